@@ -3,7 +3,7 @@ import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Manifest } from "#sdk/artifact/manifest.ts";
 import type { OptimizeReport } from "#sdk/compile/commands/optimize.ts";
 import type { PrepareReport } from "#sdk/compile/commands/prepare.ts";
@@ -13,6 +13,7 @@ import { assetsFolder } from "#sdk/storage/assets-folder.ts";
 import { fsStore } from "#sdk/storage/fs.ts";
 import { openPublished, readPointer } from "#sdk/storage/published-artifact.ts";
 import manifest from "../sdk/package.json" with { type: "json" };
+import { userProject } from "./e2e/project.ts";
 import { bertEdge, type Outcome, startBertEdge } from "./fixtures/bert-edge-command.ts";
 import { hubServer } from "./fixtures/hub-server.ts";
 import { NamedGraph } from "./fixtures/named-graph.ts";
@@ -42,7 +43,7 @@ afterAll(async () => {
 describe("wrong usage", () => {
   it.each([
     ["no command", []],
-    ["an unknown command", ["deploy"]],
+    ["an unknown command", ["doctor"]],
     ["an unknown option", ["--frobnicate"]],
     ["an unknown option of a command", ["prepare", "x", "--out", "y", "--frobnicate"]],
     ["a missing argument", ["embed"]],
@@ -67,6 +68,9 @@ describe("wrong usage", () => {
     ],
     ["a cosine above 1", ["prepare", "x", "--out", "y", "--min-cosine", "1.5"]],
     ["a bucket that is not an s3 URL", ["publish", "x", "--to", "https://bucket"]],
+    ["a deployment that is not a URL", ["check", "bert.example.workers.dev", "--model", "x"]],
+    ["a deployment without a model", ["check", "https://bert.example.workers.dev"]],
+    ["a deployment without secrets", ["deploy", "--model", "x"]],
     ["a port above 65535", ["dev", "models/default", "--port", "99999"]],
   ])("exits with 2, the reason on stderr and nothing on stdout: %s", async (_, args) => {
     const { code, stdout, stderr } = await bertEdge(args);
@@ -98,6 +102,32 @@ describe("Node", () => {
   });
 });
 
+describe("deploy", () => {
+  it("finds what only a person can do, and what is missing, before it changes anything", async () => {
+    const { root, remove } = await userProject();
+    onTestFinished(remove);
+    const secrets = join(root, ".dev.vars.deploy");
+    // Nobody is logged in here.
+    const env = { HOME: root, XDG_CONFIG_HOME: root, CLOUDFLARE_API_TOKEN: "" };
+    const deploy = () => bertEdge(["deploy", "--model", artifact, "--secrets", secrets, "--json"], { cwd: root, env });
+    const refused = async (code: string, part: string) => {
+      const outcome = await deploy();
+      expect(outcome).toMatchObject({ code: 1, stdout: "" });
+      expect(outcome.stderr).toContain(`Error ${code}: `);
+      expect(outcome.stderr).toContain(part);
+      expect(outcome.stderr).not.toContain("key-of-the-deployment");
+    };
+    await refused("setting_invalid", "cannot be read");
+    await writeFile(secrets, "REGION_KEY=x\n");
+    await refused("setting_invalid", "has no API_KEYS");
+    await writeFile(secrets, "API_KEYS=key-of-the-deployment\n");
+    await refused("project_invalid", "serves the model bert-edge-mini, not tiny");
+    const config = join(root, "wrangler.toml");
+    await writeFile(config, (await readFile(config, "utf8")).replace("bert-edge-mini", "tiny"));
+    await refused("login_missing", "npx wrangler login");
+  });
+});
+
 describe("asking for help", () => {
   it.each([[["--help"]], [["help"]], [["prepare", "--help"]], [["--version"]]])(
     "exits with 0 and answers on stdout: %j",
@@ -116,6 +146,8 @@ describe("work that fails", () => {
     ["onnx_missing", ["inspect", nowhere]],
     ["checkpoint_missing", ["prepare", nowhere, "--out", join(nowhere, "out"), "--json"]],
     ["artifact_missing", ["embed", nowhere]],
+    ["setting_invalid", ["check", "http://127.0.0.1:1", "--model", nowhere]],
+    ["setting_invalid", ["check", "http://127.0.0.1:1", "--model", nowhere, "--key-file", nowhere]],
     ["artifact_missing", ["bench", nowhere, "--json"]],
     ["artifact_missing", ["publish", nowhere, "--to", "s3://bucket", "--json"]],
   ])("exits with 1, %s with a hint on stderr and nothing on stdout: %j", async (error, args) => {

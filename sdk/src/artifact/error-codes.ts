@@ -285,6 +285,10 @@ export const errorCodes = {
     when: "The data does not fit the model's task, or cannot be scored.",
     fix: "Use scored pairs (`--sts`) for encoders and labelled texts (`--labelled`) for classifiers.",
   },
+  deploy_failed: {
+    when: "A tool that `bert-edge deploy` called failed, or did not end in time.",
+    fix: "Correct the error in the message, then run the command again. It continues with what is left.",
+  },
   engine_unsupported: {
     when: "The WebAssembly engine cannot run this graph.",
     fix: "`bert-edge prepare` uses onnxruntime-web for this model instead. The message names the node.",
@@ -296,6 +300,10 @@ export const errorCodes = {
   inputs_unknown: {
     when: "The graph has no input named `input_ids`.",
     fix: "Export the model with the input names that transformers uses.",
+  },
+  login_missing: {
+    when: "`bert-edge deploy` needs a login or a choice that only a person can make. Nothing was changed.",
+    fix: "Do once what the hint says: log in, name the account, or make keys for the bucket.",
   },
   model_constant: {
     when: "The model computes the same result for every text.",

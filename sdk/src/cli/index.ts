@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { batchCommand } from "./batch/index.ts";
 import { benchCommand } from "./bench.ts";
+import { checkCommand } from "./check/index.ts";
+import { deployCommand } from "./deploy/index.ts";
 import { devCommand } from "./dev/index.ts";
 import { embedCommand } from "./embed.ts";
 import { inspectCommand } from "./inspect.ts";
@@ -34,6 +36,8 @@ const commands = [
   embedCommand,
   batchCommand,
   publishCommand,
+  deployCommand,
+  checkCommand,
   devCommand,
 ];
 for (const command of commands) {

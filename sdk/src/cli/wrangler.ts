@@ -26,6 +26,12 @@ export interface WranglerConfig {
   readonly model: string | undefined;
   /** Name of the local bucket of each R2 binding. */
   readonly buckets: ReadonlyMap<string, string>;
+  /** Name of the deployed bucket of each R2 binding. */
+  readonly deployedBuckets: ReadonlyMap<string, string>;
+  /** Name of the Worker. */
+  readonly name: string | undefined;
+  /** Cloudflare's account ID. */
+  readonly account: string | undefined;
 }
 
 /**
@@ -62,12 +68,22 @@ export function readWranglerConfig(root: string): WranglerConfig {
   }
   const { unstable_readConfig } = requireWrangler(root);
   try {
-    const { main, vars, r2_buckets } = unstable_readConfig({ config: path }, { hideWarnings: true });
-    const buckets = (r2_buckets as R2Binding[]).map(
+    const { main, vars, r2_buckets, name, account_id } = unstable_readConfig({ config: path }, { hideWarnings: true });
+    const bindings = r2_buckets as R2Binding[];
+    const deployed = bindings.map(({ binding, bucket_name = "" }) => [binding, bucket_name] as const);
+    const buckets = bindings.map(
       ({ binding, bucket_name = "", preview_bucket_name = bucket_name }) => [binding, preview_bucket_name] as const,
     );
     const model = typeof vars["MODEL"] === "string" ? vars["MODEL"] : undefined;
-    return { path, main, model, buckets: new Map(buckets) };
+    return {
+      path,
+      main,
+      model,
+      buckets: new Map(buckets),
+      deployedBuckets: new Map(deployed),
+      name,
+      account: account_id,
+    };
   } catch (cause) {
     throw new BertEdgeError("project_invalid", `wrangler cannot read ${path}.`, {
       hint: "Correct the file as the cause says.",

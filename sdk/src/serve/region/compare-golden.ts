@@ -19,6 +19,62 @@ const NORM_TOLERANCE = 0.05;
 export const cosineLimit = ({ targets }: Pick<EmbedManifest, "targets">): number =>
   Math.min(FP16_COSINE, Math.max(LOWEST_LIMIT, targets.edge?.parity.minCosine ?? 0));
 
+/** The parts of a manifest that golden texts are compared with. */
+type ComparedManifest = Pick<EmbedManifest, "normalize" | "pooling">;
+
+export interface GoldenComparison {
+  /** The worst cosine; NaN when a vector has NaN or infinite values, or another size. */
+  readonly cosine: number;
+  /** Undefined when the vectors are the model's own. */
+  readonly fault: { readonly what: string; readonly hint: string } | undefined;
+}
+
+/**
+ * Compares vectors of the golden texts with the model's own.
+ *
+ * @param limit cosine that each vector must reach
+ */
+export function againstGolden(
+  golden: GoldenTexts,
+  vectors: readonly (Float32Array | undefined)[],
+  { normalize, pooling }: ComparedManifest,
+  limit: number,
+): GoldenComparison {
+  const textOf = (index: number) => JSON.stringify(golden.texts[index]?.slice(0, 60));
+  const fault = (index: number, what: string, hint: string) => ({ what: `${what} for ${textOf(index)}`, hint });
+  const sameModel = `serve the same model, with ${pooling} pooling and without a prompt.`;
+  const compared: { cosine: number; scale: number }[] = [];
+  for (const [index, own] of golden.vectors.entries()) {
+    const theirs = vectors[index];
+    if (theirs?.length !== own.length) {
+      const what = `its vector has ${theirs?.length ?? 0} dimensions instead of ${own.length}`;
+      return { cosine: Number.NaN, fault: fault(index, what, `It must ${sameModel}`) };
+    }
+    const each = compare(own, theirs);
+    if (!Number.isFinite(each.scale)) {
+      const hint = "Run `bert-edge verify` on the artifact to see which target is wrong.";
+      return { cosine: Number.NaN, fault: fault(index, "its vector has NaN or infinite values", hint) };
+    }
+    compared.push(each);
+  }
+  const worst = compared.reduce((a, b) => (b.cosine >= a.cosine ? a : b));
+  // A vector of zeros has no cosine.
+  if (!(worst.cosine >= limit)) {
+    const what = `its vector has a cosine of ${worst.cosine.toFixed(4)} with the model's own (must be at least ${limit.toFixed(4)})`;
+    return { cosine: worst.cosine, fault: fault(compared.indexOf(worst), what, `It must ${sameModel}`) };
+  }
+  const other = normalize ? -1 : compared.findIndex(({ scale }) => Math.abs(scale - 1) > NORM_TOLERANCE);
+  if (other < 0) return { cosine: worst.cosine, fault: undefined };
+  return {
+    cosine: worst.cosine,
+    fault: fault(
+      other,
+      `its vector is ${compared[other]?.scale.toFixed(4)} times as long as the model's own`,
+      "The model does not normalize its vectors: the server must not normalize them either.",
+    ),
+  };
+}
+
 /**
  * Compares a region's vectors of the golden texts with the model's own.
  *
@@ -28,34 +84,13 @@ export const cosineLimit = ({ targets }: Pick<EmbedManifest, "targets">): number
 export function compareGolden(
   golden: GoldenTexts,
   vectors: readonly Float32Array[],
-  manifest: Pick<EmbedManifest, "targets" | "normalize" | "pooling">,
+  manifest: ComparedManifest & Pick<EmbedManifest, "targets">,
   host: string,
 ): number {
-  const compared = golden.vectors.map((own, index) => compare(own, vectors[index] as Float32Array));
-  const worst = compared.reduce((a, b) => (b.cosine < a.cosine ? b : a));
-  const limit = cosineLimit(manifest);
-  const refuse = (what: string, index: number, hint: string) =>
-    new BertEdgeError(
-      "region_failed",
-      `The region at ${host} is not used: ${what} for ${JSON.stringify(golden.texts[index]?.slice(0, 60))}.`,
-      { hint },
-    );
-  if (!(worst.cosine >= limit)) {
-    throw refuse(
-      `its vector has a cosine of ${worst.cosine.toFixed(4)} with the model's own (must be at least ${limit.toFixed(4)})`,
-      compared.indexOf(worst),
-      `Let the region serve the same model, with ${manifest.pooling} pooling and without a prompt.`,
-    );
-  }
-  const other = manifest.normalize ? -1 : compared.findIndex(({ scale }) => Math.abs(scale - 1) > NORM_TOLERANCE);
-  if (other >= 0) {
-    throw refuse(
-      `its vector is ${compared[other]?.scale.toFixed(4)} times as long as the model's own`,
-      other,
-      "The model does not normalize its vectors: let the region not normalize them either.",
-    );
-  }
-  return worst.cosine;
+  const { cosine, fault } = againstGolden(golden, vectors, manifest, cosineLimit(manifest));
+  if (!fault) return cosine;
+  const what = `The region at ${host} is not used: ${fault.what}.`;
+  throw new BertEdgeError("region_failed", what, { hint: fault.hint });
 }
 
 function compare(own: Float32Array, theirs: Float32Array): { cosine: number; scale: number } {

@@ -1,0 +1,34 @@
+import { readFileSync } from "node:fs";
+import { BertEdgeError } from "../artifact/error.ts";
+
+/** The environment variable with an API key of a deployment. */
+export const KEY_VARIABLE = "BERT_EDGE_API_KEY";
+
+/** Option of commands that call a deployment. Arguments of a process are visible to all users of a machine: a file is not. */
+export const keyFileOption = ["--key-file <file>", `file with an API key (default: $${KEY_VARIABLE})`] as const;
+
+/**
+ * Reads an API key of a deployment.
+ *
+ * @param file path of a file with the key; undefined reads the environment
+ * @throws BertEdgeError `setting_invalid`
+ */
+export function readApiKey(file: string | undefined): string {
+  const key = (file === undefined ? process.env[KEY_VARIABLE] : fileText(file))?.trim() ?? "";
+  if (/^[!-~]+$/.test(key)) return key;
+  const where = file === undefined ? `The variable ${KEY_VARIABLE}` : `The file ${file}`;
+  throw new BertEdgeError("setting_invalid", `${where} has no API key.`, {
+    hint: `Set ${KEY_VARIABLE} to one of the deployment's API keys, or name a file with one: --key-file <file>. Never give the key itself as an argument.`,
+  });
+}
+
+function fileText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new BertEdgeError("setting_invalid", `The file ${file} cannot be read.`, {
+      hint: "Give a file with one of the deployment's API keys.",
+      cause,
+    });
+  }
+}

@@ -1,0 +1,167 @@
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { errorLog } from "#test/fixtures/error-log.ts";
+import { fakeEngine, publishTiny, TINY, tinyArtifact } from "#test/fixtures/tiny-model.ts";
+import type { PublishableArtifact } from "../../artifact/artifact.ts";
+import { sentenceEncoder } from "../../artifact/manifest.ts";
+import { startModel } from "../../runtime/model.ts";
+import { encodeFloats } from "../../serve/contract/base64.ts";
+import type { EmbedResponse } from "../../serve/contract/embed.ts";
+import { createEdgeApp, type EdgeAppOptions } from "../../serve/edge-app.ts";
+import { regionTier } from "../../serve/region/region.ts";
+import { createRegionApp } from "../../serve/region-app.ts";
+import { memoryStore } from "../../storage/memory.ts";
+import { type CheckReport, checkDeployment } from "./check-deployment.ts";
+import type { ExpectedModel } from "./check-vectors.ts";
+
+// A dead region is logged.
+errorLog();
+
+const KEY = "right";
+const texts = ["The river froze before the first snow.", "to be", "A mill, a wheel, and water."];
+
+let expected: ExpectedModel;
+let artifact: PublishableArtifact;
+beforeAll(async () => {
+  artifact = await tinyArtifact();
+  const model = await startModel(artifact, fakeEngine());
+  const vectors = await model.embed(texts);
+  await model.release();
+  expected = { manifest: sentenceEncoder(artifact.manifest), version: artifact.version, golden: { texts, vectors } };
+});
+
+interface Deployment {
+  /** Weights that are published. Other weights are another version. */
+  weights?: string;
+  name?: string;
+  /** Another function of the token ids than the model's. */
+  otherModel?: boolean;
+  keys?: EdgeAppOptions<object>["keys"];
+  region?: "alive" | "dead" | "none";
+  onVector?: (vector: Float32Array) => void;
+}
+
+/** Serves the tiny model at an edge, with a region behind it. Returns the deployment as a `fetch`. */
+async function deployed(how: Deployment = {}): Promise<typeof fetch> {
+  const { weights, name = TINY.name, otherModel = false, keys = [KEY], region = "alive", onVector } = how;
+  const store = memoryStore();
+  await publishTiny(store, weights, { name });
+  const run = otherModel
+    ? async (sequences: readonly ArrayLike<number>[]) =>
+        sequences.map((ids) =>
+          Float32Array.from({ length: ids.length * TINY.dimensions }, (_, i) => Math.cos(i * 7 + ids.length)),
+        )
+    : undefined;
+  const regionApp = createRegionApp({
+    models: store,
+    model: name,
+    engine: fakeEngine({ target: "regional-cpu", ...(run && { run }) }),
+    keys: ["region"],
+  });
+  const askRegion: typeof fetch = async (input, init) => {
+    if (region === "dead") throw new TypeError("fetch failed");
+    return regionApp.fetch(new Request(input, init));
+  };
+  const app = createEdgeApp({
+    models: store,
+    model: name,
+    engine: fakeEngine(run && { run }),
+    keys,
+    ...(region !== "none" && { region: regionTier({ url: "http://region.test", key: "region", fetch: askRegion }) }),
+    log: false,
+  });
+  const request = () => new Request("http://test/ready");
+  // An edge that finds its region loading does not ask it for a while.
+  for (const each of [regionApp, app]) {
+    await vi.waitFor(async () => expect((await each.fetch(request(), {})).status).toBe(200));
+  }
+  return async (input, init) => {
+    const response = await app.fetch(new Request(input, init), {});
+    if (!onVector || !response.ok || !String(input).endsWith("/v1/embed")) return response;
+    const body = (await response.json()) as EmbedResponse;
+    const damaged = (body.embeddings as string[]).map((text) => {
+      const vector = new Float32Array(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
+      onVector(vector);
+      return encodeFloats(vector);
+    });
+    return Response.json({ ...body, embeddings: damaged }, { headers: response.headers });
+  };
+}
+
+const check = (send: typeof fetch, key = KEY) =>
+  checkDeployment({ url: "http://edge.test/v1", key, timeoutMs: 5_000, maxRetries: 0, expected, fetch: send });
+
+const brokenOf = ({ findings }: CheckReport) =>
+  findings.filter(({ level }) => level === "broken").map(({ check: name, where }) => `${name}: ${where}`);
+
+describe("a deployment that works", () => {
+  it("has no broken finding, and every check says something", async () => {
+    const report = await check(await deployed());
+    expect(brokenOf(report)).toEqual([]);
+    expect(report).toMatchObject({ ok: true, model: `${TINY.name}@${expected.version}` });
+    const names = new Set(report.findings.map((finding) => finding.check));
+    expect([...names].sort()).toEqual(["budget", "clock", "cpu-limit", "keys", "model", "reached", "times", "vectors"]);
+    expect(report.findings.find((finding) => finding.check === "budget")).toMatchObject({ level: "ok" });
+    const tiers = report.findings.filter((finding) => finding.check === "vectors").map(({ where }) => where);
+    expect(tiers).toEqual(["edge", "region"]);
+  });
+
+  it("needs no region", async () => {
+    const report = await check(await deployed({ region: "none" }));
+    expect(report.ok).toBe(true);
+    expect(report.findings).toContainEqual(expect.objectContaining({ check: "region", level: "note" }));
+  });
+
+  it("reports the time of a cold start", async () => {
+    const send = await deployed();
+    let isCold = true;
+    const cold: typeof fetch = async (input, init) => {
+      if (!isCold || !String(input).endsWith("/ready")) return send(input, init);
+      isCold = false;
+      return Response.json({ status: "loading" }, { status: 503 });
+    };
+    const { findings } = await check(cold);
+    expect(findings).toContainEqual(expect.objectContaining({ check: "times", where: "first request", level: "ok" }));
+  });
+});
+
+describe("a broken deployment", () => {
+  const nan = (vector: Float32Array) => void vector.fill(Number.NaN, 2, 3);
+
+  it.each<[string, Deployment, string[]]>([
+    ["another version", { weights: "older" }, ["model: edge", "model: region"]],
+    ["a dead region", { region: "dead" }, ["region: region"]],
+    ["no keys", { keys: false }, ["keys: a request with no key", "keys: a request with a wrong key"]],
+    ["other vectors", { otherModel: true }, ["vectors: edge", "vectors: region"]],
+    [
+      "another model",
+      { otherModel: true, name: "other" },
+      ["model: edge", "vectors: edge", "model: region", "vectors: region"],
+    ],
+    ["NaN", { onVector: nan }, ["vectors: edge", "vectors: region"]],
+  ])("is found: %s", async (_, how, broken) => {
+    const report = await check(await deployed(how));
+    expect(report.ok).toBe(false);
+    expect(brokenOf(report)).toEqual(broken);
+    for (const { level, fix } of report.findings) expect(level === "broken").toBe(fix !== undefined);
+  });
+
+  it("is one whose keys do not contain the given one", async () => {
+    const report = await check(await deployed(), "unknown");
+    expect(brokenOf(report)).toEqual(["reached: POST /v1/embed"]);
+    expect(report.findings.find(({ level }) => level === "broken")?.what).toContain("HTTP 401 key_wrong");
+  });
+
+  it.each([
+    ["something else", async () => new Response("<html>")],
+    ["nothing", async () => Promise.reject(new TypeError("fetch failed"))],
+  ])("is one where %s answers", async (_, send) => {
+    expect(brokenOf(await check(send))).toEqual(["reached: GET /ready"]);
+  });
+
+  it("is one whose answers never come", async () => {
+    const silent: typeof fetch = (_, init) =>
+      new Promise((_, reject) => init?.signal?.addEventListener("abort", () => reject(init.signal?.reason)));
+    const report = await checkDeployment({ url: "http://edge.test", key: KEY, timeoutMs: 20, expected, fetch: silent });
+    expect(brokenOf(report)).toEqual(["reached: GET /ready"]);
+  });
+});

@@ -1,0 +1,78 @@
+import { checkBudget } from "./check-budget.ts";
+import { checkKeys } from "./check-keys.ts";
+import { checkClock, checkCpuLimit, checkTimes } from "./check-platform.ts";
+import { checkVectors, type ExpectedModel } from "./check-vectors.ts";
+import { type Finding, findingsOf } from "./finding.ts";
+import { described, failed, openProbe, type ProbeOptions } from "./probe.ts";
+
+export interface CheckReport {
+  readonly url: string;
+  /** name@version of the artifact. */
+  readonly model: string;
+  /** Whether nothing is broken. */
+  readonly ok: boolean;
+  readonly findings: readonly Finding[];
+}
+
+export interface CheckOptions extends ProbeOptions {
+  readonly expected: ExpectedModel;
+  /** Called with each finding. */
+  readonly onFinding?: (finding: Finding) => void;
+}
+
+/** Proves what a deployment does, by requests that any client can send. Faults are findings; nothing is thrown for them. */
+export async function checkDeployment({ expected, onFinding, ...options }: CheckOptions): Promise<CheckReport> {
+  const { manifest, version, golden } = expected;
+  const asked = openProbe(options);
+  const findings: Finding[] = [];
+  const add = (...more: readonly Finding[]) => {
+    findings.push(...more);
+    for (const each of more) onFinding?.(each);
+  };
+  const report = (): CheckReport => ({
+    url: options.url,
+    model: `${manifest.name}@${version}`,
+    ok: findings.every(({ level }) => level !== "broken"),
+    findings,
+  });
+
+  const ready = await asked.ready();
+  const isCold = ready?.status === 503;
+  const reached = findingsOf("reached", "GET /ready");
+  const { status } = Object(ready?.body) as { status?: unknown };
+  if (!ready || !["ready", "loading", "draining"].includes(String(status))) {
+    const what = ready ? `It answers HTTP ${ready.status}, but not as bert-edge does.` : "Nothing answers.";
+    add(reached.broken(what, "Check the URL, and that `wrangler deploy` has ended without an error."));
+    return report();
+  }
+  add(reached.ok(`A deployment of bert-edge answers: ${status}.`));
+
+  const start = performance.now();
+  const first = await asked.ask([golden.texts[0] ?? ""]);
+  if (failed(first)) {
+    const { broken } = findingsOf("reached", "POST /v1/embed");
+    add(broken(`It answers ${described(first)}`, first.hint ?? "Check the deployment's log."));
+    if (first.status === 401) {
+      add(...(await checkKeys(asked)));
+      return report();
+    }
+  }
+  const coldMs = isCold && !failed(first) ? performance.now() - start : undefined;
+  add(...(await checkKeys(asked)));
+
+  const edge = await checkVectors(asked, expected, "edge");
+  add(...edge.findings);
+  const hasRegion = failed(first) || first.reason !== "only-tier";
+  const region = hasRegion ? await checkVectors(asked, expected, "region") : undefined;
+  if (region) add(...region.findings);
+  else add(findingsOf("region", "region").note("The deployment has none: the edge answers everything."));
+
+  // The longest text, in words that every tokenizer knows.
+  const longText = "the water ".repeat(Math.ceil(manifest.maxTokens / 2));
+  if (edge.answers && region?.answers) add(await checkBudget(asked, longText));
+  if (edge.answers) {
+    add(checkClock(edge.answers), await checkCpuLimit(asked, longText));
+    add(...checkTimes({ edge: edge.answers, region: region?.answers }, coldMs));
+  }
+  return report();
+}

@@ -1,0 +1,95 @@
+import type { GoldenTexts } from "../../artifact/golden.ts";
+import type { EmbedManifest, TargetName } from "../../artifact/manifest.ts";
+import type { Tier } from "../../serve/contract/headers.ts";
+import { againstGolden, cosineLimit } from "../../serve/region/compare-golden.ts";
+import { type Finding, findingsOf } from "./finding.ts";
+import { described, failed, type Probe, type ProbeAnswer } from "./probe.ts";
+
+/** The model that a deployment should serve. */
+export interface ExpectedModel {
+  readonly manifest: EmbedManifest;
+  readonly version: string;
+  readonly golden: GoldenTexts;
+}
+
+const targetsOf: Readonly<Record<Tier, readonly TargetName[]>> = {
+  edge: ["edge"],
+  region: ["regional-cpu", "regional-gpu"],
+};
+
+/** Returns the cosine that a tier must reach: what `prepare` measured for it, and never more than what fp16 reaches. */
+export const tierLimit = ({ targets }: Pick<EmbedManifest, "targets">, tier: Tier): number =>
+  Math.min(cosineLimit({ targets }), ...targetsOf[tier].flatMap((name) => targets[name]?.parity.minCosine ?? []));
+
+/**
+ * Asks a tier for the golden texts, one by one: an edge with a small CPU limit can answer them.
+ *
+ * @returns findings, and the tier's answers unless it failed
+ */
+export async function checkVectors(
+  { ask }: Probe,
+  { manifest, version, golden }: ExpectedModel,
+  tier: Tier,
+): Promise<{ findings: Finding[]; answers: ProbeAnswer[] | undefined }> {
+  const answers: ProbeAnswer[] = [];
+  for (const text of golden.texts) {
+    const outcome = await ask([text], { tier });
+    if (failed(outcome)) {
+      const { broken } = findingsOf(tier === "region" ? "region" : "vectors", tier);
+      const fix =
+        tier === "region"
+          ? "Check that the region runs, the secrets REGION_URL and REGION_KEY, and the logs of edge and region."
+          : (outcome.hint ?? "Check the deployment's log.");
+      return {
+        findings: [broken(`The ${tier} does not answer: ${described(outcome)}`, fix)],
+        answers: undefined,
+      };
+    }
+    answers.push(outcome);
+  }
+  const findings: Finding[] = [];
+  const expected = `${manifest.name}@${version}`;
+  const { ok, broken } = findingsOf("model", tier);
+  const other = answers.find(({ model }) => model !== expected);
+  if (other) {
+    const isVersion = other.model.startsWith(`${manifest.name}@`);
+    findings.push(
+      broken(
+        `The ${tier} serves ${other.model}. The artifact is ${expected}.`,
+        isVersion
+          ? "Publish the artifact to the bucket of the deployment, or give the artifact that is published there. A deployment looks for a new version every minute."
+          : "Set MODEL of the deployment to the artifact's name, or give the other model's artifact.",
+      ),
+    );
+  } else findings.push(ok(`The ${tier} serves ${expected}.`));
+
+  const wrongTier = answers.find((answer) => answer.tier !== tier);
+  const vectors = findingsOf("vectors", tier);
+  if (wrongTier) {
+    findings.push(
+      vectors.broken(
+        `A request for the ${tier} was answered by ${wrongTier.tier ?? "a tier that it does not name"}.`,
+        "Let the headers x-bert-edge-tier of request and response pass through proxies and gateways.",
+      ),
+    );
+  }
+  const limit = tierLimit(manifest, tier);
+  const { cosine, fault } = againstGolden(
+    golden,
+    answers.map(({ vectors }) => vectors[0]),
+    manifest,
+    limit,
+  );
+  findings.push(
+    fault
+      ? vectors.broken(`The ${tier} computes other vectors: ${fault.what}.`, fault.hint, { limit, ...known(cosine) })
+      : vectors.ok(
+          `${golden.texts.length} golden texts have the model's vectors, computed by ${answers[0]?.provider}. Worst cosine with float32: ${cosine.toFixed(4)}.`,
+          { limit, ...known(cosine) },
+        ),
+  );
+  return { findings, answers };
+}
+
+/** JSON has no NaN. */
+const known = (cosine: number) => (Number.isFinite(cosine) ? { cosine } : undefined);

@@ -1,0 +1,42 @@
+import { Command, InvalidArgumentError } from "commander";
+import { keyFileOption, readApiKey } from "../api-key.ts";
+import { positiveInteger } from "../options.ts";
+import { printJson, printNote, printResult } from "../output.ts";
+
+interface Options {
+  model: string;
+  keyFile?: string;
+  timeout: number;
+  json?: true;
+}
+
+export const checkCommand = new Command("check")
+  .description("prove a deployment: keys, model, vectors on every tier, region, clock, CPU limit, times")
+  .argument("<url>", "URL of the deployment", deploymentUrl)
+  .requiredOption("--model <artifact>", "folder of the artifact that the deployment should serve")
+  .option(...keyFileOption)
+  .option("--timeout <ms>", "timeout of each request", positiveInteger, 30_000)
+  .option("--json", "print the report as JSON")
+  .addHelpText("after", "\nExits with 1 if something is broken. It changes nothing.")
+  .action(async (url: string, { model, keyFile, timeout: timeoutMs, json }: Options) => {
+    const key = readApiKey(keyFile);
+    const { readExpected } = await import("./read-expected.ts");
+    const { checkDeployment } = await import("./check-deployment.ts");
+    const { checkSummary, findingLines } = await import("./check-report.ts");
+    const expected = await readExpected(model);
+    const report = await checkDeployment({
+      url,
+      key,
+      timeoutMs,
+      expected,
+      onFinding: (finding) => printNote(findingLines(finding).join("\n")),
+    });
+    if (json) printJson(report);
+    else printResult(checkSummary(report));
+    if (!report.ok) process.exitCode = 1;
+  });
+
+function deploymentUrl(value: string): string {
+  if (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)) return value;
+  throw new InvalidArgumentError(`${value} is not a URL, such as https://bert.example.workers.dev`);
+}

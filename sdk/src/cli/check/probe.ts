@@ -1,0 +1,132 @@
+import { BertEdge } from "../../client/bert-edge.ts";
+import { BertEdgeClientError } from "../../client/errors/bert-edge-client-error.ts";
+import {
+  BUDGET_HEADER,
+  MODEL_HEADER,
+  PREDICTED_HEADER,
+  PROVIDER_HEADER,
+  REASON_HEADER,
+  TIER_HEADER,
+  type Tier,
+} from "../../serve/contract/headers.ts";
+import { timingOf } from "../../serve/server-timing.ts";
+
+export interface ProbeOptions {
+  readonly url: string;
+  readonly key: string;
+  /** Timeout of each request, in ms. */
+  readonly timeoutMs: number;
+  /** Tries after a failure that may pass. Default 2. */
+  readonly maxRetries?: number;
+  /** Default: the global `fetch`. */
+  readonly fetch?: typeof fetch;
+}
+
+export interface ProbeQuestion {
+  /** The only tier that may answer. */
+  readonly tier?: Tier;
+  /** Key to send instead of the right one; undefined sends none. */
+  readonly otherKey?: { readonly key: string | undefined };
+  readonly budgetMs?: number;
+}
+
+/** An answer, with what its headers say. */
+export interface ProbeAnswer {
+  readonly vectors: readonly Float32Array[];
+  readonly tier: string | undefined;
+  readonly reason: string | undefined;
+  /** name@version */
+  readonly model: string;
+  readonly provider: string | undefined;
+  /** Predicted and measured ms. `computeMs` is undefined when the answer has no `server-timing` of the edge's computation. */
+  readonly predictedMs: number | undefined;
+  readonly computeMs: number | undefined;
+  /** Milliseconds between request and answer, measured here. */
+  readonly ms: number;
+}
+
+/** Asks a deployment through the typed client. */
+export interface Probe {
+  readonly url: string;
+  /**
+   * Embeds texts in one request.
+   *
+   * @returns the client's error if the deployment refuses or fails
+   */
+  ask(texts: readonly string[], question?: ProbeQuestion): Promise<ProbeAnswer | BertEdgeClientError>;
+  /** Asks `/ready`. Returns the status and the body; undefined if nothing answers in time. */
+  ready(): Promise<{ status: number; body: unknown } | undefined>;
+}
+
+export const failed = (outcome: ProbeAnswer | BertEdgeClientError): outcome is BertEdgeClientError =>
+  outcome instanceof BertEdgeClientError;
+
+/** Describes an error of the client with its status and code. */
+export const described = ({ message, code, status }: BertEdgeClientError): string =>
+  `${status ? `HTTP ${status} ` : ""}${code}: ${message}`;
+
+export function openProbe({ url, key, timeoutMs, maxRetries = 2, fetch: send = fetch }: ProbeOptions): Probe {
+  return {
+    url,
+    async ask(texts, { tier, otherKey, budgetMs } = {}) {
+      let last: { headers: Headers; ms: number } | undefined;
+      const observed: typeof fetch = async (input, init) => {
+        const headers = new Headers(init?.headers);
+        if (tier) headers.set(TIER_HEADER, tier);
+        if (budgetMs !== undefined) headers.set(BUDGET_HEADER, budgetMs.toFixed(2));
+        if (otherKey) headers.delete("authorization");
+        if (otherKey?.key !== undefined) headers.set("authorization", `Bearer ${otherKey.key}`);
+        const start = performance.now();
+        const response = await send(input, { ...init, headers });
+        last = { headers: response.headers, ms: performance.now() - start };
+        return response;
+      };
+      const client = new BertEdge({
+        baseURL: url,
+        apiKey: key,
+        timeoutMs,
+        maxRetries,
+        batchSize: Math.max(texts.length, 1),
+        fetch: observed,
+      });
+      try {
+        const { embeddings, model, version } = await client.embed(texts, { truncate: true });
+        const { headers = new Headers(), ms = 0 } = last ?? {};
+        const text = (name: string) => headers.get(name) ?? undefined;
+        const timing = headers.get("server-timing");
+        const predicted = headers.get(PREDICTED_HEADER);
+        return {
+          vectors: embeddings,
+          tier: text(TIER_HEADER),
+          reason: text(REASON_HEADER),
+          model: text(MODEL_HEADER) ?? `${model}@${version}`,
+          provider: text(PROVIDER_HEADER),
+          predictedMs: predicted === null ? undefined : Number(predicted),
+          computeMs: /(?:^|,)\s*compute;dur=/.test(timing ?? "") ? timingOf(timing, "compute") : undefined,
+          ms,
+        };
+      } catch (error) {
+        if (error instanceof BertEdgeClientError) return error;
+        throw error;
+      }
+    },
+    async ready() {
+      try {
+        const address = new URL("ready", url.replace(/\/*(\/v1\/*)?$/, "/"));
+        const response = await send(address, { signal: AbortSignal.timeout(timeoutMs) });
+        const body = await response.text();
+        return { status: response.status, body: parsed(body) };
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

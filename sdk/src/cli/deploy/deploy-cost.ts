@@ -1,0 +1,33 @@
+import type { Artifact } from "../../artifact/artifact.ts";
+import { forecastOf } from "../../compile/latency/platforms/forecast.ts";
+
+/** Where the edge can run, and what it costs there. */
+export interface DeployCost {
+  /** Tokens of each request. */
+  readonly tokens: number;
+  readonly plans: readonly {
+    readonly name: string;
+    readonly fits: boolean;
+    /** US dollars, at list prices; undefined if the model was not timed. */
+    readonly costPerMillion: number | undefined;
+    readonly requestsPerDay: number | undefined;
+  }[];
+}
+
+/** Returns the cost of a million requests that the edge answers, as `prepare` reports it. */
+export function deployCost({ manifest, measurements }: Pick<Artifact, "manifest" | "measurements">): DeployCost {
+  const { tokens, platforms } = forecastOf(manifest, measurements).fit;
+  const plans = platforms
+    .filter(({ target }) => target === "edge")
+    .map(({ name, fits, costPerMillion, requestsPerDay }) => ({ name, fits, costPerMillion, requestsPerDay }));
+  return { tokens, plans };
+}
+
+export function costLine({ tokens, plans }: DeployCost): string {
+  const each = plans.map(({ name, fits, costPerMillion, requestsPerDay }) => {
+    if (!fits) return `${name}: does not fit`;
+    if (requestsPerDay !== undefined) return `${name}: $0, up to ${requestsPerDay} a day`;
+    return `${name}: ${costPerMillion === undefined ? "not timed" : `$${costPerMillion.toFixed(2)}`}`;
+  });
+  return `A million requests of ${tokens} tokens at the edge: ${each.join("; ")}. List prices, without free allowances.`;
+}

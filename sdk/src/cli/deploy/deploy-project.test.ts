@@ -1,0 +1,161 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { type RecordingStore, recordingStore } from "#test/fixtures/recording-store.ts";
+import { smallArtifact } from "#test/fixtures/small-artifact.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { STAND_IN_URL, wranglerStandIn } from "#test/fixtures/wrangler-stand-in.ts";
+import { memoryStore } from "../../storage/memory.ts";
+import { chooseAccount } from "./choose-account.ts";
+import { type DeployOptions, deployProject } from "./deploy-project.ts";
+import type { StepReport } from "./run-steps.ts";
+import { wranglerCalls } from "./wrangler-calls.ts";
+
+const KEY = "a-secret-key-of-the-deployment";
+const REGION_KEY = "a-secret-key-of-the-region";
+const NAMES = ["bucket", "model", "secrets", "worker"];
+
+let root: string;
+let store: RecordingStore;
+let options: DeployOptions;
+let standIn: Awaited<ReturnType<typeof wranglerStandIn>>;
+
+beforeEach(async () => {
+  root = await temporaryFolder();
+  standIn = await wranglerStandIn(root);
+  await mkdir(join(root, "functions"));
+  await writeFile(join(root, "wrangler.toml"), 'name = "api"\n');
+  await writeFile(join(root, "functions/edge.ts"), "export default {};\n");
+  store = recordingStore(memoryStore());
+  const secrets = { API_KEYS: KEY, REGION_KEY };
+  const wrangler = wranglerCalls({ root, script: "functions/edge.ts", secrets: Object.values(secrets) });
+  wrangler.useAccount("account-1");
+  options = {
+    root,
+    config: "wrangler.toml",
+    worker: "api",
+    account: "account-1",
+    bucket: "models",
+    store,
+    artifact: await smallArtifact(),
+    secrets,
+    wrangler,
+    dryRun: false,
+  };
+});
+
+const states = (steps: readonly StepReport[]) => steps.map(({ name, state }) => `${name} ${state}`);
+
+/** Everything that has changed something: calls of wrangler, and writes to the bucket. */
+const changes = async () => [...(await standIn.changes()), ...store.puts];
+
+class Killed extends Error {}
+
+describe("deployProject", () => {
+  it("does all steps in the first run, and nothing in the second", async () => {
+    const first = await deployProject(options);
+    expect(states(first.steps)).toEqual(NAMES.map((name) => `${name} done`));
+    expect(await standIn.changes()).toEqual([
+      "r2 bucket create models",
+      "secret bulk",
+      expect.stringMatching(/^deploy /),
+    ]);
+    const before = await changes();
+    const second = await deployProject(options);
+    expect(states(second.steps)).toEqual(NAMES.map((name) => `${name} kept`));
+    expect(second.url).toBe(first.url);
+    expect(await changes()).toEqual(before);
+  });
+
+  it.each(NAMES)("continues after a kill behind the step %s, and a third run changes nothing", async (last) => {
+    const onStep = ({ name }: StepReport) => {
+      if (name === last) throw new Killed();
+    };
+    await expect(deployProject({ ...options, onStep })).rejects.toThrow(Killed);
+    const { steps } = await deployProject(options);
+    const at = NAMES.indexOf(last);
+    expect(states(steps)).toEqual(NAMES.map((name, i) => `${name} ${i <= at ? "kept" : "done"}`));
+    const all = await changes();
+    // Each change was made once.
+    expect(new Set(all).size).toBe(all.length);
+    await deployProject(options);
+    expect(await changes()).toEqual(all);
+  });
+
+  it("continues after a kill within the upload of the model", async () => {
+    const broken = recordingStore(store, 1);
+    await expect(deployProject({ ...options, store: broken })).rejects.toThrow("The network is down.");
+    const { steps } = await deployProject(options);
+    expect(states(steps)).toEqual(["bucket kept", "model done", "secrets done", "worker done"]);
+    expect(new Set(store.puts).size).toBe(store.puts.length);
+  });
+
+  it("only looks in a dry run", async () => {
+    const { steps, url } = await deployProject({ ...options, dryRun: true });
+    expect({ states: states(steps), url }).toEqual({ states: NAMES.map((name) => `${name} planned`), url: undefined });
+    expect(await changes()).toEqual([]);
+  });
+
+  it("passes secrets through stdin, never as arguments, and sets only missing ones", async () => {
+    await standIn.change({ isThere: true, secrets: { API_KEYS: "older" } });
+    await deployProject(options);
+    const calls = await standIn.calls();
+    expect(calls.map(({ args }) => args.join(" ")).join("\n")).not.toMatch(new RegExp(`${KEY}|${REGION_KEY}`));
+    expect((await standIn.state()).secrets).toEqual({ API_KEYS: "older", REGION_KEY });
+    expect(await readFile(join(root, ".wrangler/bert-edge-deployment.json"), "utf8")).not.toContain("secret");
+  });
+
+  it("deploys again when the Worker or the model has changed", async () => {
+    await deployProject(options);
+    await writeFile(join(root, "functions/edge.ts"), "export default { fetch() {} };\n");
+    expect(states((await deployProject(options)).steps)).toContain("worker done");
+    const newer = await deployProject({ ...options, artifact: await smallArtifact("newer") });
+    expect(states(newer.steps)).toEqual(["bucket kept", "model done", "secrets kept", "worker kept"]);
+  });
+
+  it("deploys again when the URL is not known", async () => {
+    await deployProject(options);
+    await writeFile(join(root, ".wrangler/bert-edge-deployment.json"), "{");
+    const { steps, url } = await deployProject(options);
+    expect(states(steps)).toEqual(["bucket kept", "model kept", "secrets kept", "worker done"]);
+    expect(url).toBe(STAND_IN_URL);
+  });
+
+  it("reports what wrangler says when it fails, without secrets", async () => {
+    await standIn.change({ failure: { command: "secret bulk", message: `No. ${KEY}` } });
+    await expect(deployProject(options)).rejects.toMatchObject({
+      code: "deploy_failed",
+      message: expect.stringMatching(/^wrangler secret bulk ended with 1:\nNo\. …$/),
+    });
+    await standIn.change({ failure: undefined });
+    const { steps } = await deployProject(options);
+    expect(states(steps)).toEqual(["bucket kept", "model kept", "secrets done", "worker done"]);
+  });
+
+  it("does not take another failure for a bucket that does not exist", async () => {
+    await standIn.change({ failure: { command: "r2 bucket info", message: "[code: 10000]" } });
+    await expect(deployProject(options)).rejects.toMatchObject({ code: "deploy_failed" });
+    expect(await changes()).toEqual([]);
+  });
+});
+
+describe("the account", () => {
+  it("is that of who is logged in", async () => {
+    expect(chooseAccount(await options.wrangler.accounts(), undefined)).toBe("account-1");
+  });
+
+  it("needs a login", async () => {
+    await standIn.change({ accounts: undefined });
+    const accounts = await options.wrangler.accounts();
+    expect(() => chooseAccount(accounts, "account-1")).toThrow(expect.objectContaining({ code: "login_missing" }));
+  });
+
+  it("must be chosen if there are several", async () => {
+    const accounts = [
+      { id: "1", name: "One" },
+      { id: "2", name: "Two" },
+    ];
+    expect(() => chooseAccount(accounts, undefined)).toThrow(/1 \(One\), 2 \(Two\)/);
+    expect(chooseAccount(accounts, "2")).toBe("2");
+  });
+});

@@ -1,0 +1,76 @@
+import { Command } from "commander";
+import type { CheckReport } from "../check/check-deployment.ts";
+import { printJson, printNote, printResult } from "../output.ts";
+import type { DeployCost } from "./deploy-cost.ts";
+import type { Deployed } from "./deploy-project.ts";
+
+interface Options {
+  model: string;
+  secrets: string;
+  endpoint?: string;
+  dryRun?: true;
+  json?: true;
+}
+
+interface DeployReport extends Deployed {
+  readonly cost: DeployCost;
+  /** Undefined in a dry run. */
+  readonly check: CheckReport | undefined;
+}
+
+export const deployCommand = new Command("deploy")
+  .description("deploy the edge: bucket, model, secrets, Worker; then check it. A second run does only what is left")
+  .requiredOption("--model <artifact>", "artifact folder")
+  .requiredOption("--secrets <file>", "file of lines NAME=value: API_KEYS, and with a region REGION_URL and REGION_KEY")
+  .option("--endpoint <url>", "S3 endpoint of the bucket (default: R2 of the account)")
+  .option("--dry-run", "print what is left to do, and the cost of a million requests; change nothing")
+  .option("--json", "print the report as JSON")
+  .addHelpText(
+    "after",
+    "\nOnce: `npx wrangler login`, and R2 keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Secrets that the Worker has are" +
+      "\nnot replaced: change one with `npx wrangler secret put`.",
+  )
+  .action(async ({ model, secrets, endpoint, json, ...options }: Options) => {
+    const dryRun = options.dryRun ?? false;
+    const { prepareDeployment } = await import("./prepare-deployment.ts");
+    const { deployProject } = await import("./deploy-project.ts");
+    const { costLine, deployCost } = await import("./deploy-cost.ts");
+    const deployment = await prepareDeployment({ root: process.cwd(), model, secrets, endpoint });
+    const { steps, url } = await deployProject({
+      ...deployment,
+      dryRun,
+      onStep: ({ state, name, what }) => printNote(`${state.padEnd(8)}${name}: ${what}`),
+    });
+    const cost = deployCost(deployment.artifact);
+    printNote(costLine(cost));
+    const check = dryRun || url === undefined ? undefined : await checked(url, model, deployment.secrets.API_KEYS);
+    const report: DeployReport = { steps, url, cost, check };
+    if (json) printJson(report);
+    else printResult(described(report));
+    if (check?.ok === false) process.exitCode = 1;
+  });
+
+/** Checks the deployment once it answers. */
+async function checked(url: string, model: string, keys: string): Promise<CheckReport> {
+  const { readExpected } = await import("../check/read-expected.ts");
+  const { checkDeployment } = await import("../check/check-deployment.ts");
+  const { findingLines } = await import("../check/check-report.ts");
+  const { untilReached } = await import("./until-reached.ts");
+  const key = keys.split(",").find((each) => each.trim() !== "") ?? "";
+  await untilReached(url);
+  return checkDeployment({
+    url,
+    key: key.trim(),
+    timeoutMs: 30_000,
+    expected: await readExpected(model),
+    onFinding: (finding) => printNote(findingLines(finding).join("\n")),
+  });
+}
+
+function described({ steps, url, check }: DeployReport): string {
+  const left = steps.filter(({ state }) => state === "planned").map(({ name }) => name);
+  if (left.length > 0) return `Left to do: ${left.join(", ")}. Nothing was changed.`;
+  if (!check)
+    return url === undefined ? "The Worker has no URL, so it was not checked." : `${url}: nothing is left to do.`;
+  return check.ok ? `${url} is deployed and serves ${check.model}.` : `${url} is deployed, but the check found faults.`;
+}

@@ -1,0 +1,69 @@
+import { relative } from "node:path";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { assertLoadable } from "../../runtime/assert-loadable.ts";
+import { openFolder } from "../../storage/folder-artifact.ts";
+import { s3Publisher } from "../../storage/s3-publisher.ts";
+import { edgeScript, openProject } from "../dev/project.ts";
+import { readWranglerConfig } from "../wrangler.ts";
+import { chooseAccount } from "./choose-account.ts";
+import type { DeployOptions } from "./deploy-project.ts";
+import { readSecrets } from "./read-secrets.ts";
+import { wranglerCalls } from "./wrangler-calls.ts";
+
+interface DeploymentNames {
+  /** The project's folder. */
+  readonly root: string;
+  /** Artifact folder. */
+  readonly model: string;
+  /** File of secrets. */
+  readonly secrets: string;
+  readonly endpoint: string | undefined;
+}
+
+/**
+ * Reads all that a deployment needs, and finds what only a person can do. Changes nothing.
+ *
+ * @throws BertEdgeError `login_missing`, `project_invalid`, `setting_invalid`, `package_missing`, and the errors of
+ *   reading artifacts
+ */
+export async function prepareDeployment(names: DeploymentNames): Promise<Omit<DeployOptions, "dryRun" | "onStep">> {
+  const { root, endpoint } = names;
+  const artifact = await openFolder(names.model);
+  await assertLoadable(artifact);
+  const { edge } = artifact.manifest.targets;
+  if (!edge) {
+    throw new BertEdgeError("target_missing", `${names.model} has no target edge, so a Worker cannot run it.`, {
+      hint: "Prepare the model again with --targets edge.",
+    });
+  }
+  const secrets = readSecrets(names.secrets);
+  const project = openProject(root);
+  const { path, name, account: configured, model, deployedBuckets } = readWranglerConfig(root);
+  const config = relative(root, path);
+  const bucket = deployedBuckets.get("MODELS");
+  if (!name || !bucket) {
+    throw new BertEdgeError("project_invalid", `${path} has no ${name ? "bucket_name for MODELS" : "name"}.`, {
+      hint: `Set ${name ? "bucket_name of the R2 binding MODELS" : "the Worker's name"} in ${config}.`,
+    });
+  }
+  if (model !== artifact.manifest.name) {
+    throw new BertEdgeError("project_invalid", `${path} serves the model ${model}, not ${artifact.manifest.name}.`, {
+      hint: `Set MODEL = "${artifact.manifest.name}" under [vars] in ${config}.`,
+    });
+  }
+  const wrangler = wranglerCalls({
+    root,
+    script: edgeScript(project, edge.engine),
+    secrets: Object.values(secrets),
+  });
+  const account = chooseAccount(await wrangler.accounts(), configured ?? process.env["CLOUDFLARE_ACCOUNT_ID"]);
+  wrangler.useAccount(account);
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_PROFILE } = process.env;
+  if (!(AWS_ACCESS_KEY_ID && AWS_SECRET_ACCESS_KEY) && !AWS_PROFILE) {
+    throw new BertEdgeError("login_missing", "There are no keys for the R2 bucket.", {
+      hint: "Once: in Cloudflare's dashboard (R2, Manage API tokens), make a token with Object Read & Write. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to its keys. Nothing was changed.",
+    });
+  }
+  const store = s3Publisher({ bucket, endpoint: endpoint ?? `https://${account}.r2.cloudflarestorage.com` });
+  return { root, config, worker: name, account, bucket, store, artifact, secrets, wrangler };
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from "node:fs";
+import { parseEnv } from "node:util";
+import { BertEdgeError } from "../../artifact/error.ts";
+
+/** Secrets of a deployment by name. */
+export type DeploySecrets = Readonly<Record<string, string>> & { readonly API_KEYS: string };
+
+/**
+ * Reads the secrets of a deployment from a file of lines NAME=value.
+ *
+ * @throws BertEdgeError `setting_invalid` if it cannot be read, or has no API_KEYS
+ */
+export function readSecrets(file: string): DeploySecrets {
+  let values: NodeJS.Dict<string>;
+  try {
+    values = parseEnv(readFileSync(file, "utf8"));
+  } catch (cause) {
+    throw new BertEdgeError("setting_invalid", `The file of secrets ${file} cannot be read.`, { hint: HINT, cause });
+  }
+  const set = Object.entries(values).flatMap(([name, value = ""]) =>
+    value.trim() === "" ? [] : [[name, value] as const],
+  );
+  const secrets = Object.fromEntries(set);
+  const { API_KEYS } = secrets;
+  if (API_KEYS === undefined) {
+    throw new BertEdgeError("setting_invalid", `The file ${file} has no API_KEYS.`, { hint: HINT });
+  }
+  return { ...secrets, API_KEYS };
+}
+
+const HINT =
+  "Write a line API_KEYS=<key> with a long random key, such as `openssl rand -hex 32` makes. With a region, add REGION_URL and REGION_KEY. Keep the file out of git.";
