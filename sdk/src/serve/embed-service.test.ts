@@ -485,3 +485,33 @@ describe("an edge in front of a real region", () => {
     expect(log).toHaveBeenCalledOnce();
   });
 });
+
+describe("an engine that computes two calls side by side", () => {
+  /** Makes a service that counts the calls which run at the same time. */
+  async function setUpTwo() {
+    const counts = { running: 0, most: 0 };
+    const run = async (sequences: readonly Int32Array<ArrayBuffer>[]) => {
+      counts.most = Math.max(counts.most, ++counts.running);
+      await new Promise((resolve) => setTimeout(resolve));
+      counts.running--;
+      return sequences.map(hiddenStatesOf);
+    };
+    return { ...(await setUp(undefined, { engine: { parallel: 2, run } })), counts };
+  }
+
+  it("computes two requests at a time, and never more", async () => {
+    const { service, background, counts } = await setUpTwo();
+    const answers = await Promise.all(Array.from({ length: 5 }, () => service.embed(query(), background)));
+    expect(counts.most).toBe(2);
+    expect(answers.map(({ vectors }) => vectors)).toEqual(Array(5).fill(answers[0]?.vectors));
+  });
+
+  it("computes the texts of one request side by side, in order", async () => {
+    const { service, background, counts } = await setUpTwo();
+    const texts = ["a", "b", "c", "d", "e"];
+    const { vectors } = await service.embed(query({ texts }), background);
+    expect(counts.most).toBe(2);
+    const alone = await Promise.all(texts.map((text) => service.embed(query({ texts: [text] }), background)));
+    expect(vectors).toEqual(alone.flatMap((answer) => answer.vectors));
+  });
+});

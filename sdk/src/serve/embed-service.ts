@@ -311,15 +311,17 @@ export function embedService(options: EmbedServiceOptions): EmbedService {
         indices.forEach((index, i) => {
           vectors[index] = part.vectors[i] as Float32Array<ArrayBuffer>;
         });
-        computeMs += part.computeMs / Math.min(work.parallel, work.calls.length);
+        computeMs += part.computeMs;
       });
+      // Calls that ran side by side waited and computed at the same time.
+      const atATime = Math.min(work.parallel, work.calls.length);
       const answer: TierAnswer = {
         vectors,
         tokens: request.tokens ?? 0,
         model: model.manifest.name,
         version: model.version,
         provider: model.provider,
-        timings: { queue: place.waitedMs(), compute: computeMs },
+        timings: { queue: place.waitedMs() / atATime, compute: computeMs / atATime },
       };
       return describe(answer, tier, choice, request);
     });

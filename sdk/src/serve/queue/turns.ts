@@ -68,7 +68,7 @@ export interface Place {
    *   very late, `overloaded` when the request lost its place; and the errors of `work`
    */
   turn<T>(ms: number, work: () => Promise<T>): Promise<T>;
-  /** Milliseconds that this request has waited for its turns so far. */
+  /** Milliseconds that this request has waited for its turns so far, all turns together. */
   waitedMs(): number;
 }
 
@@ -212,14 +212,11 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
   /** Removes requests that should move, but have vanished. */
   function dropVanished(): void {
     const longestMs = VANISHED_MS + VANISHED_CALLS * callMs;
+    // A computation that does not occupy the thread can take any time. One that does cannot be seen by anybody else.
+    const mayTakeLong = () => !blocksThread && allTurns().some(({ predictedMs }) => predictedMs !== undefined);
     const nextToMove = () => holders.values().next().value ?? queue.first(wantsTurn);
-    for (let next = nextToMove(); next; next = nextToMove()) {
-      // A computation that does not occupy the thread can take any time. One that does cannot be seen by anybody else.
-      if (
-        (!blocksThread && allTurns().some(({ predictedMs }) => predictedMs !== undefined)) ||
-        now() - next.seenAt <= longestMs
-      )
-        return;
+    for (let next = nextToMove(); next && !mayTakeLong(); next = nextToMove()) {
+      if (now() - next.seenAt <= longestMs) return;
       remove(next);
     }
   }
