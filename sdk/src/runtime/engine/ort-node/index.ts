@@ -51,6 +51,8 @@ export interface OrtNodeOptions {
  * Creates an engine from onnxruntime-node, the native build of onnxruntime. It loads the target `regional-cpu` with the
  * provider `cpu`, and the target `regional-gpu` with all other providers. `load` throws `package_missing` if the package
  * is not installed.
+ *
+ * @throws BertEdgeError `setting_invalid`
  */
 export function ortNodeEngine({
   providers = ["cpu"],
@@ -58,6 +60,11 @@ export function ortNodeEngine({
   threads = sessions > 0 ? Math.max(1, Math.floor(availableParallelism() / sessions)) : coresAllowed(),
   optimize = true,
 }: OrtNodeOptions = {}): Engine {
+  if (!(Number.isInteger(sessions) && sessions >= 0)) {
+    throw new BertEdgeError("setting_invalid", `sessions is ${sessions}, which is not a whole number.`, {
+      hint: "Give the number of calls that run side by side, for example the number of cores.",
+    });
+  }
   return {
     name: "ort-node",
     // onnxruntime-node promises its results, but computes them on the calling thread.

@@ -76,3 +76,7 @@ it("refuses to run after its release", async () => {
   await session.release();
   await expect(session.run(texts, head)).rejects.toMatchObject({ code: "session_released" });
 });
+
+it.each([-1, 1.5, Number.NaN])("refuses %d sessions", (sessions) => {
+  expect(() => ortNodeEngine({ sessions })).toThrow(expect.objectContaining({ code: "setting_invalid" }));
+});
