@@ -23,7 +23,7 @@ export const cosineLimit = ({ targets }: Pick<EmbedManifest, "targets">): number
 type ComparedManifest = Pick<EmbedManifest, "normalize" | "pooling">;
 
 export interface GoldenComparison {
-  /** The worst cosine; NaN when a vector has NaN or infinite values, or another size. */
+  /** The worst cosine; NaN when a vector has none: with zeros only, with NaN or infinite values, or with another size. */
   readonly cosine: number;
   /** Undefined when the vectors are the model's own. */
   readonly fault: { readonly what: string; readonly hint: string } | undefined;
@@ -51,15 +51,15 @@ export function againstGolden(
       return { cosine: Number.NaN, fault: fault(index, what, `It must ${sameModel}`) };
     }
     const each = compare(own, theirs);
-    if (!Number.isFinite(each.scale)) {
+    if (!Number.isFinite(each.cosine)) {
+      const what = each.scale === 0 ? "its vector has only zeros" : "its vector has NaN or infinite values";
       const hint = "Run `bert-edge verify` on the artifact to see which target is wrong.";
-      return { cosine: Number.NaN, fault: fault(index, "its vector has NaN or infinite values", hint) };
+      return { cosine: Number.NaN, fault: fault(index, what, hint) };
     }
     compared.push(each);
   }
-  const worst = compared.reduce((a, b) => (b.cosine >= a.cosine ? a : b));
-  // A vector of zeros has no cosine.
-  if (!(worst.cosine >= limit)) {
+  const worst = compared.reduce((a, b) => (b.cosine < a.cosine ? b : a));
+  if (worst.cosine < limit) {
     const what = `its vector has a cosine of ${worst.cosine.toFixed(4)} with the model's own (must be at least ${limit.toFixed(4)})`;
     return { cosine: worst.cosine, fault: fault(compared.indexOf(worst), what, `It must ${sameModel}`) };
   }
