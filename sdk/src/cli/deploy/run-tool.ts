@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { signalGroup } from "../signal-group.ts";
 
 /** A JavaScript file of an installed package. It runs with the same Node.js as this process. */
 export interface Tool {
@@ -42,14 +43,14 @@ export async function runTool(
   });
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    endGroup(child);
+    signalGroup(child, "SIGKILL");
     reject(
       new BertEdgeError("deploy_failed", `${name} ${args.join(" ")} did not end within ${timeoutMs / 1000} s.`, {
         hint: "Check the network, then run the command again: it continues with what is left.",
       }),
     );
   }, timeoutMs);
-  const exited = () => endGroup(child);
+  const exited = () => signalGroup(child, "SIGKILL");
   process.once("exit", exited);
   // The tool may end without reading its input.
   child.stdin.on("error", () => {});
@@ -62,14 +63,5 @@ export async function runTool(
   } finally {
     clearTimeout(timer);
     process.off("exit", exited);
-  }
-}
-
-function endGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }
 }

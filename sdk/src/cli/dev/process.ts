@@ -6,6 +6,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { ErrorCode } from "../../artifact/error-codes.ts";
 import type { BertEdgeClientError } from "../../client/errors/bert-edge-client-error.ts";
 import { responseError } from "../../client/response-error.ts";
+import { signalGroup } from "../signal-group.ts";
 
 /** Time that a process gets to end by itself: one that serves, and one that failed to start. */
 const STOP_MS = 5_000;
@@ -136,15 +137,6 @@ async function stopGroup(child: ChildProcess, withinMs: number): Promise<void> {
   }
   // The child has ended, but other processes of its group may still run.
   signalGroup(child, "SIGKILL");
-}
-
-function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-  }
 }
 
 /**
