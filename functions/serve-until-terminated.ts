@@ -21,9 +21,10 @@ export interface ServeOptions {
 export function serveUntilTerminated({ fetch, port, stopDelayMs }: ServeOptions): void {
   let isDraining = false;
   const answer = async (request: Request): Promise<Response> => {
-    const isReady = /^\/ready\/?$/.test(new URL(request.url).pathname);
     const response =
-      isDraining && isReady ? Response.json({ status: "draining" }, { status: 503 }) : await fetch(request);
+      isDraining && asksWhetherReady(request)
+        ? Response.json({ status: "draining" }, { status: 503 })
+        : await fetch(request);
     // The process can receive SIGTERM while it computes the answer.
     if (isDraining) response.headers.set("connection", "close");
     return response;
@@ -44,3 +45,5 @@ export function serveUntilTerminated({ fetch, port, stopDelayMs }: ServeOptions)
     }, DRAIN_MS);
   });
 }
+
+const asksWhetherReady = ({ url }: Request): boolean => /^\/ready\/?$/.test(new URL(url).pathname);

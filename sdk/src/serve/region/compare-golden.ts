@@ -1,6 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { GoldenTexts } from "../../artifact/golden.ts";
 import type { EmbedManifest } from "../../artifact/manifest.ts";
+import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 
 /**
  * Bounds of the cosine that a foreign region must reach. Between them, the worst cosine of the edge's own target decides: a
@@ -50,8 +51,8 @@ export function againstGolden(
       const what = `its vector has ${theirs?.length ?? 0} dimensions instead of ${own.length}`;
       return { cosine: Number.NaN, fault: fault(index, what, `It must ${sameModel}`) };
     }
-    const each = compare(own, theirs);
-    if (!Number.isFinite(each.cosine)) {
+    const each = { cosine: cosine(own, theirs), scale: Math.hypot(...theirs) / Math.hypot(...own) };
+    if (each.scale === 0 || !Number.isFinite(each.cosine)) {
       const what = each.scale === 0 ? "its vector has only zeros" : "its vector has NaN or infinite values";
       const hint = "Run `bert-edge verify` on the artifact to see which target is wrong.";
       return { cosine: Number.NaN, fault: fault(index, what, hint) };
@@ -91,10 +92,4 @@ export function compareGolden(
   if (!fault) return cosine;
   const what = `The region at ${host} is not used: ${fault.what}.`;
   throw new BertEdgeError("region_failed", what, { hint: fault.hint });
-}
-
-function compare(own: Float32Array, theirs: Float32Array): { cosine: number; scale: number } {
-  const dot = own.reduce((sum, value, i) => sum + value * (theirs[i] as number), 0);
-  const [ownNorm, norm] = [Math.hypot(...own), Math.hypot(...theirs)];
-  return { cosine: dot / (ownNorm * norm), scale: norm / ownNorm };
 }
