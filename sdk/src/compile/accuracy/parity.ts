@@ -21,11 +21,12 @@ export function parity(
   const { are, width, choosesRows = false } = compared;
   const texts = reference.map((expected, i) => pairsOf(expected, results[i] ?? new Float32Array(), width));
   const pairs = texts.flat();
+  const numbers = new Map(pairs.map((pair) => [pair, compareNumbers(pair.expected, pair.found, NO_TOLERANCE)]));
   const spread = are === "logits" ? spreadOf(pairs.map(({ expected }) => expected)) : Number.NaN;
-  const cosineOf = ({ expected, found }: Pair) =>
+  const cosineOf = (pair: Pair) =>
     are === "vectors"
-      ? compareNumbers(expected, found, NO_TOLERANCE).cosine
-      : 1 - (distance(expected, found) / spread) ** 2 / 2;
+      ? (numbers.get(pair)?.cosine ?? Number.NaN)
+      : 1 - (distance(pair.expected, pair.found) / spread) ** 2 / 2;
   const cosines = texts.map((rows) => meanOf(rows.map(cosineOf)));
   const choices = choosesRows
     ? reference.flatMap((expected, i) => columnsOf(expected, results[i] ?? new Float32Array(), width ?? 1))
@@ -33,10 +34,7 @@ export function parity(
   return {
     meanCosine: meanOf(cosines),
     minCosine: cosines.reduce((min, value) => Math.min(min, value), Number.POSITIVE_INFINITY),
-    maxAbsDiff: pairs.reduce(
-      (max, { expected, found }) => Math.max(max, compareNumbers(expected, found, NO_TOLERANCE).maxAbs),
-      0,
-    ),
+    maxAbsDiff: numbers.values().reduce((max, { maxAbs }) => Math.max(max, maxAbs), 0),
     cases: reference.length,
     ...(are === "logits" && {
       top1: choices.filter((pair) => sameLabel(pair.expected, pair.found, spread)).length / choices.length,
