@@ -72,8 +72,8 @@ const Target = v.object({
   engine: v.picklist(["wasm", "ort-web", "ort-node"]),
   /**
    * int8-edge: integer arithmetic throughout, for the WebAssembly engine. int8: one activation scale per tensor.
-   * int8-blocks: one scale per block of inputs, slower and closer to float32. int8-mixed: blocks for the layers that need
-   * them most, and int8 for the others.
+   * int8-blocks: one scale per block of inputs, slower and closer to float32. int8-mixed: int8 in
+   * packed attention, and blocks in the other layers.
    */
   precision: v.picklist(["int8-edge", "int8", "int8-mixed", "int8-blocks", "fp16"]),
   /**

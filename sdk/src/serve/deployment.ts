@@ -41,7 +41,7 @@ export interface EmbeddingsOptions<Env extends object> {
   /** Settings of requests that do not ask for others. Default: no latency budget, and either tier. */
   defaults?: CallDefaults;
   /**
-   * What a new model computes before it answers, so that its first request is not slower than later ones. Default: nothing,
+   * Texts that a new model computes before it answers, so that its first request is not slower than later ones. Default: none,
    * because at the edge the first request would wait for it.
    */
   warmUp?: readonly WarmUpShape[];

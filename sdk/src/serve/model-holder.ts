@@ -14,7 +14,7 @@ export interface ModelHolderOptions {
   /** The name of the published model. */
   name: string;
   engine: Engine;
-  /** What a new model computes before it answers. Default: nothing. */
+  /** Texts that a new model computes before it answers. Default: none. */
   warmUp?: readonly WarmUpShape[] | undefined;
   /** Interval between checks for a newer version, in ms. Default 60,000. */
   refreshMs?: number;

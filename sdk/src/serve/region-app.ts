@@ -17,7 +17,7 @@ export interface RegionAppOptions {
   /** The API keys that may call the routes; an empty list refuses every request. */
   keys: readonly string[];
   limits?: Partial<Limits>;
-  /** What a new model computes before `/ready` answers 200: texts, and tokens of each. Default: nothing. */
+  /** Texts that a new model computes before `/ready` answers 200, and tokens of each. Default: none. */
   warmUp?: readonly WarmUpShape[];
   /**
    * Whether `GET /metrics` shows the region's queue and model to Prometheus. It needs no key, so set it only where

@@ -18,8 +18,8 @@ const PIECE_BYTES = 1 << 20;
 /**
  * Opens a file to continue after a prefix of it. Makes the file if there is none.
  *
- * What follows the prefix is overwritten. It is not cut off at first: another process with the same job could have written it,
- * and would leave a hole when it writes on.
+ * New content overwrites the bytes after the prefix. They are not cut off at first: another process with the same job could
+ * have written them, and would leave a hole when it writes on.
  *
  * @throws BertEdgeError `job_changed` when the file does not begin with this prefix; `out_unwritable`
  */

@@ -1,4 +1,4 @@
-/** What a deployment was asked to prove. */
+/** The parts of a check. Each proves something else about a deployment. */
 export type CheckName =
   | "reached"
   | "keys"

@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
 
-/** What a deployment's URL is known by: wrangler names it only when it deploys. */
+/** A deployment and its URL. It is kept because wrangler names the URL only when it deploys. */
 const Known = v.object({ worker: v.string(), account: v.string(), url: v.pipe(v.string(), v.url()) });
 type Known = v.InferOutput<typeof Known>;
 

@@ -1,7 +1,7 @@
 /** A part of a deployment. */
 export interface DeployStep {
   readonly name: string;
-  /** What the step does. */
+  /** Describes the step to the user. */
   readonly what: string;
   /** Looks whether nothing is left to do. Changes nothing. */
   isDone(): Promise<boolean>;

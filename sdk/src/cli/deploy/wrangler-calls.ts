@@ -28,7 +28,7 @@ export interface WranglerOptions {
   readonly secrets: readonly string[];
 }
 
-/** What bert-edge asks of the project's own wrangler. */
+/** Questions and commands for the project's own wrangler. */
 export interface WranglerCalls {
   /** Uses an account in all later calls. */
   useAccount(id: string): void;

@@ -17,7 +17,7 @@ type OrtAnswer = Names | Values | { readonly error: string };
 
 type Names = Pick<OrtSession, "inputNames" | "outputNames">;
 
-/** What a tensor consists of. A thread cannot receive the tensor itself. */
+/** Numbers and shape of a tensor. A thread cannot receive the tensor itself. */
 interface Values {
   readonly data: unknown;
   readonly dims: readonly number[];

@@ -23,7 +23,7 @@ export interface ExpectedAnswer {
   readonly mayCut?: boolean | undefined;
 }
 
-/** What a region is asked for. */
+/** A question to a region. */
 export interface RegionQuestion extends Pick<EmbedManifest, "normalize"> {
   readonly texts: readonly string[];
   readonly truncate: boolean;
@@ -38,7 +38,7 @@ export interface RegionVectors {
   readonly version: string;
 }
 
-/** What a region understands: how it is asked, and how its responses are read. */
+/** The language of a region: how it is asked, and how its responses are read. */
 export interface Dialect {
   /** The provider that answers name; undefined if the region names it. */
   readonly provider: string | undefined;
