@@ -18,7 +18,10 @@ export type {
   TokenSequence,
   VectorHead,
 } from "./runtime/engine/engine.ts";
-export type { EmbeddedTokens, Model, TokenizeOptions } from "./runtime/model.ts";
+export type { Model, ModelOutputs } from "./runtime/model.ts";
+export { type EmbedParameters, embedCall } from "./runtime/tasks/embed-call.ts";
+export type { Encode, ModelCall, TaskCall } from "./runtime/tasks/task-call.ts";
+export type { TextInput } from "./runtime/text-input.ts";
 export type { Tokenizer } from "./runtime/tokenizer/tokenizer.ts";
 export { openFolder } from "./storage/folder-artifact.ts";
 export { type Published, publish } from "./storage/publish.ts";

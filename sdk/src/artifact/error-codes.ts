@@ -93,8 +93,8 @@ export const errorCodes = {
     fix: "Prepare the model again, with the target that the message names in `--targets`.",
   },
   task_unsupported: {
-    when: "The model has another task than sentence embeddings, and only sentence encoders can be served.",
-    fix: "Load or serve a sentence encoder.",
+    when: "The model has another task than the one that was asked for.",
+    fix: "Use the route of the model's own task, or serve another model.",
   },
   task_unsuitable: {
     when: "The model has no head for the chosen task.",

@@ -82,7 +82,7 @@ describe("loadModel", () => {
     });
   });
 
-  it("refuses a classifier", async () => {
+  it("embeds nothing with a classifier", async () => {
     const { manifest, ...artifact } = await smallArtifact();
     const {
       pooling: _,
@@ -94,6 +94,7 @@ describe("loadModel", () => {
       ...artifact,
       manifest: { ...common, task: "classify" as const, input: "text" as const, labels: ["no", "yes"] },
     };
-    await expect(loadModel(classifier)).rejects.toMatchObject({ code: "task_unsupported" });
+    await using model = await loadModel(classifier);
+    await expect(model.embed(["a"])).rejects.toMatchObject({ code: "task_unsupported" });
   });
 });

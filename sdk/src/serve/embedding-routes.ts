@@ -9,6 +9,8 @@ import { type QueueHandler, queueHandler } from "./queue-handler.ts";
 import { embedRoute } from "./routes/embed.ts";
 import { jobPaths, jobRoutes } from "./routes/jobs.ts";
 import { openAiEmbeddingsRoute } from "./routes/openai-embeddings.ts";
+import { outputsRoute } from "./routes/outputs.ts";
+import { taskHandler } from "./routes/task-route.ts";
 import { withAndWithoutSlash } from "./routes/with-and-without-slash.ts";
 
 /** A Hono app with the embedding routes, whose model your own routes can use too. */
@@ -47,15 +49,18 @@ export function embeddings<Env extends object = object>(options: EmbeddingsOptio
 export function embeddingRoutes<Env extends object>(deployment: Deployment<Env>): EmbeddingsApp<Env> {
   const { keys, limits } = deployment;
   const app = new Hono<{ Bindings: Env }>();
-  const [embed, openAi] = [withAndWithoutSlash("/v1/embed"), withAndWithoutSlash("/v1/embeddings")];
-  const paths = [...embed, ...openAi];
+  const routes = {
+    "/v1/embed": taskHandler(deployment, embedRoute),
+    "/v1/embeddings": taskHandler(deployment, openAiEmbeddingsRoute),
+    "/v1/outputs": taskHandler(deployment, outputsRoute),
+  };
+  const paths = Object.keys(routes).flatMap(withAndWithoutSlash);
   app.onError(answerError);
   app.on("POST", paths, requestId);
   app.on("POST", paths, throwErrors);
   if (keys !== false) app.on("POST", paths, apiKey(keys));
   app.on("POST", paths, limitBody(limits.maxBodyBytes));
-  app.on("POST", embed, embedRoute(deployment));
-  app.on("POST", openAi, openAiEmbeddingsRoute(deployment));
+  for (const [path, route] of Object.entries(routes)) app.on("POST", withAndWithoutSlash(path), route);
   if (deployment.jobs) {
     const methods = ["GET", "POST"];
     app.on(methods, jobPaths, requestId);

@@ -85,7 +85,7 @@ export async function assertServable({ root, folder, name, targets }: Omit<Prepa
   }
   const { describeModel } = await import("../../compile/model/describe-model.ts");
   const { task } = (await describeModel(folder)).task;
-  if (task !== "embed") throw taskUnsupported(folder, task);
+  if (task !== "embed") throw taskUnsupported({ name: folder, task }, "embed");
   packageFile(root, "onnxruntime-node", "package.json");
 }
 

@@ -3,7 +3,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { Task, TaskName } from "../../artifact/manifest.ts";
 import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
 import { EncoderConfigJson } from "../checkpoint/encoder-config-json.ts";
-import { describeHeadedModel } from "../checkpoint/headed-model.ts";
+import { describeHeadedModel, type HeadedModel } from "../checkpoint/headed-model.ts";
 import { readConfig } from "../checkpoint/model-folder.ts";
 import { modelPlace } from "../checkpoint/model-place.ts";
 import { type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
@@ -80,7 +80,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
     ...{ folder, config, assumed },
     // Only sentence encoders are limited by the length that sentence-transformers was trained with.
     maxTokens: task === "sparse" || task === "token-vectors" ? maxTokens : maxTokensOf(config),
-    task: taskOf(task, { labels: [...model.labels], input, dimensions: model.outputs }),
+    task: taskOf(task, { model, input }),
     readGraph: () => graphOfHeadedModel(model, onnx),
   };
 }
@@ -96,9 +96,11 @@ function possibleTasks(head: Head | "none", { task }: Modules): TaskName[] {
 
 function taskOf(
   task: TaskName,
-  { labels, input, dimensions }: { labels: string[]; input: "text" | "pair"; dimensions: number },
+  { model, input }: { model: Pick<HeadedModel, "labels" | "problemType" | "outputs">; input: "text" | "pair" },
 ): Task {
-  if (task === "classify") return { task, labels, input };
+  const { outputs: dimensions, problemType: problem } = model;
+  const labels = [...model.labels];
+  if (task === "classify") return { task, labels, input, ...(problem && { problem }) };
   if (task === "tag") return { task, labels };
   if (task === "token-vectors") return { task, dimensions };
   return { task: task as "answer" | "fill-mask" | "sparse" };

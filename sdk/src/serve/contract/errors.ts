@@ -5,6 +5,7 @@ export const errorStatus = {
   too_many_inputs: 400,
   input_too_long: 400,
   dimensions_unsupported: 400,
+  task_unsupported: 400,
   budget_invalid: 400,
   precision_unavailable: 400,
   request_too_costly: 400,
