@@ -84,6 +84,10 @@ export const errorCodes = {
     when: "The model's tokenizer has no template for two texts, or one that is not supported.",
     fix: "Send single texts, or use a model whose tokenizer.json has a template for pairs.",
   },
+  prompt_unknown: {
+    when: "A request names a prompt that the model does not have.",
+    fix: "Use one of the prompts that the hint lists, or leave the name out.",
+  },
   session_released: {
     when: "A model was used after it was released.",
     fix: "Release a model after its last use, or load it again.",

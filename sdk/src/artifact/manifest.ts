@@ -98,6 +98,14 @@ const Labels = v.pipe(v.array(v.string()), v.minLength(1));
 export const problemTypes = ["regression", "single_label_classification", "multi_label_classification"] as const;
 export type ProblemType = (typeof problemTypes)[number];
 
+/** Texts that the model was trained to find before others, such as `query: `. */
+const Prompts = {
+  /** Prompts by name, from config_sentence_transformers.json. */
+  prompts: v.optional(v.record(v.string(), v.string())),
+  /** Name of the prompt of texts for which no other one is asked. Default: none. */
+  defaultPrompt: v.optional(v.string()),
+};
+
 /** The model's task: what its output is, and what becomes of it. */
 const Task = v.variant("task", [
   /** A sentence vector, computed from hidden states [tokens, dimensions]. */
@@ -106,6 +114,7 @@ const Task = v.variant("task", [
     pooling: v.picklist(["mean", "cls", "max"]),
     normalize: v.boolean(),
     dimensions: Positive,
+    ...Prompts,
   }),
   /** Logits [labels] of a text, or of a pair of texts. */
   v.object({
@@ -121,9 +130,9 @@ const Task = v.variant("task", [
   /** Logits [tokens, vocabulary]. */
   v.object({ task: v.literal("fill-mask") }),
   /** SPLADE's weights [vocabulary], computed from logits [tokens, vocabulary]. */
-  v.object({ task: v.literal("sparse") }),
+  v.object({ task: v.literal("sparse"), ...Prompts }),
   /** Vectors [tokens, dimensions] for late interaction, each of which is normalized. */
-  v.object({ task: v.literal("token-vectors"), dimensions: Positive }),
+  v.object({ task: v.literal("token-vectors"), dimensions: Positive, ...Prompts }),
 ]);
 
 const Common = v.pipe(

@@ -93,6 +93,7 @@ describe("the error codes of the HTTP contract", () => {
     input_empty: () => embed({ inputs: " " }),
     too_many_inputs: () => embed({ inputs: ["a", "b", "c"] }),
     input_too_long: () => setUp(failing("input_too_long")).post("/v1/embed", { inputs: "a" }),
+    prompt_unknown: () => setUp(failing("prompt_unknown")).post("/v1/embed", { inputs: "a" }),
     task_unsupported: () => setUp(failing("task_unsupported")).post("/v1/embed", { inputs: "a" }),
     dimensions_unsupported: () =>
       setUp(failing("dimensions_unsupported")).post("/v1/embeddings", { input: "a", model: "tiny", dimensions: 3 }),

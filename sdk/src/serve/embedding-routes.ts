@@ -6,12 +6,18 @@ import { limitBody } from "./middleware/limit-body.ts";
 import { answerError, throwErrors } from "./middleware/on-error.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { type QueueHandler, queueHandler } from "./queue-handler.ts";
+import { classifyRoute } from "./routes/classify.ts";
 import { embedRoute } from "./routes/embed.ts";
 import { jobPaths, jobRoutes } from "./routes/jobs.ts";
 import { openAiEmbeddingsRoute } from "./routes/openai-embeddings.ts";
 import { outputsRoute } from "./routes/outputs.ts";
+import { rerankRoute } from "./routes/rerank.ts";
+import { similarityRoute } from "./routes/similarity.ts";
+import { sparseRoute } from "./routes/sparse.ts";
 import { taskHandler } from "./routes/task-route.ts";
+import { tokenVectorsRoute } from "./routes/token-vectors.ts";
 import { withAndWithoutSlash } from "./routes/with-and-without-slash.ts";
+import { zeroShotRoute } from "./routes/zero-shot.ts";
 
 /** A Hono app with the embedding routes, whose model your own routes can use too. */
 export interface EmbeddingsApp<Env extends object> extends Hono<{ Bindings: Env }> {
@@ -50,9 +56,15 @@ export function embeddingRoutes<Env extends object>(deployment: Deployment<Env>)
   const { keys, limits } = deployment;
   const app = new Hono<{ Bindings: Env }>();
   const routes = {
+    "/v1/classify": taskHandler(deployment, classifyRoute),
     "/v1/embed": taskHandler(deployment, embedRoute),
     "/v1/embeddings": taskHandler(deployment, openAiEmbeddingsRoute),
     "/v1/outputs": taskHandler(deployment, outputsRoute),
+    "/v1/rerank": taskHandler(deployment, rerankRoute),
+    "/v1/similarity": taskHandler(deployment, similarityRoute),
+    "/v1/sparse": taskHandler(deployment, sparseRoute),
+    "/v1/token-vectors": taskHandler(deployment, tokenVectorsRoute),
+    "/v1/zero-shot": taskHandler(deployment, zeroShotRoute),
   };
   const paths = Object.keys(routes).flatMap(withAndWithoutSlash);
   app.onError(answerError);

@@ -23,11 +23,12 @@ export const defaultLimits: Limits = {
  *
  * @throws BertEdgeError `too_many_inputs`, `input_empty`
  */
-export function checkQuery({ call: { texts } }: TaskQuery<unknown>, { maxInputs }: Limits): void {
-  if (texts.length > maxInputs) {
+export function checkQuery({ call }: TaskQuery<unknown>, { maxInputs }: Limits): void {
+  const { texts, size = texts.length, nameOf = (index: number) => `Input ${index}` } = call;
+  if (size > maxInputs) {
     throw new BertEdgeError(
       "too_many_inputs",
-      `The request has ${texts.length} inputs, but at most ${maxInputs} are allowed.`,
+      `The request has ${size} inputs, but at most ${maxInputs} are allowed.`,
       { hint: "Send the inputs in several requests." },
     );
   }
@@ -36,7 +37,7 @@ export function checkQuery({ call: { texts } }: TaskQuery<unknown>, { maxInputs 
   }
   const empty = texts.findIndex((text) => text.trim() === "");
   if (empty >= 0) {
-    throw new BertEdgeError("input_empty", `Input ${empty} is empty.`, {
+    throw new BertEdgeError("input_empty", `${nameOf(empty)} is empty.`, {
       hint: "Every input needs at least one character that is not white space.",
       index: empty,
     });

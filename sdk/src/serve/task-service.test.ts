@@ -307,7 +307,7 @@ describe("the vector size in a request", () => {
     const { embed, engine } = await setUp();
     await expect(embed(other)).rejects.toMatchObject({
       code: "dimensions_unsupported",
-      message: `The model tiny returns vectors of ${TINY.dimensions} dimensions, not ${TINY.dimensions + 1}.`,
+      message: `The model tiny returns vectors of up to ${TINY.dimensions} dimensions, not ${TINY.dimensions + 1}.`,
     });
     expect(engine.sessions[0]?.runs).toBe(0);
     expect(await embed({ dimensions: TINY.dimensions })).toMatchObject({ tier: "edge" });

@@ -8,8 +8,12 @@ import type { Tokenizer } from "../tokenizer/tokenizer.ts";
  * the request.
  */
 export interface TaskCall<R> {
-  /** All texts of the call, in order. Limits and errors count them. */
+  /** All texts of the call, in order. */
   readonly texts: readonly string[];
+  /** Number of sequences that the call has at least, which limits count. Default: the number of texts. */
+  readonly size?: number | undefined;
+  /** Names a text in errors. Default: `Input` with its index. */
+  readonly nameOf?: ((index: number) => string) | undefined;
   /**
    * Fits the call to a model.
    *

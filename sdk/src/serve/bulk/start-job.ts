@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { EncodingFormat } from "../contract/embed.ts";
+import type { EncodingFormat } from "../contract/fields.ts";
 import { predictedFit } from "../plan.ts";
 import type { Background, TaskService } from "../service.ts";
 import type { JobsPlace } from "./bindings.ts";

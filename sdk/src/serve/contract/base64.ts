@@ -7,7 +7,8 @@ export const encodeFloats = (vector: Float32Array<ArrayBuffer>): string => encod
 /** Encodes the little-endian int32 bytes of token ids as base64. */
 export const encodeIds = (ids: Int32Array<ArrayBuffer>): string => encodeBytes(ids);
 
-function encodeBytes({ buffer, byteOffset, byteLength }: Float32Array<ArrayBuffer> | Int32Array<ArrayBuffer>): string {
+/** Encodes the bytes of numbers as base64. */
+export function encodeBytes({ buffer, byteOffset, byteLength }: ArrayBufferView<ArrayBuffer>): string {
   const bytes = new Uint8Array(buffer, byteOffset, byteLength);
   if (bytes.toBase64) return bytes.toBase64();
   let binary = "";

@@ -6,6 +6,7 @@ export const errorStatus = {
   input_too_long: 400,
   dimensions_unsupported: 400,
   task_unsupported: 400,
+  prompt_unknown: 400,
   budget_invalid: 400,
   precision_unavailable: 400,
   request_too_costly: 400,

@@ -1,16 +1,22 @@
 import { embedCall } from "../../runtime/tasks/embed-call.ts";
+import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
 import { EmbedRequest, type EmbedResponse } from "../contract/embed.ts";
+import { textsIn } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
+import { answerFields } from "./answer-fields.ts";
 import { listResponse } from "./list-response.ts";
 import type { TaskRoute } from "./task-route.ts";
 
 /** `POST /v1/embed` */
 export const embedRoute: TaskRoute<typeof EmbedRequest, readonly Float32Array<ArrayBuffer>[]> = {
   schema: EmbedRequest,
-  call: ({ inputs, truncate }) => embedCall(typeof inputs === "string" ? [inputs] : inputs, { truncate }),
-  respond(c, { model, version, tier, result, tokens }, { encoding_format }) {
-    const response: EmbedResponse = { model, version, tier, embeddings: [], usage: { tokens } };
-    const item = (index: number) => formatVector(result[index] as Float32Array<ArrayBuffer>, encoding_format);
+  call: ({ inputs, truncate, dimensions, prompt_name }) =>
+    embedCall(textsIn(inputs), { truncate, dimensions, prompt: prompt_name }),
+  respond(c, answer, { encoding_format, output_type }) {
+    const { result } = answer;
+    const response: EmbedResponse = { ...answerFields(answer), embeddings: [] };
+    const item = (index: number) =>
+      formatVector(vectorFormats[output_type](result[index] as Float32Array<ArrayBuffer>), encoding_format);
     return listResponse(c, { body: response, list: "embeddings", count: result.length, item });
   },
 };

@@ -1,0 +1,26 @@
+import { bestIndices } from "./best-indices.ts";
+
+/** The weights above 0 of a sparse vector. */
+export interface SparseEntries {
+  /** Token ids, rising. */
+  readonly indices: number[];
+  readonly values: number[];
+}
+
+/**
+ * Lists the weights above 0, as torch's `Tensor.to_sparse` and text-embeddings-inference do.
+ *
+ * @param weights [vocabulary]
+ * @param topK maximum number of weights; the highest are kept, and the order stays that of the indices; default: all
+ */
+export function sparseEntries(weights: Float32Array, topK: number = weights.length): SparseEntries {
+  const indices: number[] = [];
+  weights.forEach((weight, i) => {
+    if (weight > 0) indices.push(i);
+  });
+  const weightOf = (i: number) => weights[i] as number;
+  const kept = bestIndices(indices.map(weightOf), topK)
+    .sort((a, b) => a - b)
+    .map((i) => indices[i] as number);
+  return { indices: kept, values: kept.map(weightOf) };
+}
