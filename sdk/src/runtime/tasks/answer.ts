@@ -1,4 +1,4 @@
-import { bestIndices } from "./best-indices.ts";
+import { bestOf } from "./best-of.ts";
 import { softmax } from "./softmax.ts";
 
 /** Part of a context, together with the question, as the model read it. */
@@ -27,7 +27,7 @@ export interface AnswerOptions {
 /** Part of a context that answers the question. */
 export interface AnswerSpan {
   readonly answer: string;
-  /** Above 1 only if windows overlap, or if the answer occurs several times. */
+  /** The scores of several windows add up, so this can be above 1. */
   readonly score: number;
   /** UTF-16 offsets in the context. */
   readonly start: number;
@@ -47,16 +47,14 @@ export function bestAnswers(
   context: string,
   { topK = 1, maxAnswerTokens = 15, handleImpossibleAnswer = false, alignToWords = true }: AnswerOptions = {},
 ): AnswerSpan[] {
-  // Words can make several spans equal, so transformers takes more of each window.
+  // Widening makes several spans equal, so transformers takes more of each window.
   const perWindow = alignToWords ? 2 * topK + 10 : topK;
   const answers = new Map<string, AnswerSpan>();
   let noAnswer = Number.POSITIVE_INFINITY;
   for (const window of windows) {
-    const { spans, clsScore } = spansOf(window, maxAnswerTokens);
-    noAnswer = Math.min(noAnswer, clsScore);
-    const scores = spans.map(({ score }) => score);
-    for (const i of bestIndices(scores, perWindow)) {
-      const span = spans[i] as Span;
+    const scores = scoresOf(window);
+    noAnswer = Math.min(noAnswer, scoreOfSpan(scores, 0, 0));
+    for (const span of bestOf(spansOf(scores, maxAnswerTokens), scoreOf, perWindow)) {
       const [start, end] = alignToWords ? wordOffsets(window, span) : tokenOffsets(window, span);
       const answer = context.slice(start, end);
       const key = answer.toLowerCase();
@@ -66,9 +64,28 @@ export function bestAnswers(
   }
   const found = [...answers.values()];
   if (handleImpossibleAnswer) found.push({ answer: "", score: noAnswer, start: 0, end: 0 });
-  const scores = found.map(({ score }) => score);
-  return bestIndices(scores, topK).map((i) => found[i] as AnswerSpan);
+  return bestOf(found, scoreOf, topK);
 }
+
+const scoreOf = ({ score }: { readonly score: number }): number => score;
+
+/** Scores that an answer starts and ends at CLS and at each token of the context. */
+interface WindowScores {
+  /** Indices of these tokens. The first one is CLS. */
+  readonly tokens: readonly number[];
+  readonly starts: Float64Array;
+  readonly ends: Float64Array;
+}
+
+function scoresOf({ logits, contextMask }: AnswerWindow): WindowScores {
+  const tokens = Array.from({ length: contextMask.length }, (_, i) => i).filter((i) => i === 0 || contextMask[i]);
+  const starts = softmax(tokens.map((i) => logits[2 * i] as number));
+  const ends = softmax(tokens.map((i) => logits[2 * i + 1] as number));
+  return { tokens, starts, ends };
+}
+
+const scoreOfSpan = ({ starts, ends }: WindowScores, start: number, end: number): number =>
+  (starts[start] as number) * (ends[end] as number);
 
 /** Indices of a span's first and last token. */
 interface Span {
@@ -77,19 +94,15 @@ interface Span {
   readonly score: number;
 }
 
-/** Scores all spans of a window's context, and CLS. */
-function spansOf({ logits, contextMask }: AnswerWindow, maxTokens: number): { spans: Span[]; clsScore: number } {
-  const tokens = Array.from({ length: contextMask.length }, (_, i) => i).filter((i) => i === 0 || contextMask[i]);
-  const startScores = softmax(tokens.map((i) => logits[2 * i] as number));
-  const endScores = softmax(tokens.map((i) => logits[2 * i + 1] as number));
-  const score = (start: number, end: number) => (startScores[start] as number) * (endScores[end] as number);
-  const spans: Span[] = [];
+/** Lists all spans of a window's context. */
+function* spansOf(scores: WindowScores, maxTokens: number): Generator<Span> {
+  const { tokens } = scores;
   for (let start = 1; start < tokens.length; start++) {
     for (let end = start; end < Math.min(tokens.length, start + maxTokens); end++) {
-      spans.push({ first: tokens[start] as number, last: tokens[end] as number, score: score(start, end) });
+      const [first, last] = [tokens[start] as number, tokens[end] as number];
+      yield { first, last, score: scoreOfSpan(scores, start, end) };
     }
   }
-  return { spans, clsScore: score(0, 0) };
 }
 
 const tokenOffsets = ({ offsets }: AnswerWindow, { first, last }: Span): [start: number, end: number] => [

@@ -1,5 +1,5 @@
 import type { ProblemType } from "../../artifact/manifest.ts";
-import { bestIndices } from "./best-indices.ts";
+import { bestOf } from "./best-of.ts";
 import { softmax } from "./softmax.ts";
 
 /** How logits become scores: transformers' `function_to_apply`. */
@@ -47,4 +47,9 @@ export const bestLabels = (
   scores: ArrayLike<number>,
   labels: readonly string[],
   topK: number = labels.length,
-): LabelScore[] => bestIndices(scores, topK).map((i) => ({ label: labels[i] as string, score: scores[i] as number }));
+): LabelScore[] =>
+  bestOf(
+    labels.map((label, i) => ({ label, score: scores[i] as number })),
+    ({ score }) => score,
+    topK,
+  );

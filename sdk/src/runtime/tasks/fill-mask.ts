@@ -1,4 +1,4 @@
-import { bestIndices } from "./best-indices.ts";
+import { bestOf } from "./best-of.ts";
 import { softmax } from "./softmax.ts";
 
 /** A token that could stand where a mask token is. */
@@ -30,12 +30,7 @@ export function maskCandidates(
   const ids = targets && [...new Set(targets)];
   return Array.from({ length: logits.length / vocabulary }, (_, mask) => {
     const scores = softmax(logits.subarray(mask * vocabulary, (mask + 1) * vocabulary));
-    const best = ids
-      ? bestIndices(
-          Float64Array.from(ids, (id) => scores[id] as number),
-          topK,
-        ).map((i) => ids[i] as number)
-      : bestIndices(scores, topK);
-    return best.map((tokenId) => ({ tokenId, score: scores[tokenId] as number }));
+    const scoreOf = (tokenId: number) => scores[tokenId] as number;
+    return bestOf(ids ?? scores.keys(), scoreOf, topK).map((tokenId) => ({ tokenId, score: scoreOf(tokenId) }));
   });
 }

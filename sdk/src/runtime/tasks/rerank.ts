@@ -1,4 +1,4 @@
-import { bestIndices } from "./best-indices.ts";
+import { bestOf } from "./best-of.ts";
 import { logistic } from "./classify.ts";
 import { cosine } from "./sentence-vector.ts";
 
@@ -9,8 +9,8 @@ export interface RankedDocument {
 }
 
 /**
- * Scores a query and a document with a cross-encoder of one label: the sigmoid of its logit, as Cohere, text-embeddings-
- * inference and sentence-transformers' CrossEncoder do. With `rawScores`, the logit itself.
+ * Scores a query and a document with a cross-encoder of one label: the sigmoid of its logit, as text-embeddings-inference and
+ * sentence-transformers' CrossEncoder do. Cohere's scores have the same range. With `rawScores`, the score is the logit.
  *
  * @param logits [1]
  * @returns 0 to 1, or any number with `rawScores`
@@ -38,4 +38,8 @@ export const similarities = (source: Float32Array, vectors: readonly Float32Arra
  * @param topN maximum number of results; default: all
  */
 export const rankedDocuments = (scores: readonly number[], topN: number = scores.length): RankedDocument[] =>
-  bestIndices(scores, topN).map((index) => ({ index, score: scores[index] as number }));
+  bestOf(
+    scores.map((score, index) => ({ index, score })),
+    ({ score }) => score,
+    topN,
+  );

@@ -1,4 +1,4 @@
-import { bestIndices } from "./best-indices.ts";
+import { bestOf } from "./best-of.ts";
 
 /** The weights above 0 of a sparse vector. */
 export interface SparseEntries {
@@ -8,7 +8,7 @@ export interface SparseEntries {
 }
 
 /**
- * Lists the weights above 0, as torch's `Tensor.to_sparse` and text-embeddings-inference do.
+ * Lists the weights above 0, as torch's `Tensor.to_sparse` does.
  *
  * @param weights [vocabulary]
  * @param topK maximum number of weights; the highest are kept, and the order stays that of the indices; default: all
@@ -19,8 +19,6 @@ export function sparseEntries(weights: Float32Array, topK: number = weights.leng
     if (weight > 0) indices.push(i);
   });
   const weightOf = (i: number) => weights[i] as number;
-  const kept = bestIndices(indices.map(weightOf), topK)
-    .sort((a, b) => a - b)
-    .map((i) => indices[i] as number);
+  const kept = bestOf(indices, weightOf, topK).sort((a, b) => a - b);
   return { indices: kept, values: kept.map(weightOf) };
 }

@@ -1,4 +1,4 @@
-import { bestIndices } from "./best-indices.ts";
+import { bestOf } from "./best-of.ts";
 import { softmax } from "./softmax.ts";
 
 /** How tokens become entities: transformers' `aggregation_strategy`. */
@@ -43,9 +43,9 @@ type Span = Pick<Entity, "label" | "score" | "firstToken" | "endToken">;
  * Finds the entities of a text as transformers' TokenClassificationPipeline does. It ignores special tokens.
  *
  * - none: each token is an entity.
- * - simple: adjacent tokens with the same tag are an entity. B- begins another one.
+ * - simple: adjacent tokens are an entity if their labels are the same without B- and I-. B- begins another entity.
  * - first, average, max: like simple, but all tokens of a word have one label. It comes from the scores of the first token,
- *   the mean scores, or the scores of the token whose best score is highest.
+ *   from the mean scores, or from the scores of the token whose best score is highest.
  *
  * A score is a softmax over the labels, and the mean over the tokens (simple) or words of an entity.
  */
@@ -85,7 +85,8 @@ function grouped<Item>(items: readonly Item[], joins: (previous: Item, item: Ite
   return groups;
 }
 
-const argmax = (scores: ArrayLike<number>): number => bestIndices(scores, 1)[0] as number;
+const argmax = (scores: readonly number[] | Scores): number =>
+  bestOf(scores.keys(), (i) => scores[i] as number, 1)[0] as number;
 
 type Scores = Float64Array<ArrayBuffer>;
 const ofFirst = (rows: readonly Scores[]): Scores => rows[0] as Scores;
