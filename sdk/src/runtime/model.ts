@@ -50,7 +50,7 @@ export interface Model {
    *
    * @returns one vector [dimensions] per text
    */
-  embed(texts: readonly string[], options?: EmbedParameters): Promise<readonly Float32Array<ArrayBuffer>[]>;
+  embed(texts: readonly string[], options?: EmbedParameters): Promise<Float32Array<ArrayBuffer>[]>;
   /**
    * Encodes inputs of a call to token sequences, with special tokens.
    *

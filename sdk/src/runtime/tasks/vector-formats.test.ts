@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { decodedFloats, pipelineCases, rowsOf, SCORE_ROUNDING } from "#test/fixtures/pipeline-cases.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { cosine } from "./sentence-vector.ts";
-import { binaryVector, cohereFormats, int8Vector, shortened, uint8Vector } from "./vector-formats.ts";
+import { binaryVector, int8Vector, shortened, uint8Vector, vectorFormats } from "./vector-formats.ts";
 
 const golden = pipelineCases.vectors;
 const rows = rowsOf(decodedFloats(golden.rows), golden.dimensions);
@@ -62,11 +62,11 @@ describe("binaryVector", () => {
   });
 });
 
-describe("cohereFormats", () => {
+describe("vectorFormats", () => {
   it("has signed bytes that are 128 less than the unsigned ones", () => {
     for (const row of rows) {
-      const unsigned = cohereFormats.ubinary(row);
-      expect([...cohereFormats.binary(row)]).toEqual([...unsigned].map((byte) => byte - 128));
+      const unsigned = vectorFormats.ubinary(row);
+      expect([...vectorFormats.binary(row)]).toEqual([...unsigned].map((byte) => byte - 128));
     }
   });
 });

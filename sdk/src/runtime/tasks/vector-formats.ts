@@ -52,17 +52,14 @@ export function binaryVector(vector: Float32Array): Uint8Array<ArrayBuffer> {
 export const signedBinaryVector = (vector: Float32Array): Int8Array<ArrayBuffer> =>
   Int8Array.from(binaryVector(vector), (byte) => byte - ZERO_POINT);
 
-/** Cohere's `embedding_types` of numbers (https://docs.cohere.com/reference/embed). Its base64 is that of float. */
-export const cohereFormats = {
+/** Number formats of vectors, by the names that Cohere (https://docs.cohere.com/reference/embed) and sentence-transformers use. */
+export const vectorFormats = {
   float: (vector) => vector,
   int8: int8Vector,
   uint8: uint8Vector,
   binary: signedBinaryVector,
   ubinary: binaryVector,
-} satisfies Record<string, (vector: Float32Array) => Float32Array | Int8Array | Uint8Array>;
-
-/** Number formats of vectors, by name. `binary` has the bytes of `binaryVector`. */
-export const vectorFormats = { float: (vector) => vector, int8: int8Vector, binary: binaryVector } satisfies Record<
+} satisfies Record<
   string,
   (vector: Float32Array<ArrayBuffer>) => Float32Array<ArrayBuffer> | Int8Array<ArrayBuffer> | Uint8Array<ArrayBuffer>
 >;

@@ -12,7 +12,7 @@ import {
 } from "./fields.ts";
 
 /** Number format of vectors: see `output_type`. */
-export const OutputType = v.picklist(["float", "int8", "binary"]);
+export const OutputType = v.picklist(["float", "int8", "uint8", "binary", "ubinary"]);
 export type OutputType = v.InferOutput<typeof OutputType>;
 
 /** The body of `POST /v1/embed`. */
@@ -23,11 +23,11 @@ export const EmbedRequest = ownBody({
   /** Size of the vectors. Smaller vectors keep their quality only if the model was trained for it (Matryoshka). */
   dimensions: v.optional(PositiveInteger),
   /**
-   * `int8`: each vector has a scale of its own, so compare vectors by their cosine. `binary`: a bit per dimension, 8 in a byte,
-   * the most significant first.
+   * `int8`: each vector has a scale of its own, so compare vectors by their cosine. `uint8`: the same, plus 128. `ubinary`: a bit
+   * per dimension, 8 in a byte, the most significant first. `binary`: these bytes minus 128.
    */
   output_type: v.optional(OutputType, "float"),
-  /** `base64` encodes the bytes of each vector: little-endian float32, int8, or packed bits. */
+  /** `base64` encodes the bytes of each vector: little-endian float32, or 8 bits each. */
   encoding_format: v.optional(EncodingFormat, "float"),
 });
 export type EmbedRequest = v.InferInput<typeof EmbedRequest>;

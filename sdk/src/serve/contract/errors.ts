@@ -31,6 +31,9 @@ export const errorStatus = {
 
 export type HttpErrorCode = keyof typeof errorStatus;
 
+/** The APIs whose requests are understood. */
+export type DialectName = "own" | "openai" | "tei" | "cohere" | "hugging-face";
+
 /** The body of an error on our own routes. */
 export interface ErrorBody {
   error: {

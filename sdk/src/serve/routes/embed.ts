@@ -8,7 +8,7 @@ import { listResponse } from "./list-response.ts";
 import type { TaskRoute } from "./task-route.ts";
 
 /** `POST /v1/embed` */
-export const embedRoute: TaskRoute<typeof EmbedRequest, readonly Float32Array<ArrayBuffer>[]> = {
+export const embedRoute: TaskRoute<typeof EmbedRequest, Float32Array<ArrayBuffer>[]> = {
   schema: EmbedRequest,
   call: ({ inputs, truncate, dimensions, prompt_name }) =>
     embedCall(textsIn(inputs), { truncate, dimensions, prompt: prompt_name }),
@@ -17,6 +17,6 @@ export const embedRoute: TaskRoute<typeof EmbedRequest, readonly Float32Array<Ar
     const response: EmbedResponse = { ...answerFields(answer), embeddings: [] };
     const item = (index: number) =>
       formatVector(vectorFormats[output_type](result[index] as Float32Array<ArrayBuffer>), encoding_format);
-    return listResponse(c, { body: response, list: "embeddings", count: result.length, item });
+    return listResponse(c, { frame: { body: response, list: "embeddings" }, count: result.length, item });
   },
 };

@@ -5,7 +5,7 @@ import { listResponse } from "./list-response.ts";
 import type { TaskRoute } from "./task-route.ts";
 
 /** OpenAI's `POST /v1/embeddings`: https://platform.openai.com/docs/api-reference/embeddings */
-export const openAiEmbeddingsRoute: TaskRoute<typeof OpenAiEmbeddingsRequest, readonly Float32Array<ArrayBuffer>[]> = {
+export const openAiEmbeddingsRoute: TaskRoute<typeof OpenAiEmbeddingsRequest, Float32Array<ArrayBuffer>[]> = {
   schema: OpenAiEmbeddingsRequest,
   call: ({ input, dimensions }) => embedCall(typeof input === "string" ? [input] : input, { dimensions }),
   respond(c, { model, result, tokens }, { encoding_format }) {
@@ -15,6 +15,6 @@ export const openAiEmbeddingsRoute: TaskRoute<typeof OpenAiEmbeddingsRequest, re
       const embedding = formatVector(result[index] as Float32Array<ArrayBuffer>, encoding_format);
       return `{"object":"embedding","index":${index},"embedding":${embedding}}`;
     };
-    return listResponse(c, { body: response, list: "data", count: result.length, item });
+    return listResponse(c, { frame: { body: response, list: "data" }, count: result.length, item });
   },
 };

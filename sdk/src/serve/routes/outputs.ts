@@ -13,7 +13,7 @@ export const outputsRoute: TaskRoute<typeof OutputsRequest, readonly Float32Arra
   respond(c, { model, version, tier, tokens, result }) {
     const response: OutputsResponse = { model, version, tier, outputs: [], usage: { tokens } };
     const item = (index: number) => `"${encodeFloats(result[index] as Float32Array<ArrayBuffer>)}"`;
-    return listResponse(c, { body: response, list: "outputs", count: result.length, item });
+    return listResponse(c, { frame: { body: response, list: "outputs" }, count: result.length, item });
   },
 };
 

@@ -14,6 +14,6 @@ export const sparseRoute: TaskRoute<typeof SparseRequest, SparseEntries[]> = {
     const { result } = answer;
     const response: SparseResponse = { ...answerFields(answer), embeddings: [] };
     const item = (index: number) => JSON.stringify(result[index]);
-    return listResponse(c, { body: response, list: "embeddings", count: result.length, item });
+    return listResponse(c, { frame: { body: response, list: "embeddings" }, count: result.length, item });
   },
 };

@@ -22,7 +22,7 @@ export const taskHandler = <Env extends object, S extends BodySchema, R>(
 ): Handler<{ Bindings: Env }> =>
   async function handleTask(c) {
     const { terms, body } = await readCall(c, deployment, schema);
-    const query = { ...terms, call: call(body), model: body.model };
+    const query = { ...terms, call: call(body), model: c.req.param("model") ?? body.model };
     const answer = await deployment.service(c.env).answer(query, backgroundOf(c));
     describeAnswer(c, answer, terms.deadline);
     return respond(c, answer, body);

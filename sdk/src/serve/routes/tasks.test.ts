@@ -282,7 +282,8 @@ describe("number formats of vectors", () => {
     const int8 = await vectorAs({ output_type: "int8" });
     expect(int8).toEqual(floats.map((value) => Math.round((127 * value) / largest) + 0));
     const bits = floats.reduce((byte, value, i) => byte | (value > 0 ? 0x80 >> i : 0), 0);
-    expect(await vectorAs({ output_type: "binary" })).toEqual([bits]);
-    expect(await vectorAs({ output_type: "binary", encoding_format: "base64" })).toBe(btoa(String.fromCharCode(bits)));
+    expect(await vectorAs({ output_type: "ubinary" })).toEqual([bits]);
+    expect(await vectorAs({ output_type: "binary" })).toEqual([bits - 128]);
+    expect(await vectorAs({ output_type: "ubinary", encoding_format: "base64" })).toBe(btoa(String.fromCharCode(bits)));
   });
 });

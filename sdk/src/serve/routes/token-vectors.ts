@@ -3,6 +3,7 @@ import { textsIn } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { TokenVectorsRequest, type TokenVectorsResponse } from "../contract/token-vectors.ts";
 import { answerFields } from "./answer-fields.ts";
+import { formatTokenVectors } from "./format-token-vectors.ts";
 import { listResponse } from "./list-response.ts";
 import type { TaskRoute } from "./task-route.ts";
 
@@ -15,13 +16,9 @@ export const tokenVectorsRoute: TaskRoute<typeof TokenVectorsRequest, TokenVecto
     const dimensions = result[0]?.dimensions ?? 0;
     const response: TokenVectorsResponse = { ...answerFields(answer), dimensions, embeddings: [] };
     const item = (index: number) => {
-      const { vectors } = result[index] as TokenVectors;
-      if (encoding_format === "base64") return formatVector(vectors, encoding_format);
-      const tokens = Array.from({ length: vectors.length / dimensions }, (_, token) =>
-        formatVector(vectors.subarray(token * dimensions, (token + 1) * dimensions), encoding_format),
-      );
-      return `[${tokens}]`;
+      const tokens = result[index] as TokenVectors;
+      return encoding_format === "base64" ? formatVector(tokens.vectors, encoding_format) : formatTokenVectors(tokens);
     };
-    return listResponse(c, { body: response, list: "embeddings", count: result.length, item });
+    return listResponse(c, { frame: { body: response, list: "embeddings" }, count: result.length, item });
   },
 };
