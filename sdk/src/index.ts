@@ -20,6 +20,7 @@ export type {
 } from "./runtime/engine/engine.ts";
 export type { Model, ModelOutputs } from "./runtime/model.ts";
 export { type EmbedParameters, embedCall } from "./runtime/tasks/embed-call.ts";
+export type { PromptedParameters } from "./runtime/tasks/prompt.ts";
 export type { Encode, ModelCall, TaskCall } from "./runtime/tasks/task-call.ts";
 export type { TextInput } from "./runtime/text-input.ts";
 export type { Tokenizer } from "./runtime/tokenizer/tokenizer.ts";

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { smallArtifact } from "#test/fixtures/small-artifact.ts";
 import { writePreparableCheckpoint } from "#test/fixtures/tiny-bert.ts";
+import { fakeEngine } from "#test/fixtures/tiny-model.ts";
 import { prepare } from "../compile/commands/prepare.ts";
 import { ortNodeEngine } from "../runtime/engine/ort-node/index.ts";
 import { cosine } from "../runtime/tasks/sentence-vector.ts";
@@ -94,7 +95,7 @@ describe("loadModel", () => {
       ...artifact,
       manifest: { ...common, task: "classify" as const, input: "text" as const, labels: ["no", "yes"] },
     };
-    await using model = await loadModel(classifier);
+    await using model = await loadModel(classifier, { engine: fakeEngine() });
     await expect(model.embed(["a"])).rejects.toMatchObject({ code: "task_unsupported" });
   });
 });

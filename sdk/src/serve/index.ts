@@ -19,6 +19,7 @@ export type {
 export type { Model, ModelOutputs } from "../runtime/model.ts";
 export type { ModelCache } from "../runtime/model-cache.ts";
 export type { EmbedParameters } from "../runtime/tasks/embed-call.ts";
+export type { PromptedParameters } from "../runtime/tasks/prompt.ts";
 export type { Encode, ModelCall, TaskCall } from "../runtime/tasks/task-call.ts";
 export type { TextInput } from "../runtime/text-input.ts";
 export type { Tokenizer } from "../runtime/tokenizer/tokenizer.ts";
@@ -28,7 +29,7 @@ export type { ApiKey, CallDefaults, KeyWithDefaults } from "./call-defaults.ts";
 export type { NumberFormat, Reason, Tier } from "./contract/headers.ts";
 export type { EmbeddingsOptions, Setting } from "./deployment.ts";
 export { createEdgeApp, type EdgeAppOptions } from "./edge-app.ts";
-export type { EmbedCallOptions, EmbedInProcess } from "./embed-in-process.ts";
+export type { EmbedAnswer, EmbedCallOptions, EmbedInProcess } from "./embed-in-process.ts";
 export { type EmbeddingsApp, embeddings } from "./embedding-routes.ts";
 export type { Limits } from "./limits.ts";
 export type { DecisionLog } from "./log-decision.ts";
