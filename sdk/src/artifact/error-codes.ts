@@ -84,6 +84,10 @@ export const errorCodes = {
     when: "The model's tokenizer has no template for two texts, or one that is not supported.",
     fix: "Send single texts, or use a model whose tokenizer.json has a template for pairs.",
   },
+  offsets_unsupported: {
+    when: "A task needs the places of tokens in a text, but the tokenizer has no packed form.",
+    fix: "Use a model with a WordPiece, byte-level BPE or Unigram tokenizer, and prepare it again.",
+  },
   prompt_unknown: {
     when: "A request names a prompt that the model does not have.",
     fix: "Use one of the prompts that the hint lists, or leave the name out.",

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { smallArtifact } from "#test/fixtures/small-artifact.ts";
 import { writePreparableCheckpoint } from "#test/fixtures/tiny-bert.ts";
 import { fakeEngine, tinyArtifact } from "#test/fixtures/tiny-model.ts";
 import type { EmbedManifest, Manifest } from "../artifact/manifest.ts";
