@@ -40,6 +40,7 @@ const poolers: Record<Pooling, (hiddenStates: Float32Array, dimensions: number) 
   },
 };
 
+/** Divides a vector by its Euclidean length. A zero vector stays zero. */
 export function unit(vector: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> {
   const norm = Math.max(Math.hypot(...vector), MIN_NORM);
   return vector.map((value) => value / norm);
