@@ -7,6 +7,7 @@ import { totalLength } from "../artifact/total-length.ts";
 import { assertFits } from "./assert-fits.ts";
 import type { Batching, Engine, TokenSequence } from "./engine/engine.ts";
 import { idsOf } from "./engine/token-sequence.ts";
+import { inputTooLong } from "./input-too-long.ts";
 import { modelFilesOf } from "./model-files.ts";
 import { type EmbedParameters, embedCall } from "./tasks/embed-call.ts";
 import type { ModelCall, TaskCall } from "./tasks/task-call.ts";
@@ -123,7 +124,7 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
   function encodeInput(input: TextInput, index: number, truncate: boolean): TokenSequence {
     const encoded =
       typeof input === "string" ? tokenizer.encode(input, maxTokens) : tokenizer.encodePair(...input, maxTokens);
-    if (encoded.tokens > maxTokens && !truncate) throw inputTooLong(name, index, encoded.tokens, maxTokens);
+    if (encoded.tokens > maxTokens && !truncate) throw inputTooLong(manifest, index, encoded.tokens);
     return "secondFrom" in encoded ? encoded : encoded.ids;
   }
 
@@ -192,10 +193,3 @@ export async function releaseModel(model: Model): Promise<void> {
     console.error(`bert-edge: releasing ${model.manifest.name}@${model.version} failed:`, error);
   }
 }
-
-const inputTooLong = (name: string, index: number, tokens: number, maxTokens: number): BertEdgeError =>
-  new BertEdgeError(
-    "input_too_long",
-    `Input ${index} has at least ${tokens} tokens, but ${name} accepts at most ${maxTokens}.`,
-    { hint: "Shorten the text, or set `truncate` to true to read only its beginning.", index },
-  );

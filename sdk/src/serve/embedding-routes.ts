@@ -49,7 +49,7 @@ export function embeddingRoutes<Env extends object>(
 ): EmbeddingsApp<Env> {
   const { keys, limits } = deployment;
   const app = new Hono<{ Bindings: Env }>();
-  const pathsOf = (path: string) => [path, `${MODEL_PREFIX}${path}`].flatMap(withAndWithoutSlash);
+  const pathsOf = (path: string) => [path, `${MODEL_PREFIX}${path}`.replace(/\/$/, "")].flatMap(withAndWithoutSlash);
   const paths = table.flatMap(({ path }) => pathsOf(path));
   app.onError(answerError);
   app.on("POST", paths, requestId);

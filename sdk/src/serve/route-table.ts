@@ -1,16 +1,19 @@
 import type { Handler } from "hono";
 import type { DialectName } from "./contract/errors.ts";
 import type { Deployment } from "./deployment.ts";
+import { answerRoute } from "./routes/answer.ts";
 import type { BodySchema } from "./routes/call.ts";
 import { classifyRoute } from "./routes/classify.ts";
 import { cohereEmbedRoute } from "./routes/cohere/embed.ts";
 import { cohereRerankRoute } from "./routes/cohere/rerank.ts";
 import { embedRoute } from "./routes/embed.ts";
+import { huggingFaceRoute } from "./routes/hugging-face/inference.ts";
 import { openAiEmbeddingsRoute } from "./routes/openai-embeddings.ts";
 import { outputsRoute } from "./routes/outputs.ts";
 import { rerankRoute } from "./routes/rerank.ts";
 import { similarityRoute } from "./routes/similarity.ts";
 import { sparseRoute } from "./routes/sparse.ts";
+import { tagRoute } from "./routes/tag.ts";
 import { type TaskRoute, taskHandler } from "./routes/task-route.ts";
 import { teiEmbedRoute } from "./routes/tei/embed.ts";
 import { teiEmbedAllRoute } from "./routes/tei/embed-all.ts";
@@ -36,12 +39,14 @@ const entry = <S extends BodySchema, R>(dialect: DialectName, path: string, rout
 
 /** Routes under `/v1` and `/v2`, for every app. */
 export const versionedRoutes: readonly TableRoute[] = [
+  entry("own", "/v1/answer", answerRoute),
   entry("own", "/v1/classify", classifyRoute),
   entry("own", "/v1/embed", embedRoute),
   entry("own", "/v1/outputs", outputsRoute),
   entry("own", "/v1/rerank", rerankRoute),
   entry("own", "/v1/similarity", similarityRoute),
   entry("own", "/v1/sparse", sparseRoute),
+  entry("own", "/v1/tag", tagRoute),
   entry("own", "/v1/token-vectors", tokenVectorsRoute),
   entry("own", "/v1/zero-shot", zeroShotRoute),
   entry("openai", "/v1/embeddings", openAiEmbeddingsRoute),
@@ -58,6 +63,7 @@ export const rootRoutes: readonly TableRoute[] = [
   entry("tei", "/rerank", teiRerankRoute),
   entry("tei", "/similarity", teiSimilarityRoute),
   entry("openai", "/embeddings", openAiEmbeddingsRoute),
+  entry("hugging-face", "/", huggingFaceRoute),
 ];
 
 /** Prefix of all paths under which a request names its model, for dialects without a field for it. */
@@ -69,5 +75,8 @@ const byLength = [...versionedRoutes, ...rootRoutes].sort((a, b) => b.path.lengt
 /** Returns the dialect of a request's path, which can have anything before the route: the app can be mounted anywhere. */
 export function dialectOf(path: string): DialectName {
   const bare = path.replace(/\/$/, "");
-  return byLength.find((route) => bare.endsWith(route.path))?.dialect ?? (path.includes("/v2/") ? "cohere" : "own");
+  const known = byLength.find((route) => bare.endsWith(route.path));
+  if (known) return known.dialect;
+  if (bare === "" || /^\/models\/[^/]+$/.test(bare)) return "hugging-face";
+  return path.includes("/v2/") ? "cohere" : "own";
 }

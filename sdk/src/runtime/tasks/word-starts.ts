@@ -8,10 +8,10 @@ export interface TokensOfText {
   /** Id of the unknown token, if the tokenizer has one. */
   readonly unknownId?: number | undefined;
   /**
-   * Returns a token as the vocabulary spells it, such as `##ing`. Only tokenizers that mark continued words with a prefix
-   * (WordPiece) have it.
+   * Code points of each token as the vocabulary spells it, such as 5 for `##ing`: [tokens]. Only tokenizers that mark continued
+   * words with a prefix (WordPiece) have it.
    */
-  readonly prefixedToken?: ((id: number) => string) | undefined;
+  readonly spelled?: ArrayLike<number> | undefined;
 }
 
 /**
@@ -24,11 +24,11 @@ export interface TokensOfText {
  *
  * @returns [tokens]
  */
-export function wordStarts({ text, ids, offsets, unknownId, prefixedToken }: TokensOfText): boolean[] {
+export function wordStarts({ text, ids, offsets, unknownId, spelled }: TokensOfText): boolean[] {
   return Array.from(ids, (id, i) => {
     const [start, end] = [offsets[2 * i] as number, offsets[2 * i + 1] as number];
     if (id === unknownId) return true;
-    if (prefixedToken) return codePoints(prefixedToken(id)) === codePoints(text.slice(start, end));
+    if (spelled) return spelled[i] === codePoints(text.slice(start, end));
     return start === 0 || text[start - 1] === " " || text[start] === " ";
   });
 }

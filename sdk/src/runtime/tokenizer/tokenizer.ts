@@ -5,6 +5,8 @@ import { longestFirst } from "./longest-first.ts";
 import type { PairTokens } from "./pair-tokens.ts";
 
 export interface Tokenizer {
+  /** Id of the token for words or characters that are not in the vocabulary; undefined if the tokenizer has none. */
+  readonly unknownId?: number | undefined;
   /**
    * Encodes a text.
    *
@@ -47,6 +49,11 @@ export interface PlacedTokens {
   readonly offsets: Int32Array<ArrayBuffer>;
   /** Index of each token's word: [ids]; -1 for special tokens and those of another text. */
   readonly words: Int32Array<ArrayBuffer>;
+  /**
+   * Code points of each token as the vocabulary spells it, such as 5 for `##ing`: [ids]; undefined if the tokenizer does not mark
+   * tokens that continue a word with a prefix.
+   */
+  readonly spelled?: Int32Array<ArrayBuffer> | undefined;
 }
 
 export interface WindowOptions {
@@ -65,10 +72,13 @@ export interface PlacedContent {
   readonly spans: readonly number[];
   /** Index of each token's word: [ids] */
   readonly words: readonly number[];
+  /** Code points of each token as the vocabulary spells it: [ids] */
+  readonly spelled?: readonly number[];
 }
 
 /** The parts that differ between tokenizers. */
 export interface TokenizerParts {
+  readonly unknownId?: number | undefined;
   /** Special token ids before and after every text: [CLS] and [SEP], or <s> and </s>. */
   readonly prefix: readonly number[];
   readonly suffix: readonly number[];
@@ -96,6 +106,7 @@ export function tokenizerOf({
   longestWord,
   contentOf,
   placedContentOf = offsetsUnsupported,
+  unknownId,
 }: TokenizerParts): Tokenizer {
   /** Number of characters that are read first. */
   const headLength = (room: number) => (room + longestWord) * longestWord;
@@ -112,6 +123,7 @@ export function tokenizerOf({
   }
 
   return {
+    unknownId,
     encode(text, maxTokens) {
       const specials = prefix.length + suffix.length;
       const content = beginningOf(text, maxTokens - specials);
@@ -160,7 +172,7 @@ export function tokenizerOf({
 /** Puts special tokens around a part of a text. */
 function placedTokens(
   before: readonly number[],
-  { ids, spans, words }: PlacedContent,
+  { ids, spans, words, spelled }: PlacedContent,
   { start, end }: { readonly start: number; readonly end: number },
   after: readonly number[],
 ): PlacedTokens {
@@ -169,7 +181,10 @@ function placedTokens(
   offsets.set(spans.slice(2 * start, 2 * end), 2 * before.length);
   const wordIds = new Int32Array(all.length).fill(-1);
   wordIds.set(words.slice(start, end), before.length);
-  return { ids: all, offsets, words: wordIds };
+  if (!spelled) return { ids: all, offsets, words: wordIds };
+  const lengths = new Int32Array(all.length);
+  lengths.set(spelled.slice(start, end), before.length);
+  return { ids: all, offsets, words: wordIds, spelled: lengths };
 }
 
 function joined(parts: readonly (readonly number[])[]): TokenIds {

@@ -13,8 +13,8 @@ export const AnswerRequest = v.pipe(
     top_k: v.optional(PositiveInteger, 1),
     /** Maximum number of tokens in an answer. */
     max_answer_tokens: v.optional(PositiveInteger, 15),
-    /** Number of tokens that two parts of a long context share. */
-    doc_stride: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 128),
+    /** Number of tokens that two parts of a long context share. Default 128, or less for models that read little. */
+    doc_stride: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
     /** Whether an empty answer is possible. */
     handle_impossible_answer: v.optional(v.boolean(), false),
   }),

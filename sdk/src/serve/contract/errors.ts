@@ -7,6 +7,8 @@ export const errorStatus = {
   dimensions_unsupported: 400,
   task_unsupported: 400,
   prompt_unknown: 400,
+  offsets_unsupported: 400,
+  pairs_unsupported: 400,
   budget_invalid: 400,
   precision_unavailable: 400,
   request_too_costly: 400,

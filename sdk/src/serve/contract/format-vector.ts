@@ -10,6 +10,10 @@ const FLOAT32_DIGITS = 9;
 /** Numbers of a vector: float32, or 8 bits each. */
 export type VectorNumbers = Float32Array<ArrayBuffer> | Int8Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
 
+/** Returns a vector's float32 numbers as the shortest numbers with 9 digits, for answers that are written at once. */
+export const vectorNumbers = (vector: Float32Array<ArrayBuffer>): number[] =>
+  Array.from(vector, (value) => Number(value.toPrecision(FLOAT32_DIGITS)));
+
 /** Formats a vector as JSON: a base64 string of its bytes, or a list of numbers, of which float32 numbers have 9 digits. */
 export function formatVector(vector: VectorNumbers, format: EncodingFormat): string {
   if (format === "base64") return `"${encodeBytes(vector)}"`;

@@ -14,6 +14,8 @@ const classify: Task = { task: "classify", input: "text", labels: ["no", "yes"] 
 const inference: Task = { task: "classify", input: "pair", labels: ["contradiction", "entailment"] };
 const crossEncoder: Task = { task: "classify", input: "pair", labels: ["LABEL_0"] };
 const sparse: Task = { task: "sparse" };
+const tags: Task = { task: "tag", labels: ["O", "B-PER", "I-PER"] };
+const answers: Task = { task: "answer" };
 const tokenVectors: Task = { task: "token-vectors", dimensions: 4 };
 
 /** Makes an edge that serves a model for a task. */
@@ -214,6 +216,77 @@ describe("Cohere", () => {
       status: 404,
       body: { message: expect.stringMatching(/route/) },
     });
+  });
+});
+
+describe("Hugging Face's inference API", () => {
+  const root = async (task: Task, body: object) => (await setUp(task)).read("/", body);
+  const ownOf = async (task: Task, path: string, body: object, field = "results") =>
+    (await (await setUp(task)).own(path, body))[field] as unknown[];
+  const label = { label: expect.any(String), score: expect.any(Number) };
+
+  it("embeds a text to a vector, and a list to a list", async () => {
+    const vectors = await ownOf(embed, "/v1/embed", { inputs: two }, "embeddings");
+    expect(await root(embed, { inputs: two })).toEqual(vectors);
+    expect(await root(embed, { inputs: two[0] })).toEqual(vectors[0]);
+    expect(await root(prompted, { inputs: "a", prompt_name: "query" })).toEqual(
+      await root(prompted, { inputs: "query: a" }),
+    );
+  });
+
+  it("compares sentences", async () => {
+    const scores = await ownOf(embed, "/v1/similarity", { source: "a", texts: two }, "scores");
+    expect(await root(embed, { inputs: { source_sentence: "a", sentences: two } })).toEqual(scores);
+  });
+
+  it("classifies texts and pairs, each with a list of labels", async () => {
+    expect(await root(classify, { inputs: "a" })).toEqual([[label, label]]);
+    expect(await root(classify, { inputs: two, parameters: { top_k: 1 } })).toEqual([[label], [label]]);
+    expect(await root(inference, { inputs: { text: "a", text_pair: "b" } })).toEqual(
+      await ownOf(inference, "/v1/classify", { inputs: { text: "a", text_pair: "b" } }),
+    );
+  });
+
+  it("labels texts by candidate labels, also as one string", async () => {
+    const [scores] = await ownOf(inference, "/v1/zero-shot", { inputs: "a", candidate_labels: ["x", "y"] });
+    expect(await root(inference, { inputs: "a", parameters: { candidate_labels: ["x", "y"] } })).toEqual(scores);
+    expect(await root(inference, { inputs: "a", parameters: { candidate_labels: "x, y" } })).toEqual(scores);
+    expect(await root(embed, { inputs: two, parameters: { candidate_labels: ["x", "y"] } })).toEqual([
+      [label, label],
+      [label, label],
+    ]);
+  });
+
+  it("finds entities in the form of transformers' pipeline", async () => {
+    const entities = (await ownOf(tags, "/v1/tag", { inputs: "Anna works" }))[0] as { label: string; text: string }[];
+    const expected = entities.map(({ label: entity_group, text: word, ...rest }) => ({ entity_group, word, ...rest }));
+    expect(await root(tags, { inputs: "Anna works" })).toEqual(expected);
+    expect(await root(tags, { inputs: ["Anna works"] })).toEqual([expected]);
+    const tokens = (await root(tags, {
+      inputs: "Anna works",
+      parameters: { aggregation_strategy: "none", ignore_labels: [] },
+    })) as object[];
+    expect(tokens).toHaveLength(2);
+    for (const token of tokens) expect(token).toHaveProperty("entity");
+  });
+
+  it("answers a question with an object, or a list with top_k", async () => {
+    const inputs = { question: "Who?", context: "Anna works in New York." };
+    const [found] = await ownOf(answers, "/v1/answer", { ...inputs, top_k: 2, doc_stride: 2 });
+    const first = (found as unknown[])[0];
+    expect(await root(answers, { inputs, parameters: { doc_stride: 2 } })).toEqual(first);
+    expect(await root(answers, { inputs, parameters: { doc_stride: 2, top_k: 2 } })).toEqual(found);
+  });
+
+  it("answers under a model's path too, and describes faults in its own format", async () => {
+    const { read, post } = await setUp(embed);
+    expect(await read(`/models/${TINY.name}`, { inputs: "a" })).toEqual(await read("/", { inputs: "a" }));
+    for (const inputs of [1, { question: "a" }, { question: "a", context: "b" }, ""]) {
+      const response = await post("/", { inputs });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toEqual({ error: expect.stringMatching(/./) });
+    }
+    expect((await post("/", { inputs: "a" }, "other")).status).toBe(401);
   });
 });
 

@@ -15,6 +15,8 @@ const classify: Task = { task: "classify", input: "text", labels };
 const crossEncoder: Task = { task: "classify", input: "pair", labels: ["LABEL_0"] };
 const inference: Task = { task: "classify", input: "pair", labels: ["contradiction", "entailment", "neutral"] };
 const sparse: Task = { task: "sparse" };
+const tags: Task = { task: "tag", labels: ["O", "B-PER", "I-PER"] };
+const answers: Task = { task: "answer" };
 const tokenVectors: Task = { task: "token-vectors", dimensions: 4 };
 
 /** Makes an edge with a region. Both serve a model for the task. */
@@ -50,8 +52,29 @@ async function setUp(task: Task) {
 
 const two = ["to be", "or not to be"];
 
+const context = "🗼 To be or not to be, that is the question. ".repeat(3);
+
 /** For each route: a model, a body, and what the answer has. */
 const answered: [path: string, model: Task, body: object, answer: object][] = [
+  ["/v1/tag", tags, { inputs: two }, { results: [expect.any(Array), expect.any(Array)] }],
+  [
+    "/v1/answer",
+    answers,
+    { question: "What?", context, doc_stride: 2, top_k: 2 },
+    { results: [Array(2).fill(expect.objectContaining({ answer: expect.any(String) }))] },
+  ],
+  [
+    "/v1/answer",
+    answers,
+    {
+      inputs: [
+        { question: "What?", context },
+        { question: "Who?", context: "You" },
+      ],
+      doc_stride: 0,
+    },
+    { results: [expect.any(Array), expect.any(Array)] },
+  ],
   ["/v1/embed", embed, { inputs: two, dimensions: 4 }, { embeddings: [expect.any(Array), expect.any(Array)] }],
   [
     "/v1/sparse",
@@ -265,6 +288,38 @@ describe("faults of requests", () => {
     expect(await (await post("/v1/rerank", { ...body, truncate: false })).json()).toMatchObject({
       error: { code: "input_too_long" },
     });
+  });
+});
+
+describe("offsets", () => {
+  it("count code points, and every part of a text has its own text", async () => {
+    const text = "🗼 Anna 👩‍👩‍👧 works in 🗼 York";
+    const { post } = await setUp(tags);
+    const body = { inputs: [text], aggregation_strategy: "none", ignore_labels: [] };
+    const { results } = (await (await post("/v1/tag", body)).json()) as {
+      results: [{ text: string; start: number; end: number }[]];
+    };
+    expect(results[0].length).toBeGreaterThan(5);
+    const points = [...text];
+    for (const { text: part, start, end } of results[0]) expect(points.slice(start, end).join("")).toBe(part);
+  });
+
+  it("of answers are those in the context", async () => {
+    const { post } = await setUp(answers);
+    const { results } = (await (
+      await post("/v1/answer", { question: "What?", context, top_k: 5, doc_stride: 3 })
+    ).json()) as {
+      results: [{ answer: string; start: number; end: number }[]];
+    };
+    expect(results[0]).toHaveLength(5);
+    for (const { answer, start, end } of results[0]) expect([...context].slice(start, end).join("")).toBe(answer);
+  });
+
+  it("refuse a question that leaves no room for the context", async () => {
+    const { post } = await setUp(answers);
+    const response = await post("/v1/answer", { question: "word ".repeat(20), context: "a" });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { code: "input_too_long" } });
   });
 });
 

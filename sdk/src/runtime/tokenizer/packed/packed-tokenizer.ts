@@ -32,6 +32,14 @@ export function createPackedTokenizer(bytes: Uint8Array<ArrayBuffer>, vocabulary
   }
 }
 
+/** Tokens of a text that are being found. */
+interface Placing {
+  readonly ids: number[];
+  readonly places: TokenPlaces;
+  /** Code points of each token as the vocabulary spells it. */
+  readonly spelled: number[];
+}
+
 function tokenizerFor<T>(
   { longestWord, normalize, textOf, findAdded, addIds }: TokenizerAlgorithm<T>,
   settings: TokenizerSettings,
@@ -55,7 +63,7 @@ function tokenizerFor<T>(
   }
 
   /** Does the same as `addContent`, and appends the places of the tokens in a text that has this part from `from` on. */
-  function addPlacedContent(text: string, from: number, ids: number[], places: TokenPlaces): void {
+  function addPlacedContent(text: string, from: number, { ids, places, spelled }: Placing): void {
     const origins: Origins = [];
     const normalized = normalize(text, origins);
     const inPart = { ...places, spans: [] as number[] };
@@ -68,14 +76,17 @@ function tokenizerFor<T>(
         addPlace(inPart, [start, end], nextWord(places));
       },
     );
+    const before = places.prefixes.length - inPart.spans.length / 2;
     for (let at = 0; at < inPart.spans.length; at += 2) {
       const [start, end] = [inPart.spans[at] as number, inPart.spans[at + 1] as number];
+      spelled.push(end - start + (places.prefixes[before + at / 2] as number));
       const begins = origins[2 * start] ?? text.length;
       places.spans.push(from + begins, from + (end > start ? (origins[2 * end - 1] as number) : begins));
     }
   }
 
   return tokenizerOf({
+    unknownId: settings.kind === "byte-level" ? undefined : settings.unknown,
     prefix,
     suffix,
     pair,
@@ -91,20 +102,21 @@ function tokenizerFor<T>(
       return ids;
     },
     placedContentOf(text) {
-      const ids: number[] = [];
-      const places = noPlaces();
+      const placing: Placing = { ids: [], places: noPlaces(), spelled: [] };
+      const { ids, places, spelled } = placing;
       splitAtAdded(
         stringText(text),
         findRaw?.(text) ?? [],
-        (start, end) => addPlacedContent(text.slice(start, end), start, ids, places),
+        (start, end) => addPlacedContent(text.slice(start, end), start, placing),
         (id, start, end) => {
           ids.push(id);
           const [before, after] = trimming ? whiteSpaceAround(text.slice(start, end)) : [0, 0];
           addPlace(places, [start + before, end - after], nextWord(places));
+          spelled.push([...text.slice(start, end)].length);
         },
       );
       if (trimming) trimSpaces(places, trimming);
-      return { ids, ...places };
+      return { ids, ...places, ...(settings.kind === "wordpiece" && { spelled }) };
     },
   });
 }

@@ -6,20 +6,24 @@ export interface TokenPlaces {
   readonly words: number[];
   /** Spaces at the start and at the end of each token: [2 × tokens]. Only byte-level tokenizers count them. */
   readonly spaces: number[];
+  /** Code points of the prefix of each token that continues a word, such as 2 for `##ing`: [tokens]. Only WordPiece has it. */
+  readonly prefixes: number[];
 }
 
-export const noPlaces = (): TokenPlaces => ({ spans: [], words: [], spaces: [] });
+export const noPlaces = (): TokenPlaces => ({ spans: [], words: [], spaces: [], prefixes: [] });
 
 /** Adds the place of a token. */
 export function addPlace(
-  { spans, words, spaces }: TokenPlaces,
+  { spans, words, spaces, prefixes }: TokenPlaces,
   [start, end]: readonly [start: number, end: number],
   word: number,
   [before, after]: readonly [before: number, after: number] = [0, 0],
+  prefix = 0,
 ): void {
   spans.push(start, end);
   words.push(word);
   spaces.push(before, after);
+  prefixes.push(prefix);
 }
 
 /** Returns the index of a word that begins now. */

@@ -41,12 +41,13 @@ export function createWordSplitter(
           places.words.length = before;
           places.spans.length = spansBefore;
           places.spaces.length = 2 * before;
+          places.prefixes.length = before;
           addPlace(places, [start, end], word as number);
         }
         return;
       }
       ids.push(token.id);
-      if (places) addPlace(places, [at, token.end], word as number);
+      if (places) addPlace(places, [at, token.end], word as number, [0, 0], at > start ? continuation.length : 0);
       at = token.end;
       position = inside;
     }
