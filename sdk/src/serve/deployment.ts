@@ -93,7 +93,7 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
     service: once((env) => {
       const { warmUp } = options;
       const store = read(options.models, env);
-      const names = [read(options.model, env)].flat();
+      const names = [read(options.model, env)].flat().map((name) => name.trim());
       const models = modelPool({
         names,
         limitBytes: options.memoryLimitBytes,
