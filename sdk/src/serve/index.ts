@@ -22,7 +22,7 @@ export type { EmbedParameters } from "../runtime/tasks/embed-call.ts";
 export type { PromptedParameters } from "../runtime/tasks/prompt.ts";
 export type { Encode, ModelCall, TaskCall } from "../runtime/tasks/task-call.ts";
 export type { TextInput } from "../runtime/text-input.ts";
-export type { Tokenizer } from "../runtime/tokenizer/tokenizer.ts";
+export type { PlacedTokens, TextWindow, Tokenizer, WindowOptions } from "../runtime/tokenizer/tokenizer.ts";
 export type { ObjectStore } from "../storage/store.ts";
 export type { JobsBatch, JobsBucket, JobsObject, JobsPlace, JobsQueue } from "./bulk/bindings.ts";
 export type { ApiKey, CallDefaults, KeyWithDefaults } from "./call-defaults.ts";
