@@ -5,7 +5,7 @@ import { type S3Env, s3Settings } from "bert-edge/storage/s3-settings";
 
 /** The Worker's variables, secrets and bindings. */
 interface Env extends S3Env, RegionEnv {
-  /** The name of the published model. */
+  /** The name of the published model. Several names are separated by commas; the first is the default. */
   MODEL: string;
   /** Comma-separated API keys. Every request must send one of them. */
   API_KEYS?: string;
@@ -17,7 +17,7 @@ interface Env extends S3Env, RegionEnv {
 
 /** Options of the edge app, except for its engine. */
 export const settings: Omit<EdgeAppOptions<Env>, "engine"> = {
-  model: (env) => env.MODEL,
+  model: (env) => env.MODEL.split(","),
   models: (env) => (env.MODELS ? r2Store(env.MODELS, { prefix: env.S3_PREFIX ?? "" }) : s3Store(s3Settings(env))),
   keys: (env) => env.API_KEYS?.split(",") ?? [],
   jobs: ({ MODELS, JOBS }) => (MODELS && JOBS ? { bucket: MODELS, queue: JOBS } : undefined),

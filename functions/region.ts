@@ -15,7 +15,7 @@ const { SAGEMAKER, AWS_LAMBDA_FUNCTION_NAME } = env;
  * `bert-edge publish --to folder:…` wrote, otherwise over the S3 protocol.
  */
 const app = createRegionApp({
-  model: MODEL ?? "bert-edge-mini",
+  model: (MODEL ?? "bert-edge-mini").split(","),
   models: MODELS_FOLDER ? fsStore(MODELS_FOLDER) : s3Store(s3Settings(env)),
   engine: ortNodeEngine({
     providers: (PROVIDERS ?? "cuda,cpu").split(",") as Provider[],

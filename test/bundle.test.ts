@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Limit for the client, minified and gzipped. Measured: 3.0 KB. A schema library would exceed it. */
-const CLIENT_GZIP_BYTES = 3_000;
+const CLIENT_GZIP_BYTES = 6_000;
 /** Limit for the Worker, minified and gzipped, without the kernels. Measured: 48 KB. */
 const WORKER_GZIP_BYTES = 95_000;
 /** Limit for one build of the kernels. Measured: 17 KB. */

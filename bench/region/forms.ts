@@ -5,7 +5,6 @@ import * as ort from "onnxruntime-node";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import { copyGraph } from "#sdk/compile/graph/copy-graph.ts";
-import { vectorHead } from "#sdk/compile/model/run-task.ts";
 import { readTextModel, type TextModel } from "#sdk/compile/model/text-model.ts";
 import { withVectorOutput } from "#sdk/compile/model/vector-output.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
@@ -13,6 +12,7 @@ import type { RegionPrecision } from "#sdk/compile/stages/make-target.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
 import { type EngineSession, oneModel, type VectorHead } from "#sdk/runtime/engine/engine.ts";
 import { VECTOR_OUTPUT } from "#sdk/runtime/engine/ort-run.ts";
+import { vectorHead } from "#sdk/runtime/tasks/task-output.ts";
 
 /** A model in all forms, as sessions that return vectors. */
 export interface Forms extends AsyncDisposable {

@@ -13,7 +13,7 @@ export interface Work extends Job {
   readonly giveUpAt: number | undefined;
 }
 
-/** Returns the time after which work with a deadline is given up, as in `embed-service.ts`. */
+/** Returns the time after which work with a deadline is given up, as in `task-service.ts`. */
 export const giveUpAt = (dueAt: number | undefined, budgetMs: number): number | undefined =>
   dueAt === undefined ? undefined : dueAt + maxLateMs(budgetMs);
 

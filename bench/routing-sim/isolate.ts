@@ -27,7 +27,7 @@ export interface IsolateOptions {
   left: (isolate: Isolate) => void;
 }
 
-/** An isolate of a point of presence: what `embed-service.ts` does, with one thread. */
+/** An isolate of a point of presence: what `task-service.ts` does, with one thread. */
 export interface Isolate {
   inFlight: number;
   /** Position in the point's list of isolates with the same number of requests. */

@@ -52,7 +52,7 @@ export async function hedge(context: Context): Promise<Report> {
       await sleep(REST_MS);
       const tier = `${reply.headers["x-bert-edge-tier"]}`;
       tiersOf[tier] = (tiersOf[tier] ?? 0) + 1;
-      const passage = proxy.passages.slice(before).find(({ path }) => path === "/v1/embed");
+      const passage = proxy.passages.slice(before).find(({ path }) => path === "/v1/outputs");
       if (!passage || !/\bhedge\b/.test(`${reply.headers[DECISION_HEADER]}`)) continue;
       // If the region's answer came first, the edge's computation was still running then.
       hedges.push({

@@ -18,8 +18,24 @@ export type {
   TokenSequence,
   VectorHead,
 } from "./runtime/engine/engine.ts";
-export type { EmbeddedTokens, Model, TokenizeOptions } from "./runtime/model.ts";
-export type { Tokenizer } from "./runtime/tokenizer/tokenizer.ts";
+export type { Model, ModelOutputs } from "./runtime/model.ts";
+export type { AnswerOptions, AnswerSpan } from "./runtime/tasks/answer.ts";
+export { type AnswerParameters, answerCall, type ContextQuestion } from "./runtime/tasks/answer-call.ts";
+export type { Activation, LabelScore } from "./runtime/tasks/classify.ts";
+export { type ClassifyParameters, classifyCall } from "./runtime/tasks/classify-call.ts";
+export { type EmbedParameters, embedCall } from "./runtime/tasks/embed-call.ts";
+export type { PromptedParameters } from "./runtime/tasks/prompt.ts";
+export type { RankedDocument } from "./runtime/tasks/rerank.ts";
+export { type RerankParameters, rerankCall, similarityCall } from "./runtime/tasks/rerank-call.ts";
+export type { SparseEntries } from "./runtime/tasks/sparse.ts";
+export { sparseCall } from "./runtime/tasks/sparse-call.ts";
+export type { AggregationStrategy, Entity } from "./runtime/tasks/tag.ts";
+export { type TagParameters, tagCall } from "./runtime/tasks/tag-call.ts";
+export type { Encode, ModelCall, TaskCall } from "./runtime/tasks/task-call.ts";
+export { type TokenVectors, tokenVectorsCall } from "./runtime/tasks/token-vectors-call.ts";
+export { type ZeroShotParameters, zeroShotCall } from "./runtime/tasks/zero-shot-call.ts";
+export type { TextInput } from "./runtime/text-input.ts";
+export type { PlacedTokens, TextWindow, Tokenizer, WindowOptions } from "./runtime/tokenizer/tokenizer.ts";
 export { openFolder } from "./storage/folder-artifact.ts";
 export { type Published, publish } from "./storage/publish.ts";
 export type { ObjectStore, WritableStore } from "./storage/store.ts";

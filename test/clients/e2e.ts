@@ -15,36 +15,46 @@ import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { memoryStore } from "#sdk/storage/memory.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { r2Publisher, type WritableR2Bucket } from "#sdk/storage/r2-publisher.ts";
+import { writePreparableClassifier } from "../fixtures/classifier-case.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
 import { workerModules } from "../fixtures/worker-modules.ts";
 
 const NAME = "bert-edge-mini";
 const KEY = "key";
-const packages = ["openai", "ai", "@ai-sdk/openai", "@langchain/openai", "@langchain/core", "@llamaindex/openai"];
+const packages = [
+  ...["openai", "ai", "@ai-sdk/openai", "@langchain/openai", "@langchain/core", "@llamaindex/openai"],
+  ...["@huggingface/inference", "cohere-ai"],
+];
+/** Name of a classifier that both tiers serve too. */
+const CLASSIFIER = "topics";
 
 const folder = await mkdtemp(join(tmpdir(), "bert-edge-clients-"));
 const [model, out] = [join(folder, "checkpoint"), join(folder, "artifact")];
 await writePreparableCheckpoint(model);
 await prepare({ model, out, name: NAME, targets: ["edge", "regional-cpu"] });
-const artifact = await openFolder(out);
+await writePreparableClassifier(join(folder, "topics"), ["no", "maybe", "yes"]);
+const classified = join(folder, "classifier");
+await prepare({ model: join(folder, "topics"), out: classified, name: CLASSIFIER, targets: ["edge", "regional-cpu"] });
+const artifacts = [await openFolder(out), await openFolder(classified)];
 
 const edge = new Miniflare(
   convertV4MiniflareOptions({
     modules: await workerModules({ entryPoints: ["functions/edge.ts"] }),
     modulesRoot: "/",
     compatibilityDate: "2026-11-01",
-    bindings: { MODEL: NAME, API_KEYS: KEY },
+    bindings: { MODEL: `${NAME},${CLASSIFIER}`, API_KEYS: KEY },
     r2Buckets: ["MODELS"],
     host: "127.0.0.1",
     port: 0,
   }),
 );
 const edgeURL = (await edge.ready).origin;
-await publish(artifact, r2Publisher((await edge.getR2Bucket("MODELS")) as unknown as WritableR2Bucket));
+const bucket = r2Publisher((await edge.getR2Bucket("MODELS")) as unknown as WritableR2Bucket);
+for (const artifact of artifacts) await publish(artifact, bucket);
 
 const models = memoryStore();
-await publish(artifact, models);
-const app = createRegionApp({ models, model: NAME, engine: ortNodeEngine(), keys: [KEY] });
+for (const artifact of artifacts) await publish(artifact, models);
+const app = createRegionApp({ models, model: [NAME, CLASSIFIER], engine: ortNodeEngine(), keys: [KEY] });
 const listening = Promise.withResolvers<AddressInfo>();
 const region = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, listening.resolve);
 const regionURL = `http://127.0.0.1:${(await listening.promise).port}`;
@@ -57,13 +67,15 @@ try {
   };
   await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }));
   await run("npm", "install", "--no-audit", "--no-fund", "--loglevel=error", ...packages);
-  await copyFile(join(import.meta.dirname, "clients.js"), join(folder, "clients.js"));
+  for (const script of ["clients.js", "dialects.js"])
+    await copyFile(join(import.meta.dirname, script), join(folder, script));
   for (const [tier, url] of [
     ["edge", edgeURL],
     ["region", regionURL],
   ] as const) {
     console.log(tier);
     await run(process.execPath, "clients.js", `${url}/v1`, KEY, NAME);
+    await run(process.execPath, "dialects.js", url, KEY, NAME, CLASSIFIER);
   }
 } finally {
   region.close();

@@ -14,6 +14,7 @@ import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { bertEdge, startBertEdge } from "../fixtures/bert-edge-command.ts";
+import { writePreparableClassifier } from "../fixtures/classifier-case.ts";
 import { hubServer } from "../fixtures/hub-server.ts";
 import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
@@ -92,7 +93,7 @@ describe.runIf(process.platform === "linux")("`bert-edge dev <artifact>` in a pr
     const output = outputOf(child);
     const exit = once(child, "exit");
     await expect.poll(output, WAIT).toContain("Stop it with Ctrl-C");
-    expect(output()).toMatch(/^The answer has 16 numbers: \[-?0\.\d{4}, /m);
+    expect(output()).toMatch(/^The answer: a vector of 16 numbers: \[-?0\.\d{4}, /m);
     expect(output()).toContain(".dev.vars has no API_KEYS, so this key is new.");
     expect(output()).not.toMatch(/region|budget/);
 
@@ -313,17 +314,28 @@ describe("what `bert-edge dev` finds out before the first stage", () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("Error hub_model_missing") });
     expect(stderr).toContain("There is no model org/model on 127.0.0.1");
   });
+});
 
-  it("a classifier", async () => {
-    const folder = join(await temporaryFolder(), "classifier");
-    await cp(checkpoint, folder, { recursive: true });
-    const config = JSON.parse(await readFile(join(folder, "config.json"), "utf8")) as object;
-    const classifier = { ...config, architectures: ["BertForSequenceClassification"] };
-    await writeFile(join(folder, "config.json"), JSON.stringify(classifier));
-    const { code, stderr } = await bertEdge(["dev", folder], { cwd: project.root });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("Error task_unsupported") });
-    expect(stderr).not.toContain("✓");
+it("serves a classifier at the edge and in the region, and shows one of its answers", {
+  timeout: STARTS_MS,
+}, async () => {
+  const project = await userProject({ region: true });
+  onTestFinished(() => project.remove());
+  const folder = join(project.root, "models/topics");
+  await mkdir(join(folder, "checkpoint"), { recursive: true });
+  await writePreparableClassifier(join(folder, "checkpoint"), ["no", "maybe", "yes"]);
+  await prepare({
+    ...{ model: join(folder, "checkpoint"), out: join(folder, "artifact"), name: "topics" },
+    targets: ["edge", "regional-cpu"],
   });
+  const { code, stdout, stderr } = await bertEdge(
+    ["dev", join(folder, "artifact"), "--once", "--port", `${await freePort()}`],
+    { cwd: project.root },
+  );
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.any(String) });
+  expect(stdout).toMatch(/topics@[0-9a-f]{12} is served/);
+  expect(stdout).toMatch(/curl \S+\/v1\/classify /);
+  expect(stdout).toMatch(/The answer: .*"results":\[\[\{"label":"(no|maybe|yes)","score":0\.\d+/);
 });
 
 describe("a running stack", () => {

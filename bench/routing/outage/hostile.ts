@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { decodeFloats } from "#sdk/serve/contract/base64.ts";
+import type { EmbedResponse } from "#sdk/serve/contract/embed.ts";
 import { BUDGET_HEADER, PREDICTED_HEADER, TIER_HEADER } from "#sdk/serve/contract/headers.ts";
 import { startDirectEdge } from "#test/fixtures/direct-edge.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
@@ -12,7 +13,7 @@ import { drawTexts } from "../load/texts.ts";
 import { startProxy } from "../proxy.ts";
 import { regionEnv } from "../tiers.ts";
 import { impose } from "./impose.ts";
-import { type Genuine, impostors } from "./impostors.ts";
+import { impostors } from "./impostors.ts";
 
 const TEXTS = 6;
 /** Budget as a part of the edge's predicted time: only the region is predicted to keep it. */
@@ -26,7 +27,7 @@ const PATIENCE_MS = 20_000;
 
 export interface HostileResult {
   readonly name: string;
-  /** Requests for embeddings that reached the impostor. */
+  /** Requests for outputs that reached the impostor. */
   readonly asked: number;
   readonly answered: number;
   readonly refused: number;
@@ -106,6 +107,6 @@ interface Embeddings {
 }
 
 function embeddingsIn({ body }: Reply): Embeddings {
-  const { embeddings, usage, version } = JSON.parse(body.toString()) as Genuine;
-  return { vectors: embeddings.map(decodeFloats), tokens: usage.tokens, version };
+  const { embeddings, usage, version } = JSON.parse(body.toString()) as EmbedResponse;
+  return { vectors: (embeddings as string[]).map(decodeFloats), tokens: usage.tokens, version };
 }

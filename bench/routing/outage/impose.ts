@@ -1,13 +1,14 @@
 import type { RequestListener } from "node:http";
-import { json } from "node:stream/consumers";
-import { type Access, startEmbed } from "#test/fixtures/start-embed.ts";
+import { text } from "node:stream/consumers";
+import type { Access } from "#test/fixtures/start-embed.ts";
+import { startPost } from "#test/fixtures/start-post.ts";
 import type { Genuine, Impostor } from "./impostors.ts";
 
 /**
  * Makes a listener that answers in the region's place. It asks the region for the genuine answer, which an impostor may
- * change. Everything but embeddings, as the state of health, is as in the region.
+ * change. Everything but outputs, as the state of health, is as in the region.
  *
- * @param asked called for each request for embeddings
+ * @param asked called for each request for outputs
  */
 export const impose =
   (region: Access, impostor: Impostor, asked: () => void): RequestListener =>
@@ -18,7 +19,7 @@ export const impose =
       return;
     }
     asked();
-    const { inputs } = (await json(request)) as { inputs: string[] };
-    const { body } = await startEmbed(region, inputs).reply;
+    const headers = { authorization: `Bearer ${region.key}` };
+    const { body } = await startPost(`${region.url}${request.url}`, { headers, body: await text(request) }).reply;
     impostor(response, JSON.parse(body.toString()) as Genuine);
   };

@@ -1,12 +1,12 @@
 import type { ServerResponse } from "node:http";
 import { encodeFloats } from "#sdk/serve/contract/base64.ts";
 
-/** The region's genuine answer to a request for base64. */
+/** The region's genuine answer. */
 export interface Genuine {
   model: string;
   version: string;
   tier: string;
-  embeddings: string[];
+  outputs: string[];
   usage: { tokens: number };
 }
 
@@ -27,8 +27,8 @@ const changed =
 
 /** Answers with changed vectors of the genuine width. */
 const vectors = (change: (value: number, index: number) => number): Impostor =>
-  changed(({ embeddings }) => ({
-    embeddings: embeddings.map((each) => encodeFloats(floats(each).map(change))),
+  changed(({ outputs }) => ({
+    outputs: outputs.map((each) => encodeFloats(floats(each).map(change))),
   }));
 
 function floats(base64: string): Float32Array<ArrayBuffer> {
@@ -54,15 +54,15 @@ export const impostors: Readonly<Record<string, Impostor>> = {
   "zero vectors": vectors(() => 0),
   "huge vectors": vectors((value) => value * 1e30),
   "vectors of half length": vectors((value) => value / 2),
-  "narrow vectors": changed(({ embeddings }) => ({
-    embeddings: embeddings.map(() => encodeFloats(new Float32Array(3))),
+  "narrow vectors": changed(({ outputs }) => ({
+    outputs: outputs.map(() => encodeFloats(new Float32Array(3))),
   })),
-  "wide vectors": changed(({ embeddings }) => ({ embeddings: embeddings.map((each) => each + each) })),
-  "a vector too few": changed(({ embeddings }) => ({ embeddings: embeddings.slice(1) })),
-  "a vector too many": changed(({ embeddings }) => ({ embeddings: [...embeddings, ...embeddings.slice(0, 1)] })),
-  "no vectors": changed(() => ({ embeddings: [] })),
-  "vectors of other characters": changed(({ embeddings }) => ({ embeddings: embeddings.map(() => "%%%") })),
-  "vectors of a number": changed(({ embeddings }) => ({ embeddings: embeddings.map(() => 1) })),
+  "wide vectors": changed(({ outputs }) => ({ outputs: outputs.map((each) => each + each) })),
+  "a vector too few": changed(({ outputs }) => ({ outputs: outputs.slice(1) })),
+  "a vector too many": changed(({ outputs }) => ({ outputs: [...outputs, ...outputs.slice(0, 1)] })),
+  "no vectors": changed(() => ({ outputs: [] })),
+  "vectors of other characters": changed(({ outputs }) => ({ outputs: outputs.map(() => "%%%") })),
+  "vectors of a number": changed(({ outputs }) => ({ outputs: outputs.map(() => 1) })),
   "another version": changed(() => ({ version: "fffffffffff0" })),
   "another model": changed(() => ({ model: "another-model" })),
   "negative tokens": changed(() => ({ usage: { tokens: -5.5 } })),
@@ -72,7 +72,7 @@ export const impostors: Readonly<Record<string, Impostor>> = {
   "status 401": status(401),
   "status 404": status(404, { "content-type": "text/html" }, "<h1>Not found</h1>"),
   "status 429": status(429, { "retry-after": "60" }),
-  "a redirect": status(307, { location: "http://127.0.0.1:9/v1/embed" }),
+  "a redirect": status(307, { location: "http://127.0.0.1:9/v1/outputs" }),
   "an empty body": status(200, {}, ""),
   "no JSON": status(200, {}, "hello"),
   "half of the JSON": raw((response, body) => response.writeHead(200).end(body.slice(0, body.length / 2))),

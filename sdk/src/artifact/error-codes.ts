@@ -84,6 +84,14 @@ export const errorCodes = {
     when: "The model's tokenizer has no template for two texts, or one that is not supported.",
     fix: "Send single texts, or use a model whose tokenizer.json has a template for pairs.",
   },
+  offsets_unsupported: {
+    when: "A task needs the places of tokens in a text, but the tokenizer has no packed form.",
+    fix: "Use a model with a WordPiece, byte-level BPE or Unigram tokenizer, and prepare it again.",
+  },
+  prompt_unknown: {
+    when: "A request names a prompt that the model does not have.",
+    fix: "Use one of the prompts that the hint lists, or leave the name out.",
+  },
   session_released: {
     when: "A model was used after it was released.",
     fix: "Release a model after its last use, or load it again.",
@@ -93,8 +101,8 @@ export const errorCodes = {
     fix: "Prepare the model again, with the target that the message names in `--targets`.",
   },
   task_unsupported: {
-    when: "The model has another task than sentence embeddings, and only sentence encoders can be served.",
-    fix: "Load or serve a sentence encoder.",
+    when: "The model has another task than the one that was asked for.",
+    fix: "Use the route of the model's own task, or serve another model.",
   },
   task_unsuitable: {
     when: "The model has no head for the chosen task.",

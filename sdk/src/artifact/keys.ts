@@ -1,8 +1,12 @@
 /** Key of a file, derived from its content. The object never changes, so it may be cached forever. */
 export const blobKey = (sha256: string): string => `blobs/sha256/${sha256}`;
 
-/** Key of the pointer to a model's current version: the only object that changes. */
-export const pointerKey = (name: string): string => `models/${name}/current.json`;
+/**
+ * Key of the pointer to a version of a model. That of the current version is the only object that changes.
+ *
+ * @param version default: the current version
+ */
+export const pointerKey = (name: string, version = "current"): string => `models/${name}/${version}.json`;
 
 /** A model's version: the first 12 digits of its manifest's SHA-256. */
 export const versionOf = (manifestSha256: string): string => manifestSha256.slice(0, 12);

@@ -167,7 +167,7 @@ describe("sentenceEncoder", () => {
     expect(() => sentenceEncoder(classifier)).toThrow(
       expect.objectContaining({
         code: "task_unsupported",
-        message: "small has the task classify, which cannot be served yet.",
+        message: "The model small has the task classify, not embed.",
       }),
     );
   });

@@ -94,6 +94,18 @@ const Tokenizer = v.variant("kind", [
 
 const Labels = v.pipe(v.array(v.string()), v.minLength(1));
 
+/** What a classifier was trained for: key `problem_type` of config.json, which does not always have it. */
+export const problemTypes = ["regression", "single_label_classification", "multi_label_classification"] as const;
+export type ProblemType = (typeof problemTypes)[number];
+
+/** Texts that the model was trained to find before others, such as `query: `. */
+const Prompts = {
+  /** Prompts by name, from config_sentence_transformers.json. */
+  prompts: v.optional(v.record(v.string(), v.string())),
+  /** Name of the prompt of texts for which no other one is asked. Default: none. */
+  defaultPrompt: v.optional(v.string()),
+};
+
 /** The model's task: what its output is, and what becomes of it. */
 const Task = v.variant("task", [
   /** A sentence vector, computed from hidden states [tokens, dimensions]. */
@@ -102,9 +114,15 @@ const Task = v.variant("task", [
     pooling: v.picklist(["mean", "cls", "max"]),
     normalize: v.boolean(),
     dimensions: Positive,
+    ...Prompts,
   }),
   /** Logits [labels] of a text, or of a pair of texts. */
-  v.object({ task: v.literal("classify"), labels: Labels, input: v.picklist(["text", "pair"]) }),
+  v.object({
+    task: v.literal("classify"),
+    labels: Labels,
+    input: v.picklist(["text", "pair"]),
+    problem: v.optional(v.picklist(problemTypes)),
+  }),
   /** Logits [tokens, labels]. */
   v.object({ task: v.literal("tag"), labels: Labels }),
   /** Logits [tokens, 2] of a question with a context: that the answer starts at a token, and that it ends there. */
@@ -112,9 +130,9 @@ const Task = v.variant("task", [
   /** Logits [tokens, vocabulary]. */
   v.object({ task: v.literal("fill-mask") }),
   /** SPLADE's weights [vocabulary], computed from logits [tokens, vocabulary]. */
-  v.object({ task: v.literal("sparse") }),
+  v.object({ task: v.literal("sparse"), ...Prompts }),
   /** Vectors [tokens, dimensions] for late interaction, each of which is normalized. */
-  v.object({ task: v.literal("token-vectors"), dimensions: Positive }),
+  v.object({ task: v.literal("token-vectors"), dimensions: Positive, ...Prompts }),
 ]);
 
 const Common = v.pipe(
@@ -176,14 +194,14 @@ export function parseManifest(text: string, source: string): Manifest {
   });
 }
 
-/** @throws BertEdgeError `task_unsupported` for other tasks, which cannot be served yet */
+/** @throws BertEdgeError `task_unsupported` for models with another task */
 export function sentenceEncoder(manifest: Manifest): EmbedManifest {
   if (manifest.task === "embed") return manifest;
-  throw taskUnsupported(manifest.name, manifest.task);
+  throw taskUnsupported(manifest, "embed");
 }
 
-/** Returns the error for a model whose task cannot be served. */
-export const taskUnsupported = (model: string, task: TaskName): BertEdgeError =>
-  new BertEdgeError("task_unsupported", `${model} has the task ${task}, which cannot be served yet.`, {
-    hint: "Serve a sentence encoder (task embed).",
+/** Returns the error of a call that needs a model with another task. */
+export const taskUnsupported = ({ name, task }: Pick<Manifest, "name" | "task">, wanted: TaskName): BertEdgeError =>
+  new BertEdgeError("task_unsupported", `The model ${name} has the task ${task}, not ${wanted}.`, {
+    hint: `Use it for the task ${task}, or serve a model with the task ${wanted}.`,
   });

@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import type { ErrorCode } from "../artifact/error-codes.ts";
-import type { EncodingFormat } from "../serve/contract/embed.ts";
+import type { EncodingFormat } from "../serve/contract/fields.ts";
 import { formatVector } from "../serve/contract/format-vector.ts";
 import type { InputLine } from "./line-splitter.ts";
 import { type RejectedRecord, readRecord, type TextRecord } from "./read-record.ts";

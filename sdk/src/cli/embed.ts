@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import { Command } from "commander";
 import { BertEdgeError } from "../artifact/error.ts";
+import { sentenceEncoder } from "../artifact/manifest.ts";
 import { chosenEngine, type EngineName, engineOption } from "./engine-option.ts";
 import { printNote, printResult } from "./output.ts";
 
@@ -13,6 +14,7 @@ export const embedCommand = new Command("embed")
     const { loadModel } = await import("../local/load-model.ts");
     const { openFolder } = await import("../storage/folder-artifact.ts");
     const artifact = await openFolder(folder);
+    sentenceEncoder(artifact.manifest);
     const model = await loadModel(artifact, { engine: await engineOnThisMachine(chosenEngine(artifact, engine)) });
     let number = 0;
     for await (const line of createInterface({ input: process.stdin })) {
@@ -21,7 +23,7 @@ export const embedCommand = new Command("embed")
       const { maxTokens } = model.manifest;
       const { ids, tokens } = model.tokenizer.encode(line, maxTokens);
       if (tokens > maxTokens) printNote(`Cut to ${maxTokens} of at least ${tokens} tokens: ${line.slice(0, 40)}…`);
-      const [vector] = (await model.embedTokens([ids])).vectors;
+      const [vector] = (await model.run([ids])).outputs;
       printResult(JSON.stringify([...(vector ?? [])]));
     }
   });

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { smallArtifact } from "#test/fixtures/small-artifact.ts";
 import { writePreparableCheckpoint } from "#test/fixtures/tiny-bert.ts";
+import { fakeEngine, tinyArtifact } from "#test/fixtures/tiny-model.ts";
+import type { EmbedManifest, Manifest } from "../artifact/manifest.ts";
 import { prepare } from "../compile/commands/prepare.ts";
 import { ortNodeEngine } from "../runtime/engine/ort-node/index.ts";
 import { cosine } from "../runtime/tasks/sentence-vector.ts";
@@ -82,18 +84,10 @@ describe("loadModel", () => {
     });
   });
 
-  it("refuses a classifier", async () => {
-    const { manifest, ...artifact } = await smallArtifact();
-    const {
-      pooling: _,
-      normalize: __,
-      dimensions: ___,
-      ...common
-    } = manifest as Extract<typeof manifest, { task: "embed" }>;
-    const classifier = {
-      ...artifact,
-      manifest: { ...common, task: "classify" as const, input: "text" as const, labels: ["no", "yes"] },
-    };
-    await expect(loadModel(classifier)).rejects.toMatchObject({ code: "task_unsupported" });
+  it("embeds nothing with a classifier", async () => {
+    const classifier = { task: "classify", input: "text", labels: ["no", "yes"] } as Partial<Manifest>;
+    const artifact = await tinyArtifact("tiny", classifier as Partial<EmbedManifest>);
+    await using model = await loadModel(artifact, { engine: fakeEngine() });
+    await expect(model.embed(["a"])).rejects.toMatchObject({ code: "task_unsupported" });
   });
 });

@@ -20,11 +20,11 @@ export interface LoadModelOptions {
 export type LocalModel = Model & AsyncDisposable;
 
 /**
- * Loads a sentence encoder into this process. For Node, Deno and Bun: it reads files and compiles WebAssembly. In a Worker,
+ * Loads a model into this process. For Node, Deno and Bun: it reads files and compiles WebAssembly. In a Worker,
  * use `embed` of the app that `createEdgeApp` or `embeddings` of `bert-edge/serve` makes.
  *
  * @param source path of an artifact folder, or an opened artifact; with `store`, the name of a published model
- * @throws BertEdgeError `artifact_missing`, `model_not_published`, `task_unsupported`, `target_missing`,
+ * @throws BertEdgeError `artifact_missing`, `model_not_published`, `target_missing`,
  *   `engine_mismatch`, `engine_failed`, `artifact_corrupt`, `storage_unavailable`
  */
 export async function loadModel(source: string | Artifact, options: LoadModelOptions = {}): Promise<LocalModel> {

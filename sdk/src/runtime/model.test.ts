@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { fakeEngine, hiddenStatesOf, latch, TINY, tinyArtifact } from "#test/fixtures/tiny-model.ts";
 import type { ModelShape, TokenIds } from "./engine/engine.ts";
 import { startModel } from "./model.ts";
+import { embedCall } from "./tasks/embed-call.ts";
 import { sentenceVector } from "./tasks/sentence-vector.ts";
 
 const TEXTS = ["to be", "or not to be"];
@@ -24,7 +25,7 @@ describe("Model.embed", () => {
 
   it("pools and normalizes as the manifest says", async () => {
     const model = await startModel(await tinyArtifact("tiny", { pooling: "cls", normalize: false }), fakeEngine());
-    const [ids] = model.tokenize(["to be"]) as [TokenIds];
+    const { ids } = model.tokenizer.encode("to be", TINY.maxTokens);
     expect(await model.embed(["to be"])).toEqual([hiddenStatesOf(ids).slice(0, TINY.dimensions)]);
   });
 
@@ -78,8 +79,8 @@ describe("startModel", () => {
   );
 });
 
-describe("Model.embedTokens", () => {
-  it("returns the same vectors as embed, the number of tokens, and the computation time without loading", async () => {
+describe("Model.run", () => {
+  it("returns the vectors that embed returns, the number of tokens, and the computation time without loading", async () => {
     const clock = { now: 0 };
     const model = await tinyModel({
       ready: async () => {
@@ -90,8 +91,9 @@ describe("Model.embedTokens", () => {
         return sequences.map(hiddenStatesOf);
       },
     });
-    const { vectors, tokens, computeMs } = await model.embedTokens(model.tokenize(TEXTS), () => clock.now);
-    expect(vectors).toEqual(await model.embed(TEXTS));
+    const sequences = model.encode(embedCall(TEXTS).on(model.manifest));
+    const { outputs, tokens, computeMs } = await model.run(sequences, () => clock.now);
+    expect(outputs).toEqual(await model.embed(TEXTS));
     expect({ tokens, computeMs }).toEqual({ tokens: 4 + 6, computeMs: 7 });
   });
 });

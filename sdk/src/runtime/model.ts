@@ -1,18 +1,24 @@
 import type { Artifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { type GoldenTexts, parseGolden } from "../artifact/golden.ts";
-import { type EmbedManifest, sentenceEncoder, type TargetName } from "../artifact/manifest.ts";
+import type { Manifest, TargetName } from "../artifact/manifest.ts";
 import type { Measurements } from "../artifact/measurements.ts";
 import { totalLength } from "../artifact/total-length.ts";
 import { assertFits } from "./assert-fits.ts";
-import type { Batching, Engine, TokenIds } from "./engine/engine.ts";
+import type { Batching, Engine, TokenSequence } from "./engine/engine.ts";
+import { idsOf } from "./engine/token-sequence.ts";
+import { inputTooLong } from "./input-too-long.ts";
 import { modelFilesOf } from "./model-files.ts";
+import { type EmbedParameters, embedCall } from "./tasks/embed-call.ts";
+import type { ModelCall, TaskCall } from "./tasks/task-call.ts";
+import { taskOutput, vectorHead } from "./tasks/task-output.ts";
+import type { TextInput } from "./text-input.ts";
 import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
 
-/** A loaded model that embeds texts. */
+/** A loaded model. */
 export interface Model {
-  readonly manifest: EmbedManifest;
+  readonly manifest: Manifest;
   readonly version: string;
   /** Measured latency and memory of the targets. Replaced when the same version is measured and published again. */
   measurements: Measurements;
@@ -23,37 +29,44 @@ export interface Model {
   readonly provider: string;
   /** Execution providers that were tried first and could not load the model. */
   readonly passedOver: readonly { readonly provider: string; readonly why: string }[];
-  /** Number of calls of `embedTokens` that are computed side by side. */
+  /** Number of calls of `run` that are computed side by side. */
   readonly parallel: number;
   /** Splits sequences into the smallest parts that the engine computes without losing much time. */
   readonly batches: Batching;
-  /** Resolves when `embedTokens` can run these sequences, which may be before the whole model is loaded. */
-  ready(sequences: readonly TokenIds[]): Promise<void>;
+  /** Resolves when `run` can run these sequences, which may be before the whole model is loaded. */
+  ready(sequences: readonly TokenSequence[]): Promise<void>;
   /**
-   * Resolves when the whole model is loaded. `embed` can be called earlier: it waits for the bytes that its texts need. If
-   * the promise rejects, release the model.
+   * Resolves when the whole model is loaded. `call` can be used earlier: it waits for the bytes that its texts need. If the
+   * promise rejects, release the model.
    */
   readonly complete: Promise<void>;
   /**
-   * Embeds texts.
+   * Answers a call: `encode`, `run`, and the call's own decoding.
+   *
+   * @throws BertEdgeError the errors of `TaskCall.on`, `encode` and `run`
+   */
+  call<R>(call: TaskCall<R>): Promise<R>;
+  /**
+   * Embeds texts: `call(embedCall(texts, options))`.
    *
    * @returns one vector [dimensions] per text
-   * @throws BertEdgeError `input_too_long` unless `truncate` is set, and the errors of `embedTokens`
    */
-  embed(texts: readonly string[], options?: TokenizeOptions): Promise<Float32Array<ArrayBuffer>[]>;
+  embed(texts: readonly string[], options?: EmbedParameters): Promise<Float32Array<ArrayBuffer>[]>;
   /**
-   * Encodes texts to token ids, with special tokens. This is the first half of `embed`.
+   * Encodes inputs of a call to token sequences, with special tokens.
    *
-   * @throws BertEdgeError `input_too_long` unless `truncate` is set
+   * @param range the inputs that are encoded. Default: all
+   * @returns the sequences of the inputs, in order
+   * @throws BertEdgeError `input_too_long` unless the call truncates its inputs
    */
-  tokenize(texts: readonly string[], options?: TokenizeOptions): TokenIds[];
+  encode(call: ModelCall<unknown>, range?: { readonly start: number; readonly end: number }): TokenSequence[];
   /**
-   * Runs the model on tokenized texts. This is the second half of `embed`.
+   * Runs the model on token sequences.
    *
    * @param now clock in milliseconds, for `computeMs`
    * @throws BertEdgeError `vector_invalid` for NaN or infinite values, and the errors of `EngineSession.run`
    */
-  embedTokens(sequences: readonly TokenIds[], now?: () => number): Promise<EmbeddedTokens>;
+  run(sequences: readonly TokenSequence[], now?: () => number): Promise<ModelOutputs>;
   /**
    * Reads the artifact's golden texts, with their vectors from the float32 model.
    *
@@ -67,16 +80,12 @@ export interface Model {
   release(): Promise<void>;
 }
 
-export interface TokenizeOptions {
-  /** Whether to cut texts that are too long instead of refusing them. Default false. */
-  truncate?: boolean;
-  /** Index of the first text in the request, for error messages. Default 0. */
-  firstIndex?: number;
-}
-
-export interface EmbeddedTokens {
-  /** One vector [dimensions] per sequence. */
-  readonly vectors: Float32Array<ArrayBuffer>[];
+export interface ModelOutputs {
+  /**
+   * One array per sequence: what the task of the manifest describes. `embed`: a vector [dimensions]; `sparse`: weights
+   * [vocabulary]; `token-vectors`: [tokens, dimensions]; other tasks: logits.
+   */
+  readonly outputs: Float32Array<ArrayBuffer>[];
   /** Tokens of all sequences together. */
   readonly tokens: number;
   /** Milliseconds of computation, without the wait for the model's bytes. */
@@ -87,13 +96,14 @@ export interface EmbeddedTokens {
  * Reads an artifact's tokenizer and starts `engine` with its model file. The engine may still be reading the rest of the
  * file when the returned promise resolves; see `Model.complete`.
  *
- * @throws BertEdgeError `task_unsupported`, `target_missing`, `engine_mismatch`, `engine_failed`, `tokenizer_invalid`,
+ * @throws BertEdgeError `target_missing`, `engine_mismatch`, `engine_failed`, `tokenizer_invalid`,
  *   `artifact_corrupt`, `model_invalid`, and the errors of reading files
  */
 export async function startModel(artifact: Artifact, engine: Engine): Promise<Model> {
   const { version, measurements } = artifact;
-  const manifest = sentenceEncoder(artifact.manifest);
+  const { manifest } = artifact;
   const { name, maxTokens } = manifest;
+  const head = vectorHead(manifest);
   const loading = engine.load(modelFilesOf(artifact, engine.name));
   const both = Promise.all([loadTokenizer(manifest, artifact.read), loading]);
   const [tokenizer, session] = await both.catch(async (error: unknown) => {
@@ -111,38 +121,45 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
     throw error;
   }
 
-  function tokenize(texts: readonly string[], { truncate = false, firstIndex = 0 }: TokenizeOptions = {}): TokenIds[] {
-    return texts.map((text, i) => {
-      const index = firstIndex + i;
-      const { ids, tokens } = tokenizer.encode(text, maxTokens);
-      if (tokens <= maxTokens || truncate) return ids;
-      throw new BertEdgeError(
-        "input_too_long",
-        `Input ${index} has at least ${tokens} tokens, but ${name} accepts at most ${maxTokens}.`,
-        { hint: "Shorten the text, or set `truncate` to true to embed only its beginning.", index },
-      );
+  function encodeInput(input: TextInput, index: number, truncate: boolean): TokenSequence {
+    const encoded =
+      typeof input === "string" ? tokenizer.encode(input, maxTokens) : tokenizer.encodePair(...input, maxTokens);
+    if (encoded.tokens > maxTokens && !truncate) throw inputTooLong(manifest, index, encoded.tokens);
+    return "secondFrom" in encoded ? encoded : encoded.ids;
+  }
+
+  function encode({ inputs, truncate, encode: own }: ModelCall<unknown>, range = { start: 0, end: inputs.length }) {
+    return inputs.slice(range.start, range.end).flatMap((input, i) => {
+      const index = range.start + i;
+      return own ? own(tokenizer, input, index) : [encodeInput(input, index, truncate)];
     });
   }
 
-  const ready = async (sequences: readonly TokenIds[]) => session.ready?.(sequences);
+  const ready = async (sequences: readonly TokenSequence[]) => session.ready?.(sequences);
 
-  async function embedTokens(sequences: readonly TokenIds[], now = () => performance.now()): Promise<EmbeddedTokens> {
+  async function run(sequences: readonly TokenSequence[], now = () => performance.now()): Promise<ModelOutputs> {
     await ready(sequences);
     const start = now();
-    const vectors = await session.run(sequences, manifest);
+    const results = await session.run(sequences, head);
     const computeMs = now() - start;
-    if (!vectors.every((vector) => vector.every(Number.isFinite))) {
+    if (!results.every((result) => result.every(Number.isFinite))) {
       throw new BertEdgeError(
         "vector_invalid",
         `${name}@${version} computed NaN or infinite values on ${session.provider}.`,
         { hint: "Run `bert-edge verify` on the artifact to see which target is wrong." },
       );
     }
-    return { vectors, tokens: totalLength(sequences), computeMs };
+    const outputs = results.map((result) => taskOutput(manifest, result));
+    return { outputs, tokens: totalLength(sequences.map(idsOf)), computeMs };
+  }
+
+  async function call<R>(wanted: TaskCall<R>): Promise<R> {
+    const fitting = wanted.on(manifest);
+    return fitting.decode((await run(encode(fitting))).outputs);
   }
 
   async function golden(): Promise<GoldenTexts | undefined> {
-    if (manifest.golden === undefined) return undefined;
+    if (manifest.golden === undefined || manifest.task !== "embed") return undefined;
     return parseGolden(await artifact.read(manifest.golden), manifest.dimensions, `${name}@${version}`);
   }
 
@@ -158,9 +175,10 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
     batches: session.batches,
     ready,
     complete: session.complete ?? Promise.resolve(),
-    embed: async (texts, options) => (await embedTokens(tokenize(texts, options))).vectors,
-    tokenize,
-    embedTokens,
+    call,
+    embed: (texts, options) => call(embedCall(texts, options)),
+    encode,
+    run,
     golden,
     memoryBytes: () => session.memoryBytes(),
     release: () => session.release(),

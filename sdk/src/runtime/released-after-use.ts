@@ -5,6 +5,8 @@ export interface ReleasedAfterUse<T> {
   using<R>(item: T, work: (item: T) => Promise<R>): Promise<R>;
   /** Releases `item` at once if nobody uses it, otherwise after its last user. */
   retire(item: T): Promise<void>;
+  /** Resolves when `item`, which is retired, has been released. */
+  released(item: T): Promise<void>;
   /** Returns the items that are retired but still in use. */
   retiring(): readonly T[];
 }
@@ -12,10 +14,13 @@ export interface ReleasedAfterUse<T> {
 /** @param release frees an item. It is called once for every retired item. */
 export function releasedAfterUse<T>(release: (item: T) => Promise<void>): ReleasedAfterUse<T> {
   const users = new Map<T, number>();
-  const retired = new Set<T>();
+  const retired = new Map<T, PromiseWithResolvers<void>>();
 
   async function releaseIfIdle(item: T): Promise<void> {
-    if (!users.has(item) && retired.delete(item)) await release(item);
+    const released = retired.get(item);
+    if (users.has(item) || !released) return;
+    retired.delete(item);
+    await release(item).finally(released.resolve);
   }
 
   return {
@@ -32,9 +37,10 @@ export function releasedAfterUse<T>(release: (item: T) => Promise<void>): Releas
       }
     },
     async retire(item) {
-      retired.add(item);
+      if (!retired.has(item)) retired.set(item, Promise.withResolvers());
       await releaseIfIdle(item);
     },
-    retiring: () => [...retired],
+    released: async (item) => retired.get(item)?.promise,
+    retiring: () => [...retired.keys()],
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
 import { fakeJobs } from "#test/fixtures/fake-jobs.ts";
+import { tinyArtifact } from "#test/fixtures/tiny-model.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import type { ErrorCode } from "../artifact/error-codes.ts";
 import type { Model } from "../runtime/model.ts";
@@ -9,13 +10,13 @@ import type { BulkJob } from "./bulk/job.ts";
 import type { CallDefaults } from "./call-defaults.ts";
 import { errorStatus, type HttpErrorCode } from "./contract/errors.ts";
 import { checkQuery } from "./limits.ts";
-import type { EmbedAnswer, EmbedQuery, EmbedService } from "./service.ts";
+import type { TaskAnswer, TaskQuery, TaskService } from "./service.ts";
 
 errorLog();
 
 const LIMITS = { maxInputs: 2, maxBodyBytes: 1_000, maxWaitMs: 1_000, maxWaitingCharacters: 1_000_000 };
-const answer: EmbedAnswer = {
-  vectors: [Float32Array.of(0.6, 0.8)],
+const answer: TaskAnswer<unknown> = {
+  result: [Float32Array.of(0.6, 0.8)],
   tokens: 3,
   model: "tiny",
   version: "0123456789ab",
@@ -43,16 +44,16 @@ const begunJob: BulkJob = {
 
 /** Makes an app with a fake service that records its queries. */
 function setUp(
-  embed: (query: EmbedQuery) => Promise<EmbedAnswer> = async () => answer,
+  answerTo: (query: TaskQuery<unknown>) => Promise<TaskAnswer<unknown>> = async () => answer,
   keys = ["k"],
   defaults: CallDefaults = {},
 ) {
-  const queries: EmbedQuery[] = [];
-  const service: EmbedService = {
+  const queries: TaskQuery<unknown>[] = [];
+  const service: TaskService = {
     admit: () => {},
-    embed(query) {
+    answer<R>(query: TaskQuery<R>) {
       queries.push(query);
-      return embed(query);
+      return answerTo(query) as Promise<TaskAnswer<R>>;
     },
     using: (_, work) => work({ manifest: { name: "tiny" }, version: "1", measurements: {} } as Model),
     ready: () => undefined,
@@ -79,8 +80,8 @@ function setUp(
 }
 
 describe("the error codes of the HTTP contract", () => {
-  const checked = async (query: EmbedQuery) => {
-    checkQuery(query, "tiny", LIMITS);
+  const checked = async (query: TaskQuery<unknown>) => {
+    checkQuery(query, LIMITS);
     return answer;
   };
   const failing = (code: ErrorCode) => () => Promise.reject(new BertEdgeError(code, "Inside."));
@@ -92,12 +93,16 @@ describe("the error codes of the HTTP contract", () => {
     input_empty: () => embed({ inputs: " " }),
     too_many_inputs: () => embed({ inputs: ["a", "b", "c"] }),
     input_too_long: () => setUp(failing("input_too_long")).post("/v1/embed", { inputs: "a" }),
+    offsets_unsupported: () => setUp(failing("offsets_unsupported")).post("/v1/tag", { inputs: "a" }),
+    pairs_unsupported: () => setUp(failing("pairs_unsupported")).post("/v1/classify", { inputs: "a" }),
+    prompt_unknown: () => setUp(failing("prompt_unknown")).post("/v1/embed", { inputs: "a" }),
+    task_unsupported: () => setUp(failing("task_unsupported")).post("/v1/embed", { inputs: "a" }),
     dimensions_unsupported: () =>
       setUp(failing("dimensions_unsupported")).post("/v1/embeddings", { input: "a", model: "tiny", dimensions: 3 }),
     budget_invalid: () => embed({ inputs: "a" }, { "x-latency-budget-ms": "soon" }),
     key_missing: () => embed({ inputs: "a" }, { authorization: "" }),
     key_wrong: () => embed({ inputs: "a" }, { authorization: "Bearer other" }),
-    model_unknown: () => embed({ inputs: "a", model: "other" }),
+    model_unknown: () => setUp(failing("model_unknown")).post("/v1/embed", { inputs: "a", model: "other" }),
     route_unknown: () => setUp().post("/v1/nothing", {}),
     body_too_large: () => embed({ inputs: "a".repeat(LIMITS.maxBodyBytes) }),
     content_type_unsupported: () => embed({ inputs: "a" }, { "content-type": "text/plain" }),
@@ -123,12 +128,15 @@ describe("the error codes of the HTTP contract", () => {
   });
 });
 
-describe("POST /v1/embed", () => {
+describe("POST /v1/embed", async () => {
+  const { manifest } = await tinyArtifact();
+
   it("passes the fields of the body to the service", async () => {
     const { post, queries } = setUp();
     await post("/v1/embed", { inputs: ["a", "b"], truncate: true, model: "tiny" }, { "x-latency-budget-ms": "30000" });
-    const { deadline, signal, trace, ...query } = queries[0] as EmbedQuery;
-    expect(query).toEqual({ texts: ["a", "b"], truncate: true, model: "tiny", dimensions: undefined });
+    const { deadline, signal, trace, call, model } = queries[0] as TaskQuery<unknown>;
+    expect(model).toBe("tiny");
+    expect(call.on(manifest)).toMatchObject({ inputs: ["a", "b"], truncate: true });
     expect(signal?.aborted).toBe(false);
     expect(trace?.requestId).toMatch(/./);
     expect(deadline.remainingMs()).toBeLessThanOrEqual(30_000);
@@ -138,13 +146,14 @@ describe("POST /v1/embed", () => {
   it("accepts a single string, and by default neither truncates nor names a model", async () => {
     const { post, queries } = setUp();
     await post("/v1/embed", { inputs: "a" });
-    const { deadline, signal, trace, ...query } = queries[0] as EmbedQuery;
-    expect(query).toEqual({ texts: ["a"], truncate: false, model: undefined, dimensions: undefined });
+    const { deadline, call, model } = queries[0] as TaskQuery<unknown>;
+    expect(model).toBeUndefined();
+    expect(call.on(manifest)).toMatchObject({ inputs: ["a"], truncate: false });
     expect(deadline.remainingMs()).toBeUndefined();
   });
 
   it("writes float32 numbers with nine digits", async () => {
-    const { post } = setUp(async () => ({ ...answer, vectors: [Float32Array.of(0.1, 1 / 3, -1e-20)] }));
+    const { post } = setUp(async () => ({ ...answer, result: [Float32Array.of(0.1, 1 / 3, -1e-20)] }));
     expect(await (await post("/v1/embed", { inputs: "a" })).text()).toContain(
       "[[0.100000001,0.333333343,-9.99999968e-21]]",
     );

@@ -6,6 +6,7 @@ import { apiKey } from "./middleware/api-key.ts";
 import { answerError } from "./middleware/on-error.ts";
 import { reportQueue } from "./middleware/report-queue.ts";
 import { requestId } from "./middleware/request-id.ts";
+import { rootRoutes, versionedRoutes } from "./route-table.ts";
 import { backgroundOf } from "./routes/respond.ts";
 import { withAndWithoutSlash } from "./routes/with-and-without-slash.ts";
 
@@ -15,7 +16,7 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
   const app = new Hono<{ Bindings: Env }>();
   app.onError(answerError);
   if (tier === "region") app.use(reportQueue(service));
-  app.use("/v1/*", requestId);
+  app.use(requestId);
   app.notFound(async (c) => {
     await requestId(c, async () => {});
     throw new BertEdgeError("route_unknown", `There is no route ${c.req.method} ${c.req.path}.`, {
@@ -28,7 +29,9 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
     return model ? c.json({ status: "ready", ...model }) : c.json({ status: "loading" }, 503);
   });
   // Unknown paths need a key too, so that callers without one cannot find out which routes exist.
-  if (keys !== false) app.use("/v1/*", apiKey(keys));
-  const routes = embeddingRoutes({ ...deployment, keys: false });
+  const guarded = ["/v1/*", "/v2/*", "/models/*", ...rootRoutes.flatMap(({ path }) => withAndWithoutSlash(path))];
+  if (keys !== false) for (const path of guarded) app.use(path, apiKey(keys));
+  const table = [...versionedRoutes, ...rootRoutes];
+  const routes = embeddingRoutes({ ...deployment, keys: false }, table);
   return Object.assign(app.route("/", routes), { embed: routes.embed, queue: routes.queue });
 }

@@ -4,12 +4,13 @@ import type { ObjectStore } from "../storage/store.ts";
 import type { JobsPlace } from "./bulk/bindings.ts";
 import { type ApiKey, type CallDefaults, checkDefaults, type KeyWithDefaults } from "./call-defaults.ts";
 import type { Tier } from "./contract/headers.ts";
-import { embedService } from "./embed-service.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
 import type { DecisionLog } from "./log-decision.ts";
 import { modelHolder } from "./model-holder.ts";
+import { modelPool } from "./model-pool.ts";
 import type { Region } from "./region/region.ts";
-import type { EmbedService } from "./service.ts";
+import type { TaskService } from "./service.ts";
+import { taskService } from "./task-service.ts";
 import type { WarmUpShape } from "./warm-up.ts";
 
 /** A value, or a function that reads it from the environment. A Worker receives its environment with each request. */
@@ -18,8 +19,16 @@ export type Setting<Env, T> = T | ((env: Env) => T);
 export interface EmbeddingsOptions<Env extends object> {
   /** The store where models are published. */
   models: Setting<Env, ObjectStore>;
-  /** The name of the model to serve. */
-  model: Setting<Env, string>;
+  /**
+   * The name of the model to serve. Of several, requests choose one by its name, or by `name@version`; the first is the
+   * default.
+   */
+  model: Setting<Env, string | readonly string[]>;
+  /**
+   * Maximum bytes of all loaded models together. Models that have not been used for the longest time are unloaded. Default: no
+   * limit, so set it if you serve several models: an isolate of Workers has 128 MB for everything.
+   */
+  memoryLimitBytes?: number;
   engine: Engine;
   /**
    * The API keys that may call the routes, each with defaults of its own if it has any. With an empty list, every request
@@ -54,7 +63,7 @@ export interface EmbeddingsOptions<Env extends object> {
  * environment with each request.
  */
 export interface Deployment<Env extends object> {
-  readonly service: (env: Env) => EmbedService;
+  readonly service: (env: Env) => TaskService;
   readonly keys: ((env: Env) => readonly ApiKey[]) | false;
   readonly limits: Limits;
   readonly tier: Tier;
@@ -83,9 +92,15 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
     keys: keys === false ? false : once((env) => checkKeys(read(keys, env)) || []),
     service: once((env) => {
       const { warmUp } = options;
-      const holder = modelHolder({ store: read(options.models, env), name: read(options.model, env), engine, warmUp });
-      return embedService({
-        holder,
+      const store = read(options.models, env);
+      const names = [read(options.model, env)].flat().map((name) => name.trim());
+      const models = modelPool({
+        names,
+        limitBytes: options.memoryLimitBytes,
+        holder: (name, version, reserve) => modelHolder({ store, name, version, engine, warmUp, reserve }),
+      });
+      return taskService({
+        models,
         blocksThread: engine.blocksThread,
         tier,
         regions: readRegions(options.region, env),

@@ -1,9 +1,15 @@
+import { embedCall } from "../runtime/tasks/embed-call.ts";
 import type { Tier } from "./contract/headers.ts";
 import type { Deployment } from "./deployment.ts";
 import { backgroundOf, type CallContext } from "./routes/respond.ts";
 import { startDeadline } from "./routing/deadline.ts";
 import { readPin } from "./routing/pin.ts";
-import type { EmbedAnswer } from "./service.ts";
+import type { AnswerDetails } from "./service.ts";
+
+export interface EmbedAnswer extends AnswerDetails {
+  /** One vector [dimensions] per text, in the order of the texts. */
+  readonly vectors: readonly Float32Array<ArrayBuffer>[];
+}
 
 export interface EmbedCallOptions {
   /** Time in which you need the answer, in ms. The edge or the region is chosen by this time. Default: none. */
@@ -38,13 +44,11 @@ export const embedInProcess =
     const { latencyBudgetMs = defaults.latencyBudgetMs, tier, truncate = false } = options;
     const arrival = service(c.env).arrival(performance.now());
     const query = {
-      texts,
-      truncate,
-      model: undefined,
-      dimensions: undefined,
+      call: embedCall(texts, { truncate }),
       deadline: startDeadline(latencyBudgetMs, { arrival }),
       pin: tier === undefined ? defaults.tier : readPin(tier, "option tier"),
       signal: options.signal ?? c.req?.raw.signal,
     };
-    return service(c.env).embed(query, backgroundOf(c));
+    const { result: vectors, ...details } = await service(c.env).answer(query, backgroundOf(c));
+    return { vectors, ...details };
   };

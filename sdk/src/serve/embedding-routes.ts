@@ -6,9 +6,8 @@ import { limitBody } from "./middleware/limit-body.ts";
 import { answerError, throwErrors } from "./middleware/on-error.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { type QueueHandler, queueHandler } from "./queue-handler.ts";
-import { embedRoute } from "./routes/embed.ts";
+import { MODEL_PREFIX, type TableRoute, versionedRoutes } from "./route-table.ts";
 import { jobPaths, jobRoutes } from "./routes/jobs.ts";
-import { openAiEmbeddingsRoute } from "./routes/openai-embeddings.ts";
 import { withAndWithoutSlash } from "./routes/with-and-without-slash.ts";
 
 /** A Hono app with the embedding routes, whose model your own routes can use too. */
@@ -19,7 +18,7 @@ export interface EmbeddingsApp<Env extends object> extends Hono<{ Bindings: Env 
 }
 
 /**
- * Makes a Hono app with the routes `POST /v1/embed` and `POST /v1/embeddings` (OpenAI's). Mount it in your own app:
+ * Makes a Hono app with the routes under `/v1` and `/v2`: our own, OpenAI's, Jina's and Cohere's. Mount it in your own app:
  *
  * ```ts
  * const bert = embeddings({ models, model: "bert-edge-mini", engine, keys: ["secret"] });
@@ -32,30 +31,32 @@ export interface EmbeddingsApp<Env extends object> extends Hono<{ Bindings: Env 
  * });
  * ```
  *
- * These two routes answer their own errors, as JSON. Your app handles all other requests and errors.
+ * These routes answer their own errors, as JSON. Your app handles all other requests and errors.
  */
 export function embeddings<Env extends object = object>(options: EmbeddingsOptions<Env>): EmbeddingsApp<Env> {
   return embeddingRoutes(deploymentOf(options));
 }
 
 /**
- * Makes the two routes. To add a route, write its handler in `routes/` and its schema in `contract/`, and list the
- * route here.
+ * Makes the routes of a table, each also under `/models/<name>[@version]`. To add a route, write its handler in `routes/` and
+ * its schema in `contract/`, and list it in `route-table.ts`.
  *
  * The middleware is bound to the exact paths of these routes, so that it does not run for other routes of an app.
  */
-export function embeddingRoutes<Env extends object>(deployment: Deployment<Env>): EmbeddingsApp<Env> {
+export function embeddingRoutes<Env extends object>(
+  deployment: Deployment<Env>,
+  table: readonly TableRoute[] = versionedRoutes,
+): EmbeddingsApp<Env> {
   const { keys, limits } = deployment;
   const app = new Hono<{ Bindings: Env }>();
-  const [embed, openAi] = [withAndWithoutSlash("/v1/embed"), withAndWithoutSlash("/v1/embeddings")];
-  const paths = [...embed, ...openAi];
+  const pathsOf = (path: string) => [path, `${MODEL_PREFIX}${path}`.replace(/\/$/, "")].flatMap(withAndWithoutSlash);
+  const paths = table.flatMap(({ path }) => pathsOf(path));
   app.onError(answerError);
   app.on("POST", paths, requestId);
   app.on("POST", paths, throwErrors);
   if (keys !== false) app.on("POST", paths, apiKey(keys));
   app.on("POST", paths, limitBody(limits.maxBodyBytes));
-  app.on("POST", embed, embedRoute(deployment));
-  app.on("POST", openAi, openAiEmbeddingsRoute(deployment));
+  for (const { path, handler } of table) app.on("POST", pathsOf(path), handler(deployment));
   if (deployment.jobs) {
     const methods = ["GET", "POST"];
     app.on(methods, jobPaths, requestId);

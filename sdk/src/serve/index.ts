@@ -16,23 +16,27 @@ export type {
   TokenSequence,
   VectorHead,
 } from "../runtime/engine/engine.ts";
-export type { EmbeddedTokens, Model, TokenizeOptions } from "../runtime/model.ts";
+export type { Model, ModelOutputs } from "../runtime/model.ts";
 export type { ModelCache } from "../runtime/model-cache.ts";
-export type { Tokenizer } from "../runtime/tokenizer/tokenizer.ts";
+export type { EmbedParameters } from "../runtime/tasks/embed-call.ts";
+export type { PromptedParameters } from "../runtime/tasks/prompt.ts";
+export type { Encode, ModelCall, TaskCall } from "../runtime/tasks/task-call.ts";
+export type { TextInput } from "../runtime/text-input.ts";
+export type { PlacedTokens, TextWindow, Tokenizer, WindowOptions } from "../runtime/tokenizer/tokenizer.ts";
 export type { ObjectStore } from "../storage/store.ts";
 export type { JobsBatch, JobsBucket, JobsObject, JobsPlace, JobsQueue } from "./bulk/bindings.ts";
 export type { ApiKey, CallDefaults, KeyWithDefaults } from "./call-defaults.ts";
 export type { NumberFormat, Reason, Tier } from "./contract/headers.ts";
 export type { EmbeddingsOptions, Setting } from "./deployment.ts";
 export { createEdgeApp, type EdgeAppOptions } from "./edge-app.ts";
-export type { EmbedCallOptions, EmbedInProcess } from "./embed-in-process.ts";
+export type { EmbedAnswer, EmbedCallOptions, EmbedInProcess } from "./embed-in-process.ts";
 export { type EmbeddingsApp, embeddings } from "./embedding-routes.ts";
 export type { Limits } from "./limits.ts";
 export type { DecisionLog } from "./log-decision.ts";
 export { type PublishedModelsOptions, publishedModels } from "./published-models.ts";
 export type { AnswerEstimate, Estimate } from "./queue/speed.ts";
 export type { QueueHandler } from "./queue-handler.ts";
-export type { ExpectedAnswer } from "./region/dialects/dialect.ts";
+export type { ExpectedAnswer } from "./region/expected-answer.ts";
 export type { ProvableModel } from "./region/proof.ts";
 export { type AskingThread, type Region, regionTier } from "./region/region.ts";
 export { type RegionEnv, regionFromEnv } from "./region/region-from-env.ts";
@@ -44,10 +48,16 @@ export type {
   WorkersAiAddress,
   WorkersAiBinding,
 } from "./region/region-settings.ts";
-export type { RegionCallOptions, RegionTier, RegionTierOptions, RegionTiming } from "./region/region-tier.ts";
+export type {
+  RegionCallOptions,
+  RegionQuery,
+  RegionTier,
+  RegionTierOptions,
+  RegionTiming,
+} from "./region/region-tier.ts";
 export { createRegionApp, type RegionAppOptions } from "./region-app.ts";
 export type { CallContext } from "./routes/respond.ts";
 export type { ArrivalTime, Deadline } from "./routing/deadline.ts";
-export type { Background, CallTerms, EmbedAnswer, EmbedQuery, TierAnswer } from "./service.ts";
+export type { AnswerDetails, Background, CallTerms, TierAnswer } from "./service.ts";
 export type { RequestTrace } from "./trace.ts";
 export type { WarmUpShape } from "./warm-up.ts";

@@ -1,6 +1,5 @@
 import { BertEdgeError } from "../artifact/error.ts";
-import type { EmbedManifest } from "../artifact/manifest.ts";
-import type { EmbedQuery } from "./service.ts";
+import type { TaskQuery } from "./service.ts";
 
 export interface Limits {
   /** Maximum number of texts in a request. Default 2,048, the same as OpenAI. */
@@ -22,23 +21,14 @@ export const defaultLimits: Limits = {
 /**
  * Checks a request as far as this is possible without the model.
  *
- * @param served the name of the model that this deployment serves
- * @throws BertEdgeError `model_unknown`, `too_many_inputs`, `input_empty`
+ * @throws BertEdgeError `too_many_inputs`, `input_empty`
  */
-export function checkQuery({ texts, model }: EmbedQuery, served: string, { maxInputs }: Limits): void {
-  if (model !== undefined && model !== served) {
-    throw new BertEdgeError(
-      "model_unknown",
-      `This deployment does not serve the model ${JSON.stringify(model.slice(0, 80))}.`,
-      {
-        hint: `Set \`model\` to ${JSON.stringify(served)}, or leave it out.`,
-      },
-    );
-  }
-  if (texts.length > maxInputs) {
+export function checkQuery({ call }: TaskQuery<unknown>, { maxInputs }: Limits): void {
+  const { texts, size = texts.length, nameOf = (index: number) => `Input ${index}` } = call;
+  if (size > maxInputs) {
     throw new BertEdgeError(
       "too_many_inputs",
-      `The request has ${texts.length} inputs, but at most ${maxInputs} are allowed.`,
+      `The request has ${size} inputs, but at most ${maxInputs} are allowed.`,
       { hint: "Send the inputs in several requests." },
     );
   }
@@ -47,23 +37,9 @@ export function checkQuery({ texts, model }: EmbedQuery, served: string, { maxIn
   }
   const empty = texts.findIndex((text) => text.trim() === "");
   if (empty >= 0) {
-    throw new BertEdgeError("input_empty", `Input ${empty} is empty.`, {
+    throw new BertEdgeError("input_empty", `${nameOf(empty)} is empty.`, {
       hint: "Every input needs at least one character that is not white space.",
       index: empty,
     });
   }
-}
-
-/**
- * Checks the vector size of a request against the model's manifest.
- *
- * @throws BertEdgeError `dimensions_unsupported`
- */
-export function checkDimensions(dimensions: number | undefined, { name, dimensions: own }: EmbedManifest): void {
-  if (dimensions === undefined || dimensions === own) return;
-  throw new BertEdgeError(
-    "dimensions_unsupported",
-    `The model ${name} returns vectors of ${own} dimensions, not ${dimensions}.`,
-    { hint: `Leave \`dimensions\` out, or set it to ${own}.` },
-  );
 }

@@ -1,11 +1,12 @@
 import { BertEdgeError } from "../artifact/error.ts";
-import { type EmbedManifest, sentenceEncoder } from "../artifact/manifest.ts";
+import type { Manifest } from "../artifact/manifest.ts";
 import { withDeadline } from "../artifact/with-deadline.ts";
 import type { Engine } from "../runtime/engine/engine.ts";
 import { type Model, releaseModel, startModel } from "../runtime/model.ts";
 import { type ReleasedAfterUse, releasedAfterUse } from "../runtime/released-after-use.ts";
 import { openPublished, readPointer } from "../storage/published-artifact.ts";
 import type { ObjectStore } from "../storage/store.ts";
+import { expectedBytes } from "./expected-bytes.ts";
 import type { Background } from "./service.ts";
 import { type WarmUpShape, warmUp } from "./warm-up.ts";
 
@@ -13,7 +14,11 @@ export interface ModelHolderOptions {
   store: ObjectStore;
   /** The name of the published model. */
   name: string;
+  /** The only version to load. Default: the current one, which is replaced by newer ones. */
+  version?: string | undefined;
   engine: Engine;
+  /** Makes room for a model before it is loaded. Default: nothing has to make room. */
+  reserve?: Reserve;
   /** Texts that a new model computes before it answers. Default: none. */
   warmUp?: readonly WarmUpShape[] | undefined;
   /** Interval between checks for a newer version, in ms. Default 60,000. */
@@ -25,6 +30,14 @@ export interface ModelHolderOptions {
   loadTimeoutMs?: number;
   now?: () => number;
 }
+
+/**
+ * Makes room in memory for a model.
+ *
+ * @param bytes expected size of the model; 0 when it is loaded, or will not be loaded
+ * @throws BertEdgeError `memory_full`
+ */
+export type Reserve = (bytes: number) => Promise<void>;
 
 /** Pause after a failed load before `current` starts another one. `load` does not pause. */
 const RETRY_MS = 1_000;
@@ -42,18 +55,26 @@ export interface ModelHolder {
   opened(background: Background): Promise<Opened>;
   /** Runs `work` on `model`, which is not released before `work` ends. */
   using: ReleasedAfterUse<Model>["using"];
+  /** Whether a model is loaded. A model that was unloaded after `load` has resolved cannot be used: load it again. */
+  holds(model: Model): boolean;
+  /** Unloads the model. Resolves when its last user has ended and it is released. The next request loads it again. */
+  unload(): Promise<void>;
+  /** Returns the bytes of the loaded model, and of models that are released after their last user. */
+  bytes(): number;
 }
 
 /** Properties of a model that are known before it is loaded. */
 export interface Opened {
   readonly version: string;
-  readonly manifest: EmbedManifest;
+  readonly manifest: Manifest;
 }
 
 /** A load in progress. The manifest arrives first, then the model becomes usable, and later it is complete. */
 interface Loading {
   readonly opened: PromiseWithResolvers<Opened>;
   readonly usable: PromiseWithResolvers<Model>;
+  /** Resolves when the load has ended, in whatever way. */
+  readonly ended: PromiseWithResolvers<void>;
   readonly since: number;
 }
 
@@ -65,28 +86,37 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
   const {
     store,
     name,
+    version,
     engine,
+    reserve = async () => {},
     warmUp: shapes = [],
     refreshMs = 60_000,
     loadTimeoutMs = 25_000,
     now = Date.now,
   } = options;
   const uses = releasedAfterUse(releaseModel);
+  /** Expected bytes of each model, for engines that cannot measure them. */
+  const sizes = new WeakMap<Model, number>();
   let held: Model | undefined;
+  /** A model that answers although it is not complete. */
+  let early: Model | undefined;
   let loading: Loading | undefined;
   let checkedAt = Number.NEGATIVE_INFINITY;
 
   /** Fetches the current version. Resolves when it is completely loaded and has replaced the old one. */
   async function fetchCurrent({ opened, usable }: Loading): Promise<Model> {
     const old = held;
-    const pointer = await readPointer(store, name);
+    const pointer = await readPointer(store, name, version);
     if (old?.version === pointer.version) {
       old.measurements = pointer.measurements ?? {};
       return old;
     }
     const artifact = await openPublished(store, pointer);
-    opened.resolve({ version: artifact.version, manifest: sentenceEncoder(artifact.manifest) });
+    opened.resolve({ version: artifact.version, manifest: artifact.manifest });
+    const size = expectedBytes(artifact, engine.name);
+    await reserve(size);
     const next = await startModel(artifact, engine);
+    sizes.set(next, size);
     for (const { provider, why } of next.passedOver) {
       console.error(
         `bert-edge: ${name}@${next.version} runs on ${next.provider}, because ${provider} cannot load it: ${why}`,
@@ -94,18 +124,22 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
     }
     try {
       await warmUp(next, shapes);
+      early = next;
       usable.resolve(next);
       await next.complete;
     } catch (error) {
+      if (early === next) early = undefined;
       await uses.retire(next);
       throw error;
     }
+    if (early === next) early = undefined;
     if (held && held !== old) {
       // This load took longer than loadTimeoutMs, and a later load has already finished.
       await uses.retire(next);
       return held;
     }
     held = next;
+    void reserve(0);
     if (old) await uses.retire(old);
     return next;
   }
@@ -120,10 +154,13 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
     checkedAt = now();
     const opened = Promise.withResolvers<Opened>();
     const usable = Promise.withResolvers<Model>();
-    const current = { opened, usable, since: checkedAt };
+    const ended = Promise.withResolvers<void>();
+    const current = { opened, usable, ended, since: checkedAt };
     loading = current;
-    const whole = fetchCurrent(current).finally(() => {
+    const whole = fetchCurrent(current).finally(async () => {
       if (loading === current) loading = undefined;
+      await reserve(0);
+      ended.resolve();
     });
     whole.then(
       (model) => {
@@ -154,11 +191,26 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
   return {
     name,
     current(background) {
-      if (now() - checkedAt >= (held ? refreshMs : RETRY_MS)) start(background);
+      const isFinal = held !== undefined && version !== undefined;
+      if (!isFinal && now() - checkedAt >= (held ? refreshMs : RETRY_MS)) start(background);
       return held;
     },
     load: async (background) => held ?? inTime(start(background).usable.promise),
     opened: async (background) => held ?? inTime(start(background).opened.promise),
     using: uses.using,
+    holds: (model) => model === held || model === early || uses.isUsed(model),
+    async unload() {
+      await loading?.ended.promise;
+      const model = held;
+      if (!model) return;
+      held = undefined;
+      checkedAt = Number.NEGATIVE_INFINITY;
+      await uses.retire(model);
+      await uses.released(model);
+    },
+    bytes() {
+      const loaded = held ? [held, ...uses.retiring()] : uses.retiring();
+      return loaded.reduce((sum, model) => sum + (model.memoryBytes() ?? sizes.get(model) ?? 0), 0);
+    },
   };
 }

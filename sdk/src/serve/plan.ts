@@ -1,5 +1,6 @@
 import type { LatencyFit, Measurements } from "../artifact/measurements.ts";
 import type { Model } from "../runtime/model.ts";
+import { charactersOf, type TextInput } from "../runtime/text-input.ts";
 import type { Estimate, Speed } from "./queue/speed.ts";
 import { predictLatency, UNMEASURED } from "./routing/predict-latency.ts";
 
@@ -84,6 +85,6 @@ const fitOf = (measurements: Measurements, target: keyof Measurements) => measur
  */
 const CHARACTERS_PER_TOKEN = 4;
 
-/** Estimates the lengths of texts in tokens, with special tokens. */
-export const estimatedLengths = (texts: readonly string[], maxTokens: number): { length: number }[] =>
-  texts.map((text) => ({ length: Math.min(maxTokens, 2 + Math.ceil(text.length / CHARACTERS_PER_TOKEN)) }));
+/** Estimates the lengths of inputs in tokens, with special tokens. */
+export const estimatedLengths = (inputs: readonly TextInput[], maxTokens: number): { length: number }[] =>
+  inputs.map((input) => ({ length: Math.min(maxTokens, 2 + Math.ceil(charactersOf(input) / CHARACTERS_PER_TOKEN)) }));

@@ -11,8 +11,10 @@ import type { WarmUpShape } from "./warm-up.ts";
 export interface RegionAppOptions {
   /** The store where models are published. */
   models: ObjectStore;
-  /** The name of the model to serve. */
-  model: string;
+  /** The name of the model to serve, or several names, of which the first is the default. */
+  model: string | readonly string[];
+  /** Maximum bytes of all loaded models together. Default: no limit. */
+  memoryLimitBytes?: number;
   engine: Engine;
   /** The API keys that may call the routes; an empty list refuses every request. */
   keys: readonly string[];

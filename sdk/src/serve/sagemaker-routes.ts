@@ -12,7 +12,12 @@ import {
 import { answerError } from "./middleware/on-error.ts";
 
 /** Routes that a caller of SageMaker can reach, and their methods. */
-const methods: Readonly<Record<string, string>> = { "v1/embed": "POST", "v1/embeddings": "POST", ready: "GET" };
+const methods: Readonly<Record<string, string>> = {
+  "v1/embed": "POST",
+  "v1/embeddings": "POST",
+  "v1/outputs": "POST",
+  ready: "GET",
+};
 
 /** Headers about the body. SageMaker passes them on. */
 const BODY_HEADERS = ["content-type", "content-length"];

@@ -1,10 +1,13 @@
 import type { Model } from "../runtime/model.ts";
+import type { TaskCall } from "../runtime/tasks/task-call.ts";
 import type { NumberFormat, Reason, Tier } from "./contract/headers.ts";
 import type { ArrivalTime, Deadline } from "./routing/deadline.ts";
 import type { RequestTrace } from "./trace.ts";
 
 /** Wishes of the caller of a request, apart from the texts. */
 export interface CallTerms {
+  /** Name of the requested model, or `name@version`. Default: the default model of the deployment. */
+  readonly model?: string | undefined;
   readonly deadline: Deadline;
   /** The only tier that may answer; undefined leaves the choice to the deployment. */
   readonly pin?: Tier | undefined;
@@ -18,21 +21,14 @@ export interface CallTerms {
   readonly trace?: RequestTrace | undefined;
 }
 
-/** A request for embeddings, independent of the route that received it. */
-export interface EmbedQuery extends CallTerms {
-  readonly texts: readonly string[];
-  /** Whether to cut texts that are too long. */
-  readonly truncate: boolean;
-  /** Name of the requested model; undefined if the request does not name a model. */
-  readonly model: string | undefined;
-  /** Vector size that the caller expects; undefined accepts any size. */
-  readonly dimensions: number | undefined;
+/** A request for the results of a task, independent of the route that received it. */
+export interface TaskQuery<R> extends CallTerms {
+  readonly call: TaskCall<R>;
 }
 
-export interface EmbedAnswer {
-  /** One vector [dimensions] per text, in the order of the texts. */
-  readonly vectors: readonly Float32Array<ArrayBuffer>[];
-  /** Tokens of all texts together. */
+/** How a request was answered. */
+export interface AnswerDetails {
+  /** Tokens of all sequences together. */
   readonly tokens: number;
   readonly model: string;
   readonly version: string;
@@ -47,25 +43,36 @@ export interface EmbedAnswer {
   readonly decision: Readonly<Record<string, number | true>>;
 }
 
-/** An answer without the fields about the choice of the tier. */
-export type TierAnswer = Omit<EmbedAnswer, "tier" | "reason" | "predictedMs" | "decision">;
+export interface TaskAnswer<R> extends AnswerDetails {
+  readonly result: R;
+}
+
+/** An answer of a tier: the model's output for each sequence, in order, without the fields about the choice of the tier. */
+export interface TierAnswer extends Omit<AnswerDetails, "tier" | "reason" | "predictedMs" | "decision"> {
+  readonly outputs: readonly Float32Array<ArrayBuffer>[];
+}
 
 /** Keeps work running after the response, with `waitUntil` on platforms that have this function. */
 export type Background = (work: Promise<unknown>) => void;
 
-export interface EmbedService {
+export interface TaskService {
   /**
    * Refuses a request that cannot be answered in time, whatever its texts are.
    *
    * @throws BertEdgeError `overloaded`, `budget_exceeded`, `tier_unavailable`, `precision_unavailable`
    */
   admit(call: CallTerms, background: Background): void;
-  embed(query: EmbedQuery, background: Background): Promise<EmbedAnswer>;
-  /** Runs work on the model, which is loaded first if needed, and is not released before the work ends. */
+  /**
+   * Answers a request.
+   *
+   * @throws BertEdgeError the errors of `admit` and `TaskCall.on`, `input_empty`, `too_many_inputs`, `input_too_long`,
+   *   `request_too_costly`, `model_unknown`, `model_unavailable`, and the errors of loading and running the model
+   */
+  answer<R>(query: TaskQuery<R>, background: Background): Promise<TaskAnswer<R>>;
+  /** Runs work on the default model, which is loaded first if needed, and is not released before the work ends. */
   using<T>(background: Background, work: (model: Model) => Promise<T>): Promise<T>;
   /**
-   * Returns the loaded model, or undefined while no model is loaded. Starts loading the model if no load is in
-   * progress.
+   * Returns the default model, or undefined while it is not loaded. Starts loading it if no load is in progress.
    */
   ready(background: Background): { model: string; version: string; provider: string } | undefined;
   /**

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { type EmbedQueryChanges, embedQuery } from "#test/fixtures/embed-query.ts";
 import {
   backgroundWork,
   type FakeEngineOptions,
@@ -8,12 +9,12 @@ import {
   tinyStore,
 } from "#test/fixtures/tiny-model.ts";
 import { BertEdgeError } from "../artifact/error.ts";
-import { embedService } from "./embed-service.ts";
 import { defaultLimits } from "./limits.ts";
 import { modelHolder } from "./model-holder.ts";
+import { modelPool } from "./model-pool.ts";
 import type { RegionTier } from "./region/region-tier.ts";
 import { startDeadline } from "./routing/deadline.ts";
-import type { EmbedQuery } from "./service.ts";
+import { taskService } from "./task-service.ts";
 
 /** Text of 4 tokens. The model's measurements predict 1,400 ms at the edge. */
 const TEXT = "to be";
@@ -37,27 +38,26 @@ async function setUp({ regionMs, engine = {} }: { regionMs?: number; engine?: Fa
   const region: RegionTier = {
     predict: () => ({ ms: regionMs ?? 0, spreadMs: 0, waitMs: 0 }),
     keepMeasured: () => {},
-    embed: vi.fn<RegionTier["embed"]>(async ({ texts }, { model, version }) => ({
-      ...{ vectors: texts.map(() => FROM_REGION), tokens: 4, model, version, provider: "cuda" },
+    ask: vi.fn<RegionTier["ask"]>(async ({ inputs }, { model, version }) => ({
+      ...{ outputs: inputs.map(() => FROM_REGION), tokens: 4, model, version, provider: "cuda" },
       timings: { region: 20 },
     })),
   };
-  const service = embedService({
-    ...{ holder, blocksThread: true, tier: "edge", log: "unusual", now: () => 0 },
+  const service = taskService({
+    ...{
+      models: modelPool({ names: [TINY.name], holder: () => holder }),
+      blocksThread: true,
+      tier: "edge",
+      log: "unusual",
+      now: () => 0,
+    },
     regions: regionMs === undefined ? [] : [{ connect: () => region }],
     limits: { ...defaultLimits, maxWaitMs: 5_000, maxWaitingCharacters: 1_000 },
     cpuLimitMs: 30_000,
   });
   const { background } = backgroundWork();
-  const embed = (budgetMs?: number, changes: Partial<EmbedQuery> = {}) =>
-    service.embed(
-      {
-        ...{ texts: [TEXT], truncate: false, model: undefined, dimensions: undefined },
-        deadline: startDeadline(budgetMs, { now: () => 0 }),
-        ...changes,
-      },
-      background,
-    );
+  const embed = (budget?: number, changes: EmbedQueryChanges = {}) =>
+    service.answer(embedQuery([TEXT], { budget, ...changes }), background);
   await holder.load(background);
   const hold = () => {
     isHolding = true;
@@ -191,17 +191,17 @@ describe("a request that both tiers are asked for", () => {
     const answer = await embed(BUDGET_MS, { texts });
     expect(answer).toMatchObject({ tier: "region", reason: "edge-over-budget", predictedMs: 60 });
     expect(answer.decision).toMatchObject({ hedge: true });
-    expect(vi.mocked(region.embed).mock.calls[0]?.[2]?.signal?.aborted).toBe(true);
+    expect(vi.mocked(region.ask).mock.calls[0]?.[2]?.signal?.aborted).toBe(true);
     end();
     await expect.poll(async () => (await embed(2_500)).tier).toBe("edge");
   });
 
   it("gets the edge's answer when the region is slower, and stops the region", async () => {
     const { embed, region } = await setUp({ regionMs: 60 });
-    vi.mocked(region.embed).mockReturnValue(new Promise(() => {}));
+    vi.mocked(region.ask).mockReturnValue(new Promise(() => {}));
     const answer = await embed(BUDGET_MS, { texts });
     expect(answer).toMatchObject({ tier: "edge", reason: "within-budget", decision: { hedge: true } });
-    expect(vi.mocked(region.embed).mock.calls[0]?.[2]?.signal?.aborted).toBe(true);
+    expect(vi.mocked(region.ask).mock.calls[0]?.[2]?.signal?.aborted).toBe(true);
   });
 
   it("is rare: without the right to extra load, the region answers alone", async () => {
@@ -250,7 +250,7 @@ describe("pins", () => {
   it("keep texts at the edge, whatever the budget", async () => {
     const { embed, region } = await setUp({ regionMs: 1 });
     expect(await embed(1, { pin: "edge" })).toMatchObject({ tier: "edge", reason: "pinned" });
-    expect(region.embed).not.toHaveBeenCalled();
+    expect(region.ask).not.toHaveBeenCalled();
   });
 
   it("send texts to the region, or fail", async () => {
@@ -263,7 +263,7 @@ describe("pins", () => {
   it("pass on the pause that an overloaded region asks for", async () => {
     const { embed, region } = await setUp({ regionMs: 60 });
     const overloaded = new BertEdgeError("region_overloaded", "Busy.", { retryAfterMs: 321 });
-    vi.mocked(region.embed).mockRejectedValue(overloaded);
+    vi.mocked(region.ask).mockRejectedValue(overloaded);
     vi.spyOn(console, "error").mockImplementationOnce(() => {});
     await expect(embed(undefined, { pin: "region" })).rejects.toMatchObject({ code: "overloaded", retryAfterMs: 321 });
   });

@@ -7,15 +7,15 @@ export type WarmUpShape = readonly [texts: number, tokens: number];
  * Runs a new model before its first request, which would otherwise wait for memory, kernels and caches. Each shape runs once
  * alone, and then as often as the engine computes side by side.
  *
- * @throws the errors of `Model.embedTokens`
+ * @throws the errors of `Model.run`
  */
 export async function warmUp(
-  { manifest, parallel, embedTokens }: Pick<Model, "manifest" | "parallel" | "embedTokens">,
+  { manifest, parallel, run }: Pick<Model, "manifest" | "parallel" | "run">,
   shapes: readonly WarmUpShape[],
 ): Promise<void> {
   for (const [texts, tokens] of shapes) {
     const sequences = Array.from({ length: texts }, () => new Int32Array(Math.min(tokens, manifest.maxTokens)));
-    await embedTokens(sequences);
-    await Promise.all(Array.from({ length: parallel }, () => embedTokens(sequences)));
+    await run(sequences);
+    await Promise.all(Array.from({ length: parallel }, () => run(sequences)));
   }
 }

@@ -33,13 +33,13 @@ describe("publish", () => {
     expect(await readAll(store)).toEqual(whole(artifact));
   });
 
-  it("writes the files first, then the manifest, and the pointer last", async () => {
+  it("writes the files first, then the manifest, and the pointers last", async () => {
     const store = recordingStore(memoryStore());
     const artifact = await smallArtifact();
     await publish(artifact, store);
     const files = Object.values(artifact.manifest.files).map(({ sha256 }) => blobKey(sha256));
     const manifest = blobKey(await sha256Hex(artifact.manifestBytes));
-    expect(store.puts).toEqual([...files, manifest, pointerKey("small")]);
+    expect(store.puts).toEqual([...files, manifest, pointerKey("small", artifact.version), pointerKey("small")]);
   });
 
   it.each([
@@ -78,7 +78,7 @@ describe("publish", () => {
     expect(seen).toHaveLength(4);
   });
 
-  it("writes only the pointer the second time, and reads no file", async () => {
+  it("writes only the pointers the second time, and reads no file", async () => {
     const store = memoryStore();
     const artifact = await smallArtifact();
     await publish(artifact, store);
@@ -86,7 +86,7 @@ describe("publish", () => {
     const unreadable = { ...artifact, read: () => Promise.reject(new Error("read again")) };
     const result = await publish(unreadable, again);
     expect(result).toMatchObject({ uploaded: 0, reused: 4, bytes: 0 });
-    expect(again.puts).toEqual([pointerKey("small")]);
+    expect(again.puts).toEqual([pointerKey("small", artifact.version), pointerKey("small")]);
   });
 
   it("leaves the old model current and complete, at whichever write it fails", async () => {

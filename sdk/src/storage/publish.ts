@@ -17,7 +17,8 @@ export interface Published {
 }
 
 /**
- * Copies an artifact into a store: first the files, then the manifest, and last the pointer. The keys of files and
+ * Copies an artifact into a store: first the files, then the manifest, and last the pointers: that of this version,
+ * and that of the current version. The keys of files and
  * manifest are derived from their content. Readers see either the old model or the complete new model. If the store
  * already has this version, only the pointer is written again, with the artifact's current measurements.
  *
@@ -65,6 +66,8 @@ export async function publish(
     measurements,
   };
   const text = new TextEncoder().encode(`${JSON.stringify(pointer, null, 2)}\n`);
-  await store.put(pointerKey(manifest.name), text, { contentType: "application/json" });
+  for (const key of [pointerKey(manifest.name, version), pointerKey(manifest.name)]) {
+    await store.put(key, text, { contentType: "application/json" });
+  }
   return result;
 }

@@ -9,25 +9,27 @@ import type { ObjectStore } from "./store.ts";
 import { readStored, storedArtifact } from "./stored-artifact.ts";
 
 /**
- * Reads the pointer to the current version of a model.
+ * Reads the pointer to a version of a model.
  *
+ * @param version Default: the current version
  * @throws BertEdgeError `model_not_published`, `pointer_invalid`, `storage_unavailable`
  */
-export async function readPointer(store: ObjectStore, name: string): Promise<Pointer> {
-  const key = pointerKey(name);
+export async function readPointer(store: ObjectStore, name: string, version?: string): Promise<Pointer> {
+  const key = pointerKey(name, version);
   const bytes = await readObject(store, key);
   if (!bytes) {
     throw new BertEdgeError(
       "model_not_published",
-      `${store.name} has no model named ${name}: there is no object ${key}.`,
+      `${store.name} has no model named ${version === undefined ? name : `${name}@${version}`}: there is no object ${key}.`,
       {
         hint: `${store.publishHint ?? "Publish the model to this store with `bert-edge publish <artifact> --to …`."} Or correct the model's name.`,
       },
     );
   }
   const pointer = parsePointer(new TextDecoder().decode(bytes), `${store.name}/${key}`);
-  if (pointer.name === name) return pointer;
-  throw new BertEdgeError("pointer_invalid", `The pointer ${store.name}/${key} names another model: ${pointer.name}.`, {
+  if (pointer.name === name && (version ?? pointer.version) === pointer.version) return pointer;
+  const named = `${pointer.name}@${pointer.version}`;
+  throw new BertEdgeError("pointer_invalid", `The pointer ${store.name}/${key} names another model: ${named}.`, {
     hint: "A pointer cannot be copied to another name. Prepare the model with the new --name, and publish it.",
   });
 }

@@ -63,19 +63,21 @@ export const devCommand = new Command("dev")
       },
     });
     try {
-      log.stage("ask for embeddings");
+      log.stage("send a request");
       const { introduction } = await import("./introduction.ts");
       const { tour } = await import("./tour.ts");
-      const answer = await introduction(stack);
+      const answer = await introduction(stack, artifact.manifest);
       const { CROWD, crowd } = await import("./crowd.ts");
       const tables = async () =>
         `${COLUMNS}\n${await tour(stack)}${stack.region ? `\n${CROWD}\n${await crowd(stack)}` : ""}`;
-      const table = onlyOnce || verbose ? await tables() : "";
+      // The tables are about texts that are embedded.
+      const isEncoder = artifact.manifest.task === "embed";
+      const table = isEncoder && (onlyOnce || verbose) ? await tables() : "";
       log.done();
       if (project.region && !hasRegion)
         printNote("The artifact has no regional target, so the region was not started.");
       noteOtherModel(project, artifact.manifest.name);
-      if (onlyOnce) return printResult(table);
+      if (onlyOnce) return printResult(table || answer);
       printResult(`\n${answer}`);
       if (table) printResult(table);
       printResult("\nStop it with Ctrl-C.");

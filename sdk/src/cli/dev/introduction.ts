@@ -1,26 +1,42 @@
-import { BertEdge } from "../../client/index.ts";
+import type { Manifest } from "../../artifact/manifest.ts";
+import { exampleFor } from "./example.ts";
 import { DEV_VARS, type Stack } from "./stack.ts";
 
-const TEXT = "to be or not to be";
-/** Number of vector elements that are shown. */
-const SHOWN = 4;
+/** Maximum characters of an answer that are shown. */
+const SHOWN = 200;
+/** Timeout of the request, in ms. The model is loaded for it. */
+const TIMEOUT_MS = 60_000;
 
 /** Sends one request to the edge. Returns a text with the edge's URL and key, a command that sends the same request, and the answer. */
-export async function introduction({ edge, keyIsNew, published }: Stack): Promise<string> {
+export async function introduction({ edge, keyIsNew, published }: Stack, manifest: Manifest): Promise<string> {
   const { url, key } = edge;
-  const { embeddings } = await new BertEdge({ baseURL: url, apiKey: key }).embed(TEXT);
-  const vector = embeddings[0] ?? new Float32Array();
-  const numbers = [...vector.subarray(0, SHOWN)].map((value) => value.toFixed(4));
+  const { path, body } = exampleFor(manifest);
+  const json = JSON.stringify(body);
+  const response = await fetch(`${url}${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: json,
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  const answer = await response.text();
   return [
     `${published.name}@${published.version} is served at ${url}. The API key is ${key}.`,
     ...(keyIsNew
       ? [`${DEV_VARS} has no API_KEYS, so this key is new. To keep one, add a line to ${DEV_VARS}: API_KEYS=<key>`]
       : []),
     "\nTry it:\n",
-    curl(url, key),
-    `\nThe answer has ${vector.length} numbers: [${numbers.join(", ")}, …]`,
+    `curl ${url}${path} -H 'authorization: Bearer ${key}' -H 'content-type: application/json' -d '${json}'`,
+    `\nThe answer: ${described(answer)}`,
   ].join("\n");
 }
 
-const curl = (url: string, key: string): string =>
-  `curl ${url}/v1/embed -H 'authorization: Bearer ${key}' -H 'content-type: application/json' -d '{"inputs": "${TEXT}"}'`;
+/** Describes an answer: a vector by its size and its first numbers, everything else by its JSON. */
+function described(answer: string): string {
+  const { embeddings } = JSON.parse(answer) as { embeddings?: unknown[] };
+  const vector = embeddings?.[0];
+  if (Array.isArray(vector) && typeof vector[0] === "number") {
+    const first = vector.slice(0, 4).map((value: number) => value.toFixed(4));
+    return `a vector of ${vector.length} numbers: [${first.join(", ")}, …]`;
+  }
+  return answer.length > SHOWN ? `${answer.slice(0, SHOWN)}…` : answer;
+}

@@ -3,7 +3,7 @@ import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { sentenceEncoder, type TargetName, taskUnsupported } from "../../artifact/manifest.ts";
+import type { TargetName } from "../../artifact/manifest.ts";
 import type { Progress } from "../../compile/stages/stage.ts";
 import { MANIFEST_FILE, openFolder } from "../../storage/folder-artifact.ts";
 import { printNote } from "../output.ts";
@@ -57,13 +57,12 @@ const isArtifact = (folder: string): boolean => existsSync(join(folder, MANIFEST
 /**
  * Checks that a folder has a model that can be served, without reading weights.
  *
- * @throws BertEdgeError `task_unsupported`, `setting_invalid`, `checkpoint_missing`, `package_missing`, and the errors of
+ * @throws BertEdgeError `setting_invalid`, `checkpoint_missing`, `package_missing`, and the errors of
  *   `openFolder`
  */
 export async function assertServable({ root, folder, name, targets }: Omit<PreparedOptions, "onProgress">) {
   if (isArtifact(folder)) {
     const { manifest } = await openFolder(folder);
-    sentenceEncoder(manifest);
     if (!manifest.targets.edge) {
       throw new BertEdgeError("target_missing", `${folder} has no target for the edge.`, {
         hint: "Prepare the model again, with --targets edge or without --targets.",
@@ -84,8 +83,7 @@ export async function assertServable({ root, folder, name, targets }: Omit<Prepa
     throw modelMissing(root, folder, targets);
   }
   const { describeModel } = await import("../../compile/model/describe-model.ts");
-  const { task } = (await describeModel(folder)).task;
-  if (task !== "embed") throw taskUnsupported(folder, task);
+  await describeModel(folder);
   packageFile(root, "onnxruntime-node", "package.json");
 }
 

@@ -1,9 +1,6 @@
 import * as v from "valibot";
+import { type ProblemType, problemTypes } from "../../artifact/manifest.ts";
 import { Count } from "./config-keys.ts";
-
-/** Tasks that a classifier can be trained for. config.json does not always name the task. */
-const problemTypes = ["regression", "single_label_classification", "multi_label_classification"] as const;
-type ProblemType = (typeof problemTypes)[number];
 
 /** Number of labels if config.json gives none, as in transformers. */
 const LABELS = 2;

@@ -3,9 +3,10 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { Task, TaskName } from "../../artifact/manifest.ts";
 import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
 import { EncoderConfigJson } from "../checkpoint/encoder-config-json.ts";
-import { describeHeadedModel } from "../checkpoint/headed-model.ts";
+import { describeHeadedModel, type HeadedModel } from "../checkpoint/headed-model.ts";
 import { readConfig } from "../checkpoint/model-folder.ts";
 import { modelPlace } from "../checkpoint/model-place.ts";
+import { type Prompts, readPrompts } from "../checkpoint/prompts.ts";
 import { type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
 import { type Head, headOf } from "../checkpoint/task-head.ts";
 import type { Graph } from "../graph/graph.ts";
@@ -70,7 +71,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
     ];
     return {
       ...{ folder, config, maxTokens, assumed },
-      task: { task: "embed", pooling, normalize, dimensions: config.hiddenSize },
+      task: { task: "embed", pooling, normalize, dimensions: config.hiddenSize, ...(await readPrompts(folder)) },
       readGraph: () => graphOfEncoder({ folder, config }, onnx),
     };
   }
@@ -80,7 +81,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
     ...{ folder, config, assumed },
     // Only sentence encoders are limited by the length that sentence-transformers was trained with.
     maxTokens: task === "sparse" || task === "token-vectors" ? maxTokens : maxTokensOf(config),
-    task: taskOf(task, { labels: [...model.labels], input, dimensions: model.outputs }),
+    task: taskOf(task, { model, input, prompts: await readPrompts(folder) }),
     readGraph: () => graphOfHeadedModel(model, onnx),
   };
 }
@@ -94,14 +95,20 @@ function possibleTasks(head: Head | "none", { task }: Modules): TaskName[] {
   return (Object.keys(headFor) as TaskName[]).filter((each) => headFor[each] === head);
 }
 
-function taskOf(
-  task: TaskName,
-  { labels, input, dimensions }: { labels: string[]; input: "text" | "pair"; dimensions: number },
-): Task {
-  if (task === "classify") return { task, labels, input };
+interface TaskParts {
+  readonly model: Pick<HeadedModel, "labels" | "problemType" | "outputs">;
+  readonly input: "text" | "pair";
+  readonly prompts: Prompts;
+}
+
+function taskOf(task: TaskName, { model, input, prompts }: TaskParts): Task {
+  const { outputs: dimensions, problemType: problem } = model;
+  const labels = [...model.labels];
+  if (task === "classify") return { task, labels, input, ...(problem && { problem }) };
   if (task === "tag") return { task, labels };
-  if (task === "token-vectors") return { task, dimensions };
-  return { task: task as "answer" | "fill-mask" | "sparse" };
+  if (task === "token-vectors") return { task, dimensions, ...prompts };
+  if (task === "sparse") return { task, ...prompts };
+  return { task: task as "answer" | "fill-mask" };
 }
 
 /** Keys that sentence-transformers writes to the config.json of a cross-encoder. */

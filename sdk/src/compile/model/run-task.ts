@@ -1,6 +1,6 @@
 import type { Task } from "../../artifact/manifest.ts";
-import type { EngineSession, TokenSequence, VectorHead } from "../../runtime/engine/engine.ts";
-import { sparseVector } from "../../runtime/tasks/sparse-vector.ts";
+import type { EngineSession, TokenSequence } from "../../runtime/engine/engine.ts";
+import { taskOutput, vectorHead } from "../../runtime/tasks/task-output.ts";
 
 /**
  * Runs a model on encoded texts and pairs. Returns the result of each: a vector, the logits of a text, or the rows of all its
@@ -12,15 +12,9 @@ export async function runTask(
   sequences: readonly TokenSequence[],
 ): Promise<Float32Array[]> {
   const outputs = await session.run(sequences, vectorHead(task));
-  return task.task === "sparse" ? outputs.map(sparseVector) : outputs;
+  return outputs.map((output) => taskOutput(task, output));
 }
 
 /** Whether a task reads pairs of texts: what a cross-encoder compares, or a question with a context. */
 export const takesPairs = (task: Task): boolean =>
   task.task === "answer" || (task.task === "classify" && task.input === "pair");
-
-/** Returns how a model's output becomes a vector; undefined for tasks that use the output itself. */
-export function vectorHead(task: Task): VectorHead | undefined {
-  if (task.task === "embed") return task;
-  return task.task === "sparse" ? { pooling: "max", normalize: false } : undefined;
-}

@@ -1,9 +1,10 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Target } from "../../artifact/manifest.ts";
+import { vectorHead } from "../../runtime/tasks/task-output.ts";
 import type { Graph } from "../graph/graph.ts";
 import { encodeProgram } from "../lower/write-model-file.ts";
-import { takesPairs, vectorHead } from "../model/run-task.ts";
+import { takesPairs } from "../model/run-task.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { TextOrPair } from "../model/tokenize-texts.ts";
 import { withVectorOutput } from "../model/vector-output.ts";

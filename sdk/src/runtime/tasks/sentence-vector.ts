@@ -40,7 +40,8 @@ const poolers: Record<Pooling, (hiddenStates: Float32Array, dimensions: number) 
   },
 };
 
-function unit(vector: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> {
+/** Divides a vector by its Euclidean length. A zero vector stays zero. */
+export function unit(vector: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> {
   const norm = Math.max(Math.hypot(...vector), MIN_NORM);
   return vector.map((value) => value / norm);
 }

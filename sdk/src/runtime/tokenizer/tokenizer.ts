@@ -5,6 +5,8 @@ import { longestFirst } from "./longest-first.ts";
 import type { PairTokens } from "./pair-tokens.ts";
 
 export interface Tokenizer {
+  /** Id of the token for words or characters that are not in the vocabulary; undefined if the tokenizer has none. */
+  readonly unknownId?: number | undefined;
   /**
    * Encodes a text.
    *
@@ -13,6 +15,23 @@ export interface Tokenizer {
    *   only its beginning is read. Then `tokens` can differ from the real number, but it is larger than `maxTokens`.
    */
   encode(text: string, maxTokens: number): { ids: TokenIds; tokens: number };
+  /**
+   * Encodes a text, and tells where its tokens are. Slower than `encode`.
+   *
+   * @param maxTokens as in `encode`
+   * @throws BertEdgeError `offsets_unsupported` if the artifact has no packed tokenizer
+   */
+  encodePlaced(text: string, maxTokens: number): PlacedTokens & { tokens: number };
+  /**
+   * Encodes a question with a long text, in as many sequences as the text needs: each has another part of it, and parts overlap
+   * by `stride` tokens. transformers does the same with `truncation="only_second"` and `return_overflowing_tokens`.
+   *
+   * @param options.maxTokens maximum number of ids of a sequence, including special tokens
+   * @param options.maxQuestionTokens maximum number of ids of the question; a longer one is truncated
+   * @throws BertEdgeError `pairs_unsupported`, `offsets_unsupported`; `input_too_long` if a sequence has no room for more
+   *   than `stride` tokens of the text
+   */
+  encodeWindows(question: string, context: string, options: WindowOptions): TextWindow[];
   /**
    * Encodes two texts as one sequence, as cross-encoders and models for question answering read them.
    *
@@ -23,8 +42,43 @@ export interface Tokenizer {
   encodePair(first: string, second: string, maxTokens: number): TokenPair & { tokens: number };
 }
 
+/** Tokens, and where they are in their text. */
+export interface PlacedTokens {
+  readonly ids: TokenIds;
+  /** UTF-16 start and end of each token in the text: [2 × ids]; 0, 0 for special tokens and those of another text. */
+  readonly offsets: Int32Array<ArrayBuffer>;
+  /** Index of each token's word: [ids]; -1 for special tokens and those of another text. */
+  readonly words: Int32Array<ArrayBuffer>;
+  /**
+   * Code points of each token as the vocabulary spells it, such as 5 for `##ing`: [ids]; undefined if the tokenizer does not mark
+   * tokens that continue a word with a prefix.
+   */
+  readonly spelled?: Int32Array<ArrayBuffer> | undefined;
+}
+
+export interface WindowOptions {
+  readonly maxTokens: number;
+  readonly maxQuestionTokens: number;
+  readonly stride: number;
+}
+
+/** A question with a part of a text. Offsets and words are those of the text. */
+export interface TextWindow extends TokenPair, PlacedTokens {}
+
+/** Token ids without special tokens, and where they are. */
+export interface PlacedContent {
+  readonly ids: readonly number[];
+  /** UTF-16 start and end of each token: [2 × ids] */
+  readonly spans: readonly number[];
+  /** Index of each token's word: [ids] */
+  readonly words: readonly number[];
+  /** Code points of each token as the vocabulary spells it: [ids] */
+  readonly spelled?: readonly number[];
+}
+
 /** The parts that differ between tokenizers. */
 export interface TokenizerParts {
+  readonly unknownId?: number | undefined;
   /** Special token ids before and after every text: [CLS] and [SEP], or <s> and </s>. */
   readonly prefix: readonly number[];
   readonly suffix: readonly number[];
@@ -36,6 +90,8 @@ export interface TokenizerParts {
    * Returns a text's token ids, without special tokens and without truncation. Takes time linear in the text's length.
    */
   contentOf(text: string): number[];
+  /** Returns the same ids, and where they are; undefined if the tokenizer does not know it. */
+  placedContentOf?: ((text: string) => PlacedContent) | undefined;
 }
 
 /**
@@ -43,24 +99,57 @@ export interface TokenizerParts {
  * the ids of the last word can be wrong, but a word has at most `longestWord` ids. If truncation removes more than
  * `longestWord` ids, it removes all wrong ids. Otherwise the tokenizer reads the whole text.
  */
-export function tokenizerOf({ prefix, suffix, pair, longestWord, contentOf }: TokenizerParts): Tokenizer {
+export function tokenizerOf({
+  prefix,
+  suffix,
+  pair,
+  longestWord,
+  contentOf,
+  placedContentOf = offsetsUnsupported,
+  unknownId,
+}: TokenizerParts): Tokenizer {
   /** Number of characters that are read first. */
   const headLength = (room: number) => (room + longestWord) * longestWord;
 
   /** Returns the ids of a text, or more than `room` ids of its beginning. */
-  function beginningOf(text: string, room: number): number[] {
+  const beginningOf = (text: string, room: number): number[] => readEnough(contentOf, (ids) => ids.length, text, room);
+
+  /** @param read reads a text, or only its beginning */
+  function readEnough<T>(read: (text: string) => T, tokensOf: (content: T) => number, text: string, room: number): T {
     const head = text.slice(0, headLength(room));
-    const beginning = contentOf(head);
-    const isEnough = head.length === text.length || beginning.length > room + longestWord;
-    return isEnough ? beginning : contentOf(text);
+    const beginning = read(head);
+    const isEnough = head.length === text.length || tokensOf(beginning) > room + longestWord;
+    return isEnough ? beginning : read(text);
   }
 
   return {
+    unknownId,
     encode(text, maxTokens) {
       const specials = prefix.length + suffix.length;
       const content = beginningOf(text, maxTokens - specials);
       const ids = joined([prefix, content.slice(0, maxTokens - specials), suffix]);
       return { ids, tokens: content.length + specials };
+    },
+    encodePlaced(text, maxTokens) {
+      const room = maxTokens - prefix.length - suffix.length;
+      const content = readEnough(placedContentOf, ({ ids }) => ids.length, text, room);
+      const placed = placedTokens(prefix, content, { start: 0, end: room }, suffix);
+      return { ...placed, tokens: content.ids.length + prefix.length + suffix.length };
+    },
+    encodeWindows(question, context, { maxTokens, maxQuestionTokens, stride }) {
+      if (!pair) throw pairsUnsupported();
+      const before = [...pair.prefix, ...beginningOf(question, maxQuestionTokens).slice(0, maxQuestionTokens)];
+      const first = [...before, ...pair.separator];
+      const room = maxTokens - first.length - pair.suffix.length;
+      if (room <= stride) throw questionTooLong(room, stride);
+      const content = placedContentOf(context);
+      const windows: TextWindow[] = [];
+      for (let start = 0; start === 0 || start + stride < content.ids.length; start += room - stride) {
+        const placed = placedTokens(first, content, { start, end: start + room }, pair.suffix);
+        const secondFrom = pair.secondFrom === undefined ? placed.ids.length : before.length + pair.secondFrom;
+        windows.push({ ...placed, secondFrom });
+      }
+      return windows;
     },
     encodePair(first, second, maxTokens) {
       if (!pair) throw pairsUnsupported();
@@ -80,6 +169,24 @@ export function tokenizerOf({ prefix, suffix, pair, longestWord, contentOf }: To
   };
 }
 
+/** Puts special tokens around a part of a text. */
+function placedTokens(
+  before: readonly number[],
+  { ids, spans, words, spelled }: PlacedContent,
+  { start, end }: { readonly start: number; readonly end: number },
+  after: readonly number[],
+): PlacedTokens {
+  const all = joined([before, ids.slice(start, end), after]);
+  const offsets = new Int32Array(2 * all.length);
+  offsets.set(spans.slice(2 * start, 2 * end), 2 * before.length);
+  const wordIds = new Int32Array(all.length).fill(-1);
+  wordIds.set(words.slice(start, end), before.length);
+  if (!spelled) return { ids: all, offsets, words: wordIds };
+  const lengths = new Int32Array(all.length);
+  lengths.set(spelled.slice(start, end), before.length);
+  return { ids: all, offsets, words: wordIds, spelled: lengths };
+}
+
 function joined(parts: readonly (readonly number[])[]): TokenIds {
   const ids = new Int32Array(totalLength(parts));
   let end = 0;
@@ -97,4 +204,21 @@ const pairsUnsupported = () =>
     {
       hint: "Use a model whose tokenizer.json has such a template. If it has one, prepare the artifact again with this version of bert-edge.",
     },
+  );
+
+const offsetsUnsupported = (): never => {
+  throw new BertEdgeError(
+    "offsets_unsupported",
+    "The tokenizer does not know where tokens are in a text, because it has no packed form.",
+    {
+      hint: "Use a model with a WordPiece, byte-level BPE or Unigram tokenizer, and prepare it with this version of bert-edge.",
+    },
+  );
+};
+
+const questionTooLong = (room: number, stride: number) =>
+  new BertEdgeError(
+    "input_too_long",
+    `Beside the question, a sequence has room for ${Math.max(0, room)} tokens of the context, but parts of it overlap by ${stride} tokens.`,
+    { hint: "Shorten the question, or let the parts overlap less." },
   );

@@ -2,9 +2,10 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { type ChunkModel, type EmbeddedChunk, embedChunk } from "../../bulk/embed-chunk.ts";
 import { type InputLine, lineSplitter } from "../../bulk/line-splitter.ts";
 import type { Model } from "../../runtime/model.ts";
+import { embedCall } from "../../runtime/tasks/embed-call.ts";
 import type { Tier } from "../contract/headers.ts";
 import { startDeadline } from "../routing/deadline.ts";
-import type { Background, EmbedService } from "../service.ts";
+import type { Background, TaskService } from "../service.ts";
 import type { JobsBucket } from "./bindings.ts";
 import { metadataOf } from "./finished-parts.ts";
 import { inTime } from "./in-time.ts";
@@ -17,7 +18,7 @@ import { openInput } from "./open-input.ts";
 const EMBED_MS = 300_000;
 
 export interface PartEmbedder {
-  readonly service: EmbedService;
+  readonly service: TaskService;
   /** Tier of this deployment. */
   readonly tier: Tier;
   readonly background: Background;
@@ -82,12 +83,9 @@ async function embedded(
     maxTokens,
     countTokens: (text) => model.tokenizer.encode(text, maxTokens).tokens,
     async embed(texts) {
-      const answer = await service.embed(
+      const answer = await service.answer(
         {
-          texts,
-          truncate: true,
-          model: undefined,
-          dimensions: undefined,
+          call: embedCall(texts, { truncate: true }),
           deadline: startDeadline(undefined, { arrival: service.arrival(performance.now()) }),
           // The same engine computes all parts, and computes a part again with the same bits.
           pin: tier,
@@ -96,7 +94,7 @@ async function embedded(
         background,
       );
       assertVersion(job, answer.model, answer.version);
-      return answer.vectors;
+      return answer.result;
     },
   };
   return embedChunk(lines, chunkModel, job);

@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { EncodingFormat } from "../contract/embed.ts";
+import type { EncodingFormat } from "../contract/fields.ts";
 import { predictedFit } from "../plan.ts";
-import type { Background, EmbedService } from "../service.ts";
+import type { Background, TaskService } from "../service.ts";
 import type { JobsPlace } from "./bindings.ts";
 import { inTime } from "./in-time.ts";
 import { type BulkJob, readJob, writeJob } from "./job.ts";
@@ -22,7 +22,7 @@ const CPU_SHARE = 1 / 4;
 const PART_LINES = 256;
 
 export interface JobSource {
-  readonly service: EmbedService;
+  readonly service: TaskService;
   readonly background: Background;
   readonly cpuLimitMs: number;
   /** Texts that the service takes at once. */

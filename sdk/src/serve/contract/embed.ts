@@ -1,78 +1,40 @@
 import * as v from "valibot";
-import type { Tier } from "./headers.ts";
-
-/** Milliseconds in which the caller needs the answer. The header `x-latency-budget-ms` does the same. */
-const LatencyBudget = v.optional(v.number());
-
-export const EncodingFormat = v.picklist(["float", "base64"]);
-export type EncodingFormat = v.InferOutput<typeof EncodingFormat>;
-
-/**
- * Whether one name can be a misspelling of the other: one is the beginning of the other, or they differ only in two
- * neighbouring letters.
- */
-function isSimilar(a: string, b: string): boolean {
-  const [short, long] = a.length < b.length ? [a, b] : [b, a];
-  if (short.length < 3) return false;
-  let start = 0;
-  while (start < short.length && short[start] === long[start]) start++;
-  let end = 0;
-  while (end < short.length - start && short.at(-1 - end) === long.at(-1 - end)) end++;
-  return start === short.length || long.length - start - end <= 2;
-}
-
-/** Describes a missing field. If the body has a field that can stand for it, as `input` for `inputs`, asks whether it was meant. */
-function didYouMean({ message, path }: v.ObjectIssue): string {
-  const [missing] = path ?? [];
-  if (missing?.type !== "object") return message;
-  const found =
-    Object.keys(missing.input).find((key) => isSimilar(key, missing.key)) ??
-    Object.keys(missing.input).find((key) => /^(texts?|sentences?|documents?|prompts?|quer(y|ies))$/.test(key));
-  return found === undefined
-    ? "the field is missing"
-    : `the field is missing, but there is \`${found}\`. Did you mean \`${missing.key}\`?`;
-}
-
-/** Refuses an unknown field whose name is similar to that of an optional field. Without this check, it would have no effect. */
-const noMisspeltField = ({ entries }: { entries: Readonly<Record<string, v.GenericSchema>> }) =>
-  v.rawCheck<unknown>(({ dataset, addIssue }) => {
-    const body = Object(dataset.value) as Record<string, unknown>;
-    const absent = Object.keys(entries).filter(
-      (name) => entries[name]?.type === "optional" && !Object.hasOwn(body, name),
-    );
-    for (const key of Object.keys(body)) {
-      const meant = key in entries ? undefined : absent.find((name) => isSimilar(key, name));
-      if (meant === undefined) continue;
-      const path = { type: "object", origin: "key", input: body, key, value: body[key] } as const;
-      return addIssue({ message: `there is no such field. Did you mean \`${meant}\`?`, path: [path] });
-    }
-  });
-
-const EmbedFields = v.object(
-  {
-    inputs: v.union([v.string(), v.array(v.string())], "must be a string or a list of strings"),
-    /** Name of the model. Default: the model that the deployment serves. */
-    model: v.optional(v.string()),
-    /** Whether to cut inputs that are too long instead of refusing them. */
-    truncate: v.optional(v.boolean(), false),
-    /** `base64` encodes the little-endian float32 bytes of each vector. */
-    encoding_format: v.optional(EncodingFormat, "float"),
-    latency_budget_ms: LatencyBudget,
-  },
+import {
+  type AnswerFields,
   didYouMean,
-);
+  EncodingFormat,
+  LatencyBudget,
+  ownBody,
+  PositiveInteger,
+  PromptName,
+  Texts,
+  Truncate,
+} from "./fields.ts";
+
+/** Number format of vectors: see `output_type`. */
+export const OutputType = v.picklist(["float", "int8", "uint8", "binary", "ubinary"]);
+export type OutputType = v.InferOutput<typeof OutputType>;
 
 /** The body of `POST /v1/embed`. */
-export const EmbedRequest = v.pipe(v.unknown(), noMisspeltField(EmbedFields), EmbedFields);
-export type EmbedRequest = v.InferInput<typeof EmbedFields>;
+export const EmbedRequest = ownBody({
+  inputs: Texts,
+  truncate: Truncate,
+  prompt_name: PromptName,
+  /** Size of the vectors. Smaller vectors keep their quality only if the model was trained for it (Matryoshka). */
+  dimensions: v.optional(PositiveInteger),
+  /**
+   * `int8`: each vector has a scale of its own, so compare vectors by their cosine. `uint8`: the same, plus 128. `ubinary`: a bit
+   * per dimension, 8 in a byte, the most significant first. `binary`: these bytes minus 128.
+   */
+  output_type: v.optional(OutputType, "float"),
+  /** `base64` encodes the bytes of each vector: little-endian float32, or 8 bits each. */
+  encoding_format: v.optional(EncodingFormat, "float"),
+});
+export type EmbedRequest = v.InferInput<typeof EmbedRequest>;
 
-export interface EmbedResponse {
-  model: string;
-  version: string;
-  tier: Tier;
+export interface EmbedResponse extends AnswerFields {
   /** One vector per input, in the order of the inputs; base64 strings when `encoding_format` is `base64`. */
   embeddings: number[][] | string[];
-  usage: { tokens: number };
 }
 
 /** The body of OpenAI's `POST /v1/embeddings`. */

@@ -5,6 +5,10 @@ export const errorStatus = {
   too_many_inputs: 400,
   input_too_long: 400,
   dimensions_unsupported: 400,
+  task_unsupported: 400,
+  prompt_unknown: 400,
+  offsets_unsupported: 400,
+  pairs_unsupported: 400,
   budget_invalid: 400,
   precision_unavailable: 400,
   request_too_costly: 400,
@@ -28,6 +32,9 @@ export const errorStatus = {
 } as const;
 
 export type HttpErrorCode = keyof typeof errorStatus;
+
+/** The APIs whose requests are understood. */
+export type DialectName = "own" | "openai" | "tei" | "cohere" | "hugging-face";
 
 /** The body of an error on our own routes. */
 export interface ErrorBody {

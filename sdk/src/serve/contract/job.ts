@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { EncodingFormat } from "./embed.ts";
+import { EncodingFormat } from "./fields.ts";
 
 /** The body of `POST /v1/jobs/<name>`. */
 export const JobRequest = v.object({

@@ -8,12 +8,14 @@ function appWith(keys: readonly string[]) {
   const app = new Hono();
   app.onError(answerError);
   app.use(apiKey(() => keys));
-  app.get("/", (c) => c.text("in"));
+  app.get("/here", (c) => c.text("in"));
   return app;
 }
 
 async function outcome(keys: readonly string[], authorization?: string): Promise<string> {
-  const response = await appWith(keys).request("/", { headers: authorization === undefined ? {} : { authorization } });
+  const response = await appWith(keys).request("/here", {
+    headers: authorization === undefined ? {} : { authorization },
+  });
   if (response.ok) return response.text();
   const { error } = (await response.json()) as { error: { code: string } };
   return `${response.status} ${error.code}`;
@@ -51,7 +53,7 @@ describe("apiKey", () => {
     [401, "", undefined],
   ])("answers %d when x-api-key is %j and authorization is %j", async (status, key, authorization) => {
     const headers = { "x-api-key": key, ...(authorization && { authorization }) };
-    expect((await appWith(["one"]).request("/", { headers })).status).toBe(status);
+    expect((await appWith(["one"]).request("/here", { headers })).status).toBe(status);
   });
 
   it("treats empty keys as missing", async () => {
@@ -76,7 +78,7 @@ describe("apiKey", () => {
   });
 
   it("names the authentication scheme, and shows no key", async () => {
-    const response = await appWith(["topsecret"]).request("/");
+    const response = await appWith(["topsecret"]).request("/here");
     expect(response.headers.get("www-authenticate")).toBe("Bearer");
     expect(await response.text()).not.toContain("topsecret");
   });

@@ -7,12 +7,12 @@ import { answerError } from "./on-error.ts";
 
 const app = new Hono();
 app.onError(answerError);
-app.post("/", async (c) => c.json(await jsonBody(c, v.object({ inputs: v.array(v.string()) }))));
+app.post("/here", async (c) => c.json(await jsonBody(c, v.object({ inputs: v.array(v.string()) }))));
 
 async function post(body: string | Uint8Array<ArrayBuffer>, type: string | undefined) {
   // Fetch sets a content type for a string body, so this function sends bytes.
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
-  const response = await app.request("/", {
+  const response = await app.request("/here", {
     method: "POST",
     body: bytes,
     headers: type ? { "content-type": type } : {},
@@ -63,7 +63,7 @@ describe("jsonBody", () => {
     for (const through of [app, limited]) {
       const body = new ReadableStream({ pull: (stream) => stream.error(new Error("aborted")) });
       const headers = { "content-type": "application/json" };
-      const response = await through.request("/", { method: "POST", headers, body, duplex: "half" } as RequestInit);
+      const response = await through.request("/here", { method: "POST", headers, body, duplex: "half" } as RequestInit);
       expect([response.status, await response.json()]).toMatchObject([400, { error: { code: "request_invalid" } }]);
     }
     expect(log).not.toHaveBeenCalled();

@@ -96,8 +96,8 @@ describe("throwErrors", () => {
   it.each([["text"], [7], [undefined], [null]])("wraps %j in an Error, which Hono can handle", async (thrown) => {
     const app = new Hono();
     app.onError(answerError);
-    app.get("/", throwErrors, () => Promise.reject(thrown));
-    const response = await app.request("/");
+    app.get("/here", throwErrors, () => Promise.reject(thrown));
+    const response = await app.request("/here");
     expect([response.status, await response.json()]).toMatchObject([500, { error: { code: "internal" } }]);
     expect(log).toHaveBeenCalledExactlyOnceWith("bert-edge:", expect.objectContaining({ cause: thrown }));
   });
@@ -106,7 +106,7 @@ describe("throwErrors", () => {
     const app = new Hono();
     const thrown = new Error("as it is");
     app.onError((error, c) => c.json(error === thrown));
-    app.get("/", throwErrors, () => Promise.reject(thrown));
-    expect(await (await app.request("/")).json()).toBe(true);
+    app.get("/here", throwErrors, () => Promise.reject(thrown));
+    expect(await (await app.request("/here")).json()).toBe(true);
   });
 });

@@ -1,11 +1,12 @@
 import type { Context, MiddlewareHandler } from "hono";
-import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { ErrorCode } from "../../artifact/error-codes.ts";
-import { type ErrorBody, errorStatus, type HttpErrorCode, type OpenAiErrorBody } from "../contract/errors.ts";
+import { errorStatus, type HttpErrorCode } from "../contract/errors.ts";
 import { DECISION_HEADER } from "../contract/headers.ts";
 import { formatDecision } from "../format-decision.ts";
 import { Refused } from "../refusal.ts";
+import { dialectOf } from "../route-table.ts";
+import { errorFormats, type PublicError } from "./error-formats.ts";
 
 /**
  * Errors of the deployment that may be temporary. The caller can try again, and the operator finds the cause in the
@@ -31,19 +32,6 @@ const lasting = new Set<ErrorCode>(["budget_exceeded", "internal", "keys_not_con
 /** nginx's status for a request whose client closed the connection. */
 const CLIENT_CLOSED_REQUEST = 499;
 
-/** Hints of OpenAI's route, where they differ: its requests have no `truncate`. */
-const openAiHints: Partial<Record<HttpErrorCode, string>> = {
-  input_too_long: "Shorten the text, or send it to /v1/embed with `truncate` set to true to embed only its beginning.",
-};
-
-interface PublicError {
-  code: HttpErrorCode;
-  message: string;
-  hint: string | undefined;
-  index?: number | undefined;
-  retryAfterMs?: number | undefined;
-}
-
 /** Pause before a retry while no model is loaded. */
 const RETRY_AFTER_MS = 1_000;
 
@@ -65,13 +53,14 @@ function toPublic(error: unknown): PublicError {
     : { code: "internal", message: "The service failed unexpectedly.", hint: "Try again. The server log has details." };
 }
 
-/** Answers an error as JSON: in OpenAI's format on OpenAI's route, and in our own format everywhere else. */
+/** Answers an error as JSON, in the format of the path's dialect. */
 export function answerError(error: unknown, c: Context): Response {
   // The work was stopped because the caller has gone. Nobody reads the answer.
   if (c.req.raw.signal.aborted && !(error instanceof BertEdgeError))
     return new Response(null, { status: CLIENT_CLOSED_REQUEST });
-  const { code, message, hint, index, retryAfterMs } = toPublic(error);
-  const status: ContentfulStatusCode = errorStatus[code];
+  const found = toPublic(error);
+  const { code, retryAfterMs } = found;
+  const { status, body } = errorFormats[dialectOf(c.req.path)](found);
   if (retryAfterMs !== undefined) {
     c.header("retry-after", `${Math.ceil(retryAfterMs / 1_000)}`);
     c.header("retry-after-ms", `${Math.ceil(retryAfterMs)}`);
@@ -81,16 +70,7 @@ export function answerError(error: unknown, c: Context): Response {
   // OpenAI's clients retry every 5xx, unless this header forbids it.
   if (lasting.has(code)) c.header("x-should-retry", "false");
   if (status === 401) c.header("www-authenticate", "Bearer");
-  if (!/\/v1\/embeddings\/?$/.test(c.req.path)) {
-    const details = { ...(hint !== undefined && { hint }), ...(index !== undefined && { index }) };
-    return c.json<ErrorBody>({ error: { code, message, ...details } }, status);
-  }
-  const advice = openAiHints[code] ?? hint;
-  const type = status < 500 ? "invalid_request_error" : "server_error";
-  return c.json<OpenAiErrorBody>(
-    { error: { code, message: advice ? `${message} ${advice}` : message, type, param: null } },
-    status,
-  );
+  return c.json(body, status);
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { MiddlewareHandler } from "hono";
 import { QUEUE_HEADER } from "../contract/headers.ts";
-import type { EmbedService } from "../service.ts";
+import type { TaskService } from "../service.ts";
 
 /** Reports with every response how long a new request would wait, so that the edge learns how busy a region is. */
 export function reportQueue<Env extends object>(
-  service: (env: Env) => EmbedService,
+  service: (env: Env) => TaskService,
 ): MiddlewareHandler<{ Bindings: Env }> {
   return async function reportQueue(c, next) {
     await next();

@@ -14,5 +14,8 @@ export const requestId: MiddlewareHandler = async function nameRequest(c, next) 
   await next();
 };
 
+/** Returns the id of a request that has passed `requestId`. */
+export const requestIdOf = (c: Context): string => traceOf(c)?.requestId ?? "";
+
 /** Returns the names of a request that has passed `requestId`. */
 export const traceOf = (c: Context): RequestTrace | undefined => c.get(VARIABLE);

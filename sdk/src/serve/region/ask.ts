@@ -1,11 +1,12 @@
 import { boundedText } from "../../storage/bounded-text.ts";
 import { PROVIDER_HEADER } from "../contract/headers.ts";
-import type { ExpectedAnswer, RegionQuestion, RegionReport, RegionVectors } from "./dialects/dialect.ts";
+import type { RegionOutputs, RegionQuestion, RegionReport } from "./dialects/dialect.ts";
+import type { ExpectedAnswer } from "./expected-answer.ts";
 import { MAX_ERROR_BYTES, type RegionRefusal, readRefusal } from "./read-refusal.ts";
 import { connectionFailed, type RegionConnection } from "./region-connection.ts";
 
 /** The answer of a region to a question. */
-export interface RegionReply extends RegionVectors {
+export interface RegionReply extends RegionOutputs {
   /** The execution provider, as the region names it. */
   readonly provider: string;
   /**
@@ -34,7 +35,7 @@ export class RegionRefused extends Error {
 }
 
 /**
- * Asks a region, in as many requests at a time as it needs for the texts. If one fails, the others are stopped.
+ * Asks a region, in as many requests at a time as it needs for the inputs. If one fails, the others are stopped.
  *
  * @throws RegionRefused when a response is not an answer
  * @throws BertEdgeError `region_failed` when an answer is not the expected one
@@ -44,22 +45,38 @@ export async function ask(
   question: RegionQuestion,
   options: AskOptions,
 ): Promise<RegionReply> {
-  const { texts } = question;
+  const { expected } = options;
   const { maxInputs } = connection;
-  if (texts.length <= maxInputs) return askOnce(connection, question, options);
+  const count = expected.lengths.length;
+  if (count <= maxInputs) return askOnce(connection, question, options);
   const failure = new AbortController();
   const signal = AbortSignal.any([options.signal, failure.signal]);
-  const starts = Array.from({ length: Math.ceil(texts.length / maxInputs) }, (_, part) => part * maxInputs);
-  const parts = starts.map((start) =>
-    askOnce(connection, { ...question, texts: texts.slice(start, start + maxInputs) }, { ...options, signal }),
-  );
+  const starts = Array.from({ length: Math.ceil(count / maxInputs) }, (_, part) => part * maxInputs);
+  const parts = starts.map((start) => {
+    const range = [start, start + maxInputs] as const;
+    const lengths = expected.lengths.slice(...range);
+    return askOnce(connection, partOf(question, range), {
+      ...options,
+      signal,
+      expected: { ...expected, lengths, tokens: undefined },
+    });
+  });
   try {
-    return joined(await Promise.all(parts), options.expected);
+    return joined(await Promise.all(parts), expected);
   } catch (error) {
     failure.abort();
     throw error;
   }
 }
+
+const partOf = (
+  { inputs, sequences, ...question }: RegionQuestion,
+  range: readonly [start: number, end: number],
+): RegionQuestion => ({
+  ...question,
+  inputs: inputs.slice(...range),
+  sequences: sequences?.slice(...range),
+});
 
 async function askOnce(
   connection: RegionConnection,
@@ -67,14 +84,13 @@ async function askOnce(
   { expected, headers, signal }: AskOptions,
 ): Promise<RegionReply> {
   const { transport, dialect } = connection;
-  const count = question.texts.length;
-  const response = await transport.post(dialect.embedPath, dialect.body(question), headers, signal);
-  const maxBytes = response.ok ? dialect.maxAnswerBytes(count, expected.dimensions) : MAX_ERROR_BYTES;
+  const response = await transport.post(dialect.path, dialect.body(question), headers, signal);
+  const maxBytes = response.ok ? dialect.maxAnswerBytes(expected.lengths) : MAX_ERROR_BYTES;
   const body = await boundedText(response, maxBytes);
-  if (!response.ok) throw new RegionRefused(readRefusal(response, body, count, connection));
+  if (!response.ok) throw new RegionRefused(readRefusal(response, body, question.inputs.length, connection));
   if (body === undefined) throw connectionFailed(connection, `sent more than the ${maxBytes} bytes of an answer`);
   return {
-    ...dialect.readAnswer(body, count, expected),
+    ...dialect.readAnswer(body, expected),
     provider: dialect.provider ?? providerOf(response),
     report: (tookMs) => dialect.readReport(response.headers, tookMs),
   };
@@ -89,7 +105,7 @@ function providerOf({ headers }: Response): string {
 /** Joins the parts of an answer. The computation of all parts took as long as the slowest one was in the region. */
 function joined(parts: readonly RegionReply[], { tokens = 0, version }: ExpectedAnswer): RegionReply {
   return {
-    vectors: parts.flatMap(({ vectors }) => vectors),
+    outputs: parts.flatMap(({ outputs }) => outputs),
     tokens,
     version,
     provider: (parts[0] as RegionReply).provider,

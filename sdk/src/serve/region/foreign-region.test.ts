@@ -4,11 +4,10 @@ import { errorLog } from "#test/fixtures/error-log.ts";
 import type { GoldenTexts } from "../../artifact/golden.ts";
 import { encodeFloats } from "../contract/base64.ts";
 import { startDeadline } from "../routing/deadline.ts";
-import type { EmbedQuery } from "../service.ts";
-import type { ExpectedAnswer } from "./dialects/dialect.ts";
+import type { ExpectedAnswer } from "./expected-answer.ts";
 import type { ProvableModel } from "./proof.ts";
 import type { RegionAddress } from "./region-settings.ts";
-import { connectRegion } from "./region-tier.ts";
+import { connectRegion, type RegionQuery } from "./region-tier.ts";
 
 const log = errorLog();
 
@@ -93,14 +92,14 @@ const modelOf = (changes: object = {}): ProvableModel =>
     version: VERSION,
     golden: async () => golden,
     manifest: {
-      ...{ name: "tiny", dimensions: 2, normalize: true, pooling: "mean", maxTokens: 16 },
+      ...{ name: "tiny", task: "embed", dimensions: 2, normalize: true, pooling: "mean", maxTokens: 16 },
       targets: { edge: { parity } },
     },
     ...changes,
   }) as ProvableModel;
 
 const expected: ExpectedAnswer = {
-  ...{ model: "tiny", version: VERSION, dimensions: 2, normalize: true },
+  ...{ model: "tiny", version: VERSION, lengths: [2, 2], norm: "one" },
   ...{ tokens: 8, maxTokens: 16, computeMs: 4 },
 };
 
@@ -146,10 +145,10 @@ function setUp(speaker: Speaker, changes: Partial<{ model: ProvableModel; maxInp
       tier.keepMeasured((promise) => void work.push(promise), undefined, of);
       await Promise.all(work);
     },
-    embed: (more: Partial<EmbedQuery> = {}, answer: Partial<ExpectedAnswer> = {}, signal?: AbortSignal) =>
-      tier.embed(
+    embed: (more: Partial<RegionQuery> = {}, answer: Partial<ExpectedAnswer> = {}, signal?: AbortSignal) =>
+      tier.ask(
         {
-          ...{ texts: ["to be", "or not"], truncate: false, model: undefined, dimensions: undefined },
+          ...{ inputs: ["to be", "or not"], truncate: false },
           deadline: startDeadline(undefined, { now: () => clock.now }),
           ...more,
         },
@@ -165,7 +164,7 @@ describe.each(Object.entries(speakers))("a region that speaks %s", (name, speake
     await keep();
     expect(tier.predict(0)).not.toBe("down");
     expect(await embed()).toMatchObject({
-      ...{ vectors: VECTORS, tokens: 8, model: "tiny", version: VERSION, provider: speaker.provider },
+      ...{ outputs: VECTORS, tokens: 8, model: "tiny", version: VERSION, provider: speaker.provider },
       timings: { region: 10 },
     });
     expect(what()).toEqual([speaker.probe, speaker.embed, speaker.embed]);
@@ -285,7 +284,7 @@ describe.each(Object.entries(speakers))("a region that speaks %s", (name, speake
     normalized.region.golden = () => twice(golden.vectors);
     normalized.region.answer = () => twice(VECTORS);
     await normalized.keep();
-    expect(await normalized.embed()).toMatchObject({ vectors: VECTORS });
+    expect(await normalized.embed()).toMatchObject({ outputs: VECTORS });
 
     const { manifest } = modelOf();
     const plain = setUp(speaker, { model: modelOf({ manifest: { ...manifest, normalize: false } }) });
@@ -297,7 +296,7 @@ describe.each(Object.entries(speakers))("a region that speaks %s", (name, speake
     plain.region.answer = () => twice(VECTORS);
     plain.clock.now += REFUSED_MS;
     await plain.keep();
-    const { vectors } = await plain.embed({}, { normalize: false });
+    const { outputs: vectors } = await plain.embed({}, { norm: "not-zero" });
     expect(vectors).toEqual(VECTORS.map((vector) => vector.map((x) => 2 * x)));
   });
 
@@ -307,14 +306,15 @@ describe.each(Object.entries(speakers))("a region that speaks %s", (name, speake
     const turned = (texts: readonly string[]) => texts.map((text) => Float32Array.of(Math.cos(+text), Math.sin(+text)));
     region.answer = (texts) => speaker.answer(turned(texts));
     const texts = Array.from({ length: 8 }, (_, i) => `${i / 10}`);
-    const { vectors, tokens } = await embed({ texts }, { tokens: 32 });
+    const lengths = texts.map(() => 2);
+    const { outputs, tokens } = await embed({ inputs: texts }, { lengths, tokens: 32 });
     const sizes = asked.slice(2).map(({ body }) => (Object.values(body).find(Array.isArray) as string[]).length);
     expect({ sizes, tokens }).toEqual({ sizes: [3, 3, 2], tokens: 32 });
-    vectors.forEach((vector, i) => {
+    outputs.forEach((vector, i) => {
       expect(vector[1]).toBeCloseTo(Math.sin(i / 10), 6);
     });
     region.answer = ([first]) => (first === "0.3" ? speaker.answer([]) : speaker.answer(turned(["0", "0", "0"])));
-    await expect(embed({ texts }, { tokens: 32 })).rejects.toMatchObject({ code: "region_failed" });
+    await expect(embed({ inputs: texts }, { lengths, tokens: 32 })).rejects.toMatchObject({ code: "region_failed" });
   });
 
   it("does not fail when it refuses a request for its own faults", async () => {
@@ -493,7 +493,7 @@ it("a Workers AI binding may return what it has parsed", async () => {
   await keep();
   const data = { shape: [2, 2], data: numbers(VECTORS), pooling: "mean" };
   region.answer = () => data as unknown as Response;
-  expect(await embed()).toMatchObject({ vectors: VECTORS });
+  expect(await embed()).toMatchObject({ outputs: VECTORS });
 });
 
 it("a Workers AI binding that throws is a region that failed", async () => {

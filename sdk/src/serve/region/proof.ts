@@ -3,6 +3,7 @@ import { PREPARE_AGAIN } from "../../artifact/manifest.ts";
 import type { Model } from "../../runtime/model.ts";
 import { ask, RegionRefused } from "./ask.ts";
 import { compareGolden } from "./compare-golden.ts";
+import { expectedAnswer } from "./expected-answer.ts";
 import type { RegionRefusal } from "./read-refusal.ts";
 import type { RegionConnection } from "./region-connection.ts";
 
@@ -48,7 +49,15 @@ export function goldenProof({ connection, timeoutMs, now }: ProofOptions): Proof
 
   /** @returns the worst cosine */
   async function compare({ version, manifest, golden }: ProvableModel): Promise<number> {
-    const { name: model, dimensions, normalize, maxTokens } = manifest;
+    const { name: model } = manifest;
+    if (manifest.task !== "embed") {
+      throw new BertEdgeError(
+        "region_failed",
+        `The region at ${host} is not used: it can embed, but ${model} has the task ${manifest.task}.`,
+        { hint: "Deploy a region of bert-edge." },
+      );
+    }
+    const { normalize } = manifest;
     const known = await golden();
     if (!known) {
       throw new BertEdgeError(
@@ -57,13 +66,18 @@ export function goldenProof({ connection, timeoutMs, now }: ProofOptions): Proof
         { hint: PREPARE_AGAIN },
       );
     }
-    const expected = { model, version, dimensions, normalize, maxTokens, computeMs: 0 };
-    const { vectors } = await ask(
+    const { texts } = known;
+    const call = { inputs: texts.length, inRegionMs: 0, mayCut: false };
+    const { outputs } = await ask(
       connection,
-      { texts: known.texts, truncate: false, model, normalize },
-      { expected, headers: {}, signal: AbortSignal.timeout(timeoutMs) },
+      { inputs: texts, truncate: false, model, normalize },
+      {
+        expected: expectedAnswer({ manifest, version }, call),
+        headers: {},
+        signal: AbortSignal.timeout(timeoutMs),
+      },
     );
-    return compareGolden(known, vectors, manifest, host);
+    return compareGolden(known, outputs, manifest, host);
   }
 
   return {

@@ -6,11 +6,10 @@ import { signatureOf } from "#test/fixtures/aws-signature.ts";
 import { serve } from "#test/fixtures/serve.ts";
 import { encodeFloats } from "../contract/base64.ts";
 import { readBudget, startDeadline } from "../routing/deadline.ts";
-import type { EmbedQuery } from "../service.ts";
 import type { RequestTrace } from "../trace.ts";
-import type { ExpectedAnswer } from "./dialects/dialect.ts";
+import type { ExpectedAnswer } from "./expected-answer.ts";
 import type { HttpRegionAddress } from "./region-settings.ts";
-import { connectRegion, type RegionTiming } from "./region-tier.ts";
+import { connectRegion, type RegionQuery, type RegionTiming } from "./region-tier.ts";
 
 const PRIOR_MS = 50;
 const FIRST_PAUSE_MS = 500;
@@ -18,7 +17,7 @@ const PROBE_MS = 30_000;
 const VERSION = "0123456789ab";
 const VECTORS = [Float32Array.of(0.6, 0.8), Float32Array.of(1, 0)];
 const expected: ExpectedAnswer = {
-  ...{ model: "tiny", version: VERSION, dimensions: 2, normalize: true },
+  ...{ model: "tiny", version: VERSION, lengths: [2, 2], norm: "one" as const },
   ...{ tokens: 8, maxTokens: 16, computeMs: 0 },
 };
 
@@ -41,15 +40,13 @@ function setUp(answer: Answering, options: Partial<HttpRegionAddress> & RegionTi
     ...options,
   });
   const query = (
-    changes: Partial<Pick<EmbedQuery, "texts" | "truncate" | "precision">> & {
+    changes: Partial<Pick<RegionQuery, "inputs" | "truncate" | "precision">> & {
       budget?: number;
       trace?: RequestTrace;
     } = {},
-  ): EmbedQuery => ({
-    texts: changes.texts ?? ["to be", "or not"],
+  ): RegionQuery => ({
+    inputs: changes.inputs ?? ["to be", "or not"],
     truncate: changes.truncate ?? false,
-    model: undefined,
-    dimensions: undefined,
     deadline: startDeadline(changes.budget, { now: () => clock.now }),
     precision: changes.precision,
     ...(changes.trace && { trace: changes.trace }),
@@ -68,7 +65,7 @@ function good(changes: Record<string, unknown> = {}, headers: Record<string, str
       model: "tiny",
       version: VERSION,
       tier: "region",
-      embeddings: VECTORS.map(encodeFloats),
+      outputs: VECTORS.map(encodeFloats),
       usage: { tokens: 8 },
       ...changes,
     },
@@ -84,14 +81,14 @@ function collect() {
 
 afterEach(() => void vi.restoreAllMocks());
 
-describe("embed", () => {
-  it("posts to /v1/embed with the key, and returns the region's answer", async () => {
+describe("ask", () => {
+  it("posts to /v1/outputs with the key, and returns the region's answer", async () => {
     const { tier, requests, query } = setUp((_, clock) => {
       clock.now += 20;
       return good();
     });
-    expect(await tier.embed(query({ truncate: true }), expected)).toEqual({
-      vectors: VECTORS,
+    expect(await tier.ask(query({ truncate: true }), expected)).toEqual({
+      outputs: VECTORS,
       tokens: 8,
       model: "tiny",
       version: VERSION,
@@ -100,28 +97,27 @@ describe("embed", () => {
     });
     const [request] = requests as [Request];
     expect(request.method).toBe("POST");
-    expect(request.url).toBe("https://region.example.com/v1/embed");
+    expect(request.url).toBe("https://region.example.com/v1/outputs");
     expect(request.headers.get("authorization")).toBe("Bearer region-key");
     expect(request.headers.get("content-type")).toBe("application/json");
     expect(await request.json()).toEqual({
       inputs: ["to be", "or not"],
       truncate: true,
       model: "tiny",
-      encoding_format: "base64",
     });
   });
 
   it("keeps the path of the region's URL", async () => {
     const { tier, requests, query } = setUp(() => good(), { url: "https://example.com/region" });
-    await tier.embed(query(), expected);
-    expect(requests.map(({ url }) => url)).toEqual(["https://example.com/region/v1/embed"]);
+    await tier.ask(query(), expected);
+    expect(requests.map(({ url }) => url)).toEqual(["https://example.com/region/v1/outputs"]);
   });
 
   it("forwards the remaining budget without the time on the network", async () => {
     const { tier, clock, requests, query } = setUp(() => good());
     const started = query({ budget: 100 });
     clock.now += 30.04;
-    await tier.embed(started, expected);
+    await tier.ask(started, expected);
     expect(requests[0]?.headers.get("x-latency-budget-ms")).toBe((70 - PRIOR_MS).toFixed(1));
   });
 
@@ -129,27 +125,27 @@ describe("embed", () => {
     const { tier, clock, requests, query } = setUp(() => good());
     const started = query({ budget: 10 });
     clock.now += 500;
-    await tier.embed(started, expected);
+    await tier.ask(started, expected);
     expect(readBudget({ header: requests[0]?.headers.get("x-latency-budget-ms") as string })).toBe(0.1);
   });
 
   it("forwards the names of the request", async () => {
     const { tier, requests, query } = setUp(() => good());
     const traceparent = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
-    await tier.embed(query({ trace: { requestId: "r-1", traceparent } }), expected);
+    await tier.ask(query({ trace: { requestId: "r-1", traceparent } }), expected);
     expect(requests[0]?.headers.get("x-request-id")).toBe("r-1");
     expect(requests[0]?.headers.get("traceparent")).toMatch(/^00-a{32}-(?!b{16})[0-9a-f]{16}-01$/);
   });
 
   it("forwards the lowest precision that may answer", async () => {
     const { tier, requests, query } = setUp(() => good());
-    await tier.embed(query({ precision: "fp16" }), expected);
+    await tier.ask(query({ precision: "fp16" }), expected);
     expect(requests[0]?.headers.get("x-bert-edge-precision")).toBe("fp16");
   });
 
   it("forwards neither a budget nor a precision without one", async () => {
     const { tier, requests, query } = setUp(() => good());
-    await tier.embed(query(), expected);
+    await tier.ask(query(), expected);
     expect(requests[0]?.headers.has("x-latency-budget-ms")).toBe(false);
     expect(requests[0]?.headers.has("x-bert-edge-precision")).toBe(false);
   });
@@ -157,7 +153,7 @@ describe("embed", () => {
   it("keeps texts unchanged, including lone surrogates and control characters", async () => {
     const texts = ["\ud800", '\0\u2028"\\'];
     const { tier, requests, query } = setUp(() => good());
-    await tier.embed(query({ texts }), expected);
+    await tier.ask(query({ inputs: texts }), expected);
     expect(await requests[0]?.json()).toMatchObject({ inputs: texts });
   });
 
@@ -165,39 +161,39 @@ describe("embed", () => {
     "accepts a count of %d tokens for two texts while the edge has not tokenized them",
     async (tokens) => {
       const { tier, query } = setUp(() => good({ usage: { tokens } }));
-      expect(await tier.embed(query(), { ...expected, tokens: undefined })).toMatchObject({ tokens });
+      expect(await tier.ask(query(), { ...expected, tokens: undefined })).toMatchObject({ tokens });
     },
   );
 
   it.each([1, 33])("accepts no count of %d tokens for two texts of at most 16 tokens", async (tokens) => {
     const { tier, query } = setUp(() => good({ usage: { tokens } }));
-    const answer = tier.embed(query(), { ...expected, tokens: undefined });
+    const answer = tier.ask(query(), { ...expected, tokens: undefined });
     await expect(answer).rejects.toMatchObject({ code: "region_failed", message: expect.stringContaining("2 to 32") });
   });
 
   it("accepts vectors of any length for a model that does not normalize them", async () => {
     const vectors = [Float32Array.of(3, 4), Float32Array.of(1e-20, 0)];
     const { tier, query } = setUp(() => embeddings(...vectors));
-    expect(await tier.embed(query(), { ...expected, normalize: false })).toMatchObject({ vectors });
+    expect(await tier.ask(query(), { ...expected, norm: "not-zero" })).toMatchObject({ outputs: vectors });
   });
 
   it.each(["cuda", "cpu", "a-1", "x".repeat(32)])("passes on the provider %s", async (provider) => {
     const { tier, query } = setUp(() => good({}, { "x-bert-edge-provider": provider }));
-    expect(await tier.embed(query(), expected)).toMatchObject({ provider });
+    expect(await tier.ask(query(), expected)).toMatchObject({ provider });
   });
 
   it.each(["x".repeat(33), "CUDA", "a b", "<b>", "x".repeat(5_000)])("hides the provider %j", async (provider) => {
     const { tier, query } = setUp(() => good({}, { "x-bert-edge-provider": provider }));
-    expect(await tier.embed(query(), expected)).toMatchObject({ provider: "unknown" });
+    expect(await tier.ask(query(), expected)).toMatchObject({ provider: "unknown" });
   });
 
   it("reports an unknown provider when the region names none", async () => {
     const { tier, query } = setUp(() =>
       Response.json(
-        JSON.parse('{"model":"tiny","version":"0123456789ab","embeddings":["AACAPwAAAAA="],"usage":{"tokens":3}}'),
+        JSON.parse('{"model":"tiny","version":"0123456789ab","outputs":["AACAPwAAAAA="],"usage":{"tokens":3}}'),
       ),
     );
-    expect(await tier.embed(query({ texts: ["a"] }), { ...expected, tokens: 3 })).toMatchObject({
+    expect(await tier.ask(query({ inputs: ["a"] }), { ...expected, lengths: [2], tokens: 3 })).toMatchObject({
       provider: "unknown",
       timings: { "region-compute": 0 },
     });
@@ -228,7 +224,7 @@ describe("a region on AWS", () => {
     tier.keepMeasured(background);
     await Promise.all(work);
     expect(tier.predict(0)).not.toBe("down");
-    expect(await tier.embed(query({ budget: 9_000, trace }), expected)).toMatchObject({ tokens: 8 });
+    expect(await tier.ask(query({ budget: 9_000, trace }), expected)).toMatchObject({ tokens: 8 });
     expect(asked).toMatchObject([{}, { "x-api-key": "region-key", "x-request-id": "r-1" }]);
     expect(asked[1]?.authorization).toMatch(
       /^AWS4-HMAC-SHA256 Credential=AKIA\/\d{8}\/eu-central-1\/lambda\/aws4_request/,
@@ -240,7 +236,7 @@ describe("a region on AWS", () => {
   it("needs no key of its own", async () => {
     const { url, asked } = await signedRegion();
     const { tier, query } = setUp(() => good(), { url, key: "", aws, fetch });
-    await tier.embed(query(), expected);
+    await tier.ask(query(), expected);
     expect(asked[0]).not.toHaveProperty("x-api-key");
   });
 
@@ -248,14 +244,14 @@ describe("a region on AWS", () => {
     const { accessKeyId, secretAccessKey } = aws;
     const url = "https://abc.lambda-url.ap-south-1.on.aws";
     const { tier, requests, query } = setUp(() => good(), { url, aws: { accessKeyId, secretAccessKey } });
-    await tier.embed(query(), expected);
+    await tier.ask(query(), expected);
     expect(requests[0]?.headers.get("authorization")).toContain("/ap-south-1/lambda/aws4_request");
   });
 
   it("refuses a wrong secret, which appears in no error", async () => {
     const { url } = await signedRegion();
     const { tier, query } = setUp(() => good(), { url, aws: { ...aws, secretAccessKey: "wrong-secret" }, fetch });
-    const error = await tier.embed(query(), expected).catch((error: unknown) => error);
+    const error = await tier.ask(query(), expected).catch((error: unknown) => error);
     expect(error).toMatchObject({ code: "region_failed" });
     expect(inspect(error)).not.toMatch(/wrong-secret|region-key/);
   });
@@ -276,14 +272,14 @@ describe("the wait for an answer", () => {
   ])("is %s", async (_, budget, computeMs, ms) => {
     const timeout = timeouts();
     const { tier, query } = setUp(() => good());
-    await tier.embed(query({ ...(budget !== undefined && { budget }) }), { ...expected, computeMs });
+    await tier.ask(query({ ...(budget !== undefined && { budget }) }), { ...expected, computeMs });
     expect(timeout).toHaveBeenCalledExactlyOnceWith(ms);
   });
 
   it("is at least 100 ms, so that a pause of the machine does not count as a failure", async () => {
     const timeout = timeouts();
     const { tier, query } = setUp(() => good(), { priorMs: 1 });
-    await tier.embed(query({ budget: 1 }), expected);
+    await tier.ask(query({ budget: 1 }), expected);
     expect(timeout).toHaveBeenCalledExactlyOnceWith(100);
   });
 });
@@ -296,7 +292,7 @@ describe("an invalid request", () => {
     };
     const { tier, query, predicted } = setUp(() => Response.json({ error: refusal }, { status: 400 }));
     for (let request = 0; request < 3; request++) {
-      await expect(tier.embed(query(), expected)).rejects.toMatchObject(refusal);
+      await expect(tier.ask(query(), expected)).rejects.toMatchObject(refusal);
     }
     expect(predicted()).toBe(PRIOR_MS);
   });
@@ -306,7 +302,7 @@ describe("an invalid request", () => {
     const { tier, query } = setUp(() =>
       Response.json({ error: { code: "input_empty", message, hint } }, { status: 400 }),
     );
-    await expect(tier.embed(query(), expected)).rejects.toMatchObject({
+    await expect(tier.ask(query(), expected)).rejects.toMatchObject({
       message: message.slice(0, 500),
       hint: hint.slice(0, 500),
     });
@@ -316,13 +312,13 @@ describe("an invalid request", () => {
     const { tier, query } = setUp(() =>
       Response.json({ error: { code: "input_empty", message: "Empty." } }, { status: 400 }),
     );
-    await expect(tier.embed(query(), expected)).rejects.toMatchObject({
+    await expect(tier.ask(query(), expected)).rejects.toMatchObject({
       ...{ code: "input_empty", hint: undefined, index: undefined },
     });
   });
 });
 
-const embeddings = (...vectors: Float32Array<ArrayBuffer>[]) => good({ embeddings: vectors.map(encodeFloats) });
+const embeddings = (...vectors: Float32Array<ArrayBuffer>[]) => good({ outputs: vectors.map(encodeFloats) });
 const endless = (piece: string, status = 200) =>
   new Response(new ReadableStream({ pull: (stream) => stream.enqueue(new TextEncoder().encode(piece)) }), { status });
 const error = (status: number, code: string, fields: object = {}) =>
@@ -357,27 +353,27 @@ const hostileAnswers: [string, () => Response][] = [
   ["that does not answer JSON", () => new Response("<html>")],
   ["that answers an empty body", () => new Response("")],
   ["that answers null", () => Response.json(null)],
-  ["that answers JSON of another form", () => Response.json({ embeddings: [[0.6, 0.8]] })],
+  ["that answers JSON of another form", () => Response.json({ outputs: [[0.6, 0.8]] })],
   ["that answers JSON which breaks off", () => new Response('{"model":"tiny","version":"0123')],
   ["that answers without an end", () => endless('{"model":')],
   ["that answers deeply nested JSON", () => new Response("[".repeat(4_000))],
   ["that declares 300 MB", () => new Response("{}", { headers: { "content-length": "300000000" } })],
   ["that pads its answer to 300 kB", () => good({ padding: " ".repeat(300_000) })],
-  ["that answers numbers instead of base64", () => good({ embeddings: VECTORS.map((vector) => [...vector]) })],
-  ["that answers text that is not base64", () => good({ embeddings: ["%%%%%%%%%%%%", "%%%%%%%%%%%%"] })],
-  ["that answers bytes that are not whole numbers", () => good({ embeddings: ["AAAA", "AAAA"] })],
+  ["that answers numbers instead of base64", () => good({ outputs: VECTORS.map((vector) => [...vector]) })],
+  ["that answers text that is not base64", () => good({ outputs: ["%%%%%%%%%%%%", "%%%%%%%%%%%%"] })],
+  ["that answers bytes that are not whole numbers", () => good({ outputs: ["AAAA", "AAAA"] })],
   [
     "that answers base64 of the right length with fewer bytes",
-    () => good({ embeddings: ["AACAPwAAAA==", "AACAPwAAAA=="] }),
+    () => good({ outputs: ["AACAPwAAAA==", "AACAPwAAAA=="] }),
   ],
-  ["that answers huge base64", () => good({ embeddings: ["A".repeat(4_000), "AACAPwAAAAA="] })],
+  ["that answers huge base64", () => good({ outputs: ["A".repeat(4_000), "AACAPwAAAAA="] })],
   ["that serves another model", () => good({ model: "other" })],
   ["that names no valid model", () => good({ model: "x".repeat(2_000) })],
   ["that serves another version", () => good({ version: "ffffffffffff" })],
   ["that names no valid version", () => good({ version: "fff" })],
   ["that answers fewer vectors than texts", () => embeddings(Float32Array.of(1, 0))],
   ["that answers more vectors than texts", () => embeddings(...VECTORS, Float32Array.of(1, 0))],
-  ["that answers no vectors", () => good({ embeddings: [] })],
+  ["that answers no vectors", () => good({ outputs: [] })],
   ["that answers vectors of another size", () => embeddings(Float32Array.of(1, 0, 0), Float32Array.of(1, 0, 0))],
   ["that answers one vector of another size", () => embeddings(Float32Array.of(1, 0), Float32Array.of(1))],
   ["that answers an empty vector", () => embeddings(Float32Array.of(1, 0), Float32Array.of())],
@@ -406,7 +402,7 @@ const lostAnswers: [string, Answering][] = [
 describe.each<[string, Answering]>([...hostileAnswers, ...lostAnswers])("a region %s", (_, answer) => {
   it("is reported as region_failed, without its key", async () => {
     const { tier, query } = setUp(answer);
-    const error = await tier.embed(query(), expected).catch((error: unknown) => error);
+    const error = await tier.ask(query(), expected).catch((error: unknown) => error);
     expect(error).toMatchObject({ code: "region_failed" });
     expect((error as Error).message.length).toBeLessThan(600);
     expect(inspect(error)).not.toContain("region-key");
@@ -418,7 +414,7 @@ describe.each<[string, Answering]>([...hostileAnswers, ...lostAnswers])("a regio
       return answer(request, clock, AbortSignal.abort());
     });
     const log = vi.spyOn(console, "error").mockReturnValue(undefined);
-    await tier.embed(query(), expected).catch(() => {});
+    await tier.ask(query(), expected).catch(() => {});
     expect(predicted() ?? PRIOR_MS).toBe(PRIOR_MS);
     log.mockRestore();
   });
@@ -439,7 +435,7 @@ describe.each<[string, Answering]>([...hostileAnswers, ...lostAnswers])("a regio
   it("is reported as region_failed, without its secret", async () => {
     const aws = { accessKeyId: "AKIA", secretAccessKey: "aws-secret", region: "eu-central-1", service: "sagemaker" };
     const { tier, requests, query } = setUp(async (...args) => throughSageMaker(await answer(...args)), { aws });
-    const error = await tier.embed(query(), expected).catch((error: unknown) => error);
+    const error = await tier.ask(query(), expected).catch((error: unknown) => error);
     expect(error).toMatchObject({ code: "region_failed" });
     expect(inspect(error)).not.toMatch(/aws-secret|region-key/);
     expect(requests.map(({ url }) => url)).toEqual(["https://region.example.com/invocations"]);
@@ -453,7 +449,7 @@ it.each([
   [404, "Check REGION_URL and the region's log."],
 ])("after HTTP %d, the hint names what is probably wrong", async (status, hint) => {
   const { tier, query } = setUp(() => new Response("", { status }));
-  await expect(tier.embed(query(), expected)).rejects.toMatchObject({ code: "region_failed", hint });
+  await expect(tier.ask(query(), expected)).rejects.toMatchObject({ code: "region_failed", hint });
 });
 
 it.each(hostileAnswers)(
@@ -462,7 +458,7 @@ it.each(hostileAnswers)(
     let isWrong = true;
     const { tier, clock, requests, query, predicted } = setUp(() => (isWrong ? answer() : good()));
     const { background, work } = collect();
-    await tier.embed(query(), expected).catch(() => {});
+    await tier.ask(query(), expected).catch(() => {});
     expect(tier.predict(0)).toBe("down");
     tier.keepMeasured(background);
     expect(work).toHaveLength(0);
@@ -473,7 +469,7 @@ it.each(hostileAnswers)(
     tier.keepMeasured(background);
     tier.keepMeasured(background);
     await Promise.all(work);
-    expect(requests.map(({ url }) => new URL(url).pathname)).toEqual(["/v1/embed", "/ready"]);
+    expect(requests.map(({ url }) => new URL(url).pathname)).toEqual(["/v1/outputs", "/ready"]);
     expect(predicted()).toBe(0);
   },
 );
@@ -481,9 +477,9 @@ it.each(hostileAnswers)(
 describe("a region that loses an answer", () => {
   it.each(lostAnswers)("%s is down after the second one", async (_, answer) => {
     const { tier, query } = setUp(answer);
-    await tier.embed(query(), expected).catch(() => {});
+    await tier.ask(query(), expected).catch(() => {});
     expect(tier.predict(0)).not.toBe("down");
-    await tier.embed(query(), expected).catch(() => {});
+    await tier.ask(query(), expected).catch(() => {});
     expect(tier.predict(0)).toBe("down");
   });
 
@@ -495,11 +491,11 @@ describe("a region that loses an answer", () => {
     const { background, work } = collect();
     tier.keepMeasured(background);
     await Promise.all(work);
-    await tier.embed(query(), expected).catch(() => {});
+    await tier.ask(query(), expected).catch(() => {});
     tier.keepMeasured(background);
     tier.keepMeasured(background);
     await Promise.all(work);
-    expect(requests.map(({ url }) => new URL(url).pathname)).toEqual(["/ready", "/v1/embed", "/ready"]);
+    expect(requests.map(({ url }) => new URL(url).pathname)).toEqual(["/ready", "/v1/outputs", "/ready"]);
   });
 });
 
@@ -519,7 +515,7 @@ describe("a region that is overloaded", () => {
     ["a wait of a year", overloaded(503, { "retry-after": "31536000" }), 60_000],
   ])("is not down, but predicted to be busy for the time that it asks for: %s", async (_, response, waitMs) => {
     const { tier, clock, query, predicted } = setUp(() => response);
-    await expect(tier.embed(query(), expected)).rejects.toMatchObject({ code: "region_overloaded" });
+    await expect(tier.ask(query(), expected)).rejects.toMatchObject({ code: "region_overloaded" });
     expect(predicted()).toBe(PRIOR_MS + waitMs);
     clock.now += waitMs;
     expect(predicted()).toBe(PRIOR_MS);
@@ -535,7 +531,7 @@ describe("a region that is overloaded", () => {
 
   it("is not down when it has no time within the budget", async () => {
     const { tier, query, predicted } = setUp(() => error(504, "budget_exceeded"));
-    await expect(tier.embed(query({ budget: 1 }), expected)).rejects.toMatchObject({ code: "region_overloaded" });
+    await expect(tier.ask(query({ budget: 1 }), expected)).rejects.toMatchObject({ code: "region_overloaded" });
     expect(predicted()).toBe(PRIOR_MS);
   });
 });
@@ -547,7 +543,7 @@ describe("a region that does not answer", () => {
   it("fails after timeoutMs", async () => {
     const { tier, query } = setUp(silent, { timeoutMs: 1 });
     for (let request = 0; request < 2; request++) {
-      await expect(tier.embed(query(), expected)).rejects.toMatchObject({
+      await expect(tier.ask(query(), expected)).rejects.toMatchObject({
         code: "region_failed",
         cause: { name: "TimeoutError" },
       });
@@ -568,10 +564,10 @@ describe("a region that does not answer", () => {
       },
       { busyMs: () => busyMs },
     );
-    for (let request = 0; request < 3; request++) await tier.embed(query({ budget: 1 }), expected).catch(() => {});
+    for (let request = 0; request < 3; request++) await tier.ask(query({ budget: 1 }), expected).catch(() => {});
     expect(tier.predict(0)).not.toBe("down");
     isBusy = false;
-    for (let request = 0; request < 2; request++) await tier.embed(query({ budget: 1 }), expected).catch(() => {});
+    for (let request = 0; request < 2; request++) await tier.ask(query({ budget: 1 }), expected).catch(() => {});
     expect(tier.predict(0)).toBe("down");
   });
 
@@ -580,7 +576,7 @@ describe("a region that does not answer", () => {
     const reason = new Error("gone");
     for (let request = 0; request < 3; request++) {
       const caller = new AbortController();
-      const answer = tier.embed(query(), expected, { signal: caller.signal });
+      const answer = tier.ask(query(), expected, { signal: caller.signal });
       caller.abort(reason);
       await expect(answer).rejects.toBe(reason);
     }
@@ -589,7 +585,7 @@ describe("a region that does not answer", () => {
 
   it("is not asked for a caller who has gone before", async () => {
     const { tier, requests, query } = setUp(() => good());
-    await expect(tier.embed(query(), expected, { signal: AbortSignal.abort() })).rejects.toThrow();
+    await expect(tier.ask(query(), expected, { signal: AbortSignal.abort() })).rejects.toThrow();
     expect(requests).toHaveLength(0);
   });
 });
@@ -601,7 +597,7 @@ describe("the estimate", () => {
       return good();
     });
     expect(predicted(2)).toBe(PRIOR_MS + 2);
-    await tier.embed(query(), { ...expected, computeMs: 2 });
+    await tier.ask(query(), { ...expected, computeMs: 2 });
     // The region computed for 4 of the 20 ms. The prediction was 2 ms, so the slowdown is 2.
     expect(predicted(2)).toBe(16 + 2 * 2);
   });
@@ -615,7 +611,7 @@ describe("the estimate", () => {
       clock.now += 20;
       return good({}, { "server-timing": "queue;dur=7, compute;dur=4, total;dur=12", ...headers });
     });
-    const { timings } = await tier.embed(query(), { ...expected, computeMs: 2 });
+    const { timings } = await tier.ask(query(), { ...expected, computeMs: 2 });
     expect(timings).toEqual({ region: 20, "region-queue": 7, "region-compute": 4 });
     expect(predicted(2)).toBe(20 - 12 + waitMs + 2 * 2);
   });
@@ -631,10 +627,10 @@ describe("the estimate", () => {
       clock.now += 20;
       return good({}, { "server-timing": timing });
     });
-    await tier.embed(query(), { ...expected, computeMs: 2 });
+    await tier.ask(query(), { ...expected, computeMs: 2 });
     // The overhead is at most 20 ms, and the slowdown does not raise the predicted 2 ms.
     expect(predicted(2)).toBeLessThanOrEqual(22);
-    await expect(tier.embed(query({ budget: 30 }), expected)).resolves.toMatchObject({ tokens: 8 });
+    await expect(tier.ask(query({ budget: 30 }), expected)).resolves.toMatchObject({ tokens: 8 });
   });
 });
 
@@ -668,7 +664,7 @@ describe("keepMeasured", () => {
     expect(requests).toHaveLength(2);
 
     clock.now += PROBE_MS - 1;
-    await tier.embed(query(), expected);
+    await tier.ask(query(), expected);
     clock.now += PROBE_MS - 1;
     await keepMeasured();
     expect(requests.filter(({ url }) => url.endsWith("/ready"))).toHaveLength(2);
@@ -682,7 +678,7 @@ describe("keepMeasured", () => {
     const { background, work } = collect();
     tier.keepMeasured(background);
     await Promise.all(work);
-    await tier.embed(query(), { ...expected, computeMs: 40 });
+    await tier.ask(query(), { ...expected, computeMs: 40 });
     // The region computed for 4 ms instead of 40, so the slowdown is 0.1. The network took 10 - 4 = 6 ms, which is 4 ms less
     // than before. The estimate falls by half of these 4 ms, and the deviation is a quarter of them.
     expect(predicted(40)).toBe(10 - 4 / 2 + 0.1 * 40);
@@ -731,7 +727,7 @@ describe("keepMeasured", () => {
 it("does not count a request that the region refused as too large", async () => {
   const { tier, query, predicted } = setUp(() => new Response("", { status: 413 }));
   for (let request = 0; request < 3; request++) {
-    await expect(tier.embed(query(), expected)).rejects.toMatchObject({ code: "region_failed" });
+    await expect(tier.ask(query(), expected)).rejects.toMatchObject({ code: "region_failed" });
   }
   expect(predicted()).toBe(PRIOR_MS);
 });

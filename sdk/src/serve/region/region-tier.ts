@@ -2,12 +2,13 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { boundedText } from "../../storage/bounded-text.ts";
 import { BUDGET_HEADER, PRECISION_HEADER } from "../contract/headers.ts";
 import type { AnswerEstimate } from "../queue/speed.ts";
-import type { Background, EmbedQuery, TierAnswer } from "../service.ts";
+import type { Background, CallTerms, TierAnswer } from "../service.ts";
 import { traceHeaders } from "../trace.ts";
 import { ask, RegionRefused } from "./ask.ts";
 import { breaker as newBreaker } from "./breaker.ts";
 import { FP16_COSINE } from "./compare-golden.ts";
-import type { ExpectedAnswer, RegionReport } from "./dialects/dialect.ts";
+import type { RegionQuestion, RegionReport } from "./dialects/dialect.ts";
+import type { ExpectedAnswer } from "./expected-answer.ts";
 import { goldenProof, type ProvableModel } from "./proof.ts";
 import { MAX_ERROR_BYTES, readRefusal } from "./read-refusal.ts";
 import { connectionFailed, regionConnection } from "./region-connection.ts";
@@ -67,8 +68,11 @@ export interface RegionTier {
    * @throws BertEdgeError the region's own error when the request is invalid
    * @throws the reason of `signal` when it aborts the request. Nothing is concluded about the region.
    */
-  embed(query: EmbedQuery, expected: ExpectedAnswer, options?: RegionCallOptions): Promise<TierAnswer>;
+  ask(query: RegionQuery, expected: ExpectedAnswer, options?: RegionCallOptions): Promise<TierAnswer>;
 }
+
+/** A request as the region gets it. */
+export type RegionQuery = CallTerms & Pick<RegionQuestion, "inputs" | "sequences" | "truncate">;
 
 export interface RegionCallOptions {
   signal?: AbortSignal | undefined;
@@ -191,7 +195,7 @@ export function connectRegion(options: ConnectOptions): RegionTier {
   }
 
   /** @throws BertEdgeError when a foreign region cannot be expected to give the edge's answer */
-  function assertProven({ precision }: EmbedQuery, { version, mayCut, model }: ExpectedAnswer): void {
+  function assertProven({ precision }: CallTerms, { version, mayCut, model }: ExpectedAnswer): void {
     const cosine = proof?.cosine(version);
     if (cosine === undefined) throw connectionFailed(connection, `has not shown that it runs ${model}@${version}`);
     if (mayCut) throw connectionFailed(connection, "may cut texts elsewhere than the edge");
@@ -216,9 +220,9 @@ export function connectRegion(options: ConnectOptions): RegionTier {
       measuredAt = now();
       background(probe(model));
     },
-    async embed(query, expected, { signal } = {}) {
-      const { texts, truncate, deadline, precision, trace } = query;
-      const { model, normalize, computeMs } = expected;
+    async ask(query, expected, { signal } = {}) {
+      const { inputs, sequences, truncate, deadline, precision, trace } = query;
+      const { model, norm, computeMs } = expected;
       signal?.throwIfAborted();
       if (proof) assertProven(query, expected);
       const remainingMs = deadline.remainingMs();
@@ -232,14 +236,14 @@ export function connectRegion(options: ConnectOptions): RegionTier {
       const answered = estimate.sent(computeMs);
       const sent = sending();
       try {
-        const question = { texts, truncate, model, normalize };
+        const question = { inputs, sequences, truncate, model, normalize: norm === "one" };
         const patience = signal ? AbortSignal.any([timeout, signal]) : timeout;
-        const { vectors, tokens, version, provider, report } = await ask(connection, question, {
+        const { outputs, tokens, version, provider, report } = await ask(connection, question, {
           ...{ expected, headers, signal: patience },
         });
         const timings = learn(report, sent, computeMs);
         breaker.answered();
-        return { vectors, tokens, version, model, provider, timings };
+        return { outputs, tokens, version, model, provider, timings };
       } catch (error) {
         signal?.throwIfAborted();
         throw learnFailure(error, sent, waitMs);

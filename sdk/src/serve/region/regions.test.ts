@@ -3,7 +3,7 @@ import { errorLog } from "#test/fixtures/error-log.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { startDeadline } from "../routing/deadline.ts";
 import type { TierAnswer } from "../service.ts";
-import type { ExpectedAnswer } from "./dialects/dialect.ts";
+import type { ExpectedAnswer } from "./expected-answer.ts";
 import { extraLoad } from "./extra-load.ts";
 import type { ProvableModel } from "./proof.ts";
 import type { RegionTier } from "./region-tier.ts";
@@ -11,25 +11,25 @@ import { regions } from "./regions.ts";
 
 const log = errorLog();
 const expected: ExpectedAnswer = {
-  ...{ model: "tiny", version: "0123456789ab", dimensions: 2, normalize: true },
+  ...{ model: "tiny", version: "0123456789ab", lengths: [2], norm: "one" },
   computeMs: 5,
   maxTokens: 16,
 };
 const query = (budget?: number) => ({
-  ...{ texts: ["a"], truncate: false, model: undefined, dimensions: undefined },
+  ...{ inputs: ["a"], truncate: false },
   deadline: startDeadline(budget, { now: () => 0 }),
 });
 const failing = (code: "region_failed" | "region_overloaded" | "input_empty") => () =>
   Promise.reject(new BertEdgeError(code, "What."));
 
-function region(ms: number | "down", embed?: () => Promise<never>) {
+function region(ms: number | "down", ask?: () => Promise<never>) {
   const provider = `region-${ms}`;
   return {
     predict: vi.fn<RegionTier["predict"]>((computeMs) =>
       ms === "down" ? ms : { ms: ms + computeMs, spreadMs: 1, waitMs: 0 },
     ),
     keepMeasured: vi.fn(),
-    embed: vi.fn<RegionTier["embed"]>(embed ?? (async () => ({ provider }) as TierAnswer)),
+    ask: vi.fn<RegionTier["ask"]>(ask ?? (async () => ({ provider }) as TierAnswer)),
   };
 }
 
@@ -40,9 +40,9 @@ describe("regions", () => {
     expect(all.predict(5)).toEqual({ ms: 25, spreadMs: 1, waitMs: 0 });
     const signal = new AbortController().signal;
     const asked = query();
-    expect(await all.embed(asked, expected, { signal })).toMatchObject({ provider: "region-20" });
-    expect(near.embed).toHaveBeenCalledExactlyOnceWith(asked, expected, { signal });
-    for (const other of [far, down]) expect(other.embed).not.toHaveBeenCalled();
+    expect(await all.ask(asked, expected, { signal })).toMatchObject({ provider: "region-20" });
+    expect(near.ask).toHaveBeenCalledExactlyOnceWith(asked, expected, { signal });
+    for (const other of [far, down]) expect(other.ask).not.toHaveBeenCalled();
   });
 
   it("keeps all regions measured", () => {
@@ -57,7 +57,7 @@ describe("regions", () => {
     for (const tiers of [[], [region("down"), region("down")]]) {
       const all = regions(tiers, extraLoad());
       expect(all.predict(5)).toBe("down");
-      await expect(all.embed(query(), expected)).rejects.toMatchObject({ code: "region_failed" });
+      await expect(all.ask(query(), expected)).rejects.toMatchObject({ code: "region_failed" });
     }
   });
 
@@ -65,7 +65,7 @@ describe("regions", () => {
     "asks the second region after %s, and logs it",
     async (code) => {
       const all = regions([region(20, failing(code)), region(80)], extraLoad());
-      expect(await all.embed(query(), expected)).toMatchObject({ provider: "region-80" });
+      expect(await all.ask(query(), expected)).toMatchObject({ provider: "region-80" });
       expect(log).toHaveBeenCalledOnce();
     },
   );
@@ -78,18 +78,18 @@ describe("regions", () => {
   ])("does not ask the second region when %s", async (_, options, embed, budget) => {
     const second = region(80);
     const all = regions([region(20, embed), second], extraLoad());
-    await expect(all.embed(query(budget), expected, options)).rejects.toThrow();
-    expect(second.embed).not.toHaveBeenCalled();
+    await expect(all.ask(query(budget), expected, options)).rejects.toThrow();
+    expect(second.ask).not.toHaveBeenCalled();
   });
 
   it("asks the second region as often as the extra load allows", async () => {
     const second = region(80);
     const extra = extraLoad();
     const all = regions([region(20, failing("region_failed")), second], extra);
-    for (let request = 0; request < 10; request++) await all.embed(query(), expected).catch(() => {});
-    expect(second.embed).toHaveBeenCalledTimes(3);
+    for (let request = 0; request < 10; request++) await all.ask(query(), expected).catch(() => {});
+    expect(second.ask).toHaveBeenCalledTimes(3);
     for (let answer = 0; answer < 21; answer++) extra.answered();
-    for (let request = 0; request < 10; request++) await all.embed(query(), expected).catch(() => {});
-    expect(second.embed).toHaveBeenCalledTimes(4);
+    for (let request = 0; request < 10; request++) await all.ask(query(), expected).catch(() => {});
+    expect(second.ask).toHaveBeenCalledTimes(4);
   });
 });

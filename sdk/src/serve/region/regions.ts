@@ -23,17 +23,17 @@ export function regions(tiers: readonly RegionTier[], extra: ExtraLoad): RegionT
     keepMeasured(background, maxAgeMs, model) {
       for (const tier of tiers) tier.keepMeasured(background, maxAgeMs, model);
     },
-    async embed(query, expected, options = {}) {
+    async ask(query, expected, options = {}) {
       const [first, second] = usable(expected.computeMs, expected.mayCut);
       if (!first) throw new BertEdgeError("region_failed", "No region is usable.", { hint: "Read the log above." });
       try {
-        return await first.tier.embed(query, expected, options);
+        return await first.tier.ask(query, expected, options);
       } catch (error) {
         const remainingMs = query.deadline.remainingMs() ?? Number.POSITIVE_INFINITY;
         const isInTime = second !== undefined && second.predicted.ms <= remainingMs;
         if (!isInTime || options.hedge || !isOfTheRegion(error) || !extra.take()) throw error;
         console.error(`bert-edge: ${error.message} Another region is asked.`, error.cause ?? "");
-        return second.tier.embed(query, expected, options);
+        return second.tier.ask(query, expected, options);
       }
     },
   };

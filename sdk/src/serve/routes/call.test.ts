@@ -9,7 +9,7 @@ import { readCall } from "./call.ts";
 
 /** Parts of the service that reading a call does not need. */
 const unused = {
-  embed: () => Promise.reject(new Error("not used")),
+  answer: () => Promise.reject(new Error("not used")),
   using: () => Promise.reject(new Error("not used")),
   ready: () => undefined,
   queueMs: () => 0,
@@ -33,7 +33,7 @@ async function read(headers: Record<string, string>, { defaults = {}, key, bodyM
   });
   app.use(apiKey(() => [{ key: "k", ...key }]));
   app.post("/", async (c) => {
-    ({ call } = await readCall(c, { service, defaults }, EmbedRequest));
+    ({ terms: call } = await readCall(c, { service, defaults }, EmbedRequest));
     return c.text("");
   });
   const sent = { authorization: "Bearer k", "content-type": "application/json", ...headers };

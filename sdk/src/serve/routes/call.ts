@@ -19,31 +19,34 @@ import { readPin } from "../routing/pin.ts";
 import type { CallTerms } from "../service.ts";
 import { backgroundOf } from "./respond.ts";
 
-/** Bodies of requests that can have a budget. */
-type BodySchema = v.GenericSchema<unknown, { readonly latency_budget_ms?: number | undefined }>;
+/** Bodies of requests that can name a model and have a budget. */
+export type BodySchema = v.GenericSchema<
+  unknown,
+  { readonly model?: string | undefined; readonly latency_budget_ms?: number | undefined }
+>;
 
 /** Reads the headers and the body of a request. A request that cannot be in time is refused before its body is read. */
 export async function readCall<Env extends object, S extends BodySchema>(
   c: Context<{ Bindings: Env }>,
   { service, defaults }: Pick<Deployment<Env>, "service" | "defaults">,
   schema: S,
-): Promise<{ call: CallTerms; body: v.InferOutput<S> }> {
+): Promise<{ terms: CallTerms; body: v.InferOutput<S> }> {
   const { arrival, admit } = service(c.env);
   const arrived = arrival(performance.now());
   const headerMs = readBudget({ header: c.req.header(BUDGET_HEADER), grpcTimeout: c.req.header("grpc-timeout") });
-  const terms = readTerms(c, defaults);
-  const callWith = (budgetMs: number | undefined): CallTerms => ({
-    ...terms,
+  const wishes = readWishes(c, defaults);
+  const termsWith = (budgetMs: number | undefined): CallTerms => ({
+    ...wishes,
     deadline: startDeadline(budgetMs, { arrival: arrived }),
   });
   // The body can only make the budget smaller.
-  if (headerMs !== undefined) admit(callWith(headerMs), backgroundOf(c));
+  if (headerMs !== undefined) admit(termsWith(headerMs), backgroundOf(c));
   const body: v.InferOutput<S> = await jsonBody(c, schema);
   const budgetMs = smallerBudget(headerMs, body.latency_budget_ms);
-  return { body, call: callWith(budgetMs ?? keyDefaultsOf(c)?.latencyBudgetMs ?? defaults.latencyBudgetMs) };
+  return { body, terms: termsWith(budgetMs ?? keyDefaultsOf(c)?.latencyBudgetMs ?? defaults.latencyBudgetMs) };
 }
 
-function readTerms(c: Context, defaults: CallDefaults): Omit<CallTerms, "deadline"> {
+function readWishes(c: Context, defaults: CallDefaults): Omit<CallTerms, "deadline"> {
   const tier = c.req.header(TIER_HEADER);
   return {
     pin:

@@ -1,23 +1,22 @@
-import type { Handler } from "hono";
+import { embedCall } from "../../runtime/tasks/embed-call.ts";
+import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
 import { EmbedRequest, type EmbedResponse } from "../contract/embed.ts";
+import { textsIn } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
-import type { Deployment } from "../deployment.ts";
-import { readCall } from "./call.ts";
+import { answerFields } from "./answer-fields.ts";
 import { listResponse } from "./list-response.ts";
-import { backgroundOf, describeAnswer } from "./respond.ts";
+import type { TaskRoute } from "./task-route.ts";
 
 /** `POST /v1/embed` */
-export function embedRoute<Env extends object>(deployment: Deployment<Env>): Handler<{ Bindings: Env }> {
-  return async function embed(c) {
-    const { call, body } = await readCall(c, deployment, EmbedRequest);
-    const { inputs, truncate, model, encoding_format } = body;
-    const texts = typeof inputs === "string" ? [inputs] : inputs;
-    const query = { ...call, texts, truncate, model, dimensions: undefined };
-    const answer = await deployment.service(c.env).embed(query, backgroundOf(c));
-    describeAnswer(c, answer, call.deadline);
-    const { model: name, version, tier, vectors, tokens } = answer;
-    const response: EmbedResponse = { model: name, version, tier, embeddings: [], usage: { tokens } };
-    const item = (index: number) => formatVector(vectors[index] as Float32Array<ArrayBuffer>, encoding_format);
-    return listResponse(c, { body: response, list: "embeddings", count: vectors.length, item });
-  };
-}
+export const embedRoute: TaskRoute<typeof EmbedRequest, Float32Array<ArrayBuffer>[]> = {
+  schema: EmbedRequest,
+  call: ({ inputs, truncate, dimensions, prompt_name }) =>
+    embedCall(textsIn(inputs), { truncate, dimensions, prompt: prompt_name }),
+  respond(c, answer, { encoding_format, output_type }) {
+    const { result } = answer;
+    const response: EmbedResponse = { ...answerFields(answer), embeddings: [] };
+    const item = (index: number) =>
+      formatVector(vectorFormats[output_type](result[index] as Float32Array<ArrayBuffer>), encoding_format);
+    return listResponse(c, { frame: { body: response, list: "embeddings" }, count: result.length, item });
+  },
+};

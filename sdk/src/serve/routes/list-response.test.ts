@@ -4,7 +4,7 @@ import { listResponse } from "./list-response.ts";
 
 const answerWith = (count: number, item: (index: number) => string, body: object = { a: 1, list: [], z: { y: 2 } }) =>
   new Hono()
-    .get("/", (c) => listResponse(c, { body: body as { list: never[] }, list: "list", count, item }))
+    .get("/", (c) => listResponse(c, { frame: { body: body as { list: never[] }, list: "list" }, count, item }))
     .request("/");
 
 /** An item of 1,000 characters. */
@@ -16,6 +16,11 @@ describe("listResponse", () => {
     expect(response.headers.get("content-type")).toBe("application/json");
     const list = Array.from({ length: count }, (_, index) => JSON.parse(long(index)));
     expect(await response.json()).toEqual({ a: 1, list, z: { y: 2 } });
+  });
+
+  it("answers the list alone without a frame", async () => {
+    const response = await new Hono().get("/", (c) => listResponse(c, { count: 3, item: String })).request("/");
+    expect(await response.json()).toEqual([0, 1, 2]);
   });
 
   it("is not confused by strings that look like the list", async () => {

@@ -1,10 +1,10 @@
-import type { EmbedService } from "../service.ts";
+import type { TaskService } from "../service.ts";
 
 /** Media type of Prometheus' text format: https://prometheus.io/docs/instrumenting/exposition_formats/ */
 const TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8";
 
 /** Answers with the region's state in Prometheus' text format. It contains no texts and no keys. */
-export function metrics(service: EmbedService): Response {
+export function metrics(service: TaskService): Response {
   const model = service.ready(() => {});
   const lines = [
     "# HELP bert_edge_queue_wait_seconds Predicted wait of a new request with a budget.",

@@ -11,10 +11,10 @@ import {
 import { formatDecision } from "../format-decision.ts";
 import type { Deadline } from "../routing/deadline.ts";
 import { formatServerTiming } from "../server-timing.ts";
-import type { Background, EmbedAnswer } from "../service.ts";
+import type { AnswerDetails, Background } from "../service.ts";
 
 /** Sets the response headers that describe an answer. */
-export function describeAnswer(c: Context, answer: EmbedAnswer, deadline: Deadline): void {
+export function describeAnswer(c: Context, answer: AnswerDetails, deadline: Deadline): void {
   c.header(TIER_HEADER, answer.tier);
   c.header(REASON_HEADER, answer.reason);
   c.header(DECISION_HEADER, formatDecision(answer.decision));

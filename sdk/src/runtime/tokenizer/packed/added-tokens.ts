@@ -57,7 +57,7 @@ export function splitAtAdded(
   text: SplittableText,
   found: Iterable<FoundToken>,
   onText: (start: number, end: number) => void,
-  onToken: (id: number) => void,
+  onToken: (id: number, start: number, end: number) => void,
 ): void {
   let done = 0;
   for (const { token, start, end } of found) {
@@ -66,7 +66,7 @@ export function splitAtAdded(
     if (token.lstrip) while (from > done && text.isSpace(from - 1)) from--;
     if (token.rstrip) while (to < text.length && text.isSpace(to)) to++;
     if (done < from) onText(done, from);
-    onToken(token.id);
+    onToken(token.id, from, to);
     done = to;
   }
   if (done < text.length) onText(done, text.length);

@@ -52,6 +52,8 @@ const ByteLevelSettings = v.object({
   composes: v.boolean(),
   /** Whether to put a space before texts that do not start with a space. */
   prefixSpace: v.boolean(),
+  /** Whether the places of tokens leave out white space around them. Default false. */
+  trimsOffsets: v.optional(v.boolean()),
 });
 
 const UnigramNormalizer = v.variant("type", [

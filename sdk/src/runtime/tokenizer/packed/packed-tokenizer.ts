@@ -4,6 +4,8 @@ import type { TokenizerAlgorithm } from "./algorithm.ts";
 import { createByteLevel } from "./byte-level/byte-level.ts";
 import { checkIds, readPackedFile } from "./packed-file.ts";
 import type { TokenizerSettings } from "./packed-settings.ts";
+import { addPlace, nextWord, noPlaces, type Origins, type TokenPlaces } from "./token-places.ts";
+import { trimSpaces, whiteSpaceAround } from "./trim-spaces.ts";
 import { createUnigram } from "./unigram/unigram.ts";
 import { createWordPiece } from "./word-piece/word-piece.ts";
 
@@ -30,10 +32,20 @@ export function createPackedTokenizer(bytes: Uint8Array<ArrayBuffer>, vocabulary
   }
 }
 
+/** Tokens of a text that are being found. */
+interface Placing {
+  readonly ids: number[];
+  readonly places: TokenPlaces;
+  /** Code points of each token as the vocabulary spells it. */
+  readonly spelled: number[];
+}
+
 function tokenizerFor<T>(
   { longestWord, normalize, textOf, findAdded, addIds }: TokenizerAlgorithm<T>,
-  { prefix, suffix, pair, added }: TokenizerSettings,
+  settings: TokenizerSettings,
 ): Tokenizer {
+  const { prefix, suffix, pair, added } = settings;
+  const trimming = settings.kind === "byte-level" && settings.trimsOffsets ? settings : undefined;
   const findRaw = contentFinder(added.filter(({ normalized }) => !normalized));
 
   /**
@@ -50,7 +62,31 @@ function tokenizerFor<T>(
     );
   }
 
+  /** Does the same as `addContent`, and appends the places of the tokens in a text that has this part from `from` on. */
+  function addPlacedContent(text: string, from: number, { ids, places, spelled }: Placing): void {
+    const origins: Origins = [];
+    const normalized = normalize(text, origins);
+    const inPart = { ...places, spans: [] as number[] };
+    splitAtAdded(
+      textOf(normalized),
+      findAdded?.(normalized) ?? [],
+      (start, end) => addIds(normalized, start, end, ids, inPart),
+      (id, start, end) => {
+        ids.push(id);
+        addPlace(inPart, [start, end], nextWord(places));
+      },
+    );
+    const before = places.prefixes.length - inPart.spans.length / 2;
+    for (let at = 0; at < inPart.spans.length; at += 2) {
+      const [start, end] = [inPart.spans[at] as number, inPart.spans[at + 1] as number];
+      spelled.push(end - start + (places.prefixes[before + at / 2] as number));
+      const begins = origins[2 * start] ?? text.length;
+      places.spans.push(from + begins, from + (end > start ? (origins[2 * end - 1] as number) : begins));
+    }
+  }
+
   return tokenizerOf({
+    unknownId: settings.kind === "byte-level" ? undefined : settings.unknown,
     prefix,
     suffix,
     pair,
@@ -64,6 +100,23 @@ function tokenizerFor<T>(
         (id) => ids.push(id),
       );
       return ids;
+    },
+    placedContentOf(text) {
+      const placing: Placing = { ids: [], places: noPlaces(), spelled: [] };
+      const { ids, places, spelled } = placing;
+      splitAtAdded(
+        stringText(text),
+        findRaw?.(text) ?? [],
+        (start, end) => addPlacedContent(text.slice(start, end), start, placing),
+        (id, start, end) => {
+          ids.push(id);
+          const [before, after] = trimming ? whiteSpaceAround(text.slice(start, end)) : [0, 0];
+          addPlace(places, [start + before, end - after], nextWord(places));
+          spelled.push([...text.slice(start, end)].length);
+        },
+      );
+      if (trimming) trimSpaces(places, trimming);
+      return { ids, ...places, ...(settings.kind === "wordpiece" && { spelled }) };
     },
   });
 }

@@ -2,22 +2,26 @@ import * as v from "valibot";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { ModelName, ModelVersion } from "../../../artifact/manifest.ts";
 import { parseJson } from "../../../artifact/parse-json.ts";
-import type { EmbedRequest } from "../../contract/embed.ts";
+import type { TokenSequence } from "../../../runtime/engine/engine.ts";
+import { idsOf, secondFromOf } from "../../../runtime/engine/token-sequence.ts";
+import { encodeIds } from "../../contract/base64.ts";
 import { QUEUE_HEADER } from "../../contract/headers.ts";
+import type { OutputsRequest, SequenceJson } from "../../contract/outputs.ts";
 import { timingOf } from "../../server-timing.ts";
-import type { Dialect, ExpectedAnswer, RegionReport, RegionVectors } from "./dialect.ts";
+import type { ExpectedAnswer } from "../expected-answer.ts";
+import type { Dialect, RegionOutputs, RegionReport } from "./dialect.ts";
 import { faultOfCaller } from "./request-fault.ts";
-import { base64Length, checkedVector, fault, vectorOfBase64 } from "./vectors.ts";
+import { base64Length, checkedOutput, fault, vectorOfBase64 } from "./vectors.ts";
 
-/** Bytes of an answer beyond its vectors: the names of the fields, model, version and usage. */
+/** Bytes of an answer beyond its outputs: the names of the fields, model, version and usage. */
 const ENVELOPE_BYTES = 4_096;
-/** Bytes beside each vector: quotes, comma, and white space. */
+/** Bytes beside each output: quotes, comma, and white space. */
 const SEPARATOR_BYTES = 16;
 
 const Answer = v.object({
   model: ModelName,
   version: ModelVersion,
-  embeddings: v.array(v.string()),
+  outputs: v.array(v.string()),
   usage: v.object({ tokens: v.pipe(v.number(), v.integer()) }),
 });
 
@@ -25,22 +29,29 @@ const Answer = v.object({
 export const bertEdgeDialect: Dialect = {
   provider: undefined,
   isForeign: false,
-  embedPath: "v1/embed",
+  path: "v1/outputs",
   probePath: "ready",
-  body: ({ texts, truncate, model }): EmbedRequest => ({
-    inputs: [...texts],
-    truncate,
+  body: ({ inputs, sequences, truncate, model }): OutputsRequest => ({
     model,
-    encoding_format: "base64",
+    ...(sequences
+      ? { sequences: sequences.map(sequenceJson) }
+      : { inputs: inputs.map((input) => (typeof input === "string" ? input : [...input])), truncate }),
   }),
-  maxAnswerBytes: (texts, dimensions) => ENVELOPE_BYTES + texts * (base64Length(dimensions) + SEPARATOR_BYTES),
+  maxAnswerBytes: (lengths) =>
+    lengths.reduce((sum, length) => sum + base64Length(length) + SEPARATOR_BYTES, ENVELOPE_BYTES),
   readAnswer,
   readReport,
   faultOf: faultOfCaller,
 };
 
-function readAnswer(body: string, texts: number, expected: ExpectedAnswer): RegionVectors {
-  const { model, version, dimensions, normalize } = expected;
+function sequenceJson(sequence: TokenSequence): SequenceJson {
+  const ids = idsOf(sequence);
+  const secondFrom = secondFromOf(sequence);
+  return { ids: encodeIds(ids), ...(secondFrom < ids.length && { second_from: secondFrom }) };
+}
+
+function readAnswer(body: string, expected: ExpectedAnswer): RegionOutputs {
+  const { model, version, lengths, norm } = expected;
   const answer = parseJson(Answer, body, { code: "region_failed", what: "region's answer", hint: DEPLOY_THE_SAME });
   const served = `${answer.model}@${answer.version}`;
   if (answer.model !== model || answer.version !== version) {
@@ -48,6 +59,7 @@ function readAnswer(body: string, texts: number, expected: ExpectedAnswer): Regi
       hint: "Wait a few minutes after a publish. Then check that both tiers serve the same model of the same object store.",
     });
   }
+  const texts = lengths.length;
   const { tokens } = answer.usage;
   const [least, most] = [expected.tokens ?? texts, expected.tokens ?? texts * expected.maxTokens];
   if (tokens < least || tokens > most) {
@@ -56,13 +68,13 @@ function readAnswer(body: string, texts: number, expected: ExpectedAnswer): Regi
       DEPLOY_THE_SAME,
     );
   }
-  if (answer.embeddings.length !== texts) {
-    throw fault(`returned ${answer.embeddings.length} vectors for ${texts} texts`, DEPLOY_THE_SAME);
+  if (answer.outputs.length !== texts) {
+    throw fault(`returned ${answer.outputs.length} vectors for ${texts} texts`, DEPLOY_THE_SAME);
   }
-  const vectors = answer.embeddings.map((text, index) =>
-    checkedVector(vectorOfBase64(text), { index, dimensions, hasLength1: normalize, hint: DEPLOY_THE_SAME }),
+  const outputs = answer.outputs.map((text, index) =>
+    checkedOutput(vectorOfBase64(text), { index, length: lengths[index] as number, norm, hint: DEPLOY_THE_SAME }),
   );
-  return { vectors, tokens, version: answer.version };
+  return { outputs, tokens, version: answer.version };
 }
 
 /** Reads the region's report from the headers of a response. Parts that are missing are 0, and none exceeds the fetch. */

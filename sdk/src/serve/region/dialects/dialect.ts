@@ -1,39 +1,23 @@
 import type { BertEdgeError } from "../../../artifact/error.ts";
-import type { EmbedManifest } from "../../../artifact/manifest.ts";
-
-/** The answer that the edge itself would give, as far as the edge knows it. */
-export interface ExpectedAnswer {
-  readonly model: string;
-  /** The version that the edge serves. */
-  readonly version: string;
-  /** Size of the model's vectors. */
-  readonly dimensions: number;
-  /** Whether the model's vectors have the length 1. */
-  readonly normalize: boolean;
-  /** Tokens of all texts together; undefined if the edge has not tokenized them. */
-  readonly tokens?: number | undefined;
-  /** Maximum tokens of a text. */
-  readonly maxTokens: number;
-  /** Predicted milliseconds of the region's computation, from the model's measurements. */
-  readonly computeMs: number;
-  /**
-   * Whether a text can be longer than `maxTokens`, so that it must be cut. Only regions of our own cut where the edge does.
-   * Default false.
-   */
-  readonly mayCut?: boolean | undefined;
-}
+import type { TokenSequence } from "../../../runtime/engine/engine.ts";
+import type { TextInput } from "../../../runtime/text-input.ts";
+import type { ExpectedAnswer } from "../expected-answer.ts";
 
 /** A question to a region. */
-export interface RegionQuestion extends Pick<EmbedManifest, "normalize"> {
-  readonly texts: readonly string[];
+export interface RegionQuestion {
+  readonly inputs: readonly TextInput[];
+  /** The encoded inputs; undefined if the edge has not encoded them. Then each input is one sequence. */
+  readonly sequences?: readonly TokenSequence[] | undefined;
   readonly truncate: boolean;
   /** Our name of the model. */
   readonly model: string;
+  /** Whether the outputs are vectors that must have the length 1. */
+  readonly normalize: boolean;
 }
 
-/** Vectors [dimensions] of texts, with their tokens and the model's version. */
-export interface RegionVectors {
-  readonly vectors: Float32Array<ArrayBuffer>[];
+/** The model's outputs, with their tokens and the model's version. */
+export interface RegionOutputs {
+  readonly outputs: Float32Array<ArrayBuffer>[];
   readonly tokens: number;
   readonly version: string;
 }
@@ -47,20 +31,23 @@ export interface Dialect {
    * runs the model.
    */
   readonly isForeign: boolean;
-  /** Path of the route that embeds, and that of the route which says that the region works. */
-  readonly embedPath: string;
+  /** Path of the route that computes, and that of the route which says that the region works. */
+  readonly path: string;
   readonly probePath: string;
   /** Returns the JSON body of a question. */
   body(question: RegionQuestion): object;
-  /** Returns the largest size of an answer for `texts` texts, in bytes. */
-  maxAnswerBytes(texts: number, dimensions: number): number;
+  /**
+   * Returns the largest size of an answer, in bytes.
+   *
+   * @param lengths length of each output
+   */
+  maxAnswerBytes(lengths: readonly number[]): number;
   /**
    * Reads the body of an answer, and checks everything in it that the edge can check.
    *
-   * @param texts number of texts in the question
    * @throws BertEdgeError `region_failed` when the answer is not the one that the edge would give
    */
-  readAnswer(body: string, texts: number, expected: ExpectedAnswer): RegionVectors;
+  readAnswer(body: string, expected: ExpectedAnswer): RegionOutputs;
   /**
    * Reads the times that a response reports.
    *
@@ -70,10 +57,10 @@ export interface Dialect {
   /**
    * Reads why a request was refused, from the JSON body of a response with the status 400, 413 or 422.
    *
-   * @param texts number of texts in the question
+   * @param inputs number of inputs in the question
    * @returns undefined if the region itself failed
    */
-  faultOf(json: unknown, texts: number): BertEdgeError | undefined;
+  faultOf(json: unknown, inputs: number): BertEdgeError | undefined;
 }
 
 /** Times that the region reports, in milliseconds. */

@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { encodeFloats } from "../../contract/base64.ts";
+import type { ExpectedAnswer } from "../expected-answer.ts";
 import { bertEdgeDialect } from "./bert-edge.ts";
-import type { Dialect, ExpectedAnswer } from "./dialect.ts";
+import type { Dialect } from "./dialect.ts";
 import { openAiDialect } from "./openai.ts";
 import { teiDialect } from "./tei.ts";
 import { workersAiDialect } from "./workers-ai.ts";
@@ -14,13 +15,13 @@ const VECTORS = [
 ];
 const base64 = VECTORS.map((vector) => encodeFloats(Float32Array.from(vector)));
 const expected: ExpectedAnswer = {
-  ...{ model: "tiny", version: "0123456789ab", dimensions: 2, normalize: true },
+  ...{ model: "tiny", version: "0123456789ab", lengths: [2, 2], norm: "one" },
   ...{ tokens: 8, maxTokens: 16, computeMs: 0 },
 };
 
 /** Dialects, each with a good answer. */
 const dialects: Record<string, [Dialect, unknown]> = {
-  "bert-edge": [bertEdgeDialect, { model: "tiny", version: "0123456789ab", embeddings: base64, usage: { tokens: 8 } }],
+  "bert-edge": [bertEdgeDialect, { model: "tiny", version: "0123456789ab", outputs: base64, usage: { tokens: 8 } }],
   tei: [teiDialect, VECTORS],
   openai: [openAiDialect("m"), { data: base64.map((embedding, index) => ({ index, embedding })) }],
   "workers-ai": [workersAiDialect("mean"), { shape: [2, 2], data: VECTORS }],
@@ -29,9 +30,9 @@ const dialects: Record<string, [Dialect, unknown]> = {
 /** Reads an answer that may be anything. Either it is good, or it is refused as `region_failed`. */
 function expectGoodOrRefused({ readAnswer }: Dialect, body: string): void {
   try {
-    const { vectors } = readAnswer(body, VECTORS.length, expected);
-    expect(vectors).toHaveLength(VECTORS.length);
-    for (const vector of vectors) expect(Math.hypot(...vector)).toBeCloseTo(1, 2);
+    const { outputs } = readAnswer(body, expected);
+    expect(outputs).toHaveLength(VECTORS.length);
+    for (const vector of outputs) expect(Math.hypot(...vector)).toBeCloseTo(1, 2);
   } catch (error) {
     expect(error).toBeInstanceOf(BertEdgeError);
     expect(error).toMatchObject({ code: "region_failed", hint: expect.any(String) });
@@ -40,8 +41,8 @@ function expectGoodOrRefused({ readAnswer }: Dialect, body: string): void {
 
 describe.each(Object.entries(dialects))("the dialect %s", (_, [dialect, good]) => {
   it("reads a good answer", () => {
-    const { vectors, tokens, version } = dialect.readAnswer(JSON.stringify(good), 2, expected);
-    expect(vectors.map((vector) => [...vector])).toEqual(VECTORS.map((vector) => [...Float32Array.from(vector)]));
+    const { outputs, tokens, version } = dialect.readAnswer(JSON.stringify(good), expected);
+    expect(outputs.map((vector) => [...vector])).toEqual(VECTORS.map((vector) => [...Float32Array.from(vector)]));
     expect({ tokens, version }).toEqual({ tokens: 8, version: expected.version });
   });
 
@@ -49,7 +50,7 @@ describe.each(Object.entries(dialects))("the dialect %s", (_, [dialect, good]) =
     const widest = -Math.PI * 1e-300;
     const numbers = JSON.stringify(Array.from({ length: 3 }, () => Array(384).fill(widest)));
     const texts = dialect.isForeign ? numbers : JSON.stringify(Array(3).fill(encodeFloats(new Float32Array(384))));
-    expect(texts.length).toBeLessThan(dialect.maxAnswerBytes(3, 384));
+    expect(texts.length).toBeLessThan(dialect.maxAnswerBytes([384, 384, 384]));
   });
 
   it("refuses any other JSON", () => {

@@ -25,18 +25,18 @@ const Fault = v.object({ error: v.object({ message: v.string(), type: v.string()
 export const openAiDialect = (model: string): Dialect => ({
   provider: "openai",
   isForeign: true,
-  embedPath: "embeddings",
+  path: "embeddings",
   probePath: "models",
-  body: ({ texts }) => ({ input: texts, model, encoding_format: "base64" }),
+  body: ({ inputs }) => ({ input: inputs, model, encoding_format: "base64" }),
   maxAnswerBytes: maxBytesOfNumbers,
-  readAnswer(body, texts, expected) {
+  readAnswer(body, expected) {
     const { data } = parseJson(Answer, body, { code: "region_failed", what: "region's answer", hint: SERVE_THE_SAME });
     const vectors: (Float32Array<ArrayBuffer> | undefined)[] = data.map(() => undefined);
     for (const { index, embedding } of data) {
-      if (index >= data.length) throw fault(`returned a vector for text ${index} of ${texts}`, SERVE_THE_SAME);
+      if (index >= data.length) throw fault(`returned a vector for text ${index} of ${data.length}`, SERVE_THE_SAME);
       vectors[index] = typeof embedding === "string" ? vectorOfBase64(embedding) : vectorOfNumbers(embedding);
     }
-    return foreignVectors(vectors, texts, expected);
+    return foreignVectors(vectors, expected);
   },
   readReport: () => undefined,
   faultOf(json) {

@@ -12,14 +12,14 @@ const Fault = v.object({ error: v.string(), error_type: v.picklist(["Validation"
 export const teiDialect: Dialect = {
   provider: "tei",
   isForeign: true,
-  embedPath: "embed",
+  path: "embed",
   probePath: "health",
   // A server with a lower maximum of tokens must refuse a text, not cut it.
-  body: ({ texts, normalize }) => ({ inputs: texts, truncate: false, normalize }),
+  body: ({ inputs, normalize }) => ({ inputs, truncate: false, normalize }),
   maxAnswerBytes: maxBytesOfNumbers,
-  readAnswer(body, texts, expected) {
+  readAnswer(body, expected) {
     const answer = parseJson(Answer, body, { code: "region_failed", what: "region's answer", hint: SERVE_THE_SAME });
-    return foreignVectors(answer.map(vectorOfNumbers), texts, expected);
+    return foreignVectors(answer.map(vectorOfNumbers), expected);
   },
   readReport,
   faultOf(json) {

@@ -16,13 +16,13 @@ const Fault = v.object({ internalCode: v.number(), description: v.string() });
 export const workersAiDialect = (pooling: "mean" | "cls" | undefined): Dialect => ({
   provider: "workers-ai",
   isForeign: true,
-  embedPath: "",
+  path: "",
   probePath: "",
-  body: ({ texts }) => ({ text: texts, ...(pooling && { pooling }) }),
+  body: ({ inputs }) => ({ text: inputs, ...(pooling && { pooling }) }),
   maxAnswerBytes: maxBytesOfNumbers,
-  readAnswer(body, texts, expected) {
+  readAnswer(body, expected) {
     const { data } = parseJson(Answer, body, { code: "region_failed", what: "region's answer", hint: SERVE_THE_SAME });
-    return foreignVectors(data.map(vectorOfNumbers), texts, expected);
+    return foreignVectors(data.map(vectorOfNumbers), expected);
   },
   readReport: () => undefined,
   faultOf(json) {

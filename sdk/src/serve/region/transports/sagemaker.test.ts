@@ -6,8 +6,7 @@ import { fakeEngine, latch, TINY, tinyStore } from "#test/fixtures/tiny-model.ts
 import { readPointer } from "../../../storage/published-artifact.ts";
 import { createRegionApp, type RegionAppOptions } from "../../region-app.ts";
 import { startDeadline } from "../../routing/deadline.ts";
-import type { EmbedQuery } from "../../service.ts";
-import { connectRegion } from "../region-tier.ts";
+import { connectRegion, type RegionQuery } from "../region-tier.ts";
 
 errorLog();
 
@@ -20,12 +19,16 @@ async function setUp(engine = fakeEngine({ target: "regional-cpu" }), options: P
   const app = createRegionApp({ models: store, model: TINY.name, engine, keys: [], sagemaker: true, ...options });
   const endpoint = await sageMakerEndpoint((request) => app.fetch(request));
   const connect = (access = sageMakerAccess) => connectRegion({ url: endpoint.url, aws: access });
-  const expected = { ...{ model: TINY.name, version, dimensions: 8, normalize: true }, maxTokens: 16, computeMs: 4 };
+  const expected = {
+    ...{ model: TINY.name, version, lengths: [8], norm: "one" as const },
+    maxTokens: 16,
+    computeMs: 4,
+  };
   const tier = connect();
-  const embed = (query: Partial<EmbedQuery> = {}, from = tier) =>
-    from.embed(
+  const embed = (query: Partial<RegionQuery> = {}, from = tier) =>
+    from.ask(
       {
-        ...{ texts: ["to be"], truncate: false, model: undefined, dimensions: undefined },
+        ...{ inputs: ["to be"], truncate: false },
         ...{ deadline: startDeadline(undefined), ...query },
       },
       expected,
@@ -48,7 +51,7 @@ describe("a region on SageMaker", () => {
     expect([...sent.keys()]).toEqual([
       ...["path", "x-latency-budget-ms", "x-bert-edge-precision", "x-request-id", "traceparent"],
     ]);
-    expect(sent.get("path")).toBe("v1/embed");
+    expect(sent.get("path")).toBe("v1/outputs");
     expect(Number(sent.get("x-latency-budget-ms"))).toBeGreaterThan(8_000);
     const returned = new URLSearchParams(endpoint.attributes[0]?.response ?? "");
     expect(returned.get("x-bert-edge-model")).toMatch(/^tiny@[0-9a-f]{12}$/);
@@ -71,9 +74,9 @@ describe("a region on SageMaker", () => {
 
   it("passes on refusals with their own status, code and wait", async () => {
     const { embed, tier } = await setUp(undefined, { limits: { maxWaitingCharacters: 1, maxInputs: 2 } });
-    await expect(embed({ texts: ["a", "b", "c"] })).rejects.toMatchObject({ code: "too_many_inputs" });
-    await expect(embed({ texts: [" "] })).rejects.toMatchObject({ code: "input_empty", index: 0 });
-    await expect(embed({ texts: ["word ".repeat(40)] })).rejects.toMatchObject({ code: "input_too_long" });
+    await expect(embed({ inputs: ["a", "b", "c"] })).rejects.toMatchObject({ code: "too_many_inputs" });
+    await expect(embed({ inputs: [" "] })).rejects.toMatchObject({ code: "input_empty", index: 0 });
+    await expect(embed({ inputs: ["word ".repeat(40)] })).rejects.toMatchObject({ code: "input_too_long" });
     expect(tier.predict(0)).not.toBe("down");
   });
 

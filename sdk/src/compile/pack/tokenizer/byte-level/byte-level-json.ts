@@ -31,3 +31,22 @@ export const ByteLevelJson = v.object({
     merges: v.array(Merge),
   }),
 });
+
+const Trimming = v.object({
+  type: v.picklist(["ByteLevel", "RobertaProcessing"]),
+  trim_offsets: v.optional(v.literal(true)),
+});
+
+/** Schema of the tokenizer.json of tokenizers whose post-processor leaves out spaces around tokens. */
+export const TrimsOffsets = v.object({
+  post_processor: v.union([
+    Trimming,
+    v.object({
+      type: v.literal("Sequence"),
+      processors: v.pipe(
+        v.array(v.unknown()),
+        v.check((processors) => processors.some((processor) => v.is(Trimming, processor))),
+      ),
+    }),
+  ]),
+});

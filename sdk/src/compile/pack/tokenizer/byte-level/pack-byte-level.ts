@@ -15,7 +15,7 @@ import { classes, combiningClassOf } from "../code-point-classes.ts";
 import { codePointPages } from "../code-point-pages.ts";
 import { isPlainPage } from "../plain-pages.ts";
 import { writePackedFile } from "../write-packed-file.ts";
-import { ByteLevelJson } from "./byte-level-json.ts";
+import { ByteLevelJson, TrimsOffsets } from "./byte-level-json.ts";
 import { mergeTable } from "./merge-table.ts";
 
 /**
@@ -39,7 +39,14 @@ export function packByteLevel(json: object): Uint8Array<ArrayBuffer> | undefined
   if (specials === undefined || merges === undefined || !areUsable(normalized)) return undefined;
 
   return writePackedFile<ByteLevelSettings>(
-    { kind: "byte-level", ...specials, composes, prefixSpace: pre_tokenizer.add_prefix_space, added },
+    {
+      kind: "byte-level",
+      ...specials,
+      composes,
+      prefixSpace: pre_tokenizer.add_prefix_space,
+      trimsOffsets: v.is(TrimsOffsets, json),
+      added,
+    },
     { ...points, ...merges },
   );
 }

@@ -63,7 +63,8 @@ export function arriving(transfer: (progress: TransferCallbacks) => Promise<void
     },
     stop(reason) {
       stopped ??= { reason };
-      stopping.reject(reason);
+      // After the transfer, nobody waits. Workers warn about promises that another request settles.
+      if (count < Number.POSITIVE_INFINITY) stopping.reject(reason);
     },
   };
 }

@@ -3,7 +3,10 @@ import type { TokenizerAlgorithm } from "../algorithm.ts";
 import { openCodePoints } from "../code-points.ts";
 import type { PackedFile } from "../packed-file.ts";
 import type { ByteLevelSettings } from "../packed-settings.ts";
+import { identity } from "../token-places.ts";
+import { addBytePlaces } from "./byte-places.ts";
 import { compose } from "./compose.ts";
+import { composedOrigins } from "./composed-origins.ts";
 import { createByteMerger } from "./merge-bytes.ts";
 import { openMerges } from "./merges.ts";
 import { wordEnd } from "./word-end.ts";
@@ -28,17 +31,26 @@ export function createByteLevel(
 
   return {
     longestWord: Number.POSITIVE_INFINITY,
-    normalize: (text) => (composes ? compose(classes, text) : text),
+    normalize(text, origins) {
+      const normalized = composes ? compose(classes, text) : text;
+      if (origins) origins.push(...(normalized === text ? identity(text) : composedOrigins(text, normalized)));
+      return normalized;
+    },
     textOf: stringText,
     findAdded: contentFinder(added.filter(({ normalized }) => normalized)),
-    addIds(normalized, start, end, ids) {
+    addIds(normalized, start, end, ids, places) {
       const part = normalized.slice(start, end);
       const text = prefixSpace && !part.startsWith(" ") ? ` ${part}` : part;
+      // The added space has no place in the normalized text.
+      const shift = start - (text.length - part.length);
       for (let at = 0; at < text.length; ) {
         const next = wordEnd(classes, text, at);
         const room = MAX_UTF8_BYTES * (next - at);
         if (bytes.length < room) bytes = new Uint8Array(2 * room);
-        merge(bytes, encoder.encodeInto(text.slice(at, next), bytes).written, ids);
+        const word = text.slice(at, next);
+        const starts: number[] | undefined = places && [];
+        merge(bytes, encoder.encodeInto(word, bytes).written, ids, starts);
+        if (places && starts) addBytePlaces(places, { word, bytes, starts, at: shift + at, from: start });
         at = next;
       }
     },

@@ -6,8 +6,11 @@ const POSITIONS = 2 ** 32;
 /** Index of a neighbour that does not exist. */
 const NONE = -1;
 
-/** Appends the token ids of a word to `ids`. The UTF-8 bytes of the word are the first `length` items of `bytes`. */
-export type ByteMerger = (bytes: Uint8Array, length: number, ids: number[]) => void;
+/**
+ * Appends the token ids of a word to `ids`. The UTF-8 bytes of the word are the first `length` items of `bytes`. `starts`
+ * receives the position of each token's first byte.
+ */
+export type ByteMerger = (bytes: Uint8Array, length: number, ids: number[], starts?: number[]) => void;
 
 /**
  * Creates a function that merges the bytes of a word to tokens. Each step merges the pair of neighbours with the
@@ -37,7 +40,7 @@ export function createByteMerger(merges: Merges): ByteMerger {
     if (rank !== UNMERGED) heap.push(rank * POSITIONS + at);
   };
 
-  return (bytes, length, ids) => {
+  return (bytes, length, ids, starts) => {
     for (let at = 0; at < length; at++) {
       tokens[at] = byteIds[bytes[at] as number] as number;
       before[at] = at - 1;
@@ -57,6 +60,9 @@ export function createByteMerger(merges: Merges): ByteMerger {
       if (before[at] !== NONE) pair(before[at] as number);
       pair(at);
     }
-    for (let at = 0; at !== NONE; at = after[at] as number) ids.push(tokens[at] as number);
+    for (let at = 0; at !== NONE; at = after[at] as number) {
+      ids.push(tokens[at] as number);
+      starts?.push(at);
+    }
   };
 }

@@ -2,8 +2,11 @@ import { edgeOf, longestToken, START } from "../automaton.ts";
 import { numberOf } from "../code-points.ts";
 import type { UnigramVocabulary } from "./vocabulary.ts";
 
-/** Appends the token ids of a word to `ids`. The code points of the word are the first `length` items of `points`. */
-export type PieceSplitter = (points: readonly number[], length: number, ids: number[]) => void;
+/**
+ * Appends the token ids of a word to `ids`. The code points of the word are the first `length` items of `points`. `ends`
+ * receives the end of each token's part of the word.
+ */
+export type PieceSplitter = (points: readonly number[], length: number, ids: number[], ends?: number[]) => void;
 
 /** Marks a position where no piece ends. */
 const NONE = -1;
@@ -79,8 +82,9 @@ export function createPieceSplitter({
     }
   };
 
-  return (points, length, ids) => {
+  return (points, length, ids, ends) => {
     if (length > KEPT) makeRoom(length);
+    const before = ids.length;
     for (let at = 0; at < length; at++) symbols[at] = numberOf(codes, points[at] as number);
     starts.fill(NONE, 1, length + 1);
     for (let at = 0; at < length; at++) extend(at, length);
@@ -100,6 +104,8 @@ export function createPieceSplitter({
         while (end < length && lasts[starts[end] as number] === unknown) end = starts[end] as number;
         addUnknown(points, at, end, ids);
       }
+      // The tokens of an unknown run's bytes share its part of the word.
+      while (ends && ends.length < ids.length - before) ends.push(end);
       at = end;
     }
     if (length > KEPT) makeRoom(KEPT);

@@ -1,6 +1,7 @@
 import { indexOfSorted } from "../automaton.ts";
 import { type CodePointTable, damagedTable, numberOf, openCodePoints } from "../code-points.ts";
 import type { IntegerArray, TokenizerArrays } from "../packed-arrays.ts";
+import type { OnReplaced } from "./follow-replacements.ts";
 import { CLASS_BITS, CLASS_MASK, graphemeClasses } from "./grapheme-classes.ts";
 import { continues, stateAfter } from "./graphemes.ts";
 
@@ -59,12 +60,17 @@ export function openCharsmap({
  * @param text text without lone surrogates
  * @throws BertEdgeError `tokenizer_invalid` if a result is missing
  */
-export function applyCharsmap({ points, pairs, pairResults, results }: Charsmap, text: string): string {
+export function applyCharsmap(
+  { points, pairs, pairResults, results }: Charsmap,
+  text: string,
+  onReplaced?: OnReplaced,
+): string {
   let replaced = "";
   let copied = 0;
   const replace = (start: number, end: number, result: number): void => {
     const content = results[result];
     if (content === undefined) throw damagedTable();
+    onReplaced?.(start, end, content);
     replaced += text.slice(copied, start) + content;
     copied = end;
   };

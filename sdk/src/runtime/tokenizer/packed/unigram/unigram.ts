@@ -3,6 +3,7 @@ import type { TokenizerAlgorithm } from "../algorithm.ts";
 import { isWhiteSpace } from "../character-classes.ts";
 import type { PackedFile } from "../packed-file.ts";
 import type { UnigramSettings } from "../packed-settings.ts";
+import { addPlace, nextWord, type TokenPlaces } from "../token-places.ts";
 import { createPieceSplitter } from "./best-pieces.ts";
 import { openCharsmap } from "./charsmap.ts";
 import { normalizeText } from "./normalize-text.ts";
@@ -24,18 +25,33 @@ export function createUnigram(file: PackedFile<UnigramSettings>, vocabularySize:
 
   return {
     longestWord: Number.POSITIVE_INFINITY,
-    normalize: (text) => normalizeText(normalizers, charsmap, text),
+    normalize: (text, origins) => normalizeText(normalizers, charsmap, text, origins),
     textOf: stringText,
     findAdded: contentFinder(added.filter(({ normalized }) => normalized)),
-    addIds(text, start, end, ids) {
+    addIds(text, start, end, ids, places) {
       const points: number[] = [];
+      /** Start and end of each point in the text. A blank that was added has the place of the point after it. */
+      const spans: number[] = [];
       let length = 0;
+      let word = places ? nextWord(places) : 0;
       const addWord = () => {
-        addPieces(points, length, ids);
+        const ends: number[] | undefined = places && [];
+        addPieces(points, length, ids, ends);
+        let from = 0;
+        for (const to of ends ?? []) {
+          addPlace(places as TokenPlaces, [spans[2 * from] as number, spans[2 * to - 1] as number], word);
+          from = to;
+        }
+        if (length > 0) word++;
         length = 0;
+      };
+      const addPoint = (point: number, from: number, to: number) => {
+        if (places) [spans[2 * length], spans[2 * length + 1]] = [from, to];
+        points[length++] = point;
       };
       let begins = true;
       for (let at = start; at < end; at++) {
+        const unitStart = at;
         const point = text.codePointAt(at) as number;
         if (point > 0xffff) at++;
         if (separates && isWhiteSpace(String.fromCodePoint(point))) {
@@ -44,9 +60,11 @@ export function createUnigram(file: PackedFile<UnigramSettings>, vocabularySize:
           continue;
         }
         const isBlank = point === BLANK || point === MARKED_BLANK;
-        if (begins && prefixSpace && !isBlank) points[length++] = MARKED_BLANK;
+        if (begins && prefixSpace && !isBlank) {
+          addPoint(MARKED_BLANK, unitStart, at + 1);
+        }
         if (splits && isBlank) addWord();
-        points[length++] = isBlank ? MARKED_BLANK : point;
+        addPoint(isBlank ? MARKED_BLANK : point, unitStart, at + 1);
         begins = false;
       }
       addWord();

@@ -1,5 +1,6 @@
 import { type CodePointTable, damagedTable, numberOf, openCodePoints } from "../code-points.ts";
 import type { IntegerArray, TokenizerArrays } from "../packed-arrays.ts";
+import { addOrigin, type Origins } from "../token-places.ts";
 import { type Character, CLASS_SHIFT, DROPPED } from "./character.ts";
 
 /**
@@ -44,10 +45,11 @@ export function openCharacters(arrays: TokenizerArrays<"wordpiece">): CharacterT
  * Normalizes a text as the tokenizer's table defines: cleans and decomposes the text, sorts or strips its marks, and
  * converts it to lower case. Lone surrogates are read as U+FFFD.
  *
+ * @param origins receives the origin of each character. Sorting marks does not move origins
  * @throws BertEdgeError `tokenizer_invalid` if a result is missing. `openCharacters` does not check this, because
  *   checking all results takes longer than normalizing a text.
  */
-export function normalize(table: CharacterTable, text: string): Character[] {
+export function normalize(table: CharacterTable, text: string, origins?: Origins): Character[] {
   const { resultStart, symbols } = table;
   const normalized: Character[] = [];
   // `marks` is the index of the first mark after the last character of combining class 0. `disordered` says whether the
@@ -79,8 +81,11 @@ export function normalize(table: CharacterTable, text: string): Character[] {
   };
   for (let at = 0; at < text.length; at++) {
     const codePoint = text.codePointAt(at) as number;
+    const start = at;
     if (codePoint > 0xffff) at++;
+    const before = normalized.length;
     add(codePoint);
+    if (origins) addOrigin(origins, start, at + 1, normalized.length - before);
   }
   if (disordered) sortMarks(normalized, marks);
   return normalized;

@@ -1,9 +1,16 @@
 import { type Automaton, type AutomatonPosition, follow, longestToken, START } from "../automaton.ts";
 import type { WordPieceSettings } from "../packed-settings.ts";
+import { addPlace, nextWord, type TokenPlaces } from "../token-places.ts";
 import { type Character, ISOLATED, SPACE } from "./character.ts";
 
 /** Appends the token ids of a part of a normalized text. */
-export type WordSplitter = (characters: readonly Character[], start: number, end: number, ids: number[]) => void;
+export type WordSplitter = (
+  characters: readonly Character[],
+  start: number,
+  end: number,
+  ids: number[],
+  places?: TokenPlaces,
+) => void;
 
 /**
  * Creates a function that splits a text at white space and around punctuation, and then splits each word into tokens. It
@@ -19,8 +26,10 @@ export function createWordSplitter(
     START,
   );
 
-  const splitWord = (characters: readonly Character[], start: number, end: number, ids: number[]) => {
+  const splitWord: WordSplitter = (characters, start, end, ids, places) => {
     const before = ids.length;
+    const word = places && nextWord(places);
+    const spansBefore = places?.spans.length ?? 0;
     let position: AutomatonPosition | undefined = START;
     for (let at = start; at < end; ) {
       const isShort = end - start <= longestWord;
@@ -28,23 +37,31 @@ export function createWordSplitter(
       if (!token) {
         ids.length = before;
         ids.push(unknown);
+        if (places) {
+          places.words.length = before;
+          places.spans.length = spansBefore;
+          places.spaces.length = 2 * before;
+          places.prefixes.length = before;
+          addPlace(places, [start, end], word as number);
+        }
         return;
       }
       ids.push(token.id);
+      if (places) addPlace(places, [at, token.end], word as number, [0, 0], at > start ? continuation.length : 0);
       at = token.end;
       position = inside;
     }
   };
 
-  return (characters, start, end, ids) => {
+  return (characters, start, end, ids, places) => {
     let wordStart = start;
     for (let at = start; at < end; at++) {
       const character = characters[at] as Character;
       if ((character & (SPACE | ISOLATED)) === 0) continue;
-      splitWord(characters, wordStart, at, ids);
-      if ((character & ISOLATED) !== 0) splitWord(characters, at, at + 1, ids);
+      splitWord(characters, wordStart, at, ids, places);
+      if ((character & ISOLATED) !== 0) splitWord(characters, at, at + 1, ids, places);
       wordStart = at + 1;
     }
-    splitWord(characters, wordStart, end, ids);
+    splitWord(characters, wordStart, end, ids, places);
   };
 }

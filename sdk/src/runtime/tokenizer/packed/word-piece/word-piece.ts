@@ -21,7 +21,7 @@ export function createWordPiece(
   const automaton = openAutomaton(arrays, vocabularySize);
   return {
     longestWord: settings.longestWord,
-    normalize: (text) => normalize(characters, text),
+    normalize: (text, origins) => normalize(characters, text, origins),
     textOf: charactersText,
     findAdded: automatonFinder(settings, automaton),
     addIds: createWordSplitter(settings, automaton),

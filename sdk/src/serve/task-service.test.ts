@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
+import { type EmbedQueryChanges, embedQuery } from "#test/fixtures/embed-query.ts";
 import { errorLog } from "#test/fixtures/error-log.ts";
 import {
   backgroundWork,
@@ -12,13 +13,13 @@ import {
 } from "#test/fixtures/tiny-model.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { sentenceVector } from "../runtime/tasks/sentence-vector.ts";
-import { embedService } from "./embed-service.ts";
 import { defaultLimits } from "./limits.ts";
 import { modelHolder } from "./model-holder.ts";
+import { modelPool } from "./model-pool.ts";
 import { connectRegion, type RegionTier } from "./region/region-tier.ts";
 import { createRegionApp } from "./region-app.ts";
 import { startDeadline } from "./routing/deadline.ts";
-import type { EmbedQuery } from "./service.ts";
+import { taskService } from "./task-service.ts";
 
 const log = errorLog();
 
@@ -28,22 +29,15 @@ const EDGE_MS = 1_400;
 const REGION_COMPUTE_MS = 14;
 const FROM_REGION = Float32Array.of(1, 0, 0, 0, 0, 0, 0, 0);
 
-const query = (changes: Partial<EmbedQuery> & { budget?: number } = {}): EmbedQuery => ({
-  texts: [TEXT],
-  truncate: false,
-  model: undefined,
-  dimensions: undefined,
-  deadline: startDeadline(changes.budget, { now: () => 0 }),
-  ...changes,
-});
+const query = (changes?: EmbedQueryChanges) => embedQuery([TEXT], changes);
 
 /** Makes a region that answers at once. It predicts its computation time plus 50 ms. */
 function fakeRegion(changes: Partial<RegionTier> = {}) {
   return {
     keepMeasured: vi.fn(),
     predict: vi.fn<RegionTier["predict"]>((computeMs) => ({ ms: 50 + computeMs, spreadMs: 0, waitMs: 0 })),
-    embed: vi.fn<RegionTier["embed"]>(async ({ texts }, { model, version }) => ({
-      vectors: texts.map(() => FROM_REGION),
+    ask: vi.fn<RegionTier["ask"]>(async ({ inputs }, { model, version }) => ({
+      outputs: inputs.map(() => FROM_REGION),
       tokens: 4,
       model,
       version: version ?? "ffffffffffff",
@@ -63,8 +57,8 @@ async function setUp(
   const store = await tinyStore();
   const engine = fakeEngine(options.engine);
   const holder = modelHolder({ store, name: TINY.name, engine });
-  const service = embedService({
-    holder,
+  const service = taskService({
+    models: modelPool({ names: [TINY.name], holder: () => holder }),
     tier: "edge",
     regions: region ? [{ connect: () => region }] : [],
     limits: defaultLimits,
@@ -74,7 +68,7 @@ async function setUp(
     now: options.now ?? (() => 0),
   });
   const work = backgroundWork();
-  const embed = (changes?: Parameters<typeof query>[0]) => service.embed(query(changes), work.background);
+  const embed = (changes?: Parameters<typeof query>[0]) => service.answer(query(changes), work.background);
   const warm = async () => void (await holder.load(work.background));
   return { store, engine, holder, service, embed, warm, ...work };
 }
@@ -86,7 +80,7 @@ describe("an edge on its own", () => {
     const { tokenizer, version } = await holder.load(background);
     const { ids } = tokenizer.encode(TEXT, TINY.maxTokens);
     expect(answer).toEqual({
-      vectors: [sentenceVector(hiddenStatesOf(ids), TINY.dimensions, { pooling: "mean", normalize: true })],
+      result: [sentenceVector(hiddenStatesOf(ids), TINY.dimensions, { pooling: "mean", normalize: true })],
       tokens: 4,
       model: TINY.name,
       version,
@@ -163,7 +157,7 @@ describe("a warm edge with a region", () => {
     const { embed, warm } = await setUp(region);
     await warm();
     expect(await embed(changes)).toMatchObject({ tier: "edge", reason, predictedMs: EDGE_MS });
-    expect(region.embed).not.toHaveBeenCalled();
+    expect(region.ask).not.toHaveBeenCalled();
   });
 
   it.each([
@@ -175,7 +169,7 @@ describe("a warm edge with a region", () => {
     const { embed, engine, warm, holder, background } = await setUp(region, options);
     await warm();
     expect(await embed({ ...(budget && { budget }) })).toEqual({
-      vectors: [FROM_REGION],
+      result: [FROM_REGION],
       tokens: 4,
       model: TINY.name,
       version: (await holder.load(background)).version,
@@ -192,16 +186,16 @@ describe("a warm edge with a region", () => {
     expect(engine.sessions[0]?.runs).toBe(0);
   });
 
-  it("passes the expected model, version, vector size and computation time to the region", async () => {
+  it("passes the expected model, version, output lengths and computation time to the region", async () => {
     const region = fakeRegion();
     const { embed, warm, holder, background } = await setUp(region);
     await warm();
     await embed({ budget: 100 });
     const { version } = await holder.load(background);
-    expect(region.embed).toHaveBeenCalledExactlyOnceWith(
-      expect.objectContaining({ texts: [TEXT] }),
+    expect(region.ask).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ inputs: [TEXT] }),
       expect.objectContaining({
-        ...{ model: TINY.name, version, dimensions: TINY.dimensions, normalize: true },
+        ...{ model: TINY.name, version, lengths: [TINY.dimensions], norm: "one" },
         ...{ tokens: 4, computeMs: REGION_COMPUTE_MS },
       }),
       { signal: undefined, hedge: false },
@@ -212,7 +206,7 @@ describe("a warm edge with a region", () => {
     ["fails", failing],
     ["is overloaded", overloaded],
   ])("answers itself when the region %s, with reason region-down", async (_, embedding) => {
-    const region = fakeRegion({ embed: embedding });
+    const region = fakeRegion({ ask: embedding });
     const { embed, warm, engine } = await setUp(region);
     await warm();
     expect(await embed({ budget: 100 })).toMatchObject({
@@ -230,12 +224,12 @@ describe("a warm edge with a region", () => {
     const { embed, warm } = await setUp(region);
     await warm();
     expect(await embed({ budget: 100 })).toMatchObject({ tier: "edge", reason: "region-down" });
-    expect(region.embed).not.toHaveBeenCalled();
+    expect(region.ask).not.toHaveBeenCalled();
   });
 
   it("passes on the region's refusal of an invalid request", async () => {
     const refusal = new BertEdgeError("input_too_long", "Too long.");
-    const { embed, warm, engine } = await setUp(fakeRegion({ embed: () => Promise.reject(refusal) }));
+    const { embed, warm, engine } = await setUp(fakeRegion({ ask: () => Promise.reject(refusal) }));
     await warm();
     await expect(embed({ budget: 100 })).rejects.toBe(refusal);
     expect(engine.sessions[0]?.runs).toBe(0);
@@ -257,18 +251,18 @@ describe("a warm edge with a region", () => {
     await expect(embed({ texts: ["word ".repeat(TINY.maxTokens)], budget: 1 })).rejects.toMatchObject({
       code: "input_too_long",
     });
-    expect(region.embed).not.toHaveBeenCalled();
+    expect(region.ask).not.toHaveBeenCalled();
   });
 
   it("finishes an answer with the model that started it, even if a newer one was loaded meanwhile", async () => {
     const asked = latch();
-    const region = fakeRegion({ embed: () => asked.promise.then(failing) });
+    const region = fakeRegion({ ask: () => asked.promise.then(failing) });
     const store = await tinyStore();
     const engine = fakeEngine();
     const clock = { now: 0 };
     const holder = modelHolder({ store, name: TINY.name, engine, now: () => clock.now });
-    const service = embedService({
-      holder,
+    const service = taskService({
+      models: modelPool({ names: [TINY.name], holder: () => holder }),
       tier: "edge",
       regions: [{ connect: () => region }],
       limits: defaultLimits,
@@ -278,7 +272,7 @@ describe("a warm edge with a region", () => {
     });
     const { background } = backgroundWork();
     const old = (await holder.load(background)).version;
-    const answer = service.embed(query({ budget: 100 }), background);
+    const answer = service.answer(query({ budget: 100 }), background);
 
     await publishTiny(store, "newer");
     clock.now += 60_000;
@@ -298,14 +292,14 @@ describe("the vector size in a request", () => {
     await warm();
     await expect(embed(other)).rejects.toMatchObject({ code: "dimensions_unsupported" });
     expect(engine.sessions[0]?.runs).toBe(0);
-    expect(region.embed).not.toHaveBeenCalled();
+    expect(region.ask).not.toHaveBeenCalled();
   });
 
   it("is checked by a cold edge as soon as the manifest is read, before it asks the region", async () => {
     const region = fakeRegion();
     const { embed } = await setUp(region, { engine: { onLoad: () => new Promise(() => {}) } });
     await expect(embed(other)).rejects.toMatchObject({ code: "dimensions_unsupported" });
-    expect(region.embed).not.toHaveBeenCalled();
+    expect(region.ask).not.toHaveBeenCalled();
     expect(await embed({ dimensions: TINY.dimensions })).toMatchObject({ tier: "region", reason: "edge-cold" });
   });
 
@@ -313,7 +307,7 @@ describe("the vector size in a request", () => {
     const { embed, engine } = await setUp();
     await expect(embed(other)).rejects.toMatchObject({
       code: "dimensions_unsupported",
-      message: `The model tiny returns vectors of ${TINY.dimensions} dimensions, not ${TINY.dimensions + 1}.`,
+      message: `The model tiny returns vectors of up to ${TINY.dimensions} dimensions, not ${TINY.dimensions + 1}.`,
     });
     expect(engine.sessions[0]?.runs).toBe(0);
     expect(await embed({ dimensions: TINY.dimensions })).toMatchObject({ tier: "edge" });
@@ -329,9 +323,9 @@ describe("a cold edge with a region", () => {
     });
     expect(await embed()).toMatchObject({ tier: "region", reason: "edge-cold", predictedMs: 50 });
     const { version } = await holder.opened(background);
-    expect(region.embed).toHaveBeenCalledExactlyOnceWith(
+    expect(region.ask).toHaveBeenCalledExactlyOnceWith(
       expect.anything(),
-      expect.objectContaining({ model: TINY.name, version, dimensions: TINY.dimensions, computeMs: 0 }),
+      expect.objectContaining({ model: TINY.name, version, lengths: [TINY.dimensions], computeMs: 0 }),
       { signal: undefined, hedge: false },
     );
     expect(size()).toBe(1);
@@ -343,7 +337,7 @@ describe("a cold edge with a region", () => {
   });
 
   it.each([
-    ["fails", fakeRegion({ embed: failing })],
+    ["fails", fakeRegion({ ask: failing })],
     ["is down", fakeRegion({ predict: () => "down" })],
   ])("waits for its own model when the region %s, with reason region-down", async (_, region) => {
     const { embed, engine } = await setUp(region);
@@ -353,7 +347,7 @@ describe("a cold edge with a region", () => {
 
   it("passes on the region's refusal of an invalid request without waiting for its own model", async () => {
     const refusal = new BertEdgeError("input_too_long", "Too long.");
-    const { embed } = await setUp(fakeRegion({ embed: () => Promise.reject(refusal) }), {
+    const { embed } = await setUp(fakeRegion({ ask: () => Promise.reject(refusal) }), {
       engine: { onLoad: () => new Promise(() => {}) },
     });
     await expect(embed()).rejects.toBe(refusal);
@@ -366,7 +360,7 @@ describe("a cold edge with a region", () => {
     await expect(embed({ texts: [] })).rejects.toMatchObject({ code: "input_empty" });
     await expect(embed({ texts: Array(2_049).fill("a") })).rejects.toMatchObject({ code: "too_many_inputs" });
     await expect(embed({ model: "other" })).rejects.toMatchObject({ code: "model_unknown" });
-    expect(region.embed).not.toHaveBeenCalled();
+    expect(region.ask).not.toHaveBeenCalled();
     expect(region.keepMeasured).not.toHaveBeenCalled();
     expect(size()).toBe(0);
   });
@@ -391,8 +385,8 @@ describe("a region", () => {
     const engine = fakeEngine({ target: "regional-cpu" });
     const holder = modelHolder({ store, name: TINY.name, engine, now: () => clock.now });
     const limits = { ...defaultLimits, maxInputs: 2 };
-    const service = embedService({
-      holder,
+    const service = taskService({
+      models: modelPool({ names: [TINY.name], holder: () => holder }),
       tier: "region",
       regions: [],
       limits,
@@ -401,7 +395,7 @@ describe("a region", () => {
       log: false as const,
     });
     const work = backgroundWork();
-    const embed = (texts: string[], truncate = false) => service.embed(query({ texts, truncate }), work.background);
+    const embed = (texts: string[], truncate = false) => service.answer(query({ texts, truncate }), work.background);
     return { store, engine, service, embed, ...work };
   }
 
@@ -474,7 +468,7 @@ describe("an edge in front of a real region", () => {
     const here = await embed({ texts });
     const there = await embed({ texts, budget });
     expect([here.tier, there.tier]).toEqual(["edge", "region"]);
-    expect(there).toMatchObject({ version: here.version, tokens: here.tokens, vectors: here.vectors });
+    expect(there).toMatchObject({ version: here.version, tokens: here.tokens, result: here.result });
   });
 
   it("answers itself when the region serves another version, and does not ask it again at once", async () => {
@@ -501,17 +495,17 @@ describe("an engine that computes two calls side by side", () => {
 
   it("computes two requests at a time, and never more", async () => {
     const { service, background, counts } = await setUpTwo();
-    const answers = await Promise.all(Array.from({ length: 5 }, () => service.embed(query(), background)));
+    const answers = await Promise.all(Array.from({ length: 5 }, () => service.answer(query(), background)));
     expect(counts.most).toBe(2);
-    expect(answers.map(({ vectors }) => vectors)).toEqual(Array(5).fill(answers[0]?.vectors));
+    expect(answers.map(({ result }) => result)).toEqual(Array(5).fill(answers[0]?.result));
   });
 
   it("computes the texts of one request side by side, in order", async () => {
     const { service, background, counts } = await setUpTwo();
     const texts = ["a", "b", "c", "d", "e"];
-    const { vectors } = await service.embed(query({ texts }), background);
+    const { result: vectors } = await service.answer(query({ texts }), background);
     expect(counts.most).toBe(2);
-    const alone = await Promise.all(texts.map((text) => service.embed(query({ texts: [text] }), background)));
-    expect(vectors).toEqual(alone.flatMap((answer) => answer.vectors));
+    const alone = await Promise.all(texts.map((text) => service.answer(query({ texts: [text] }), background)));
+    expect(vectors).toEqual(alone.flatMap((answer) => answer.result));
   });
 });

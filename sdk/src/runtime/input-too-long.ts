@@ -1,0 +1,14 @@
+import { BertEdgeError } from "../artifact/error.ts";
+import type { Manifest } from "../artifact/manifest.ts";
+
+/** Returns the error for an input of more tokens than a model reads, unless the caller has it cut. */
+export const inputTooLong = (
+  { name, maxTokens }: Pick<Manifest, "name" | "maxTokens">,
+  index: number,
+  tokens: number,
+): BertEdgeError =>
+  new BertEdgeError(
+    "input_too_long",
+    `Input ${index} has at least ${tokens} tokens, but ${name} accepts at most ${maxTokens}.`,
+    { hint: "Shorten the text, or set `truncate` to true to read only its beginning.", index },
+  );

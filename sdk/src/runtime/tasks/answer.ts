@@ -1,0 +1,122 @@
+import { bestOf } from "./best-of.ts";
+import { softmax } from "./softmax.ts";
+
+/** Part of a context, together with the question, as the model read it. */
+export interface AnswerWindow {
+  /** Logits that the answer starts at a token, and that it ends there: [tokens, 2], row-major. The first token is CLS. */
+  readonly logits: Float32Array;
+  /** Whether each token belongs to the context: [tokens] */
+  readonly contextMask: ArrayLike<boolean | number>;
+  /** UTF-16 start and end of the context's tokens in the context: [tokens, 2], row-major. Other tokens are not read. */
+  readonly offsets: Int32Array;
+  /** Index of each token's word, -1 for tokens without one: [tokens] */
+  readonly wordIds: ArrayLike<number>;
+}
+
+export interface AnswerOptions {
+  /** Maximum number of answers; default 1. */
+  readonly topK?: number | undefined;
+  /** Maximum number of tokens in an answer, before it is widened to whole words; default 15. */
+  readonly maxAnswerTokens?: number | undefined;
+  /** Adds an empty answer, with the score that there is none; default false. */
+  readonly handleImpossibleAnswer?: boolean | undefined;
+  /** Widens answers to whole words; default true. */
+  readonly alignToWords?: boolean | undefined;
+}
+
+/** Part of a context that answers the question. */
+export interface AnswerSpan {
+  readonly answer: string;
+  /** The scores of several windows add up, so this can be above 1. */
+  readonly score: number;
+  /** UTF-16 offsets in the context. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Finds the best answers in the windows of a context, best first, as transformers' QuestionAnsweringPipeline did. Version
+ * 5.2 was the last one that had it.
+ *
+ * The score of a span in a window is softmax(start logits)[first token] · softmax(end logits)[last token], over CLS and the
+ * context's tokens. Scores of equal answers (ignoring case) are added up, wherever they are; the first one's offsets are
+ * kept. The score that there is no answer is that of CLS, in the window where it is lowest.
+ */
+export function bestAnswers(
+  windows: readonly AnswerWindow[],
+  context: string,
+  { topK = 1, maxAnswerTokens = 15, handleImpossibleAnswer = false, alignToWords = true }: AnswerOptions = {},
+): AnswerSpan[] {
+  // Widening makes several spans equal, so transformers takes more of each window.
+  const perWindow = alignToWords ? 2 * topK + 10 : topK;
+  const answers = new Map<string, AnswerSpan>();
+  let noAnswer = Number.POSITIVE_INFINITY;
+  for (const window of windows) {
+    const scores = scoresOf(window);
+    noAnswer = Math.min(noAnswer, scoreOfSpan(scores, 0, 0));
+    for (const span of bestOf(spansOf(scores, maxAnswerTokens), scoreOf, perWindow)) {
+      const [start, end] = alignToWords ? wordOffsets(window, span) : tokenOffsets(window, span);
+      const answer = context.slice(start, end);
+      const key = answer.toLowerCase();
+      const same = answers.get(key);
+      answers.set(key, same ? { ...same, score: same.score + span.score } : { answer, score: span.score, start, end });
+    }
+  }
+  const found = [...answers.values()];
+  if (handleImpossibleAnswer) found.push({ answer: "", score: noAnswer, start: 0, end: 0 });
+  return bestOf(found, scoreOf, topK);
+}
+
+const scoreOf = ({ score }: { readonly score: number }): number => score;
+
+/** Scores that an answer starts and ends at CLS and at each token of the context. */
+interface WindowScores {
+  /** Indices of these tokens. The first one is CLS. */
+  readonly tokens: readonly number[];
+  readonly starts: Float64Array;
+  readonly ends: Float64Array;
+}
+
+function scoresOf({ logits, contextMask }: AnswerWindow): WindowScores {
+  const tokens = Array.from({ length: contextMask.length }, (_, i) => i).filter((i) => i === 0 || contextMask[i]);
+  const starts = softmax(tokens.map((i) => logits[2 * i] as number));
+  const ends = softmax(tokens.map((i) => logits[2 * i + 1] as number));
+  return { tokens, starts, ends };
+}
+
+const scoreOfSpan = ({ starts, ends }: WindowScores, start: number, end: number): number =>
+  (starts[start] as number) * (ends[end] as number);
+
+/** Indices of a span's first and last token. */
+interface Span {
+  readonly first: number;
+  readonly last: number;
+  readonly score: number;
+}
+
+/** Lists all spans of a window's context. */
+function* spansOf(scores: WindowScores, maxTokens: number): Generator<Span> {
+  const { tokens } = scores;
+  for (let start = 1; start < tokens.length; start++) {
+    for (let end = start; end < Math.min(tokens.length, start + maxTokens); end++) {
+      const [first, last] = [tokens[start] as number, tokens[end] as number];
+      yield { first, last, score: scoreOfSpan(scores, start, end) };
+    }
+  }
+}
+
+const tokenOffsets = ({ offsets }: AnswerWindow, { first, last }: Span): [start: number, end: number] => [
+  offsets[2 * first] as number,
+  offsets[2 * last + 1] as number,
+];
+
+/** Returns the offsets of a span's words, as far as the window contains them. */
+function wordOffsets(window: AnswerWindow, { first, last, score }: Span): [start: number, end: number] {
+  const { wordIds, contextMask } = window;
+  const isSameWord = (a: number, b: number) => contextMask[b] && wordIds[a] === wordIds[b];
+  if ((wordIds[first] as number) >= 0 && (wordIds[last] as number) >= 0) {
+    while (isSameWord(first, first - 1)) first--;
+    while (isSameWord(last, last + 1)) last++;
+  }
+  return tokenOffsets(window, { first, last, score });
+}

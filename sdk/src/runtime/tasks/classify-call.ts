@@ -1,0 +1,55 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import { type Manifest, taskUnsupported } from "../../artifact/manifest.ts";
+import { type TextInput, textsOf } from "../text-input.ts";
+import { type Activation, defaultActivation, type LabelScore, labelScores } from "./classify.ts";
+import type { TaskCall } from "./task-call.ts";
+
+export interface ClassifyParameters {
+  /** Whether to cut inputs that are too long. Otherwise they are refused. Default false. */
+  readonly truncate?: boolean | undefined;
+  /** Maximum number of labels per input. Default: all. */
+  readonly topK?: number | undefined;
+  /** How logits become scores. Default: the one of `defaultActivation`. */
+  readonly activation?: Activation | undefined;
+}
+
+/** Calls a classifier. The result is the labels of each input, best first. */
+export const classifyCall = (
+  inputs: readonly TextInput[],
+  { truncate = false, topK, activation }: ClassifyParameters = {},
+): TaskCall<LabelScore[][]> => ({
+  texts: inputs.flatMap(textsOf),
+  size: inputs.length,
+  on(manifest) {
+    const { labels, problem, input } = classifier(manifest);
+    const wrong = inputs.findIndex((each) => (typeof each === "string") !== (input === "text"));
+    if (wrong >= 0) throw otherInputs(manifest.name, input, wrong);
+    const how = activation ?? defaultActivation(labels.length, problem);
+    return {
+      inputs,
+      truncate,
+      decode: (outputs) => outputs.map((logits) => labelScores(logits, labels, how, topK)),
+    };
+  },
+});
+
+type Classifier = Extract<Manifest, { task: "classify" }>;
+
+function classifier(manifest: Manifest): Classifier {
+  if (manifest.task === "classify") return manifest;
+  throw taskUnsupported(manifest, "classify");
+}
+
+/** Returns a classifier of pairs with a single label: a cross-encoder that scores how well two texts fit. */
+export const crossEncoder = (manifest: Manifest): Classifier | undefined =>
+  manifest.task === "classify" && manifest.input === "pair" && manifest.labels.length === 1 ? manifest : undefined;
+
+const otherInputs = (name: string, input: "text" | "pair", index: number): BertEdgeError =>
+  new BertEdgeError(
+    "request_invalid",
+    `The model ${name} classifies ${input === "pair" ? "pairs of texts" : "single texts"}, but input ${index} is ${input === "pair" ? "a single text" : "a pair"}.`,
+    {
+      hint: input === "pair" ? 'Send {"text": …, "text_pair": …} for each input.' : "Send a string for each input.",
+      index,
+    },
+  );

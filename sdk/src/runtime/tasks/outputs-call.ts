@@ -1,0 +1,61 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { Manifest } from "../../artifact/manifest.ts";
+import type { TokenSequence } from "../engine/engine.ts";
+import { idsOf, secondFromOf } from "../engine/token-sequence.ts";
+import type { TextInput } from "../text-input.ts";
+import type { TaskCall } from "./task-call.ts";
+
+/** Inputs that the model's tokenizer encodes. */
+interface Unencoded {
+  readonly inputs: readonly TextInput[];
+  readonly truncate: boolean;
+}
+
+/**
+ * Calls any model. The result is the model's output for each sequence: see `Model.run`.
+ *
+ * @param given sequences, or inputs that are one sequence each
+ */
+export function outputsCall(
+  given: readonly TokenSequence[] | Unencoded,
+): TaskCall<readonly Float32Array<ArrayBuffer>[]> {
+  const decode = (outputs: readonly Float32Array<ArrayBuffer>[]) => outputs;
+  if ("inputs" in given) {
+    const { inputs, truncate } = given;
+    return { texts: inputs.map(String), on: () => ({ inputs, truncate, decode }) };
+  }
+  const inputs = given.map(() => ENCODED);
+  return {
+    texts: inputs,
+    on(manifest) {
+      for (const [index, sequence] of given.entries()) assertRuns(sequence, index, manifest);
+      return {
+        inputs,
+        truncate: false,
+        encode: (_tokenizer, _input, index) => [given[index] as TokenSequence],
+        decode,
+      };
+    },
+  };
+}
+
+/** Stands for the text of an encoded input. */
+const ENCODED = "…";
+
+/** @throws BertEdgeError `request_invalid` when the model cannot run a sequence: engines check nothing */
+function assertRuns(sequence: TokenSequence, index: number, { name, maxTokens, vocabulary }: Manifest): void {
+  const ids = idsOf(sequence);
+  const fault =
+    ids.length === 0 || ids.length > maxTokens
+      ? `has ${ids.length} tokens, but ${name} accepts 1 to ${maxTokens}`
+      : !ids.every((id) => id >= 0 && id < vocabulary)
+        ? `has a token id outside of 0 to ${vocabulary - 1}`
+        : secondFromOf(sequence) > ids.length
+          ? "has its second text after its last token"
+          : undefined;
+  if (fault === undefined) return;
+  throw new BertEdgeError("request_invalid", `Sequence ${index} ${fault}.`, {
+    hint: "Encode the text with the tokenizer of the same version of the model.",
+    index,
+  });
+}

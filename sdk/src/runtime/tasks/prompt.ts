@@ -1,0 +1,44 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { Manifest } from "../../artifact/manifest.ts";
+
+/** Models that were trained with prompts. */
+type Prompted = Extract<Manifest, { task: "embed" | "sparse" | "token-vectors" }>;
+
+export interface PromptedParameters {
+  /** Whether to cut texts that are too long. Otherwise they are refused. Default false. */
+  readonly truncate?: boolean | undefined;
+  /** Name of the prompt that is put before each text. Default: the model's default prompt, which most models do not have. */
+  readonly prompt?: string | undefined;
+}
+
+/**
+ * Returns what is put before texts.
+ *
+ * @param name name of a prompt. Default: the model's default prompt, which most models do not have
+ * @throws BertEdgeError `prompt_unknown`
+ */
+export function promptOf({ name: model, prompts = {}, defaultPrompt }: Prompted, name = defaultPrompt): string {
+  if (name === undefined) return "";
+  const prompt = Object.hasOwn(prompts, name) ? prompts[name] : undefined;
+  if (prompt !== undefined) return prompt;
+  const known = Object.keys(prompts);
+  throw new BertEdgeError("prompt_unknown", `The model ${model} has no prompt ${JSON.stringify(name.slice(0, 80))}.`, {
+    hint:
+      known.length > 0 ? `Its prompts: ${known.join(", ")}.` : "It has no prompts. Leave the name of the prompt out.",
+  });
+}
+
+/** Names of prompts for documents, the usual one first, as in `encode_document` of sentence-transformers. */
+const documentPrompts = ["document", "passage", "corpus"];
+
+/** Returns the prompts of a search, as `encode_query` and `encode_document` of sentence-transformers choose them. */
+export function searchPrompts(manifest: Prompted): { readonly query: string; readonly document: string } {
+  const has = (name: string) => Object.hasOwn(manifest.prompts ?? {}, name);
+  return {
+    query: promptOf(manifest, has("query") ? "query" : undefined),
+    document: promptOf(manifest, documentPrompts.find(has)),
+  };
+}
+
+export const withPrompt = (prompt: string, texts: readonly string[]): readonly string[] =>
+  prompt === "" ? texts : texts.map((text) => prompt + text);

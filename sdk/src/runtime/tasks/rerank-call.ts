@@ -1,0 +1,78 @@
+import { type Manifest, taskUnsupported } from "../../artifact/manifest.ts";
+import type { TextInput } from "../text-input.ts";
+import { crossEncoder } from "./classify-call.ts";
+import { promptOf, searchPrompts, withPrompt } from "./prompt.ts";
+import { type RankedDocument, rankedDocuments, relevanceScore, similarities } from "./rerank.ts";
+import type { ModelCall, TaskCall } from "./task-call.ts";
+
+export interface RerankParameters {
+  /** Whether to cut texts that are too long. Otherwise they are refused. Default true, as rerankers of other makers do. */
+  readonly truncate?: boolean | undefined;
+  /** Maximum number of results. Default: all. */
+  readonly topN?: number | undefined;
+  /** Whether a cross-encoder's logits are the scores, without a sigmoid. Default false. */
+  readonly rawScores?: boolean | undefined;
+}
+
+/**
+ * Ranks documents by how well they answer a query, best first. A cross-encoder reads the query with each document; a sentence
+ * encoder compares their vectors.
+ */
+export const rerankCall = (
+  query: string,
+  documents: readonly string[],
+  { truncate = true, topN, rawScores = false }: RerankParameters = {},
+): TaskCall<RankedDocument[]> => ({
+  ...comparison(query, documents),
+  on(manifest) {
+    const { decode, ...call } = compare(query, documents, { manifest, truncate, rawScores, isSearch: true });
+    return { ...call, decode: (outputs) => rankedDocuments(decode(outputs), topN) };
+  },
+});
+
+/** Scores how similar texts are to another text: one score per text, in their order. */
+export const similarityCall = (
+  source: string,
+  texts: readonly string[],
+  { truncate = false }: { readonly truncate?: boolean | undefined } = {},
+): TaskCall<number[]> => ({
+  ...comparison(source, texts),
+  on: (manifest) => compare(source, texts, { manifest, truncate, rawScores: false, isSearch: false }),
+});
+
+/** The text that is compared comes last, so that the indices of the others are those of the request. */
+const comparison = (source: string, others: readonly string[]) => ({
+  texts: [...others, source],
+  size: others.length,
+  nameOf: (index: number) => (index < others.length ? `Text ${index}` : "The text that is compared with the others"),
+});
+
+interface Comparison {
+  readonly manifest: Manifest;
+  readonly truncate: boolean;
+  readonly rawScores: boolean;
+  /** Whether the source is a query that the other texts answer. Otherwise, all texts are of the same kind. */
+  readonly isSearch: boolean;
+}
+
+function compare(
+  source: string,
+  others: readonly string[],
+  { manifest, truncate, rawScores, isSearch }: Comparison,
+): ModelCall<number[]> {
+  if (manifest.task === "embed") {
+    const same = promptOf(manifest);
+    const { query, document } = isSearch ? searchPrompts(manifest) : { query: same, document: same };
+    return {
+      inputs: [...withPrompt(document, others), query + source],
+      truncate,
+      decode: (vectors) => similarities(vectors.at(-1) as Float32Array, vectors.slice(0, -1)),
+    };
+  }
+  if (!crossEncoder(manifest)) throw taskUnsupported(manifest, "embed");
+  return {
+    inputs: others.map((other): TextInput => [source, other]),
+    truncate,
+    decode: (outputs) => outputs.map((logits) => relevanceScore(logits, { rawScores })),
+  };
+}

@@ -1,0 +1,24 @@
+import { bestOf } from "./best-of.ts";
+
+/** The weights above 0 of a sparse vector. */
+export interface SparseEntries {
+  /** Token ids, rising. */
+  readonly indices: number[];
+  readonly values: number[];
+}
+
+/**
+ * Lists the weights above 0, as torch's `Tensor.to_sparse` does.
+ *
+ * @param weights [vocabulary]
+ * @param topK maximum number of weights; the highest are kept, and the order stays that of the indices; default: all
+ */
+export function sparseEntries(weights: Float32Array, topK: number = weights.length): SparseEntries {
+  const indices: number[] = [];
+  weights.forEach((weight, i) => {
+    if (weight > 0) indices.push(i);
+  });
+  const weightOf = (i: number) => weights[i] as number;
+  const kept = bestOf(indices, weightOf, topK).sort((a, b) => a - b);
+  return { indices: kept, values: kept.map(weightOf) };
+}

@@ -1,0 +1,118 @@
+import { bestOf } from "./best-of.ts";
+import { softmax } from "./softmax.ts";
+
+/** How tokens become entities: transformers' `aggregation_strategy`. */
+export const aggregationStrategies = ["none", "simple", "first", "average", "max"] as const;
+export type AggregationStrategy = (typeof aggregationStrategies)[number];
+
+/** A text's tokens, and what the model found. */
+export interface TaggedText {
+  readonly text: string;
+  /** [tokens, labels], row-major */
+  readonly logits: Float32Array;
+  readonly labels: readonly string[];
+  /** UTF-16 start and end of each token in the text: [tokens, 2], row-major */
+  readonly offsets: Int32Array;
+  /** Index of each token's word, -1 for special tokens: [tokens] */
+  readonly wordIds: ArrayLike<number>;
+  /** Whether each token begins a word (see `wordStarts`): [tokens]. The strategies none and simple do not read it. */
+  readonly wordStarts: ArrayLike<boolean>;
+  readonly strategy: AggregationStrategy;
+  /** Labels that are left out, without B- and I- unless the strategy is none. */
+  readonly ignoreLabels: readonly string[];
+}
+
+/** Part of a text with a label. */
+export interface Entity {
+  /** The label without B- and I-; the whole label if the strategy is none. */
+  readonly label: string;
+  readonly score: number;
+  readonly text: string;
+  /** UTF-16 offsets in the text. */
+  readonly start: number;
+  readonly end: number;
+  /** Index of the first token, and the index after the last token. */
+  readonly firstToken: number;
+  readonly endToken: number;
+}
+
+/** Tokens with one label. */
+type Span = Pick<Entity, "label" | "score" | "firstToken" | "endToken">;
+
+/**
+ * Finds the entities of a text as transformers' TokenClassificationPipeline does. It ignores special tokens.
+ *
+ * - none: each token is an entity.
+ * - simple: adjacent tokens are an entity if their labels are the same without B- and I-. B- begins another entity.
+ * - first, average, max: like simple, but all tokens of a word have one label. It comes from the scores of the first token,
+ *   from the mean scores, or from the scores of the token whose best score is highest.
+ *
+ * A score is a softmax over the labels, and the mean over the tokens (simple) or words of an entity.
+ */
+export function entitiesOf({ text, logits, labels, offsets, wordIds, wordStarts, ...options }: TaggedText): Entity[] {
+  const { strategy, ignoreLabels } = options;
+  const tokens = Array.from({ length: wordIds.length }, (_, i) => i).filter((i) => (wordIds[i] as number) >= 0);
+  const scoresOf = (i: number) => softmax(logits.subarray(i * labels.length, (i + 1) * labels.length));
+  const words =
+    strategy === "none" || strategy === "simple"
+      ? tokens.map((i) => [i])
+      : grouped(tokens, (_, token) => !wordStarts[token]);
+  const combined = combinations[strategy];
+  const spans = words.map((word): Span => {
+    const scores = combined(word.map(scoresOf));
+    const best = argmax(scores);
+    const [label, score] = [labels[best] as string, scores[best] as number];
+    return { label, score, firstToken: word[0] as number, endToken: (word.at(-1) as number) + 1 };
+  });
+  const found = strategy === "none" ? spans : grouped(spans, continues).map(joined);
+  return found
+    .filter(({ label }) => !ignoreLabels.includes(label))
+    .map((span) => {
+      const start = offsets[2 * span.firstToken] as number;
+      const end = offsets[2 * span.endToken - 1] as number;
+      return { ...span, text: text.slice(start, end), start, end };
+    });
+}
+
+/** Splits items into runs: `joins` says whether an item belongs to the same run as the item before it. */
+function grouped<Item>(items: readonly Item[], joins: (previous: Item, item: Item) => boolean): Item[][] {
+  const groups: Item[][] = [];
+  for (const item of items) {
+    const group = groups.at(-1);
+    if (group && joins(group.at(-1) as Item, item)) group.push(item);
+    else groups.push([item]);
+  }
+  return groups;
+}
+
+const argmax = (scores: readonly number[] | Scores): number =>
+  bestOf(scores.keys(), (i) => scores[i] as number, 1)[0] as number;
+
+type Scores = Float64Array<ArrayBuffer>;
+const ofFirst = (rows: readonly Scores[]): Scores => rows[0] as Scores;
+
+/** Combines the scores of a word's tokens, each [labels]. */
+const combinations: Record<AggregationStrategy, (rows: readonly Scores[]) => Scores> = {
+  none: ofFirst,
+  simple: ofFirst,
+  first: ofFirst,
+  average: (rows) =>
+    ofFirst(rows).map((_, label) => rows.reduce((sum, row) => sum + (row[label] as number), 0) / rows.length),
+  max: (rows) => rows[argmax(rows.map((row) => Math.max(...row)))] as Scores,
+};
+
+/** Labels without B- or I- continue an entity, as I- does. */
+const tagOf = (label: string): string => label.replace(/^[BI]-/, "");
+const continues = (previous: Span, { label }: Span): boolean =>
+  !label.startsWith("B-") && tagOf(label) === tagOf(previous.label);
+
+/** Joins spans to one entity. Its label is what follows the first hyphen, also after other prefixes than B and I. */
+function joined(spans: readonly Span[]): Span {
+  const [first, last] = [spans[0] as Span, spans.at(-1) as Span];
+  return {
+    label: first.label.slice(first.label.indexOf("-") + 1),
+    score: spans.reduce((sum, { score }) => sum + score, 0) / spans.length,
+    firstToken: first.firstToken,
+    endToken: last.endToken,
+  };
+}

@@ -1,0 +1,47 @@
+import type { Manifest } from "../../artifact/manifest.ts";
+import type { TokenSequence } from "../engine/engine.ts";
+import type { TextInput } from "../text-input.ts";
+import type { Tokenizer } from "../tokenizer/tokenizer.ts";
+
+/**
+ * One call of a task, before it is known which model answers. Calls contain no wishes about time and place: those belong to
+ * the request.
+ */
+export interface TaskCall<R> {
+  /** All texts of the call, in order. */
+  readonly texts: readonly string[];
+  /** Number of sequences that the call has at least, which limits count. Default: the number of texts. */
+  readonly size?: number | undefined;
+  /** Names a text in errors. Default: `Input` with its index. */
+  readonly nameOf?: ((index: number) => string) | undefined;
+  /**
+   * Fits the call to a model.
+   *
+   * @throws BertEdgeError `task_unsupported` if the model has another task, and other errors of wishes that this model
+   *   cannot fulfil
+   */
+  on(manifest: Manifest): ModelCall<R>;
+}
+
+/** A call that fits a model. */
+export interface ModelCall<R> {
+  /** What the model reads. */
+  readonly inputs: readonly TextInput[];
+  /** Whether inputs that are too long are cut. Otherwise they are refused. */
+  readonly truncate: boolean;
+  /**
+   * Encodes one input. The inputs are encoded once each, and in order. Default: an input is one sequence, and its output
+   * has the same length whatever the input is.
+   */
+  readonly encode?: Encode | undefined;
+  /** @param outputs the model's output for each sequence, in order: see `Model.run` */
+  decode(outputs: readonly Float32Array<ArrayBuffer>[]): R;
+}
+
+/**
+ * Encodes an input to one or more sequences.
+ *
+ * @param index position of the input, for error messages
+ * @throws BertEdgeError `input_too_long`
+ */
+export type Encode = (tokenizer: Tokenizer, input: TextInput, index: number) => readonly TokenSequence[];

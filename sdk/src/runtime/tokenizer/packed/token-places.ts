@@ -1,0 +1,59 @@
+/** Where the tokens of a text are. Positions count the units of the text: UTF-16, or characters of a normalized text. */
+export interface TokenPlaces {
+  /** Start and end of each token: [2 × tokens] */
+  readonly spans: number[];
+  /** Index of each token's word: [tokens]. Added tokens are words of their own. */
+  readonly words: number[];
+  /** Spaces at the start and at the end of each token: [2 × tokens]. Only byte-level tokenizers count them. */
+  readonly spaces: number[];
+  /** Code points of the prefix of each token that continues a word, such as 2 for `##ing`: [tokens]. Only WordPiece has it. */
+  readonly prefixes: number[];
+}
+
+export const noPlaces = (): TokenPlaces => ({ spans: [], words: [], spaces: [], prefixes: [] });
+
+/** Adds the place of a token. */
+export function addPlace(
+  { spans, words, spaces, prefixes }: TokenPlaces,
+  [start, end]: readonly [start: number, end: number],
+  word: number,
+  [before, after]: readonly [before: number, after: number] = [0, 0],
+  prefix = 0,
+): void {
+  spans.push(start, end);
+  words.push(word);
+  spaces.push(before, after);
+  prefixes.push(prefix);
+}
+
+/** Returns the index of a word that begins now. */
+export const nextWord = ({ words }: TokenPlaces): number => (words.at(-1) ?? -1) + 1;
+
+/**
+ * The part of a text that each unit of its normalized form comes from: UTF-16 start and end, [2 × units]. Where a normalizer
+ * replaces several characters by fewer, the first ones count; where it adds some, they come from the last one, as in Hugging
+ * Face's Rust tokenizers:
+ * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/tokenizer/normalizer.rs
+ */
+export type Origins = number[];
+
+/** Adds the origin of units that come from the same part. */
+export function addOrigin(origins: Origins, start: number, end: number, units = 1): void {
+  for (let unit = 0; unit < units; unit++) origins.push(start, end);
+}
+
+/** Returns the origins of a text that no normalizer has changed: each code point is one part. */
+export function identity(text: string): Origins {
+  const origins: Origins = [];
+  for (const [start, end] of codePointsOf(text)) addOrigin(origins, start, end, end - start);
+  return origins;
+}
+
+/** Lists the start and the end of each code point of a text. */
+export function* codePointsOf(text: string): Generator<readonly [start: number, end: number]> {
+  for (let start = 0; start < text.length; ) {
+    const end = start + ((text.codePointAt(start) as number) > 0xffff ? 2 : 1);
+    yield [start, end];
+    start = end;
+  }
+}

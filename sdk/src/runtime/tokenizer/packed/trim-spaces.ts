@@ -1,0 +1,24 @@
+import { ONLY_SPACES } from "./byte-level/byte-places.ts";
+import type { TokenPlaces } from "./token-places.ts";
+
+/** Counts the white space at the start and at the end of an added token in a text. */
+export const whiteSpaceAround = (token: string): [before: number, after: number] => [
+  token.length - token.trimStart().length,
+  token.length - token.trimEnd().length,
+];
+
+/**
+ * Leaves spaces out of the places of tokens. Where a space is added before texts, the first token keeps one of its spaces.
+ * `process_offsets` does the same in
+ * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/pre_tokenizers/byte_level.rs
+ */
+export function trimSpaces({ spans, spaces }: TokenPlaces, { prefixSpace }: { readonly prefixSpace: boolean }): void {
+  for (let at = 0; at < spans.length; at += 2) {
+    const [start, end] = [spans[at] as number, spans[at + 1] as number];
+    const [before, after] = [spaces[at] as number, spaces[at + 1] as number];
+    const keepsOne = before > 0 && prefixSpace && (at === 0 || start === 0);
+    const trimmed = Math.min(start + before - (keepsOne ? 1 : 0), end);
+    spans[at] = trimmed;
+    spans[at + 1] = after === ONLY_SPACES ? trimmed : Math.max(end - after, trimmed);
+  }
+}

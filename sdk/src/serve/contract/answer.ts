@@ -1,0 +1,40 @@
+import * as v from "valibot";
+import { type AnswerFields, ownBody, PositiveInteger } from "./fields.ts";
+
+const Question = v.object({ question: v.string(), context: v.string() });
+
+/** The body of `POST /v1/answer`: one question with its context, or several as `inputs`. */
+export const AnswerRequest = v.pipe(
+  ownBody({
+    question: v.optional(v.string()),
+    context: v.optional(v.string()),
+    inputs: v.optional(v.array(Question)),
+    /** Maximum number of answers to each question. */
+    top_k: v.optional(PositiveInteger, 1),
+    /** Maximum number of tokens in an answer. */
+    max_answer_tokens: v.optional(PositiveInteger, 15),
+    /** Number of tokens that two parts of a long context share. Default 128, or less for models that read little. */
+    doc_stride: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+    /** Whether an empty answer is possible. */
+    handle_impossible_answer: v.optional(v.boolean(), false),
+  }),
+  v.check(
+    ({ question, context, inputs }) =>
+      inputs ? question === undefined && context === undefined : question !== undefined && context !== undefined,
+    "must have `question` and `context`, or a list of both as `inputs`",
+  ),
+);
+export type AnswerRequest = v.InferInput<typeof AnswerRequest>;
+
+/** Part of a context that answers the question. Offsets count Unicode code points, as in transformers. */
+export interface AnswerResult {
+  answer: string;
+  score: number;
+  start: number;
+  end: number;
+}
+
+export interface AnswerResponse extends AnswerFields {
+  /** The answers to each question, best first. */
+  results: AnswerResult[][];
+}

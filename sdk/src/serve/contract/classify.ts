@@ -1,0 +1,31 @@
+import * as v from "valibot";
+import { type AnswerFields, ownBody, PositiveInteger, Truncate } from "./fields.ts";
+
+const Input = v.union(
+  [v.string(), v.object({ text: v.string(), text_pair: v.string() })],
+  "must be a string, or an object with `text` and `text_pair`",
+);
+
+/** The body of `POST /v1/classify`. */
+export const ClassifyRequest = ownBody({
+  inputs: v.union(
+    [Input, v.array(Input)],
+    "must be a string, an object with `text` and `text_pair`, or a list of these",
+  ),
+  truncate: Truncate,
+  /** Maximum number of labels per input. Default: all. */
+  top_k: v.optional(PositiveInteger),
+  /** How logits become scores. Default: that of the model, as in transformers. */
+  function_to_apply: v.optional(v.picklist(["softmax", "sigmoid", "none"])),
+});
+export type ClassifyRequest = v.InferInput<typeof ClassifyRequest>;
+
+export interface LabelResult {
+  label: string;
+  score: number;
+}
+
+export interface ClassifyResponse extends AnswerFields {
+  /** The labels of each input, best first. */
+  results: LabelResult[][];
+}

@@ -1,0 +1,85 @@
+import * as v from "valibot";
+import type { Tier } from "./headers.ts";
+
+/** Milliseconds in which the caller needs the answer. The header `x-latency-budget-ms` does the same. */
+export const LatencyBudget = v.optional(v.number());
+
+export const EncodingFormat = v.picklist(["float", "base64"]);
+export type EncodingFormat = v.InferOutput<typeof EncodingFormat>;
+
+/**
+ * Whether one name can be a misspelling of the other: one is the beginning of the other, or they differ only in two
+ * neighbouring letters.
+ */
+function isSimilar(a: string, b: string): boolean {
+  const [short, long] = a.length < b.length ? [a, b] : [b, a];
+  if (short.length < 3) return false;
+  let start = 0;
+  while (start < short.length && short[start] === long[start]) start++;
+  let end = 0;
+  while (end < short.length - start && short.at(-1 - end) === long.at(-1 - end)) end++;
+  return start === short.length || long.length - start - end <= 2;
+}
+
+/** Describes a missing field. If the body has a field that can stand for it, as `input` for `inputs`, asks whether it was meant. */
+export function didYouMean({ message, path }: v.ObjectIssue): string {
+  const [missing] = path ?? [];
+  if (missing?.type !== "object") return message;
+  const found =
+    Object.keys(missing.input).find((key) => isSimilar(key, missing.key)) ??
+    Object.keys(missing.input).find((key) => /^(texts?|sentences?|documents?|prompts?|quer(y|ies))$/.test(key));
+  return found === undefined
+    ? "the field is missing"
+    : `the field is missing, but there is \`${found}\`. Did you mean \`${missing.key}\`?`;
+}
+
+/** Refuses an unknown field whose name is similar to that of an optional field. Without this check, it would have no effect. */
+export const noMisspeltField = ({ entries }: { entries: Readonly<Record<string, v.GenericSchema>> }) =>
+  v.rawCheck<unknown>(({ dataset, addIssue }) => {
+    const body = Object(dataset.value) as Record<string, unknown>;
+    const absent = Object.keys(entries).filter(
+      (name) => entries[name]?.type === "optional" && !Object.hasOwn(body, name),
+    );
+    for (const key of Object.keys(body)) {
+      const meant = key in entries ? undefined : absent.find((name) => isSimilar(key, name));
+      if (meant === undefined) continue;
+      const path = { type: "object", origin: "key", input: body, key, value: body[key] } as const;
+      return addIssue({ message: `there is no such field. Did you mean \`${meant}\`?`, path: [path] });
+    }
+  });
+
+/** Fields that every body of our own routes can have. */
+const common = {
+  /** Name of the model, or `name@version`. Default: the default model of the deployment. */
+  model: v.optional(v.string()),
+  latency_budget_ms: LatencyBudget,
+};
+
+/** Whether to cut inputs that are too long instead of refusing them. */
+export const Truncate = v.optional(v.boolean(), false);
+
+/** Name of the prompt that is put before each text. Default: the model's default prompt, which most models do not have. */
+export const PromptName = v.optional(v.string());
+
+/** Texts of a request: one text, or a list. */
+export const Texts = v.union([v.string(), v.array(v.string())], "must be a string or a list of strings");
+
+export const textsIn = (texts: v.InferOutput<typeof Texts>): readonly string[] =>
+  typeof texts === "string" ? [texts] : texts;
+
+/** Maximum number of results. */
+export const PositiveInteger = v.pipe(v.number(), v.integer(), v.minValue(1));
+
+/** Fields that every answer of our own routes has. */
+export interface AnswerFields {
+  model: string;
+  version: string;
+  tier: Tier;
+  usage: { tokens: number };
+}
+
+/** The body of one of our own routes. */
+export const ownBody = <const Entries extends v.ObjectEntries>(entries: Entries) => {
+  const fields = v.object({ ...entries, ...common }, didYouMean);
+  return v.pipe(v.unknown(), noMisspeltField(fields), fields);
+};

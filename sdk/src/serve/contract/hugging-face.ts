@@ -1,0 +1,46 @@
+import * as v from "valibot";
+import { LatencyBudget } from "./fields.ts";
+
+// Bodies of Hugging Face's inference API: https://huggingface.co/docs/inference-providers/tasks
+
+const Count = v.pipe(v.number(), v.integer(), v.minValue(1));
+const TextPair = v.object({ text: v.string(), text_pair: v.string() });
+const QuestionInput = v.object({ question: v.string(), context: v.string() });
+const SimilarityInput = v.object({ source_sentence: v.string(), sentences: v.array(v.string()) });
+
+const Inputs = v.union(
+  [v.string(), v.array(v.string()), QuestionInput, SimilarityInput, TextPair],
+  "must be a string, a list of strings, or an object with the fields of the model's task",
+);
+export type HuggingFaceInputs = v.InferOutput<typeof Inputs>;
+
+/** Options of transformers' pipelines. */
+const Parameters = v.object({
+  truncate: v.nullish(v.boolean()),
+  truncation: v.nullish(v.boolean()),
+  normalize: v.nullish(v.boolean()),
+  prompt_name: v.nullish(v.string()),
+  top_k: v.nullish(Count),
+  function_to_apply: v.nullish(v.picklist(["softmax", "sigmoid", "none"])),
+  aggregation_strategy: v.nullish(v.picklist(["none", "simple", "first", "average", "max"])),
+  ignore_labels: v.nullish(v.array(v.string())),
+  candidate_labels: v.nullish(v.union([v.pipe(v.array(v.string()), v.minLength(1)), v.string()])),
+  multi_label: v.nullish(v.boolean()),
+  hypothesis_template: v.nullish(v.pipe(v.string(), v.includes("{}", "must contain {}, which stands for the label"))),
+  doc_stride: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  max_answer_len: v.nullish(Count),
+  handle_impossible_answer: v.nullish(v.boolean()),
+});
+export type HuggingFaceParameters = v.InferOutput<typeof Parameters>;
+
+/** The body of `POST /`. It names no task: the model has one. */
+export const HuggingFaceRequest = v.object({
+  inputs: Inputs,
+  parameters: v.nullish(Parameters),
+  // `huggingface_hub` sends these fields of feature extraction beside `inputs`.
+  truncate: v.nullish(v.boolean()),
+  normalize: v.nullish(v.boolean()),
+  prompt_name: v.nullish(v.string()),
+  latency_budget_ms: LatencyBudget,
+});
+export type HuggingFaceRequest = v.InferOutput<typeof HuggingFaceRequest>;

@@ -1,0 +1,33 @@
+import * as v from "valibot";
+import type { Tier } from "./headers.ts";
+
+/** Token ids as base64 of little-endian int32, and the index of the first token with token type 1, if there is one. */
+const Sequence = v.object({
+  ids: v.string(),
+  second_from: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+});
+export type SequenceJson = v.InferInput<typeof Sequence>;
+
+/**
+ * The body of `POST /v1/outputs`, the route with which an edge asks its region. It has sequences, or, as long as the edge
+ * has not loaded the model's tokenizer, texts and pairs of texts.
+ */
+export const OutputsRequest = v.object({
+  /** Name of the model. */
+  model: v.string(),
+  sequences: v.optional(v.array(Sequence)),
+  inputs: v.optional(v.array(v.union([v.string(), v.tuple([v.string(), v.string()])])), []),
+  /** Whether inputs that are too long are cut. */
+  truncate: v.optional(v.boolean(), false),
+  latency_budget_ms: v.optional(v.number()),
+});
+export type OutputsRequest = v.InferInput<typeof OutputsRequest>;
+
+export interface OutputsResponse {
+  model: string;
+  version: string;
+  tier: Tier;
+  /** The model's output for each sequence, as base64 of little-endian float32. */
+  outputs: string[];
+  usage: { tokens: number };
+}

@@ -1,0 +1,16 @@
+import * as v from "valibot";
+import { type AnswerFields, ownBody, Truncate } from "./fields.ts";
+
+/** The body of `POST /v1/similarity`. */
+export const SimilarityRequest = ownBody({
+  source: v.string(),
+  /** Texts that are compared with `source`. */
+  texts: v.array(v.string()),
+  truncate: Truncate,
+});
+export type SimilarityRequest = v.InferInput<typeof SimilarityRequest>;
+
+export interface SimilarityResponse extends AnswerFields {
+  /** One score per text, in their order: the cosine, or the score of a cross-encoder. */
+  scores: number[];
+}

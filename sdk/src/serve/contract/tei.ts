@@ -1,0 +1,58 @@
+import * as v from "valibot";
+import { LatencyBudget } from "./fields.ts";
+
+// Bodies of text-embeddings-inference: https://huggingface.github.io/text-embeddings-inference
+
+/** The server cuts inputs that are too long unless a request forbids it, as text-embeddings-inference does by default. */
+const cutting = {
+  truncate: v.nullish(v.boolean(), true),
+  truncation_direction: v.nullish(v.picklist(["Right", "right"], "must be Right: texts are cut at their end"), "Right"),
+};
+const common = { ...cutting, latency_budget_ms: LatencyBudget };
+const Texts = v.union([v.string(), v.array(v.string())], "must be a string or a list of strings");
+
+/** The body of `POST /embed`. */
+export const TeiEmbedRequest = v.object({
+  inputs: Texts,
+  ...common,
+  prompt_name: v.nullish(v.string()),
+  normalize: v.nullish(v.boolean(), true),
+  dimensions: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1))),
+});
+
+/** The body of `POST /embed_all` and `POST /embed_sparse`. */
+export const TeiTokensRequest = v.object({ inputs: Texts, ...common, prompt_name: v.nullish(v.string()) });
+
+const Pair = v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(2, "must have one or two strings"));
+
+/** The body of `POST /predict`: a text, a pair of texts as a list, or a list of lists. */
+export const TeiPredictRequest = v.object({
+  inputs: v.union(
+    [v.string(), Pair, v.array(Pair)],
+    "must be a string, a list of one or two strings, or a list of such lists",
+  ),
+  raw_scores: v.nullish(v.boolean(), false),
+  ...common,
+});
+
+/** The body of `POST /rerank`. */
+export const TeiRerankRequest = v.object({
+  query: v.string(),
+  texts: v.array(v.string()),
+  raw_scores: v.nullish(v.boolean(), false),
+  return_text: v.nullish(v.boolean(), false),
+  ...common,
+});
+
+/** The body of `POST /similarity`. */
+export const TeiSimilarityRequest = v.object({
+  inputs: v.object({ source_sentence: v.string(), sentences: v.array(v.string()) }),
+  parameters: v.nullish(v.object(cutting)),
+  latency_budget_ms: LatencyBudget,
+});
+
+/** The body of an error. */
+export interface TeiErrorBody {
+  error: string;
+  error_type: "Unhealthy" | "Backend" | "Overloaded" | "Validation" | "Tokenizer" | "Empty";
+}

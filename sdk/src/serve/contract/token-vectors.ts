@@ -1,0 +1,19 @@
+import * as v from "valibot";
+import { type AnswerFields, EncodingFormat, ownBody, PromptName, Texts, Truncate } from "./fields.ts";
+
+/** The body of `POST /v1/token-vectors`. */
+export const TokenVectorsRequest = ownBody({
+  inputs: Texts,
+  truncate: Truncate,
+  prompt_name: PromptName,
+  /** `base64` encodes the little-endian float32 bytes of each input's vectors, one after the other. */
+  encoding_format: v.optional(EncodingFormat, "float"),
+});
+export type TokenVectorsRequest = v.InferInput<typeof TokenVectorsRequest>;
+
+export interface TokenVectorsResponse extends AnswerFields {
+  /** One vector per token of each input; base64 strings when `encoding_format` is `base64`. */
+  embeddings: number[][][] | string[];
+  /** Size of each vector. */
+  dimensions: number;
+}

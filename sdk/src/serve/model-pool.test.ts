@@ -1,0 +1,124 @@
+import { describe, expect, it } from "vitest";
+import { errorLog } from "#test/fixtures/error-log.ts";
+import { randomNumbers } from "#test/fixtures/seeded.ts";
+import { backgroundWork, fakeEngine, latch, publishTiny } from "#test/fixtures/tiny-model.ts";
+import { memoryStore } from "../storage/memory.ts";
+import { modelHolder } from "./model-holder.ts";
+import { modelPool } from "./model-pool.ts";
+
+errorLog();
+
+const BYTES = 40;
+/** Room for two models. */
+const LIMIT = 100;
+const NAMES = ["a", "b", "c"];
+
+/** Makes a pool of three models of 40 bytes. */
+async function setUp(limitBytes = LIMIT) {
+  const store = memoryStore();
+  const versions: string[] = [];
+  for (const name of NAMES) versions.push(await publishTiny(store, "x".repeat(BYTES), { name }));
+  const engine = fakeEngine();
+  const models = modelPool({
+    names: NAMES,
+    limitBytes,
+    timeoutMs: 200,
+    holder: (name, version, reserve) => modelHolder({ store, name, version, engine, reserve }),
+  });
+  const { background, settled } = backgroundWork();
+  let peak = 0;
+  async function use<T>(name: string | undefined, work: () => Promise<T>): Promise<T> {
+    const holder = models.holderOf(name);
+    let model = await holder.load(background);
+    while (!holder.holds(model)) model = await holder.load(background);
+    return holder.using(model, async () => {
+      peak = Math.max(peak, models.bytes());
+      return work();
+    });
+  }
+  const loaded = () => engine.sessions.filter(({ releases }) => releases === 0).length;
+  return { store, engine, models, use, loaded, versions, settled, peak: () => peak };
+}
+
+describe("a pool of models", () => {
+  it("gives the first model to requests that name none, and refuses models that it does not serve", async () => {
+    const { models } = await setUp();
+    expect(models.holderOf()).toBe(models.holderOf("a"));
+    expect(models.holderOf().name).toBe("a");
+    for (const name of ["d", "", "a@b@c", "A"]) {
+      expect(() => models.holderOf(name)).toThrow(expect.objectContaining({ code: "model_unknown" }));
+    }
+  });
+
+  it("unloads the model that has not been used for the longest time", async () => {
+    const { use, loaded, engine } = await setUp();
+    const work = async () => {};
+    for (const name of ["a", "b", "a", "c"]) await use(name, work);
+    expect(loaded()).toBe(2);
+    expect(engine.sessions[1]?.releases).toBe(1);
+    await use("a", work);
+    expect(engine.sessions).toHaveLength(3);
+  });
+
+  it("lets requests on a model finish before it is unloaded", async () => {
+    const { use, engine } = await setUp(BYTES);
+    const { promise: opened, resolve: open } = latch();
+    const first = use("a", () => opened);
+    await expect.poll(() => engine.sessions.length).toBe(1);
+    const second = use("b", async () => "b");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(engine.sessions).toHaveLength(1);
+    open();
+    await first;
+    expect(await second).toBe("b");
+    expect(engine.sessions[0]?.releases).toBe(1);
+  });
+
+  it("refuses a load when models in use leave too little room for too long", async () => {
+    const { use } = await setUp(BYTES);
+    const { promise: opened, resolve: open } = latch();
+    const first = use("a", () => opened);
+    await expect(use("b", async () => {})).rejects.toMatchObject({ code: "memory_full" });
+    open();
+    await first;
+    await expect(use("b", async () => "b")).resolves.toBe("b");
+  });
+
+  it("refuses a model that is larger than the limit", async () => {
+    const { use } = await setUp(BYTES - 1);
+    await expect(use("a", async () => {})).rejects.toMatchObject({ code: "memory_full" });
+  });
+
+  it("loads a pinned version beside the current one, and never replaces it", async () => {
+    const { use, store, versions, models } = await setUp();
+    const newer = await publishTiny(store, "y".repeat(BYTES), { name: "a" });
+    const version = async (name: string) => {
+      const holder = models.holderOf(name);
+      return (await holder.load(() => {})).version;
+    };
+    expect(await version("a")).toBe(newer);
+    expect(await version(`a@${versions[0]}`)).toBe(versions[0]);
+    await expect(use("a@000000000000", async () => {})).rejects.toMatchObject({ code: "model_not_published" });
+  });
+
+  it("answers 300 requests across three models, never exceeds the limit, and loses nothing", async () => {
+    const { use, engine, peak, models } = await setUp();
+    const random = randomNumbers(1);
+    let answered = 0;
+    for (let round = 0; round < 100; round++) {
+      const names = Array.from({ length: 3 }, () => NAMES[Math.floor(random() * 3)] as string);
+      await Promise.all(
+        names.map((name) =>
+          use(name, async () => {
+            await new Promise((resolve) => setTimeout(resolve, random() * 2));
+            answered++;
+          }),
+        ),
+      );
+    }
+    expect(answered).toBe(300);
+    expect(engine.sessions.length).toBeGreaterThan(50);
+    expect(peak()).toBeLessThanOrEqual(LIMIT);
+    expect(models.bytes()).toBeLessThanOrEqual(LIMIT);
+  });
+});

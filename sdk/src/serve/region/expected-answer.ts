@@ -1,0 +1,61 @@
+import type { Manifest } from "../../artifact/manifest.ts";
+import { totalLength } from "../../artifact/total-length.ts";
+import type { TokenSequence } from "../../runtime/engine/engine.ts";
+import { idsOf } from "../../runtime/engine/token-sequence.ts";
+import { outputLength } from "../../runtime/tasks/task-output.ts";
+
+/** The answer that the edge itself would give, as far as the edge knows it. */
+export interface ExpectedAnswer {
+  readonly model: string;
+  /** The version that the edge serves. */
+  readonly version: string;
+  /** Length of each output, in order. */
+  readonly lengths: readonly number[];
+  /**
+   * Euclidean norm of the outputs: vectors that are normalized have 1, other vectors are not zero, and logits can have any
+   * norm.
+   */
+  readonly norm: "one" | "not-zero" | "any";
+  /** Tokens of all sequences together; undefined if the edge has not encoded them. */
+  readonly tokens?: number | undefined;
+  /** Maximum tokens of a sequence. */
+  readonly maxTokens: number;
+  /** Predicted milliseconds of the region's computation, from the model's measurements. */
+  readonly computeMs: number;
+  /**
+   * Whether an input can be longer than `maxTokens`, so that it must be cut. Only regions of our own cut where the edge does.
+   * Default false.
+   */
+  readonly mayCut?: boolean | undefined;
+}
+
+/**
+ * Describes the answer to a question.
+ *
+ * @param inputs number of inputs, each of which has an output of the same length as long as the sequences are unknown
+ */
+export function expectedAnswer(
+  { manifest, version }: { readonly manifest: Manifest; readonly version: string },
+  { sequences, inputs, inRegionMs, mayCut }: ExpectedCall,
+): ExpectedAnswer {
+  const ids = sequences?.map(idsOf);
+  return {
+    model: manifest.name,
+    version,
+    lengths: ids?.map((each) => outputLength(manifest, each)) ?? Array(inputs).fill(outputLength(manifest, ONE_TOKEN)),
+    norm: manifest.task !== "embed" ? "any" : manifest.normalize ? "one" : "not-zero",
+    tokens: ids && totalLength(ids),
+    maxTokens: manifest.maxTokens,
+    computeMs: inRegionMs,
+    mayCut,
+  };
+}
+
+interface ExpectedCall {
+  readonly sequences?: readonly TokenSequence[] | undefined;
+  readonly inputs: number;
+  readonly inRegionMs: number;
+  readonly mayCut: boolean;
+}
+
+const ONE_TOKEN = { length: 1 };

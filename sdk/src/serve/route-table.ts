@@ -1,0 +1,82 @@
+import type { Handler } from "hono";
+import type { DialectName } from "./contract/errors.ts";
+import type { Deployment } from "./deployment.ts";
+import { answerRoute } from "./routes/answer.ts";
+import type { BodySchema } from "./routes/call.ts";
+import { classifyRoute } from "./routes/classify.ts";
+import { cohereEmbedRoute } from "./routes/cohere/embed.ts";
+import { cohereRerankRoute } from "./routes/cohere/rerank.ts";
+import { embedRoute } from "./routes/embed.ts";
+import { huggingFaceRoute } from "./routes/hugging-face/inference.ts";
+import { openAiEmbeddingsRoute } from "./routes/openai-embeddings.ts";
+import { outputsRoute } from "./routes/outputs.ts";
+import { rerankRoute } from "./routes/rerank.ts";
+import { similarityRoute } from "./routes/similarity.ts";
+import { sparseRoute } from "./routes/sparse.ts";
+import { tagRoute } from "./routes/tag.ts";
+import { type TaskRoute, taskHandler } from "./routes/task-route.ts";
+import { teiEmbedRoute } from "./routes/tei/embed.ts";
+import { teiEmbedAllRoute } from "./routes/tei/embed-all.ts";
+import { teiEmbedSparseRoute } from "./routes/tei/embed-sparse.ts";
+import { teiPredictRoute } from "./routes/tei/predict.ts";
+import { teiRerankRoute } from "./routes/tei/rerank.ts";
+import { teiSimilarityRoute } from "./routes/tei/similarity.ts";
+import { tokenVectorsRoute } from "./routes/token-vectors.ts";
+import { zeroShotRoute } from "./routes/zero-shot.ts";
+
+/** A route that answers calls of a task, in the words of a dialect. */
+export interface TableRoute {
+  readonly path: string;
+  readonly dialect: DialectName;
+  handler<Env extends object>(deployment: Deployment<Env>): Handler<{ Bindings: Env }>;
+}
+
+const entry = <S extends BodySchema, R>(dialect: DialectName, path: string, route: TaskRoute<S, R>): TableRoute => ({
+  path,
+  dialect,
+  handler: (deployment) => taskHandler(deployment, route),
+});
+
+/** Routes under `/v1` and `/v2`, for every app. */
+export const versionedRoutes: readonly TableRoute[] = [
+  entry("own", "/v1/answer", answerRoute),
+  entry("own", "/v1/classify", classifyRoute),
+  entry("own", "/v1/embed", embedRoute),
+  entry("own", "/v1/outputs", outputsRoute),
+  entry("own", "/v1/rerank", rerankRoute),
+  entry("own", "/v1/similarity", similarityRoute),
+  entry("own", "/v1/sparse", sparseRoute),
+  entry("own", "/v1/tag", tagRoute),
+  entry("own", "/v1/token-vectors", tokenVectorsRoute),
+  entry("own", "/v1/zero-shot", zeroShotRoute),
+  entry("openai", "/v1/embeddings", openAiEmbeddingsRoute),
+  entry("cohere", "/v2/embed", cohereEmbedRoute),
+  entry("cohere", "/v2/rerank", cohereRerankRoute),
+];
+
+/** Routes at the root, for deployments that are apps of their own. */
+export const rootRoutes: readonly TableRoute[] = [
+  entry("tei", "/embed", teiEmbedRoute),
+  entry("tei", "/embed_all", teiEmbedAllRoute),
+  entry("tei", "/embed_sparse", teiEmbedSparseRoute),
+  entry("tei", "/predict", teiPredictRoute),
+  entry("tei", "/rerank", teiRerankRoute),
+  entry("tei", "/similarity", teiSimilarityRoute),
+  entry("openai", "/embeddings", openAiEmbeddingsRoute),
+  entry("hugging-face", "/", huggingFaceRoute),
+];
+
+/** Prefix of all paths under which a request names its model, for dialects without a field for it. */
+export const MODEL_PREFIX = "/models/:model";
+
+/** Longer paths first: `/v1/embed` ends like `/embed`. */
+const byLength = [...versionedRoutes, ...rootRoutes].sort((a, b) => b.path.length - a.path.length);
+
+/** Returns the dialect of a request's path, which can have anything before the route: the app can be mounted anywhere. */
+export function dialectOf(path: string): DialectName {
+  const bare = path.replace(/\/$/, "");
+  const known = byLength.find((route) => bare.endsWith(route.path));
+  if (known) return known.dialect;
+  if (bare === "" || /^\/models\/[^/]+$/.test(bare)) return "hugging-face";
+  return path.includes("/v2/") ? "cohere" : "own";
+}

@@ -1,0 +1,19 @@
+import type { RankedDocument } from "../../../runtime/tasks/rerank.ts";
+import { rerankCall } from "../../../runtime/tasks/rerank-call.ts";
+import { CohereRerankRequest, type CohereRerankResponse } from "../../contract/cohere.ts";
+import { requestIdOf } from "../../middleware/request-id.ts";
+import { rankedResults, textOfDocument } from "../ranked-results.ts";
+import type { TaskRoute } from "../task-route.ts";
+import { cohereMeta } from "./meta.ts";
+
+/** Cohere's `POST /v2/rerank`. */
+export const cohereRerankRoute: TaskRoute<typeof CohereRerankRequest, RankedDocument[]> = {
+  schema: CohereRerankRequest,
+  call: ({ query, documents, top_n }) => rerankCall(query, documents.map(textOfDocument), { topN: top_n }),
+  respond: (c, answer, body) =>
+    c.json<CohereRerankResponse>({
+      id: requestIdOf(c),
+      results: rankedResults(answer.result, body),
+      meta: cohereMeta(answer),
+    }),
+};

@@ -1,0 +1,311 @@
+import { describe, expect, it } from "vitest";
+import { errorLog } from "#test/fixtures/error-log.ts";
+import { taskEngine, taskStore } from "#test/fixtures/task-model.ts";
+import { TINY } from "#test/fixtures/tiny-model.ts";
+import type { Task } from "../../artifact/manifest.ts";
+import { createEdgeApp } from "../edge-app.ts";
+
+errorLog();
+
+const embed: Task = { task: "embed", pooling: "mean", normalize: true, dimensions: 8 };
+const prompted: Task = { ...embed, prompts: { query: "query: ", passage: "passage: " } };
+const raw: Task = { ...embed, normalize: false };
+const classify: Task = { task: "classify", input: "text", labels: ["no", "yes"] };
+const inference: Task = { task: "classify", input: "pair", labels: ["contradiction", "entailment"] };
+const crossEncoder: Task = { task: "classify", input: "pair", labels: ["LABEL_0"] };
+const sparse: Task = { task: "sparse" };
+const tags: Task = { task: "tag", labels: ["O", "B-PER", "I-PER"] };
+const answers: Task = { task: "answer" };
+const tokenVectors: Task = { task: "token-vectors", dimensions: 4 };
+
+/** Makes an edge that serves a model for a task. */
+async function setUp(task: Task) {
+  const models = await taskStore(task);
+  const edge = createEdgeApp({ models, model: TINY.name, keys: ["k"], log: false, engine: taskEngine(task) });
+  const post = (path: string, body: object, key = "k") =>
+    edge.request(path, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  const read = async (path: string, body: object): Promise<unknown> => {
+    const response = await post(path, body);
+    const json = await response.json();
+    expect({ status: response.status, json }).toMatchObject({ status: 200 });
+    return json;
+  };
+  const own = async (path: string, body: object) => (await read(path, body)) as { [name: string]: unknown };
+  return { post, read, own };
+}
+
+const two = ["to be", "or not to be"];
+
+describe("text-embeddings-inference", () => {
+  it("POST /embed gives the vectors of /v1/embed, and describes the work in its headers", async () => {
+    const { post, own } = await setUp(embed);
+    const response = await post("/embed", { inputs: two });
+    expect(await response.json()).toEqual((await own("/v1/embed", { inputs: two }))["embeddings"]);
+    const header = (name: string) => response.headers.get(name);
+    expect(header("x-compute-type")).toBe("cpu");
+    expect(header("x-compute-characters")).toBe(`${two.join("").length}`);
+    expect(header("x-compute-tokens")).toBe("10");
+    for (const name of ["x-compute-time", "x-total-time", "x-tokenization-time", "x-queue-time", "x-inference-time"]) {
+      expect(header(name)).toMatch(/^\d+$/);
+    }
+  });
+
+  it("POST /embed cuts long texts unless truncate is false, and takes null for what is left out", async () => {
+    const { post } = await setUp(embed);
+    const long = "word ".repeat(40);
+    expect((await post("/embed", { inputs: long, truncate: null, prompt_name: null, dimensions: null })).status).toBe(
+      200,
+    );
+    const refused = await post("/embed", { inputs: long, truncate: false });
+    expect(refused.status).toBe(422);
+    expect(await refused.json()).toMatchObject({ error: expect.stringMatching(/tokens/), error_type: "Tokenizer" });
+  });
+
+  it("POST /embed normalizes unless normalize is false, which a normalizing model cannot do", async () => {
+    const plain = await setUp(raw);
+    const norm = async (fields: object) =>
+      Math.hypot(...((await plain.read("/embed", { inputs: "to be", ...fields })) as [number[]])[0]);
+    expect(await norm({})).toBeCloseTo(1, 6);
+    expect(Math.abs((await norm({ normalize: false })) - 1)).toBeGreaterThan(0.01);
+    const { post } = await setUp(embed);
+    const refused = await post("/embed", { inputs: "to be", normalize: false });
+    expect({ status: refused.status, ...((await refused.json()) as object) }).toMatchObject({
+      status: 422,
+      error_type: "Validation",
+    });
+  });
+
+  it("POST /embed puts a prompt before each text", async () => {
+    const { read } = await setUp(prompted);
+    expect(await read("/embed", { inputs: "to be", prompt_name: "query" })).toEqual(
+      await read("/embed", { inputs: "query: to be" }),
+    );
+  });
+
+  it("POST /predict takes a text, a pair, or a list of them", async () => {
+    const texts = await setUp(classify);
+    const [first, second] = (await texts.own("/v1/classify", { inputs: two }))["results"] as unknown[];
+    expect(await texts.read("/predict", { inputs: two[0] })).toEqual(first);
+    expect(await texts.read("/predict", { inputs: [two[1]] })).toEqual(second);
+    expect(await texts.read("/predict", { inputs: two.map((text) => [text]) })).toEqual([first, second]);
+    const pairs = await setUp(inference);
+    const [scored] = (await pairs.own("/v1/classify", { inputs: { text: "a", text_pair: "b" } }))[
+      "results"
+    ] as unknown[];
+    expect(await pairs.read("/predict", { inputs: ["a", "b"] })).toEqual(scored);
+    expect(
+      await pairs.read("/predict", {
+        inputs: [
+          ["a", "b"],
+          ["a", "b"],
+        ],
+      }),
+    ).toEqual([scored, scored]);
+  });
+
+  it("POST /rerank gives scores, best first, and texts if asked", async () => {
+    const { read } = await setUp(crossEncoder);
+    const body = { query: "a", texts: ["b", "c", "d"] };
+    const scored = (await read("/rerank", body)) as { index: number; score: number }[];
+    expect(scored.map(({ index }) => index).sort()).toEqual([0, 1, 2]);
+    expect(scored.map(({ score }) => score)).toEqual(scored.map(({ score }) => score).toSorted((a, b) => b - a));
+    const raw = (await read("/rerank", { ...body, raw_scores: true, return_text: true })) as {
+      index: number;
+      score: number;
+      text: string;
+    }[];
+    expect(raw.map(({ index, text }) => body.texts[index] === text)).toEqual([true, true, true]);
+    expect(raw.map(({ score }) => 1 / (1 + Math.exp(-score)))).toEqual(
+      scored.map(({ score }) => expect.closeTo(score, 12)),
+    );
+  });
+
+  it("POST /similarity, /embed_sparse and /embed_all give what our own routes give", async () => {
+    const similar = await setUp(embed);
+    const scores = (await similar.own("/v1/similarity", { source: "a", texts: two }))["scores"];
+    expect(await similar.read("/similarity", { inputs: { source_sentence: "a", sentences: two } })).toEqual(scores);
+    const weights = await setUp(sparse);
+    const [entry] = (await weights.own("/v1/sparse", { inputs: "to be" }))["embeddings"] as [
+      { indices: number[]; values: number[] },
+    ];
+    expect(await weights.read("/embed_sparse", { inputs: "to be" })).toEqual([
+      entry.indices.map((index, i) => ({ index, value: entry.values[i] })),
+    ]);
+    const tokens = await setUp(tokenVectors);
+    expect(await tokens.read("/embed_all", { inputs: two })).toEqual(
+      (await tokens.own("/v1/token-vectors", { inputs: two }))["embeddings"],
+    );
+  });
+
+  it.each([
+    [422, "Validation", { inputs: 1 }],
+    [422, "Validation", { inputs: "a", truncation_direction: "Left" }],
+    [422, "Validation", { inputs: "a", dimensions: 9 }],
+    [400, "Empty", { inputs: "" }],
+    [400, "Empty", { inputs: [] }],
+  ])("answers faults with %d and the type %s", async (status, type, body) => {
+    const { post } = await setUp(embed);
+    const response = await post("/embed", body);
+    expect(response.status).toBe(status);
+    expect(await response.json()).toEqual({ error: expect.stringMatching(/./), error_type: type });
+  });
+
+  it("needs a key", async () => {
+    const { post } = await setUp(embed);
+    expect((await post("/embed", { inputs: "a" }, "other")).status).toBe(401);
+  });
+});
+
+describe("Cohere", () => {
+  it("POST /v2/embed gives every type of vectors, with the prompts of queries and documents", async () => {
+    const { read, own } = await setUp(prompted);
+    const types = ["float", "int8", "uint8", "binary", "ubinary", "base64"];
+    const answer = await read("/v2/embed", {
+      model: TINY.name,
+      texts: two,
+      input_type: "search_query",
+      embedding_types: types,
+    });
+    const expected = await own("/v1/embed", { inputs: two, prompt_name: "query" });
+    expect(answer).toMatchObject({
+      id: expect.stringMatching(/./),
+      response_type: "embeddings_by_type",
+      texts: two,
+      embeddings: { float: expected["embeddings"] },
+      meta: { api_version: { version: "2" }, billed_units: { input_tokens: expect.any(Number) } },
+    });
+    const { embeddings } = answer as { embeddings: Record<string, unknown[]> };
+    expect(Object.keys(embeddings)).toEqual(types);
+    for (const type of types.slice(1, 5)) {
+      expect(embeddings[type]).toEqual(
+        (await own("/v1/embed", { inputs: two, prompt_name: "query", output_type: type }))["embeddings"],
+      );
+    }
+    const documents = await read("/v2/embed", { model: TINY.name, texts: two, input_type: "search_document" });
+    expect(documents).toMatchObject({
+      embeddings: { float: (await own("/v1/embed", { inputs: two, prompt_name: "passage" }))["embeddings"] },
+    });
+  });
+
+  it("POST /v2/embed cuts long texts, and refuses them with NONE", async () => {
+    const { post } = await setUp(embed);
+    const body = { model: TINY.name, texts: ["word ".repeat(40)], input_type: "classification" };
+    expect((await post("/v2/embed", body)).status).toBe(200);
+    const refused = await post("/v2/embed", { ...body, truncate: "NONE" });
+    expect({ status: refused.status, body: await refused.json() }).toEqual({
+      status: 400,
+      body: { message: expect.stringMatching(/tokens/) },
+    });
+  });
+
+  it("POST /v2/rerank ranks as /v1/rerank does", async () => {
+    const { read, own } = await setUp(crossEncoder);
+    const body = { model: TINY.name, query: "a", documents: ["b", "c", "d"], top_n: 2 };
+    const { results } = await own("/v1/rerank", { ...body, return_documents: false });
+    expect(await read("/v2/rerank", body)).toMatchObject({ id: expect.stringMatching(/./), results });
+  });
+
+  it("answers unknown paths in its own format", async () => {
+    const { post } = await setUp(embed);
+    const response = await post("/v2/chat", {});
+    expect({ status: response.status, body: await response.json() }).toEqual({
+      status: 404,
+      body: { message: expect.stringMatching(/route/) },
+    });
+  });
+});
+
+describe("Hugging Face's inference API", () => {
+  const root = async (task: Task, body: object) => (await setUp(task)).read("/", body);
+  const ownOf = async (task: Task, path: string, body: object, field = "results") =>
+    (await (await setUp(task)).own(path, body))[field] as unknown[];
+  const label = { label: expect.any(String), score: expect.any(Number) };
+
+  it("embeds a text to a vector, and a list to a list", async () => {
+    const vectors = await ownOf(embed, "/v1/embed", { inputs: two }, "embeddings");
+    expect(await root(embed, { inputs: two })).toEqual(vectors);
+    expect(await root(embed, { inputs: two[0] })).toEqual(vectors[0]);
+    expect(await root(prompted, { inputs: "a", prompt_name: "query" })).toEqual(
+      await root(prompted, { inputs: "query: a" }),
+    );
+  });
+
+  it("compares sentences", async () => {
+    const scores = await ownOf(embed, "/v1/similarity", { source: "a", texts: two }, "scores");
+    expect(await root(embed, { inputs: { source_sentence: "a", sentences: two } })).toEqual(scores);
+  });
+
+  it("classifies texts and pairs, each with a list of labels", async () => {
+    expect(await root(classify, { inputs: "a" })).toEqual([[label, label]]);
+    expect(await root(classify, { inputs: two, parameters: { top_k: 1 } })).toEqual([[label], [label]]);
+    expect(await root(inference, { inputs: { text: "a", text_pair: "b" } })).toEqual(
+      await ownOf(inference, "/v1/classify", { inputs: { text: "a", text_pair: "b" } }),
+    );
+  });
+
+  it("labels texts by candidate labels, also as one string", async () => {
+    const [scores] = await ownOf(inference, "/v1/zero-shot", { inputs: "a", candidate_labels: ["x", "y"] });
+    expect(await root(inference, { inputs: "a", parameters: { candidate_labels: ["x", "y"] } })).toEqual(scores);
+    expect(await root(inference, { inputs: "a", parameters: { candidate_labels: "x, y" } })).toEqual(scores);
+    expect(await root(embed, { inputs: two, parameters: { candidate_labels: ["x", "y"] } })).toEqual([
+      [label, label],
+      [label, label],
+    ]);
+  });
+
+  it("finds entities in the form of transformers' pipeline", async () => {
+    const entities = (await ownOf(tags, "/v1/tag", { inputs: "Anna works" }))[0] as { label: string; text: string }[];
+    const expected = entities.map(({ label: entity_group, text: word, ...rest }) => ({ entity_group, word, ...rest }));
+    expect(await root(tags, { inputs: "Anna works" })).toEqual(expected);
+    expect(await root(tags, { inputs: ["Anna works"] })).toEqual([expected]);
+    const tokens = (await root(tags, {
+      inputs: "Anna works",
+      parameters: { aggregation_strategy: "none", ignore_labels: [] },
+    })) as object[];
+    expect(tokens).toHaveLength(2);
+    for (const token of tokens) expect(token).toHaveProperty("entity");
+  });
+
+  it("answers a question with an object, or a list with top_k", async () => {
+    const inputs = { question: "Who?", context: "Anna works in New York." };
+    const [found] = await ownOf(answers, "/v1/answer", { ...inputs, top_k: 2, doc_stride: 2 });
+    const first = (found as unknown[])[0];
+    expect(await root(answers, { inputs, parameters: { doc_stride: 2 } })).toEqual(first);
+    expect(await root(answers, { inputs, parameters: { doc_stride: 2, top_k: 2 } })).toEqual(found);
+  });
+
+  it("answers under a model's path too, and describes faults in its own format", async () => {
+    const { read, post } = await setUp(embed);
+    expect(await read(`/models/${TINY.name}`, { inputs: "a" })).toEqual(await read("/", { inputs: "a" }));
+    for (const inputs of [1, { question: "a" }, { question: "a", context: "b" }, ""]) {
+      const response = await post("/", { inputs });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toEqual({ error: expect.stringMatching(/./) });
+    }
+    expect((await post("/", { inputs: "a" }, "other")).status).toBe(401);
+  });
+});
+
+describe("paths that name a model", () => {
+  it("choose it for every dialect", async () => {
+    const { read, post } = await setUp(embed);
+    const plain = await read("/embed", { inputs: "to be" });
+    expect(await read(`/models/${TINY.name}/embed`, { inputs: "to be" })).toEqual(plain);
+    const unknown = await post("/models/other/embed", { inputs: "to be" });
+    expect(unknown.status).toBe(404);
+    expect(await unknown.json()).toEqual({ error: expect.stringContaining("other"), error_type: "Validation" });
+    expect((await post(`/models/${TINY.name}/v1/embed`, { inputs: "a" }, "other")).status).toBe(401);
+  });
+
+  it("can pin a version", async () => {
+    const { own, post } = await setUp(embed);
+    const { version } = await own("/v1/embed", { inputs: "a" });
+    expect(await own(`/models/${TINY.name}@${version}/v1/embed`, { inputs: "a" })).toMatchObject({ version });
+    expect(await own("/v1/embed", { inputs: "a", model: `${TINY.name}@${version}` })).toMatchObject({ version });
+    expect((await post(`/models/${TINY.name}@000000000000/v1/embed`, { inputs: "a" })).status).toBe(503);
+  });
+});

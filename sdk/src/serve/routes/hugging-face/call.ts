@@ -1,0 +1,145 @@
+import { BertEdgeError } from "../../../artifact/error.ts";
+import { type Manifest, taskUnsupported } from "../../../artifact/manifest.ts";
+import { answerCall } from "../../../runtime/tasks/answer-call.ts";
+import { classifyCall } from "../../../runtime/tasks/classify-call.ts";
+import { embedCall } from "../../../runtime/tasks/embed-call.ts";
+import { similarityCall } from "../../../runtime/tasks/rerank-call.ts";
+import { sparseCall } from "../../../runtime/tasks/sparse-call.ts";
+import { tagCall } from "../../../runtime/tasks/tag-call.ts";
+import type { TaskCall } from "../../../runtime/tasks/task-call.ts";
+import { tokenVectorsCall } from "../../../runtime/tasks/token-vectors-call.ts";
+import { zeroShotCall } from "../../../runtime/tasks/zero-shot-call.ts";
+import type { TextInput } from "../../../runtime/text-input.ts";
+import { vectorNumbers } from "../../contract/format-vector.ts";
+import type { HuggingFaceInputs, HuggingFaceParameters, HuggingFaceRequest } from "../../contract/hugging-face.ts";
+import { answerResults } from "../answer.ts";
+import { entityResults } from "../tag.ts";
+
+/**
+ * Makes the call that a body asks for. The body names no task, so it is chosen when the model is known: by the model's task,
+ * and by the fields of the inputs. The result is the JSON of the answer.
+ */
+export function huggingFaceCall(body: HuggingFaceRequest): TaskCall<unknown> {
+  const { inputs } = body;
+  return {
+    texts: textsOf(inputs),
+    on: (manifest) => callFor(body, manifest).on(manifest),
+  };
+}
+
+function textsOf(inputs: HuggingFaceInputs): readonly string[] {
+  if (typeof inputs === "string") return [inputs];
+  return Array.isArray(inputs) ? inputs : Object.values(inputs).flat();
+}
+
+function callFor({ inputs, parameters, ...beside }: HuggingFaceRequest, manifest: Manifest): TaskCall<unknown> {
+  const options: HuggingFaceParameters = { ...parameters };
+  // Hugging Face's servers cut what is too long.
+  const truncate = options.truncate ?? options.truncation ?? beside.truncate ?? true;
+  const fields = Object(inputs) as Record<string, unknown>;
+  if ("source_sentence" in fields) {
+    const { source_sentence, sentences } = inputs as { source_sentence: string; sentences: string[] };
+    return similarityCall(source_sentence, sentences, { truncate });
+  }
+  if (options.candidate_labels) return zeroShot(textList(inputs, manifest), options, truncate);
+  switch (manifest.task) {
+    case "embed": {
+      const prompt = options.prompt_name ?? beside.prompt_name ?? undefined;
+      const normalize = (options.normalize ?? beside.normalize) || undefined;
+      const call = embedCall(textList(inputs, manifest), { truncate, prompt, normalize });
+      return one(
+        inputs,
+        mapped(call, (vectors) => vectors.map(vectorNumbers)),
+      );
+    }
+    case "classify": {
+      const pairs =
+        "text" in fields ? [[fields["text"], fields["text_pair"]] as TextInput] : textList(inputs, manifest);
+      const activation = options.function_to_apply ?? undefined;
+      return classifyCall(pairs, { truncate, topK: options.top_k ?? undefined, activation });
+    }
+    case "tag": {
+      const texts = textList(inputs, manifest);
+      const strategy = options.aggregation_strategy ?? undefined;
+      const call = tagCall(texts, { strategy, ignoreLabels: options.ignore_labels ?? undefined, truncate });
+      const name = strategy === "none" ? "entity" : "entity_group";
+      const results = mapped(call, (all) =>
+        all.map((entities, i) =>
+          entityResults(texts[i] as string, entities).map(({ label, score, text, start, end }) => ({
+            [name]: label,
+            score,
+            word: text,
+            start,
+            end,
+          })),
+        ),
+      );
+      return one(inputs, results);
+    }
+    case "answer": {
+      if (!("question" in fields)) throw otherInputs(manifest, "an object with `question` and `context`");
+      const question = inputs as { question: string; context: string };
+      const topK = options.top_k ?? 1;
+      const call = answerCall([question], {
+        topK,
+        stride: options.doc_stride ?? undefined,
+        maxAnswerTokens: options.max_answer_len ?? undefined,
+        handleImpossibleAnswer: options.handle_impossible_answer ?? undefined,
+      });
+      return mapped(call, ([answers = []]) => {
+        const results = answerResults(question.context, answers);
+        return topK === 1 ? results[0] : results;
+      });
+    }
+    case "sparse":
+      return one(inputs, sparseCall(textList(inputs, manifest), { truncate }));
+    case "token-vectors": {
+      const call = tokenVectorsCall(textList(inputs, manifest), { truncate });
+      const rows = mapped(call, (all) =>
+        all.map(({ vectors, dimensions }) =>
+          Array.from({ length: vectors.length / dimensions }, (_, token) =>
+            vectorNumbers(vectors.subarray(token * dimensions, (token + 1) * dimensions)),
+          ),
+        ),
+      );
+      return one(inputs, rows);
+    }
+    case "fill-mask":
+      throw taskUnsupported(manifest, "embed");
+  }
+}
+
+function zeroShot(texts: readonly string[], options: HuggingFaceParameters, truncate: boolean): TaskCall<unknown> {
+  const labels = options.candidate_labels ?? [];
+  const call = zeroShotCall(texts, {
+    candidateLabels: typeof labels === "string" ? labels.split(",").map((label) => label.trim()) : labels,
+    multiLabel: options.multi_label ?? undefined,
+    hypothesisTemplate: options.hypothesis_template ?? undefined,
+    truncate,
+  });
+  return texts.length === 1 ? mapped(call, ([only]) => only) : call;
+}
+
+/** Changes the result of a call. */
+const mapped = <R, S>(call: TaskCall<R>, change: (result: R) => S): TaskCall<S> => ({
+  ...call,
+  on(manifest) {
+    const { decode, ...rest } = call.on(manifest);
+    return { ...rest, decode: (outputs) => change(decode(outputs)) };
+  },
+});
+
+/** A single input gets a single result instead of a list. */
+const one = <R>(inputs: HuggingFaceInputs, call: TaskCall<readonly R[]>): TaskCall<unknown> =>
+  typeof inputs === "string" ? mapped(call, ([only]) => only) : call;
+
+function textList(inputs: HuggingFaceInputs, manifest: Manifest): readonly string[] {
+  if (typeof inputs === "string") return [inputs];
+  if (Array.isArray(inputs)) return inputs;
+  throw otherInputs(manifest, "a string or a list of strings");
+}
+
+const otherInputs = ({ name, task }: Manifest, what: string): BertEdgeError =>
+  new BertEdgeError("request_invalid", `The model ${name} has the task ${task}, which needs other inputs.`, {
+    hint: `Send ${what} as \`inputs\`.`,
+  });

@@ -1,0 +1,10 @@
+import { HuggingFaceRequest } from "../../contract/hugging-face.ts";
+import type { TaskRoute } from "../task-route.ts";
+import { huggingFaceCall } from "./call.ts";
+
+/** `POST /` of Hugging Face's inference endpoints. */
+export const huggingFaceRoute: TaskRoute<typeof HuggingFaceRequest, unknown> = {
+  schema: HuggingFaceRequest,
+  call: huggingFaceCall,
+  respond: (c, { result }) => c.json(result as object),
+};

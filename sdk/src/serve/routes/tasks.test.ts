@@ -1,0 +1,344 @@
+import { describe, expect, it, vi } from "vitest";
+import { errorLog } from "#test/fixtures/error-log.ts";
+import { taskEngine, taskStore } from "#test/fixtures/task-model.ts";
+import { TINY } from "#test/fixtures/tiny-model.ts";
+import type { Task } from "../../artifact/manifest.ts";
+import { createEdgeApp } from "../edge-app.ts";
+import { regionTier } from "../region/region.ts";
+import { createRegionApp } from "../region-app.ts";
+
+errorLog();
+
+const embed: Task = { task: "embed", pooling: "mean", normalize: true, dimensions: 8 };
+const labels = ["negative", "neutral", "positive"];
+const classify: Task = { task: "classify", input: "text", labels };
+const crossEncoder: Task = { task: "classify", input: "pair", labels: ["LABEL_0"] };
+const inference: Task = { task: "classify", input: "pair", labels: ["contradiction", "entailment", "neutral"] };
+const sparse: Task = { task: "sparse" };
+const tags: Task = { task: "tag", labels: ["O", "B-PER", "I-PER"] };
+const answers: Task = { task: "answer" };
+const tokenVectors: Task = { task: "token-vectors", dimensions: 4 };
+
+/** Makes an edge with a region. Both serve a model for the task. */
+async function setUp(task: Task) {
+  const store = await taskStore(task);
+  const region = createRegionApp({
+    ...{ models: store, model: TINY.name, keys: ["r"] },
+    engine: taskEngine(task, { target: "regional-cpu" }),
+  });
+  const asked: string[] = [];
+  const edge = createEdgeApp({
+    ...{ models: store, model: TINY.name, keys: ["k"], log: false as const },
+    engine: taskEngine(task),
+    region: regionTier({
+      ...{ url: "http://region.test", key: "r" },
+      fetch: (async (request: Request) => {
+        asked.push(new URL(request.url).pathname);
+        return region.fetch(request);
+      }) as typeof fetch,
+    }),
+  });
+  const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+    edge.request(path, {
+      method: "POST",
+      headers: { authorization: "Bearer k", "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+  for (const app of [region, edge]) {
+    await vi.waitFor(async () => expect((await app.request("/ready")).status).toBe(200));
+  }
+  return { post, asked };
+}
+
+const two = ["to be", "or not to be"];
+
+const context = "🗼 To be or not to be, that is the question. ".repeat(3);
+
+/** For each route: a model, a body, and what the answer has. */
+const answered: [path: string, model: Task, body: object, answer: object][] = [
+  ["/v1/tag", tags, { inputs: two }, { results: [expect.any(Array), expect.any(Array)] }],
+  [
+    "/v1/answer",
+    answers,
+    { question: "What?", context, doc_stride: 2, top_k: 2 },
+    { results: [Array(2).fill(expect.objectContaining({ answer: expect.any(String) }))] },
+  ],
+  [
+    "/v1/answer",
+    answers,
+    {
+      inputs: [
+        { question: "What?", context },
+        { question: "Who?", context: "You" },
+      ],
+      doc_stride: 0,
+    },
+    { results: [expect.any(Array), expect.any(Array)] },
+  ],
+  ["/v1/embed", embed, { inputs: two, dimensions: 4 }, { embeddings: [expect.any(Array), expect.any(Array)] }],
+  [
+    "/v1/sparse",
+    sparse,
+    { inputs: two },
+    { embeddings: Array(2).fill({ indices: expect.any(Array), values: expect.any(Array) }) },
+  ],
+  ["/v1/token-vectors", tokenVectors, { inputs: two }, { dimensions: 4, usage: { tokens: 10 } }],
+  [
+    "/v1/classify",
+    classify,
+    { inputs: two, top_k: 2 },
+    { results: Array(2).fill(Array(2).fill({ label: expect.any(String), score: expect.any(Number) })) },
+  ],
+  [
+    "/v1/classify",
+    inference,
+    { inputs: { text: "to be", text_pair: "or not" } },
+    { results: [Array(3).fill(expect.anything())] },
+  ],
+  [
+    "/v1/zero-shot",
+    inference,
+    { inputs: "to be", candidate_labels: ["a", "b"] },
+    { results: [Array(2).fill(expect.anything())] },
+  ],
+  [
+    "/v1/zero-shot",
+    embed,
+    { inputs: two, candidate_labels: ["a", "b"] },
+    { results: Array(2).fill(Array(2).fill(expect.anything())) },
+  ],
+  [
+    "/v1/similarity",
+    embed,
+    { source: "to be", texts: ["to be", "or not"] },
+    { scores: [expect.closeTo(1, 6), expect.any(Number)] },
+  ],
+  [
+    "/v1/similarity",
+    crossEncoder,
+    { source: "to be", texts: two },
+    { scores: [expect.any(Number), expect.any(Number)] },
+  ],
+  [
+    "/v1/rerank",
+    crossEncoder,
+    { query: "to be", documents: ["a", { text: "b" }, "c"], top_n: 2 },
+    {
+      results: Array(2).fill({
+        index: expect.any(Number),
+        relevance_score: expect.any(Number),
+        document: { text: expect.any(String) },
+      }),
+    },
+  ],
+  [
+    "/v1/rerank",
+    embed,
+    { query: "or not", documents: ["a", "or not", "c"], return_documents: false },
+    { results: [{ index: 1, relevance_score: expect.closeTo(1, 6) }, expect.anything(), expect.anything()] },
+  ],
+];
+
+describe.each(answered)("POST %s of a model %o", (path, model, body, answer) => {
+  it("answers the same at the edge and in the region", async () => {
+    const { post, asked } = await setUp(model);
+    const here = await post(path, body, { "x-bert-edge-tier": "edge" });
+    const there = await post(path, body, { "x-bert-edge-tier": "region" });
+    const [ours, theirs] = [await here.json(), await there.json()] as [object, object];
+    expect(here.status).toBe(200);
+    expect(ours).toMatchObject({ model: TINY.name, tier: "edge", ...answer });
+    expect(theirs).toEqual({ ...ours, tier: "region" });
+    expect(asked).toContain("/v1/outputs");
+  });
+});
+
+describe("a model of another task", () => {
+  it.each([
+    ["/v1/embed", { inputs: "a" }],
+    ["/v1/embeddings", { input: "a", model: TINY.name }],
+    ["/v1/sparse", { inputs: "a" }],
+    ["/v1/token-vectors", { inputs: "a" }],
+    ["/v1/zero-shot", { inputs: "a", candidate_labels: ["a"] }],
+    ["/v1/similarity", { source: "a", texts: ["b"] }],
+    ["/v1/rerank", { query: "a", documents: ["b"] }],
+  ])("is refused by %s, which names its task", async (path, body) => {
+    const { post } = await setUp(classify);
+    const response = await post(path, body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: { code: "task_unsupported", message: expect.stringContaining("classify") },
+    });
+  });
+
+  it("is refused by /v1/classify", async () => {
+    const { post } = await setUp(embed);
+    expect(await (await post("/v1/classify", { inputs: "a" })).json()).toMatchObject({
+      error: { code: "task_unsupported" },
+    });
+  });
+});
+
+describe("faults of requests", () => {
+  const pair = { text: "a", text_pair: "b" };
+  it.each<[what: string, model: Task, path: string, body: object, error: object]>([
+    [
+      "a pair for a classifier of texts",
+      classify,
+      "/v1/classify",
+      { inputs: ["a", pair] },
+      { code: "request_invalid", index: 1 },
+    ],
+    [
+      "a text for a classifier of pairs",
+      inference,
+      "/v1/classify",
+      { inputs: [pair, "a"] },
+      { code: "request_invalid", index: 1 },
+    ],
+    [
+      "an empty document",
+      crossEncoder,
+      "/v1/rerank",
+      { query: "a", documents: ["b", " "] },
+      { code: "input_empty", index: 1 },
+    ],
+    ["an empty query", embed, "/v1/rerank", { query: "", documents: ["b"] }, { code: "input_empty" }],
+    ["no labels", embed, "/v1/zero-shot", { inputs: "a", candidate_labels: [] }, { code: "request_invalid" }],
+    [
+      "a template without a place for the label",
+      embed,
+      "/v1/zero-shot",
+      { inputs: "a", candidate_labels: ["b"], hypothesis_template: "It is." },
+      { code: "request_invalid" },
+    ],
+    [
+      "too many labels",
+      embed,
+      "/v1/zero-shot",
+      { inputs: Array(1_025).fill("a"), candidate_labels: ["b", "c"] },
+      { code: "too_many_inputs" },
+    ],
+    [
+      "a text that is too long",
+      crossEncoder,
+      "/v1/similarity",
+      { source: "a", texts: ["b", "c ".repeat(40)] },
+      { code: "input_too_long", index: 1 },
+    ],
+    [
+      "vectors larger than the model's",
+      embed,
+      "/v1/embed",
+      { inputs: "a", dimensions: 9 },
+      { code: "dimensions_unsupported" },
+    ],
+    [
+      "a prompt that does not exist",
+      embed,
+      "/v1/embed",
+      { inputs: "a", prompt_name: "query" },
+      { code: "prompt_unknown" },
+    ],
+    [
+      "ids that are not base64",
+      embed,
+      "/v1/outputs",
+      { model: TINY.name, sequences: [{ ids: "%" }] },
+      { code: "request_invalid" },
+    ],
+    [
+      "ids beyond the vocabulary",
+      embed,
+      "/v1/outputs",
+      { model: TINY.name, sequences: [{ ids: "////fw==" }] },
+      { code: "request_invalid", index: 0 },
+    ],
+    [
+      "negative ids",
+      embed,
+      "/v1/outputs",
+      { model: TINY.name, sequences: [{ ids: "AQAAAA==" }, { ids: "/////w==" }] },
+      { code: "request_invalid", index: 1 },
+    ],
+    [
+      "no ids",
+      embed,
+      "/v1/outputs",
+      { model: TINY.name, sequences: [{ ids: "" }] },
+      { code: "request_invalid", index: 0 },
+    ],
+    [
+      "a second text after the end",
+      inference,
+      "/v1/outputs",
+      { model: TINY.name, sequences: [{ ids: "AQAAAA==", second_from: 2 }] },
+      { code: "request_invalid", index: 0 },
+    ],
+  ])("%s", async (_, model, path, body, error) => {
+    const { post } = await setUp(model);
+    const response = await post(path, body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error });
+  });
+
+  it("cuts documents by default, and refuses long ones with truncate: false", async () => {
+    const { post } = await setUp(crossEncoder);
+    const body = { query: "a", documents: ["b ".repeat(40)] };
+    expect((await post("/v1/rerank", body)).status).toBe(200);
+    expect(await (await post("/v1/rerank", { ...body, truncate: false })).json()).toMatchObject({
+      error: { code: "input_too_long" },
+    });
+  });
+});
+
+describe("offsets", () => {
+  it("count code points, and every part of a text has its own text", async () => {
+    const text = "🗼 Anna 👩‍👩‍👧 works in 🗼 York";
+    const { post } = await setUp(tags);
+    const body = { inputs: [text], aggregation_strategy: "none", ignore_labels: [] };
+    const { results } = (await (await post("/v1/tag", body)).json()) as {
+      results: [{ text: string; start: number; end: number }[]];
+    };
+    expect(results[0].length).toBeGreaterThan(5);
+    const points = [...text];
+    for (const { text: part, start, end } of results[0]) expect(points.slice(start, end).join("")).toBe(part);
+  });
+
+  it("of answers are those in the context", async () => {
+    const { post } = await setUp(answers);
+    const { results } = (await (
+      await post("/v1/answer", { question: "What?", context, top_k: 5, doc_stride: 3 })
+    ).json()) as {
+      results: [{ answer: string; start: number; end: number }[]];
+    };
+    expect(results[0]).toHaveLength(5);
+    for (const { answer, start, end } of results[0]) expect([...context].slice(start, end).join("")).toBe(answer);
+  });
+
+  it("refuse a question that leaves no room for the context", async () => {
+    const { post } = await setUp(answers);
+    const response = await post("/v1/answer", { question: "word ".repeat(20), context: "a" });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { code: "input_too_long" } });
+  });
+});
+
+describe("number formats of vectors", () => {
+  it("are float32, int8 with a scale per vector, and a bit per dimension", async () => {
+    const { post } = await setUp(embed);
+    const vectorAs = async (fields: object) => {
+      const { embeddings } = (await (await post("/v1/embed", { inputs: "to be", ...fields })).json()) as {
+        embeddings: (number[] | string)[];
+      };
+      return embeddings[0];
+    };
+    const floats = (await vectorAs({})) as number[];
+    const largest = Math.max(...floats.map(Math.abs));
+    const int8 = await vectorAs({ output_type: "int8" });
+    expect(int8).toEqual(floats.map((value) => Math.round((127 * value) / largest) + 0));
+    const bits = floats.reduce((byte, value, i) => byte | (value > 0 ? 0x80 >> i : 0), 0);
+    expect(await vectorAs({ output_type: "ubinary" })).toEqual([bits]);
+    expect(await vectorAs({ output_type: "binary" })).toEqual([bits - 128]);
+    expect(await vectorAs({ output_type: "ubinary", encoding_format: "base64" })).toBe(btoa(String.fromCharCode(bits)));
+  });
+});

@@ -1,0 +1,20 @@
+import { type TokenVectors, tokenVectorsCall } from "../../../runtime/tasks/token-vectors-call.ts";
+import { textsIn } from "../../contract/fields.ts";
+import { TeiTokensRequest } from "../../contract/tei.ts";
+import { formatTokenVectors } from "../format-token-vectors.ts";
+import { listResponse } from "../list-response.ts";
+import type { TaskRoute } from "../task-route.ts";
+import { describeWork } from "./describe-work.ts";
+
+/** `POST /embed_all` of text-embeddings-inference: a vector for each token. */
+export const teiEmbedAllRoute: TaskRoute<typeof TeiTokensRequest, TokenVectors[]> = {
+  schema: TeiTokensRequest,
+  call: ({ inputs, truncate, prompt_name }) =>
+    tokenVectorsCall(textsIn(inputs), { truncate, prompt: prompt_name ?? undefined }),
+  respond(c, answer, { inputs }) {
+    const { result } = answer;
+    describeWork(c, answer, textsIn(inputs));
+    const item = (index: number) => formatTokenVectors(result[index] as TokenVectors);
+    return listResponse(c, { count: result.length, item });
+  },
+};

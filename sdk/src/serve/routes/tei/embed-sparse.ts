@@ -1,0 +1,23 @@
+import type { SparseEntries } from "../../../runtime/tasks/sparse.ts";
+import { sparseCall } from "../../../runtime/tasks/sparse-call.ts";
+import { textsIn } from "../../contract/fields.ts";
+import { TeiTokensRequest } from "../../contract/tei.ts";
+import { listResponse } from "../list-response.ts";
+import type { TaskRoute } from "../task-route.ts";
+import { describeWork } from "./describe-work.ts";
+
+/** `POST /embed_sparse` of text-embeddings-inference. */
+export const teiEmbedSparseRoute: TaskRoute<typeof TeiTokensRequest, SparseEntries[]> = {
+  schema: TeiTokensRequest,
+  call: ({ inputs, truncate, prompt_name }) =>
+    sparseCall(textsIn(inputs), { truncate, prompt: prompt_name ?? undefined }),
+  respond(c, answer, { inputs }) {
+    const { result } = answer;
+    describeWork(c, answer, textsIn(inputs));
+    const item = (position: number) => {
+      const { indices, values } = result[position] as SparseEntries;
+      return JSON.stringify(indices.map((index, i) => ({ index, value: values[i] })));
+    };
+    return listResponse(c, { count: result.length, item });
+  },
+};

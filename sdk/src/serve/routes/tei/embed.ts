@@ -1,0 +1,25 @@
+import { embedCall } from "../../../runtime/tasks/embed-call.ts";
+import { textsIn } from "../../contract/fields.ts";
+import { formatVector } from "../../contract/format-vector.ts";
+import { TeiEmbedRequest } from "../../contract/tei.ts";
+import { listResponse } from "../list-response.ts";
+import type { TaskRoute } from "../task-route.ts";
+import { describeWork } from "./describe-work.ts";
+
+/** `POST /embed` of text-embeddings-inference. */
+export const teiEmbedRoute: TaskRoute<typeof TeiEmbedRequest, Float32Array<ArrayBuffer>[]> = {
+  schema: TeiEmbedRequest,
+  call: ({ inputs, truncate, normalize, prompt_name, dimensions }) =>
+    embedCall(textsIn(inputs), {
+      truncate,
+      normalize,
+      prompt: prompt_name ?? undefined,
+      dimensions: dimensions ?? undefined,
+    }),
+  respond(c, answer, { inputs }) {
+    const { result } = answer;
+    describeWork(c, answer, textsIn(inputs));
+    const item = (index: number) => formatVector(result[index] as Float32Array<ArrayBuffer>, "float");
+    return listResponse(c, { count: result.length, item });
+  },
+};

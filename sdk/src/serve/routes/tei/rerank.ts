@@ -1,0 +1,17 @@
+import type { RankedDocument } from "../../../runtime/tasks/rerank.ts";
+import { rerankCall } from "../../../runtime/tasks/rerank-call.ts";
+import { TeiRerankRequest } from "../../contract/tei.ts";
+import type { TaskRoute } from "../task-route.ts";
+import { describeWork } from "./describe-work.ts";
+
+/** `POST /rerank` of text-embeddings-inference. */
+export const teiRerankRoute: TaskRoute<typeof TeiRerankRequest, RankedDocument[]> = {
+  schema: TeiRerankRequest,
+  call: ({ query, texts, raw_scores, truncate }) => rerankCall(query, texts, { truncate, rawScores: raw_scores }),
+  respond(c, answer, { query, texts, return_text }) {
+    describeWork(c, answer, [query, ...texts]);
+    return c.json(
+      answer.result.map(({ index, score }) => ({ index, score, ...(return_text && { text: texts[index] }) })),
+    );
+  },
+};

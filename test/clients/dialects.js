@@ -1,0 +1,71 @@
+// Runs in a folder that has the packages from the npm registry: calls routes of other dialects than OpenAI's with their clients.
+import { InferenceClient } from "@huggingface/inference";
+import { CohereClientV2 } from "cohere-ai";
+
+const [url, key, model, classifier] = process.argv.slice(2);
+const hub = new InferenceClient(key);
+const cohere = new CohereClientV2({ token: key, environment: url });
+const texts = ["The mill stands at the brook.", "A mill is near a stream.", "Stocks fell on Monday."];
+
+/** Asks one of our own routes. */
+async function own(path, body) {
+  const response = await fetch(`${url}${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return response.json();
+}
+
+/** Compares JSON whose numbers may differ in their last digits. */
+function assertSame(name, found, expected) {
+  const rounded = (value) =>
+    JSON.stringify(value, (_, each) => (typeof each === "number" ? each.toPrecision(6) : each));
+  if (rounded(found) !== rounded(expected)) {
+    throw new Error(`${name}: ${rounded(found).slice(0, 200)} instead of ${rounded(expected).slice(0, 200)}`);
+  }
+  console.log(`  ${name}`);
+}
+
+const { embeddings } = await own("/v1/embed", { inputs: texts });
+assertSame(
+  "Hugging Face featureExtraction",
+  await hub.featureExtraction({ endpointUrl: url, inputs: texts }),
+  embeddings,
+);
+assertSame(
+  "Hugging Face sentenceSimilarity",
+  await hub.sentenceSimilarity({ endpointUrl: url, inputs: { source_sentence: texts[0], sentences: texts } }),
+  (await own("/v1/similarity", { source: texts[0], texts })).scores,
+);
+assertSame(
+  "Hugging Face textClassification",
+  await hub.textClassification({ endpointUrl: `${url}/models/${classifier}`, inputs: texts[0] }),
+  (await own("/v1/classify", { inputs: texts[0], model: classifier })).results[0],
+);
+assertSame(
+  "Hugging Face zeroShotClassification",
+  await hub.zeroShotClassification({
+    endpointUrl: url,
+    inputs: texts[0],
+    parameters: { candidate_labels: ["water", "money"] },
+  }),
+  (await own("/v1/zero-shot", { inputs: texts[0], candidate_labels: ["water", "money"] })).results[0],
+);
+const cohereVectors = await cohere.embed({
+  model,
+  texts,
+  inputType: "search_document",
+  embeddingTypes: ["float", "int8"],
+});
+assertSame("Cohere embed", cohereVectors.embeddings.float, embeddings);
+const ranked = await cohere.rerank({ model, query: texts[0], documents: texts, topN: 2 });
+assertSame(
+  "Cohere rerank",
+  ranked.results.map(({ index, relevanceScore }) => [index, relevanceScore]),
+  (await own("/v1/rerank", { query: texts[0], documents: texts, top_n: 2 })).results.map((each) => [
+    each.index,
+    each.relevance_score,
+  ]),
+);

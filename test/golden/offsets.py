@@ -1,0 +1,82 @@
+"""Writes offsets.json: where Hugging Face's tokenizers find tokens in texts. Needs tokenizers."""
+
+import json
+import random
+from pathlib import Path
+
+from tiny_tokenizers import byte_pairs, unigrams, word_piece
+from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers, processors
+
+PIECES = ["a", "b", "the ", "cat", "Café", "é", "e\u0301", "\u0301", "\u0327", "ﬁ", "İ", "ß", "日本", "각", "나", "😀", "👩‍👩‍👧", " ", "  ",
+          "\t", "\n", ",", ", ", ".", "-", "'s", "don't", "[MASK]", "<mask>", "New York", "Anna", "123", "3.14", "\u200b",
+          "\u00a0", "ｆｕｌｌ", "①", "½", "…", "“q”", "\u0915\u094d\u0937", "ไทย", "м", "▁", "#", "##ing", "working"]
+TEXTS = 60
+
+
+def cased():
+    made, marks = word_piece()
+    made.normalizer = normalizers.BertNormalizer(lowercase=False, strip_accents=False)
+    return made, marks
+
+
+def untrimmed():
+    """ModernBERT: composed characters, and a token keeps the space before it."""
+    made, marks = byte_pairs()
+    made.normalizer = normalizers.NFC()
+    made.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)])
+    return made, marks
+
+
+def spaced():
+    """RoBERTa as some were converted: a space before the text."""
+    made, marks = byte_pairs()
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    made.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), trim_offsets=True, add_prefix_space=True)
+    return made, marks
+
+
+def separated():
+    """XLM-RoBERTa without its table of replacements."""
+    made, marks = unigrams()
+    made.normalizer = None
+    return made, marks
+
+
+def collapsed():
+    """Unigram whose spaces become one `▁`, which belongs to the word after it."""
+    made, marks = unigrams()
+    made.normalizer = normalizers.Sequence([
+        normalizers.Strip(left=True, right=True), normalizers.Replace(Regex(" {2,}"), "▁")])
+    made.pre_tokenizer = pre_tokenizers.Metaspace()
+    return made, marks
+
+
+KINDS = {"WordPiece": word_piece, "WordPiece, cased": cased, "byte-level BPE": byte_pairs,
+         "byte-level BPE, untrimmed": untrimmed, "byte-level BPE, with a space before texts": spaced,
+         "Unigram, separated": separated, "Unigram, collapsed": collapsed}
+
+
+def case(make, texts):
+    made, marks = make()
+    mask = marks["mask_token"]
+    made.add_special_tokens([AddedToken(mask, lstrip=mask == "<mask>")])
+    found = []
+    for text in texts:
+        encoding = made.encode(text)
+        found.append({
+            "text": text,
+            "ids": encoding.ids,
+            "offsets": [position for offset in encoding.offsets for position in offset],
+            "words": [-1 if word is None else word for word in encoding.word_ids],
+        })
+    return {"tokenizer": json.loads(made.to_str()), "texts": found}
+
+
+if __name__ == "__main__":
+    choose = random.Random(5)
+    texts = ["", "a", " lead", "trail ", "Anna works in New York."]
+    texts += ["".join(choose.choice(PIECES) + choose.choice(["", " ", ""]) for _ in range(choose.randint(1, 9)))
+              for _ in range(TEXTS)]
+    cases = {name: case(make, texts) for name, make in KINDS.items()}
+    Path(__file__).with_name("offsets.json").write_text(json.dumps(cases, ensure_ascii=True) + "\n")

@@ -1,0 +1,63 @@
+"""Tokenizers with small vocabularies, of the three kinds that most encoders use."""
+
+from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, processors
+from tokenizers.models import BPE, Unigram, WordPiece
+from tokenizers.trainers import BpeTrainer
+from transformers import PreTrainedTokenizerFast
+
+WORDS = ("anna maria works for acme corp in new york not paris is ask before open cafe doesn with two space and line "
+         "a an the visit tower tokyo live where does she travel cooking dancing this example").split()
+ENDINGS = "s ing er ists ability phon lop ford able on or el ill ter".split()
+CHARACTERS = [chr(code) for code in range(33, 127)]
+
+
+def word_piece():
+    """BERT: lower case, punctuation is a word, `##` continues a word."""
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    lower = [character for character in CHARACTERS if character == character.lower() and character not in "xz"]
+    pieces = special + lower + WORDS + [f"##{piece}" for piece in lower if piece.isalnum()] + [f"##{end}" for end in ENDINGS]
+    vocabulary = {piece: i for i, piece in enumerate(dict.fromkeys(pieces))}
+    made = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]"))
+    made.normalizer = normalizers.BertNormalizer(lowercase=True)
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    made.post_processor = processors.BertProcessing(("[SEP]", vocabulary["[SEP]"]), ("[CLS]", vocabulary["[CLS]"]))
+    made.decoder = decoders.WordPiece()
+    return made, dict(pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]", mask_token="[MASK]")
+
+
+SENTENCE_MARKS = dict(pad_token="<pad>", unk_token="<unk>", cls_token="<s>", sep_token="</s>", mask_token="<mask>")
+
+
+def byte_pairs():
+    """RoBERTa: bytes, and a space belongs to the word after it."""
+    made = Tokenizer(BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.train_from_iterator([" ".join(WORDS), " ".join(WORDS).title()], BpeTrainer(
+        vocab_size=400, special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<mask>"], show_progress=False,
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet())))
+    made.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), trim_offsets=True, add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    return made, SENTENCE_MARKS
+
+
+def unigrams():
+    """XLM-RoBERTa: probabilities of pieces, and `▁` begins a word."""
+    pieces = [(f"▁{word}", -4 - len(word) / 10) for word in WORDS + [word.title() for word in WORDS]]
+    pieces += [(end, -6.0) for end in ENDINGS] + [("▁", -3.0)] + [(character, -9.0) for character in CHARACTERS]
+    special = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0)]
+    made = Tokenizer(Unigram(special + list(dict(pieces).items()) + [("<mask>", 0.0)], unk_id=3))
+    made.normalizer = normalizers.NFKC()
+    made.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()])
+    made.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)])
+    made.decoder = decoders.Metaspace()
+    return made, SENTENCE_MARKS
+
+
+TOKENIZERS = {"bert": word_piece, "electra": word_piece, "distilbert": word_piece, "roberta": byte_pairs,
+              "xlm-roberta": unigrams}
+
+
+def tokenizer_of(make):
+    made, special = make()
+    return PreTrainedTokenizerFast(tokenizer_object=made, model_max_length=128, **special)
