@@ -2,9 +2,11 @@ import { BertEdgeError } from "../artifact/error.ts";
 import type { Engine } from "../runtime/engine/engine.ts";
 import type { ObjectStore } from "../storage/store.ts";
 import type { JobsPlace } from "./bulk/bindings.ts";
-import { type ApiKey, type CallDefaults, checkDefaults, type KeyWithDefaults } from "./call-defaults.ts";
+import { type ApiKey, type CallDefaults, checkDefaults } from "./call-defaults.ts";
 import type { Tier } from "./contract/headers.ts";
 import { embedService } from "./embed-service.ts";
+import { checkKeyList } from "./keys/check-key-list.ts";
+import type { ReadKeys } from "./keys/key-ring.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
 import type { DecisionLog } from "./log-decision.ts";
 import { modelHolder } from "./model-holder.ts";
@@ -22,10 +24,11 @@ export interface EmbeddingsOptions<Env extends object> {
   model: Setting<Env, string>;
   engine: Engine;
   /**
-   * The API keys that may call the routes, each with defaults of its own if it has any. With an empty list, every request
+   * The API keys that may call the routes, each with defaults and limits of its own if it has any. A function is called
+   * again every minute, and may return a promise, so keys can change without a restart. With an empty list, every request
    * is refused. `false` disables the check: use it only behind your own authentication.
    */
-  keys: Setting<Env, readonly ApiKey[]> | false;
+  keys: Setting<Env, readonly ApiKey[] | Promise<readonly ApiKey[]>> | false;
   /**
    * The region to ask when this deployment cannot answer in time. Of several, the nearest one is asked, by measured time.
    * Default: none.
@@ -55,7 +58,7 @@ export interface EmbeddingsOptions<Env extends object> {
  */
 export interface Deployment<Env extends object> {
   readonly service: (env: Env) => EmbedService;
-  readonly keys: ((env: Env) => readonly ApiKey[]) | false;
+  readonly keys: ReadKeys<Env> | false;
   readonly limits: Limits;
   readonly tier: Tier;
   readonly defaults: CallDefaults;
@@ -71,7 +74,7 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
     throw invalid(`cpuLimitMs is ${String(cpuLimitMs)}`, "Give a positive number of milliseconds.");
   }
   checkDefaults(defaults, "defaults");
-  if (typeof keys !== "function") checkKeys(keys);
+  if (Array.isArray(keys)) checkKeyList(keys);
   return {
     limits,
     tier,
@@ -80,7 +83,7 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
     jobs: options.jobs && once((env) => read(options.jobs, env)),
     // Only `false` opens a deployment to everyone. In plain JavaScript, `keys` can also be missing. Then the deployment
     // has no keys and refuses every request.
-    keys: keys === false ? false : once((env) => checkKeys(read(keys, env)) || []),
+    keys: keys === false ? false : async (env) => checkKeyList(await read(keys, env)),
     service: once((env) => {
       const { warmUp } = options;
       const holder = modelHolder({ store: read(options.models, env), name: read(options.model, env), engine, warmUp });
@@ -95,17 +98,6 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
       });
     }),
   };
-}
-
-/** @throws BertEdgeError `setting_invalid` */
-function checkKeys<Keys>(keys: Keys): Keys {
-  const isKey = (key: unknown) => typeof key === "string" || typeof (key as KeyWithDefaults | null)?.key === "string";
-  if (!keys) return keys;
-  if (!Array.isArray(keys) || !keys.every(isKey)) {
-    throw invalid("keys is not a list of keys", 'Give a list, for example env.API_KEYS?.split(",") ?? [].');
-  }
-  for (const key of keys as readonly ApiKey[]) if (typeof key === "object") checkDefaults(key, "keys");
-  return keys;
 }
 
 const invalid = (what: string, hint: string) => new BertEdgeError("setting_invalid", `The option ${what}.`, { hint });

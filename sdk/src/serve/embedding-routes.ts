@@ -3,6 +3,7 @@ import { type Deployment, deploymentOf, type EmbeddingsOptions } from "./deploym
 import { type EmbedInProcess, embedInProcess } from "./embed-in-process.ts";
 import { apiKey } from "./middleware/api-key.ts";
 import { limitBody } from "./middleware/limit-body.ts";
+import { limitKey } from "./middleware/limit-key.ts";
 import { answerError, throwErrors } from "./middleware/on-error.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { type QueueHandler, queueHandler } from "./queue-handler.ts";
@@ -52,7 +53,8 @@ export function embeddingRoutes<Env extends object>(deployment: Deployment<Env>)
   app.onError(answerError);
   app.on("POST", paths, requestId);
   app.on("POST", paths, throwErrors);
-  if (keys !== false) app.on("POST", paths, apiKey(keys));
+  const guards = keys === false ? [] : [apiKey(keys), limitKey()];
+  for (const guard of guards) app.on("POST", paths, guard);
   app.on("POST", paths, limitBody(limits.maxBodyBytes));
   app.on("POST", embed, embedRoute(deployment));
   app.on("POST", openAi, openAiEmbeddingsRoute(deployment));
@@ -60,7 +62,7 @@ export function embeddingRoutes<Env extends object>(deployment: Deployment<Env>)
     const methods = ["GET", "POST"];
     app.on(methods, jobPaths, requestId);
     app.on(methods, jobPaths, throwErrors);
-    if (keys !== false) app.on(methods, jobPaths, apiKey(keys));
+    for (const guard of guards) app.on(methods, jobPaths, guard);
     app.on(methods, jobPaths, limitBody(limits.maxBodyBytes));
     app.route("/", jobRoutes(deployment));
   }
