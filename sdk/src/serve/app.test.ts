@@ -66,6 +66,7 @@ function setUp(
     tier: "edge",
     defaults,
     cpuLimitMs: 30_000,
+    operations: {},
     jobs: () => fakeJobs({ "jobs/begun/input.jsonl": "", "jobs/begun/job.json": JSON.stringify(begunJob) }),
   });
   const get = (path: string) => app.request(path, { headers: { authorization: "Bearer k" } });

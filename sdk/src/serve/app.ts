@@ -1,34 +1,26 @@
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import { BertEdgeError } from "../artifact/error.ts";
 import type { Deployment } from "./deployment.ts";
 import { type EmbeddingsApp, embeddingRoutes } from "./embedding-routes.ts";
-import { apiKey } from "./middleware/api-key.ts";
-import { limitKey } from "./middleware/limit-key.ts";
 import { answerError } from "./middleware/on-error.ts";
 import { reportQueue } from "./middleware/report-queue.ts";
-import { requestId } from "./middleware/request-id.ts";
+import { entrance, guards } from "./operations.ts";
+import { infoRoute } from "./routes/info.ts";
 import { methodsOf } from "./routes/methods-of.ts";
+import { metrics } from "./routes/metrics.ts";
 import { backgroundOf } from "./routes/respond.ts";
 import { withAndWithoutSlash } from "./routes/with-and-without-slash.ts";
 
-/** Makes the app of both tiers, with `/health`, `/ready`, and the embeddings routes behind an API key. */
+/** Makes the app of both tiers, with `/health` and `/ready`, and with `/info` and the embeddings routes behind an API key. */
 export function createApp<Env extends object>(deployment: Deployment<Env>): EmbeddingsApp<Env> {
-  const { service, keys, tier } = deployment;
+  const { service, keys, tier, operations } = deployment;
   const app = new Hono<{ Bindings: Env }>();
   app.onError(answerError);
   if (tier === "region") app.use(reportQueue(service));
-  app.use(requestId);
+  app.use(...entrance(operations));
   app.notFound((c) => {
-    const allowed = methodsOf(app, c.req.path);
-    if (allowed.length > 0) {
-      c.header("allow", allowed.join(", "));
-      throw new BertEdgeError("method_unsupported", `The route ${c.req.path} does not take ${c.req.method}.`, {
-        hint: `Use ${allowed.join(" or ")}.`,
-      });
-    }
-    throw new BertEdgeError("route_unknown", `There is no route ${c.req.method} ${c.req.path}.`, {
-      hint: "Use POST /v1/embed, POST /v1/embeddings, GET /health or GET /ready.",
-    });
+    c.error = unknownRoute(c, methodsOf(app, c.req.path));
+    return answerError(c.error, c);
   });
   app.on("GET", withAndWithoutSlash("/health"), (c) => c.json({ status: "ok" }));
   app.on("GET", withAndWithoutSlash("/ready"), (c) => {
@@ -36,7 +28,23 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
     return model ? c.json({ status: "ready", ...model }) : c.json({ status: "loading" }, 503);
   });
   // Unknown paths need a key too, so that callers without one cannot find out which routes exist.
-  if (keys !== false) app.use("/v1/*", apiKey(keys), limitKey());
-  const routes = embeddingRoutes({ ...deployment, keys: false });
+  const info = withAndWithoutSlash("/info");
+  for (const guard of guards(keys, operations)) for (const path of ["/v1/*", ...info]) app.use(path, guard);
+  app.on("GET", info, infoRoute(deployment));
+  if (operations.metrics) app.on("GET", withAndWithoutSlash("/metrics"), (c) => metrics(service(c.env), tier));
+  const routes = embeddingRoutes({ ...deployment, keys: false, operations: {} });
   return Object.assign(app.route("/", routes), { embed: routes.embed, queue: routes.queue });
+}
+
+function unknownRoute(c: Context, allowed: readonly string[]): BertEdgeError {
+  const { method, path } = c.req;
+  if (allowed.length === 0) {
+    return new BertEdgeError("route_unknown", `There is no route ${method} ${path}.`, {
+      hint: "Use POST /v1/embed, POST /v1/embeddings, GET /info, GET /health or GET /ready.",
+    });
+  }
+  c.header("allow", allowed.join(", "));
+  return new BertEdgeError("method_unsupported", `The route ${path} does not take ${method}.`, {
+    hint: `Use ${allowed.join(" or ")}.`,
+  });
 }

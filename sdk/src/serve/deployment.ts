@@ -9,10 +9,14 @@ import { checkKeyList } from "./keys/check-key-list.ts";
 import type { ReadKeys } from "./keys/key-ring.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
 import type { DecisionLog } from "./log-decision.ts";
+import type { CrossOrigin } from "./middleware/cross-origin.ts";
+import type { RateLimit } from "./middleware/limit-rate.ts";
 import { modelHolder } from "./model-holder.ts";
+import type { Operations } from "./operations.ts";
 import type { Region } from "./region/region.ts";
 import type { EmbedService } from "./service.ts";
 import type { WarmUpShape } from "./warm-up.ts";
+import { type AnalyticsDataset, analyticsWriter, printRequestLine } from "./write-request-line.ts";
 
 /** A value, or a function that reads it from the environment. A Worker receives its environment with each request. */
 export type Setting<Env, T> = T | ((env: Env) => T);
@@ -34,8 +38,22 @@ export interface EmbeddingsOptions<Env extends object> {
    * Default: none.
    */
   region?: Setting<Env, Region | readonly Region[] | undefined>;
-  /** Which decisions are logged, as one line of JSON each. Default `unusual`: refusals, and answers of the region. */
-  log?: DecisionLog;
+  /**
+   * What is logged, as one line of JSON each: `requests`, or decisions, which are `all` or the `unusual` ones. Default
+   * `unusual`: refusals, and answers of the region.
+   */
+  log?: DecisionLog | "requests";
+  /** Dataset of Cloudflare's Analytics Engine that gets a point for every request. Default: none. */
+  analytics?: Setting<Env, AnalyticsDataset | undefined>;
+  /** Origins whose pages may call the routes: one, several, or `true` for all. Default false. */
+  cors?: CrossOrigin;
+  /** Limit of requests of each key, or without keys of each address. Default: none. */
+  rateLimit?: Setting<Env, RateLimit | undefined>;
+  /**
+   * Whether `GET /metrics` shows the queue and the model of this process or isolate to Prometheus. It needs no key. Default
+   * false.
+   */
+  metrics?: boolean;
   limits?: Partial<Limits>;
   /** CPU time that the platform allows per request, in ms. Default 30,000, Cloudflare's default on paid plans. */
   cpuLimitMs?: number;
@@ -65,10 +83,11 @@ export interface Deployment<Env extends object> {
   readonly cpuLimitMs: number;
   /** Where jobs are kept; undefined if the deployment was made without jobs. */
   readonly jobs: ((env: Env) => JobsPlace | undefined) | undefined;
+  readonly operations: Operations<Env>;
 }
 
 export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>): Deployment<Env> {
-  const { engine, keys, tier = "edge", cpuLimitMs = 30_000, defaults = {} } = options;
+  const { engine, keys, tier = "edge", cpuLimitMs = 30_000, defaults = {}, log = "unusual" } = options;
   const limits = { ...defaultLimits, ...options.limits };
   if (typeof cpuLimitMs !== "number" || !(cpuLimitMs > 0)) {
     throw invalid(`cpuLimitMs is ${String(cpuLimitMs)}`, "Give a positive number of milliseconds.");
@@ -80,6 +99,15 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
     tier,
     defaults,
     cpuLimitMs,
+    operations: {
+      writers: [
+        ...(log === "requests" ? [printRequestLine] : []),
+        ...(options.analytics ? [analyticsWriter((env: Env) => read(options.analytics, env))] : []),
+      ],
+      cors: options.cors || undefined,
+      rateLimit: options.rateLimit && ((env) => read(options.rateLimit, env)),
+      metrics: options.metrics === true,
+    },
     jobs: options.jobs && once((env) => read(options.jobs, env)),
     // Only `false` opens a deployment to everyone. In plain JavaScript, `keys` can also be missing. Then the deployment
     // has no keys and refuses every request.
@@ -92,7 +120,7 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
         blocksThread: engine.blocksThread,
         tier,
         regions: readRegions(options.region, env),
-        log: options.log ?? "unusual",
+        log: log === "requests" ? false : log,
         limits,
         cpuLimitMs,
       });

@@ -1,11 +1,9 @@
 import { Hono } from "hono";
 import { type Deployment, deploymentOf, type EmbeddingsOptions } from "./deployment.ts";
 import { type EmbedInProcess, embedInProcess } from "./embed-in-process.ts";
-import { apiKey } from "./middleware/api-key.ts";
 import { limitBody } from "./middleware/limit-body.ts";
-import { limitKey } from "./middleware/limit-key.ts";
 import { answerError, throwErrors } from "./middleware/on-error.ts";
-import { requestId } from "./middleware/request-id.ts";
+import { entrance, guards } from "./operations.ts";
 import { type QueueHandler, queueHandler } from "./queue-handler.ts";
 import { embedRoute } from "./routes/embed.ts";
 import { jobPaths, jobRoutes } from "./routes/jobs.ts";
@@ -46,23 +44,24 @@ export function embeddings<Env extends object = object>(options: EmbeddingsOptio
  * The middleware is bound to the exact paths of these routes, so that it does not run for other routes of an app.
  */
 export function embeddingRoutes<Env extends object>(deployment: Deployment<Env>): EmbeddingsApp<Env> {
-  const { keys, limits } = deployment;
+  const { keys, limits, operations } = deployment;
   const app = new Hono<{ Bindings: Env }>();
   const [embed, openAi] = [withAndWithoutSlash("/v1/embed"), withAndWithoutSlash("/v1/embeddings")];
   const paths = [...embed, ...openAi];
   app.onError(answerError);
-  app.on("POST", paths, requestId);
+  // Browsers ask with OPTIONS whether they may send these requests.
+  for (const each of entrance(operations)) app.on(["OPTIONS", "POST"], paths, each);
   app.on("POST", paths, throwErrors);
-  const guards = keys === false ? [] : [apiKey(keys), limitKey()];
-  for (const guard of guards) app.on("POST", paths, guard);
+  const checks = guards(keys, operations);
+  for (const check of checks) app.on("POST", paths, check);
   app.on("POST", paths, limitBody(limits.maxBodyBytes));
   app.on("POST", embed, embedRoute(deployment));
   app.on("POST", openAi, openAiEmbeddingsRoute(deployment));
   if (deployment.jobs) {
     const methods = ["GET", "POST"];
-    app.on(methods, jobPaths, requestId);
+    for (const each of entrance(operations)) app.on(["OPTIONS", ...methods], jobPaths, each);
     app.on(methods, jobPaths, throwErrors);
-    for (const guard of guards) app.on(methods, jobPaths, guard);
+    for (const check of checks) app.on(methods, jobPaths, check);
     app.on(methods, jobPaths, limitBody(limits.maxBodyBytes));
     app.route("/", jobRoutes(deployment));
   }

@@ -3,9 +3,8 @@ import type { Engine } from "../runtime/engine/engine.ts";
 import type { ObjectStore } from "../storage/store.ts";
 import { createApp } from "./app.ts";
 import type { ApiKey } from "./call-defaults.ts";
-import { deploymentOf, type Setting } from "./deployment.ts";
+import { deploymentOf, type EmbeddingsOptions, type Setting } from "./deployment.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
-import { metrics } from "./routes/metrics.ts";
 import { sageMakerRoutes } from "./sagemaker-routes.ts";
 import type { WarmUpShape } from "./warm-up.ts";
 
@@ -18,6 +17,8 @@ export interface RegionAppOptions {
   /** The API keys that may call the routes, as for `createEdgeApp`; an empty list refuses every request. */
   keys: Setting<object, readonly ApiKey[] | Promise<readonly ApiKey[]>>;
   limits?: Partial<Limits>;
+  /** What is logged, as for `createEdgeApp`. Default `unusual`. */
+  log?: NonNullable<EmbeddingsOptions<object>["log"]>;
   /** Texts that a new model computes before `/ready` answers 200, and tokens of each. Default: none. */
   warmUp?: readonly WarmUpShape[];
   /**
@@ -53,6 +54,5 @@ export function createRegionApp(options: RegionAppOptions): Hono<{ Bindings: obj
   });
   deployment.service({}).ready(() => {});
   const app = createApp(deployment);
-  if (options.metrics === true) app.get("/metrics", () => metrics(deployment.service({})));
   return options.sagemaker === true ? app.route("/", sageMakerRoutes(createApp({ ...deployment, keys: false }))) : app;
 }
