@@ -32,7 +32,7 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
   for (const guard of guards(keys, operations)) for (const path of ["/v1/*", ...info]) app.use(path, guard);
   app.on("GET", info, infoRoute(deployment));
   if (operations.metrics) app.on("GET", withAndWithoutSlash("/metrics"), (c) => metrics(service(c.env), tier));
-  const routes = embeddingRoutes({ ...deployment, keys: false, operations: {} });
+  const routes = embeddingRoutes({ ...deployment, keys: false, operations: { cache: operations.cache } });
   return Object.assign(app.route("/", routes), { embed: routes.embed, queue: routes.queue });
 }
 

@@ -11,6 +11,7 @@ import { defaultLimits, type Limits } from "./limits.ts";
 import type { DecisionLog } from "./log-decision.ts";
 import type { CrossOrigin } from "./middleware/cross-origin.ts";
 import type { RateLimit } from "./middleware/limit-rate.ts";
+import type { ResponseCache } from "./middleware/response-cache.ts";
 import { modelHolder } from "./model-holder.ts";
 import type { Operations } from "./operations.ts";
 import type { Region } from "./region/region.ts";
@@ -49,6 +50,11 @@ export interface EmbeddingsOptions<Env extends object> {
   cors?: CrossOrigin;
   /** Limit of requests of each key, or without keys of each address. Default: none. */
   rateLimit?: Setting<Env, RateLimit | undefined>;
+  /**
+   * Cache of answers, such as `() => ({ store: caches.default })` in Workers. Answers are kept by model version, name of the key,
+   * route and body. Default: none.
+   */
+  cache?: Setting<Env, ResponseCache | undefined>;
   /**
    * Whether `GET /metrics` shows the queue and the model of this process or isolate to Prometheus. It needs no key. Default
    * false.
@@ -107,6 +113,7 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
       cors: options.cors || undefined,
       rateLimit: options.rateLimit && ((env) => read(options.rateLimit, env)),
       metrics: options.metrics === true,
+      cache: options.cache && ((env) => read(options.cache, env)),
     },
     jobs: options.jobs && once((env) => read(options.jobs, env)),
     // Only `false` opens a deployment to everyone. In plain JavaScript, `keys` can also be missing. Then the deployment

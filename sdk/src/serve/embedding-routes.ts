@@ -3,6 +3,7 @@ import { type Deployment, deploymentOf, type EmbeddingsOptions } from "./deploym
 import { type EmbedInProcess, embedInProcess } from "./embed-in-process.ts";
 import { limitBody } from "./middleware/limit-body.ts";
 import { answerError, throwErrors } from "./middleware/on-error.ts";
+import { responseCache } from "./middleware/response-cache.ts";
 import { entrance, guards } from "./operations.ts";
 import { type QueueHandler, queueHandler } from "./queue-handler.ts";
 import { embedRoute } from "./routes/embed.ts";
@@ -55,6 +56,7 @@ export function embeddingRoutes<Env extends object>(deployment: Deployment<Env>)
   const checks = guards(keys, operations);
   for (const check of checks) app.on("POST", paths, check);
   app.on("POST", paths, limitBody(limits.maxBodyBytes));
+  if (operations.cache) app.on("POST", paths, responseCache(operations.cache, deployment.service));
   app.on("POST", embed, embedRoute(deployment));
   app.on("POST", openAi, openAiEmbeddingsRoute(deployment));
   if (deployment.jobs) {

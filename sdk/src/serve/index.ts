@@ -34,6 +34,7 @@ export type { Limits } from "./limits.ts";
 export type { DecisionLog } from "./log-decision.ts";
 export type { CrossOrigin } from "./middleware/cross-origin.ts";
 export type { RateLimit, RateLimiter } from "./middleware/limit-rate.ts";
+export type { AnswerStore, ResponseCache } from "./middleware/response-cache.ts";
 export { type PublishedModelsOptions, publishedModels } from "./published-models.ts";
 export type { AnswerEstimate, Estimate } from "./queue/speed.ts";
 export type { QueueHandler } from "./queue-handler.ts";

@@ -6,6 +6,7 @@ import { limitKey } from "./middleware/limit-key.ts";
 import { limitRate, type RateLimit } from "./middleware/limit-rate.ts";
 import { logRequest, type RequestLine } from "./middleware/log-request.ts";
 import { requestId } from "./middleware/request-id.ts";
+import type { ResponseCache } from "./middleware/response-cache.ts";
 
 /** How a deployment is operated: who may call it, how often, and what is written about it. */
 export interface Operations<Env extends object> {
@@ -13,6 +14,7 @@ export interface Operations<Env extends object> {
   readonly cors?: Exclude<CrossOrigin, false> | undefined;
   readonly rateLimit?: ((env: Env) => RateLimit | undefined) | undefined;
   readonly metrics?: boolean;
+  readonly cache?: ((env: Env) => ResponseCache | undefined) | undefined;
 }
 
 /** Middleware of every request, also of those without a key. */
