@@ -1,12 +1,5 @@
-import {
-  type EdgeAppOptions,
-  type JobsBucket,
-  type JobsQueue,
-  type KeysEnv,
-  keysFromEnv,
-  type RegionEnv,
-  regionFromEnv,
-} from "bert-edge/serve";
+import type { AnalyticsDataset, JobsBucket, JobsQueue, KeysEnv, RateLimiter, RegionEnv } from "bert-edge/serve";
+import { type EdgeAppOptions, keysFromEnv, regionFromEnv } from "bert-edge/serve";
 import { r2Store } from "bert-edge/storage/r2";
 import { s3Store } from "bert-edge/storage/s3";
 import { type S3Env, s3Settings } from "bert-edge/storage/s3-settings";
@@ -19,6 +12,9 @@ interface Env extends S3Env, RegionEnv, KeysEnv {
   MODELS?: JobsBucket;
   /** Queue of jobs, whose inputs and results are in the bucket MODELS. */
   JOBS?: JobsQueue;
+  RATE_LIMITER?: RateLimiter;
+  /** Dataset of Analytics Engine. */
+  REQUESTS?: AnalyticsDataset;
 }
 
 const store = (env: Env) =>
@@ -33,4 +29,6 @@ export const settings: Omit<EdgeAppOptions<Env>, "engine"> = {
   /** CPU time per request in ms: 10 on the free Workers plan, 30,000 on the paid plan unless wrangler.toml changes it. */
   cpuLimitMs: 30_000,
   region: regionFromEnv,
+  rateLimit: ({ RATE_LIMITER: binding }) => binding && { requestsPerMinute: 600, binding },
+  analytics: ({ REQUESTS }) => REQUESTS,
 };
