@@ -15,7 +15,11 @@ import { formatServerTiming } from "../server-timing.ts";
 import type { AnswerDetails, Background } from "../service.ts";
 
 /** Sets the response headers that describe an answer. */
-export function describeAnswer(c: Context, answer: AnswerDetails & { readonly texts: number }, deadline: Deadline): void {
+export function describeAnswer(
+  c: Context,
+  answer: AnswerDetails & { readonly texts: number },
+  deadline: Deadline,
+): void {
   noteAnswer(c, answer);
   c.header(TIER_HEADER, answer.tier);
   c.header(REASON_HEADER, answer.reason);
