@@ -1,14 +1,15 @@
 import { availableParallelism } from "node:os";
 import { ortNodeEngine, type Provider } from "bert-edge/engine/ort-node";
-import { createRegionApp } from "bert-edge/serve";
+import { createRegionApp, keysFromEnv } from "bert-edge/serve";
 import { fsStore } from "bert-edge/storage/fs";
 import { s3Store } from "bert-edge/storage/s3";
 import { s3Settings } from "bert-edge/storage/s3-settings";
 import { handle } from "hono/aws-lambda";
 import { serveUntilTerminated } from "./serve-until-terminated.ts";
 
-const { MODEL, MODELS_FOLDER, API_KEYS, PROVIDERS, SESSIONS, PORT, STOP_DELAY_MS, METRICS, ...env } = process.env;
+const { MODEL, MODELS_FOLDER, PROVIDERS, SESSIONS, PORT, STOP_DELAY_MS, METRICS, ...env } = process.env;
 const { SAGEMAKER, AWS_LAMBDA_FUNCTION_NAME } = env;
+const models = MODELS_FOLDER ? fsStore(MODELS_FOLDER) : s3Store(s3Settings(env));
 
 /**
  * Hono app of the region. Environment variables configure it. With MODELS_FOLDER it reads the model from a folder that
@@ -16,13 +17,13 @@ const { SAGEMAKER, AWS_LAMBDA_FUNCTION_NAME } = env;
  */
 const app = createRegionApp({
   model: (MODEL ?? "bert-edge-mini").split(","),
-  models: MODELS_FOLDER ? fsStore(MODELS_FOLDER) : s3Store(s3Settings(env)),
+  models,
   engine: ortNodeEngine({
     providers: (PROVIDERS ?? "cuda,cpu").split(",") as Provider[],
     // Requests that are computed side by side on the CPU. Each has its own copy of the weights.
     sessions: Number(SESSIONS ?? availableParallelism()),
   }),
-  keys: API_KEYS?.split(",") ?? [],
+  keys: () => keysFromEnv(env, models),
   // `/ready` answers 200 when a text of 128 tokens has been computed.
   warmUp: [[1, 128]],
   metrics: METRICS === "true",

@@ -139,6 +139,24 @@ describe("asking for help", () => {
   );
 });
 
+describe("keys", () => {
+  it("makes a key, and hashes it to the entry that it printed, without the key as an argument", async () => {
+    const made = await bertEdge(["keys", "new", "--name", "web"]);
+    const key = made.stdout.trim();
+    expect([made.code, key]).toEqual([0, expect.stringMatching(/^[\w-]{43}$/)]);
+    expect(made.stderr).not.toContain(key);
+    const hashed = await bertEdge(["keys", "hash", "--name", "web"], { stdin: made.stdout });
+    expect(hashed).toEqual({ code: 0, stderr: "", stdout: expect.stringMatching(/^web:sha256:[0-9a-f]{64}\n$/) });
+    expect(made.stderr.endsWith(hashed.stdout)).toBe(true);
+  });
+
+  it.each(["", "short", "two words that are long enough"])("refuses to hash %j", async (stdin) => {
+    const { code, stdout, stderr } = await bertEdge(["keys", "hash"], { stdin });
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain("Error setting_invalid");
+  });
+});
+
 describe("work that fails", () => {
   const nowhere = join(tmpdir(), "bert-edge-nowhere");
 

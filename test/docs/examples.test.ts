@@ -64,11 +64,17 @@ describe("the commands of the docs", () => {
   const lines = fences
     .filter(({ language }) => language === "sh")
     .flatMap(({ place, code }) =>
-      [...code.matchAll(/bert-edge (\w+)([^#\n|]*)/g)].map(([, command = "", rest = ""]) => ({ place, command, rest })),
+      [...code.matchAll(/bert-edge (keys \w+|\w+)([^#\n|]*)/g)].map(([, command = "", rest = ""]) => ({
+        place,
+        command,
+        rest,
+      })),
     );
 
   it.each(lines)("exist, with their options: $place bert-edge $command", ({ command, rest }) => {
-    const help = execFileSync(process.execPath, ["sdk/bin/bert-edge.js", command, "--help"], { encoding: "utf8" });
+    const help = execFileSync(process.execPath, ["sdk/bin/bert-edge.js", ...command.split(" "), "--help"], {
+      encoding: "utf8",
+    });
     for (const [option] of rest.matchAll(/--[a-z-]+/g)) expect(help).toContain(`${option} `);
   });
 });

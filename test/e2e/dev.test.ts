@@ -94,7 +94,7 @@ describe.runIf(process.platform === "linux")("`bert-edge dev <artifact>` in a pr
     const exit = once(child, "exit");
     await expect.poll(output, WAIT).toContain("Stop it with Ctrl-C");
     expect(output()).toMatch(/^The answer: a vector of 16 numbers: \[-?0\.\d{4}, /m);
-    expect(output()).toContain(".dev.vars has no API_KEYS, so this key is new.");
+    expect(output()).toContain(".dev.vars has no plain key in API_KEYS, so this key is new.");
     expect(output()).not.toMatch(/region|budget/);
 
     const [, url = "", key = ""] = /curl (\S+) .*Bearer ([^']+)'/.exec(output()) ?? [];

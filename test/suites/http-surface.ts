@@ -409,12 +409,12 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
         const response = await ask(path, { method });
         expect([method, response.status, ((await response.json()) as ErrorBody).error.code]).toEqual([
           method,
-          404,
-          "route_unknown",
+          405,
+          "method_unsupported",
         ]);
       }
       const head = await ask(path, { method: "HEAD" });
-      expect([head.status, await head.text()]).toEqual([404, ""]);
+      expect([head.status, await head.text()]).toEqual([405, ""]);
     });
 
     it("reveals existing routes only to requests with a key", async () => {

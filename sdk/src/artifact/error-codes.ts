@@ -134,6 +134,14 @@ export const errorCodes = {
     when: "The request body is not declared as JSON.",
     fix: "Send `Content-Type: application/json`.",
   },
+  rate_limited: {
+    when: "The key or the caller has reached a limit per minute. The message has the figure.",
+    fix: "Send the request again after the time in the header `retry-after-ms`, or ask for a higher limit.",
+  },
+  method_unsupported: {
+    when: "The route exists, but not with this method.",
+    fix: "Use one of the methods in the header `Allow`.",
+  },
   dimensions_unsupported: {
     when: "`dimensions` differs from the size of the model's vectors.",
     fix: "Leave `dimensions` out, or send the model's size.",

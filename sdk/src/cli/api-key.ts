@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 import { BertEdgeError } from "../artifact/error.ts";
+import { readEntry } from "../serve/keys/entry.ts";
+import { parseKeys } from "../serve/keys/parse-keys.ts";
 
 /** The environment variable with an API key of a deployment. */
 export const KEY_VARIABLE = "BERT_EDGE_API_KEY";
@@ -21,6 +23,16 @@ export function readApiKey(file: string | undefined): string {
     hint: `Set ${KEY_VARIABLE} to one of the deployment's API keys, or name a file with one: --key-file <file>. Never give the key itself as an argument.`,
   });
 }
+
+/**
+ * Returns the first key of a deployment's API_KEYS that is not a hash; undefined if there is none.
+ *
+ * @throws BertEdgeError `setting_invalid` if API_KEYS is not a list of keys
+ */
+export const firstPlainKey = (setting: string): string | undefined =>
+  parseKeys(setting)
+    .map((key) => readEntry(typeof key === "string" ? key : key.key)?.plain)
+    .find((key) => key);
 
 function fileText(file: string): string {
   try {

@@ -7,6 +7,7 @@ import { deployCommand } from "./deploy/index.ts";
 import { devCommand } from "./dev/index.ts";
 import { embedCommand } from "./embed.ts";
 import { inspectCommand } from "./inspect.ts";
+import { keysCommand } from "./keys.ts";
 import { optimizeCommand } from "./optimize.ts";
 import { printError } from "./output.ts";
 import { prepareCommand } from "./prepare.ts";
@@ -39,6 +40,7 @@ const commands = [
   deployCommand,
   checkCommand,
   devCommand,
+  keysCommand,
 ];
 for (const command of commands) {
   program.addCommand(command.copyInheritedSettings(program).exitOverride());

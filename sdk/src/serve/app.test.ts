@@ -7,7 +7,7 @@ import type { ErrorCode } from "../artifact/error-codes.ts";
 import type { Model } from "../runtime/model.ts";
 import { createApp } from "./app.ts";
 import type { BulkJob } from "./bulk/job.ts";
-import type { CallDefaults } from "./call-defaults.ts";
+import type { ApiKey, CallDefaults } from "./call-defaults.ts";
 import { errorStatus, type HttpErrorCode } from "./contract/errors.ts";
 import { checkQuery } from "./limits.ts";
 import type { TaskAnswer, TaskQuery, TaskService } from "./service.ts";
@@ -45,7 +45,7 @@ const begunJob: BulkJob = {
 /** Makes an app with a fake service that records its queries. */
 function setUp(
   answerTo: (query: TaskQuery<unknown>) => Promise<TaskAnswer<unknown>> = async () => answer,
-  keys = ["k"],
+  keys: readonly ApiKey[] = ["k"],
   defaults: CallDefaults = {},
 ) {
   const queries: TaskQuery<unknown>[] = [];
@@ -67,6 +67,7 @@ function setUp(
     tier: "edge",
     defaults,
     cpuLimitMs: 30_000,
+    operations: {},
     jobs: () => fakeJobs({ "jobs/begun/input.jsonl": "", "jobs/begun/job.json": JSON.stringify(begunJob) }),
   });
   const get = (path: string) => app.request(path, { headers: { authorization: "Bearer k" } });
@@ -104,6 +105,12 @@ describe("the error codes of the HTTP contract", () => {
     key_wrong: () => embed({ inputs: "a" }, { authorization: "Bearer other" }),
     model_unknown: () => setUp(failing("model_unknown")).post("/v1/embed", { inputs: "a", model: "other" }),
     route_unknown: () => setUp().post("/v1/nothing", {}),
+    method_unsupported: () => setUp().get("/v1/embed"),
+    rate_limited: async () => {
+      const { post } = setUp(undefined, [{ key: "k", requestsPerMinute: 1 }]);
+      await post("/v1/embed", { inputs: "a" });
+      return post("/v1/embed", { inputs: "a" });
+    },
     body_too_large: () => embed({ inputs: "a".repeat(LIMITS.maxBodyBytes) }),
     content_type_unsupported: () => embed({ inputs: "a" }, { "content-type": "text/plain" }),
     internal: () => setUp(() => Promise.reject(new Error("Inside."))).post("/v1/embed", { inputs: "a" }),
@@ -169,5 +176,37 @@ describe("POST /v1/embed", async () => {
   it("reports the service's timings and the total in Server-Timing", async () => {
     const { headers } = await setUp().post("/v1/embed", { inputs: "a" });
     expect(headers.get("server-timing")).toMatch(/^compute;dur=1\.50, total;dur=\d+\.\d\d$/);
+  });
+});
+
+describe("a wrong method on a known path", () => {
+  it.each([
+    ["GET", "/v1/embed", "POST"],
+    ["DELETE", "/v1/embeddings/", "POST"],
+    ["PUT", "/v1/jobs/one", "GET, POST"],
+    ["POST", "/v1/jobs/one/results", "GET"],
+    ["POST", "/health", "GET"],
+    ["PATCH", "/mine", "PUT"],
+  ])("%s %s gets HTTP 405 and the methods %s", async (method, path, allow) => {
+    const { app } = setUp();
+    app.put("/mine", (c) => c.text("mine"));
+    const headers = { authorization: "Bearer k", "x-request-id": "r-1" };
+    const response = await app.request(path, { method, headers });
+    const { error } = (await response.json()) as { error: object };
+    expect([response.status, error]).toMatchObject([405, { code: "method_unsupported" }]);
+    expect([response.headers.get("allow"), response.headers.get("x-request-id")]).toEqual([allow, "r-1"]);
+  });
+
+  it("needs a key under /v1/, and does not exist on unknown paths", async () => {
+    const { app, get } = setUp();
+    expect((await app.request("/v1/embed")).status).toBe(401);
+    expect((await get("/v1/nothing")).status).toBe(404);
+  });
+});
+
+describe("x-request-id", () => {
+  it.each(["/health", "/ready", "/v1/embed", "/v1/nothing", "/nothing"])("names the answer to GET %s", async (path) => {
+    const response = await setUp().app.request(path, { headers: { "x-request-id": "r-1" } });
+    expect(response.headers.get("x-request-id")).toBe("r-1");
   });
 });

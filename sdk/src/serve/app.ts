@@ -1,27 +1,27 @@
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import { BertEdgeError } from "../artifact/error.ts";
 import type { Deployment } from "./deployment.ts";
 import { type EmbeddingsApp, embeddingRoutes } from "./embedding-routes.ts";
-import { apiKey } from "./middleware/api-key.ts";
 import { answerError } from "./middleware/on-error.ts";
 import { reportQueue } from "./middleware/report-queue.ts";
-import { requestId } from "./middleware/request-id.ts";
+import { entrance, guards } from "./operations.ts";
 import { rootRoutes, versionedRoutes } from "./route-table.ts";
+import { infoRoute } from "./routes/info.ts";
+import { methodsOf } from "./routes/methods-of.ts";
+import { metrics } from "./routes/metrics.ts";
 import { backgroundOf } from "./routes/respond.ts";
 import { withAndWithoutSlash } from "./routes/with-and-without-slash.ts";
 
-/** Makes the app of both tiers, with `/health`, `/ready`, and the embeddings routes behind an API key. */
+/** Makes the app of both tiers, with `/health` and `/ready`, and with `/info` and the embeddings routes behind an API key. */
 export function createApp<Env extends object>(deployment: Deployment<Env>): EmbeddingsApp<Env> {
-  const { service, keys, tier } = deployment;
+  const { service, keys, tier, operations } = deployment;
   const app = new Hono<{ Bindings: Env }>();
   app.onError(answerError);
   if (tier === "region") app.use(reportQueue(service));
-  app.use(requestId);
-  app.notFound(async (c) => {
-    await requestId(c, async () => {});
-    throw new BertEdgeError("route_unknown", `There is no route ${c.req.method} ${c.req.path}.`, {
-      hint: "Use POST /v1/embed, POST /v1/embeddings, GET /health or GET /ready.",
-    });
+  app.use(...entrance(operations));
+  app.notFound((c) => {
+    c.error = unknownRoute(c, methodsOf(app, c.req.path));
+    return answerError(c.error, c);
   });
   app.on("GET", withAndWithoutSlash("/health"), (c) => c.json({ status: "ok" }));
   app.on("GET", withAndWithoutSlash("/ready"), (c) => {
@@ -29,9 +29,28 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
     return model ? c.json({ status: "ready", ...model }) : c.json({ status: "loading" }, 503);
   });
   // Unknown paths need a key too, so that callers without one cannot find out which routes exist.
-  const guarded = ["/v1/*", "/v2/*", "/models/*", ...rootRoutes.flatMap(({ path }) => withAndWithoutSlash(path))];
-  if (keys !== false) for (const path of guarded) app.use(path, apiKey(keys));
+  const info = withAndWithoutSlash("/info");
+  const atRoot = rootRoutes.flatMap(({ path }) => withAndWithoutSlash(path));
+  for (const guard of guards(keys, operations)) {
+    for (const path of ["/v1/*", "/v2/*", "/models/*", ...info]) app.use(path, guard);
+    app.on("POST", atRoot, guard);
+  }
+  app.on("GET", info, infoRoute(deployment));
+  if (operations.metrics) app.on("GET", withAndWithoutSlash("/metrics"), (c) => metrics(service(c.env), tier));
   const table = [...versionedRoutes, ...rootRoutes];
-  const routes = embeddingRoutes({ ...deployment, keys: false }, table);
+  const routes = embeddingRoutes({ ...deployment, keys: false, operations: { cache: operations.cache } }, table);
   return Object.assign(app.route("/", routes), { embed: routes.embed, queue: routes.queue });
+}
+
+function unknownRoute(c: Context, allowed: readonly string[]): BertEdgeError {
+  const { method, path } = c.req;
+  if (allowed.length === 0) {
+    return new BertEdgeError("route_unknown", `There is no route ${method} ${path}.`, {
+      hint: "Use POST /v1/embed, POST /v1/embeddings, GET /info, GET /health or GET /ready.",
+    });
+  }
+  c.header("allow", allowed.join(", "));
+  return new BertEdgeError("method_unsupported", `The route ${path} does not take ${method}.`, {
+    hint: `Use ${allowed.join(" or ")}.`,
+  });
 }

@@ -14,11 +14,28 @@ export interface CallDefaults {
   readonly tier?: Tier | undefined;
 }
 
-/** An API key, and what its requests get when they do not ask for anything else. */
-export interface KeyWithDefaults extends CallDefaults {
-  readonly key: string;
+/** Limits of a key, for each process or isolate. Default: none. */
+export interface KeyLimits {
+  readonly requestsPerMinute?: number | undefined;
+  readonly tokensPerMinute?: number | undefined;
+  readonly textsPerMinute?: number | undefined;
 }
 
+/** Names of the limits of a key. */
+export const perMinute: readonly (keyof KeyLimits)[] = ["requestsPerMinute", "tokensPerMinute", "textsPerMinute"];
+
+/** An API key, its limits, and what its requests get when they do not ask for anything else. */
+export interface KeyWithDefaults extends CallDefaults, KeyLimits {
+  /** The key, or `sha256:<hex>` as `bert-edge keys hash` prints it. */
+  readonly key: string;
+  /**
+   * Name for logs and limits: 1 to 64 letters, digits, `_`, `.` and `-`. Keys with the same name share their limits. Default:
+   * `key-` and the first 8 digits of its SHA-256.
+   */
+  readonly name?: string | undefined;
+}
+
+/** A key, `sha256:<hex>`, `<name>:sha256:<hex>`, or an object with options. */
 export type ApiKey = string | KeyWithDefaults;
 
 /**

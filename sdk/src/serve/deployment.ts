@@ -2,16 +2,23 @@ import { BertEdgeError } from "../artifact/error.ts";
 import type { Engine } from "../runtime/engine/engine.ts";
 import type { ObjectStore } from "../storage/store.ts";
 import type { JobsPlace } from "./bulk/bindings.ts";
-import { type ApiKey, type CallDefaults, checkDefaults, type KeyWithDefaults } from "./call-defaults.ts";
+import { type ApiKey, type CallDefaults, checkDefaults } from "./call-defaults.ts";
 import type { Tier } from "./contract/headers.ts";
+import { checkKeyList } from "./keys/check-key-list.ts";
+import type { ReadKeys } from "./keys/key-ring.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
 import type { DecisionLog } from "./log-decision.ts";
+import type { CrossOrigin } from "./middleware/cross-origin.ts";
+import type { RateLimit } from "./middleware/limit-rate.ts";
+import type { ResponseCache } from "./middleware/response-cache.ts";
 import { modelHolder } from "./model-holder.ts";
 import { modelPool } from "./model-pool.ts";
+import type { Operations } from "./operations.ts";
 import type { Region } from "./region/region.ts";
 import type { TaskService } from "./service.ts";
 import { taskService } from "./task-service.ts";
 import type { WarmUpShape } from "./warm-up.ts";
+import { type AnalyticsDataset, analyticsWriter, printRequestLine } from "./write-request-line.ts";
 
 /** A value, or a function that reads it from the environment. A Worker receives its environment with each request. */
 export type Setting<Env, T> = T | ((env: Env) => T);
@@ -31,17 +38,37 @@ export interface EmbeddingsOptions<Env extends object> {
   memoryLimitBytes?: number;
   engine: Engine;
   /**
-   * The API keys that may call the routes, each with defaults of its own if it has any. With an empty list, every request
+   * The API keys that may call the routes, each with defaults and limits of its own if it has any. A function is called
+   * again every minute, and may return a promise, so keys can change without a restart. With an empty list, every request
    * is refused. `false` disables the check: use it only behind your own authentication.
    */
-  keys: Setting<Env, readonly ApiKey[]> | false;
+  keys: Setting<Env, readonly ApiKey[] | Promise<readonly ApiKey[]>> | false;
   /**
    * The region to ask when this deployment cannot answer in time. Of several, the nearest one is asked, by measured time.
    * Default: none.
    */
   region?: Setting<Env, Region | readonly Region[] | undefined>;
-  /** Which decisions are logged, as one line of JSON each. Default `unusual`: refusals, and answers of the region. */
-  log?: DecisionLog;
+  /**
+   * What is logged, as one line of JSON each: `requests`, or decisions, which are `all` or the `unusual` ones. Default
+   * `unusual`: refusals, and answers of the region.
+   */
+  log?: DecisionLog | "requests";
+  /** Dataset of Cloudflare's Analytics Engine that gets a point for every request. Default: none. */
+  analytics?: Setting<Env, AnalyticsDataset | undefined>;
+  /** Origins whose pages may call the routes: one, several, or `true` for all. Default false. */
+  cors?: CrossOrigin;
+  /** Limit of requests of each key, or without keys of each address. Default: none. */
+  rateLimit?: Setting<Env, RateLimit | undefined>;
+  /**
+   * Cache of answers, such as `() => ({ store: caches.default })` in Workers. Answers are kept by model version, name of the key,
+   * route and body. Default: none.
+   */
+  cache?: Setting<Env, ResponseCache | undefined>;
+  /**
+   * Whether `GET /metrics` shows the queue and the model of this process or isolate to Prometheus. It needs no key. Default
+   * false.
+   */
+  metrics?: boolean;
   limits?: Partial<Limits>;
   /** CPU time that the platform allows per request, in ms. Default 30,000, Cloudflare's default on paid plans. */
   cpuLimitMs?: number;
@@ -64,32 +91,43 @@ export interface EmbeddingsOptions<Env extends object> {
  */
 export interface Deployment<Env extends object> {
   readonly service: (env: Env) => TaskService;
-  readonly keys: ((env: Env) => readonly ApiKey[]) | false;
+  readonly keys: ReadKeys<Env> | false;
   readonly limits: Limits;
   readonly tier: Tier;
   readonly defaults: CallDefaults;
   readonly cpuLimitMs: number;
   /** Where jobs are kept; undefined if the deployment was made without jobs. */
   readonly jobs: ((env: Env) => JobsPlace | undefined) | undefined;
+  readonly operations: Operations<Env>;
 }
 
 export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>): Deployment<Env> {
-  const { engine, keys, tier = "edge", cpuLimitMs = 30_000, defaults = {} } = options;
+  const { engine, keys, tier = "edge", cpuLimitMs = 30_000, defaults = {}, log = "unusual" } = options;
   const limits = { ...defaultLimits, ...options.limits };
   if (typeof cpuLimitMs !== "number" || !(cpuLimitMs > 0)) {
     throw invalid(`cpuLimitMs is ${String(cpuLimitMs)}`, "Give a positive number of milliseconds.");
   }
   checkDefaults(defaults, "defaults");
-  if (typeof keys !== "function") checkKeys(keys);
+  if (Array.isArray(keys)) checkKeyList(keys);
   return {
     limits,
     tier,
     defaults,
     cpuLimitMs,
+    operations: {
+      writers: [
+        ...(log === "requests" ? [printRequestLine] : []),
+        ...(options.analytics ? [analyticsWriter((env: Env) => read(options.analytics, env))] : []),
+      ],
+      cors: options.cors || undefined,
+      rateLimit: options.rateLimit && ((env) => read(options.rateLimit, env)),
+      metrics: options.metrics === true,
+      cache: options.cache && ((env) => read(options.cache, env)),
+    },
     jobs: options.jobs && once((env) => read(options.jobs, env)),
     // Only `false` opens a deployment to everyone. In plain JavaScript, `keys` can also be missing. Then the deployment
     // has no keys and refuses every request.
-    keys: keys === false ? false : once((env) => checkKeys(read(keys, env)) || []),
+    keys: keys === false ? false : async (env) => checkKeyList(await read(keys, env)),
     service: once((env) => {
       const { warmUp } = options;
       const store = read(options.models, env);
@@ -104,23 +142,12 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
         blocksThread: engine.blocksThread,
         tier,
         regions: readRegions(options.region, env),
-        log: options.log ?? "unusual",
+        log: log === "requests" ? false : log,
         limits,
         cpuLimitMs,
       });
     }),
   };
-}
-
-/** @throws BertEdgeError `setting_invalid` */
-function checkKeys<Keys>(keys: Keys): Keys {
-  const isKey = (key: unknown) => typeof key === "string" || typeof (key as KeyWithDefaults | null)?.key === "string";
-  if (!keys) return keys;
-  if (!Array.isArray(keys) || !keys.every(isKey)) {
-    throw invalid("keys is not a list of keys", 'Give a list, for example env.API_KEYS?.split(",") ?? [].');
-  }
-  for (const key of keys as readonly ApiKey[]) if (typeof key === "object") checkDefaults(key, "keys");
-  return keys;
 }
 
 const invalid = (what: string, hint: string) => new BertEdgeError("setting_invalid", `The option ${what}.`, { hint });

@@ -1,10 +1,10 @@
 import { Hono } from "hono";
 import { type Deployment, deploymentOf, type EmbeddingsOptions } from "./deployment.ts";
 import { type EmbedInProcess, embedInProcess } from "./embed-in-process.ts";
-import { apiKey } from "./middleware/api-key.ts";
 import { limitBody } from "./middleware/limit-body.ts";
 import { answerError, throwErrors } from "./middleware/on-error.ts";
-import { requestId } from "./middleware/request-id.ts";
+import { responseCache } from "./middleware/response-cache.ts";
+import { entrance, guards } from "./operations.ts";
 import { type QueueHandler, queueHandler } from "./queue-handler.ts";
 import { MODEL_PREFIX, type TableRoute, versionedRoutes } from "./route-table.ts";
 import { jobPaths, jobRoutes } from "./routes/jobs.ts";
@@ -47,21 +47,24 @@ export function embeddingRoutes<Env extends object>(
   deployment: Deployment<Env>,
   table: readonly TableRoute[] = versionedRoutes,
 ): EmbeddingsApp<Env> {
-  const { keys, limits } = deployment;
+  const { keys, limits, operations } = deployment;
   const app = new Hono<{ Bindings: Env }>();
   const pathsOf = (path: string) => [path, `${MODEL_PREFIX}${path}`.replace(/\/$/, "")].flatMap(withAndWithoutSlash);
   const paths = table.flatMap(({ path }) => pathsOf(path));
   app.onError(answerError);
-  app.on("POST", paths, requestId);
+  // Browsers ask with OPTIONS whether they may send these requests.
+  for (const each of entrance(operations)) app.on(["OPTIONS", "POST"], paths, each);
   app.on("POST", paths, throwErrors);
-  if (keys !== false) app.on("POST", paths, apiKey(keys));
+  const checks = guards(keys, operations);
+  for (const check of checks) app.on("POST", paths, check);
   app.on("POST", paths, limitBody(limits.maxBodyBytes));
+  if (operations.cache) app.on("POST", paths, responseCache(operations.cache, deployment.service));
   for (const { path, handler } of table) app.on("POST", pathsOf(path), handler(deployment));
   if (deployment.jobs) {
     const methods = ["GET", "POST"];
-    app.on(methods, jobPaths, requestId);
+    for (const each of entrance(operations)) app.on(["OPTIONS", ...methods], jobPaths, each);
     app.on(methods, jobPaths, throwErrors);
-    if (keys !== false) app.on(methods, jobPaths, apiKey(keys));
+    for (const check of checks) app.on(methods, jobPaths, check);
     app.on(methods, jobPaths, limitBody(limits.maxBodyBytes));
     app.route("/", jobRoutes(deployment));
   }

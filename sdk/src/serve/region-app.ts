@@ -2,9 +2,9 @@ import type { Hono } from "hono";
 import type { Engine } from "../runtime/engine/engine.ts";
 import type { ObjectStore } from "../storage/store.ts";
 import { createApp } from "./app.ts";
-import { deploymentOf } from "./deployment.ts";
+import type { ApiKey } from "./call-defaults.ts";
+import { deploymentOf, type EmbeddingsOptions, type Setting } from "./deployment.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
-import { metrics } from "./routes/metrics.ts";
 import { sageMakerRoutes } from "./sagemaker-routes.ts";
 import type { WarmUpShape } from "./warm-up.ts";
 
@@ -16,9 +16,11 @@ export interface RegionAppOptions {
   /** Maximum bytes of all loaded models together. Default: no limit. */
   memoryLimitBytes?: number;
   engine: Engine;
-  /** The API keys that may call the routes; an empty list refuses every request. */
-  keys: readonly string[];
+  /** The API keys that may call the routes, as for `createEdgeApp`; an empty list refuses every request. */
+  keys: Setting<object, readonly ApiKey[] | Promise<readonly ApiKey[]>>;
   limits?: Partial<Limits>;
+  /** What is logged, as for `createEdgeApp`. Default `unusual`. */
+  log?: NonNullable<EmbeddingsOptions<object>["log"]>;
   /** Texts that a new model computes before `/ready` answers 200, and tokens of each. Default: none. */
   warmUp?: readonly WarmUpShape[];
   /**
@@ -46,7 +48,7 @@ export function createRegionApp(options: RegionAppOptions): Hono<{ Bindings: obj
     ...options,
     // A region is never open to everyone. In plain JavaScript, `keys` can be `false` or missing. Then the region has no
     // keys and refuses every request.
-    keys: () => options.keys || [],
+    keys: options.keys || [],
     tier: "region",
     // A region is the place for requests that are too large for the edge. The server or the function has its own limit.
     cpuLimitMs: Number.POSITIVE_INFINITY,
@@ -54,6 +56,5 @@ export function createRegionApp(options: RegionAppOptions): Hono<{ Bindings: obj
   });
   deployment.service({}).ready(() => {});
   const app = createApp(deployment);
-  if (options.metrics === true) app.get("/metrics", () => metrics(deployment.service({})));
   return options.sagemaker === true ? app.route("/", sageMakerRoutes(createApp({ ...deployment, keys: false }))) : app;
 }

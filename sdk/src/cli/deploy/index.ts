@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { firstPlainKey, readApiKey } from "../api-key.ts";
 import type { CheckReport } from "../check/check-deployment.ts";
 import { printJson, printNote, printResult } from "../output.ts";
 import type { DeployCost } from "./deploy-cost.ts";
@@ -36,6 +37,8 @@ export const deployCommand = new Command("deploy")
     const { deployProject } = await import("./deploy-project.ts");
     const { costLine, deployCost } = await import("./deploy-cost.ts");
     const deployment = await prepareDeployment({ root: process.cwd(), model, secrets, endpoint });
+    // The check needs a key, which hashes do not give. A missing one is an error before anything changes.
+    const key = dryRun ? "" : (firstPlainKey(deployment.secrets.API_KEYS) ?? readApiKey(undefined));
     const { steps, url } = await deployProject({
       ...deployment,
       dryRun,
@@ -43,7 +46,7 @@ export const deployCommand = new Command("deploy")
     });
     const cost = deployCost(deployment.artifact);
     printNote(costLine(cost));
-    const check = dryRun || url === undefined ? undefined : await checked(url, model, deployment.secrets.API_KEYS);
+    const check = dryRun || url === undefined ? undefined : await checked(url, model, key);
     const report: DeployReport = { steps, url, cost, check };
     if (json) printJson(report);
     else printResult(described(report));
@@ -51,16 +54,15 @@ export const deployCommand = new Command("deploy")
   });
 
 /** Checks the deployment once it answers. */
-async function checked(url: string, model: string, keys: string): Promise<CheckReport> {
+async function checked(url: string, model: string, key: string): Promise<CheckReport> {
   const { readExpected } = await import("../check/read-expected.ts");
   const { checkDeployment } = await import("../check/check-deployment.ts");
   const { findingLines } = await import("../check/check-report.ts");
   const { untilReached } = await import("./until-reached.ts");
-  const key = keys.split(",").find((each) => each.trim() !== "") ?? "";
   await untilReached(url);
   return checkDeployment({
     url,
-    key: key.trim(),
+    key,
     timeoutMs: 30_000,
     expected: await readExpected(model),
     onFinding: (finding) => printNote(findingLines(finding).join("\n")),

@@ -22,7 +22,9 @@ export async function introduction({ edge, keyIsNew, published }: Stack, manifes
   return [
     `${published.name}@${published.version} is served at ${url}. The API key is ${key}.`,
     ...(keyIsNew
-      ? [`${DEV_VARS} has no API_KEYS, so this key is new. To keep one, add a line to ${DEV_VARS}: API_KEYS=<key>`]
+      ? [
+          `${DEV_VARS} has no plain key in API_KEYS, so this key is new. To keep one, add a line to ${DEV_VARS}: API_KEYS=<key>`,
+        ]
       : []),
     "\nTry it:\n",
     `curl ${url}${path} -H 'authorization: Bearer ${key}' -H 'content-type: application/json' -d '${json}'`,

@@ -5,6 +5,7 @@ import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { isAbsent } from "../../storage/absent.ts";
 import { fsStore } from "../../storage/fs.ts";
 import { type Published, publish } from "../../storage/publish.ts";
+import { firstPlainKey } from "../api-key.ts";
 import { disposableFolder } from "../disposable-folder.ts";
 import { openLocalR2 } from "../local-r2.ts";
 import { packageFile } from "../package-file.ts";
@@ -63,10 +64,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const { manifest } = artifact;
   const script = edgeScript(project, manifest.targets.edge?.engine ?? "wasm");
   const own = await developerVars(root);
-  const ownKey = own["API_KEYS"]
-    ?.split(",")
-    .map((key) => key.trim())
-    .find((key) => key !== "");
+  const ownKey = firstPlainKey(own["API_KEYS"] ?? "");
   const [edgePort, regionPort] = [port ?? (await freePort()), await freePort()];
   const edge: Access = {
     url: `http://127.0.0.1:${edgePort}`,
@@ -94,6 +92,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const vars = {
       ...own,
       MODEL: manifest.name,
+      // The object with the keys of the deployment is not on this machine.
+      KEYS_OBJECT: "",
       ...(ownKey === undefined && { API_KEYS: edge.key }),
       ...(region && { REGION_URL: region.url, REGION_KEY: region.key }),
     };

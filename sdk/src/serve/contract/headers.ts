@@ -28,6 +28,8 @@ export const PREDICTED_HEADER = "x-bert-edge-predicted-ms";
 export const REMAINING_HEADER = "x-latency-budget-remaining-ms";
 /** Response: `name@version` of the model that answered. */
 export const MODEL_HEADER = "x-bert-edge-model";
+/** Response: `hit` if the answer is from the response cache, `miss` if it is not. Absent without a response cache. */
+export const CACHE_HEADER = "x-bert-edge-cache";
 /** Response: the execution provider that computed the answer: `wasm`, `cpu`, `cuda`, … */
 export const PROVIDER_HEADER = "x-bert-edge-provider";
 

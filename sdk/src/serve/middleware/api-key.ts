@@ -1,6 +1,9 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { ApiKey, CallDefaults, KeyWithDefaults } from "../call-defaults.ts";
+import type { CallDefaults } from "../call-defaults.ts";
+import { keyRing, type ReadKeys } from "../keys/key-ring.ts";
+import { findKey, type KnownKey } from "../keys/known-key.ts";
+import { backgroundOf } from "../routes/respond.ts";
 
 const VARIABLE = "bert-edge-key";
 
@@ -12,14 +15,10 @@ const VARIABLE = "bert-edge-key";
  *
  * @throws BertEdgeError `keys_not_configured`, `key_missing`, `key_wrong`
  */
-export function apiKey<Env extends object>(
-  keys: (env: Env) => readonly ApiKey[],
-): MiddlewareHandler<{ Bindings: Env }> {
+export function apiKey<Env extends object>(keys: ReadKeys<Env>): MiddlewareHandler<{ Bindings: Env }> {
+  const current = keyRing(keys);
   return async function checkApiKey(c: Context, next) {
-    const known = keys(c.env)
-      .map((key) => (typeof key === "string" ? { key } : key))
-      .map((each): KeyWithDefaults => ({ ...each, key: each.key.trim() }))
-      .filter(({ key }) => key !== "");
+    const known = await current(c.env, backgroundOf(c));
     if (known.length === 0) {
       throw new BertEdgeError("keys_not_configured", "This deployment has no API keys.", {
         hint: "Set API_KEYS to one or more comma-separated keys. On Workers, run `wrangler secret put API_KEYS`.",
@@ -37,27 +36,19 @@ export function apiKey<Env extends object>(
         hint: "Send the header `Authorization: Bearer <key>`.",
       });
     }
-    const matches = known.map(({ key }) => isEqual(key, sent));
-    if (!matches.includes(true)) {
+    const key = await findKey(known, sent);
+    if (!key) {
       throw new BertEdgeError("key_wrong", "The API key is not valid for this deployment.", {
         hint: "Send one of the keys in the deployment's API_KEYS.",
       });
     }
-    c.set(VARIABLE, known[matches.indexOf(true)]);
+    c.set(VARIABLE, key);
     await next();
   };
 }
 
-/**
- * Compares a key with what was sent, in a time that depends on the length of what was sent only. Digests would hide the
- * length too, but they took 8 % of the time of a busy edge, and Web Crypto makes each request wait for the event loop.
- */
-function isEqual(key: string, sent: string): boolean {
-  let difference = key.length ^ sent.length;
-  // Beyond the end of the key, the code is NaN, which counts as 0.
-  for (let i = 0; i < sent.length; i++) difference |= key.charCodeAt(i) ^ sent.charCodeAt(i);
-  return difference === 0;
-}
+/** Returns the key that a request was accepted with; undefined if keys are not checked. */
+export const keyOf = (c: Context): KnownKey | undefined => c.get(VARIABLE);
 
 /** Returns the defaults of the key that a request was accepted with; undefined if keys are not checked. */
 export const keyDefaultsOf = (c: Context): CallDefaults | undefined => c.get(VARIABLE);

@@ -1,12 +1,16 @@
+import type { Tier } from "../contract/headers.ts";
 import type { TaskService } from "../service.ts";
 
 /** Media type of Prometheus' text format: https://prometheus.io/docs/instrumenting/exposition_formats/ */
 const TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Answers with the region's state in Prometheus' text format. It contains no texts and no keys. */
-export function metrics(service: TaskService): Response {
+/** Answers with the state of this process or isolate in Prometheus' text format. It contains no texts and no keys. */
+export function metrics(service: TaskService, tier: Tier): Response {
   const model = service.ready(() => {});
   const lines = [
+    ...(tier === "edge"
+      ? ["# These are the figures of one isolate. The edge has many, and each request can reach another one."]
+      : []),
     "# HELP bert_edge_queue_wait_seconds Predicted wait of a new request with a budget.",
     "# TYPE bert_edge_queue_wait_seconds gauge",
     `bert_edge_queue_wait_seconds ${service.queueMs() / 1000}`,

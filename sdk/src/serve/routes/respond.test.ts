@@ -12,7 +12,7 @@ async function remainingAfter(compute: number, elapsedMs: number): Promise<strin
     const timings = { compute };
     describeAnswer(
       c,
-      { ...model, tokens: 2, tier: "edge", reason: "over-budget", predictedMs: 45, timings, decision: {} },
+      { ...model, texts: 1, tokens: 2, tier: "edge", reason: "over-budget", predictedMs: 45, timings, decision: {} },
       deadline,
     );
     return c.body(null);

@@ -9,12 +9,18 @@ import {
   TIER_HEADER,
 } from "../contract/headers.ts";
 import { formatDecision } from "../format-decision.ts";
+import { noteAnswer } from "../middleware/note-answer.ts";
 import type { Deadline } from "../routing/deadline.ts";
 import { formatServerTiming } from "../server-timing.ts";
 import type { AnswerDetails, Background } from "../service.ts";
 
 /** Sets the response headers that describe an answer. */
-export function describeAnswer(c: Context, answer: AnswerDetails, deadline: Deadline): void {
+export function describeAnswer(
+  c: Context,
+  answer: AnswerDetails & { readonly texts: number },
+  deadline: Deadline,
+): void {
+  noteAnswer(c, answer);
   c.header(TIER_HEADER, answer.tier);
   c.header(REASON_HEADER, answer.reason);
   c.header(DECISION_HEADER, formatDecision(answer.decision));

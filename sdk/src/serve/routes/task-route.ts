@@ -24,6 +24,6 @@ export const taskHandler = <Env extends object, S extends BodySchema, R>(
     const { terms, body } = await readCall(c, deployment, schema);
     const query = { ...terms, call: call(body), model: c.req.param("model") ?? body.model };
     const answer = await deployment.service(c.env).answer(query, backgroundOf(c));
-    describeAnswer(c, answer, terms.deadline);
+    describeAnswer(c, { ...answer, texts: query.call.texts.length }, terms.deadline);
     return respond(c, answer, body);
   };

@@ -1,0 +1,51 @@
+import { randomBytes } from "node:crypto";
+import { text } from "node:stream/consumers";
+import { Command, InvalidArgumentError } from "commander";
+import { BertEdgeError } from "../artifact/error.ts";
+import { sha256Hex } from "../artifact/sha256.ts";
+import { KEY_NAME } from "../serve/keys/entry.ts";
+import { printNote, printResult } from "./output.ts";
+
+/** Bytes of a new key: nobody can guess it, so its SHA-256 needs no salt and no slow hash. */
+const KEY_BYTES = 32;
+
+/** Fewest characters of a key whose hash may be published in a setting. A short key can be found from its hash. */
+const LEAST_CHARACTERS = 20;
+
+const nameOption = ["--name <name>", "name of the key, for logs and limits", nameOf] as const;
+
+export const keysCommand = new Command("keys")
+  .description("make API keys, and hash them for the setting of a deployment")
+  .addCommand(
+    new Command("new")
+      .description("print a new key to stdout, and its entry for the deployment to stderr")
+      .option(...nameOption)
+      .action(async ({ name }: { name?: string }) => {
+        const key = randomBytes(KEY_BYTES).toString("base64url");
+        printResult(key);
+        printNote(`Give the key to its user. It is not kept. Its entry in API_KEYS:\n${await entryOf(key, name)}`);
+      }),
+  )
+  .addCommand(
+    new Command("hash")
+      .description("read a key from stdin, and print its entry for the deployment")
+      .option(...nameOption)
+      .action(async ({ name }: { name?: string }) => {
+        if (process.stdin.isTTY) printNote("Type or paste the key, then Enter and Ctrl-D.");
+        printResult(await entryOf((await text(process.stdin)).trim(), name));
+      }),
+  );
+
+async function entryOf(key: string, name: string | undefined): Promise<string> {
+  if (!/^[!-~]+$/.test(key) || key.length < LEAST_CHARACTERS) {
+    throw new BertEdgeError("setting_invalid", `stdin has no API key of ${LEAST_CHARACTERS} characters or more.`, {
+      hint: "Pipe one key into the command, without spaces. `bert-edge keys new` makes one.",
+    });
+  }
+  return `${name === undefined ? "" : `${name}:`}sha256:${await sha256Hex(new TextEncoder().encode(key))}`;
+}
+
+function nameOf(value: string): string {
+  if (KEY_NAME.test(value)) return value;
+  throw new InvalidArgumentError("Use 1 to 64 letters, digits, _, . and -.");
+}

@@ -1,0 +1,155 @@
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { errorLog } from "#test/fixtures/error-log.ts";
+import { memoryStore } from "../../storage/memory.ts";
+import { keyRing } from "./key-ring.ts";
+import { keysFromEnv } from "./keys-from-env.ts";
+import { keysFromStore } from "./keys-from-store.ts";
+import { findKey, knownKeys } from "./known-key.ts";
+import { parseKeys } from "./parse-keys.ts";
+
+const log = errorLog();
+const hash = (key: string) => `sha256:${createHash("sha256").update(key).digest("hex")}`;
+
+describe("knownKeys and findKey", () => {
+  it("finds exactly the configured keys, whether they are plain or hashed, at the first and at later tries", async () => {
+    const key = fc.stringMatching(/^[!-~]{1,40}$/).filter((text) => !/sha256:/i.test(text));
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(key, { minLength: 2, maxLength: 5 }), key, async (keys, other) => {
+        const known = await knownKeys(keys.map((each, i) => (i % 2 ? hash(each) : each)));
+        for (const sent of [...keys, ...keys]) {
+          expect((await findKey(known, sent))?.sha256).toBe(hash(sent).slice(7));
+        }
+        expect((await findKey(known, other)) !== undefined).toBe(keys.includes(other));
+      }),
+      { numRuns: 30, seed: 19 },
+    );
+  });
+
+  it("does not accept a hash as a key", async () => {
+    const known = await knownKeys([hash("secret")]);
+    expect(await findKey(known, hash("secret"))).toBeUndefined();
+    expect(await findKey(known, hash("secret").slice(7))).toBeUndefined();
+  });
+
+  it("names keys by their option, their entry or the digits of their hash", async () => {
+    const keys = await knownKeys([{ key: hash("a"), name: "web" }, `batch:${hash("b")}`, "c", hash("c")]);
+    const digits = `key-${hash("c").slice(7, 15)}`;
+    expect(keys.map(({ name }) => name)).toEqual(["web", "batch", digits, digits]);
+  });
+});
+
+describe("parseKeys", () => {
+  it("reads keys and hashes apart from each other by commas or newlines", () => {
+    expect(parseKeys(`one, web:${hash("a")}\ntwo,`).map((key) => String(key).trim())).toEqual([
+      ...["one", `web:${hash("a")}`, "two", ""],
+    ]);
+  });
+
+  it("reads a JSON array with options", () => {
+    const keys = [{ key: hash("a"), name: "web", requestsPerMinute: 60, tier: "edge" }];
+    expect(parseKeys(JSON.stringify(keys))).toEqual(keys);
+  });
+
+  it.each([
+    "sha256:12",
+    `web site:${hash("a")}`,
+    "[1]",
+    "[",
+    '[{"key": "topsecret", "name": "a b"}]',
+    '[{"key": "topsecret", "requestsPerMinute": 0}]',
+    '[{"key": "topsecret", "tokensPerMinute": "9"}]',
+    '[{"key": "topsecret", "tier": "moon"}]',
+  ])("refuses %s, and shows no key", (text) => {
+    expect(() => parseKeys(text)).toThrow(
+      expect.objectContaining({ code: "setting_invalid", message: expect.not.stringContaining("topsecret") }),
+    );
+  });
+});
+
+describe("keysFromStore", () => {
+  it("reads the object, and names the store and the path if it is missing", async () => {
+    const store = memoryStore();
+    await store.put("keys.txt", new TextEncoder().encode("one\ntwo"), { contentType: "text/plain" });
+    expect(await keysFromStore(store, "keys.txt")).toEqual(["one", "two"]);
+    await expect(keysFromStore(store, "other")).rejects.toMatchObject({
+      code: "setting_invalid",
+      message: expect.stringContaining("other"),
+    });
+  });
+});
+
+describe("keysFromEnv", () => {
+  it("reads KEYS_OBJECT, or else API_KEYS, and has no keys without both", async () => {
+    const store = memoryStore();
+    await store.put("keys.txt", new TextEncoder().encode("stored"), { contentType: "text/plain" });
+    expect(await keysFromEnv({ API_KEYS: "a", KEYS_OBJECT: "keys.txt" }, store)).toEqual(["stored"]);
+    expect(await keysFromEnv({ API_KEYS: "a,b" }, store)).toEqual(["a", "b"]);
+    expect(await knownKeys(await keysFromEnv({}, store))).toEqual([]);
+  });
+});
+
+describe("keyRing", () => {
+  function setUp(first: string[]) {
+    const state = { now: 0, keys: first as string[] | Error, reads: 0, background: [] as Promise<unknown>[] };
+    const ring = keyRing<undefined>(
+      async () => {
+        state.reads++;
+        if (state.keys instanceof Error) throw state.keys;
+        return state.keys;
+      },
+      () => state.now,
+    );
+    const current = async () =>
+      (await ring(undefined, (work) => state.background.push(work))).map(({ plain, sha256 }) => plain ?? sha256);
+    return { state, current };
+  }
+
+  it("accepts new keys, and no revoked one, after a minute", async () => {
+    const { state, current } = setUp(["old"]);
+    expect(await current()).toEqual(["old"]);
+    state.keys = ["new"];
+    state.now = 44_000;
+    expect([await current(), state.reads]).toEqual([["old"], 1]);
+    state.now = 60_000;
+    expect([await current(), state.reads]).toEqual([["new"], 2]);
+  });
+
+  it("reads in the background while the keys are fresh enough", async () => {
+    const { state, current } = setUp(["old"]);
+    await current();
+    state.keys = ["new"];
+    state.now = 46_000;
+    expect(await current()).toEqual(["old"]);
+    await Promise.all(state.background);
+    expect([await current(), state.reads]).toEqual([["new"], 2]);
+  });
+
+  it("keeps earlier keys when reading fails, tries again later, and fails without earlier keys", async () => {
+    const { state, current } = setUp(["old"]);
+    await current();
+    state.keys = new Error("down");
+    state.now = 61_000;
+    expect(await current()).toEqual(["old"]);
+    expect(log).toHaveBeenCalledTimes(1);
+    expect([await current(), state.reads]).toEqual([["old"], 2]);
+    state.keys = ["new"];
+    state.now = 67_000;
+    expect(await current()).toEqual(["new"]);
+    const broken = setUp([]);
+    broken.state.keys = new Error("down");
+    await expect(broken.current()).rejects.toThrow("down");
+  });
+
+  it("needs no hash for a key that was sent before it was read again", async () => {
+    const state = { now: 0 };
+    const ring = keyRing<undefined>(
+      () => [hash("secret")],
+      () => state.now,
+    );
+    await findKey(await ring(undefined, () => {}), "secret");
+    state.now = 60_000;
+    expect((await ring(undefined, () => {}))[0]?.plain).toBe("secret");
+  });
+});

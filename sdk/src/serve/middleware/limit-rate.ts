@@ -1,0 +1,83 @@
+import type { Context, MiddlewareHandler } from "hono";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { type Spending, spending } from "../keys/spending.ts";
+import { keyOf } from "./api-key.ts";
+
+/** Cloudflare's rate limiting: https://developers.cloudflare.com/workers/runtime-apis/bindings/rate-limit/ */
+export interface RateLimiter {
+  limit(options: { key: string }): Promise<{ success: boolean }>;
+}
+
+export interface RateLimit {
+  /** Requests of a caller per minute, which this process or isolate counts without a `binding`, or when it fails. */
+  readonly requestsPerMinute: number;
+  /** Cloudflare's binding, which counts per location. The limit and period in wrangler.toml apply. */
+  readonly binding?: RateLimiter | undefined;
+  /** Period of the binding in seconds, for `retry-after`: 10 or 60. Default 60. */
+  readonly periodSeconds?: 10 | 60 | undefined;
+}
+
+/** Callers that are remembered. Beyond this, the counters of all callers begin again, so that memory stays bounded. */
+const MAX_CALLERS = 10_000;
+
+/**
+ * Limits the requests of each caller. A caller is a key by its name, or without keys an address.
+ *
+ * @throws BertEdgeError `rate_limited`, `setting_invalid`
+ */
+export function limitRate<Env extends object>(
+  rateLimit: (env: Env) => RateLimit | undefined,
+  now?: () => number,
+): MiddlewareHandler<{ Bindings: Env }> {
+  const callers = new Map<string, Spending>();
+
+  function takeHere(caller: string, { requestsPerMinute: requests }: RateLimit): number | undefined {
+    if (callers.size >= MAX_CALLERS) callers.clear();
+    const spent = callers.get(caller) ?? spending(now);
+    callers.set(caller, spent);
+    const over = spent.over({ requests }, { requests: 1 });
+    if (!over) spent.add({ requests }, { requests: 1 });
+    return over?.waitMs;
+  }
+
+  return async function limitRate(c: Context, next) {
+    const limit = rateLimit(c.env);
+    if (!limit) return next();
+    const { binding, periodSeconds = 60 } = checkRateLimit(limit);
+    const caller = callerOf(c);
+    const bound = await binding?.limit({ key: caller }).catch(logFailure);
+    const waitMs = bound ? (bound.success ? undefined : periodSeconds * 1_000) : takeHere(caller, limit);
+    if (waitMs !== undefined) {
+      const figure = bound ? "its limit of requests" : `its ${limit.requestsPerMinute} requests per minute`;
+      throw new BertEdgeError("rate_limited", `This caller has used up ${figure}.`, {
+        hint: "Send the request again after the time in the header retry-after-ms.",
+        retryAfterMs: waitMs,
+      });
+    }
+    await next();
+  };
+}
+
+/** @throws BertEdgeError `setting_invalid` */
+function checkRateLimit(limit: RateLimit): RateLimit {
+  const { requestsPerMinute } = limit;
+  if (requestsPerMinute >= 1 && requestsPerMinute < Number.POSITIVE_INFINITY) return limit;
+  throw new BertEdgeError("setting_invalid", `In the option rateLimit, requestsPerMinute is ${requestsPerMinute}.`, {
+    hint: "Give a number of 1 or more.",
+  });
+}
+
+function logFailure(error: unknown): undefined {
+  console.error("bert-edge: The binding of rateLimit failed. This isolate counts by itself.", error);
+}
+
+/** Only Cloudflare sets this header so that callers cannot. Elsewhere, callers of open deployments share one counter. */
+function callerOf(c: Context): string {
+  const key = keyOf(c);
+  if (key) return `key:${key.name}`;
+  const address = isOnCloudflare(c) ? c.req.header("cf-connecting-ip") : undefined;
+  return address ? `address:${address}` : "everyone";
+}
+
+/** Workers give every request `cf`, which a header cannot forge. */
+const isOnCloudflare = (c: Context): boolean => (c.req.raw as { cf?: unknown }).cf !== undefined;

@@ -1,0 +1,20 @@
+import type { Context } from "hono";
+import type { AnswerDetails } from "../service.ts";
+
+const VARIABLE = "bert-edge-answer";
+
+/** What limits and logs need to know of an answer. It has no texts and no results. */
+export interface NotedAnswer
+  extends Pick<AnswerDetails, "model" | "version" | "tier" | "reason" | "tokens" | "timings" | "decision"> {
+  /** Number of texts that were computed. */
+  readonly texts: number;
+}
+
+/** Notes an answer for the middleware that the request has passed. */
+export function noteAnswer(c: Context, answer: NotedAnswer): void {
+  const { model, version, tier, reason, tokens, timings, decision, texts } = answer;
+  c.set(VARIABLE, { model, version, tier, reason, tokens, timings, decision, texts });
+}
+
+/** Returns the answer to a request; undefined if it was refused, or computes nothing. */
+export const answerOf = (c: Context): NotedAnswer | undefined => c.get(VARIABLE);

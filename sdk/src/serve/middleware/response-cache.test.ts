@@ -1,0 +1,143 @@
+import { describe, expect, it } from "vitest";
+import { errorLog } from "#test/fixtures/error-log.ts";
+import { fakeEngine, publishTiny, TINY } from "#test/fixtures/tiny-model.ts";
+import { memoryStore } from "../../storage/memory.ts";
+import { createEdgeApp } from "../edge-app.ts";
+import type { AnswerStore } from "./response-cache.ts";
+
+const errors = errorLog();
+
+/** A cache in memory that everything in a test shares. */
+function memoryCache() {
+  const entries = new Map<string, Response>();
+  const store: AnswerStore = {
+    match: async ({ url }) => entries.get(url)?.clone(),
+    put: async ({ url }, response) => void entries.set(url, new Response(await response.arrayBuffer(), response)),
+  };
+  return { entries, store };
+}
+
+interface Setup {
+  name?: string;
+  shared?: boolean;
+  store?: AnswerStore;
+}
+
+async function setUp({ name = TINY.name, shared = false, store = memoryCache().store }: Setup = {}) {
+  const keys = ["web", "batch"].map((each) => ({ key: `secret-${each}`, name: each }));
+  const models = memoryStore();
+  await publishTiny(models, undefined, { name });
+  const cache = { store, seconds: 60, shared };
+  const app = createEdgeApp({ models, model: name, engine: fakeEngine(), keys, cache: () => cache });
+  const ask = async (
+    body: object | string,
+    { key = "web", path = "/v1/embed", ...headers } = {} as Record<string, string>,
+  ) => {
+    const response = await app.request(
+      path,
+      {
+        method: "POST",
+        headers: { authorization: `Bearer secret-${key}`, "content-type": "application/json", ...headers },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      },
+      {},
+    );
+    const text = await response.text();
+    // Writing an entry goes on after the answer.
+    await new Promise((resolve) => setTimeout(resolve));
+    return {
+      status: response.status,
+      cache: response.headers.get("x-bert-edge-cache"),
+      headers: response.headers,
+      text,
+    };
+  };
+  await ask({ inputs: "loads the model" });
+  return ask;
+}
+
+describe("responseCache", () => {
+  it("repeats an answer to the same body, and names the request itself", async () => {
+    const ask = await setUp();
+    const first = await ask({ inputs: "a" }, { "x-request-id": "r-1" });
+    const second = await ask({ inputs: "a" }, { "x-request-id": "r-2", "x-latency-budget-ms": "50" });
+    expect([first.cache, second.cache, second.status]).toEqual(["miss", "hit", 200]);
+    expect(second.text).toBe(first.text);
+    expect(second.headers.get("x-request-id")).toBe("r-2");
+    for (const header of ["server-timing", "x-bert-edge-decision"]) {
+      expect([first.headers.has(header), second.headers.has(header)]).toEqual([true, false]);
+    }
+    for (const header of ["content-type", "x-bert-edge-model", "x-bert-edge-tier"]) {
+      expect(second.headers.get(header)).toBe(first.headers.get(header));
+    }
+    expect(second.headers.has("cache-control")).toBe(false);
+  });
+
+  it("computes again for another key, unless keys share answers", async () => {
+    const ask = await setUp();
+    await ask({ inputs: "a" });
+    expect((await ask({ inputs: "a" }, { key: "batch" })).cache).toBe("miss");
+    expect((await ask({ inputs: "a" }, { key: "wrong" })).status).toBe(401);
+    const askShared = await setUp({ shared: true });
+    await askShared({ inputs: "a" });
+    expect((await askShared({ inputs: "a" }, { key: "batch" })).cache).toBe("hit");
+  });
+
+  it.each([
+    ["another text", { inputs: "b" }, {}],
+    ["another field", { inputs: "a", encoding_format: "base64" }, {}],
+    ["the same JSON with other bytes", '{"inputs": "a"}', {}],
+    ["another route", { inputs: "a" }, { path: "/v1/embeddings" }],
+    ["another tier", { inputs: "a" }, { "x-bert-edge-tier": "edge" }],
+    ["another precision", { inputs: "a" }, { "x-bert-edge-precision": "int8" }],
+  ])("computes again for %s", async (_, body, options) => {
+    const ask = await setUp();
+    expect((await ask({ inputs: "a" })).cache).toBe("miss");
+    expect((await ask(body, options as Record<string, string>)).cache).toBe("miss");
+  });
+
+  it("computes again for another model in the same cache", async () => {
+    const { store } = memoryCache();
+    const [one, two] = [await setUp({ store, name: "one" }), await setUp({ store, name: "two" })];
+    await one({ inputs: "a" });
+    expect([(await one({ inputs: "a" })).cache, (await two({ inputs: "a" })).cache]).toEqual(["hit", "miss"]);
+    expect(JSON.parse((await two({ inputs: "a" })).text)).toMatchObject({ model: "two" });
+  });
+
+  it("sends no answer of another version, even if the cache returns one", async () => {
+    const { store } = memoryCache();
+    const match: AnswerStore["match"] = async (request) => {
+      const found = await store.match(request);
+      return (
+        found &&
+        new Response(found.body, { headers: { ...Object.fromEntries(found.headers), "x-bert-edge-model": "tiny@0" } })
+      );
+    };
+    const ask = await setUp({ store: { ...store, match } });
+    await ask({ inputs: "a" });
+    expect((await ask({ inputs: "a" })).cache).toBe("miss");
+  });
+
+  it("keeps no errors", async () => {
+    const { store, entries } = memoryCache();
+    const ask = await setUp({ store });
+    const before = entries.size;
+    for (let i = 0; i < 2; i++) expect(await ask({ inputs: "" })).toMatchObject({ status: 400, cache: "miss" });
+    expect(entries.size).toBe(before);
+  });
+
+  it("computes when the cache fails, and logs it", async () => {
+    const down = () => Promise.reject(new Error("down"));
+    const ask = await setUp({ store: { match: down, put: down } });
+    expect(await ask({ inputs: "a" })).toMatchObject({ status: 200, cache: "miss" });
+    expect(errors).toHaveBeenCalled();
+  });
+
+  it("keeps hashes, and neither keys nor texts, as names of entries", async () => {
+    const { store, entries } = memoryCache();
+    const ask = await setUp({ store });
+    await ask({ inputs: "secrettext" });
+    for (const url of entries.keys()) expect(url).toMatch(/\/v1\/embed\/answers\/[0-9a-f]{64}$/);
+    expect(entries.size).toBeGreaterThan(0);
+  });
+});

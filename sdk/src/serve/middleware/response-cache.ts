@@ -1,0 +1,81 @@
+import type { Context, MiddlewareHandler } from "hono";
+import { sha256Hex } from "../../artifact/sha256.ts";
+import { CACHE_HEADER, MODEL_HEADER, PRECISION_HEADER, TIER_HEADER } from "../contract/headers.ts";
+import { backgroundOf } from "../routes/respond.ts";
+import type { TaskService } from "../service.ts";
+import { keyOf } from "./api-key.ts";
+import { readBody } from "./read-body.ts";
+
+/** A cache of responses, such as `caches.default` of Workers: https://developer.mozilla.org/en-US/docs/Web/API/Cache */
+export interface AnswerStore {
+  match(request: Request): Promise<Response | undefined>;
+  put(request: Request, response: Response): Promise<unknown>;
+}
+
+export interface ResponseCache {
+  readonly store: AnswerStore;
+  /** Seconds that an answer is kept. Default 3,600. */
+  readonly seconds?: number | undefined;
+  /** Whether keys share answers. Then the time of an answer tells a caller that somebody sent the same text. Default false. */
+  readonly shared?: boolean | undefined;
+}
+
+const SECONDS = 3_600;
+
+/** Headers of an answer that say how and when it was computed, and are not true of a repeated one. */
+const momentary =
+  /^(server-timing|x-request-id|x-latency-budget-.*|x-bert-edge-(decision|predicted-ms|queue-ms|cache))$/;
+
+/**
+ * Answers a request from the cache, if the same key has sent the same body to the same route, and the same version of the model
+ * is loaded. Only answers with status 200 are kept. While no model is loaded, and when the cache fails, requests are computed.
+ */
+export function responseCache<Env extends object>(
+  cache: (env: Env) => ResponseCache | undefined,
+  service: (env: Env) => Pick<TaskService, "ready">,
+): MiddlewareHandler<{ Bindings: Env }> {
+  return async function responseCache(c, next) {
+    const { store, seconds = SECONDS, shared = false } = cache(c.env) ?? {};
+    const background = backgroundOf(c);
+    const model = store && service(c.env).ready(background);
+    if (!store || !model) return next();
+    const served = `${model.model}@${model.version}`;
+    const id = await entryOf(c, { served, scope: shared ? "" : (keyOf(c)?.name ?? "") });
+    const found = await store.match(id).catch(logFailure);
+    // Whatever a store returns, an answer of another model is never sent.
+    if (found?.headers.get(MODEL_HEADER) === served) {
+      c.header(CACHE_HEADER, "hit");
+      for (const [name, value] of found.headers) if (isKept(name)) c.header(name, value);
+      return c.newResponse(found.body as ReadableStream);
+    }
+    c.header(CACHE_HEADER, "miss");
+    await next();
+    if (c.res.status !== 200 || c.res.headers.get(MODEL_HEADER) !== served) return;
+    const kept = c.res.clone();
+    const headers = new Headers([...kept.headers].filter(([name]) => isKept(name)));
+    headers.set("cache-control", `max-age=${seconds}`);
+    background(store.put(id, new Response(kept.body, { headers })).catch(logFailure));
+  };
+}
+
+/** Headers about other origins and their lifetime belong to a request, not to an answer that is kept. */
+const isKept = (name: string): boolean =>
+  !momentary.test(name) && (name.startsWith("x-bert-edge-") || name === "content-type");
+
+/**
+ * Names the entry of a request by a hash of all that its answer depends on. Below the path of the request, this URL reaches
+ * the same Worker, so that nobody else can read the cache through it.
+ */
+async function entryOf(c: Context, { served, scope }: { served: string; scope: string }): Promise<Request> {
+  const { path } = c.req;
+  const { origin, search } = new URL(c.req.url);
+  const wishes = [...["content-type", TIER_HEADER, PRECISION_HEADER].map((name) => c.req.header(name)), keyOf(c)?.tier];
+  const body = await readBody(() => c.req.text());
+  const parts = [served, scope, path, search, ...wishes.map((wish) => wish ?? ""), body];
+  const hash = await sha256Hex(new TextEncoder().encode(JSON.stringify(parts)));
+  return new Request(`${origin}${path.replace(/\/$/, "")}/answers/${hash}`);
+}
+
+function logFailure(error: unknown): undefined {
+  console.error("bert-edge: The response cache failed. The request is computed.", error);
+}

@@ -1,0 +1,34 @@
+import type { MiddlewareHandler } from "hono";
+import type { ReadKeys } from "./keys/key-ring.ts";
+import { apiKey } from "./middleware/api-key.ts";
+import { type CrossOrigin, crossOrigin } from "./middleware/cross-origin.ts";
+import { limitKey } from "./middleware/limit-key.ts";
+import { limitRate, type RateLimit } from "./middleware/limit-rate.ts";
+import { logRequest, type RequestLine } from "./middleware/log-request.ts";
+import { requestId } from "./middleware/request-id.ts";
+import type { ResponseCache } from "./middleware/response-cache.ts";
+
+/** How a deployment is operated: who may call it, how often, and what is written about it. */
+export interface Operations<Env extends object> {
+  readonly writers?: readonly ((line: RequestLine, env: Env) => void)[];
+  readonly cors?: Exclude<CrossOrigin, false> | undefined;
+  readonly rateLimit?: ((env: Env) => RateLimit | undefined) | undefined;
+  readonly metrics?: boolean;
+  readonly cache?: ((env: Env) => ResponseCache | undefined) | undefined;
+}
+
+/** Middleware of every request, also of those without a key. */
+export function entrance<Env extends object>({
+  writers = [],
+  cors,
+}: Operations<Env>): MiddlewareHandler<{ Bindings: Env }>[] {
+  return [requestId, ...(writers.length > 0 ? [logRequest(writers)] : []), ...(cors ? [crossOrigin(cors)] : [])];
+}
+
+/** Middleware that decides whether a caller may call. */
+export function guards<Env extends object>(
+  keys: ReadKeys<Env> | false,
+  { rateLimit }: Operations<Env>,
+): MiddlewareHandler<{ Bindings: Env }>[] {
+  return [...(keys === false ? [] : [apiKey(keys), limitKey()]), ...(rateLimit ? [limitRate(rateLimit)] : [])];
+}

@@ -1,0 +1,49 @@
+import type { Handler } from "hono";
+import type { Manifest } from "../../artifact/manifest.ts";
+import { crossEncoder } from "../../runtime/tasks/classify-call.ts";
+import type { Deployment } from "../deployment.ts";
+import { backgroundOf } from "./respond.ts";
+
+/**
+ * `GET /info` says what this deployment serves, and its limits. Where text-embeddings-inference has a field for the same thing, it
+ * has the same name: https://huggingface.github.io/text-embeddings-inference/#/Text%20Embeddings%20Inference/get_model_info
+ */
+export function infoRoute<Env extends object>({
+  service,
+  tier,
+  limits,
+}: Pick<Deployment<Env>, "service" | "tier" | "limits">): Handler<{ Bindings: Env }> {
+  return function info(c) {
+    return service(c.env).using(backgroundOf(c), async ({ manifest, version, target, provider }) => {
+      const { name, task, maxTokens } = manifest;
+      return c.json({
+        model_id: name,
+        model_sha: version,
+        model_dtype: manifest.targets[target]?.precision,
+        model_type: modelType(manifest),
+        max_input_length: maxTokens,
+        max_client_batch_size: limits.maxInputs,
+        // On the routes of text-embeddings-inference.
+        auto_truncate: true,
+        task,
+        ...("dimensions" in manifest && { dimensions: manifest.dimensions }),
+        tier,
+        provider,
+        max_body_bytes: limits.maxBodyBytes,
+        max_wait_ms: limits.maxWaitMs,
+      });
+    });
+  };
+}
+
+/** Describes a model's task as text-embeddings-inference does, which knows encoders and classifiers. */
+function modelType(manifest: Manifest): object {
+  if (manifest.task === "embed") return { embedding: { pooling: manifest.pooling } };
+  if (manifest.task !== "classify") return { [manifest.task]: {} };
+  const { labels } = manifest;
+  const ids = {
+    id2label: Object.fromEntries(labels.map((label, id) => [id, label])),
+    label2id: Object.fromEntries(labels.map((label, id) => [label, id])),
+  };
+  return crossEncoder(manifest) ? { reranker: ids } : { classifier: ids };
+}

@@ -1,0 +1,114 @@
+import { createHash } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { prepare } from "#sdk/compile/commands/prepare.ts";
+import { openFolder } from "#sdk/storage/folder-artifact.ts";
+import { publish } from "#sdk/storage/publish.ts";
+import { r2Publisher, type WritableR2Bucket } from "#sdk/storage/r2-publisher.ts";
+import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
+import { workerModules } from "../fixtures/worker-modules.ts";
+
+/** A Worker whose clock can be put forward. */
+const code = `
+import { wasmEngine } from "bert-edge/engine/wasm";
+import relaxed from "bert-edge/kernels/relaxed.wasm";
+import simd from "bert-edge/kernels/simd.wasm";
+import { createEdgeApp, keysFromEnv } from "bert-edge/serve";
+import { r2Store } from "bert-edge/storage/r2";
+
+const clock = Date.now;
+let forwardMs = 0;
+Date.now = () => clock() + forwardMs;
+
+const app = createEdgeApp({
+  models: (env) => r2Store(env.MODELS),
+  model: "tiny",
+  engine: wasmEngine({ relaxed, simd }),
+  keys: (env) => keysFromEnv(env, r2Store(env.MODELS)),
+  rateLimit: (env) => ({ requestsPerMinute: 1_000, binding: env.RATE_LIMITER }),
+  cache: () => ({ store: caches.default }),
+  cors: true,
+});
+app.get("/minute-later", (c) => c.text(String((forwardMs += 60_000))));
+export default app;
+`;
+
+const LIMIT = 6;
+const hashed = (key: string, name: string) => `${name}:sha256:${createHash("sha256").update(key).digest("hex")}`;
+
+let folder: string;
+let worker: Miniflare;
+let bucket: WritableR2Bucket & { put(key: string, text: string): Promise<unknown> };
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "bert-edge-operations-"));
+  const [model, out] = [join(folder, "checkpoint"), join(folder, "artifact")];
+  await writePreparableCheckpoint(model);
+  await prepare({ model, out, name: "tiny", targets: ["edge"] });
+  worker = new Miniflare(
+    convertV4MiniflareOptions({
+      modules: await workerModules({ stdin: { contents: code, loader: "js", resolveDir: process.cwd() } }),
+      modulesRoot: "/",
+      compatibilityDate: "2026-11-01",
+      bindings: { KEYS_OBJECT: "keys.txt" },
+      r2Buckets: ["MODELS"],
+      ratelimits: { RATE_LIMITER: { namespace_id: "1", simple: { limit: LIMIT, period: 60 } } },
+      host: "127.0.0.1",
+      port: 0,
+    }),
+  );
+  bucket = (await worker.getR2Bucket("MODELS")) as unknown as typeof bucket;
+  await publish(await openFolder(out), r2Publisher(bucket));
+  await bucket.put("keys.txt", `${hashed("first-key", "one")}\n${hashed("second-key", "two")}\nthird-key`);
+  await vi.waitFor(async () => expect((await get("/ready")).status).toBe(200), 5_000);
+});
+afterAll(async () => {
+  await worker?.dispose();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const get = async (path: string) => fetch(new URL(path, await worker.ready));
+
+async function embed(text: string, key: string) {
+  const response = await fetch(new URL("/v1/embed", await worker.ready), {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json", origin: "https://page.example" },
+    body: JSON.stringify({ inputs: text }),
+  });
+  return {
+    status: response.status,
+    headers: response.headers,
+    json: (await response.json()) as { embeddings?: object },
+  };
+}
+
+it("repeats answers through the Cache API, for each key by itself", async () => {
+  const first = await embed("where is the mill?", "first-key");
+  expect([first.status, first.headers.get("x-bert-edge-cache")]).toEqual([200, "miss"]);
+  await vi.waitFor(async () => {
+    const again = await embed("where is the mill?", "first-key");
+    expect([again.headers.get("x-bert-edge-cache"), again.json]).toEqual(["hit", first.json]);
+    expect(again.headers.get("access-control-allow-origin")).toBe("*");
+  }, 1_000);
+  const other = await embed("where is the mill?", "second-key");
+  expect([other.headers.get("x-bert-edge-cache"), other.json.embeddings]).toEqual(["miss", first.json.embeddings]);
+});
+
+it("limits each key through the rate-limiting binding", async () => {
+  const statuses: number[] = [];
+  for (let i = 0; i < LIMIT + 1; i++) statuses.push((await embed(`text ${i}`, "third-key")).status);
+  expect(statuses).toEqual([...Array(LIMIT).fill(200), 429]);
+  const refused = await embed("text", "third-key");
+  expect([refused.headers.get("retry-after"), refused.json]).toMatchObject(["60", { error: { code: "rate_limited" } }]);
+  expect((await embed("text", "second-key")).status).toBe(200);
+});
+
+it("reads keys again after a minute, without a new deployment", async () => {
+  await bucket.put("keys.txt", hashed("fourth-key", "four"));
+  expect((await embed("text", "fourth-key")).status).toBe(401);
+  await get("/minute-later");
+  expect((await embed("text", "fourth-key")).status).toBe(200);
+  expect((await embed("text", "second-key")).status).toBe(401);
+});
