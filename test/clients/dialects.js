@@ -2,7 +2,7 @@
 import { InferenceClient } from "@huggingface/inference";
 import { CohereClientV2 } from "cohere-ai";
 
-const [url, key, model, classifier] = process.argv.slice(2);
+const [url, key, model] = process.argv.slice(2);
 const hub = new InferenceClient(key);
 const cohere = new CohereClientV2({ token: key, environment: url });
 const texts = ["The mill stands at the brook.", "A mill is near a stream.", "Stocks fell on Monday."];
@@ -41,8 +41,8 @@ assertSame(
 );
 assertSame(
   "Hugging Face textClassification",
-  await hub.textClassification({ endpointUrl: `${url}/models/${classifier}`, inputs: texts[0] }),
-  (await own("/v1/classify", { inputs: texts[0], model: classifier })).results[0],
+  await hub.textClassification({ endpointUrl: `${url}/models/topics`, inputs: texts[0] }),
+  (await own("/v1/classify", { inputs: texts[0], model: "topics" })).results[0],
 );
 assertSame(
   "Hugging Face zeroShotClassification",
@@ -52,6 +52,25 @@ assertSame(
     parameters: { candidate_labels: ["water", "money"] },
   }),
   (await own("/v1/zero-shot", { inputs: texts[0], candidate_labels: ["water", "money"] })).results[0],
+);
+const sentence = "Anna works in New York.";
+const entities = await hub.tokenClassification({
+  endpointUrl: `${url}/models/people`,
+  inputs: sentence,
+  parameters: { aggregation_strategy: "simple", ignore_labels: [] },
+});
+assertSame(
+  "Hugging Face tokenClassification",
+  entities.map(({ entity_group, score, word, start, end }) => [entity_group, score, word, start, end]),
+  (await own("/v1/tag", { inputs: sentence, model: "people", ignore_labels: [] })).results[0].map((each) => [
+    ...[each.label, each.score, each.text, each.start, each.end],
+  ]),
+);
+const asked = { question: "Where does Anna work?", context: sentence };
+assertSame(
+  "Hugging Face questionAnswering",
+  await hub.questionAnswering({ endpointUrl: `${url}/models/facts`, inputs: asked }),
+  (await own("/v1/answer", { ...asked, model: "facts" })).results[0][0],
 );
 const cohereVectors = await cohere.embed({
   model,

@@ -15,7 +15,7 @@ import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { memoryStore } from "#sdk/storage/memory.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { r2Publisher, type WritableR2Bucket } from "#sdk/storage/r2-publisher.ts";
-import { writePreparableClassifier } from "../fixtures/classifier-case.ts";
+import { writePreparableClassifier, writePreparableHead } from "../fixtures/classifier-case.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
 import { workerModules } from "../fixtures/worker-modules.ts";
 
@@ -25,24 +25,32 @@ const packages = [
   ...["openai", "ai", "@ai-sdk/openai", "@langchain/openai", "@langchain/core", "@llamaindex/openai"],
   ...["@huggingface/inference", "cohere-ai"],
 ];
-/** Name of a classifier that both tiers serve too. */
-const CLASSIFIER = "topics";
+/** Models of other tasks that both tiers serve too, and how a checkpoint for each is written. */
+const OTHERS: Readonly<Record<string, (folder: string) => Promise<void>>> = {
+  topics: (folder) => writePreparableClassifier(folder, ["no", "maybe", "yes"]),
+  people: (folder) => writePreparableHead(folder, "token-classification"),
+  facts: (folder) => writePreparableHead(folder, "question-answering"),
+};
+const MODELS = [NAME, ...Object.keys(OTHERS)];
 
 const folder = await mkdtemp(join(tmpdir(), "bert-edge-clients-"));
 const [model, out] = [join(folder, "checkpoint"), join(folder, "artifact")];
 await writePreparableCheckpoint(model);
 await prepare({ model, out, name: NAME, targets: ["edge", "regional-cpu"] });
-await writePreparableClassifier(join(folder, "topics"), ["no", "maybe", "yes"]);
-const classified = join(folder, "classifier");
-await prepare({ model: join(folder, "topics"), out: classified, name: CLASSIFIER, targets: ["edge", "regional-cpu"] });
-const artifacts = [await openFolder(out), await openFolder(classified)];
+const artifacts = [await openFolder(out)];
+for (const [name, write] of Object.entries(OTHERS)) {
+  const [checkpoint, prepared] = [join(folder, name), join(folder, `${name}-artifact`)];
+  await write(checkpoint);
+  await prepare({ model: checkpoint, out: prepared, name, targets: ["edge", "regional-cpu"] });
+  artifacts.push(await openFolder(prepared));
+}
 
 const edge = new Miniflare(
   convertV4MiniflareOptions({
     modules: await workerModules({ entryPoints: ["functions/edge.ts"] }),
     modulesRoot: "/",
     compatibilityDate: "2026-11-01",
-    bindings: { MODEL: `${NAME},${CLASSIFIER}`, API_KEYS: KEY },
+    bindings: { MODEL: MODELS.join(","), API_KEYS: KEY },
     r2Buckets: ["MODELS"],
     host: "127.0.0.1",
     port: 0,
@@ -54,7 +62,7 @@ for (const artifact of artifacts) await publish(artifact, bucket);
 
 const models = memoryStore();
 for (const artifact of artifacts) await publish(artifact, models);
-const app = createRegionApp({ models, model: [NAME, CLASSIFIER], engine: ortNodeEngine(), keys: [KEY] });
+const app = createRegionApp({ models, model: MODELS, engine: ortNodeEngine(), keys: [KEY] });
 const listening = Promise.withResolvers<AddressInfo>();
 const region = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, listening.resolve);
 const regionURL = `http://127.0.0.1:${(await listening.promise).port}`;
@@ -75,7 +83,7 @@ try {
   ] as const) {
     console.log(tier);
     await run(process.execPath, "clients.js", `${url}/v1`, KEY, NAME);
-    await run(process.execPath, "dialects.js", url, KEY, NAME, CLASSIFIER);
+    await run(process.execPath, "dialects.js", url, KEY, NAME);
   }
 } finally {
   region.close();

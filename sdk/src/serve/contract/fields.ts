@@ -34,19 +34,19 @@ export function didYouMean({ message, path }: v.ObjectIssue): string {
 }
 
 /** Refuses an unknown field whose name is similar to that of an optional field. Without this check, it would have no effect. */
-export const noMisspeltField = ({ entries }: { entries: Readonly<Record<string, v.GenericSchema>> }) =>
-  v.rawCheck<unknown>(({ dataset, addIssue }) => {
+export const noMisspeltField = ({ entries }: { entries: Readonly<Record<string, v.GenericSchema>> }) => {
+  const optional = Object.keys(entries).filter((name) => entries[name]?.type === "optional");
+  return v.rawCheck<unknown>(({ dataset, addIssue }) => {
     const body = Object(dataset.value) as Record<string, unknown>;
-    const absent = Object.keys(entries).filter(
-      (name) => entries[name]?.type === "optional" && !Object.hasOwn(body, name),
-    );
     for (const key of Object.keys(body)) {
-      const meant = key in entries ? undefined : absent.find((name) => isSimilar(key, name));
+      if (key in entries) continue;
+      const meant = optional.find((name) => !Object.hasOwn(body, name) && isSimilar(key, name));
       if (meant === undefined) continue;
       const path = { type: "object", origin: "key", input: body, key, value: body[key] } as const;
       return addIssue({ message: `there is no such field. Did you mean \`${meant}\`?`, path: [path] });
     }
   });
+};
 
 /** Fields that every body of our own routes can have. */
 const common = {

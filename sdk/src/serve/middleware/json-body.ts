@@ -12,7 +12,7 @@ import { readBody } from "./read-body.ts";
 export async function jsonBody<S extends v.GenericSchema>(
   c: Context,
   schema: S,
-  hint = 'Send {"inputs": ["to be"]} to /v1/embed, or {"model": "<name>", "input": ["to be"]} to /v1/embeddings.',
+  hint = hintFor(c.req.path),
 ): Promise<v.InferOutput<S>> {
   const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
@@ -27,4 +27,11 @@ export async function jsonBody<S extends v.GenericSchema>(
     what: "request body",
     hint,
   });
+}
+
+/** Returns an example of the body that a route takes, or where to find its fields. */
+function hintFor(path: string): string {
+  if (/\/v1\/embed\/?$/.test(path)) return 'Send {"inputs": ["to be"]}.';
+  if (/\/embeddings\/?$/.test(path)) return 'Send {"model": "<name>", "input": ["to be"]}.';
+  return "The documentation of the HTTP interface (docs/http.md) lists the fields of every route.";
 }

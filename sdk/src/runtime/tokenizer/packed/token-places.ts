@@ -26,6 +26,14 @@ export function addPlace(
   prefixes.push(prefix);
 }
 
+/** Removes the places of the last tokens. */
+export function dropPlaces({ spans, words, spaces, prefixes }: TokenPlaces, count: number): void {
+  spans.length -= 2 * count;
+  spaces.length -= 2 * count;
+  words.length -= count;
+  prefixes.length -= count;
+}
+
 /** Returns the index of a word that begins now. */
 export const nextWord = ({ words }: TokenPlaces): number => (words.at(-1) ?? -1) + 1;
 

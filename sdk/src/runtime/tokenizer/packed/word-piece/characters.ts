@@ -81,11 +81,12 @@ export function normalize(table: CharacterTable, text: string, origins?: Origins
   };
   for (let at = 0; at < text.length; at++) {
     const codePoint = text.codePointAt(at) as number;
-    const start = at;
+    if (origins) {
+      const before = normalized.length;
+      add(codePoint);
+      addOrigin(origins, at, at + (codePoint > 0xffff ? 2 : 1), normalized.length - before);
+    } else add(codePoint);
     if (codePoint > 0xffff) at++;
-    const before = normalized.length;
-    add(codePoint);
-    if (origins) addOrigin(origins, start, at + 1, normalized.length - before);
   }
   if (disordered) sortMarks(normalized, marks);
   return normalized;

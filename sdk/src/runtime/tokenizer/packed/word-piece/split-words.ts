@@ -1,6 +1,6 @@
 import { type Automaton, type AutomatonPosition, follow, longestToken, START } from "../automaton.ts";
 import type { WordPieceSettings } from "../packed-settings.ts";
-import { addPlace, nextWord, type TokenPlaces } from "../token-places.ts";
+import { addPlace, dropPlaces, nextWord, type TokenPlaces } from "../token-places.ts";
 import { type Character, ISOLATED, SPACE } from "./character.ts";
 
 /** Appends the token ids of a part of a normalized text. */
@@ -26,10 +26,13 @@ export function createWordSplitter(
     START,
   );
 
+  const addWordPlace = (places: TokenPlaces, start: number, end: number, continues: boolean) => {
+    const word = continues ? (places.words.at(-1) as number) : nextWord(places);
+    addPlace(places, [start, end], word, [0, 0], continues ? continuation.length : 0);
+  };
+
   const splitWord: WordSplitter = (characters, start, end, ids, places) => {
     const before = ids.length;
-    const word = places && nextWord(places);
-    const spansBefore = places?.spans.length ?? 0;
     let position: AutomatonPosition | undefined = START;
     for (let at = start; at < end; ) {
       const isShort = end - start <= longestWord;
@@ -38,16 +41,13 @@ export function createWordSplitter(
         ids.length = before;
         ids.push(unknown);
         if (places) {
-          places.words.length = before;
-          places.spans.length = spansBefore;
-          places.spaces.length = 2 * before;
-          places.prefixes.length = before;
-          addPlace(places, [start, end], word as number);
+          dropPlaces(places, places.words.length - before);
+          addPlace(places, [start, end], nextWord(places));
         }
         return;
       }
       ids.push(token.id);
-      if (places) addPlace(places, [at, token.end], word as number, [0, 0], at > start ? continuation.length : 0);
+      if (places) addWordPlace(places, at, token.end, at > start);
       at = token.end;
       position = inside;
     }
