@@ -1,4 +1,5 @@
 import type { V4ModuleDefinition } from "miniflare";
+import type { PublishableArtifact } from "#sdk/artifact/artifact.ts";
 import { preparedArtifact } from "#sdk/cli/dev/prepared.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { s3Publisher } from "#sdk/storage/s3-publisher.ts";
@@ -27,6 +28,7 @@ export interface RoutingOptions {
 /** Model, settings and output that all parts of the benchmark share. */
 export interface Context {
   readonly options: RoutingOptions;
+  readonly artifact: PublishableArtifact;
   /** Variables of both tiers: the model, where it is stored, and the API key. */
   readonly env: Readonly<Record<string, string>>;
   /** The Worker of `functions/edge.ts`. */
@@ -50,6 +52,7 @@ export async function openContext(options: RoutingOptions, stage: (what: string)
   const generator = startGenerator();
   return {
     options,
+    artifact,
     env: { MODEL: name, API_KEYS: KEY, ...s3Env(storage.access) },
     modules: await workerModules({ entryPoints: ["functions/edge.ts"] }),
     generator,

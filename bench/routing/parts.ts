@@ -36,6 +36,10 @@ export const parts: Readonly<Record<string, Part>> = {
     what: "requests that are lost when the region fails, is slow, or is hostile",
     run: async (context) => (await import("./outage/index.ts")).outage(context),
   },
+  layers: {
+    what: "requests per second without the engine, against a bare handler, and CPU time of each layer (Linux only)",
+    run: async (context) => (await import("./layers/index.ts")).layers(context),
+  },
   overhead: {
     what: "CPU time of a short request outside the engine, against an older Worker (Linux only)",
     run: async (context) => (await import("./overhead.ts")).overhead(context),

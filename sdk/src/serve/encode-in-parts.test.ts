@@ -53,7 +53,7 @@ describe("encodeInParts", () => {
   it("lets other work run between the parts", async () => {
     const model = recordingModel();
     let partsBefore: number | undefined;
-    setTimeout(() => {
+    setImmediate(() => {
       partsBefore = model.calls.length;
     });
     await encodeInParts(model, callWith([long, long, long]), undefined);

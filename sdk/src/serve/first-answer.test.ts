@@ -32,7 +32,7 @@ describe("firstAnswer", () => {
     await first({
       elsewhere: () => {
         order.push("asked");
-        setTimeout(() => order.push("left"));
+        setImmediate(() => order.push("left"));
         return never();
       },
       here: async () => order.push("computed"),

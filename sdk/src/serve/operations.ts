@@ -4,13 +4,13 @@ import { apiKey } from "./middleware/api-key.ts";
 import { type CrossOrigin, crossOrigin } from "./middleware/cross-origin.ts";
 import { limitKey } from "./middleware/limit-key.ts";
 import { limitRate, type RateLimit } from "./middleware/limit-rate.ts";
-import { logRequest, type RequestLine } from "./middleware/log-request.ts";
+import { logRequest, type RequestWriter } from "./middleware/log-request.ts";
 import { requestId } from "./middleware/request-id.ts";
 import type { ResponseCache } from "./middleware/response-cache.ts";
 
 /** How a deployment is operated: who may call it, how often, and what is written about it. */
 export interface Operations<Env extends object> {
-  readonly writers?: readonly ((line: RequestLine, env: Env) => void)[];
+  readonly writers?: readonly RequestWriter<Env>[];
   readonly cors?: Exclude<CrossOrigin, false> | undefined;
   readonly rateLimit?: ((env: Env) => RateLimit | undefined) | undefined;
   readonly metrics?: boolean;

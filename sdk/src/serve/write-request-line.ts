@@ -6,9 +6,9 @@ export interface AnalyticsDataset {
 }
 
 /** Prints a request as one line of JSON, which log services can search. Times have one decimal. */
-export const printRequestLine = (line: RequestLine): void =>
+export const printRequestLine = (describe: () => RequestLine): void =>
   console.log(
-    JSON.stringify({ "bert-edge": "request", ...line }, (_, value) =>
+    JSON.stringify({ "bert-edge": "request", ...describe() }, (_, value) =>
       typeof value === "number" ? Math.round(value * 10) / 10 : value,
     ),
   );
@@ -31,7 +31,7 @@ function writeDataPoint(dataset: AnalyticsDataset, line: RequestLine): void {
 /** Makes a writer of points. Without a dataset in the environment, it writes none. */
 export const analyticsWriter =
   <Env>(dataset: (env: Env) => AnalyticsDataset | undefined) =>
-  (line: RequestLine, env: Env): void => {
+  (describe: () => RequestLine, env: Env): void => {
     const found = dataset(env);
-    if (found) writeDataPoint(found, line);
+    if (found) writeDataPoint(found, describe());
   };

@@ -25,17 +25,20 @@ export interface RequestLine extends Partial<Omit<NotedAnswer, "model" | "versio
   readonly traceparent?: string | undefined;
 }
 
-/** Describes every request to each of the writers, when its answer begins. A request that is already described is left alone. */
+/** Writes a request. It describes the request only if it is called: that takes longer than checking a key. */
+export type RequestWriter<Env extends object> = (describe: () => RequestLine, env: Env) => void;
+
+/** Gives every request to each of the writers, when its answer begins. A request that was already given to them is left alone. */
 export function logRequest<Env extends object>(
-  writers: readonly ((line: RequestLine, env: Env) => void)[],
+  writers: readonly RequestWriter<Env>[],
 ): MiddlewareHandler<{ Bindings: Env }> {
   return async function logRequest(c: Context, next) {
     if (c.get(VARIABLE)) return next();
     c.set(VARIABLE, true);
     const started = performance.now();
     await next();
-    const line = describe(c, performance.now() - started);
-    for (const write of writers) write(line, c.env);
+    const elapsedMs = performance.now() - started;
+    for (const write of writers) write(() => describe(c, elapsedMs), c.env);
   };
 }
 

@@ -8,7 +8,8 @@ const VARIABLE = "bert-edge-trace";
  * one. A request that is already named keeps its names.
  */
 export const requestId: MiddlewareHandler = async function nameRequest(c, next) {
-  const trace = traceOf(c) ?? readTrace(c.req.raw.headers);
+  if (traceOf(c)) return next();
+  const trace = readTrace(c.req.raw.headers);
   c.set(VARIABLE, trace);
   c.header("x-request-id", trace.requestId);
   await next();

@@ -25,8 +25,19 @@ const [VANISHED_MS, VANISHED_CALLS] = [1_000, 10];
  */
 const STEPS = 2;
 
-/** Others have the thread for this multiple of the last computation at most, so that computations get a quarter of it. */
+/**
+ * Milliseconds that computations may take together before others have the thread. Handing over the thread takes 0.1 ms of CPU
+ * time, which would be much for a text of one word.
+ */
+const UNHEARD_MS = 2;
+
+/** Milliseconds after which a request that lets others run counts as vanished. */
+const SETTLING_MS = 100;
+
+/** Others have the thread for this multiple of the last computations at most, so that computations get a quarter of it. */
 const OTHERS_SHARE = 3;
+/** Milliseconds that others have at least. */
+const OTHERS_MS = 1;
 
 /** Further turns for a fetch that has just started: it opens a connection, and sends its headers and its body. */
 const FETCH_STEPS = 4;
@@ -146,8 +157,10 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
   const holders = new Set<Waiting>();
   /** Number of turns that there can be at a time. */
   let slots = 1;
-  /** The last computation that occupied the thread, until everything that arrived meanwhile has been handled. */
-  let lastTurn: { readonly start: number; readonly tookMs: number } | undefined;
+  /** The last computations that occupied the thread, until everything that arrived meanwhile has been handled. */
+  let unheard: { readonly start: number; readonly tookMs: number } | undefined;
+  /** Time at which a request whose work has ended began to let others run. */
+  let settlingAt = Number.NEGATIVE_INFINITY;
   /** The end of the last turn, if another request was waiting then. `unseenMs`: computation that the clock did not show. */
   let handedOver: { readonly at: number; readonly unseenMs: number } | undefined;
   let busyMs = 0;
@@ -162,14 +175,14 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
    * not stop the computations.
    */
   async function letOthersRun(): Promise<void> {
-    const turn = lastTurn;
-    const until = now() + OTHERS_SHARE * (turn?.tookMs ?? 0);
+    const before = unheard;
+    const until = now() + Math.max(OTHERS_MS, OTHERS_SHARE * (before?.tookMs ?? 0));
     for (let step = 0; step < STEPS + fetchSteps; step++) {
       await nextTurn();
       if (now() > until) break;
     }
     fetchSteps = 0;
-    if (lastTurn === turn) lastTurn = undefined;
+    if (unheard === before) unheard = undefined;
   }
 
   const allTurns = (): Turn[] => [...holders].flatMap(({ turns }) => [...turns]);
@@ -243,7 +256,7 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
       if (own.isRemoved) throw lostPlace();
       if (isFree() && isNext(own)) {
         const turn = hold(own);
-        if (!lastTurn) return { turn, othersRan: false };
+        if (fetchSteps === 0 && (unheard?.tookMs ?? 0) < UNHEARD_MS) return { turn, othersRan: false };
         await letOthersRun();
         if (own.isRemoved) throw lostPlace();
         if (!signal?.aborted && isNext(own)) return { turn, othersRan: true };
@@ -273,7 +286,7 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
     callMs += MEAN_GAIN * (tookMs - callMs);
     handedOver = queue.size > slots ? { at: end, unseenMs: end === start ? predictedMs : 0 } : undefined;
     if (!blocksThread) return;
-    lastTurn = { start, tookMs };
+    unheard = { start: unheard?.start ?? start, tookMs: (unheard?.tookMs ?? 0) + tookMs };
     busyMs += tookMs;
   }
 
@@ -333,16 +346,22 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
         remove(own);
       }
     },
-    arrivedAfter: (at) => lastTurn?.start ?? at,
+    arrivedAfter: (at) => unheard?.start ?? at,
     busyMs: () => busyMs,
     callMs: () => callMs,
     lag: () => (queue.size > 0 ? { ms: callMs / 2, spreadMs: callMs / 4 } : { ms: 0, spreadMs: 0 }),
     startFetch(dueAt) {
-      if (lastTurn || queue.size > 0) fetchSteps = FETCH_STEPS;
+      fetchSteps = FETCH_STEPS;
       return dueAt === undefined ? () => {} : fetches.add(dueAt);
     },
     async settled() {
-      if (lastTurn) await letOthersRun();
+      if (now() - settlingAt < SETTLING_MS) return;
+      // Those who wait let others run themselves.
+      while (unheard && queue.size === 0) {
+        settlingAt = now();
+        await letOthersRun();
+      }
+      settlingAt = Number.NEGATIVE_INFINITY;
     },
   };
 }
