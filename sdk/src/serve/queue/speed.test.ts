@@ -56,6 +56,17 @@ describe("machineSpeed", () => {
     expect(speed.predict(10, 1)).toEqual({ ms: 10, spreadMs: 2.5 });
   });
 
+  it("learns short times from a clock that moves in steps of 1 ms", () => {
+    const speed = machineSpeed();
+    for (let turn = 0, seen = 0; turn < 1_000; turn++) {
+      const now = Math.floor(0.43 * (turn + 1));
+      speed.observe(1, now - seen);
+      seen = now;
+    }
+    expect(speed.predict(1, 0).ms).toBeGreaterThan(0.3);
+    expect(speed.predict(1, 0).ms).toBeLessThan(0.6);
+  });
+
   it("bounds what a single wrong time can do", () => {
     const speed = machineSpeed();
     speed.observe(1, 1e12);

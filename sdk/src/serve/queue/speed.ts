@@ -16,6 +16,12 @@ const GAP_MEMORY = 31 / 32;
 /** Turns shorter than this, in ms, tell little about the speed: the clock and the scheduler disturb them too much. */
 const MIN_TURN_MS = 0.5;
 
+/**
+ * Turns in which the clock does not move at all if it stands still during computation. A clock that moves in steps of 1 ms, as
+ * in a local workerd, shows nothing in many short turns, and too much in the others.
+ */
+const STANDS = 64;
+
 /** Reports of clients from which the speed is computed, and how different their predictions must be. */
 const [REPORTS, MIN_SPREAD] = [32, 0.2];
 
@@ -49,8 +55,8 @@ export interface Speed {
    * Learns from a turn.
    *
    * @param ms milliseconds on the machine that measured the model
-   * @param tookMs measured milliseconds. A clock that stands still during computation, as on deployed Workers, gives 0:
-   *   such a turn is ignored.
+   * @param tookMs measured milliseconds. A clock that stands still during computation, as on deployed Workers, always gives 0:
+   *   such turns are ignored.
    */
   observe(ms: number, tookMs: number): void;
   /**
@@ -74,24 +80,24 @@ export function machineSpeed(): Speed {
   let gapMs = 0;
   let gapDeviation = 0;
   let observed = 0;
-  /** Whether the clock stood still during the last computation. */
-  let stands = false;
+  /** Number of turns since the clock last moved during a computation. */
+  let unticked = STANDS;
   /** Predicted and measured times that clients have reported since the factor last changed. */
   const reports: [predictedMs: number, measuredMs: number][] = [];
   return {
     predict: (ms, turns) => ({ ms: factor * ms + gapMs * turns, spreadMs: deviation * ms + gapDeviation * turns }),
     observe(ms, tookMs) {
       if (ms < MIN_TURN_MS) return;
-      stands = tookMs === 0;
-      if (tookMs <= 0) return;
-      const ratio = bounded(tookMs / ms);
+      unticked = tookMs > 0 ? 0 : unticked + 1;
+      if (tookMs < 0 || unticked > STANDS) return;
+      const ratio = Math.min(tookMs / ms, MAX_FACTOR);
       observed++;
       deviation += DEVIATION_GAIN * (Math.abs(ratio - factor) - deviation);
       // The first observations are averaged, so that they replace the assumption within a few turns.
-      factor += Math.max(MEAN_GAIN, 1 / observed) * (ratio - factor);
+      factor = bounded(factor + Math.max(MEAN_GAIN, 1 / observed) * (ratio - factor));
     },
     observeReport(predictedMs, measuredMs) {
-      if (!stands || !(Math.max(predictedMs, measuredMs) < MAX_REPORT_MS)) return;
+      if (unticked < STANDS || !(Math.max(predictedMs, measuredMs) < MAX_REPORT_MS)) return;
       reports.push([predictedMs, measuredMs]);
       if (reports.length < REPORTS) return;
       // If the predictions are right, the slope is 1. The distance of the line from zero is the time on the network.

@@ -11,6 +11,12 @@ const CERTAIN = 3;
  */
 const CLEARLY_FASTER = 1.2;
 
+/**
+ * CPU time of asking the region, in ms, measured in workerd. A queue of shorter computations would not become shorter if the region
+ * answered some of them.
+ */
+const ASKING_MS = 0.8;
+
 /** Shortest time after which a refused request should come again, in ms. Clients with a budget of retries would use it up. */
 const MIN_RETRY_MS = 50;
 
@@ -95,7 +101,8 @@ export function decide(situation: Situation): Decision {
     if (usable) return ask(usable, "edge-cpu-limit");
     return region === "down" && !pin ? overloaded(MIN_RETRY_MS) : { refusal: "request_too_costly" };
   }
-  const isBusy = waitMs > 0 && usable !== undefined && totalMs > CLEARLY_FASTER * usable.ms;
+  const isRelieved = waitMs > 0 && compute.ms > ASKING_MS;
+  const isBusy = isRelieved && usable !== undefined && totalMs > CLEARLY_FASTER * usable.ms;
   if (remainingMs === undefined) {
     if (isBusy) return ask(usable, "edge-busy");
     if (waitMs <= maxWaitMs) return answer(alone("no-budget"));
