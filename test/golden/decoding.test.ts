@@ -4,7 +4,9 @@ import { packTokenizer } from "#sdk/compile/pack/tokenizer/pack-tokenizer.ts";
 import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
 
 interface Case {
-  readonly tokenizer: { readonly model: { readonly vocab: Readonly<Record<string, number>> | readonly [string, number][] } };
+  readonly tokenizer: {
+    readonly model: { readonly vocab: Readonly<Record<string, number>> | readonly [string, number][] };
+  };
   readonly lists: readonly { readonly ids: number[]; readonly text: string; readonly without_special: string }[];
 }
 

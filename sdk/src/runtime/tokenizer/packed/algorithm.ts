@@ -1,6 +1,6 @@
+import type { VocabularyText } from "../vocabulary-text.ts";
 import type { AddedTokenFinder, SplittableText } from "./added-tokens.ts";
 import type { Origins, TokenPlaces } from "./token-places.ts";
-import type { VocabularyText } from "../vocabulary-text.ts";
 
 /** A tokenizer algorithm: WordPiece, byte-level BPE or Unigram. `T` is the type of its normalized texts. */
 export interface TokenizerAlgorithm<T> {

@@ -1,5 +1,5 @@
-import type { ByteLevelSettings } from "../packed-settings.ts";
 import type { VocabularyText } from "../../vocabulary-text.ts";
+import type { ByteLevelSettings } from "../packed-settings.ts";
 import { vocabularyText } from "../vocabulary-text.ts";
 import type { Merges } from "./merges.ts";
 

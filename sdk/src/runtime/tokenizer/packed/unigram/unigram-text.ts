@@ -1,7 +1,7 @@
+import type { VocabularyText } from "../../vocabulary-text.ts";
 import { automatonTokens } from "../automaton-tokens.ts";
 import { codePointsByNumber } from "../code-points.ts";
 import type { UnigramSettings } from "../packed-settings.ts";
-import type { VocabularyText } from "../../vocabulary-text.ts";
 import { vocabularyText } from "../vocabulary-text.ts";
 import type { UnigramVocabulary } from "./vocabulary.ts";
 

@@ -1,7 +1,7 @@
+import type { VocabularyText } from "../../vocabulary-text.ts";
 import type { Automaton } from "../automaton.ts";
 import { automatonTokens } from "../automaton-tokens.ts";
 import type { WordPieceSettings } from "../packed-settings.ts";
-import type { VocabularyText } from "../../vocabulary-text.ts";
 import { vocabularyText } from "../vocabulary-text.ts";
 
 /** Blanks that decoding removes: `cleanup` in https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/decoders/wordpiece.rs */
