@@ -30,6 +30,7 @@ const OTHERS: Readonly<Record<string, (folder: string) => Promise<void>>> = {
   topics: (folder) => writePreparableClassifier(folder, ["no", "maybe", "yes"]),
   people: (folder) => writePreparableHead(folder, "token-classification"),
   facts: (folder) => writePreparableHead(folder, "question-answering"),
+  words: (folder) => writePreparableHead(folder, "masked-lm"),
 };
 const MODELS = [NAME, ...Object.keys(OTHERS)];
 
@@ -41,7 +42,9 @@ const artifacts = [await openFolder(out)];
 for (const [name, write] of Object.entries(OTHERS)) {
   const [checkpoint, prepared] = [join(folder, name), join(folder, `${name}-artifact`)];
   await write(checkpoint);
-  await prepare({ model: checkpoint, out: prepared, name, targets: ["edge", "regional-cpu"] });
+  // A masked language model is prepared as a sentence encoder by default.
+  const task = name === "words" ? "fill-mask" : undefined;
+  await prepare({ model: checkpoint, out: prepared, name, task, targets: ["edge", "regional-cpu"] });
   artifacts.push(await openFolder(prepared));
 }
 
