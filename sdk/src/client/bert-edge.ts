@@ -1,5 +1,11 @@
+import { snakeCase } from "./camel-case.ts";
+import { collectCalls } from "./collect-calls.ts";
 import { type CallSettings, embedAll } from "./embed-all.ts";
+import { type EmbedManyOptions, embedMany } from "./embed-many.ts";
 import type { Embeddings, EmbedOptions, PartialEmbeddings, SkippingOptions } from "./embeddings.ts";
+import { request } from "./request.ts";
+import { resultOf, type SendTask, TaskMethods } from "./task-methods.ts";
+import { withRetries } from "./with-retries.ts";
 
 export interface BertEdgeOptions {
   /** The URL of the deployment, for example `https://bert.example.workers.dev`. It may end in `/v1`. */
@@ -16,15 +22,30 @@ export interface BertEdgeOptions {
   concurrency?: number;
   /** Maximum number of texts per request. Requests that exceed the limits of the deployment are halved. Default 128. */
   batchSize?: number;
+  /**
+   * Time in ms for which a call of `embed` for one text waits for others with the same options, to go in one request. `tokens` and
+   * `requests` are then those of all. Default: calls do not wait.
+   */
+  collectMs?: number;
   /** Function to use instead of the global `fetch`. */
   fetch?: typeof fetch;
 }
 
 /** Client of a bert-edge deployment. */
-export class BertEdge {
+export class BertEdge extends TaskMethods {
   readonly #settings: Omit<CallSettings, "fetch" | "signal"> & Pick<BertEdgeOptions, "fetch">;
 
-  constructor({ timeoutMs = 30_000, maxRetries = 3, concurrency = 4, batchSize = 128, ...options }: BertEdgeOptions) {
+  readonly #collect: ReturnType<typeof collectCalls> | undefined;
+
+  constructor({
+    timeoutMs = 30_000,
+    maxRetries = 3,
+    concurrency = 4,
+    batchSize = 128,
+    collectMs,
+    ...options
+  }: BertEdgeOptions) {
+    super();
     const { baseURL, apiKey } = options;
     if (!URL.canParse(baseURL)) throw new TypeError(`baseURL is not a valid URL: ${baseURL}`);
     if (!/^[ -\xff]+$/.test(apiKey?.trim() ?? "")) throw new TypeError("apiKey is missing, empty or not in Latin-1");
@@ -34,6 +55,7 @@ export class BertEdge {
         throw new TypeError(`${name} is not valid: ${value}`);
       }
     }
+    if (collectMs !== undefined) this.#collect = collectCalls(collectMs);
     this.#settings = { ...options, ...numbers, url: withoutVersion(baseURL), report: {} };
   }
 
@@ -48,14 +70,48 @@ export class BertEdge {
     texts: string | readonly string[],
     options: EmbedOptions | SkippingOptions = {},
   ): Promise<Embeddings | PartialEmbeddings> {
-    const { fetch: send = fetch, latencyBudgetMs } = this.#settings;
-    const { failed, ...result } = await embedAll(typeof texts === "string" ? [texts] : texts, {
-      ...options,
-      ...this.#settings,
-      fetch: send,
-      latencyBudgetMs: options.latencyBudgetMs ?? latencyBudgetMs,
-    });
-    return options.onError === "skip" ? { ...result, failed } : (result as Embeddings);
+    const embedList = (list: readonly string[], choice: EmbedOptions | SkippingOptions) =>
+      embedAll(list, { ...choice, ...this.#settingsWith(choice) });
+    const { signal, onProgress, onError, ...shared } = options;
+    const isAlone = typeof texts !== "string" || signal || onProgress;
+    const { failed, ...result } =
+      this.#collect && !isAlone
+        ? await this.#collect(JSON.stringify(shared), texts, (list) => embedList(list, { ...shared, onError: "skip" }))
+        : await embedList(typeof texts === "string" ? [texts] : texts, options);
+    return onError === "skip" ? { ...result, failed } : (result as Embeddings);
+  }
+
+  /**
+   * Embeds texts while they are read, such as the lines of a file. Yields a vector for each, in order. Sends `concurrency` requests
+   * at the same time, and holds no more texts than these.
+   *
+   * @throws a subclass of BertEdgeClientError, the abort reason of `signal`, or the error of reading the texts
+   */
+  embedMany(
+    texts: Iterable<string> | AsyncIterable<string>,
+    options: EmbedManyOptions = {},
+  ): AsyncGenerator<Float32Array<ArrayBuffer>, void, undefined> {
+    const { batchSize, concurrency } = this.#settings;
+    const { onProgress, ...shared } = options;
+    const embed = (batch: readonly string[], signal: AbortSignal) => this.embed(batch, { ...shared, signal });
+    return embedMany(texts, { batchSize, concurrency, embed }, options);
+  }
+
+  protected send: SendTask = async (route, body, { latencyBudgetMs, tier, signal, ...options } = {}) => {
+    const settings = {
+      ...this.#settingsWith({ latencyBudgetMs }),
+      tier,
+      signal: signal ?? new AbortController().signal,
+    };
+    const question = { route, body: snakeCase({ ...body, ...options }), read: resultOf };
+    const { result, details } = await withRetries(() => request(question, settings), settings);
+    return { ...result, ...details } as never;
+  };
+
+  /** Returns the settings of a call, whose budget comes before the client's. */
+  #settingsWith({ latencyBudgetMs }: { latencyBudgetMs?: number | undefined }) {
+    const { fetch: send = fetch, ...settings } = this.#settings;
+    return { ...settings, fetch: send, latencyBudgetMs: latencyBudgetMs ?? settings.latencyBudgetMs };
   }
 }
 

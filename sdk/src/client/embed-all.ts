@@ -1,12 +1,16 @@
-import type { EmbedOptions, PartialEmbeddings, RequestDetails } from "./embeddings.ts";
+import type { EmbedOptions, PartialEmbeddings, RequestDetails, VectorOptions } from "./embeddings.ts";
 import { BertEdgeClientError } from "./errors/bert-edge-client-error.ts";
-import { VersionChangedError } from "./errors/version-changed-error.ts";
-import { type RequestAnswer, type RequestSettings, requestVectors } from "./request.ts";
+import { versionChanged } from "./errors/version-changed-error.ts";
+import type { RequestSettings } from "./request.ts";
+import { type RequestAnswer, requestVectors } from "./request-vectors.ts";
 import { splitTexts } from "./split-texts.ts";
 import { withRetries } from "./with-retries.ts";
 
 /** Settings of a call, from the options of the client and of the caller. */
-export interface CallSettings extends Omit<RequestSettings, "signal">, Pick<EmbedOptions, "signal" | "onProgress"> {
+export interface CallSettings
+  extends Omit<RequestSettings, "signal">,
+    VectorOptions,
+    Pick<EmbedOptions, "signal" | "onProgress"> {
   readonly onError?: "throw" | "skip" | undefined;
   readonly batchSize: number;
   readonly concurrency: number;
@@ -36,10 +40,7 @@ export async function embedAll(texts: readonly string[], call: CallSettings): Pr
       const answer = await withRetries(() => requestVectors(texts, indices, settings), settings);
       first ??= answer;
       if (answer.version !== first.version) {
-        throw new VersionChangedError(`The model changed from ${first.version} to ${answer.version} during the call.`, {
-          code: "version_changed",
-          hint: "Embed all texts again.",
-        });
+        throw versionChanged(first.version, answer.version);
       }
       indices.forEach((index, i) => {
         embeddings[index] = answer.vectors[i];

@@ -1,16 +1,32 @@
 import type { Reason, Tier } from "../serve/contract/headers.ts";
 import type { BertEdgeClientError } from "./errors/bert-edge-client-error.ts";
 
-export interface EmbedOptions {
+/** Which vectors a call asks for. */
+export interface VectorOptions {
+  /** Name of the model, or `name@version`. Default: the default model of the deployment. */
+  model?: string;
+  /** Whether to cut texts that are too long. Otherwise the call fails. Default false. */
+  truncate?: boolean;
+  /** Name of a prompt of the model that is put before each text, such as `query`. Default: the model's default prompt. */
+  promptName?: string;
+  /** Size of the vectors. Smaller vectors keep their quality only if the model was trained for it (Matryoshka). */
+  dimensions?: number;
+}
+
+/** Wishes of a call about time and place. */
+export interface CallOptions {
   /**
    * Time in which you need the answer, in ms. The service chooses the edge or the region by this time. Late answers are
    * sent too. Each request has this budget, and so has each retry. The wait before a retry comes on top.
    */
   latencyBudgetMs?: number;
-  /** Whether to cut texts that are too long. Otherwise the call fails. Default false. */
-  truncate?: boolean;
+  /** The only tier that may answer. Default: the deployment chooses. */
+  tier?: Tier;
   /** Aborts the call. */
   signal?: AbortSignal;
+}
+
+export interface EmbedOptions extends CallOptions, VectorOptions {
   /** Called after each batch of texts. */
   onProgress?: (progress: EmbedProgress) => void;
   /**

@@ -1,13 +1,27 @@
+export type { AnswerRequest, AnswerResponse, AnswerResult } from "../serve/contract/answer.ts";
+export type { ClassifyRequest, ClassifyResponse, LabelResult } from "../serve/contract/classify.ts";
 export type { HttpErrorCode } from "../serve/contract/errors.ts";
+export type { AnswerFields } from "../serve/contract/fields.ts";
+export type { FillMaskRequest, FillMaskResponse, MaskResult } from "../serve/contract/fill-mask.ts";
 export type { Reason, Tier } from "../serve/contract/headers.ts";
+export type { RerankRequest, RerankResponse, RerankResult } from "../serve/contract/rerank.ts";
+export type { SimilarityRequest, SimilarityResponse } from "../serve/contract/similarity.ts";
+export type { SparseRequest, SparseResponse } from "../serve/contract/sparse.ts";
+export type { EntityResult, TagRequest, TagResponse } from "../serve/contract/tag.ts";
+export type { TokenVectorsRequest, TokenVectorsResponse } from "../serve/contract/token-vectors.ts";
+export type { ZeroShotRequest, ZeroShotResponse } from "../serve/contract/zero-shot.ts";
 export { BertEdge, type BertEdgeOptions } from "./bert-edge.ts";
+export type { CamelCase, CamelName } from "./camel-case.ts";
+export type { EmbedManyOptions } from "./embed-many.ts";
 export type {
+  CallOptions,
   Embeddings,
   EmbedOptions,
   EmbedProgress,
   PartialEmbeddings,
   RequestDetails,
   SkippingOptions,
+  VectorOptions,
 } from "./embeddings.ts";
 export { AuthenticationError } from "./errors/authentication-error.ts";
 export {
@@ -22,3 +36,31 @@ export { RateLimitError } from "./errors/rate-limit-error.ts";
 export { TimeoutError } from "./errors/timeout-error.ts";
 export { UnavailableError } from "./errors/unavailable-error.ts";
 export { VersionChangedError } from "./errors/version-changed-error.ts";
+export type { ReplyDetails } from "./request.ts";
+export type {
+  AnswerRequestOptions,
+  Answers,
+  AskedQuestion,
+  Classification,
+  ClassifyInput,
+  ClassifyRequestOptions,
+  Entities,
+  FilledMasks,
+  FillMaskRequestOptions,
+  Ranking,
+  RerankRequestOptions,
+  RouteAnswer,
+  RouteOptions,
+  SendTask,
+  Similarities,
+  SimilarityRequestOptions,
+  SparseRequestOptions,
+  SparseVectors,
+  TagRequestOptions,
+  TaskMethods,
+  TextOrTexts,
+  TokenVectorLists,
+  TokenVectorsRequestOptions,
+  ZeroShotClassification,
+  ZeroShotRequestOptions,
+} from "./task-methods.ts";

@@ -1,5 +1,4 @@
-import { decodeFloats } from "../serve/contract/base64.ts";
-import type { EmbedRequest, EmbedResponse } from "../serve/contract/embed.ts";
+import type { AnswerFields } from "../serve/contract/fields.ts";
 import type {
   BUDGET_HEADER,
   PREDICTED_HEADER,
@@ -7,6 +6,8 @@ import type {
   REMAINING_HEADER,
   REPORT_HEADER,
   Reason,
+  TIER_HEADER,
+  Tier,
 } from "../serve/contract/headers.ts";
 import type { RequestDetails } from "./embeddings.ts";
 import { ConnectionError } from "./errors/connection-error.ts";
@@ -19,6 +20,7 @@ const budgetHeader: typeof BUDGET_HEADER = "x-latency-budget-ms";
 const reasonHeader: typeof REASON_HEADER = "x-bert-edge-reason";
 const predictedHeader: typeof PREDICTED_HEADER = "x-bert-edge-predicted-ms";
 const reportHeader: typeof REPORT_HEADER = "x-bert-edge-report";
+const tierHeader: typeof TIER_HEADER = "x-bert-edge-tier";
 const remainingHeader: typeof REMAINING_HEADER = "x-latency-budget-remaining-ms";
 
 /** Settings that all requests of a call share. */
@@ -27,7 +29,7 @@ export interface RequestSettings {
   readonly url: string;
   readonly apiKey: string;
   readonly latencyBudgetMs?: number | undefined;
-  readonly truncate?: boolean;
+  readonly tier?: Tier | undefined;
   readonly timeoutMs: number;
   readonly fetch: typeof fetch;
   readonly signal: AbortSignal;
@@ -35,37 +37,41 @@ export interface RequestSettings {
   readonly report: { last?: string };
 }
 
-export interface RequestAnswer {
-  readonly vectors: Float32Array<ArrayBuffer>[];
-  readonly model: string;
-  readonly version: string;
-  readonly details: RequestDetails;
+/** A request, and how its answer is read. */
+interface Question<Response extends AnswerFields, T> {
+  /** Name of the route under `/v1`. */
+  readonly route: string;
+  readonly body: object;
+  /** The request's texts, as indices in the caller's list. Default: the texts of the request are that list. */
+  readonly indices?: readonly number[];
+  /** @throws an error if the answer is not from bert-edge */
+  readonly read: (json: Response) => T;
 }
+
+/** What an answer says about itself, apart from the number of texts. */
+export type ReplyDetails = Omit<RequestDetails, "texts"> & Pick<AnswerFields, "model" | "version">;
 
 /**
  * Sends one request.
  *
- * @param indices the request's texts, as indices in `texts`
  * @throws a subclass of BertEdgeClientError, or the abort reason of `signal`
  */
-export async function requestVectors(
-  texts: readonly string[],
-  indices: readonly number[],
-  { url, apiKey, latencyBudgetMs, truncate = false, timeoutMs, fetch: send, signal, report }: RequestSettings,
-): Promise<RequestAnswer> {
-  const inputs = indices.map((index) => texts[index] as string);
-  const body: EmbedRequest = { inputs, truncate, encoding_format: "base64" };
+export async function request<Response extends AnswerFields, T>(
+  { route, body, indices, read }: Question<Response, T>,
+  { url, apiKey, latencyBudgetMs, tier, timeoutMs, fetch: send, signal, report }: RequestSettings,
+): Promise<{ result: T; details: ReplyDetails }> {
   const timeout = AbortSignal.timeout(timeoutMs);
   const start = Date.now();
-  let response: Response;
+  let response: globalThis.Response;
   let received: string;
   try {
-    response = await send(new URL("v1/embed", url), {
+    response = await send(new URL(`v1/${route}`, url), {
       method: "POST",
       headers: {
         authorization: `Bearer ${apiKey}`,
         "content-type": "application/json",
         ...(latencyBudgetMs !== undefined && { [budgetHeader]: String(latencyBudgetMs) }),
+        ...(tier && { [tierHeader]: tier }),
         ...(report.last && { [reportHeader]: report.last }),
       },
       body: JSON.stringify(body),
@@ -90,7 +96,8 @@ export async function requestVectors(
   }
   if (!response.ok) throw responseError(response, received, indices);
   try {
-    const answer = readAnswer(JSON.parse(received) as EmbedResponse, response.headers, indices.length);
+    const json = JSON.parse(received) as Response;
+    const answer = { result: read(json), details: detailsOf(json, response.headers) };
     const { tier, predictedMs } = answer.details;
     if (tier === "edge" && predictedMs !== undefined) report.last = `${predictedMs} ${Date.now() - start}`;
     return answer;
@@ -105,18 +112,15 @@ export async function requestVectors(
 }
 
 /** @throws an error if the response is not from bert-edge */
-function readAnswer(json: EmbedResponse, headers: Headers, texts: number): RequestAnswer {
-  const { embeddings, model, version, tier, usage } = json;
-  const vectors = (embeddings as string[]).map(decodeFloats);
-  if (vectors.length !== texts) throw new TypeError("Wrong number of vectors");
+function detailsOf({ model, version, tier, usage }: AnswerFields, headers: Headers): ReplyDetails {
   const milliseconds = (name: string) => (headers.has(name) ? Number(headers.get(name)) : undefined);
-  const details = {
-    texts,
-    tokens: usage.tokens,
+  return {
+    model,
+    version,
     tier,
+    tokens: usage.tokens,
     reason: (headers.get(reasonHeader) as Reason | null) ?? undefined,
     predictedMs: milliseconds(predictedHeader),
     remainingMs: milliseconds(remainingHeader),
   };
-  return { vectors, model, version, details };
 }

@@ -4,3 +4,9 @@ import { BertEdgeClientError } from "./bert-edge-client-error.ts";
 export class VersionChangedError extends BertEdgeClientError {
   override readonly name = "VersionChangedError";
 }
+
+export const versionChanged = (before: string, after: string): VersionChangedError =>
+  new VersionChangedError(`The model changed from ${before} to ${after} during the call.`, {
+    code: "version_changed",
+    hint: "Embed all texts again.",
+  });

@@ -81,5 +81,12 @@ export interface AnswerFields {
 /** The body of one of our own routes. */
 export const ownBody = <const Entries extends v.ObjectEntries>(entries: Entries) => {
   const fields = v.object({ ...entries, ...common }, didYouMean);
-  return v.pipe(v.unknown(), noMisspeltField(fields), fields);
+  // The input's type is that of the fields: a pipe would take that of its first schema.
+  type Fields = typeof fields;
+  const body: v.GenericSchema<v.InferInput<Fields>, v.InferOutput<Fields>> = v.pipe(
+    v.any(),
+    noMisspeltField(fields),
+    fields,
+  );
+  return body;
 };

@@ -1,0 +1,54 @@
+import type { PartialEmbeddings } from "./embeddings.ts";
+
+/** A text of a call that waits to be sent with others. */
+interface Waiting {
+  readonly text: string;
+  readonly answered: PromiseWithResolvers<PartialEmbeddings>;
+}
+
+/**
+ * Collects calls for one text that come within `collectMs`, and sends them together. Only calls with the same options share a
+ * request. A text that the service refuses fails its own call only.
+ *
+ * @param embedTexts embeds texts with `onError: "skip"`
+ * @returns a function that answers the call for a text; `key` names the call's options
+ */
+export function collectCalls(
+  collectMs: number,
+): (
+  key: string,
+  text: string,
+  embedTexts: (texts: readonly string[]) => Promise<PartialEmbeddings>,
+) => Promise<PartialEmbeddings> {
+  const groups = new Map<string, Waiting[]>();
+  return function collect(key, text, embedTexts) {
+    const answered = Promise.withResolvers<PartialEmbeddings>();
+    const group = groups.get(key);
+    if (group) group.push({ text, answered });
+    else {
+      const calls = [{ text, answered }];
+      groups.set(key, calls);
+      setTimeout(() => {
+        groups.delete(key);
+        void answerAll(calls, embedTexts);
+      }, collectMs);
+    }
+    return answered.promise;
+  };
+}
+
+async function answerAll(
+  calls: readonly Waiting[],
+  embedTexts: (texts: readonly string[]) => Promise<PartialEmbeddings>,
+): Promise<void> {
+  try {
+    const { embeddings, failed, ...rest } = await embedTexts(calls.map(({ text }) => text));
+    for (const [index, { answered }] of calls.entries()) {
+      const failure = failed.find((each) => each.index === index);
+      if (failure) answered.reject(failure.error);
+      else answered.resolve({ ...rest, embeddings: [embeddings[index]], failed: [] });
+    }
+  } catch (error) {
+    for (const { answered } of calls) answered.reject(error);
+  }
+}
