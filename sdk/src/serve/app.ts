@@ -4,6 +4,8 @@ import type { Deployment } from "./deployment.ts";
 import { type EmbeddingsApp, embeddingRoutes } from "./embedding-routes.ts";
 import { answerError } from "./middleware/on-error.ts";
 import { reportQueue } from "./middleware/report-queue.ts";
+import { docsPage } from "./openapi/docs-page.ts";
+import { openApiDocument } from "./openapi/document.ts";
 import { entrance, guards } from "./operations.ts";
 import { rootRoutes, versionedRoutes } from "./route-table.ts";
 import { infoRoute } from "./routes/info.ts";
@@ -17,6 +19,7 @@ import { withAndWithoutSlash } from "./routes/with-and-without-slash.ts";
 export function createApp<Env extends object>(deployment: Deployment<Env>): EmbeddingsApp<Env> {
   const { service, keys, tier, operations } = deployment;
   const app = new Hono<{ Bindings: Env }>();
+  const table = [...versionedRoutes, ...rootRoutes];
   app.onError(answerError);
   if (tier === "region") app.use(reportQueue(service));
   app.use(...entrance(operations));
@@ -25,6 +28,12 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
     return answerError(c.error, c);
   });
   app.on("GET", withAndWithoutSlash("/health"), (c) => c.json({ status: "ok" }));
+  let document: ReturnType<typeof openApiDocument> | undefined;
+  app.get("/openapi.json", (c) => {
+    document ??= openApiDocument(table);
+    return c.json(document);
+  });
+  app.get("/docs", (c) => c.html(docsPage));
   app.on("GET", withAndWithoutSlash("/ready"), (c) => {
     const model = service(c.env).ready(backgroundOf(c));
     return model ? c.json({ status: "ready", ...model }) : c.json({ status: "loading" }, 503);
@@ -39,7 +48,6 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
   app.on("GET", info, infoRoute(deployment));
   app.on("GET", withAndWithoutSlash("/v1/models"), (c) => listModels(c, service(c.env)));
   if (operations.metrics) app.on("GET", withAndWithoutSlash("/metrics"), (c) => metrics(service(c.env), tier));
-  const table = [...versionedRoutes, ...rootRoutes];
   const routes = embeddingRoutes({ ...deployment, keys: false, operations: { cache: operations.cache } }, table);
   return Object.assign(app.route("/", routes), { embed: routes.embed, queue: routes.queue });
 }

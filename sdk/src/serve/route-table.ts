@@ -16,7 +16,7 @@ import { rerankRoute } from "./routes/rerank.ts";
 import { similarityRoute } from "./routes/similarity.ts";
 import { sparseRoute } from "./routes/sparse.ts";
 import { tagRoute } from "./routes/tag.ts";
-import { type TaskRoute, taskHandler } from "./routes/task-route.ts";
+import { type RouteDescription, type TaskRoute, taskHandler } from "./routes/task-route.ts";
 import { teiDecodeRoute } from "./routes/tei/decode.ts";
 import { teiEmbedRoute } from "./routes/tei/embed.ts";
 import { teiEmbedAllRoute } from "./routes/tei/embed-all.ts";
@@ -33,18 +33,28 @@ import { zeroShotRoute } from "./routes/zero-shot.ts";
 export interface TableRoute {
   readonly path: string;
   readonly dialect: DialectName;
+  readonly schema: v.GenericSchema;
+  readonly about: RouteDescription<v.GenericSchema>;
+  /** Whether a model runs, so that requests can have a budget and a tier. */
+  readonly runsModel: boolean;
   handler<Env extends object>(deployment: Deployment<Env>): Handler<{ Bindings: Env }>;
 }
 
 const entry = <S extends BodySchema, R>(dialect: DialectName, path: string, route: TaskRoute<S, R>): TableRoute => ({
   path,
   dialect,
+  schema: route.schema,
+  about: route.about,
+  runsModel: true,
   handler: (deployment) => taskHandler(deployment, route),
 });
 
 const tokenizerEntry = <S extends v.GenericSchema>(path: string, route: TokenizerRoute<S>): TableRoute => ({
   path,
   dialect: "tei",
+  schema: route.schema,
+  about: route.about,
+  runsModel: false,
   handler: (deployment) => tokenizerHandler(deployment, route),
 });
 

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { type AnswerFields, ownBody, PositiveInteger } from "./fields.ts";
+import { ownAnswer, ownBody, PositiveInteger } from "./fields.ts";
 
 const Question = v.object({ question: v.string(), context: v.string() });
 
@@ -27,14 +27,11 @@ export const AnswerRequest = v.pipe(
 export type AnswerRequest = v.InferInput<typeof AnswerRequest>;
 
 /** Part of a context that answers the question. Offsets count Unicode code points, as in transformers. */
-export interface AnswerResult {
-  answer: string;
-  score: number;
-  start: number;
-  end: number;
-}
+const AnswerResult = v.object({ answer: v.string(), score: v.number(), start: v.number(), end: v.number() });
+export type AnswerResult = v.InferOutput<typeof AnswerResult>;
 
-export interface AnswerResponse extends AnswerFields {
+export const AnswerResponse = ownAnswer({
   /** The answers to each question, best first. */
-  results: AnswerResult[][];
-}
+  results: v.array(v.array(AnswerResult)),
+});
+export type AnswerResponse = v.InferOutput<typeof AnswerResponse>;

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { type AnswerFields, ownBody, PositiveInteger, Truncate } from "./fields.ts";
+import { ownAnswer, ownBody, PositiveInteger, ScoredLabel, Truncate } from "./fields.ts";
 
 const Input = v.union(
   [v.string(), v.object({ text: v.string(), text_pair: v.string() })],
@@ -20,12 +20,10 @@ export const ClassifyRequest = ownBody({
 });
 export type ClassifyRequest = v.InferInput<typeof ClassifyRequest>;
 
-export interface LabelResult {
-  label: string;
-  score: number;
-}
+export type LabelResult = v.InferOutput<typeof ScoredLabel>;
 
-export interface ClassifyResponse extends AnswerFields {
+export const ClassifyResponse = ownAnswer({
   /** The labels of each input, best first. */
-  results: LabelResult[][];
-}
+  results: v.array(v.array(ScoredLabel)),
+});
+export type ClassifyResponse = v.InferOutput<typeof ClassifyResponse>;

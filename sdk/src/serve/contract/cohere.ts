@@ -19,13 +19,21 @@ export const CohereEmbedRequest = v.object({
   truncate: v.optional(v.picklist(["NONE", "END"], "must be NONE or END: texts are cut at their end"), "END"),
 });
 
-export interface CohereEmbedResponse {
-  id: string;
-  response_type: "embeddings_by_type";
-  embeddings: Partial<Record<CohereType, unknown[]>>;
-  texts: string[];
-  meta: CohereMeta;
-}
+const CohereMeta = v.object({
+  api_version: v.object({ version: v.literal("2") }),
+  billed_units: v.object({ input_tokens: v.number() }),
+});
+export type CohereMeta = v.InferOutput<typeof CohereMeta>;
+
+export const CohereEmbedResponse = v.object({
+  id: v.string(),
+  response_type: v.literal("embeddings_by_type"),
+  /** A list of vectors for each type that was asked for. */
+  embeddings: v.record(v.string(), v.array(v.union([v.array(v.number()), v.string()]))),
+  texts: v.array(v.string()),
+  meta: CohereMeta,
+});
+export type CohereEmbedResponse = v.InferOutput<typeof CohereEmbedResponse>;
 
 /** The body of `POST /v2/rerank`. */
 export const CohereRerankRequest = v.object({
@@ -39,18 +47,19 @@ export const CohereRerankRequest = v.object({
   return_documents: v.optional(v.boolean(), false),
 });
 
-export interface CohereRerankResponse {
-  id: string;
-  results: { index: number; relevance_score: number; document?: { text: string } }[];
-  meta: CohereMeta;
-}
-
-export interface CohereMeta {
-  api_version: { version: "2" };
-  billed_units: { input_tokens: number };
-}
+export const CohereRerankResponse = v.object({
+  id: v.string(),
+  results: v.array(
+    v.object({
+      index: v.number(),
+      relevance_score: v.number(),
+      document: v.exactOptional(v.object({ text: v.string() })),
+    }),
+  ),
+  meta: CohereMeta,
+});
+export type CohereRerankResponse = v.InferOutput<typeof CohereRerankResponse>;
 
 /** The body of an error. */
-export interface CohereErrorBody {
-  message: string;
-}
+export const CohereErrorBody = v.object({ message: v.string() });
+export type CohereErrorBody = v.InferOutput<typeof CohereErrorBody>;

@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import {
-  type AnswerFields,
   didYouMean,
   EncodingFormat,
   LatencyBudget,
+  ownAnswer,
   ownBody,
   PositiveInteger,
   PromptName,
@@ -32,10 +32,11 @@ export const EmbedRequest = ownBody({
 });
 export type EmbedRequest = v.InferInput<typeof EmbedRequest>;
 
-export interface EmbedResponse extends AnswerFields {
+export const EmbedResponse = ownAnswer({
   /** One vector per input, in the order of the inputs; base64 strings when `encoding_format` is `base64`. */
-  embeddings: number[][] | string[];
-}
+  embeddings: v.union([v.array(v.array(v.number())), v.array(v.string())]),
+});
+export type EmbedResponse = v.InferOutput<typeof EmbedResponse>;
 
 /** The body of OpenAI's `POST /v1/embeddings`. */
 export const OpenAiEmbeddingsRequest = v.object(
@@ -53,9 +54,16 @@ export const OpenAiEmbeddingsRequest = v.object(
   didYouMean,
 );
 
-export interface OpenAiEmbeddingsResponse {
-  object: "list";
-  data: { object: "embedding"; index: number; embedding: number[] | string }[];
-  model: string;
-  usage: { prompt_tokens: number; total_tokens: number };
-}
+export const OpenAiEmbeddingsResponse = v.object({
+  object: v.literal("list"),
+  data: v.array(
+    v.object({
+      object: v.literal("embedding"),
+      index: v.number(),
+      embedding: v.union([v.array(v.number()), v.string()]),
+    }),
+  ),
+  model: v.string(),
+  usage: v.object({ prompt_tokens: v.number(), total_tokens: v.number() }),
+});
+export type OpenAiEmbeddingsResponse = v.InferOutput<typeof OpenAiEmbeddingsResponse>;

@@ -1,3 +1,5 @@
+import * as v from "valibot";
+
 /** Every error code of a response, with its HTTP status. Codes are stable; messages and hints may change. */
 export const errorStatus = {
   request_invalid: 400,
@@ -38,18 +40,22 @@ export type HttpErrorCode = keyof typeof errorStatus;
 /** The APIs whose requests are understood. */
 export type DialectName = "own" | "openai" | "tei" | "cohere" | "hugging-face";
 
+const Code = v.picklist(Object.keys(errorStatus) as HttpErrorCode[]);
+
 /** The body of an error on our own routes. */
-export interface ErrorBody {
-  error: {
-    code: HttpErrorCode;
-    message: string;
-    hint?: string;
+export const ErrorBody = v.object({
+  error: v.object({
+    code: Code,
+    message: v.string(),
+    hint: v.exactOptional(v.string()),
     /** Index of the input at fault. The other inputs are valid, or were not checked yet. */
-    index?: number;
-  };
-}
+    index: v.exactOptional(v.number()),
+  }),
+});
+export type ErrorBody = v.InferOutput<typeof ErrorBody>;
 
 /** The body of an error on OpenAI's routes. */
-export interface OpenAiErrorBody {
-  error: { code: HttpErrorCode; message: string; type: string; param: null };
-}
+export const OpenAiErrorBody = v.object({
+  error: v.object({ code: Code, message: v.string(), type: v.string(), param: v.null() }),
+});
+export type OpenAiErrorBody = v.InferOutput<typeof OpenAiErrorBody>;

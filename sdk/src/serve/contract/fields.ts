@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { Tier } from "./headers.ts";
+import { tiers } from "./headers.ts";
 
 /** Milliseconds in which the caller needs the answer. The header `x-latency-budget-ms` does the same. */
 export const LatencyBudget = v.optional(v.number());
@@ -70,13 +70,23 @@ export const textsIn = (texts: v.InferOutput<typeof Texts>): readonly string[] =
 /** Maximum number of results. */
 export const PositiveInteger = v.pipe(v.number(), v.integer(), v.minValue(1));
 
+const answerFields = {
+  model: v.string(),
+  version: v.string(),
+  tier: v.picklist(tiers),
+  usage: v.object({ tokens: v.number() }),
+};
+const AnswerFields = v.object(answerFields);
+
 /** Fields that every answer of our own routes has. */
-export interface AnswerFields {
-  model: string;
-  version: string;
-  tier: Tier;
-  usage: { tokens: number };
-}
+export type AnswerFields = v.InferOutput<typeof AnswerFields>;
+
+/** The answer of one of our own routes. */
+export const ownAnswer = <const Entries extends v.ObjectEntries>(entries: Entries) =>
+  v.object({ ...answerFields, ...entries });
+
+/** A label, or whatever else is ranked, with its score. */
+export const ScoredLabel = v.object({ label: v.string(), score: v.number() });
 
 /** The body of one of our own routes. */
 export const ownBody = <const Entries extends v.ObjectEntries>(entries: Entries) => {

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { type AnswerFields, ownBody, PositiveInteger, Texts, Truncate } from "./fields.ts";
+import { ownAnswer, ownBody, PositiveInteger, Texts, Truncate } from "./fields.ts";
 
 /** The body of `POST /v1/fill-mask`. */
 export const FillMaskRequest = ownBody({
@@ -13,15 +13,17 @@ export const FillMaskRequest = ownBody({
 });
 export type FillMaskRequest = v.InferInput<typeof FillMaskRequest>;
 
-export interface MaskResult {
-  token: string;
-  token_id: number;
-  score: number;
+const MaskResult = v.object({
+  token: v.string(),
+  token_id: v.number(),
+  score: v.number(),
   /** The input with this token in place of the mask token. With several mask tokens, special tokens are shown too. */
-  sequence: string;
-}
+  sequence: v.string(),
+});
+export type MaskResult = v.InferOutput<typeof MaskResult>;
 
-export interface FillMaskResponse extends AnswerFields {
+export const FillMaskResponse = ownAnswer({
   /** For each input, and for each of its mask tokens: the most probable tokens, best first. */
-  results: MaskResult[][][];
-}
+  results: v.array(v.array(v.array(MaskResult))),
+});
+export type FillMaskResponse = v.InferOutput<typeof FillMaskResponse>;

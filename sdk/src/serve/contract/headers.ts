@@ -33,7 +33,8 @@ export const CACHE_HEADER = "x-bert-edge-cache";
 /** Response: the execution provider that computed the answer: `wasm`, `cpu`, `cuda`, … */
 export const PROVIDER_HEADER = "x-bert-edge-provider";
 
-export type Tier = "edge" | "region";
+export const tiers = ["edge", "region"] as const;
+export type Tier = (typeof tiers)[number];
 
 /** Number formats of weights and activations, the lowest first. */
 export const numberFormats = ["int8", "fp16"] as const;

@@ -34,6 +34,10 @@ const Parameters = v.object({
 });
 export type HuggingFaceParameters = v.InferOutput<typeof Parameters>;
 
+/** The body of an error. */
+export const HuggingFaceErrorBody = v.object({ error: v.string() });
+export type HuggingFaceErrorBody = v.InferOutput<typeof HuggingFaceErrorBody>;
+
 /** The body of `POST /`. It names no task: the model has one. */
 export const HuggingFaceRequest = v.object({
   inputs: Inputs,

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { Tier } from "./headers.ts";
+import { ownAnswer } from "./fields.ts";
 
 /** Token ids as base64 of little-endian int32, and the index of the first token with token type 1, if there is one. */
 const Sequence = v.object({
@@ -23,11 +23,8 @@ export const OutputsRequest = v.object({
 });
 export type OutputsRequest = v.InferInput<typeof OutputsRequest>;
 
-export interface OutputsResponse {
-  model: string;
-  version: string;
-  tier: Tier;
+export const OutputsResponse = ownAnswer({
   /** The model's output for each sequence, as base64 of little-endian float32. */
-  outputs: string[];
-  usage: { tokens: number };
-}
+  outputs: v.array(v.string()),
+});
+export type OutputsResponse = v.InferOutput<typeof OutputsResponse>;

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { type AnswerFields, ownBody, PositiveInteger } from "./fields.ts";
+import { ownAnswer, ownBody, PositiveInteger } from "./fields.ts";
 
 const Document = v.union([v.string(), v.object({ text: v.string() })], "must be a string, or an object with `text`");
 
@@ -16,15 +16,17 @@ export const RerankRequest = ownBody({
 });
 export type RerankRequest = v.InferInput<typeof RerankRequest>;
 
-export interface RerankResult {
+const RerankResult = v.object({
   /** Index of the document in the request. */
-  index: number;
-  relevance_score: number;
-  document?: { text: string };
-}
+  index: v.number(),
+  relevance_score: v.number(),
+  document: v.exactOptional(v.object({ text: v.string() })),
+});
+export type RerankResult = v.InferOutput<typeof RerankResult>;
 
-export interface RerankResponse extends Omit<AnswerFields, "usage"> {
+export const RerankResponse = ownAnswer({
   /** Best first. */
-  results: RerankResult[];
-  usage: { tokens: number; total_tokens: number };
-}
+  results: v.array(RerankResult),
+  usage: v.object({ tokens: v.number(), total_tokens: v.number() }),
+});
+export type RerankResponse = v.InferOutput<typeof RerankResponse>;

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { type AnswerFields, ownBody, Truncate } from "./fields.ts";
+import { ownAnswer, ownBody, Truncate } from "./fields.ts";
 
 /** The body of `POST /v1/similarity`. */
 export const SimilarityRequest = ownBody({
@@ -10,7 +10,8 @@ export const SimilarityRequest = ownBody({
 });
 export type SimilarityRequest = v.InferInput<typeof SimilarityRequest>;
 
-export interface SimilarityResponse extends AnswerFields {
+export const SimilarityResponse = ownAnswer({
   /** One score per text, in their order: the cosine, or the score of a cross-encoder. */
-  scores: number[];
-}
+  scores: v.array(v.number()),
+});
+export type SimilarityResponse = v.InferOutput<typeof SimilarityResponse>;

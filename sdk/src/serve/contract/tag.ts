@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { type AnswerFields, ownBody, Texts, Truncate } from "./fields.ts";
+import { ownAnswer, ownBody, Texts, Truncate } from "./fields.ts";
 
 /** The body of `POST /v1/tag`. */
 export const TagRequest = ownBody({
@@ -13,15 +13,17 @@ export const TagRequest = ownBody({
 export type TagRequest = v.InferInput<typeof TagRequest>;
 
 /** Part of an input with a label. Offsets count Unicode code points, as in transformers. */
-export interface EntityResult {
-  label: string;
-  score: number;
-  text: string;
-  start: number;
-  end: number;
-}
+const EntityResult = v.object({
+  label: v.string(),
+  score: v.number(),
+  text: v.string(),
+  start: v.number(),
+  end: v.number(),
+});
+export type EntityResult = v.InferOutput<typeof EntityResult>;
 
-export interface TagResponse extends AnswerFields {
+export const TagResponse = ownAnswer({
   /** The entities of each input, in the order of the text. */
-  results: EntityResult[][];
-}
+  results: v.array(v.array(EntityResult)),
+});
+export type TagResponse = v.InferOutput<typeof TagResponse>;

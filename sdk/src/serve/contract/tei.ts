@@ -58,15 +58,31 @@ export const TeiTokenizeRequest = v.object({
   prompt_name: v.nullish(v.string()),
 });
 
-export interface TeiToken {
-  id: number;
+const TeiToken = v.object({
+  id: v.number(),
   /** The part of the text; of a special token, its spelling. */
-  text: string;
-  special: boolean;
+  text: v.string(),
+  special: v.boolean(),
   /** Code points before and up to the end of the token; null for special tokens. */
-  start: number | null;
-  stop: number | null;
-}
+  start: v.nullable(v.number()),
+  stop: v.nullable(v.number()),
+});
+export type TeiToken = v.InferOutput<typeof TeiToken>;
+
+const Vectors = v.array(v.array(v.number()));
+const TeiLabels = v.array(v.object({ label: v.string(), score: v.number() }));
+
+/** Answers of text-embeddings-inference, by the name of the route. */
+export const teiResponses = {
+  embed: Vectors,
+  embedAll: v.array(Vectors),
+  embedSparse: v.array(v.array(v.object({ index: v.number(), value: v.number() }))),
+  predict: v.union([TeiLabels, v.array(TeiLabels)]),
+  rerank: v.array(v.object({ index: v.number(), score: v.number(), text: v.exactOptional(v.string()) })),
+  similarity: v.array(v.number()),
+  tokenize: v.array(v.array(TeiToken)),
+  decode: v.array(v.string()),
+};
 
 const TokenId = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0xffffffff));
 const Ids = v.array(TokenId);
@@ -78,7 +94,8 @@ export const TeiDecodeRequest = v.object({
 });
 
 /** The body of an error. */
-export interface TeiErrorBody {
-  error: string;
-  error_type: "Unhealthy" | "Backend" | "Overloaded" | "Validation" | "Tokenizer" | "Empty";
-}
+export const TeiErrorBody = v.object({
+  error: v.string(),
+  error_type: v.picklist(["Unhealthy", "Backend", "Overloaded", "Validation", "Tokenizer", "Empty"]),
+});
+export type TeiErrorBody = v.InferOutput<typeof TeiErrorBody>;

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { type AnswerFields, EncodingFormat, ownBody, PromptName, Texts, Truncate } from "./fields.ts";
+import { EncodingFormat, ownAnswer, ownBody, PromptName, Texts, Truncate } from "./fields.ts";
 
 /** The body of `POST /v1/token-vectors`. */
 export const TokenVectorsRequest = ownBody({
@@ -11,9 +11,10 @@ export const TokenVectorsRequest = ownBody({
 });
 export type TokenVectorsRequest = v.InferInput<typeof TokenVectorsRequest>;
 
-export interface TokenVectorsResponse extends AnswerFields {
+export const TokenVectorsResponse = ownAnswer({
   /** One vector per token of each input; base64 strings when `encoding_format` is `base64`. */
-  embeddings: number[][][] | string[];
+  embeddings: v.union([v.array(v.array(v.array(v.number()))), v.array(v.string())]),
   /** Size of each vector. */
-  dimensions: number;
-}
+  dimensions: v.number(),
+});
+export type TokenVectorsResponse = v.InferOutput<typeof TokenVectorsResponse>;

@@ -1,6 +1,5 @@
 import * as v from "valibot";
-import type { LabelResult } from "./classify.ts";
-import { type AnswerFields, ownBody, Texts, Truncate } from "./fields.ts";
+import { ownAnswer, ownBody, ScoredLabel, Texts, Truncate } from "./fields.ts";
 
 const Label = v.pipe(v.string(), v.trim(), v.nonEmpty("must not be empty"));
 
@@ -19,7 +18,8 @@ export const ZeroShotRequest = ownBody({
 });
 export type ZeroShotRequest = v.InferInput<typeof ZeroShotRequest>;
 
-export interface ZeroShotResponse extends AnswerFields {
+export const ZeroShotResponse = ownAnswer({
   /** The labels of each input, best first. */
-  results: LabelResult[][];
-}
+  results: v.array(v.array(ScoredLabel)),
+});
+export type ZeroShotResponse = v.InferOutput<typeof ZeroShotResponse>;

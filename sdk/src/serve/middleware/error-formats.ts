@@ -7,6 +7,7 @@ import {
   type HttpErrorCode,
   type OpenAiErrorBody,
 } from "../contract/errors.ts";
+import type { HuggingFaceErrorBody } from "../contract/hugging-face.ts";
 import type { TeiErrorBody } from "../contract/tei.ts";
 
 /** What callers may know of an error. */
@@ -20,7 +21,7 @@ export interface PublicError {
 
 interface ErrorAnswer {
   readonly status: ContentfulStatusCode;
-  readonly body: ErrorBody | OpenAiErrorBody | TeiErrorBody | CohereErrorBody | { readonly error: string };
+  readonly body: ErrorBody | OpenAiErrorBody | TeiErrorBody | CohereErrorBody | HuggingFaceErrorBody;
 }
 
 /** Hints of OpenAI's route, where they differ: its requests have no `truncate`. */

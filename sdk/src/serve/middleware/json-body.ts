@@ -33,5 +33,5 @@ export async function jsonBody<S extends v.GenericSchema>(
 function hintFor(path: string): string {
   if (/\/v1\/embed\/?$/.test(path)) return 'Send {"inputs": ["to be"]}.';
   if (/\/embeddings\/?$/.test(path)) return 'Send {"model": "<name>", "input": ["to be"]}.';
-  return "The documentation of the HTTP interface lists the fields of every route.";
+  return "GET /openapi.json lists the fields of every route, and GET /docs shows them.";
 }

@@ -1,6 +1,6 @@
 import type { AnswerSpan } from "../../runtime/tasks/answer.ts";
 import { answerCall, type ContextQuestion } from "../../runtime/tasks/answer-call.ts";
-import { AnswerRequest, type AnswerResponse, type AnswerResult } from "../contract/answer.ts";
+import { AnswerRequest, AnswerResponse, type AnswerResult } from "../contract/answer.ts";
 import { answerFields } from "./answer-fields.ts";
 import { codePointsBefore } from "./code-points.ts";
 import type { TaskRoute } from "./task-route.ts";
@@ -8,6 +8,11 @@ import type { TaskRoute } from "./task-route.ts";
 /** `POST /v1/answer` */
 export const answerRoute: TaskRoute<typeof AnswerRequest, AnswerSpan[][]> = {
   schema: AnswerRequest,
+  about: {
+    summary: "Answers to questions, from a text",
+    example: { question: "Where does Anna work?", context: "Anna works in New York." },
+    response: AnswerResponse,
+  },
   call: (body) =>
     answerCall(questionsIn(body), {
       topK: body.top_k,

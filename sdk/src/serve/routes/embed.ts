@@ -1,6 +1,6 @@
 import { embedCall } from "../../runtime/tasks/embed-call.ts";
 import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
-import { EmbedRequest, type EmbedResponse } from "../contract/embed.ts";
+import { EmbedRequest, EmbedResponse } from "../contract/embed.ts";
 import { textsIn } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { answerFields } from "./answer-fields.ts";
@@ -10,6 +10,11 @@ import type { TaskRoute } from "./task-route.ts";
 /** `POST /v1/embed` */
 export const embedRoute: TaskRoute<typeof EmbedRequest, Float32Array<ArrayBuffer>[]> = {
   schema: EmbedRequest,
+  about: {
+    summary: "Vectors of texts",
+    example: { inputs: ["to be", "not to be"] },
+    response: EmbedResponse,
+  },
   call: ({ inputs, truncate, dimensions, prompt_name }) =>
     embedCall(textsIn(inputs), { truncate, dimensions, prompt: prompt_name }),
   respond(c, answer, { encoding_format, output_type }) {

@@ -1,5 +1,5 @@
 import { embedCall } from "../../runtime/tasks/embed-call.ts";
-import { OpenAiEmbeddingsRequest, type OpenAiEmbeddingsResponse } from "../contract/embed.ts";
+import { OpenAiEmbeddingsRequest, OpenAiEmbeddingsResponse } from "../contract/embed.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { listResponse } from "./list-response.ts";
 import type { TaskRoute } from "./task-route.ts";
@@ -7,6 +7,11 @@ import type { TaskRoute } from "./task-route.ts";
 /** OpenAI's `POST /v1/embeddings`: https://platform.openai.com/docs/api-reference/embeddings */
 export const openAiEmbeddingsRoute: TaskRoute<typeof OpenAiEmbeddingsRequest, Float32Array<ArrayBuffer>[]> = {
   schema: OpenAiEmbeddingsRequest,
+  about: {
+    summary: "Vectors of texts, for OpenAI’s clients",
+    example: { model: "bert-edge-mini", input: ["to be"] },
+    response: OpenAiEmbeddingsResponse,
+  },
   call: ({ input, dimensions }) => embedCall(typeof input === "string" ? [input] : input, { dimensions }),
   respond(c, { model, result, tokens }, { encoding_format }) {
     const usage = { prompt_tokens: tokens, total_tokens: tokens };

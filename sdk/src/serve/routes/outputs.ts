@@ -2,13 +2,18 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { TokenSequence } from "../../runtime/engine/engine.ts";
 import { outputsCall } from "../../runtime/tasks/outputs-call.ts";
 import { decodeIds, encodeFloats } from "../contract/base64.ts";
-import { OutputsRequest, type OutputsResponse, type SequenceJson } from "../contract/outputs.ts";
+import { OutputsRequest, OutputsResponse, type SequenceJson } from "../contract/outputs.ts";
 import { listResponse } from "./list-response.ts";
 import type { TaskRoute } from "./task-route.ts";
 
 /** `POST /v1/outputs`: the model's own outputs, for the edge that asks this deployment as its region. */
 export const outputsRoute: TaskRoute<typeof OutputsRequest, readonly Float32Array<ArrayBuffer>[]> = {
   schema: OutputsRequest,
+  about: {
+    summary: "Outputs of the model itself, for the edge that asks its region",
+    example: { model: "bert-edge-mini", inputs: ["to be"] },
+    response: OutputsResponse,
+  },
   call: ({ inputs, sequences, truncate }) => outputsCall(sequences ? sequences.map(sequenceOf) : { inputs, truncate }),
   respond(c, { model, version, tier, tokens, result }) {
     const response: OutputsResponse = { model, version, tier, outputs: [], usage: { tokens } };

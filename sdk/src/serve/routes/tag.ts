@@ -1,7 +1,7 @@
 import type { Entity } from "../../runtime/tasks/tag.ts";
 import { tagCall } from "../../runtime/tasks/tag-call.ts";
 import { textsIn } from "../contract/fields.ts";
-import { type EntityResult, TagRequest, type TagResponse } from "../contract/tag.ts";
+import { type EntityResult, TagRequest, TagResponse } from "../contract/tag.ts";
 import { answerFields } from "./answer-fields.ts";
 import { codePointsBefore } from "./code-points.ts";
 import type { TaskRoute } from "./task-route.ts";
@@ -9,6 +9,11 @@ import type { TaskRoute } from "./task-route.ts";
 /** `POST /v1/tag` */
 export const tagRoute: TaskRoute<typeof TagRequest, Entity[][]> = {
   schema: TagRequest,
+  about: {
+    summary: "Entities in texts",
+    example: { inputs: "Anna works in New York." },
+    response: TagResponse,
+  },
   call: ({ inputs, aggregation_strategy, ignore_labels, truncate }) =>
     tagCall(textsIn(inputs), { strategy: aggregation_strategy, ignoreLabels: ignore_labels, truncate }),
   respond(c, answer, { inputs }) {

@@ -6,9 +6,18 @@ import type { TaskAnswer } from "../service.ts";
 import { type BodySchema, readCall } from "./call.ts";
 import { backgroundOf, describeAnswer } from "./respond.ts";
 
+/** What the OpenAPI document says about a route. */
+export interface RouteDescription<S extends v.GenericSchema> {
+  readonly summary: string;
+  /** A body that a model of the route's task answers. */
+  readonly example: v.InferInput<S>;
+  readonly response: v.GenericSchema;
+}
+
 /** A route in the words of one dialect: what its bodies mean, and how it answers. */
 export interface TaskRoute<S extends BodySchema, R> {
   readonly schema: S;
+  readonly about: RouteDescription<S>;
   /** Returns the call that a body asks for. */
   call(body: v.InferOutput<S>): TaskCall<R>;
   /** Writes the answer. Its headers are set before. */

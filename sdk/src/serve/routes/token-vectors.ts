@@ -1,7 +1,7 @@
 import { type TokenVectors, tokenVectorsCall } from "../../runtime/tasks/token-vectors-call.ts";
 import { textsIn } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
-import { TokenVectorsRequest, type TokenVectorsResponse } from "../contract/token-vectors.ts";
+import { TokenVectorsRequest, TokenVectorsResponse } from "../contract/token-vectors.ts";
 import { answerFields } from "./answer-fields.ts";
 import { formatTokenVectors } from "./format-token-vectors.ts";
 import { listResponse } from "./list-response.ts";
@@ -10,6 +10,11 @@ import type { TaskRoute } from "./task-route.ts";
 /** `POST /v1/token-vectors` */
 export const tokenVectorsRoute: TaskRoute<typeof TokenVectorsRequest, TokenVectors[]> = {
   schema: TokenVectorsRequest,
+  about: {
+    summary: "A vector for each token of texts (ColBERT)",
+    example: { inputs: "to be" },
+    response: TokenVectorsResponse,
+  },
   call: ({ inputs, truncate, prompt_name }) => tokenVectorsCall(textsIn(inputs), { truncate, prompt: prompt_name }),
   respond(c, answer, { encoding_format }) {
     const { result } = answer;

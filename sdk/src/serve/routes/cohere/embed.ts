@@ -1,6 +1,6 @@
 import { embedCall } from "../../../runtime/tasks/embed-call.ts";
 import { vectorFormats } from "../../../runtime/tasks/vector-formats.ts";
-import { CohereEmbedRequest, type CohereEmbedResponse, type CohereType } from "../../contract/cohere.ts";
+import { CohereEmbedRequest, CohereEmbedResponse, type CohereType } from "../../contract/cohere.ts";
 import { formatVector } from "../../contract/format-vector.ts";
 import { requestIdOf } from "../../middleware/request-id.ts";
 import type { TaskRoute } from "../task-route.ts";
@@ -9,6 +9,11 @@ import { cohereMeta } from "./meta.ts";
 /** Cohere's `POST /v2/embed`. */
 export const cohereEmbedRoute: TaskRoute<typeof CohereEmbedRequest, Float32Array<ArrayBuffer>[]> = {
   schema: CohereEmbedRequest,
+  about: {
+    summary: "Vectors of texts, for Cohere’s clients",
+    example: { model: "bert-edge-mini", texts: ["to be"], input_type: "search_document" },
+    response: CohereEmbedResponse,
+  },
   call: ({ texts, input_type, output_dimension, truncate }) =>
     embedCall(texts, {
       truncate: truncate === "END",

@@ -1,9 +1,14 @@
-import { TeiDecodeRequest } from "../../contract/tei.ts";
+import { TeiDecodeRequest, teiResponses } from "../../contract/tei.ts";
 import type { TokenizerRoute } from "./tokenizer-handler.ts";
 
 /** `POST /decode` of text-embeddings-inference. Ids that are in no vocabulary are left out. */
 export const teiDecodeRoute: TokenizerRoute<typeof TeiDecodeRequest> = {
   schema: TeiDecodeRequest,
+  about: {
+    summary: "Texts of token ids, for clients of text-embeddings-inference",
+    example: { ids: [[101, 102]] },
+    response: teiResponses.decode,
+  },
   items: ({ ids }) => listsIn(ids),
   answer: ({ tokenizer }, { ids, skip_special_tokens }) =>
     listsIn(ids).map((list) => tokenizer.vocabulary.decode(list, { skipSpecial: skip_special_tokens ?? true })),

@@ -1,6 +1,6 @@
 import { type TokenVectors, tokenVectorsCall } from "../../../runtime/tasks/token-vectors-call.ts";
 import { textsIn } from "../../contract/fields.ts";
-import { TeiTokensRequest } from "../../contract/tei.ts";
+import { TeiTokensRequest, teiResponses } from "../../contract/tei.ts";
 import { formatTokenVectors } from "../format-token-vectors.ts";
 import { listResponse } from "../list-response.ts";
 import type { TaskRoute } from "../task-route.ts";
@@ -9,6 +9,11 @@ import { describeWork } from "./describe-work.ts";
 /** `POST /embed_all` of text-embeddings-inference: a vector for each token. */
 export const teiEmbedAllRoute: TaskRoute<typeof TeiTokensRequest, TokenVectors[]> = {
   schema: TeiTokensRequest,
+  about: {
+    summary: "A vector for each token of texts, for clients of text-embeddings-inference",
+    example: { inputs: ["to be"] },
+    response: teiResponses.embedAll,
+  },
   call: ({ inputs, truncate, prompt_name }) =>
     tokenVectorsCall(textsIn(inputs), { truncate, prompt: prompt_name ?? undefined }),
   respond(c, answer, { inputs }) {

@@ -1,7 +1,7 @@
 import type { SparseEntries } from "../../../runtime/tasks/sparse.ts";
 import { sparseCall } from "../../../runtime/tasks/sparse-call.ts";
 import { textsIn } from "../../contract/fields.ts";
-import { TeiTokensRequest } from "../../contract/tei.ts";
+import { TeiTokensRequest, teiResponses } from "../../contract/tei.ts";
 import { listResponse } from "../list-response.ts";
 import type { TaskRoute } from "../task-route.ts";
 import { describeWork } from "./describe-work.ts";
@@ -9,6 +9,11 @@ import { describeWork } from "./describe-work.ts";
 /** `POST /embed_sparse` of text-embeddings-inference. */
 export const teiEmbedSparseRoute: TaskRoute<typeof TeiTokensRequest, SparseEntries[]> = {
   schema: TeiTokensRequest,
+  about: {
+    summary: "Sparse vectors of texts, for clients of text-embeddings-inference",
+    example: { inputs: ["to be"] },
+    response: teiResponses.embedSparse,
+  },
   call: ({ inputs, truncate, prompt_name }) =>
     sparseCall(textsIn(inputs), { truncate, prompt: prompt_name ?? undefined }),
   respond(c, answer, { inputs }) {

@@ -1,7 +1,7 @@
 import { embedCall } from "../../../runtime/tasks/embed-call.ts";
 import { textsIn } from "../../contract/fields.ts";
 import { formatVector } from "../../contract/format-vector.ts";
-import { TeiEmbedRequest } from "../../contract/tei.ts";
+import { TeiEmbedRequest, teiResponses } from "../../contract/tei.ts";
 import { listResponse } from "../list-response.ts";
 import type { TaskRoute } from "../task-route.ts";
 import { describeWork } from "./describe-work.ts";
@@ -9,6 +9,11 @@ import { describeWork } from "./describe-work.ts";
 /** `POST /embed` of text-embeddings-inference. */
 export const teiEmbedRoute: TaskRoute<typeof TeiEmbedRequest, Float32Array<ArrayBuffer>[]> = {
   schema: TeiEmbedRequest,
+  about: {
+    summary: "Vectors of texts, for clients of text-embeddings-inference",
+    example: { inputs: ["to be"] },
+    response: teiResponses.embed,
+  },
   call: ({ inputs, truncate, normalize, prompt_name, dimensions }) =>
     embedCall(textsIn(inputs), {
       truncate,

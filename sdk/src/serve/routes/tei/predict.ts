@@ -1,7 +1,7 @@
 import type { LabelScore } from "../../../runtime/tasks/classify.ts";
 import { classifyCall } from "../../../runtime/tasks/classify-call.ts";
 import { type TextInput, textsOf } from "../../../runtime/text-input.ts";
-import { TeiPredictRequest } from "../../contract/tei.ts";
+import { TeiPredictRequest, teiResponses } from "../../contract/tei.ts";
 import type { TaskRoute } from "../task-route.ts";
 import { describeWork } from "./describe-work.ts";
 
@@ -10,6 +10,11 @@ type Inputs = string | readonly string[] | readonly (readonly string[])[];
 /** `POST /predict` of text-embeddings-inference. A list of two strings is one pair. */
 export const teiPredictRoute: TaskRoute<typeof TeiPredictRequest, LabelScore[][]> = {
   schema: TeiPredictRequest,
+  about: {
+    summary: "Labels of texts, or of pairs of texts, for clients of text-embeddings-inference",
+    example: { inputs: "to be" },
+    response: teiResponses.predict,
+  },
   call: ({ inputs, raw_scores, truncate }) =>
     classifyCall(inputsOf(inputs), { truncate, ...(raw_scores && { activation: "none" }) }),
   respond(c, answer, { inputs }) {

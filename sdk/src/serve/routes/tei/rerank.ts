@@ -1,12 +1,17 @@
 import type { RankedDocument } from "../../../runtime/tasks/rerank.ts";
 import { rerankCall } from "../../../runtime/tasks/rerank-call.ts";
-import { TeiRerankRequest } from "../../contract/tei.ts";
+import { TeiRerankRequest, teiResponses } from "../../contract/tei.ts";
 import type { TaskRoute } from "../task-route.ts";
 import { describeWork } from "./describe-work.ts";
 
 /** `POST /rerank` of text-embeddings-inference. */
 export const teiRerankRoute: TaskRoute<typeof TeiRerankRequest, RankedDocument[]> = {
   schema: TeiRerankRequest,
+  about: {
+    summary: "Texts, ranked by how well they fit a query, for clients of text-embeddings-inference",
+    example: { query: "Where does Anna work?", texts: ["Anna works in New York.", "to be"] },
+    response: teiResponses.rerank,
+  },
   call: ({ query, texts, raw_scores, truncate }) => rerankCall(query, texts, { truncate, rawScores: raw_scores }),
   respond(c, answer, { query, texts, return_text }) {
     describeWork(c, answer, [query, ...texts]);

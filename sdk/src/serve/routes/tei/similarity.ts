@@ -1,11 +1,16 @@
 import { similarityCall } from "../../../runtime/tasks/rerank-call.ts";
-import { TeiSimilarityRequest } from "../../contract/tei.ts";
+import { TeiSimilarityRequest, teiResponses } from "../../contract/tei.ts";
 import type { TaskRoute } from "../task-route.ts";
 import { describeWork } from "./describe-work.ts";
 
 /** `POST /similarity` of text-embeddings-inference. */
 export const teiSimilarityRoute: TaskRoute<typeof TeiSimilarityRequest, number[]> = {
   schema: TeiSimilarityRequest,
+  about: {
+    summary: "Scores of sentences, compared with one, for clients of text-embeddings-inference",
+    example: { inputs: { source_sentence: "to be", sentences: ["not to be"] } },
+    response: teiResponses.similarity,
+  },
   call: ({ inputs: { source_sentence, sentences }, parameters }) =>
     similarityCall(source_sentence, sentences, { truncate: parameters?.truncate ?? true }),
   respond(c, answer, { inputs: { source_sentence, sentences } }) {

@@ -2,13 +2,18 @@ import { BertEdgeError } from "../../../artifact/error.ts";
 import { promptOf, withPrompt } from "../../../runtime/tasks/prompt.ts";
 import type { Tokenizer } from "../../../runtime/tokenizer/tokenizer.ts";
 import { textsIn } from "../../contract/fields.ts";
-import { type TeiToken, TeiTokenizeRequest } from "../../contract/tei.ts";
+import { type TeiToken, TeiTokenizeRequest, teiResponses } from "../../contract/tei.ts";
 import { codePointsBefore } from "../code-points.ts";
 import type { TokenizerRoute } from "./tokenizer-handler.ts";
 
 /** `POST /tokenize` of text-embeddings-inference. Texts are not cut. */
 export const teiTokenizeRoute: TokenizerRoute<typeof TeiTokenizeRequest> = {
   schema: TeiTokenizeRequest,
+  about: {
+    summary: "Tokens of texts, for clients of text-embeddings-inference",
+    example: { inputs: "to be" },
+    response: teiResponses.tokenize,
+  },
   items: ({ inputs }) => textsIn(inputs),
   answer({ tokenizer, manifest }, { inputs, add_special_tokens, prompt_name }) {
     const texts = textsIn(inputs);

@@ -5,10 +5,12 @@ import type { Model } from "../../../runtime/model.ts";
 import type { Deployment } from "../../deployment.ts";
 import { jsonBody } from "../../middleware/json-body.ts";
 import { backgroundOf } from "../respond.ts";
+import type { RouteDescription } from "../task-route.ts";
 
 /** A route that needs only the model's tokenizer. */
 export interface TokenizerRoute<S extends v.GenericSchema> {
   readonly schema: S;
+  readonly about: RouteDescription<S>;
   /** Returns the items of a body, which `limits.maxInputs` counts. */
   items(body: v.InferOutput<S>): readonly unknown[];
   answer(model: Model, body: v.InferOutput<S>): object;

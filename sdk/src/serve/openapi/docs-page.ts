@@ -1,0 +1,77 @@
+/** A page that shows the OpenAPI document beside it, and sends its examples. It loads nothing from elsewhere. */
+export const docsPage = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>bert-edge: HTTP interface</title>
+<style>
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+summary { cursor: pointer; padding: .4rem 0; }
+code, textarea, pre { font: 14px/1.4 ui-monospace, monospace; }
+textarea, input { width: 100%; box-sizing: border-box; padding: .4rem; }
+pre { overflow: auto; padding: .6rem; border: 1px solid; border-radius: 4px; max-height: 20rem; }
+table { border-collapse: collapse; margin: .5rem 0; }
+td, th { border: 1px solid; padding: .2rem .6rem; text-align: left; vertical-align: top; }
+details details { margin-left: 1rem; }
+</style>
+<h1>HTTP interface</h1>
+<p>This page shows <a href="openapi.json">openapi.json</a>.</p>
+<p><label>API key, for examples that you send <input id="key" type="password" autocomplete="off"></label></p>
+<main id="routes">Loading …</main>
+<script>
+const make = (name, properties = {}, children = []) => {
+  const element = Object.assign(document.createElement(name), properties);
+  element.append(...children);
+  return element;
+};
+const row = (cell, texts) => make("tr", {}, texts.map((textContent) => make(cell, { textContent })));
+const typeOf = (schema) => schema.enum ? schema.enum.join(" | ") : schema.anyOf ? schema.anyOf.map(typeOf).join(" or ")
+  : schema.type === "array" && schema.items ? "list of (" + typeOf(schema.items) + ")" : schema.type ?? "any";
+const fields = ({ properties = {}, required = [] }) => make("table", {}, [
+  row("th", ["field", "type", "default"]),
+  ...Object.entries(properties).map(([name, schema]) => row("td", [
+    name + (required.includes(name) ? "" : "?"), typeOf(schema), "default" in schema ? JSON.stringify(schema.default) : "",
+  ])),
+]);
+async function send(path, method, body, output) {
+  output.textContent = "…";
+  const started = performance.now();
+  try {
+    const key = document.getElementById("key").value;
+    const headers = { "content-type": "application/json", ...(key && { authorization: "Bearer " + key }) };
+    const response = await fetch("." + path, { method, headers, body });
+    const text = await response.text();
+    const ms = (performance.now() - started).toFixed(0);
+    let shown = text;
+    try { shown = JSON.stringify(JSON.parse(text), null, 1); } catch {}
+    output.textContent = response.status + " in " + ms + " ms, tier " + (response.headers.get("x-bert-edge-tier") ?? "–")
+      + "\\n" + shown.slice(0, 5000);
+  } catch (error) { output.textContent = String(error); }
+}
+function operation(path, method, described) {
+  const content = described.requestBody?.content["application/json"];
+  const body = content && make("textarea", { rows: 6, value: JSON.stringify(content.example, null, 2) });
+  const output = make("pre", { textContent: "", role: "status" });
+  const button = make("button", { textContent: "Send", type: "button" });
+  button.onclick = () => send(path, method.toUpperCase(), body?.value, output);
+  return make("details", {}, [
+    make("summary", {}, [make("code", { textContent: method.toUpperCase() + " " + path }), " " + described.summary]),
+    ...(content ? [fields(content.schema), make("label", {}, ["Body", body])] : []),
+    make("p", {}, [button]), output,
+  ]);
+}
+fetch("openapi.json").then((response) => response.json()).then(({ paths }) => {
+  const groups = {};
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, described] of Object.entries(methods)) {
+      (groups[described.tags[0]] ??= []).push(operation(path, method, described));
+    }
+  }
+  document.getElementById("routes").replaceChildren(
+    ...Object.entries(groups).flatMap(([name, operations]) => [make("h2", { textContent: name }), ...operations]),
+  );
+}, (error) => { document.getElementById("routes").textContent = String(error); });
+</script>
+</html>
+`;
