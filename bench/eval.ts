@@ -1,0 +1,61 @@
+/**
+ * Measures models as clients see them: through HTTP, at the edge in workerd and in the region.
+ *
+ *     npm run eval -- <sts|search|sentiment> [--json]
+ *
+ * The data sets are read from ../shared. Without them, a task is skipped. The exit code is 1 if a result is not as expected.
+ */
+import { parseArgs } from "node:util";
+import { printJson, printNote, printResult, table } from "#sdk/cli/output.ts";
+import { benchmarks, type ScoreReport, scored } from "./eval/scores.ts";
+import { DataMissing } from "./eval/shared-file.ts";
+
+interface Report {
+  readonly ok: boolean;
+}
+
+interface Evaluation<R extends Report> {
+  readonly run: () => Promise<R>;
+  readonly print: (report: R) => string;
+}
+
+const evaluation = <R extends Report>(each: Evaluation<R>) => ({
+  async reported(): Promise<{ report: R; text: string }> {
+    const report = await each.run();
+    return { report, text: each.print(report) };
+  },
+});
+
+function scoresTable({ model, metric, data, decimals, expected, within, scores }: ScoreReport): string {
+  const row = ({ tier, score }: ScoreReport["scores"][number]) => [
+    ...[tier, score.toFixed(decimals), `${expected} ± ${within}`],
+    Math.abs(score - expected) <= within ? "yes" : "no",
+  ];
+  return `${model}, ${data}\n${table(["tier", metric, "expected", "met"], scores.map(row))}`;
+}
+
+const scoreOf = (name: keyof typeof benchmarks) =>
+  evaluation({ run: () => scored(benchmarks[name]), print: scoresTable });
+
+const evaluations = {
+  sts: scoreOf("sts"),
+  search: scoreOf("search"),
+  sentiment: scoreOf("sentiment"),
+};
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: "boolean" } } });
+const [task = ""] = positionals;
+if (!Object.hasOwn(evaluations, task) || positionals.length > 1) {
+  printNote(`usage: npm run eval -- <${Object.keys(evaluations).join("|")}> [--json]`);
+  process.exit(2);
+}
+try {
+  const { report, text } = await evaluations[task as keyof typeof evaluations].reported();
+  if (values.json) printJson({ task, ...report });
+  else printResult(text);
+  process.exitCode = report.ok ? 0 : 1;
+} catch (error) {
+  if (!(error instanceof DataMissing)) throw error;
+  if (values.json) printJson({ task, skipped: error.message });
+  else printResult(`Skipped ${task}: ${error.message}`);
+}
