@@ -2,11 +2,16 @@
  * Measures models as clients see them: through HTTP, at the edge in workerd and in the region.
  *
  *     npm run eval -- <sts|search|sentiment> [--json]
+ *     npm run eval -- heads [--json] [--trained <folder>] [head …]
  *
- * The data sets are read from ../shared. Without them, a task is skipped. The exit code is 1 if a result is not as expected.
+ * `heads` compares the answers with those of transformers, for which it makes a virtual environment unless the variable PYTHON
+ * names an interpreter. `--trained` is the folder that bench/heads/train_heads.py wrote. The data sets are read from ../shared.
+ * Without them, a task is skipped. The exit code is 1 if a result is not as expected.
  */
 import { parseArgs } from "node:util";
 import { printJson, printNote, printResult, table } from "#sdk/cli/output.ts";
+import { comparedHeads, type HeadsReport, isRight } from "./eval/heads.ts";
+import { headCases } from "./eval/heads/head-cases.ts";
 import { benchmarks, type ScoreReport, scored } from "./eval/scores.ts";
 import { DataMissing } from "./eval/shared-file.ts";
 
@@ -37,16 +42,37 @@ function scoresTable({ model, metric, data, decimals, expected, within, scores }
 const scoreOf = (name: keyof typeof benchmarks) =>
   evaluation({ run: () => scored(benchmarks[name]), print: scoresTable });
 
+function headsTable({ transformers, heads }: HeadsReport): string {
+  const rows = heads.map((head) => [
+    `${head.head}${head.trained ? " (trained)" : ""}`,
+    `${head.float32.equal} of ${head.float32.texts}`,
+    head.float32.largestDifference.toExponential(1),
+    head.noise.toFixed(3),
+    `${head.edge.equal} of ${head.edge.beyondNoise}`,
+    `${head.edge.equalOfAll} of ${head.edge.choices}`,
+    isRight(head) ? "yes" : "no",
+  ]);
+  const columns = ["head", "float32", "difference", "noise", "edge, beyond noise", "edge, all", "met"];
+  return `transformers ${transformers}\n${table(columns, rows)}`;
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: "boolean" }, trained: { type: "string" } },
+});
+const [task = "", ...only] = positionals;
+
 const evaluations = {
   sts: scoreOf("sts"),
   search: scoreOf("search"),
   sentiment: scoreOf("sentiment"),
+  heads: evaluation({ run: () => comparedHeads(values.trained, only), print: headsTable }),
 };
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: "boolean" } } });
-const [task = ""] = positionals;
-if (!Object.hasOwn(evaluations, task) || positionals.length > 1) {
+const parts = task === "heads" ? Object.keys(headCases) : [];
+if (!Object.hasOwn(evaluations, task) || only.some((head) => !parts.includes(head))) {
   printNote(`usage: npm run eval -- <${Object.keys(evaluations).join("|")}> [--json]`);
+  printNote(`       npm run eval -- heads [--json] [--trained <folder>] [${Object.keys(headCases).join("|")}] …`);
   process.exit(2);
 }
 try {
