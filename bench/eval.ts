@@ -10,8 +10,8 @@
  */
 import { parseArgs } from "node:util";
 import { printJson, printNote, printResult, table } from "#sdk/cli/output.ts";
-import { comparedHeads, type HeadsReport, isRight } from "./eval/heads.ts";
 import { headCases } from "./eval/heads/head-cases.ts";
+import { comparedHeads, type HeadsReport, isRight } from "./eval/heads.ts";
 import { benchmarks, type ScoreReport, scored } from "./eval/scores.ts";
 import { DataMissing } from "./eval/shared-file.ts";
 

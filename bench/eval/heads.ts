@@ -77,7 +77,10 @@ interface Comparison {
   readonly texts: HeadTexts;
 }
 
-async function comparedHead({ pipeline, model, choice, inputs, answers }: HeadCase, { work, python, folder, texts }: Comparison) {
+async function comparedHead(
+  { pipeline, model, choice, inputs, answers }: HeadCase,
+  { work, python, folder, texts }: Comparison,
+) {
   const asked = inputs(texts);
   const [input, output] = [join(work, "inputs.json"), join(work, "answers.json")];
   await writeFile(input, JSON.stringify(asked));

@@ -24,6 +24,7 @@ export { type AnswerParameters, answerCall, type ContextQuestion } from "./runti
 export type { Activation, LabelScore } from "./runtime/tasks/classify.ts";
 export { type ClassifyParameters, classifyCall } from "./runtime/tasks/classify-call.ts";
 export { type EmbedParameters, embedCall } from "./runtime/tasks/embed-call.ts";
+export { type FilledMask, type FillMaskParameters, fillMaskCall } from "./runtime/tasks/fill-mask-call.ts";
 export type { PromptedParameters } from "./runtime/tasks/prompt.ts";
 export type { RankedDocument } from "./runtime/tasks/rerank.ts";
 export { type RerankParameters, rerankCall, similarityCall } from "./runtime/tasks/rerank-call.ts";
@@ -36,6 +37,7 @@ export { type TokenVectors, tokenVectorsCall } from "./runtime/tasks/token-vecto
 export { type ZeroShotParameters, zeroShotCall } from "./runtime/tasks/zero-shot-call.ts";
 export type { TextInput } from "./runtime/text-input.ts";
 export type { PlacedTokens, TextWindow, Tokenizer, WindowOptions } from "./runtime/tokenizer/tokenizer.ts";
+export type { VocabularyText } from "./runtime/tokenizer/vocabulary-text.ts";
 export { openFolder } from "./storage/folder-artifact.ts";
 export { type Published, publish } from "./storage/publish.ts";
 export type { ObjectStore, WritableStore } from "./storage/store.ts";

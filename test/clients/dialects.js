@@ -72,6 +72,16 @@ assertSame(
   await hub.questionAnswering({ endpointUrl: `${url}/models/facts`, inputs: asked }),
   (await own("/v1/answer", { ...asked, model: "facts" })).results[0][0],
 );
+const masked = "Anna works in [MASK] York.";
+assertSame(
+  "Hugging Face fillMask",
+  (await hub.fillMask({ endpointUrl: `${url}/models/words`, inputs: masked })).map((each) => [
+    ...[each.token, each.token_str, each.score, each.sequence],
+  ]),
+  (await own("/v1/fill-mask", { inputs: masked, model: "words" })).results[0][0].map((each) => [
+    ...[each.token_id, each.token, each.score, each.sequence],
+  ]),
+);
 const cohereVectors = await cohere.embed({
   model,
   texts,

@@ -137,10 +137,12 @@ def filled(family):
             answers.append(dict(
                 top_k=options.get("top_k"),
                 targets=TARGETS if "targets" in options else None,
-                results=[[[each["token"], score(each["score"])] for each in row] for row in rows]))
+                results=[[[each["token"], score(each["score"]), each["token_str"], each["sequence"]] for each in row]
+                         for row in rows]))
         masked = torch.tensor(tokenizer(text)["input_ids"]) == tokenizer.mask_token_id
         texts.append(dict(text=text, logits=packed(logits_of(runs)[masked]), answers=answers))
-    return dict(family=family, vocabulary=len(tokenizer), texts=texts)
+    return dict(family=family, vocabulary=len(tokenizer), mask=dict(id=tokenizer.mask_token_id, token=mask),
+                tokenizer=json.loads(tokenizer.backend_tokenizer.to_str()), texts=texts)
 
 
 CANDIDATES = ["travel", "cooking", "dancing"]

@@ -16,10 +16,7 @@ export interface Float32Agreement {
 }
 
 /** Counts the texts whose answers have the same words and places, and numbers within `FLOAT32_ROUNDING`. */
-export function float32Agreement(
-  expected: readonly ExpectedAnswer[],
-  found: readonly HeadAnswer[],
-): Float32Agreement {
+export function float32Agreement(expected: readonly ExpectedAnswer[], found: readonly HeadAnswer[]): Float32Agreement {
   const differences = expected.map(({ numbers }, i) => largestDifference(numbers, found[i]?.numbers ?? []));
   const isEqual = expected.map((answer, i) => {
     const other = found[i];

@@ -8,7 +8,10 @@ export const INPUTS = 500;
 
 interface Squad {
   readonly data: readonly {
-    readonly paragraphs: readonly { readonly context: string; readonly qas: readonly { readonly question: string }[] }[];
+    readonly paragraphs: readonly {
+      readonly context: string;
+      readonly qas: readonly { readonly question: string }[];
+    }[];
   }[];
 }
 

@@ -40,7 +40,7 @@ describe("parseManifest", () => {
   it.each([
     [{ task: "tag", labels: ["O", "B-person"] }, 2],
     [{ task: "answer" }, 2],
-    [{ task: "fill-mask" }, undefined],
+    [{ task: "fill-mask", mask: { id: 103, token: "[MASK]" } }, undefined],
     [{ task: "sparse" }, undefined],
     [{ task: "token-vectors", dimensions: 128 }, 128],
   ])("reads the task %j, whose output has the width %s (default: the vocabulary)", (task, width) => {

@@ -127,8 +127,12 @@ const Task = v.variant("task", [
   v.object({ task: v.literal("tag"), labels: Labels }),
   /** Logits [tokens, 2] of a question with a context: that the answer starts at a token, and that it ends there. */
   v.object({ task: v.literal("answer") }),
-  /** Logits [tokens, vocabulary]. */
-  v.object({ task: v.literal("fill-mask") }),
+  /** Logits [tokens, vocabulary]. Only those of the mask tokens are used. */
+  v.object({
+    task: v.literal("fill-mask"),
+    /** The token in texts that stands for the one to find, such as [MASK]. */
+    mask: v.object({ id: v.pipe(v.number(), v.integer(), v.minValue(0)), token: v.pipe(v.string(), v.minLength(1)) }),
+  }),
   /** SPLADE's weights [vocabulary], computed from logits [tokens, vocabulary]. */
   v.object({ task: v.literal("sparse"), ...Prompts }),
   /** Vectors [tokens, dimensions] for late interaction, each of which is normalized. */

@@ -5,13 +5,13 @@ import type { Manifest, TargetName } from "../artifact/manifest.ts";
 import type { Measurements } from "../artifact/measurements.ts";
 import { totalLength } from "../artifact/total-length.ts";
 import { assertFits } from "./assert-fits.ts";
-import type { Batching, Engine, TokenSequence } from "./engine/engine.ts";
+import type { Batching, Engine, TokenIds, TokenSequence } from "./engine/engine.ts";
 import { idsOf } from "./engine/token-sequence.ts";
 import { inputTooLong } from "./input-too-long.ts";
 import { modelFilesOf } from "./model-files.ts";
 import { type EmbedParameters, embedCall } from "./tasks/embed-call.ts";
 import type { ModelCall, TaskCall } from "./tasks/task-call.ts";
-import { taskOutput, vectorHead } from "./tasks/task-output.ts";
+import { neededOutput, taskOutput, vectorHead } from "./tasks/task-output.ts";
 import type { TextInput } from "./text-input.ts";
 import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
@@ -83,7 +83,7 @@ export interface Model {
 export interface ModelOutputs {
   /**
    * One array per sequence: what the task of the manifest describes. `embed`: a vector [dimensions]; `sparse`: weights
-   * [vocabulary]; `token-vectors`: [tokens, dimensions]; other tasks: logits.
+   * [vocabulary]; `token-vectors`: [tokens, dimensions]; `fill-mask`: logits [mask tokens, vocabulary]; other tasks: logits.
    */
   readonly outputs: Float32Array<ArrayBuffer>[];
   /** Tokens of all sequences together. */
@@ -149,8 +149,11 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
         { hint: "Run `bert-edge verify` on the artifact to see which target is wrong." },
       );
     }
-    const outputs = results.map((result) => taskOutput(manifest, result));
-    return { outputs, tokens: totalLength(sequences.map(idsOf)), computeMs };
+    const ids = sequences.map(idsOf);
+    const outputs = results.map((result, i) =>
+      neededOutput(manifest, taskOutput(manifest, result), ids[i] as TokenIds),
+    );
+    return { outputs, tokens: totalLength(ids), computeMs };
   }
 
   async function call<R>(wanted: TaskCall<R>): Promise<R> {

@@ -58,6 +58,7 @@ function setUp(
     using: (_, work) => work({ manifest: { name: "tiny" }, version: "1", measurements: {} } as Model),
     ready: () => undefined,
     arrival: (now) => ({ at: now, errorMs: 0, busyMs: 0 }),
+    models: [],
     queueMs: () => 0,
   };
   const app = createApp({

@@ -9,6 +9,7 @@ import { rootRoutes, versionedRoutes } from "./route-table.ts";
 import { infoRoute } from "./routes/info.ts";
 import { methodsOf } from "./routes/methods-of.ts";
 import { metrics } from "./routes/metrics.ts";
+import { listModels } from "./routes/models.ts";
 import { backgroundOf } from "./routes/respond.ts";
 import { withAndWithoutSlash } from "./routes/with-and-without-slash.ts";
 
@@ -36,6 +37,7 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
     app.on("POST", atRoot, guard);
   }
   app.on("GET", info, infoRoute(deployment));
+  app.on("GET", withAndWithoutSlash("/v1/models"), (c) => listModels(c, service(c.env)));
   if (operations.metrics) app.on("GET", withAndWithoutSlash("/metrics"), (c) => metrics(service(c.env), tier));
   const table = [...versionedRoutes, ...rootRoutes];
   const routes = embeddingRoutes({ ...deployment, keys: false, operations: { cache: operations.cache } }, table);

@@ -20,6 +20,8 @@ export interface ModelPoolOptions {
 
 /** The models of a deployment. */
 export interface ModelPool {
+  /** Names of the models, the default one first. */
+  readonly names: readonly string[];
   /**
    * Returns the holder of a model.
    *
@@ -73,6 +75,7 @@ export function modelPool({
   }
 
   return {
+    names,
     holderOf(model = names[0] as string) {
       const [name = "", version, ...rest] = model.split("@");
       if (!names.includes(name) || rest.length > 0) throw unknown(model, names);

@@ -178,6 +178,18 @@ describe("rateLimit", () => {
   });
 });
 
+describe("GET /v1/models", () => {
+  it("lists the models as OpenAI does, to callers with a key", async () => {
+    const app = createEdgeApp(await optionsWith({ model: ["first", "second"] }));
+    expect((await app.request("/v1/models", {}, {})).status).toBe(401);
+    const response = await app.request("/v1/models/", { headers: { authorization: "Bearer secret-key" } }, {});
+    expect(await response.json()).toEqual({
+      object: "list",
+      data: ["first", "second"].map((id) => ({ id, object: "model", created: 0, owned_by: "bert-edge" })),
+    });
+  });
+});
+
 describe("GET /info", () => {
   it("needs a key, and says what is served, with TEI's names", async () => {
     const app = createEdgeApp(await optionsWith({ limits: { maxInputs: 7 } }));

@@ -1,4 +1,5 @@
 import type { Handler } from "hono";
+import type * as v from "valibot";
 import type { DialectName } from "./contract/errors.ts";
 import type { Deployment } from "./deployment.ts";
 import { answerRoute } from "./routes/answer.ts";
@@ -7,6 +8,7 @@ import { classifyRoute } from "./routes/classify.ts";
 import { cohereEmbedRoute } from "./routes/cohere/embed.ts";
 import { cohereRerankRoute } from "./routes/cohere/rerank.ts";
 import { embedRoute } from "./routes/embed.ts";
+import { fillMaskRoute } from "./routes/fill-mask.ts";
 import { huggingFaceRoute } from "./routes/hugging-face/inference.ts";
 import { openAiEmbeddingsRoute } from "./routes/openai-embeddings.ts";
 import { outputsRoute } from "./routes/outputs.ts";
@@ -15,12 +17,15 @@ import { similarityRoute } from "./routes/similarity.ts";
 import { sparseRoute } from "./routes/sparse.ts";
 import { tagRoute } from "./routes/tag.ts";
 import { type TaskRoute, taskHandler } from "./routes/task-route.ts";
+import { teiDecodeRoute } from "./routes/tei/decode.ts";
 import { teiEmbedRoute } from "./routes/tei/embed.ts";
 import { teiEmbedAllRoute } from "./routes/tei/embed-all.ts";
 import { teiEmbedSparseRoute } from "./routes/tei/embed-sparse.ts";
 import { teiPredictRoute } from "./routes/tei/predict.ts";
 import { teiRerankRoute } from "./routes/tei/rerank.ts";
 import { teiSimilarityRoute } from "./routes/tei/similarity.ts";
+import { teiTokenizeRoute } from "./routes/tei/tokenize.ts";
+import { type TokenizerRoute, tokenizerHandler } from "./routes/tei/tokenizer-handler.ts";
 import { tokenVectorsRoute } from "./routes/token-vectors.ts";
 import { zeroShotRoute } from "./routes/zero-shot.ts";
 
@@ -37,11 +42,18 @@ const entry = <S extends BodySchema, R>(dialect: DialectName, path: string, rout
   handler: (deployment) => taskHandler(deployment, route),
 });
 
+const tokenizerEntry = <S extends v.GenericSchema>(path: string, route: TokenizerRoute<S>): TableRoute => ({
+  path,
+  dialect: "tei",
+  handler: (deployment) => tokenizerHandler(deployment, route),
+});
+
 /** Routes under `/v1` and `/v2`, for every app. */
 export const versionedRoutes: readonly TableRoute[] = [
   entry("own", "/v1/answer", answerRoute),
   entry("own", "/v1/classify", classifyRoute),
   entry("own", "/v1/embed", embedRoute),
+  entry("own", "/v1/fill-mask", fillMaskRoute),
   entry("own", "/v1/outputs", outputsRoute),
   entry("own", "/v1/rerank", rerankRoute),
   entry("own", "/v1/similarity", similarityRoute),
@@ -62,6 +74,8 @@ export const rootRoutes: readonly TableRoute[] = [
   entry("tei", "/predict", teiPredictRoute),
   entry("tei", "/rerank", teiRerankRoute),
   entry("tei", "/similarity", teiSimilarityRoute),
+  tokenizerEntry("/decode", teiDecodeRoute),
+  tokenizerEntry("/tokenize", teiTokenizeRoute),
   entry("openai", "/embeddings", openAiEmbeddingsRoute),
   entry("hugging-face", "/", huggingFaceRoute),
 ];

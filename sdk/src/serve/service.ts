@@ -56,6 +56,8 @@ export interface TierAnswer extends Omit<AnswerDetails, "tier" | "reason" | "pre
 export type Background = (work: Promise<unknown>) => void;
 
 export interface TaskService {
+  /** Names of the models, the default one first. */
+  readonly models: readonly string[];
   /**
    * Refuses a request that cannot be answered in time, whatever its texts are.
    *
@@ -69,8 +71,13 @@ export interface TaskService {
    *   `request_too_costly`, `model_unknown`, `model_unavailable`, and the errors of loading and running the model
    */
   answer<R>(query: TaskQuery<R>, background: Background): Promise<TaskAnswer<R>>;
-  /** Runs work on the default model, which is loaded first if needed, and is not released before the work ends. */
-  using<T>(background: Background, work: (model: Model) => Promise<T>): Promise<T>;
+  /**
+   * Runs work on a model, which is loaded first if needed, and is not released before the work ends.
+   *
+   * @param name of the model, or `name@version`. Default: the default model
+   * @throws BertEdgeError `model_unknown`, and the errors of loading the model
+   */
+  using<T>(background: Background, work: (model: Model) => Promise<T>, name?: string): Promise<T>;
   /**
    * Returns the default model, or undefined while it is not loaded. Starts loading it if no load is in progress.
    */

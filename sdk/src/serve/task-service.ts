@@ -377,10 +377,11 @@ export function taskService(options: TaskServiceOptions): TaskService {
   }
 
   return {
+    models: models.names,
     admit,
     answer,
-    async using(background, work) {
-      const holder = models.holderOf();
+    async using(background, work, name) {
+      const holder = models.holderOf(name);
       const model = holder.current(background) ?? (await loadedBy(holder, background));
       return holder.using(model, () => work(model));
     },

@@ -52,6 +52,7 @@ def with_openai(vectors):
     def embedded(texts, **options):
         return [each.embedding for each in client.embeddings.create(model=model, input=texts, **options).data]
 
+    compare("openai, models", model in [each.id for each in client.models.list().data], True)
     # Without encoding_format, the client asks for base64.
     compare("openai", embedded(TEXTS), vectors)
     compare("openai, one text", embedded(TEXTS[0]), vectors[:1])
@@ -73,7 +74,8 @@ def with_langchain(vectors):
 def with_hugging_face(vectors):
     """Calls each task by the URL of the endpoint. Without `model`, the client would ask Hugging Face for it."""
     client = InferenceClient(model=url, token=key)
-    classify, tag, answer = (InferenceClient(model=f"{url}/models/{name}", token=key) for name in ("topics", "people", "facts"))
+    classify, tag, answer, fill = (
+        InferenceClient(model=f"{url}/models/{name}", token=key) for name in ("topics", "people", "facts", "words"))
 
     compare("Hugging Face feature_extraction", client.feature_extraction(TEXTS[0]).tolist(), vectors[0])
     compare("Hugging Face feature_extraction, several texts", client.feature_extraction(TEXTS).tolist(), vectors)
@@ -107,6 +109,13 @@ def with_hugging_face(vectors):
     compare("Hugging Face question_answering", fields(answer.question_answering(**asked)), best)
     compare("Hugging Face question_answering, top_k",
             [fields(found) for found in answer.question_answering(**asked, top_k=2)], [best, second])
+    masked = "Anna works in [MASK] York."
+    compare(
+        "Hugging Face fill_mask",
+        [(each.token, each.token_str, each.score, each.sequence) for each in fill.fill_mask(masked, top_k=3)],
+        [(each["token_id"], each["token"], each["score"], each["sequence"])
+         for each in own("/v1/fill-mask", inputs=masked, top_k=3, model="words")["results"][0][0]],
+    )
 
 
 def with_cohere(vectors):

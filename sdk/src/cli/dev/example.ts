@@ -29,6 +29,6 @@ export function exampleFor(manifest: Manifest): Example {
     case "token-vectors":
       return { path: "/v1/token-vectors", body: { inputs: TEXT } };
     case "fill-mask":
-      return { path: "/v1/outputs", body: { model: manifest.name, inputs: [TEXT] } };
+      return { path: "/v1/fill-mask", body: { inputs: `Anna works in ${manifest.mask.token} York.` } };
   }
 }

@@ -6,10 +6,14 @@ import { float32Tensor, safetensorsFile } from "#test/fixtures/safetensors-file.
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { describeModel, type TaskChoice } from "./describe-model.ts";
 
+/** A tokenizer.json with a mask token. */
+const withMask = JSON.stringify({ added_tokens: [{ id: 103, content: "[MASK]" }] });
+
 /** Writes a tiny BERT whose config.json has other keys. Returns its folder. */
 async function modelWith(keys: object, files: Readonly<Record<string, unknown>> = {}): Promise<string> {
   const folder = join(await temporaryFolder(), "model");
   await writeClassifier(folder, caseOf("bert"), { keys });
+  await writeFile(join(folder, "tokenizer.json"), withMask);
   for (const [name, content] of Object.entries(files)) {
     await mkdir(join(folder, name, ".."), { recursive: true });
     await writeFile(join(folder, name), content instanceof Uint8Array ? content : JSON.stringify(content));
@@ -19,6 +23,8 @@ async function modelWith(keys: object, files: Readonly<Record<string, unknown>> 
 
 const ofClass = (architecture: string, files?: Readonly<Record<string, unknown>>) =>
   modelWith({ architectures: [architecture] }, files);
+
+const mask = { id: 103, token: "[MASK]" };
 
 const splade = {
   "modules.json": [
@@ -31,7 +37,7 @@ describe("the task of a model", () => {
   it.each<[string, TaskChoice, object]>([
     ["BertModel", {}, { task: "embed", pooling: "mean", normalize: true, dimensions: 8 }],
     ["BertForMaskedLM", {}, { task: "embed", pooling: "mean", normalize: true, dimensions: 8 }],
-    ["BertForMaskedLM", { task: "fill-mask" }, { task: "fill-mask" }],
+    ["BertForMaskedLM", { task: "fill-mask" }, { task: "fill-mask", mask }],
     ["BertForMaskedLM", { task: "sparse" }, { task: "sparse" }],
     ["BertForSequenceClassification", {}, { task: "classify", labels: ["no", "maybe", "yes"], input: "text" }],
     ["BertForSequenceClassification", { input: "pair" }, { task: "classify", input: "pair" }],
@@ -44,7 +50,24 @@ describe("the task of a model", () => {
   it("is sparse if modules.json says so", async () => {
     const folder = await ofClass("BertForMaskedLM", splade);
     expect(await describeModel(folder)).toMatchObject({ task: { task: "sparse" }, assumed: [] });
-    expect((await describeModel(folder, { task: "fill-mask" })).task).toEqual({ task: "fill-mask" });
+    expect((await describeModel(folder, { task: "fill-mask" })).task).toEqual({ task: "fill-mask", mask });
+  });
+
+  it("has the mask token that tokenizer_config.json names, and needs one to fill masks", async () => {
+    const choice = { task: "fill-mask" } as const;
+    const added_tokens = [
+      { id: 5, content: "[MASK]" },
+      { id: 9, content: "<blank>" },
+    ];
+    for (const mask_token of ["<blank>", { content: "<blank>", lstrip: true }]) {
+      const files = { "tokenizer.json": { added_tokens }, "tokenizer_config.json": { mask_token } };
+      const { task } = await describeModel(await ofClass("BertForMaskedLM", files), choice);
+      expect(task).toMatchObject({ mask: { id: 9, token: "<blank>" } });
+    }
+    for (const tokenizer of [{}, { added_tokens: [] }]) {
+      const folder = await ofClass("BertForMaskedLM", { "tokenizer.json": tokenizer });
+      await expect(describeModel(folder, choice)).rejects.toMatchObject({ code: "checkpoint_invalid" });
+    }
   });
 
   it("is token-vectors for a Dense module without Pooling, and for Stanford's ColBERT", async () => {
@@ -89,6 +112,7 @@ describe("the task of a model", () => {
       const folder = join(await temporaryFolder(), "model");
       await writeClassifier(folder, stored);
       const task = stored.head === "masked-lm" ? ("fill-mask" as const) : undefined;
+      await writeFile(join(folder, "tokenizer.json"), withMask);
       const { readGraph } = await describeModel(folder, { task });
       expect((await readGraph()).outputs.map(({ name }) => name)).toEqual(["logits"]);
     }

@@ -4,6 +4,7 @@ import type { Task, TaskName } from "../../artifact/manifest.ts";
 import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
 import { EncoderConfigJson } from "../checkpoint/encoder-config-json.ts";
 import { describeHeadedModel, type HeadedModel } from "../checkpoint/headed-model.ts";
+import { readMask } from "../checkpoint/mask-token.ts";
 import { readConfig } from "../checkpoint/model-folder.ts";
 import { modelPlace } from "../checkpoint/model-place.ts";
 import { type Prompts, readPrompts } from "../checkpoint/prompts.ts";
@@ -32,8 +33,11 @@ export interface ModelDescription {
   readonly readGraph: () => Promise<Graph>;
 }
 
-/** Heads of the tasks. Tasks without an entry need no head. */
-const headFor: Readonly<Partial<Record<TaskName, Head>>> = {
+/** A task that needs a head. */
+type HeadedTask = Exclude<TaskName, "embed">;
+
+/** Heads of the tasks. */
+const headFor: Readonly<Record<HeadedTask, Head>> = {
   classify: "sequence-classification",
   tag: "token-classification",
   answer: "question-answering",
@@ -58,8 +62,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   const task = choice.task ?? (possible[0] as TaskName);
   if (!possible.includes(task)) throw unsuitable(folder, task, possible);
   const maxTokens = Math.min(modules.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(config));
-  const head = headFor[task];
-  if (head === undefined) {
+  if (task === "embed") {
     const { pooling, normalize } = modules;
     const assumed = [
       ...(modules.isAssumed
@@ -75,13 +78,16 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
       readGraph: () => graphOfEncoder({ folder, config }, onnx),
     };
   }
-  const model = await describeHeadedModel(folder, head);
+  const model = await describeHeadedModel(folder, headFor[task]);
   const { input, assumed } = task === "classify" ? await inputOf(folder, model.labels, choice.input) : ONE_TEXT;
   return {
     ...{ folder, config, assumed },
     // Only sentence encoders are limited by the length that sentence-transformers was trained with.
     maxTokens: task === "sparse" || task === "token-vectors" ? maxTokens : maxTokensOf(config),
-    task: taskOf(task, { model, input, prompts: await readPrompts(folder) }),
+    task:
+      task === "fill-mask"
+        ? { task, mask: await readMask(folder) }
+        : taskOf(task, { model, input, prompts: await readPrompts(folder) }),
     readGraph: () => graphOfHeadedModel(model, onnx),
   };
 }
@@ -92,7 +98,7 @@ const ONE_TEXT = { input: "text", assumed: [] } as const;
 function possibleTasks(head: Head | "none", { task }: Modules): TaskName[] {
   if (head === "none") return [task];
   if (head === "masked-lm") return [...new Set<TaskName>([task, "embed", "fill-mask", "sparse"])];
-  return (Object.keys(headFor) as TaskName[]).filter((each) => headFor[each] === head);
+  return (Object.keys(headFor) as HeadedTask[]).filter((each) => headFor[each] === head);
 }
 
 interface TaskParts {
@@ -101,14 +107,14 @@ interface TaskParts {
   readonly prompts: Prompts;
 }
 
-function taskOf(task: TaskName, { model, input, prompts }: TaskParts): Task {
+function taskOf(task: Exclude<HeadedTask, "fill-mask">, { model, input, prompts }: TaskParts): Task {
   const { outputs: dimensions, problemType: problem } = model;
   const labels = [...model.labels];
   if (task === "classify") return { task, labels, input, ...(problem && { problem }) };
   if (task === "tag") return { task, labels };
   if (task === "token-vectors") return { task, dimensions, ...prompts };
   if (task === "sparse") return { task, ...prompts };
-  return { task: task as "answer" | "fill-mask" };
+  return { task };
 }
 
 /** Keys that sentence-transformers writes to the config.json of a cross-encoder. */

@@ -2,7 +2,10 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { Manifest } from "../../artifact/manifest.ts";
 
 /** Models that were trained with prompts. */
-type Prompted = Extract<Manifest, { task: "embed" | "sparse" | "token-vectors" }>;
+interface Prompted extends Pick<Manifest, "name"> {
+  readonly prompts?: Readonly<Record<string, string>> | undefined;
+  readonly defaultPrompt?: string | undefined;
+}
 
 export interface PromptedParameters {
   /** Whether to cut texts that are too long. Otherwise they are refused. Default false. */

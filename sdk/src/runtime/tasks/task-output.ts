@@ -1,6 +1,6 @@
 import type { Manifest, Task } from "../../artifact/manifest.ts";
 import { outputWidth } from "../../artifact/output-width.ts";
-import type { VectorHead } from "../engine/engine.ts";
+import type { TokenIds, VectorHead } from "../engine/engine.ts";
 
 /** Returns how a model's output becomes a vector; undefined for tasks that use the output itself. */
 export function vectorHead(task: Task): VectorHead | undefined {
@@ -21,9 +21,38 @@ export const taskOutput = (task: Task, output: Float32Array<ArrayBuffer>): Float
 const sparseVector = (logits: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> =>
   logits.map((logit) => Math.log1p(Math.max(logit, 0)));
 
-/** Returns the length of a sequence's output. */
-export const outputLength = (manifest: Manifest, sequence: { readonly length: number }): number =>
-  outputWidth(manifest, manifest.vocabulary) * (isPerToken(manifest) ? sequence.length : 1);
+/**
+ * Returns the part of a model's output that a request needs: the rows of the mask tokens, since logits of all tokens are many
+ * megabytes; of other tasks, the whole output.
+ */
+export function neededOutput(
+  manifest: Manifest,
+  output: Float32Array<ArrayBuffer>,
+  ids: TokenIds,
+): Float32Array<ArrayBuffer> {
+  if (manifest.task !== "fill-mask") return output;
+  const { mask, vocabulary } = manifest;
+  const rows = new Float32Array(outputLength(manifest, ids));
+  let end = 0;
+  for (const [token, id] of ids.entries()) {
+    if (id !== mask.id) continue;
+    rows.set(output.subarray(token * vocabulary, (token + 1) * vocabulary), end);
+    end += vocabulary;
+  }
+  return rows;
+}
+
+/**
+ * Returns the length of a sequence's output.
+ *
+ * @param ids the sequence; not needed for tasks with one output for the whole text
+ */
+export function outputLength(manifest: Manifest, ids: TokenIds | undefined): number {
+  const width = outputWidth(manifest, manifest.vocabulary);
+  if (!isPerToken(manifest)) return width;
+  const rows = manifest.task === "fill-mask" ? ids?.filter((id) => id === manifest.mask.id) : ids;
+  return width * (rows?.length ?? 0);
+}
 
 /** Whether a task has an output for each token. Otherwise, it has one for the whole text. */
 export function isPerToken({ task }: Pick<Task, "task">): boolean {

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { PostProcessor } from "./post-processor.ts";
 import { specialTokens } from "./special-tokens.ts";
 import { type Tokenizer, tokenizerOf } from "./tokenizer.ts";
+import type { VocabularyText } from "./vocabulary-text.ts";
 
 /**
  * Words with more characters than this become one unknown token, because the time that WordPiece takes for a word is
@@ -20,6 +21,7 @@ export function createJsonTokenizer(json: object, config: object): Tokenizer {
   const tokenizer = new HuggingFaceTokenizer(json, config);
   const processor = v.safeParse(v.object({ post_processor: PostProcessor }), json);
   return tokenizerOf({
+    vocabulary: vocabularyOf(tokenizer),
     ...aroundTexts(tokenizer),
     pair: processor.success ? specialTokens(processor.output.post_processor)?.pair : undefined,
     longestWord: LONGEST_WORD,
@@ -33,4 +35,16 @@ function aroundTexts(tokenizer: HuggingFaceTokenizer): { prefix: number[]; suffi
   const whole: number[] = tokenizer.encode("a").ids;
   const start = whole.findIndex((_, at) => content.every((id, offset) => whole[at + offset] === id));
   return { prefix: whole.slice(0, start), suffix: whole.slice(start + content.length) };
+}
+
+function vocabularyOf(tokenizer: HuggingFaceTokenizer): VocabularyText {
+  const added = tokenizer.get_added_tokens_decoder();
+  return {
+    spellingOf: (id) => tokenizer.id_to_token(id),
+    idOf: (spelling) => tokenizer.token_to_id(spelling),
+    isSpecial: (id) => added.get(id)?.special === true,
+    // It refuses an empty list.
+    decode: (ids, { skipSpecial = false } = {}) =>
+      ids.length === 0 ? "" : tokenizer.decode(Array.from(ids), { skip_special_tokens: skipSpecial }),
+  };
 }

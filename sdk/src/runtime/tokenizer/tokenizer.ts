@@ -3,8 +3,11 @@ import { totalLength } from "../../artifact/total-length.ts";
 import type { TokenIds, TokenPair } from "../engine/engine.ts";
 import { longestFirst } from "./longest-first.ts";
 import type { PairTokens } from "./pair-tokens.ts";
+import type { VocabularyText } from "./vocabulary-text.ts";
 
 export interface Tokenizer {
+  /** The tokens as texts. */
+  readonly vocabulary: VocabularyText;
   /** Id of the token for words or characters that are not in the vocabulary; undefined if the tokenizer has none. */
   readonly unknownId?: number | undefined;
   /**
@@ -78,6 +81,7 @@ export interface PlacedContent {
 
 /** The parts that differ between tokenizers. */
 export interface TokenizerParts {
+  readonly vocabulary: VocabularyText;
   readonly unknownId?: number | undefined;
   /** Special token ids before and after every text: [CLS] and [SEP], or <s> and </s>. */
   readonly prefix: readonly number[];
@@ -107,6 +111,7 @@ export function tokenizerOf({
   contentOf,
   placedContentOf = offsetsUnsupported,
   unknownId,
+  vocabulary,
 }: TokenizerParts): Tokenizer {
   /** Number of characters that are read first. */
   const headLength = (room: number) => (room + longestWord) * longestWord;
@@ -123,6 +128,7 @@ export function tokenizerOf({
   }
 
   return {
+    vocabulary,
     unknownId,
     encode(text, maxTokens) {
       const specials = prefix.length + suffix.length;

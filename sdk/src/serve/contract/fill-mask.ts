@@ -7,7 +7,7 @@ export const FillMaskRequest = ownBody({
   inputs: Texts,
   /** Maximum number of tokens for each mask token. */
   top_k: v.optional(PositiveInteger, 5),
-  /** Tokens of which the results are chosen. Default: all. */
+  /** Tokens of which the results are chosen. Of words that are no tokens, the first token counts. Default: all. */
   targets: v.optional(v.pipe(v.array(v.string()), v.minLength(1, "must have at least one token"))),
   truncate: Truncate,
 });
@@ -17,7 +17,7 @@ export interface MaskResult {
   token: string;
   token_id: number;
   score: number;
-  /** The input with this token in place of the mask token. */
+  /** The input with this token in place of the mask token. With several mask tokens, special tokens are shown too. */
   sequence: string;
 }
 

@@ -22,6 +22,7 @@ const Parameters = v.object({
   prompt_name: v.nullish(v.string()),
   dimensions: v.nullish(Count),
   top_k: v.nullish(Count),
+  targets: v.nullish(v.union([v.string(), v.pipe(v.array(v.string()), v.minLength(1))])),
   function_to_apply: v.nullish(v.picklist(["softmax", "sigmoid", "none"])),
   aggregation_strategy: v.nullish(v.picklist(["none", "simple", "first", "average", "max"])),
   ignore_labels: v.nullish(v.array(v.string())),

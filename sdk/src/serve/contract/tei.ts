@@ -51,6 +51,32 @@ export const TeiSimilarityRequest = v.object({
   latency_budget_ms: LatencyBudget,
 });
 
+/** The body of `POST /tokenize`. */
+export const TeiTokenizeRequest = v.object({
+  inputs: Texts,
+  add_special_tokens: v.nullish(v.boolean(), true),
+  prompt_name: v.nullish(v.string()),
+});
+
+export interface TeiToken {
+  id: number;
+  /** The part of the text; of a special token, its spelling. */
+  text: string;
+  special: boolean;
+  /** Code points before and up to the end of the token; null for special tokens. */
+  start: number | null;
+  stop: number | null;
+}
+
+const TokenId = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0xffffffff));
+const Ids = v.array(TokenId);
+
+/** The body of `POST /decode`. */
+export const TeiDecodeRequest = v.object({
+  ids: v.union([Ids, v.array(Ids)], "must be a list of token ids, or a list of such lists"),
+  skip_special_tokens: v.nullish(v.boolean(), true),
+});
+
 /** The body of an error. */
 export interface TeiErrorBody {
   error: string;

@@ -12,6 +12,7 @@ const unused = {
   answer: () => Promise.reject(new Error("not used")),
   using: () => Promise.reject(new Error("not used")),
   ready: () => undefined,
+  models: [],
   queueMs: () => 0,
 };
 

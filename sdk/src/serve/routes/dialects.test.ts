@@ -16,6 +16,7 @@ const crossEncoder: Task = { task: "classify", input: "pair", labels: ["LABEL_0"
 const sparse: Task = { task: "sparse" };
 const tags: Task = { task: "tag", labels: ["O", "B-PER", "I-PER"] };
 const answers: Task = { task: "answer" };
+const masked: Task = { task: "fill-mask", mask: { id: 103, token: "[MASK]" } };
 const tokenVectors: Task = { task: "token-vectors", dimensions: 4 };
 
 /** Makes an edge that serves a model for a task. */
@@ -154,6 +155,28 @@ describe("text-embeddings-inference", () => {
     expect(await response.json()).toEqual({ error: expect.stringMatching(/./), error_type: type });
   });
 
+  it("POST /tokenize shows tokens with their places in code points, and POST /decode makes texts of them", async () => {
+    const { read } = await setUp(embed);
+    const [tokens = []] = (await read("/tokenize", { inputs: "🗼 working" })) as { id: number; text: string }[][];
+    expect(tokens).toEqual([
+      { id: 101, text: "[CLS]", special: true, start: null, stop: null },
+      { id: 100, text: "🗼", special: false, start: 0, stop: 1 },
+      { id: 2551, text: "working", special: false, start: 2, stop: 9 },
+      { id: 102, text: "[SEP]", special: true, start: null, stop: null },
+    ]);
+    const bare = await read("/tokenize", { inputs: ["🗼 working", "a"], add_special_tokens: false });
+    expect(bare).toEqual([tokens.slice(1, 3), [{ id: 1037, text: "a", special: false, start: 0, stop: 1 }]]);
+    const ids = tokens.map(({ id }) => id);
+    expect(await read("/decode", { ids })).toEqual(["working"]);
+    expect(await read("/decode", { ids: [ids, [1037, 999_999]], skip_special_tokens: false })).toEqual([
+      "[CLS] [UNK] working [SEP]",
+      "a",
+    ]);
+    expect(await read(`/models/${TINY.name}/decode`, { ids: [] })).toEqual([""]);
+    const refused = await (await setUp(embed)).post("/decode", { ids: [-1] });
+    expect([refused.status, await refused.json()]).toMatchObject([422, { error_type: "Validation" }]);
+  });
+
   it("needs a key", async () => {
     const { post } = await setUp(embed);
     expect((await post("/embed", { inputs: "a" }, "other")).status).toBe(401);
@@ -279,6 +302,19 @@ describe("Hugging Face's inference API", () => {
     const first = (found as unknown[])[0];
     expect(await root(answers, { inputs, parameters: { doc_stride: 2 } })).toEqual(first);
     expect(await root(answers, { inputs, parameters: { doc_stride: 2, top_k: 2 } })).toEqual(found);
+  });
+
+  it("fills masks in the form of transformers' pipeline", async () => {
+    const [[one]] = (await ownOf(masked, "/v1/fill-mask", { inputs: "to [MASK]", top_k: 2 })) as [
+      [{ token: string; token_id: number }[]],
+    ];
+    const expected = one.map(({ token: token_str, token_id: token, ...rest }) => ({ ...rest, token, token_str }));
+    const parameters = { top_k: 2 };
+    expect(await root(masked, { inputs: "to [MASK]", parameters })).toEqual(expected);
+    expect(await root(masked, { inputs: ["to [MASK]"], parameters })).toEqual([expected]);
+    expect(await root(masked, { inputs: "[MASK] or [MASK]", parameters })).toHaveLength(2);
+    const [target] = (await root(masked, { inputs: "to [MASK]", parameters: { targets: "be" } })) as object[];
+    expect(target).toMatchObject({ token: 2022, token_str: "be", sequence: "to be" });
   });
 
   it("answers under a model's path too, and describes faults in its own format", async () => {

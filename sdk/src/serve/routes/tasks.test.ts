@@ -17,6 +17,7 @@ const inference: Task = { task: "classify", input: "pair", labels: ["contradicti
 const sparse: Task = { task: "sparse" };
 const tags: Task = { task: "tag", labels: ["O", "B-PER", "I-PER"] };
 const answers: Task = { task: "answer" };
+const masked: Task = { task: "fill-mask", mask: { id: 103, token: "[MASK]" } };
 const tokenVectors: Task = { task: "token-vectors", dimensions: 4 };
 
 /** Makes an edge with a region. Both serve a model for the task. */
@@ -54,6 +55,13 @@ const two = ["to be", "or not to be"];
 
 const context = "🗼 To be or not to be, that is the question. ".repeat(3);
 
+const FILLED = {
+  token: expect.any(String),
+  token_id: expect.any(Number),
+  score: expect.any(Number),
+  sequence: expect.any(String),
+};
+
 /** For each route: a model, a body, and what the answer has. */
 const answered: [path: string, model: Task, body: object, answer: object][] = [
   ["/v1/tag", tags, { inputs: two }, { results: [expect.any(Array), expect.any(Array)] }],
@@ -74,6 +82,18 @@ const answered: [path: string, model: Task, body: object, answer: object][] = [
       doc_stride: 0,
     },
     { results: [expect.any(Array), expect.any(Array)] },
+  ],
+  [
+    "/v1/fill-mask",
+    masked,
+    { inputs: ["to [MASK]", "[MASK] or [MASK]"], top_k: 2 },
+    { results: [[Array(2).fill(FILLED)], Array(2).fill(Array(2).fill(FILLED))] },
+  ],
+  [
+    "/v1/fill-mask",
+    masked,
+    { inputs: "to [MASK]", targets: ["be"] },
+    { results: [[[{ ...FILLED, token: "be", token_id: 2022, sequence: "to be" }]]] },
   ],
   ["/v1/embed", embed, { inputs: two, dimensions: 4 }, { embeddings: [expect.any(Array), expect.any(Array)] }],
   [

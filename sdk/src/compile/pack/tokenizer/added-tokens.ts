@@ -16,11 +16,11 @@ export function addedTokens(
   const known = new Map(vocabulary);
   const byId = new Map<number, AddedToken>();
   let next = size;
-  for (const { content, normalized, single_word: singleWord, lstrip, rstrip } of added_tokens) {
+  for (const { content, single_word: singleWord, ...flags } of added_tokens) {
     if (content === "") continue;
     const id = known.get(content) ?? next++;
     known.set(content, id);
-    byId.set(id, { id, content, normalized, singleWord, lstrip, rstrip });
+    byId.set(id, { id, content, singleWord, ...flags });
   }
   return [...byId.values()];
 }

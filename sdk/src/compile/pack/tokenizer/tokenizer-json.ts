@@ -19,6 +19,7 @@ const AddedToken = v.object({
   lstrip: v.boolean(),
   rstrip: v.boolean(),
   normalized: v.boolean(),
+  special: v.boolean(),
 });
 
 export const common = {

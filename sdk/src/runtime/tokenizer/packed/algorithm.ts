@@ -1,3 +1,4 @@
+import type { VocabularyText } from "../vocabulary-text.ts";
 import type { AddedTokenFinder, SplittableText } from "./added-tokens.ts";
 import type { Origins, TokenPlaces } from "./token-places.ts";
 
@@ -17,4 +18,6 @@ export interface TokenizerAlgorithm<T> {
    * @param places receives the place of each token in the normalized text
    */
   addIds(normalized: T, start: number, end: number, ids: number[], places?: TokenPlaces): void;
+  /** The tokens as texts. */
+  readonly vocabulary: VocabularyText;
 }

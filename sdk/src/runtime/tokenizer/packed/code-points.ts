@@ -30,3 +30,15 @@ export function openCodePoints({ pageOf, pages }: CodePointTable): CodePointTabl
 /** Returns the number of a code point. Lone surrogates have a number too. */
 export const numberOf = ({ pageOf, pages }: CodePointTable, codePoint: number): number =>
   pages[((pageOf[codePoint >> PAGE_BITS] as number) << PAGE_BITS) | (codePoint & PAGE_MASK)] as number;
+
+/** Returns the first code point with each number, except 0. */
+export function codePointsByNumber({ pageOf, pages }: CodePointTable): Map<number, number> {
+  const first = new Map<number, number>();
+  for (let page = 0; page < pageOf.length; page++) {
+    for (let at = 0; at <= PAGE_MASK; at++) {
+      const number = pages[((pageOf[page] as number) << PAGE_BITS) | at] as number;
+      if (number !== 0 && !first.has(number)) first.set(number, (page << PAGE_BITS) | at);
+    }
+  }
+  return first;
+}

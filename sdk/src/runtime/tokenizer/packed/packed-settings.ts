@@ -18,6 +18,8 @@ const AddedToken = v.object({
   /** Whether the token includes white space on its left (`lstrip`) and right (`rstrip`). */
   lstrip: v.boolean(),
   rstrip: v.boolean(),
+  /** Whether the token is a mark for the model, such as [SEP], which is no part of a text. */
+  special: v.boolean(),
 });
 
 const common = {
@@ -36,6 +38,10 @@ const WordPieceSettings = v.object({
   unknown: Whole,
   /** Words with more characters than this, counted after normalization, become one unknown token. */
   longestWord: Whole,
+  /** The characters of the vocabulary, in the order of their codes, which begin with 1. */
+  characters: v.string(),
+  /** Whether decoding removes the blank before punctuation and English contractions. */
+  cleansUp: v.boolean(),
   /** Codes of the characters of a prefix, usually "##". Tokens that continue a word begin with this prefix. */
   continuation: v.array(Whole),
   /**

@@ -41,7 +41,7 @@ interface Placing {
 }
 
 function tokenizerFor<T>(
-  { longestWord, normalize, textOf, findAdded, addIds }: TokenizerAlgorithm<T>,
+  { longestWord, normalize, textOf, findAdded, addIds, vocabulary }: TokenizerAlgorithm<T>,
   settings: TokenizerSettings,
 ): Tokenizer {
   const { prefix, suffix, pair, added } = settings;
@@ -86,6 +86,7 @@ function tokenizerFor<T>(
   }
 
   return tokenizerOf({
+    vocabulary,
     unknownId: settings.kind === "byte-level" ? undefined : settings.unknown,
     prefix,
     suffix,

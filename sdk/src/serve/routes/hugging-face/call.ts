@@ -1,8 +1,9 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
-import { type Manifest, taskUnsupported } from "../../../artifact/manifest.ts";
+import type { Manifest } from "../../../artifact/manifest.ts";
 import { answerCall } from "../../../runtime/tasks/answer-call.ts";
 import { classifyCall } from "../../../runtime/tasks/classify-call.ts";
 import { embedCall } from "../../../runtime/tasks/embed-call.ts";
+import { fillMaskCall } from "../../../runtime/tasks/fill-mask-call.ts";
 import { similarityCall } from "../../../runtime/tasks/rerank-call.ts";
 import { sparseCall } from "../../../runtime/tasks/sparse-call.ts";
 import { tagCall } from "../../../runtime/tasks/tag-call.ts";
@@ -105,8 +106,23 @@ function callFor({ inputs, parameters, ...beside }: HuggingFaceRequest, manifest
       );
       return one(inputs, rows);
     }
-    case "fill-mask":
-      throw taskUnsupported(manifest, "embed");
+    case "fill-mask": {
+      const targets = options.targets ?? undefined;
+      const call = fillMaskCall(textList(inputs, manifest), {
+        topK: options.top_k ?? undefined,
+        targets: typeof targets === "string" ? [targets] : targets,
+        truncate,
+      });
+      const results = mapped(call, (all) =>
+        all.map((masks) => {
+          const lists = masks.map((found) =>
+            found.map(({ score, tokenId, token, sequence }) => ({ score, token: tokenId, token_str: token, sequence })),
+          );
+          return lists.length === 1 ? lists[0] : lists;
+        }),
+      );
+      return one(inputs, results);
+    }
   }
 }
 

@@ -18,7 +18,7 @@ import { WordPieceJson } from "./word-piece-json.ts";
 export function packWordPiece(json: object): Uint8Array<ArrayBuffer> | undefined {
   const parsed = v.safeParse(WordPieceJson, json);
   if (!parsed.success) return undefined;
-  const { normalizer, model } = parsed.output;
+  const { normalizer, decoder, model } = parsed.output;
   const vocabulary = new Map(Object.entries(model.vocab));
   const unknown = vocabulary.get(model.unk_token);
   const specials = specialTokens(parsed.output.post_processor);
@@ -51,6 +51,8 @@ export function packWordPiece(json: object): Uint8Array<ArrayBuffer> | undefined
       unknown,
       longestWord: model.max_input_chars_per_word,
       ...specials,
+      characters: [...codes.keys()].join(""),
+      cleansUp: decoder?.cleanup ?? true,
       continuation: codesOf(model.continuing_subword_prefix),
       addedCode,
       added,

@@ -15,6 +15,8 @@ export const WordPieceJson = v.object({
   ...common,
   normalizer: BertNormalizer,
   pre_tokenizer: v.object({ type: v.literal("BertPreTokenizer") }),
+  /** How tokens become a text again. */
+  decoder: v.nullish(v.object({ type: v.literal("WordPiece"), cleanup: v.boolean() })),
   model: v.object({
     type: v.literal("WordPiece"),
     vocab: Vocabulary,

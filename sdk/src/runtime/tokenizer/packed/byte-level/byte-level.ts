@@ -4,6 +4,7 @@ import { openCodePoints } from "../code-points.ts";
 import type { PackedFile } from "../packed-file.ts";
 import type { ByteLevelSettings } from "../packed-settings.ts";
 import { identity } from "../token-places.ts";
+import { byteLevelText } from "./byte-level-text.ts";
 import { addBytePlaces } from "./byte-places.ts";
 import { compose } from "./compose.ts";
 import { composedOrigins } from "./composed-origins.ts";
@@ -25,11 +26,13 @@ export function createByteLevel(
 ): TokenizerAlgorithm<string> {
   const { composes, prefixSpace, added } = settings;
   const classes = openCodePoints(arrays);
-  const merge = createByteMerger(openMerges(arrays, vocabularySize));
+  const merges = openMerges(arrays, vocabularySize);
+  const merge = createByteMerger(merges);
   const encoder = new TextEncoder();
   let bytes = new Uint8Array(256);
 
   return {
+    vocabulary: byteLevelText(settings, merges),
     longestWord: Number.POSITIVE_INFINITY,
     normalize(text, origins) {
       const normalized = composes ? compose(classes, text) : text;

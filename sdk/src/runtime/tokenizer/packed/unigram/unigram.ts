@@ -7,6 +7,7 @@ import { addPlace, nextWord, type TokenPlaces } from "../token-places.ts";
 import { createPieceSplitter } from "./best-pieces.ts";
 import { openCharsmap } from "./charsmap.ts";
 import { normalizeText } from "./normalize-text.ts";
+import { unigramText } from "./unigram-text.ts";
 import { openVocabulary } from "./vocabulary.ts";
 
 const BLANK = 0x20;
@@ -21,9 +22,11 @@ const MARKED_BLANK = 0x2581;
 export function createUnigram(file: PackedFile<UnigramSettings>, vocabularySize: number): TokenizerAlgorithm<string> {
   const { normalizers, added, separates, prefixSpace, splits } = file.settings;
   const charsmap = openCharsmap(file.arrays);
-  const addPieces = createPieceSplitter(openVocabulary(file, vocabularySize));
+  const vocabulary = openVocabulary(file, vocabularySize);
+  const addPieces = createPieceSplitter(vocabulary);
 
   return {
+    vocabulary: unigramText(file.settings, vocabulary),
     longestWord: Number.POSITIVE_INFINITY,
     normalize: (text, origins) => normalizeText(normalizers, charsmap, text, origins),
     textOf: stringText,

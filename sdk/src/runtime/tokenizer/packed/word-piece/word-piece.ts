@@ -6,6 +6,7 @@ import type { WordPieceSettings } from "../packed-settings.ts";
 import { type Character, SPACE, WORD } from "./character.ts";
 import { normalize, openCharacters } from "./characters.ts";
 import { createWordSplitter } from "./split-words.ts";
+import { wordPieceText } from "./word-piece-text.ts";
 
 /**
  * Creates WordPiece, BERT's algorithm: normalizes character by character, and splits words into the longest tokens.
@@ -25,6 +26,7 @@ export function createWordPiece(
     textOf: charactersText,
     findAdded: automatonFinder(settings, automaton),
     addIds: createWordSplitter(settings, automaton),
+    vocabulary: wordPieceText(settings, automaton),
   };
 }
 

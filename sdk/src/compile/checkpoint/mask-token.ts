@@ -1,0 +1,37 @@
+import * as v from "valibot";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { readTokenizer } from "./model-folder.ts";
+
+/** The mask token in tokenizer_config.json: its text, or an object with it. */
+const Config = v.object({
+  mask_token: v.nullish(
+    v.union([
+      v.string(),
+      v.pipe(
+        v.object({ content: v.string() }),
+        v.transform(({ content }) => content),
+      ),
+    ]),
+  ),
+});
+const Added = v.object({ added_tokens: v.array(v.object({ id: v.number(), content: v.string() })) });
+
+/** Mask tokens of BERT and RoBERTa, which older files of their families do not name. */
+const USUAL = ["[MASK]", "<mask>"];
+
+/**
+ * Reads a folder's mask token.
+ *
+ * @throws BertEdgeError `checkpoint_invalid` if the tokenizer has none, and the errors of `readTokenizer`
+ */
+export async function readMask(folder: string): Promise<{ id: number; token: string }> {
+  const { json, config } = await readTokenizer(folder);
+  const named = v.is(Config, config) ? v.parse(Config, config).mask_token : undefined;
+  const names = named ? [named] : USUAL;
+  const added = v.is(Added, json) ? json.added_tokens : [];
+  const mask = added.find(({ content }) => names.includes(content));
+  if (mask) return { id: mask.id, token: mask.content };
+  throw new BertEdgeError("checkpoint_invalid", `The tokenizer in ${folder} has no mask token.`, {
+    hint: "Add the token to added_tokens in tokenizer.json, and name it as mask_token in tokenizer_config.json. Or choose another task with --task.",
+  });
+}

@@ -1,0 +1,34 @@
+import type { VocabularyText } from "../vocabulary-text.ts";
+import type { AddedToken } from "./packed-settings.ts";
+
+/** What differs between the kinds of tokenizers. */
+interface VocabularyParts {
+  /** Returns the spellings of all tokens that are not added tokens, by id. Called once, when they are needed. */
+  spellings(): ReadonlyMap<number, string>;
+  readonly added: readonly AddedToken[];
+  /** Joins spellings to a text. */
+  join(spellings: readonly string[]): string;
+}
+
+/** Makes the texts of a vocabulary when they are first needed: models that only encode need no memory for them. */
+export function vocabularyText({ spellings, added, join }: VocabularyParts): VocabularyText {
+  const special = new Set(added.filter((token) => token.special).map(({ id }) => id));
+  let all: ReadonlyMap<number, string> | undefined;
+  let ids: ReadonlyMap<string, number> | undefined;
+  const texts = () => {
+    all ??= new Map([...spellings(), ...added.map(({ id, content }) => [id, content] as const)]);
+    return all;
+  };
+  return {
+    spellingOf: (id) => texts().get(id),
+    idOf(spelling) {
+      ids ??= new Map(Array.from(texts(), ([id, text]) => [text, id]));
+      return ids.get(spelling);
+    },
+    isSpecial: (id) => special.has(id),
+    decode(ids, { skipSpecial = false } = {}) {
+      const kept = Array.from(ids).filter((id) => !(skipSpecial && special.has(id)));
+      return join(kept.flatMap((id) => texts().get(id) ?? []));
+    },
+  };
+}

@@ -1,0 +1,34 @@
+"""Writes decoding.json: the texts that Hugging Face's tokenizers make of tokens. Needs tokenizers."""
+
+import json
+import random
+from pathlib import Path
+
+from offsets import KINDS, PIECES
+from tokenizers import AddedToken, decoders
+
+DECODERS = {"WordPiece": decoders.WordPiece(), "byte-level BPE": decoders.ByteLevel(), "Unigram": decoders.Metaspace()}
+TEXTS = ["", "a", " lead", "Anna works in New York .", "I do n't know , do not I ? She 's in !"]
+RANDOM = 25
+
+
+def case(name, make, texts, choose):
+    made, marks = make()
+    mask = marks["mask_token"]
+    made.add_special_tokens([AddedToken(mask, lstrip=mask == "<mask>")])
+    made.add_tokens([AddedToken("New York", normalized=False)])
+    made.decoder = DECODERS[name.split(",")[0]]
+    size = made.get_vocab_size()
+    lists = [made.encode(text).ids for text in texts]
+    lists += [[choose.randrange(size + 3) for _ in range(choose.randint(1, 9))] for _ in range(RANDOM)]
+    return {"tokenizer": json.loads(made.to_str()), "lists": [
+        {"ids": ids, "text": made.decode(ids, skip_special_tokens=False), "without_special": made.decode(ids)}
+        for ids in lists]}
+
+
+if __name__ == "__main__":
+    choose = random.Random(6)
+    texts = TEXTS + ["".join(choose.choice(PIECES) + choose.choice(["", " "]) for _ in range(choose.randint(1, 9)))
+                     for _ in range(RANDOM)]
+    cases = {name: case(name, make, texts, choose) for name, make in KINDS.items()}
+    Path(__file__).with_name("decoding.json").write_text(json.dumps(cases, ensure_ascii=True) + "\n")
