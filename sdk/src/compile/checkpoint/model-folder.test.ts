@@ -83,6 +83,16 @@ describe("readWeights", () => {
     expect(refusal(() => readWeights(folder))).toBe(code);
   });
 
+  it("reads layer normalizations that have the names of TensorFlow", async () => {
+    const folder = await temporaryFolder();
+    const [gain, shift] = [float32Tensor([2], [1, 2]), float32Tensor([2], [3, 4])];
+    const stored = { "bert.LayerNorm.gamma": gain, "bert.LayerNorm.beta": shift, gamma: gain };
+    await writeFile(join(folder, "model.safetensors"), safetensorsFile(stored));
+    const weights = readWeights(folder);
+    expect([...weights.keys()].sort()).toEqual(["bert.LayerNorm.bias", "bert.LayerNorm.weight", "gamma"]);
+    expect([...toFloat32(weights.get("bert.LayerNorm.weight") as Tensor)]).toEqual([1, 2]);
+  });
+
   it("refuses weights from a file that has changed since it was opened", async () => {
     const folder = await example();
     const weights = readWeights(folder);

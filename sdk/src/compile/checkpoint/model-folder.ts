@@ -62,11 +62,19 @@ export async function readTokenizer(folder: string): Promise<TokenizerFiles> {
  */
 export function readWeights(folder: string, module?: string): Map<string, Tensor> {
   const isSharded = !existsSync(join(folder, WEIGHTS)) && existsSync(join(folder, SHARDS_INDEX));
-  const tensors = isSharded ? readShards(folder) : readFile(folder, WEIGHTS);
+  const stored = isSharded ? readShards(folder) : readFile(folder, WEIGHTS);
+  const tensors = new Map([...stored].map(([name, tensor]) => [currentName(name), tensor] as const));
   if (module === undefined) return tensors;
   const ofModule = [...readFile(join(folder, module), WEIGHTS)];
   return new Map([...tensors, ...ofModule.map(([name, tensor]) => [`${module}/${name}`, tensor] as const)]);
 }
+
+/** Names in checkpoints that were made with TensorFlow, such as the first BERT. transformers 5.2 writes them too. */
+const namesOfTensorFlow: Readonly<Record<string, string>> = { gamma: "weight", beta: "bias" };
+
+/** Returns a tensor's name as transformers' layers have it today. */
+const currentName = (name: string): string =>
+  name.replace(/(?<=LayerNorm\.)(gamma|beta)$/, (old) => namesOfTensorFlow[old] as string);
 
 function readShards(folder: string): Map<string, Tensor> {
   const index = join(folder, SHARDS_INDEX);

@@ -20,6 +20,7 @@ const Parameters = v.object({
   truncation: v.nullish(v.boolean()),
   normalize: v.nullish(v.boolean()),
   prompt_name: v.nullish(v.string()),
+  dimensions: v.nullish(Count),
   top_k: v.nullish(Count),
   targets: v.nullish(v.union([v.string(), v.pipe(v.array(v.string()), v.minLength(1))])),
   function_to_apply: v.nullish(v.picklist(["softmax", "sigmoid", "none"])),
@@ -46,6 +47,7 @@ export const HuggingFaceRequest = v.object({
   truncate: v.nullish(v.boolean()),
   normalize: v.nullish(v.boolean()),
   prompt_name: v.nullish(v.string()),
+  dimensions: v.nullish(Count),
   latency_budget_ms: LatencyBudget,
 });
 export type HuggingFaceRequest = v.InferOutput<typeof HuggingFaceRequest>;

@@ -255,6 +255,9 @@ describe("Hugging Face's inference API", () => {
     expect(await root(prompted, { inputs: "a", prompt_name: "query" })).toEqual(
       await root(prompted, { inputs: "query: a" }),
     );
+    const short = await ownOf(embed, "/v1/embed", { inputs: two, dimensions: 2 }, "embeddings");
+    expect(await root(embed, { inputs: two, dimensions: 2 })).toEqual(short);
+    expect(await root(embed, { inputs: two, parameters: { dimensions: 2 } })).toEqual(short);
   });
 
   it("compares sentences", async () => {

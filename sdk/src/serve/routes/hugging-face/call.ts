@@ -47,7 +47,8 @@ function callFor({ inputs, parameters, ...beside }: HuggingFaceRequest, manifest
     case "embed": {
       const prompt = options.prompt_name ?? beside.prompt_name ?? undefined;
       const normalize = (options.normalize ?? beside.normalize) || undefined;
-      const call = embedCall(textList(inputs, manifest), { truncate, prompt, normalize });
+      const dimensions = options.dimensions ?? beside.dimensions ?? undefined;
+      const call = embedCall(textList(inputs, manifest), { truncate, prompt, normalize, dimensions });
       return one(
         inputs,
         mapped(call, (vectors) => vectors.map(vectorNumbers)),
