@@ -4,7 +4,7 @@ import { readSts } from "#sdk/compile/accuracy/tasks/read-sts.ts";
 import { sharedFile } from "../shared-file.ts";
 
 /** Number of inputs that each head answers. */
-export const INPUTS = 500;
+const INPUTS = 500;
 
 interface Squad {
   readonly data: readonly {

@@ -188,8 +188,12 @@ export const errorCodes = {
     when: "`x-bert-edge-tier`, or the option `tier` of a call, is not `edge`, `region` or `auto`.",
     fix: "Send one of these words, or leave it out.",
   },
+  tier_missing: {
+    when: "`x-bert-edge-tier` pins a tier that this deployment does not have.",
+    fix: "Configure a region, or send `auto`.",
+  },
   tier_unavailable: {
-    when: "`x-bert-edge-tier` pins a tier that does not exist here, or that failed a short time ago.",
+    when: "`x-bert-edge-tier` pins a tier that failed a short time ago.",
     fix: "Send the request again later, or send `auto`.",
   },
   too_many_inputs: {

@@ -122,6 +122,7 @@ describe("the error codes of the HTTP contract", () => {
     precision_unavailable: () => embed({ inputs: "a" }, { "x-bert-edge-precision": "int1" }),
     request_too_costly: () => setUp(failing("request_too_costly")).post("/v1/embed", { inputs: "a" }),
     tier_invalid: () => embed({ inputs: "a" }, { "x-bert-edge-tier": "moon" }),
+    tier_missing: () => setUp(failing("tier_missing")).post("/v1/embed", { inputs: "a" }),
     tier_unavailable: () => setUp(failing("tier_unavailable")).post("/v1/embed", { inputs: "a" }),
     job_changed: () => setUp().post("/v1/jobs/begun", {}),
     job_incomplete: () => setUp().get("/v1/jobs/begun/results"),

@@ -4,6 +4,7 @@ export type RefusalCode =
   | "budget_exceeded"
   | "overloaded"
   | "request_too_costly"
+  | "tier_missing"
   | "tier_unavailable"
   | "precision_unavailable";
 
@@ -30,6 +31,10 @@ const explanations: Readonly<Record<RefusalCode, Explanation>> = {
   request_too_costly: {
     message: "The request needs more CPU time than the platform allows for one request.",
     hint: "Send the texts in several requests. With a region, the region would answer.",
+  },
+  tier_missing: {
+    message: "This deployment does not have the tier that the request pins.",
+    hint: "Send x-bert-edge-tier: auto, or leave the header out.",
   },
   tier_unavailable: {
     message: "The tier that the request pins cannot answer now.",

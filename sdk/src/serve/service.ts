@@ -61,7 +61,7 @@ export interface TaskService {
   /**
    * Refuses a request that cannot be answered in time, whatever its texts are.
    *
-   * @throws BertEdgeError `overloaded`, `budget_exceeded`, `tier_unavailable`, `precision_unavailable`
+   * @throws BertEdgeError `overloaded`, `budget_exceeded`, `tier_missing`, `tier_unavailable`, `precision_unavailable`
    */
   admit(call: CallTerms, background: Background): void;
   /**

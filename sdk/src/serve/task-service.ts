@@ -281,7 +281,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
   /**
    * Decides who answers.
    *
-   * @throws BertEdgeError if nobody does: `overloaded`, `budget_exceeded`, `request_too_costly`, `tier_unavailable`,
+   * @throws BertEdgeError if nobody does: `overloaded`, `budget_exceeded`, `request_too_costly`, `tier_missing`, `tier_unavailable`,
    *   `precision_unavailable`
    */
   function choose(request: Request, changes: Partial<Situation> = {}): Choice {

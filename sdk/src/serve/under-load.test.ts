@@ -257,7 +257,7 @@ describe("pins", () => {
     const { embed } = await setUp({ regionMs: 60 });
     expect(await embed(undefined, { pin: "region" })).toMatchObject({ tier: "region", reason: "pinned" });
     const alone = await setUp();
-    await expect(alone.embed(undefined, { pin: "region" })).rejects.toMatchObject({ code: "tier_unavailable" });
+    await expect(alone.embed(undefined, { pin: "region" })).rejects.toMatchObject({ code: "tier_missing" });
   });
 
   it("pass on the pause that an overloaded region asks for", async () => {

@@ -15,6 +15,7 @@ export const errorStatus = {
   precision_unavailable: 400,
   request_too_costly: 400,
   tier_invalid: 400,
+  tier_missing: 400,
   key_missing: 401,
   key_wrong: 401,
   model_unknown: 404,

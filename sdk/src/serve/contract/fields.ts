@@ -48,6 +48,12 @@ export const noMisspeltField = ({ entries }: { entries: Readonly<Record<string, 
   });
 };
 
+/** Makes a schema of objects refuse lists, which valibot takes for objects. It matters only if no field is required. */
+export const notList = <S extends v.GenericSchema>(schema: S): S => ({
+  ...schema,
+  "~run": (dataset, config) => schema["~run"](Array.isArray(dataset.value) ? { value: "a list" } : dataset, config),
+});
+
 /** Fields that every body of our own routes can have. */
 const common = {
   /** Name of the model, or `name@version`. Default: the default model of the deployment. */

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { LatencyBudget } from "./fields.ts";
+import { LatencyBudget, notList } from "./fields.ts";
 
 // Bodies of Hugging Face's inference API: https://huggingface.co/docs/inference-providers/tasks
 
@@ -42,7 +42,7 @@ export type HuggingFaceErrorBody = v.InferOutput<typeof HuggingFaceErrorBody>;
 /** The body of `POST /`. It names no task: the model has one. */
 export const HuggingFaceRequest = v.object({
   inputs: Inputs,
-  parameters: v.nullish(Parameters),
+  parameters: v.nullish(notList(Parameters)),
   // `huggingface_hub` sends these fields of feature extraction beside `inputs`.
   truncate: v.nullish(v.boolean()),
   normalize: v.nullish(v.boolean()),

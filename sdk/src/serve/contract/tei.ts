@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { LatencyBudget } from "./fields.ts";
+import { LatencyBudget, notList } from "./fields.ts";
 
 // Bodies of text-embeddings-inference: https://huggingface.github.io/text-embeddings-inference
 
@@ -47,7 +47,7 @@ export const TeiRerankRequest = v.object({
 /** The body of `POST /similarity`. */
 export const TeiSimilarityRequest = v.object({
   inputs: v.object({ source_sentence: v.string(), sentences: v.array(v.string()) }),
-  parameters: v.nullish(v.object(cutting)),
+  parameters: v.nullish(notList(v.object(cutting))),
   latency_budget_ms: LatencyBudget,
 });
 

@@ -33,8 +33,7 @@ const header = (name: string, description: string, schema: object = { type: "str
 
 const requestHeaders = [
   header(BUDGET_HEADER, "Milliseconds in which the caller needs the answer.", {
-    type: "string",
-    pattern: "^[1-9][0-9]{0,8}(\\.[0-9]+)?$",
+    ...{ type: "number", minimum: 0.001, maximum: 999_999_999 },
   }),
   header(TIER_HEADER, "The only tier that may answer.", { enum: [...tiers, "auto"] }),
   header("x-request-id", "Name of the request in logs."),

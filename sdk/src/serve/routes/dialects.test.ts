@@ -320,6 +320,7 @@ describe("Hugging Face's inference API", () => {
   it("answers under a model's path too, and describes faults in its own format", async () => {
     const { read, post } = await setUp(embed);
     expect(await read(`/models/${TINY.name}`, { inputs: "a" })).toEqual(await read("/", { inputs: "a" }));
+    expect((await post("/", { inputs: "a", parameters: [] })).status).toBe(400);
     for (const inputs of [1, { question: "a" }, { question: "a", context: "b" }, ""]) {
       const response = await post("/", { inputs });
       expect(response.status).toBe(400);

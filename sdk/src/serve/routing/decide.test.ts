@@ -204,7 +204,7 @@ describe("decide", () => {
       { here: here({ cpuLimitMs: 39 }), region: "down" },
     ],
     ["pinned to a region that is down", "tier_unavailable", { pin: "region", region: "down" }],
-    ["pinned to a region that does not exist", "tier_unavailable", { pin: "region", region: "none" }],
+    ["pinned to a region that does not exist", "tier_missing", { pin: "region", region: "none" }],
     ["for a precision that nobody has", "precision_unavailable", { here: "unsuitable", region: "none" }],
     [
       "pinned here, for a precision that only the region has",

@@ -82,7 +82,10 @@ export function decide(situation: Situation): Decision {
   const usable = typeof region === "object" && pin !== "here" ? region : undefined;
   const alone = (reason: Reason): Reason => (pin ? "pinned" : region === "none" ? "only-tier" : reason);
 
-  if (pin === "region") return usable ? ask(usable, "pinned") : { refusal: "tier_unavailable" };
+  if (pin === "region") {
+    if (usable) return ask(usable, "pinned");
+    return { refusal: region === "none" ? "tier_missing" : "tier_unavailable" };
+  }
   if (here === "unsuitable") {
     if (usable) return ask(usable, "precision");
     return { refusal: region === "down" && !pin ? "tier_unavailable" : "precision_unavailable" };
