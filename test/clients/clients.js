@@ -1,11 +1,15 @@
 // Runs in a folder that has the packages from the npm registry: embeds texts with each client and its default settings.
 import { createOpenAI } from "@ai-sdk/openai";
+import { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
 import { OpenAIEmbeddings } from "@langchain/openai";
 import { OpenAIEmbedding } from "@llamaindex/openai";
-import { embedMany } from "ai";
+import { embedMany, rerank } from "ai";
 import OpenAI from "openai";
 
-const [baseURL, apiKey, model] = process.argv.slice(2);
+const [baseURL, apiKey, model, adapters] = process.argv.slice(2);
+const { aiProvider } = await import(new URL("ai-sdk.js", adapters));
+const { LangChainEmbeddings } = await import(new URL("langchain.js", adapters));
+const bert = aiProvider({ baseURL, apiKey });
 const texts = (count) => Array.from({ length: count }, (_, i) => `The mill number ${i} stands at the brook.`);
 
 /** Name, number of texts, and the client's own call. */
@@ -25,6 +29,16 @@ const clients = [
       const { embeddings } = await embedMany({ model: createOpenAI({ baseURL, apiKey }).embedding(model), values });
       return embeddings;
     },
+  ],
+  [
+    "AI SDK embedMany with bert-edge/ai-sdk",
+    500,
+    async (values) => (await embedMany({ model: bert.embeddingModel(model), values })).embeddings,
+  ],
+  [
+    "LangChain embedDocuments with bert-edge/langchain",
+    600,
+    (documents) => new LangChainEmbeddings({ baseURL, apiKey, model }).embedDocuments(documents),
   ],
   [
     "LangChain embedDocuments",
@@ -71,3 +85,13 @@ for (const [name, count, embed] of clients) {
   if (cosine(vectors[0], vectors[1]) > 0.9999) throw new Error(`${name}: the vectors of two texts are the same`);
   console.log(`  ${name}: ${count} texts in ${ms} ms`);
 }
+
+const documents = texts(20);
+const { ranking } = await rerank({ model: bert.rerankingModel(model), query: documents[7], documents, topN: 3 });
+if (ranking[0].originalIndex !== 7 || ranking.length !== 3) throw new Error("AI SDK rerank: another document is first");
+console.log("  AI SDK rerank with bert-edge/ai-sdk");
+
+const store = await MemoryVectorStore.fromTexts(documents, {}, new LangChainEmbeddings({ baseURL, apiKey, model }));
+const [found] = await store.similaritySearch(documents[7], 1);
+if (found.pageContent !== documents[7]) throw new Error("LangChain vector store: another document is first");
+console.log("  LangChain vector store with bert-edge/langchain");

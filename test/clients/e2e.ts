@@ -7,9 +7,20 @@ import { runCommand } from "../fixtures/run-command.ts";
 import { DEFAULT_MODEL, onBothTiers } from "./served-models.ts";
 
 const packages = [
-  ...["openai", "ai", "@ai-sdk/openai", "@langchain/openai", "@langchain/core", "@llamaindex/openai"],
+  ...[
+    "openai",
+    "ai",
+    "@ai-sdk/openai",
+    "@langchain/openai",
+    "@langchain/core",
+    "@langchain/classic",
+    "@llamaindex/openai",
+  ],
   ...["@huggingface/inference", "cohere-ai"],
 ];
+
+/** The package's own adapters for these clients. */
+const ADAPTERS = new URL("../../sdk/dist/client/adapters/", import.meta.url).href;
 
 const folder = await mkdtemp(join(tmpdir(), "bert-edge-clients-"));
 try {
@@ -18,7 +29,7 @@ try {
   for (const script of ["clients.js", "dialects.js"])
     await copyFile(join(import.meta.dirname, script), join(folder, script));
   await onBothTiers(folder, async (url, key) => {
-    await runCommand(folder, process.execPath, "clients.js", `${url}/v1`, key, DEFAULT_MODEL);
+    await runCommand(folder, process.execPath, "clients.js", `${url}/v1`, key, DEFAULT_MODEL, ADAPTERS);
     await runCommand(folder, process.execPath, "dialects.js", url, key, DEFAULT_MODEL);
   });
 } finally {
