@@ -23,7 +23,7 @@ export type { AnswerOptions, AnswerSpan } from "./runtime/tasks/answer.ts";
 export { type AnswerParameters, answerCall, type ContextQuestion } from "./runtime/tasks/answer-call.ts";
 export type { Activation, LabelScore } from "./runtime/tasks/classify.ts";
 export { type ClassifyParameters, classifyCall } from "./runtime/tasks/classify-call.ts";
-export { type EmbedParameters, embedCall } from "./runtime/tasks/embed-call.ts";
+export { type EmbedInput, type EmbedParameters, embedCall } from "./runtime/tasks/embed-call.ts";
 export { type FilledMask, type FillMaskParameters, fillMaskCall } from "./runtime/tasks/fill-mask-call.ts";
 export type { PromptedParameters } from "./runtime/tasks/prompt.ts";
 export type { RankedDocument } from "./runtime/tasks/rerank.ts";

@@ -95,3 +95,13 @@ const store = await MemoryVectorStore.fromTexts(documents, {}, new LangChainEmbe
 const [found] = await store.similaritySearch(documents[7], 1);
 if (found.pageContent !== documents[7]) throw new Error("LangChain vector store: another document is first");
 console.log("  LangChain vector store with bert-edge/langchain");
+
+const shown = await fetch(new URL("tokenize", `${baseURL}/../`), {
+  method: "POST",
+  headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+  body: JSON.stringify({ inputs: documents[7] }),
+});
+const [tokens] = await shown.json();
+const byIds = await new OpenAI({ baseURL, apiKey }).embeddings.create({ model, input: tokens.map(({ id }) => id) });
+if (!(cosine(byIds.data[0].embedding, await alone(documents[7])) > 0.9999)) throw new Error("openai: wrong token ids");
+console.log("  openai, token ids");

@@ -1,6 +1,10 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { sentenceEncoder } from "../../artifact/manifest.ts";
-import { type PromptedParameters, promptOf, searchPrompts, withPrompt } from "./prompt.ts";
+import type { TokenIds } from "../engine/engine.ts";
+import type { TextInput } from "../text-input.ts";
+import type { Tokenizer } from "../tokenizer/tokenizer.ts";
+import { checkedIds } from "./given-ids.ts";
+import { type PromptedParameters, promptOf, searchPrompts } from "./prompt.ts";
 import type { TaskCall } from "./task-call.ts";
 import { shortened } from "./vector-formats.ts";
 
@@ -16,12 +20,22 @@ export interface EmbedParameters extends PromptedParameters {
   readonly search?: "query" | "document" | undefined;
 }
 
-/** Calls a sentence encoder. The result is one vector [dimensions] per text. */
+/** A text, or the ids that the model's tokenizer gives it. */
+export type EmbedInput = string | readonly number[];
+
+/** Stands for the text of an input that is encoded. */
+const ENCODED = "…";
+
+/**
+ * Calls a sentence encoder. The result is one vector [dimensions] per input.
+ *
+ * @param given texts, or token ids with special tokens, before which no prompt is put
+ */
 export const embedCall = (
-  texts: readonly string[],
+  given: readonly EmbedInput[],
   { truncate = false, dimensions, prompt, normalize, search }: EmbedParameters = {},
 ): TaskCall<Float32Array<ArrayBuffer>[]> => ({
-  texts,
+  texts: given.map((input) => (typeof input === "string" ? input : ENCODED)),
   on(manifest) {
     const encoder = sentenceEncoder(manifest);
     const { name, dimensions: own } = encoder;
@@ -29,12 +43,23 @@ export const embedCall = (
     if (size > own) throw dimensionsUnsupported(name, own, size);
     if (normalize === false && encoder.normalize) throw alwaysNormalized(name);
     const isSame = size === own && (normalize ?? encoder.normalize) === encoder.normalize;
+    const before = search ? searchPrompts(encoder)[search] : promptOf(encoder, prompt);
+    const inputs = given.map((input) => (typeof input === "string" ? before + input : ENCODED));
     return {
-      inputs: withPrompt(search ? searchPrompts(encoder)[search] : promptOf(encoder, prompt), texts),
+      inputs,
       truncate,
+      ...(given.some((input) => typeof input !== "string") && { encode }),
       // `shortened` normalizes.
       decode: (vectors) => (isSame ? [...vectors] : vectors.map((vector) => shortened(vector, size))),
     };
+
+    function encode(tokenizer: Tokenizer, _: TextInput, index: number): TokenIds[] {
+      const ids = given[index] as readonly number[];
+      const checked = checkedIds(tokenizer, encoder, { ids, index, truncate });
+      // Regions that take only texts get this one.
+      inputs[index] = tokenizer.vocabulary.decode(checked, { skipSpecial: true });
+      return [checked];
+    }
   },
 });
 

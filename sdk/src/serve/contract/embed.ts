@@ -1,13 +1,13 @@
 import * as v from "valibot";
 import {
   didYouMean,
+  EmbedInputs,
   EncodingFormat,
   LatencyBudget,
   ownAnswer,
   ownBody,
   PositiveInteger,
   PromptName,
-  Texts,
   Truncate,
 } from "./fields.ts";
 
@@ -17,7 +17,8 @@ export type OutputType = v.InferOutput<typeof OutputType>;
 
 /** The body of `POST /v1/embed`. */
 export const EmbedRequest = ownBody({
-  inputs: Texts,
+  /** Texts, or ids of the model's own tokenizer with its special tokens. */
+  inputs: EmbedInputs,
   truncate: Truncate,
   prompt_name: PromptName,
   /** Size of the vectors. Smaller vectors keep their quality only if the model was trained for it (Matryoshka). */
@@ -41,10 +42,7 @@ export type EmbedResponse = v.InferOutput<typeof EmbedResponse>;
 /** The body of OpenAI's `POST /v1/embeddings`. */
 export const OpenAiEmbeddingsRequest = v.object(
   {
-    input: v.union(
-      [v.string(), v.array(v.string())],
-      "must be a string or a list of strings; token ids are not supported",
-    ),
+    input: EmbedInputs,
     model: v.string(),
     encoding_format: v.optional(EncodingFormat, "float"),
     dimensions: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),

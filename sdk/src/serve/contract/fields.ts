@@ -73,6 +73,23 @@ export const Texts = v.union([v.string(), v.array(v.string())], "must be a strin
 export const textsIn = (texts: v.InferOutput<typeof Texts>): readonly string[] =>
   typeof texts === "string" ? [texts] : texts;
 
+const TokenId = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0x7fffffff));
+
+/** Token ids of one input, or of several. */
+export const TokenIdLists = v.union([v.array(TokenId), v.array(v.array(TokenId))], "must be a list of token ids");
+
+/** What can be embedded: one text, a list of texts, token ids, or a list of these. */
+export const EmbedInputs = v.union(
+  [v.string(), v.array(v.string()), v.array(TokenId), v.array(v.array(TokenId))],
+  "must be a string, a list of strings, a list of token ids, or a list of such lists",
+);
+
+/** Returns the inputs one by one. */
+export const embedInputsIn = (inputs: v.InferOutput<typeof EmbedInputs>): readonly (string | readonly number[])[] => {
+  if (typeof inputs === "string") return [inputs];
+  return typeof inputs[0] === "number" ? [inputs as number[]] : (inputs as string[] | number[][]);
+};
+
 /** Maximum number of results. */
 export const PositiveInteger = v.pipe(v.number(), v.integer(), v.minValue(1));
 

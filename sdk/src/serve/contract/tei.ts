@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { LatencyBudget, notList } from "./fields.ts";
+import { EmbedInputs, LatencyBudget, notList, TokenIdLists } from "./fields.ts";
 
 // Bodies of text-embeddings-inference: https://huggingface.github.io/text-embeddings-inference
 
@@ -13,7 +13,7 @@ const Texts = v.union([v.string(), v.array(v.string())], "must be a string or a 
 
 /** The body of `POST /embed`. */
 export const TeiEmbedRequest = v.object({
-  inputs: Texts,
+  inputs: EmbedInputs,
   ...common,
   prompt_name: v.nullish(v.string()),
   normalize: v.nullish(v.boolean(), true),
@@ -84,12 +84,9 @@ export const teiResponses = {
   decode: v.array(v.string()),
 };
 
-const TokenId = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0xffffffff));
-const Ids = v.array(TokenId);
-
 /** The body of `POST /decode`. */
 export const TeiDecodeRequest = v.object({
-  ids: v.union([Ids, v.array(Ids)], "must be a list of token ids, or a list of such lists"),
+  ids: TokenIdLists,
   skip_special_tokens: v.nullish(v.boolean(), true),
 });
 

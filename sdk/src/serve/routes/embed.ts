@@ -1,7 +1,7 @@
 import { embedCall } from "../../runtime/tasks/embed-call.ts";
 import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
 import { EmbedRequest, EmbedResponse } from "../contract/embed.ts";
-import { textsIn } from "../contract/fields.ts";
+import { embedInputsIn } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { answerFields } from "./answer-fields.ts";
 import { listResponse } from "./list-response.ts";
@@ -16,7 +16,7 @@ export const embedRoute: TaskRoute<typeof EmbedRequest, Float32Array<ArrayBuffer
     response: EmbedResponse,
   },
   call: ({ inputs, truncate, dimensions, prompt_name }) =>
-    embedCall(textsIn(inputs), { truncate, dimensions, prompt: prompt_name }),
+    embedCall(embedInputsIn(inputs), { truncate, dimensions, prompt: prompt_name }),
   respond(c, answer, { encoding_format, output_type }) {
     const { result } = answer;
     const response: EmbedResponse = { ...answerFields(answer), embeddings: [] };

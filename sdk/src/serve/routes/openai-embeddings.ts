@@ -1,5 +1,6 @@
 import { embedCall } from "../../runtime/tasks/embed-call.ts";
 import { OpenAiEmbeddingsRequest, OpenAiEmbeddingsResponse } from "../contract/embed.ts";
+import { embedInputsIn } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { listResponse } from "./list-response.ts";
 import type { TaskRoute } from "./task-route.ts";
@@ -12,7 +13,7 @@ export const openAiEmbeddingsRoute: TaskRoute<typeof OpenAiEmbeddingsRequest, Fl
     example: { model: "bert-edge-mini", input: ["to be"] },
     response: OpenAiEmbeddingsResponse,
   },
-  call: ({ input, dimensions }) => embedCall(typeof input === "string" ? [input] : input, { dimensions }),
+  call: ({ input, dimensions }) => embedCall(embedInputsIn(input), { dimensions }),
   respond(c, { model, result, tokens }, { encoding_format }) {
     const usage = { prompt_tokens: tokens, total_tokens: tokens };
     const response: OpenAiEmbeddingsResponse = { object: "list", data: [], model, usage };

@@ -362,3 +362,45 @@ describe("number formats of vectors", () => {
     expect(await vectorAs({ output_type: "ubinary", encoding_format: "base64" })).toBe(btoa(String.fromCharCode(bits)));
   });
 });
+
+describe("token ids", () => {
+  const ids = [101, 2000, 2022, 102];
+
+  it("are embedded like the text that they stand for, on every route, at the edge and in the region", async () => {
+    const { post, asked } = await setUp(embed);
+    const vectors = async (path: string, body: object, tier: string) => {
+      const json = await (await post(path, body, { "x-bert-edge-tier": tier })).json();
+      return (
+        (json as { embeddings?: unknown }).embeddings ??
+        (json as { data?: { embedding: unknown }[] }).data?.map(({ embedding }) => embedding) ??
+        json
+      );
+    };
+    const expected = await vectors("/v1/embed", { inputs: ["to be"] }, "edge");
+    for (const tier of ["edge", "region"]) {
+      for (const given of [ids, [ids]]) {
+        expect(await vectors("/v1/embed", { inputs: given }, tier)).toEqual(expected);
+        expect(await vectors("/embed", { inputs: given }, tier)).toEqual(expected);
+        expect(await vectors("/v1/embeddings", { input: given, model: TINY.name }, tier)).toEqual(expected);
+      }
+    }
+    expect(asked).toContain("/v1/outputs");
+  });
+
+  it("of another tokenizer are refused, and too many are refused or cut", async () => {
+    const { post } = await setUp(embed);
+    // What tiktoken's cl100k_base makes of "to be", and other lists.
+    for (const wrong of [[998, 387], [101, 2000], [101, 99_999, 102], [[101, 102], []], [102]]) {
+      const response = await post("/v1/embeddings", { input: wrong, model: TINY.name });
+      const { error } = (await response.json()) as { error: { code: string; message: string } };
+      expect([response.status, error.code]).toEqual([400, "request_invalid"]);
+      expect(error.message).toContain("check_embedding_ctx_length");
+    }
+    const long = [101, ...Array<number>(30).fill(2000), 102];
+    const refused = await post("/v1/embed", { inputs: long });
+    expect([refused.status, await refused.json()]).toMatchObject([400, { error: { code: "input_too_long" } }]);
+    const cut = (await (await post("/v1/embed", { inputs: long, truncate: true })).json()) as object;
+    const text = (await (await post("/v1/embed", { inputs: "to ".repeat(30), truncate: true })).json()) as object;
+    expect(cut).toEqual(text);
+  });
+});

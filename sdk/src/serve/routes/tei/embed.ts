@@ -1,5 +1,5 @@
 import { embedCall } from "../../../runtime/tasks/embed-call.ts";
-import { textsIn } from "../../contract/fields.ts";
+import { embedInputsIn } from "../../contract/fields.ts";
 import { formatVector } from "../../contract/format-vector.ts";
 import { TeiEmbedRequest, teiResponses } from "../../contract/tei.ts";
 import { listResponse } from "../list-response.ts";
@@ -15,7 +15,7 @@ export const teiEmbedRoute: TaskRoute<typeof TeiEmbedRequest, Float32Array<Array
     response: teiResponses.embed,
   },
   call: ({ inputs, truncate, normalize, prompt_name, dimensions }) =>
-    embedCall(textsIn(inputs), {
+    embedCall(embedInputsIn(inputs), {
       truncate,
       normalize,
       prompt: prompt_name ?? undefined,
@@ -23,7 +23,7 @@ export const teiEmbedRoute: TaskRoute<typeof TeiEmbedRequest, Float32Array<Array
     }),
   respond(c, answer, { inputs }) {
     const { result } = answer;
-    describeWork(c, answer, textsIn(inputs));
+    describeWork(c, answer, embedInputsIn(inputs).map(String));
     const item = (index: number) => formatVector(result[index] as Float32Array<ArrayBuffer>, "float");
     return listResponse(c, { count: result.length, item });
   },
