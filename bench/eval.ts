@@ -48,8 +48,9 @@ function headsTable({ transformers, heads }: HeadsReport): string {
     `${head.float32.equal} of ${head.float32.texts}`,
     head.float32.largestDifference.toExponential(1),
     head.noise.toFixed(3),
-    `${head.edge.equal} of ${head.edge.beyondNoise}`,
-    `${head.edge.equalOfAll} of ${head.edge.choices}`,
+    ...(head.edge
+      ? [`${head.edge.equal} of ${head.edge.beyondNoise}`, `${head.edge.equalOfAll} of ${head.edge.choices}`]
+      : ["not served", "not served"]),
     isRight(head) ? "yes" : "no",
   ]);
   const columns = ["head", "float32", "difference", "noise", "edge, beyond noise", "edge, all", "met"];

@@ -11,6 +11,7 @@ import type { ExpectedAnswer, HeadAnswer } from "./heads/head-answer.ts";
 import { type HeadCase, headCases } from "./heads/head-cases.ts";
 import { type HeadTexts, readHeadTexts } from "./heads/texts.ts";
 import { onTiers } from "./on-tiers.ts";
+import { sharedFile } from "./shared-file.ts";
 
 /** transformers 5.2 is the last version with a pipeline for question answering. */
 const PACKAGES = ["torch", "transformers==5.2.*"];
@@ -25,7 +26,8 @@ export interface HeadReport {
   readonly float32: Float32Agreement;
   /** How far the edge's rounding moves a logit, at most: `maxAbsDiff` of the artifact's target, measured on other texts. */
   readonly noise: number;
-  readonly edge: EdgeAgreement;
+  /** undefined if our engine cannot run the model, so that it was not served at the edge. */
+  readonly edge: EdgeAgreement | undefined;
 }
 
 export interface HeadsReport {
@@ -40,7 +42,7 @@ export interface HeadsReport {
  *
  * @param trained folder with trained models, which are used instead of those with random heads: `<folder>/tag`, …
  * @param only names of heads. Default: all
- * @throws DataMissing without one of the data sets
+ * @throws DataMissing without one of the data sets, or without the trained classifier
  */
 export async function comparedHeads(trained: string | undefined, only: readonly string[]): Promise<HeadsReport> {
   const texts = await readHeadTexts();
@@ -54,12 +56,11 @@ export async function comparedHeads(trained: string | undefined, only: readonly 
     let transformers = "";
     for (const [head, each] of Object.entries(headCases)) {
       if (only.length > 0 && !only.includes(head)) continue;
-      const own = trained === undefined ? undefined : join(trained, each.model);
-      const isTrained = own !== undefined && existsSync(own);
-      const folder = isTrained ? own : join(made, each.model);
-      const compared = await comparedHead(each, { work, python, folder, texts });
+      const own = trainedFolder(each, trained);
+      const compared = await comparedHead(each, { work, python, folder: own ?? join(made, each.model), texts });
       transformers = compared.transformers;
-      heads.push({ head, trained: isTrained, ...compared.agreement });
+      heads.push({ head, trained: own !== undefined, ...compared.agreement });
+      printNote(JSON.stringify(heads.at(-1)));
     }
     return { transformers, heads, ok: heads.every(isRight) };
   } finally {
@@ -67,8 +68,15 @@ export async function comparedHeads(trained: string | undefined, only: readonly 
   }
 }
 
+/** Returns the folder of a head's trained model, if there is one. */
+function trainedFolder({ model, isShared = false }: HeadCase, trained: string | undefined): string | undefined {
+  if (isShared) return sharedFile(`models/${model}`);
+  const folder = trained === undefined ? undefined : join(trained, model);
+  return folder !== undefined && existsSync(folder) ? folder : undefined;
+}
+
 export const isRight = ({ float32, edge }: HeadReport): boolean =>
-  float32.equal === float32.texts && edge.equal === edge.beyondNoise;
+  float32.equal === float32.texts && edge?.equal === edge?.beyondNoise;
 
 interface Comparison {
   readonly work: string;
@@ -101,6 +109,6 @@ async function comparedHead(
   }
   return {
     transformers: expected.transformers,
-    agreement: { float32, noise, edge: edgeAgreement(expected.answers, found["edge"] ?? [], noise) },
+    agreement: { float32, noise, edge: found["edge"] && edgeAgreement(expected.answers, found["edge"], noise) },
   };
 }

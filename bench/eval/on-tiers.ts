@@ -20,7 +20,8 @@ export interface EvaluatedModel extends TaskChoice {
 }
 
 /**
- * Prepares a model, serves it on 127.0.0.1, and calls `use` for one tier after the other.
+ * Prepares a model, serves it on 127.0.0.1, and calls `use` for one tier after the other. If our engine cannot run the model,
+ * the edge is left out.
  *
  * @returns the manifest of the artifact
  */
@@ -41,7 +42,14 @@ export async function onTiers(
       edge: () => servedEdge([artifact]),
       region: () => servedRegion([artifact]),
     };
+    const engine = artifact.manifest.targets.edge?.engine;
     for (const tier of tiers) {
+      if (tier === "edge" && engine !== "wasm") {
+        printNote(
+          `${name}: skipped at the edge, because its target is for ${engine}, which functions/edge.ts does not have`,
+        );
+        continue;
+      }
       printNote(`${name}: ${tier}`);
       const { url, stop } = await start[tier]();
       try {

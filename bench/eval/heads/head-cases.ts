@@ -15,8 +15,9 @@ import type { HeadTexts } from "./texts.ts";
 export interface HeadCase<T = unknown> {
   /** Function of pipelines.py. */
   readonly pipeline: string;
-  /** Folder that make_models.py writes. */
+  /** Folder that make_models.py writes, or that of a trained model in ../shared/models. */
   readonly model: string;
+  readonly isShared?: boolean;
   readonly choice?: TaskChoice;
   readonly inputs: (texts: HeadTexts) => readonly T[];
   readonly answers: (ask: Ask, inputs: readonly T[]) => Promise<HeadAnswer[]>;
@@ -107,6 +108,11 @@ const headCase = <T>(each: HeadCase<T>): HeadCase => each as HeadCase;
 export const headCases: Readonly<Record<string, HeadCase>> = {
   classify: headCase({
     ...{ pipeline: "classify", model: "classify" },
+    inputs: ({ reviews }) => reviews,
+    answers: classified(labelled),
+  }),
+  sentiment: headCase({
+    ...{ pipeline: "classify", model: "bert-edge-mini-sst2", isShared: true },
     inputs: ({ reviews }) => reviews,
     answers: classified(labelled),
   }),
