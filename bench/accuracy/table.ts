@@ -28,6 +28,8 @@ export function document(results: Results, names: { model: string; classifier: s
     "This measures all rows and writes this page. It takes about 20 minutes on two cores, and 20 more with SciFact. To measure",
     "only some rows, add their ids, which are the keys in [accuracy.json](accuracy.json).",
     "",
+    "[evaluation.md](evaluation.md) has the metrics of clients, through HTTP.",
+    "",
     ...sections.flatMap(({ title, text, rows }) => [`## ${title}`, "", text, "", ...table(rows, results), ""]),
   ].join("\n");
 }
