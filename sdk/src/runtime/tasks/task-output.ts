@@ -1,6 +1,7 @@
 import type { Manifest, Task } from "../../artifact/manifest.ts";
 import { outputWidth } from "../../artifact/output-width.ts";
 import type { TokenIds, VectorHead } from "../engine/engine.ts";
+import { unit } from "./sentence-vector.ts";
 
 /** Returns how a model's output becomes a vector; undefined for tasks that use the output itself. */
 export function vectorHead(task: Task): VectorHead | undefined {
@@ -9,8 +10,21 @@ export function vectorHead(task: Task): VectorHead | undefined {
 }
 
 /** Finishes what an engine computed with the task's `vectorHead`. */
-export const taskOutput = (task: Task, output: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> =>
-  task.task === "sparse" ? sparseVector(output) : output;
+export function taskOutput(task: Task, output: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> {
+  if (task.task === "sparse") return sparseVector(output);
+  return task.task === "token-vectors" ? unitRows(output, task.dimensions) : output;
+}
+
+/**
+ * Normalizes the vector of each token, as ColBERT does: https://arxiv.org/abs/2004.12832
+ *
+ * @param rows row-major [tokens, dimensions]
+ */
+function unitRows(rows: Float32Array<ArrayBuffer>, dimensions: number): Float32Array<ArrayBuffer> {
+  const units = new Float32Array(rows.length);
+  for (let at = 0; at < rows.length; at += dimensions) units.set(unit(rows.slice(at, at + dimensions)), at);
+  return units;
+}
 
 /**
  * Computes SPLADE's weights log(1 + max(x, 0)): https://arxiv.org/abs/2109.10086

@@ -363,6 +363,18 @@ describe("number formats of vectors", () => {
   });
 });
 
+describe("token vectors", () => {
+  it("have the length 1 each, at the edge and in the region", async () => {
+    const { post } = await setUp(tokenVectors);
+    for (const tier of ["edge", "region"]) {
+      const response = await post("/v1/token-vectors", { inputs: two }, { "x-bert-edge-tier": tier });
+      const { embeddings } = (await response.json()) as { embeddings: number[][][] };
+      expect(embeddings.map(({ length }) => length)).toEqual([4, 6]);
+      for (const vector of embeddings.flat()) expect(Math.hypot(...vector)).toBeCloseTo(1, 6);
+    }
+  });
+});
+
 describe("token ids", () => {
   const ids = [101, 2000, 2022, 102];
 
