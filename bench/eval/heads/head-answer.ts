@@ -1,10 +1,10 @@
 /** A model's answer to one input, in a form in which answers of transformers and ours can be compared. */
 export interface HeadAnswer {
-  /** What the answer says in words and places, without its numbers. */
+  /** The words and places of the answer, without its numbers. */
   readonly text: string;
   /** Scores, weights or vectors, in the order of the answer. */
   readonly numbers: readonly number[];
-  /** What was chosen, such as the label of each token. */
+  /** The choices that the model made, such as the label of each token. */
   readonly choices: readonly { readonly pick: string }[];
 }
 

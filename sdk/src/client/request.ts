@@ -48,7 +48,7 @@ interface Question<Response extends AnswerFields, T> {
   readonly read: (json: Response) => T;
 }
 
-/** What an answer says about itself, apart from the number of texts. */
+/** The details of a request's answer, apart from the number of texts. */
 export type ReplyDetails = Omit<RequestDetails, "texts"> & Pick<AnswerFields, "model" | "version">;
 
 /**

@@ -18,7 +18,7 @@ import { inUtf16 } from "./utf16-positions.ts";
 export type RouteOptions<Request, Given extends keyof Request> = CallOptions &
   CamelCase<Omit<Request, Given | "latency_budget_ms" | "encoding_format">>;
 
-/** What a route answers, and how. */
+/** The answer of a route: its fields with the names of JavaScript, and the details of the request. */
 export type RouteAnswer<Response> = CamelCase<Omit<Response, keyof AnswerFields>> & ReplyDetails;
 
 export type ClassifyRequestOptions = RouteOptions<ClassifyRequest, "inputs">;

@@ -49,7 +49,7 @@ export interface EmbeddingsOptions<Env extends object> {
    */
   region?: Setting<Env, Region | readonly Region[] | undefined>;
   /**
-   * What is logged, as one line of JSON each: `requests`, or decisions, which are `all` or the `unusual` ones. Default
+   * Chooses what is logged, as one line of JSON each: `requests`, or decisions, which are `all` or the `unusual` ones. Default
    * `unusual`: refusals, and answers of the region.
    */
   log?: DecisionLog | "requests";

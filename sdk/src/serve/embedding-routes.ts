@@ -52,20 +52,17 @@ export function embeddingRoutes<Env extends object>(
   const pathsOf = (path: string) => [path, `${MODEL_PREFIX}${path}`.replace(/\/$/, "")].flatMap(withAndWithoutSlash);
   const paths = table.flatMap(({ path }) => pathsOf(path));
   app.onError(answerError);
-  // Browsers ask with OPTIONS whether they may send these requests.
-  for (const each of entrance(operations)) app.on(["OPTIONS", "POST"], paths, each);
-  app.on("POST", paths, throwErrors);
   const checks = guards(keys, operations);
-  for (const check of checks) app.on("POST", paths, check);
-  app.on("POST", paths, limitBody(limits.maxBodyBytes));
+  const protect = (methods: string[], paths: string[]): void => {
+    // Browsers ask with OPTIONS whether they may send these requests.
+    for (const each of entrance(operations)) app.on(["OPTIONS", ...methods], paths, each);
+    for (const each of [throwErrors, ...checks, limitBody(limits.maxBodyBytes)]) app.on(methods, paths, each);
+  };
+  protect(["POST"], paths);
   if (operations.cache) app.on("POST", paths, responseCache(operations.cache, deployment.service));
   for (const { path, handler } of table) app.on("POST", pathsOf(path), handler(deployment));
   if (deployment.jobs) {
-    const methods = ["GET", "POST"];
-    for (const each of entrance(operations)) app.on(["OPTIONS", ...methods], jobPaths, each);
-    app.on(methods, jobPaths, throwErrors);
-    for (const check of checks) app.on(methods, jobPaths, check);
-    app.on(methods, jobPaths, limitBody(limits.maxBodyBytes));
+    protect(["GET", "POST"], jobPaths);
     app.route("/", jobRoutes(deployment));
   }
   return Object.assign(app, { embed: embedInProcess(deployment), queue: queueHandler(deployment) });

@@ -25,13 +25,7 @@ export const defaultLimits: Limits = {
  */
 export function checkQuery({ call }: TaskQuery<unknown>, { maxInputs }: Limits): void {
   const { texts, size = texts.length, nameOf = (index: number) => `Input ${index}` } = call;
-  if (size > maxInputs) {
-    throw new BertEdgeError(
-      "too_many_inputs",
-      `The request has ${size} inputs, but at most ${maxInputs} are allowed.`,
-      { hint: "Send the inputs in several requests." },
-    );
-  }
+  checkSize(size, maxInputs);
   if (texts.length === 0) {
     throw new BertEdgeError("input_empty", "The request has no inputs.", { hint: "Send at least one text." });
   }
@@ -42,4 +36,12 @@ export function checkQuery({ call }: TaskQuery<unknown>, { maxInputs }: Limits):
       index: empty,
     });
   }
+}
+
+/** @throws BertEdgeError `too_many_inputs` */
+export function checkSize(size: number, maxInputs: number): void {
+  if (size <= maxInputs) return;
+  throw new BertEdgeError("too_many_inputs", `The request has ${size} inputs, but at most ${maxInputs} are allowed.`, {
+    hint: "Send the inputs in several requests.",
+  });
 }

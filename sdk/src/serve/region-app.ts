@@ -19,7 +19,7 @@ export interface RegionAppOptions {
   /** The API keys that may call the routes, as for `createEdgeApp`; an empty list refuses every request. */
   keys: Setting<object, readonly ApiKey[] | Promise<readonly ApiKey[]>>;
   limits?: Partial<Limits>;
-  /** What is logged, as for `createEdgeApp`. Default `unusual`. */
+  /** Chooses what is logged, as for `createEdgeApp`. Default `unusual`. */
   log?: NonNullable<EmbeddingsOptions<object>["log"]>;
   /** Texts that a new model computes before `/ready` answers 200, and tokens of each. Default: none. */
   warmUp?: readonly WarmUpShape[];

@@ -5,7 +5,7 @@ import type { TextInput } from "../text-input.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import { checkedIds } from "./given-ids.ts";
 import { type PromptedParameters, promptOf, searchPrompts } from "./prompt.ts";
-import type { TaskCall } from "./task-call.ts";
+import { ENCODED, type TaskCall } from "./task-call.ts";
 import { shortened } from "./vector-formats.ts";
 
 export interface EmbedParameters extends PromptedParameters {
@@ -16,15 +16,12 @@ export interface EmbedParameters extends PromptedParameters {
   readonly dimensions?: number | undefined;
   /** Whether vectors must have the length 1. Default: as the model says. */
   readonly normalize?: boolean | undefined;
-  /** What the texts are in a search: chooses the prompt of queries or of documents, instead of the one that `prompt` names. */
+  /** Chooses the prompt of a search's queries or documents, instead of the one that `prompt` names. */
   readonly search?: "query" | "document" | undefined;
 }
 
 /** A text, or the ids that the model's tokenizer gives it. */
 export type EmbedInput = string | readonly number[];
-
-/** Stands for the text of an input that is encoded. */
-const ENCODED = "…";
 
 /**
  * Calls a sentence encoder. The result is one vector [dimensions] per input.

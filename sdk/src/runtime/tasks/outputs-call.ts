@@ -3,7 +3,7 @@ import type { Manifest } from "../../artifact/manifest.ts";
 import type { TokenSequence } from "../engine/engine.ts";
 import { idsOf, secondFromOf } from "../engine/token-sequence.ts";
 import type { TextInput } from "../text-input.ts";
-import type { TaskCall } from "./task-call.ts";
+import { ENCODED, type TaskCall } from "./task-call.ts";
 
 /** Inputs that the model's tokenizer encodes. */
 interface Unencoded {
@@ -38,9 +38,6 @@ export function outputsCall(
     },
   };
 }
-
-/** Stands for the text of an encoded input. */
-const ENCODED = "…";
 
 /** @throws BertEdgeError `request_invalid` when the model cannot run a sequence: engines check nothing */
 function assertRuns(sequence: TokenSequence, index: number, { name, maxTokens, vocabulary }: Manifest): void {

@@ -23,9 +23,12 @@ export interface TaskCall<R> {
   on(manifest: Manifest): ModelCall<R>;
 }
 
+/** Stands for the text of an input that a call encodes itself. */
+export const ENCODED = "…";
+
 /** A call that fits a model. */
 export interface ModelCall<R> {
-  /** What the model reads. */
+  /** The texts and pairs that the model reads. */
   readonly inputs: readonly TextInput[];
   /** Whether inputs that are too long are cut. Otherwise they are refused. */
   readonly truncate: boolean;

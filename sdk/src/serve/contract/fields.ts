@@ -78,7 +78,7 @@ const TokenId = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0x7fff
 /** Token ids of one input, or of several. */
 export const TokenIdLists = v.union([v.array(TokenId), v.array(v.array(TokenId))], "must be a list of token ids");
 
-/** What can be embedded: one text, a list of texts, token ids, or a list of these. */
+/** Inputs of a sentence encoder: one text, a list of texts, token ids, or a list of these. */
 export const EmbedInputs = v.union(
   [v.string(), v.array(v.string()), v.array(TokenId), v.array(v.array(TokenId))],
   "must be a string, a list of strings, a list of token ids, or a list of such lists",
@@ -90,7 +90,6 @@ export const embedInputsIn = (inputs: v.InferOutput<typeof EmbedInputs>): readon
   return typeof inputs[0] === "number" ? [inputs as number[]] : (inputs as string[] | number[][]);
 };
 
-/** Maximum number of results. */
 export const PositiveInteger = v.pipe(v.number(), v.integer(), v.minValue(1));
 
 const answerFields = {

@@ -33,6 +33,24 @@ export const CACHE_HEADER = "x-bert-edge-cache";
 /** Response: the execution provider that computed the answer: `wasm`, `cpu`, `cuda`, … */
 export const PROVIDER_HEADER = "x-bert-edge-provider";
 
+/** Headers of answers that pages of other origins may read. */
+export const exposedHeaders: readonly string[] = [
+  CACHE_HEADER,
+  DECISION_HEADER,
+  MODEL_HEADER,
+  PREDICTED_HEADER,
+  PROVIDER_HEADER,
+  QUEUE_HEADER,
+  REASON_HEADER,
+  REMAINING_HEADER,
+  TIER_HEADER,
+  "retry-after",
+  "retry-after-ms",
+  "server-timing",
+  "x-request-id",
+  "x-should-retry",
+];
+
 export const tiers = ["edge", "region"] as const;
 export type Tier = (typeof tiers)[number];
 

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { EmbedInputs, LatencyBudget, notList, TokenIdLists } from "./fields.ts";
+import { EmbedInputs, LatencyBudget, notList, PositiveInteger, Texts, TokenIdLists } from "./fields.ts";
 
 // Bodies of text-embeddings-inference: https://huggingface.github.io/text-embeddings-inference
 
@@ -9,7 +9,6 @@ const cutting = {
   truncation_direction: v.nullish(v.picklist(["Right", "right"], "must be Right: texts are cut at their end"), "Right"),
 };
 const common = { ...cutting, latency_budget_ms: LatencyBudget };
-const Texts = v.union([v.string(), v.array(v.string())], "must be a string or a list of strings");
 
 /** The body of `POST /embed`. */
 export const TeiEmbedRequest = v.object({
@@ -17,7 +16,7 @@ export const TeiEmbedRequest = v.object({
   ...common,
   prompt_name: v.nullish(v.string()),
   normalize: v.nullish(v.boolean(), true),
-  dimensions: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  dimensions: v.nullish(PositiveInteger),
 });
 
 /** The body of `POST /embed_all` and `POST /embed_sparse`. */

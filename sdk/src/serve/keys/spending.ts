@@ -1,4 +1,4 @@
-/** What a caller spends: counts by the minute. */
+/** Amounts that a caller spends, by name: requests, texts or tokens. */
 export type Amounts = Readonly<Record<string, number>>;
 
 const MINUTE_MS = 60_000;

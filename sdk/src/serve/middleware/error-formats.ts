@@ -10,7 +10,7 @@ import {
 import type { HuggingFaceErrorBody } from "../contract/hugging-face.ts";
 import type { TeiErrorBody } from "../contract/tei.ts";
 
-/** What callers may know of an error. */
+/** The part of an error that callers see. */
 export interface PublicError {
   readonly code: HttpErrorCode;
   readonly message: string;

@@ -3,7 +3,7 @@ import type { AnswerDetails } from "../service.ts";
 
 const VARIABLE = "bert-edge-answer";
 
-/** What limits and logs need to know of an answer. It has no texts and no results. */
+/** The part of an answer that limits and logs read. It has no texts and no results. */
 export interface NotedAnswer
   extends Pick<AnswerDetails, "model" | "version" | "tier" | "reason" | "tokens" | "timings" | "decision"> {
   /** Number of texts that were computed. */

@@ -6,7 +6,7 @@ import type { TaskAnswer } from "../service.ts";
 import { type BodySchema, readCall } from "./call.ts";
 import { backgroundOf, describeAnswer } from "./respond.ts";
 
-/** What the OpenAPI document says about a route. */
+/** Describes a route in the OpenAPI document. */
 export interface RouteDescription<S extends v.GenericSchema> {
   readonly summary: string;
   /** A body that a model of the route's task answers. */

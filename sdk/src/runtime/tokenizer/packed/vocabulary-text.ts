@@ -1,7 +1,7 @@
 import type { VocabularyText } from "../vocabulary-text.ts";
 import type { AddedToken } from "./packed-settings.ts";
 
-/** What differs between the kinds of tokenizers. */
+/** The parts in which the kinds of tokenizers differ. */
 interface VocabularyParts {
   /** Returns the spellings of all tokens that are not added tokens, by id. Called once, when they are needed. */
   spellings(): ReadonlyMap<number, string>;

@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import { totalLength } from "../../../artifact/total-length.ts";
 import type { AnswerDetails } from "../../service.ts";
 
 /** Execution providers of GPUs. */
@@ -15,7 +16,7 @@ export function describeWork(c: Context, answer: AnswerDetails, texts: readonly 
   const ms = (value: number) => `${Math.round(value)}`;
   c.header("x-compute-type", onGpu.has(provider) ? "gpu" : "cpu");
   c.header("x-compute-time", ms(inferenceMs));
-  c.header("x-compute-characters", `${texts.reduce((sum, { length }) => sum + length, 0)}`);
+  c.header("x-compute-characters", `${totalLength(texts)}`);
   c.header("x-compute-tokens", `${tokens}`);
   c.header("x-total-time", ms(queueMs + inferenceMs));
   c.header("x-tokenization-time", "0");

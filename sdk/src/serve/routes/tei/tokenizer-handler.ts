@@ -1,8 +1,8 @@
 import type { Handler } from "hono";
 import type * as v from "valibot";
-import { BertEdgeError } from "../../../artifact/error.ts";
 import type { Model } from "../../../runtime/model.ts";
 import type { Deployment } from "../../deployment.ts";
+import { checkSize } from "../../limits.ts";
 import { jsonBody } from "../../middleware/json-body.ts";
 import { backgroundOf } from "../respond.ts";
 import type { RouteDescription } from "../task-route.ts";
@@ -23,14 +23,7 @@ export const tokenizerHandler = <Env extends object, S extends v.GenericSchema>(
 ): Handler<{ Bindings: Env }> =>
   async function handleTokenizer(c) {
     const body: v.InferOutput<S> = await jsonBody(c, schema);
-    const { length } = items(body);
-    if (length > limits.maxInputs) {
-      throw new BertEdgeError(
-        "too_many_inputs",
-        `The request has ${length} inputs, but at most ${limits.maxInputs} are allowed.`,
-        { hint: "Send the inputs in several requests." },
-      );
-    }
+    checkSize(items(body).length, limits.maxInputs);
     const work = async (model: Model) => c.json(answer(model, body));
     return service(c.env).using(backgroundOf(c), work, c.req.param("model"));
   };

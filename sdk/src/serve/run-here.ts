@@ -1,0 +1,43 @@
+import { sideBySide } from "../artifact/side-by-side.ts";
+import { totalLength } from "../artifact/total-length.ts";
+import { sequencesOf } from "../runtime/engine/batching.ts";
+import { idsOf } from "../runtime/engine/token-sequence.ts";
+import type { RequestState } from "./choose-tier.ts";
+import type { Turns } from "./queue/turns.ts";
+import { maxLateMs } from "./routing/deadline.ts";
+import type { TierAnswer } from "./service.ts";
+
+/**
+ * Runs the model here, when it is the request's turn.
+ *
+ * @throws the errors of `Place.turn`
+ */
+export function runHere(
+  { query, work, model, sequences }: Required<RequestState>,
+  { lane, signal, now }: { readonly lane: Turns; readonly signal: AbortSignal | undefined; readonly now: () => number },
+): Promise<TierAnswer> {
+  const { budgetMs } = query.deadline;
+  const remainingMs = query.deadline.remainingMs();
+  const giveUpAt = remainingMs === undefined ? undefined : now() + remainingMs + maxLateMs(budgetMs) + work.compute.ms;
+  return lane.using(work, { signal, giveUpAt }, async (place) => {
+    const outputs: Float32Array<ArrayBuffer>[] = new Array(sequences.length);
+    let computeMs = 0;
+    await sideBySide(work.calls, work.parallel, async ({ indices, measuredMs }) => {
+      const part = await place.turn(measuredMs, () => model.run(sequencesOf(sequences, indices), now));
+      indices.forEach((index, i) => {
+        outputs[index] = part.outputs[i] as Float32Array<ArrayBuffer>;
+      });
+      computeMs += part.computeMs;
+    });
+    // Calls that ran side by side waited and computed at the same time.
+    const atATime = Math.min(work.parallel, work.calls.length);
+    return {
+      outputs,
+      tokens: totalLength(sequences.map(idsOf)),
+      model: model.manifest.name,
+      version: model.version,
+      provider: model.provider,
+      timings: { queue: place.waitedMs() / atATime, compute: computeMs / atATime },
+    };
+  });
+}
