@@ -6,9 +6,11 @@ import type { CheckReport } from "#sdk/cli/check/check-deployment.ts";
 import type { StepReport } from "#sdk/cli/deploy/run-steps.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
 import { createEdgeApp } from "#sdk/serve/edge-app.ts";
+import { readPointer } from "#sdk/storage/published-artifact.ts";
 import { s3Store } from "#sdk/storage/s3.ts";
 import { bertEdge } from "./fixtures/bert-edge-command.ts";
 import { startObjectStorage } from "./fixtures/object-storage.ts";
+import { oslsStandIn, REGION_STAND_IN_URL } from "./fixtures/osls-stand-in.ts";
 import { preparable } from "./fixtures/preparable.ts";
 import { serve } from "./fixtures/serve.ts";
 import { wranglerStandIn } from "./fixtures/wrangler-stand-in.ts";
@@ -22,48 +24,104 @@ interface Report {
 
 const KEY = "key-of-the-deployment";
 
-it("bert-edge deploy plans, deploys and checks, and the second run changes nothing", async () => {
+/** Makes a project with an artifact, stand-ins of the tools, and a deployed Worker that reads the published model. */
+async function project(secrets: Readonly<Record<string, string>>) {
   const { out: artifact, parent: root, run } = await preparable();
-  await run({ name: "bert-edge-mini", targets: ["edge"] });
-  const storage = await startObjectStorage();
-  onTestFinished(() => storage.stop());
+  await run({ name: "bert-edge-mini", targets: ["edge", "regional-cpu"] });
+  const [storage, ofRegion] = [await startObjectStorage(), await startObjectStorage()];
+  onTestFinished(async () => void (await Promise.all([storage.stop(), ofRegion.stop()])));
   const { bucket, endpoint, accessKeyId, secretAccessKey } = storage.access;
 
-  // What the deployed Worker would be: it reads the model that `deploy` publishes.
   const engine = await engineOnThisMachine("wasm");
   const app = createEdgeApp({ models: s3Store(storage.access), model: "bert-edge-mini", engine, keys: [KEY] });
   const url = await serve(getRequestListener(app.fetch));
 
-  const standIn = await wranglerStandIn(root);
-  await standIn.change({ url });
+  const wrangler = await wranglerStandIn(root);
+  await wrangler.change({ url });
   await mkdir(join(root, "functions"));
   await cp("functions/edge.ts", join(root, "functions/edge.ts"));
   const config = await readFile("wrangler.toml", "utf8");
   await writeFile(join(root, "wrangler.toml"), config.replace("bert-edge-models", bucket));
-  await writeFile(join(root, "secrets"), `API_KEYS=${KEY}\n`);
+  const lines = Object.entries(secrets).map(([name, value]) => `${name}=${value}\n`);
+  await writeFile(join(root, "secrets"), lines.join(""));
 
+  /** Runs the command. It must exit with 0, unless a stand-in kills it: then the result is undefined. */
   async function deploy(...more: string[]) {
     const args = ["deploy", "--model", artifact, "--secrets", "secrets", "--endpoint", endpoint, "--json", ...more];
-    const env = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey };
+    const env = {
+      ...{ R2_ACCESS_KEY_ID: accessKeyId, R2_SECRET_ACCESS_KEY: secretAccessKey },
+      ...{
+        AWS_ACCESS_KEY_ID: accessKeyId,
+        AWS_SECRET_ACCESS_KEY: secretAccessKey,
+        AWS_ENDPOINT_URL_S3: ofRegion.access.endpoint,
+      },
+    };
     const { code, stdout, stderr } = await bertEdge(args, { cwd: root, env });
+    for (const secret of Object.values(secrets)) expect(stdout + stderr).not.toContain(secret);
+    if (code === null) return undefined;
     expect(code, stderr).toBe(0);
-    expect(stdout + stderr).not.toContain(KEY);
     const report = JSON.parse(stdout) as Report;
     return { ...report, states: report.steps.map(({ state }) => state) };
   }
+  return { root, url, wrangler, ofRegion: ofRegion.access, deploy };
+}
 
+it("bert-edge deploy plans, deploys and checks, and the second run changes nothing", async () => {
+  const { url, wrangler, deploy } = await project({ API_KEYS: KEY });
   const plan = await deploy("--dry-run");
-  expect(plan.states).toEqual(["planned", "planned", "planned", "planned"]);
-  expect(plan.cost.plans.map(({ costPerMillion }) => costPerMillion)).toEqual([0, expect.any(Number)]);
-  expect(await standIn.changes()).toEqual([]);
+  expect(plan?.states).toEqual(["planned", "planned", "planned", "planned"]);
+  expect(plan?.cost.plans.map(({ costPerMillion }) => costPerMillion)).toEqual([0, expect.any(Number)]);
+  expect(await wrangler.changes()).toEqual([]);
 
   const first = await deploy();
-  expect(first.states).toEqual(["done", "done", "done", "done"]);
-  expect(first.check).toMatchObject({ ok: true, url });
-  const changes = await standIn.changes();
+  expect(first?.states).toEqual(["done", "done", "done", "done"]);
+  expect(first?.check).toMatchObject({ ok: true, url });
+  const changes = await wrangler.changes();
 
   const second = await deploy();
-  expect(second.states).toEqual(["kept", "kept", "kept", "kept"]);
-  expect(second.check?.ok).toBe(true);
-  expect(await standIn.changes()).toEqual(changes);
+  expect(second?.states).toEqual(["kept", "kept", "kept", "kept"]);
+  expect(second?.check?.ok).toBe(true);
+  expect(await wrangler.changes()).toEqual(changes);
+});
+
+it("bert-edge deploy with a region continues after SIGKILL behind every step", async () => {
+  const secrets = {
+    ...{ API_KEYS: KEY, REGION_KEY: "key-of-the-region" },
+    ...{ REGION_AWS_ACCESS_KEY_ID: "access-key-of-the-edge", REGION_AWS_SECRET_ACCESS_KEY: "secret-of-the-edge" },
+  };
+  const { root, wrangler, ofRegion, deploy } = await project(secrets);
+  const osls = await oslsStandIn(root);
+  await osls.change({ bucket: ofRegion.bucket });
+  await cp("serverless.yml", join(root, "serverless.yml"));
+
+  const plan = await deploy("--dry-run");
+  expect(plan?.steps.map(({ name }) => name)).toEqual([
+    ...["bucket", "model", "region", "region model", "secrets", "worker"],
+  ]);
+  expect(plan?.cost.plans.map(({ name }) => name)).toContain("AWS Lambda, 2048 MB");
+
+  // Each call comes right behind a step.
+  const kills = [
+    [wrangler, "r2 bucket create"],
+    [osls, "package"],
+    [osls, "deploy"],
+    [wrangler, "secret list"],
+    [wrangler, "secret bulk"],
+    [wrangler, "deploy functions/edge.ts --tag"],
+  ] as const;
+  for (const [tool, killAfter] of kills) {
+    await tool.change({ killAfter });
+    expect(await deploy(), killAfter).toBeUndefined();
+    await tool.change({ killAfter: undefined });
+  }
+  // The URL was lost with the last kill, so the Worker is deployed again.
+  expect((await deploy())?.states).toEqual(["kept", "kept", "kept", "kept", "kept", "done"]);
+  expect((await osls.state()).packages).toHaveLength(1);
+  expect(await readPointer(s3Store(ofRegion), "bert-edge-mini")).toMatchObject({ version: expect.any(String) });
+  expect((await wrangler.state()).secrets).toEqual({ ...secrets, REGION_URL: REGION_STAND_IN_URL });
+  const changes = [await wrangler.changes(), await osls.changes()];
+  expect((await deploy())?.states).toEqual(["kept", "kept", "kept", "kept", "kept", "kept"]);
+  expect([await wrangler.changes(), await osls.changes()]).toEqual(changes);
+  const calls = [...(await wrangler.calls()), ...(await osls.calls())].map(({ args }) => args.join(" ")).join("\n");
+  for (const secret of Object.values(secrets)) expect(calls).not.toContain(secret);
 });

@@ -322,8 +322,8 @@ export const errorCodes = {
     fix: "Export the model with the input names that transformers uses.",
   },
   login_missing: {
-    when: "`bert-edge deploy` needs a login or a choice that only a person can make. Nothing was changed.",
-    fix: "Do once what the hint says: log in, name the account, or make keys for the bucket.",
+    when: "`bert-edge deploy` needs a login, keys or a choice that only a person can make.",
+    fix: "Do once what the hint says: log in, name the account, or make keys. Then run the command again.",
   },
   model_constant: {
     when: "The model computes the same result for every text.",

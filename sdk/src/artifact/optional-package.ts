@@ -7,6 +7,7 @@ const purposes = {
   "@huggingface/hub": "to find models on the Hugging Face Hub",
   "onnxruntime-node": "to prepare models and to run them natively",
   "onnxruntime-web": "to run models that its own engine cannot run",
+  osls: "to deploy a region to AWS",
   wrangler: "to run a Worker on this machine",
 } as const;
 

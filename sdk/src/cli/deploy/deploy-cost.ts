@@ -1,7 +1,7 @@
 import type { Artifact } from "../../artifact/artifact.ts";
 import { forecastOf } from "../../compile/latency/platforms/forecast.ts";
 
-/** Where the edge can run, and what it costs there. */
+/** The plans on which a deployment can run, and their costs. */
 export interface DeployCost {
   /** Tokens of each request. */
   readonly tokens: number;
@@ -14,11 +14,14 @@ export interface DeployCost {
   }[];
 }
 
-/** Returns the cost of a million requests that the edge answers, as `prepare` reports it. */
-export function deployCost({ manifest, measurements }: Pick<Artifact, "manifest" | "measurements">): DeployCost {
+/** Returns the cost of a million requests that the edge, or a region on AWS Lambda, answers, as `prepare` reports it. */
+export function deployCost(
+  { manifest, measurements }: Pick<Artifact, "manifest" | "measurements">,
+  hasRegion: boolean,
+): DeployCost {
   const { tokens, platforms } = forecastOf(manifest, measurements).fit;
   const plans = platforms
-    .filter(({ target }) => target === "edge")
+    .filter(({ platform, target }) => target === "edge" || (hasRegion && platform.startsWith("aws-lambda")))
     .map(({ name, fits, costPerMillion, requestsPerDay }) => ({ name, fits, costPerMillion, requestsPerDay }));
   return { tokens, plans };
 }
@@ -29,5 +32,5 @@ export function costLine({ tokens, plans }: DeployCost): string {
     if (requestsPerDay !== undefined) return `${name}: $0, up to ${requestsPerDay} a day`;
     return `${name}: ${costPerMillion === undefined ? "not timed" : `$${costPerMillion.toFixed(2)}`}`;
   });
-  return `A million requests of ${tokens} tokens at the edge: ${each.join("; ")}. List prices, without free allowances.`;
+  return `A million requests of ${tokens} tokens, all on one of: ${each.join("; ")}. List prices, without free allowances.`;
 }

@@ -40,6 +40,7 @@ beforeEach(async () => {
     artifact: await smallArtifact(),
     secrets,
     wrangler,
+    region: undefined,
     dryRun: false,
   };
 });

@@ -1,10 +1,12 @@
+import { createHash } from "node:crypto";
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { publish } from "../../storage/publish.ts";
-import { readPointer } from "../../storage/published-artifact.ts";
 import type { WritableStore } from "../../storage/store.ts";
-import { keepUrl, knownUrl } from "./known-url.ts";
+import { knownDeployment } from "./known-deployment.ts";
+import { modelStep } from "./model-step.ts";
 import type { DeploySecrets } from "./read-secrets.ts";
+import type { RegionStack } from "./region-calls.ts";
+import { type RegionDeployment, regionSteps } from "./region-steps.ts";
 import { type RunStepsOptions, runSteps, type StepReport } from "./run-steps.ts";
 import type { WranglerCalls } from "./wrangler-calls.ts";
 
@@ -22,6 +24,8 @@ export interface DeployOptions extends RunStepsOptions {
   readonly artifact: PublishableArtifact;
   readonly secrets: DeploySecrets;
   readonly wrangler: WranglerCalls;
+  /** Undefined if the deployment has no region, or one that is deployed elsewhere. */
+  readonly region: RegionDeployment | undefined;
 }
 
 export interface Deployed {
@@ -30,18 +34,23 @@ export interface Deployed {
   readonly url: string | undefined;
 }
 
+/** Secrets of a Worker that signs its requests to a region on AWS. */
+const SIGNING = ["REGION_AWS_ACCESS_KEY_ID", "REGION_AWS_SECRET_ACCESS_KEY"];
+
 /**
- * Deploys an edge: bucket, model, secrets, Worker. Does only what is left.
+ * Deploys an edge: bucket, model, region, secrets, Worker. Does only what is left.
  *
- * @throws BertEdgeError `deploy_failed`, and the errors of `publish`
+ * @throws BertEdgeError `deploy_failed`, `login_missing` when the edge has no keys for the region, and the errors of `publish`
  */
 export async function deployProject(options: DeployOptions): Promise<Deployed> {
   const { root, config, worker, account, bucket, store, artifact, secrets, wrangler } = options;
-  const { manifest, version } = artifact;
+  const known = await knownDeployment(root, { worker, account });
+  const region = options.region && regionSteps(options.region, artifact, known);
   let hasBucket = false;
-  let missing: string[] = [];
+  let missing: Record<string, string> = {};
+  let unsigned = false;
   let tag = "";
-  let url = await knownUrl(root, { worker, account });
+  let url = known.facts.url;
 
   const steps = await runSteps(
     [
@@ -57,21 +66,27 @@ export async function deployProject(options: DeployOptions): Promise<Deployed> {
           hasBucket = true;
         },
       },
-      {
-        name: "model",
-        what: `publish ${manifest.name}@${version} to the bucket`,
-        isDone: async () => hasBucket && (await currentVersion()) === version,
-        run: async () => void (await publish(artifact, store)),
-      },
+      modelStep({ name: "model", bucket: "the bucket", artifact, store: () => (hasBucket ? store : undefined) }),
+      ...(region?.steps ?? []),
       {
         name: "secrets",
-        what: `set the Worker's secrets ${Object.keys(secrets).join(", ")}, unless they are set`,
+        what: `set the Worker's secrets ${[...Object.keys(secrets), ...(region ? ["REGION_URL"] : [])].join(", ")}, unless they are set`,
         async isDone() {
-          const known = await wrangler.secretNames();
-          missing = Object.keys(secrets).filter((name) => !known.includes(name));
-          return missing.length === 0;
+          const there = await wrangler.secretNames();
+          const stack = region?.stack();
+          missing = Object.fromEntries(Object.entries(secrets).filter(([name]) => !there.includes(name)));
+          if (stack && known.facts.regionAccess !== accessOf(stack, secrets)) {
+            missing = { ...missing, ...regionSecrets(stack, secrets) };
+          }
+          unsigned = region !== undefined && !SIGNING.every((name) => name in secrets || there.includes(name));
+          return Object.keys(missing).length === 0 && !unsigned && (!region || stack !== undefined);
         },
-        run: () => wrangler.putSecrets(Object.fromEntries(missing.map((name) => [name, secrets[name] as string]))),
+        async run() {
+          const stack = region?.stack();
+          if (stack && unsigned) throw signingMissing(stack);
+          await wrangler.putSecrets(missing);
+          if (stack) await known.keep({ regionAccess: accessOf(stack, secrets) });
+        },
       },
       {
         name: "worker",
@@ -82,21 +97,25 @@ export async function deployProject(options: DeployOptions): Promise<Deployed> {
         },
         async run() {
           url = await wrangler.deploy(tag);
-          if (url !== undefined) await keepUrl(root, { worker, account, url });
+          if (url !== undefined) await known.keep({ url });
         },
       },
     ],
     options,
   );
   return { steps, url };
-
-  /** Returns the version that the bucket has; undefined without the model. */
-  async function currentVersion(): Promise<string | undefined> {
-    try {
-      return (await readPointer(store, manifest.name)).version;
-    } catch (error) {
-      if (error instanceof BertEdgeError && error.code === "model_not_published") return undefined;
-      throw error;
-    }
-  }
 }
+
+/** The secrets by which the Worker reaches the region. They must be those of the region, so they replace older ones. */
+const regionSecrets = ({ url }: RegionStack, { REGION_KEY = "" }: DeploySecrets) => ({ REGION_URL: url, REGION_KEY });
+
+const accessOf = (stack: RegionStack, secrets: DeploySecrets): string =>
+  createHash("sha256")
+    .update(JSON.stringify(regionSecrets(stack, secrets)))
+    .digest("hex")
+    .slice(0, 12);
+
+const signingMissing = ({ user }: RegionStack) =>
+  new BertEdgeError("login_missing", `The edge has no keys to sign requests to the region with.`, {
+    hint: `Once: run \`aws iam create-access-key --user-name ${user}\`, and add its keys to the file of secrets as ${SIGNING.join(" and ")}. Then run the command again: it continues with what is left.`,
+  });

@@ -20,16 +20,20 @@ interface DeployReport extends Deployed {
 }
 
 export const deployCommand = new Command("deploy")
-  .description("deploy the edge: bucket, model, secrets, Worker; then check it. A second run does only what is left")
+  .description("deploy bucket, model, region, secrets and Worker; then check them. A second run does only what is left")
   .requiredOption("--model <artifact>", "artifact folder")
-  .requiredOption("--secrets <file>", "file of lines NAME=value: API_KEYS, and with a region REGION_URL and REGION_KEY")
+  .requiredOption(
+    "--secrets <file>",
+    "file of lines NAME=value: API_KEYS, REGION_KEY for the region of serverless.yml, and REGION_URL for one elsewhere",
+  )
   .option("--endpoint <url>", "S3 endpoint of the bucket (default: R2 of the account)")
   .option("--dry-run", "print what is left to do, and the cost of a million requests; change nothing")
   .option("--json", "print the report as JSON")
   .addHelpText(
     "after",
-    "\nOnce: `npx wrangler login`, and R2 keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Secrets that the Worker has are" +
-      "\nnot replaced: change one with `npx wrangler secret put`.",
+    "\nOnce: `npx wrangler login`, R2 keys in R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY, and for the region of serverless.yml" +
+      "\ncredentials of AWS. Secrets that the Worker has are not replaced, apart from those of that region: change one with" +
+      "\n`npx wrangler secret put`.",
   )
   .action(async ({ model, secrets, endpoint, json, ...options }: Options) => {
     const dryRun = options.dryRun ?? false;
@@ -44,7 +48,7 @@ export const deployCommand = new Command("deploy")
       dryRun,
       onStep: ({ state, name, what }) => printNote(`${state.padEnd(8)}${name}: ${what}`),
     });
-    const cost = deployCost(deployment.artifact);
+    const cost = deployCost(deployment.artifact, deployment.region !== undefined);
     printNote(costLine(cost));
     const check = dryRun || url === undefined ? undefined : await checked(url, model, key);
     const report: DeployReport = { steps, url, cost, check };

@@ -1,4 +1,6 @@
-import { relative } from "node:path";
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
+import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { assertLoadable } from "../../runtime/assert-loadable.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
@@ -7,7 +9,9 @@ import { edgeScript, openProject } from "../dev/project.ts";
 import { readWranglerConfig } from "../wrangler.ts";
 import { chooseAccount } from "./choose-account.ts";
 import type { DeployOptions } from "./deploy-project.ts";
-import { readSecrets } from "./read-secrets.ts";
+import { type DeploySecrets, readSecrets } from "./read-secrets.ts";
+import { REGION_CONFIG, regionCalls } from "./region-calls.ts";
+import type { RegionDeployment } from "./region-steps.ts";
 import { wranglerCalls } from "./wrangler-calls.ts";
 
 interface DeploymentNames {
@@ -58,12 +62,49 @@ export async function prepareDeployment(names: DeploymentNames): Promise<Omit<De
   });
   const account = chooseAccount(await wrangler.accounts(), configured ?? process.env["CLOUDFLARE_ACCOUNT_ID"]);
   wrangler.useAccount(account);
-  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_PROFILE } = process.env;
-  if (!(AWS_ACCESS_KEY_ID && AWS_SECRET_ACCESS_KEY) && !AWS_PROFILE) {
-    throw new BertEdgeError("login_missing", "There are no keys for the R2 bucket.", {
-      hint: "Once: in Cloudflare's dashboard (R2, Manage API tokens), make a token with Object Read & Write. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to its keys. Nothing was changed.",
-    });
+  const region = await regionOf(root, artifact, secrets);
+  const store = s3Publisher({
+    bucket,
+    endpoint: endpoint ?? `https://${account}.r2.cloudflarestorage.com`,
+    ...r2Keys(region !== undefined),
+  });
+  return { root, config, worker: name, account, bucket, store, artifact, secrets, wrangler, region };
+}
+
+/** Returns the region of the project's serverless.yml, if the secrets have a key for it and name no region elsewhere. */
+async function regionOf(
+  root: string,
+  { manifest, version }: PublishableArtifact,
+  { REGION_KEY, REGION_URL }: DeploySecrets,
+): Promise<RegionDeployment | undefined> {
+  if (REGION_KEY === undefined || REGION_URL !== undefined || !existsSync(join(root, REGION_CONFIG))) return undefined;
+  if (!manifest.targets["regional-cpu"]) {
+    throw new BertEdgeError(
+      "target_missing",
+      `${manifest.name}@${version} has no target regional-cpu for AWS Lambda.`,
+      {
+        hint: "Prepare the model again with --targets edge,regional-cpu, or take REGION_KEY out of the file of secrets.",
+      },
+    );
   }
-  const store = s3Publisher({ bucket, endpoint: endpoint ?? `https://${account}.r2.cloudflarestorage.com` });
-  return { root, config, worker: name, account, bucket, store, artifact, secrets, wrangler };
+  const calls = regionCalls({ root, model: manifest.name, secrets: { REGION_KEY } });
+  // Missing credentials are an error before anything changes.
+  await calls.stack();
+  return { calls, store: ({ bucket, awsRegion }) => s3Publisher({ bucket, region: awsRegion }) };
+}
+
+/**
+ * Returns the keys of the R2 bucket; none if the AWS SDK shall find them. With a region on AWS, AWS_ACCESS_KEY_ID is that of AWS.
+ *
+ * @throws BertEdgeError `login_missing`
+ */
+function r2Keys(hasRegion: boolean): { accessKeyId: string; secretAccessKey: string } | undefined {
+  const { R2_ACCESS_KEY_ID, R2_SECRET_ACCESS_KEY, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_PROFILE } = process.env;
+  if (R2_ACCESS_KEY_ID && R2_SECRET_ACCESS_KEY) {
+    return { accessKeyId: R2_ACCESS_KEY_ID, secretAccessKey: R2_SECRET_ACCESS_KEY };
+  }
+  if (!hasRegion && ((AWS_ACCESS_KEY_ID && AWS_SECRET_ACCESS_KEY) || AWS_PROFILE)) return undefined;
+  throw new BertEdgeError("login_missing", "There are no keys for the R2 bucket.", {
+    hint: "Once: in Cloudflare's dashboard (R2, Manage API tokens), make a token with Object Read & Write. Set R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY to its keys. Nothing was changed.",
+  });
 }

@@ -2,13 +2,11 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
-import { BertEdgeError } from "../../artifact/error.ts";
 import { disposableFolder } from "../disposable-folder.ts";
 import { packageFile } from "../package-file.ts";
-import { runTool, type ToolOutput } from "./run-tool.ts";
+import { projectTool } from "./project-tool.ts";
 
-/** Timeouts in ms: of a question or a small change, and of building and uploading a Worker. */
-const CALL_MS = 120_000;
+/** Timeout in ms of building and uploading a Worker. */
 const DEPLOY_MS = 300_000;
 
 const Account = v.object({ id: v.string(), name: v.string() });
@@ -49,42 +47,15 @@ export interface WranglerCalls {
 
 /** @throws BertEdgeError `package_missing` */
 export function wranglerCalls({ root, script, secrets }: WranglerOptions): WranglerCalls {
-  const bin = packageFile(root, "wrangler", "bin/wrangler.js");
   let account: Record<string, string> = {};
-
-  // API_KEYS has several keys, and a message can have one of them.
-  const hidden = secrets.flatMap((secret) => [secret, ...secret.split(",")]).filter((secret) => secret.trim() !== "");
-  const masked = (output: string) => hidden.reduce((text, secret) => text.replaceAll(secret, "…"), output);
-
-  const failure = (args: readonly string[], { code, stdout, stderr }: ToolOutput, cause?: unknown) =>
-    new BertEdgeError(
-      "deploy_failed",
-      `wrangler ${args.join(" ")} ended with ${code}:\n${masked(`${stdout}${stderr}`).trim().slice(-2_000)}`,
-      {
-        hint: "Correct the error in the output above, then run the command again: it continues with what is left.",
-        cause,
-      },
-    );
-
-  async function run(
-    args: readonly string[],
-    { stdin, timeoutMs = CALL_MS, env = {} }: { stdin?: string; timeoutMs?: number; env?: Record<string, string> } = {},
-  ): Promise<ToolOutput> {
-    const tool = {
-      name: "wrangler",
-      script: bin,
-      cwd: root,
-      // Without a terminal, wrangler asks nothing. CI keeps it from trying to log in.
-      env: { WRANGLER_SEND_METRICS: "false", CI: "true", ...account, ...env },
-    };
-    return runTool(tool, args, { timeoutMs, ...(stdin !== undefined && { stdin }) });
-  }
-
-  async function done(...how: Parameters<typeof run>): Promise<ToolOutput> {
-    const output = await run(...how);
-    if (output.code !== 0) throw failure(how[0], output);
-    return output;
-  }
+  const { run, done, failure } = projectTool({
+    name: "wrangler",
+    script: packageFile(root, "wrangler", "bin/wrangler.js"),
+    root,
+    secrets,
+    // Without a terminal, wrangler asks nothing. CI keeps it from trying to log in.
+    env: () => ({ WRANGLER_SEND_METRICS: "false", CI: "true", ...account }),
+  });
 
   /** Runs a question. Returns undefined if wrangler fails because what it asks for does not exist. */
   async function found<Schema extends v.GenericSchema>(
