@@ -20,6 +20,10 @@ export const parts: Readonly<Record<string, Part>> = {
     what: "requests of mixed lengths in the region, one after another on all cores or one on each core",
     run: async (context) => (await import("./sessions.ts")).sessions(context),
   },
+  overload: {
+    what: "a region alone, with more requests than it can answer: 3 layers of width 768, random weights",
+    run: async (context) => (await import("./overload.ts")).overload(context),
+  },
   cancel: {
     what: "the next request after 200 whose clients have gone",
     run: async (context) => (await import("./cancel.ts")).cancel(context),
