@@ -8,6 +8,7 @@ import { printNote } from "#sdk/cli/output.ts";
 const benchmarks: Readonly<Record<string, () => Promise<unknown>>> = {
   accuracy: () => import("./accuracy.ts"),
   engine: () => import("./engine.ts"),
+  gpu: () => import("./gpu.ts"),
   heads: () => import("./heads.ts"),
   kernels: () => import("./kernels.ts"),
   optimize: () => import("./optimize.ts"),

@@ -42,7 +42,7 @@ const { model, sessions, names } = forms;
 log.stage("one text");
 const times = await timeSideBySide(sessions, { tokens: TOKENS, rounds, vocabulary: model.config.vocabularySize });
 log.stage("64 texts of 128 tokens");
-const outside = await outsideShare(forms);
+const outside = await outsideShare({ file: forms.mixed, head: forms.head, vocabulary: model.config.vocabularySize });
 
 const agreement = new Map<string, { meanCosine: number; minCosine: number }>();
 if (sts !== undefined) {

@@ -1,7 +1,7 @@
 import * as ort from "onnxruntime-node";
+import type { VectorHead } from "#sdk/runtime/engine/engine.ts";
 import { type OrtEncoder, ortRun } from "#sdk/runtime/engine/ort-run.ts";
 import { median } from "../run-tool.ts";
-import type { Forms } from "./forms.ts";
 
 const [TEXTS, TOKENS, ROUNDS] = [64, 128, 5];
 
@@ -13,11 +13,26 @@ export interface OutsideShare {
   readonly inJavaScript: number;
 }
 
+export interface OutsideOptions {
+  /** A model file with an output for vectors. */
+  readonly file: Uint8Array<ArrayBuffer>;
+  readonly head: VectorHead;
+  /** Number of token ids. */
+  readonly vocabulary: number;
+  /** Execution provider. Default `cpu`. */
+  readonly provider?: string | undefined;
+}
+
 /** Measures what 64 texts of 128 tokens, as one batch, cost outside of `session.run`. */
-export async function outsideShare({ mixed, head, model }: Forms): Promise<OutsideShare> {
-  const session = await ort.InferenceSession.create(mixed);
+export async function outsideShare({
+  file,
+  head,
+  vocabulary,
+  provider = "cpu",
+}: OutsideOptions): Promise<OutsideShare> {
+  const session = await ort.InferenceSession.create(file, { executionProviders: [provider] });
   const texts = Array.from({ length: TEXTS }, (_, row) =>
-    Int32Array.from({ length: TOKENS }, (_, i) => (row * 31 + i * 7919) % model.config.vocabularySize),
+    Int32Array.from({ length: TOKENS }, (_, i) => (row * 31 + i * 7919) % vocabulary),
   );
   async function share(outputNames: readonly string[]): Promise<number> {
     let insideMs = 0;

@@ -2,9 +2,14 @@ import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-
 
 /**
  * Length of a request: one word, one text of 3 to 12 words, one text of 200 words, one of these three, or a number of
- * tokens. Several texts share the tokens if one text cannot hold them.
+ * tokens, which `texts` share. Default: as few texts as can hold them.
  */
-export type TextLength = "word" | "short" | "long" | "mixed" | { readonly tokens: number };
+export type TextLength =
+  | "word"
+  | "short"
+  | "long"
+  | "mixed"
+  | { readonly tokens: number; readonly texts?: number | undefined };
 
 const LONG_WORDS = 200;
 const SHORT_WORDS = { least: 3, most: 12 };
@@ -30,8 +35,7 @@ export function drawTexts(length: TextLength, random: () => number): string[] {
   if (length === "word") return [one(WORDS)];
   if (length === "short") return [one(short)];
   if (length === "long") return [longText(() => one(latin))];
-  const { tokens } = length;
-  const texts = Math.ceil(tokens / MAX_TOKENS);
+  const { tokens, texts = Math.ceil(tokens / MAX_TOKENS) } = length;
   return Array.from({ length: texts }, () =>
     Array.from({ length: Math.round(tokens / texts) - 2 }, () => one(WORDS)).join(" "),
   );
