@@ -9,6 +9,7 @@ import { int8Edge } from "./schemes/int8-edge.ts";
 import { matMulNBits } from "./schemes/matmul-nbits.ts";
 import { smoothActivations } from "./smooth-activations.ts";
 import { splitSkipLayerNorms } from "./split-skip-layer-norms.ts";
+import { untiedWeights } from "./untied-weights.ts";
 import { ROUND_TO_NEAREST, type RoundingOptions } from "./weights/quantize-weight.ts";
 import type { WorkContext } from "./weights/quantize-weights.ts";
 import { type WeightQuantizer, weightQuantizer } from "./weights/weight-quantizer.ts";
@@ -51,7 +52,7 @@ const gptqAndClipping: RoundingOptions = { ...gptq, clipping: true };
 export const precisions: Readonly<Record<Precision, (fused: Graph, options?: PrecisionOptions) => Quantizer>> = {
   /** Uses onnxruntime's fastest int8 kernels. They have one scale per activation tensor, so activations are smoothed. */
   int8: (fused, options = {}) => {
-    const { graph, statistics } = smoothActivations(fused, "gains", options.statistics);
+    const { graph, statistics } = smoothActivations(untiedWeights(fused), "gains", options.statistics);
     const schemes = { int4: matMulNBits({ bits: 4, block: BLOCK }), int8: int8Dynamic() };
     return onCpu(mixedPrecision(graph, int4Nodes(graph, options), schemes, weightQuantizer(gptq, statistics)));
   },
@@ -60,7 +61,7 @@ export const precisions: Readonly<Record<Precision, (fused: Graph, options?: Pre
    * MatMulNBits, which has a scale for each token. Activations are smoothed according to texts.
    */
   "int8-mixed": (fused, options = {}) => {
-    const { graph, statistics } = smoothActivations(fused, "texts", options.statistics);
+    const { graph, statistics } = smoothActivations(untiedWeights(fused), "texts", options.statistics);
     const schemes = {
       int4: matMulNBits({ bits: 4, block: BLOCK }),
       blocks: matMulNBits({ bits: 8, block: MIXED_BLOCK }),
@@ -70,13 +71,14 @@ export const precisions: Readonly<Record<Precision, (fused: Graph, options?: Pre
     return onCpu(mixedPrecision(graph, int4Nodes(graph, options), schemes, quantizeWeights, matMuls(graph)));
   },
   /** Uses onnxruntime's MatMulNBits: slower than `int8`, but closer to float32. */
-  "int8-blocks": (fused, options = {}) => {
+  "int8-blocks": (tied, options = {}) => {
+    const fused = untiedWeights(tied);
     const schemes = { int4: matMulNBits({ bits: 4, block: BLOCK }), int8: matMulNBits({ bits: 8, block: BLOCK }) };
     return onCpu(mixedPrecision(fused, int4Nodes(fused, options), schemes, weightQuantizer(gptq, options.statistics)));
   },
   /** Uses the operators of the edge engine. */
   "int8-edge": (original, { statistics: observed, tableBits = 8 } = {}) => {
-    const { graph: fused, statistics } = edgeForm(original, observed);
+    const { graph: fused, statistics } = edgeForm(untiedWeights(original), observed);
     // Each token has its own activation scale, so only differences between channels reduce accuracy. Smoothing needs
     // activation statistics to find these differences.
     const smooth = statistics ? smoothActivations(fused, "texts", statistics) : { graph: fused, statistics };
