@@ -1,11 +1,11 @@
+import { decodeFloats } from "../serve/contract/base64.ts";
+import type { EmbedRequest, EmbedResponse } from "../serve/contract/embed.ts";
+import { type CallChoice, type CallSettings, callAll } from "./call-all.ts";
 import { snakeCase } from "./camel-case.ts";
 import { collectCalls } from "./collect-calls.ts";
-import { type CallSettings, embedAll } from "./embed-all.ts";
 import { type EmbedManyOptions, embedMany } from "./embed-many.ts";
 import type { Embeddings, EmbedOptions, PartialEmbeddings, SkippingOptions } from "./embeddings.ts";
-import { request } from "./request.ts";
-import { resultOf, type SendTask, TaskMethods } from "./task-methods.ts";
-import { withRetries } from "./with-retries.ts";
+import { type CallList, TaskMethods } from "./task-methods.ts";
 
 export interface BertEdgeOptions {
   /** The URL of the deployment, for example `https://bert.example.workers.dev`. It may end in `/v1`. */
@@ -33,7 +33,8 @@ export interface BertEdgeOptions {
 
 /** Client of a bert-edge deployment. */
 export class BertEdge extends TaskMethods {
-  readonly #settings: Omit<CallSettings, "fetch" | "signal"> & Pick<BertEdgeOptions, "fetch">;
+  readonly #settings: Omit<CallSettings, "fetch" | keyof CallChoice> &
+    Pick<BertEdgeOptions, "fetch" | "latencyBudgetMs">;
 
   readonly #collect: ReturnType<typeof collectCalls> | undefined;
 
@@ -70,9 +71,11 @@ export class BertEdge extends TaskMethods {
     texts: string | readonly string[],
     options: EmbedOptions | SkippingOptions = {},
   ): Promise<Embeddings | PartialEmbeddings> {
-    const embedList = (list: readonly string[], choice: EmbedOptions | SkippingOptions) =>
-      embedAll(list, { ...choice, ...this.#settingsWith(choice) });
     const { signal, onProgress, onError, ...shared } = options;
+    const embedList = async (list: readonly string[], choice: EmbedOptions | SkippingOptions) => {
+      const { results: embeddings, ...details } = await callAll(embedTask(shared), list, this.#settingsWith(choice));
+      return { embeddings, ...details };
+    };
     const isAlone = typeof texts !== "string" || signal || onProgress;
     const { failed, ...result } =
       this.#collect && !isAlone
@@ -97,21 +100,28 @@ export class BertEdge extends TaskMethods {
     return embedMany(texts, { batchSize, concurrency, embed }, options);
   }
 
-  protected send: SendTask = async (route, body, { latencyBudgetMs, tier, signal, ...options } = {}) => {
-    const settings = {
-      ...this.#settingsWith({ latencyBudgetMs }),
-      tier,
-      signal: signal ?? new AbortController().signal,
-    };
-    const question = { route, body: snakeCase({ ...body, ...options }), read: resultOf };
-    const { result, details } = await withRetries(() => request(question, settings), settings);
-    return { ...result, ...details } as never;
+  protected callList: CallList = async (
+    { body, ...task },
+    inputs,
+    { latencyBudgetMs, tier, signal, ...fields } = {},
+  ) => {
+    const withFields = { ...task, body: (part: typeof inputs) => snakeCase({ ...body(part), ...fields }) };
+    const { failed, ...answer } = await callAll(
+      withFields,
+      inputs,
+      this.#settingsWith({ latencyBudgetMs, tier, signal }),
+    );
+    // Without `onError: "skip"`, no input fails alone.
+    return answer as never;
   };
 
   /** Returns the settings of a call, whose budget comes before the client's. */
-  #settingsWith({ latencyBudgetMs }: { latencyBudgetMs?: number | undefined }) {
+  #settingsWith({ latencyBudgetMs, tier, signal, onProgress, onError }: CallChoice): CallSettings {
     const { fetch: send = fetch, ...settings } = this.#settings;
-    return { ...settings, fetch: send, latencyBudgetMs: latencyBudgetMs ?? settings.latencyBudgetMs };
+    return {
+      ...{ ...settings, fetch: send, tier, signal, onProgress, onError },
+      latencyBudgetMs: latencyBudgetMs ?? settings.latencyBudgetMs,
+    };
   }
 }
 
@@ -121,3 +131,18 @@ function withoutVersion(baseURL: string): string {
   url.pathname = url.pathname.replace(/\/*(\/v1\/*)?$/, "/");
   return url.href;
 }
+
+/** The route of `embed`, with the options that are fields of its body. */
+const embedTask = ({
+  truncate = false,
+  promptName,
+  dimensions,
+  model,
+}: EmbedOptions | Omit<EmbedOptions, "onError">) => ({
+  route: "embed",
+  body: (inputs: readonly string[]): EmbedRequest => ({
+    ...{ inputs: [...inputs], encoding_format: "base64" },
+    ...snakeCase<Partial<EmbedRequest>>({ truncate, promptName, dimensions, model }),
+  }),
+  read: ({ embeddings }: EmbedResponse) => (embeddings as string[]).map(decodeFloats),
+});

@@ -68,11 +68,10 @@ export interface RequestDetails {
   remainingMs: number | undefined;
 }
 
-export interface Embeddings {
-  /** One vector [dimensions] per text, in the order of the texts. */
-  embeddings: Float32Array<ArrayBuffer>[];
+/** The model and the tier that answered a call, and its requests. */
+export interface CallDetails {
   model: string;
-  /** The version of the model that computed all vectors. */
+  /** The version of the model that computed all results. */
   version: string;
   /** The tier and the reason that all requests have in common, or `mixed`. */
   tier: Tier | "mixed";
@@ -86,10 +85,15 @@ export interface Embeddings {
   requests: RequestDetails[];
 }
 
+export interface Embeddings extends CallDetails {
+  /** One vector [dimensions] per text, in the order of the texts. */
+  embeddings: Float32Array<ArrayBuffer>[];
+}
+
 /** The result of a call with `onError: "skip"`. If all texts failed, model, version, tier and reason are undefined. */
 export interface PartialEmbeddings
-  extends Pick<Embeddings, "predictedMs" | "remainingMs" | "tokens" | "requests">,
-    Partial<Pick<Embeddings, "model" | "version" | "tier" | "reason">> {
+  extends Pick<CallDetails, "predictedMs" | "remainingMs" | "tokens" | "requests">,
+    Partial<Pick<CallDetails, "model" | "version" | "tier" | "reason">> {
   /** One vector [dimensions] per text, in the order of the texts; undefined for texts that failed. */
   embeddings: (Float32Array<ArrayBuffer> | undefined)[];
   /** The texts that failed, in their order: index in the list of texts, and why. */

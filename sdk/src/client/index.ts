@@ -11,9 +11,11 @@ export type { EntityResult, TagRequest, TagResponse } from "../serve/contract/ta
 export type { TokenVectorsRequest, TokenVectorsResponse } from "../serve/contract/token-vectors.ts";
 export type { ZeroShotRequest, ZeroShotResponse } from "../serve/contract/zero-shot.ts";
 export { BertEdge, type BertEdgeOptions } from "./bert-edge.ts";
+export type { ListTask } from "./call-all.ts";
 export type { CamelCase, CamelName } from "./camel-case.ts";
 export type { EmbedManyOptions } from "./embed-many.ts";
 export type {
+  CallDetails,
   CallOptions,
   Embeddings,
   EmbedOptions,
@@ -36,11 +38,11 @@ export { RateLimitError } from "./errors/rate-limit-error.ts";
 export { TimeoutError } from "./errors/timeout-error.ts";
 export { UnavailableError } from "./errors/unavailable-error.ts";
 export { VersionChangedError } from "./errors/version-changed-error.ts";
-export type { ReplyDetails } from "./request.ts";
 export type {
   AnswerRequestOptions,
   Answers,
   AskedQuestion,
+  CallList,
   Classification,
   ClassifyInput,
   ClassifyRequestOptions,
@@ -51,7 +53,6 @@ export type {
   RerankRequestOptions,
   RouteAnswer,
   RouteOptions,
-  SendTask,
   Similarities,
   SimilarityRequestOptions,
   SparseRequestOptions,

@@ -42,8 +42,8 @@ interface Question<Response extends AnswerFields, T> {
   /** Name of the route under `/v1`. */
   readonly route: string;
   readonly body: object;
-  /** The request's texts, as indices in the caller's list. Default: the texts of the request are that list. */
-  readonly indices?: readonly number[];
+  /** The request's inputs, as indices in the caller's list. */
+  readonly indices: readonly number[];
   /** @throws an error if the answer is not from bert-edge */
   readonly read: (json: Response) => T;
 }

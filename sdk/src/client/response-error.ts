@@ -8,9 +8,9 @@ import { UnavailableError } from "./errors/unavailable-error.ts";
 /**
  * Turns a response that is not 200 into an error.
  *
- * @param indices the request's texts, as indices in the caller's list. Default: the texts of the request are that list
+ * @param indices the request's inputs, as indices in the caller's list
  */
-export function responseError(response: Response, body: string, indices?: readonly number[]): BertEdgeClientError {
+export function responseError(response: Response, body: string, indices: readonly number[]): BertEdgeClientError {
   const { status, headers } = response;
   const { message, ...details } = serviceError(body, indices) ?? platformError(status, body);
   // The service forbids retries that would fail again.
@@ -33,12 +33,12 @@ type Described = ErrorDetails & { message: string };
  * Reads an error in the format of bert-edge; undefined if the body is none. Indices and messages name texts of the
  * caller's list.
  */
-function serviceError(body: string, indices: readonly number[] | undefined): Described | undefined {
+function serviceError(body: string, indices: readonly number[]): Described | undefined {
   try {
     const { code, message, hint, index } = (JSON.parse(body) as ErrorBody).error;
     if (typeof code !== "string" || typeof message !== "string") return undefined;
     // A batch that is too large is halved until its first text is alone.
-    const at = indices ? indices[index ?? (code === "body_too_large" ? 0 : -1)] : index;
+    const at = indices[index ?? (code === "body_too_large" ? 0 : -1)];
     return {
       code,
       message: at === undefined ? message : message.replace(/^Input \d+/, `Input ${at}`),

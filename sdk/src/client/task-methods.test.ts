@@ -24,13 +24,17 @@ const sparse: Task = { task: "sparse" };
 const tokenVectors: Task = { task: "token-vectors", dimensions: 4 };
 
 /** Makes a client of an app in this process that serves a model for the task. Records the requests. */
-async function clientOf(task: Task) {
-  const app = createEdgeApp({ models: await taskStore(task), model: TINY.name, keys: ["k"], engine: taskEngine(task) });
+async function clientOf(task: Task, { maxInputs = 2_048, batchSize = 128 } = {}) {
+  const app = createEdgeApp({
+    ...{ models: await taskStore(task), model: TINY.name, keys: ["k"], engine: taskEngine(task) },
+    limits: { maxInputs },
+  });
   const sent: { path: string; body: unknown; headers: Headers }[] = [];
   const client = new BertEdge({
     baseURL: "https://edge.test",
     apiKey: "k",
     maxRetries: 0,
+    batchSize,
     fetch: (async (url: URL, init: RequestInit) => {
       sent.push({ path: url.pathname, body: JSON.parse(init.body as string), headers: new Headers(init.headers) });
       return app.request(url.href, init, {});
@@ -53,7 +57,7 @@ describe("the methods of tasks", () => {
     const answer = await pairs.client.classify({ text: "to be", textPair: "or not" }, { functionToApply: "sigmoid" });
     expect(answer.results).toHaveLength(1);
     expect(pairs.sent[0]?.body).toEqual({
-      inputs: { text: "to be", text_pair: "or not" },
+      inputs: [{ text: "to be", text_pair: "or not" }],
       function_to_apply: "sigmoid",
     });
   });
@@ -104,7 +108,7 @@ describe("the methods of tasks", () => {
   it("send the model, the budget and the tier of a call", async () => {
     const { client, sent } = await clientOf(classify);
     await client.classify("a", { model: TINY.name, latencyBudgetMs: 5_000, tier: "edge" });
-    expect(sent[0]?.body).toEqual({ inputs: "a", model: TINY.name });
+    expect(sent[0]?.body).toEqual({ inputs: ["a"], model: TINY.name });
     expect(sent[0]?.headers.get("x-latency-budget-ms")).toBe("5000");
     expect(sent[0]?.headers.get("x-bert-edge-tier")).toBe("edge");
     const embedding = await clientOf(embed);
@@ -120,6 +124,48 @@ describe("the methods of tasks", () => {
     expect(error).toMatchObject({ code: "input_empty", index: 1, message: "Input 1 is empty." });
     await expect(client.tag("a")).rejects.toMatchObject({ code: "task_unsupported" });
     await expect(client.classify("a", { signal: AbortSignal.abort("gone") })).rejects.toBe("gone");
+  });
+
+  it("split lists into requests, and halve those that the deployment refuses", async () => {
+    const texts = ["to be", "or", "not to be", "a", "to", "not"];
+    const single = await Promise.all(
+      texts.map(async (text) => (await (await clientOf(classify)).client.classify(text)).results[0]),
+    );
+    const { client, sent } = await clientOf(classify, { maxInputs: 2, batchSize: 4 });
+    const { results, tokens, requests, tier } = await client.classify(texts);
+    expect(results).toEqual(single);
+    // Four texts are refused and halved.
+    expect(sent.map(({ body }) => (body as { inputs: string[] }).inputs.length).sort()).toEqual([2, 2, 2, 4]);
+    expect(requests.map((each) => each.texts)).toEqual([2, 2, 2]);
+    expect(tokens).toBe(requests.reduce((sum, each) => sum + each.tokens, 0));
+    expect(tier).toBe("edge");
+    await expect(client.classify([...texts, ""])).rejects.toMatchObject({ index: 6, message: "Input 6 is empty." });
+  });
+
+  it("rank the documents of several requests together", async () => {
+    const documents = ["a", "or not", "to be", "not", "to be or not"];
+    const whole = await (await clientOf(embed)).client.rerank("or not", documents);
+    expect(whole.results.map(({ index }) => index)).toHaveLength(5);
+    const { client, sent } = await clientOf(embed, { batchSize: 2 });
+    const { results } = await client.rerank("or not", documents, { topN: 2 });
+    expect(sent).toHaveLength(3);
+    expect(results.map(({ index, document }) => [index, document])).toEqual(
+      whole.results.slice(0, 2).map(({ index, document }) => [index, document]),
+    );
+    const { scores } = await client.similarity("or not", documents);
+    expect(scores).toHaveLength(5);
+    expect(scores[1]).toBeCloseTo(1, 6);
+  });
+
+  it("places parts in the text of each request, and vectors in the order of the texts", async () => {
+    const texts = ["🗼 Anna", "ok", "in 東京"];
+    const { client } = await clientOf(tags, { batchSize: 1 });
+    const { results } = await client.tag(texts, { aggregationStrategy: "none", ignoreLabels: [] });
+    results.forEach((entities, i) => {
+      for (const { start, end, text } of entities) expect(texts[i]?.slice(start, end)).toBe(text);
+    });
+    const vectors = (await clientOf(tokenVectors, { batchSize: 1 })).client.tokenVectors(["to be", "a"]);
+    expect((await vectors).embeddings.map(({ length }) => length)).toEqual([16, 12]);
   });
 
   it("refuse answers that are not from bert-edge", async () => {

@@ -9,17 +9,17 @@ import type { SparseRequest, SparseResponse } from "../serve/contract/sparse.ts"
 import type { TagRequest, TagResponse } from "../serve/contract/tag.ts";
 import type { TokenVectorsRequest, TokenVectorsResponse } from "../serve/contract/token-vectors.ts";
 import type { ZeroShotRequest, ZeroShotResponse } from "../serve/contract/zero-shot.ts";
+import type { ListTask } from "./call-all.ts";
 import { type CamelCase, camelCase } from "./camel-case.ts";
-import type { CallOptions } from "./embeddings.ts";
-import type { ReplyDetails } from "./request.ts";
+import type { CallDetails, CallOptions } from "./embeddings.ts";
 import { inUtf16 } from "./utf16-positions.ts";
 
 /** The options of a route, with the names of JavaScript. */
 export type RouteOptions<Request, Given extends keyof Request> = CallOptions &
   CamelCase<Omit<Request, Given | "latency_budget_ms" | "encoding_format">>;
 
-/** The answer of a route: its fields with the names of JavaScript, and the details of the request. */
-export type RouteAnswer<Response> = CamelCase<Omit<Response, keyof AnswerFields>> & ReplyDetails;
+/** The answer of a route: its fields with the names of JavaScript, and the details of the call. */
+export type RouteAnswer<Response> = CamelCase<Omit<Response, keyof AnswerFields>> & CallDetails;
 
 export type ClassifyRequestOptions = RouteOptions<ClassifyRequest, "inputs">;
 export type ClassifyInput = CamelCase<Exclude<ClassifyRequest["inputs"], readonly unknown[]>>;
@@ -47,28 +47,33 @@ export type TokenVectorLists = Omit<RouteAnswer<TokenVectorsResponse>, "embeddin
 
 export type TextOrTexts = string | readonly string[];
 
-/** Sends the body to a route under `/v1`. */
-export type SendTask = <Response extends AnswerFields>(
-  route: string,
-  body: object,
+/** Sends inputs in batches. `results` has one for each input. */
+export type CallList = <Input, Response extends AnswerFields, Result>(
+  task: ListTask<Input, Response, Result>,
+  inputs: readonly Input[],
   options: CallOptions | undefined,
-) => Promise<RouteAnswer<Response>>;
+) => Promise<CallDetails & { results: Result[] }>;
 
 const listOf = (texts: TextOrTexts): readonly string[] => (typeof texts === "string" ? [texts] : texts);
 
 /**
- * The tasks, apart from `embed`. Each call is one request, so a list has as many texts as the deployment takes: 2,048 by default.
- * All methods throw a subclass of BertEdgeClientError, or the abort reason of `signal`.
+ * The tasks, apart from `embed`. Lists are split into requests, as those of `embed`. All methods throw a subclass of
+ * BertEdgeClientError, or the abort reason of `signal`.
  */
 export abstract class TaskMethods {
-  protected abstract send: SendTask;
+  protected abstract callList: CallList;
 
   /** Classifies texts, or pairs of texts. `results` has the labels of each, best first. */
   classify(
     inputs: ClassifyInput | readonly ClassifyInput[],
     options?: ClassifyRequestOptions,
   ): Promise<Classification> {
-    return this.send<ClassifyResponse>("classify", { inputs }, options);
+    const list = [inputs].flat() as ClassifyInput[];
+    return this.callList(
+      { route: "classify", body: (inputs) => ({ inputs }), read: (json: ClassifyResponse) => json.results },
+      list,
+      options,
+    );
   }
 
   /** Chooses among labels of your own. `results` has the labels of each text, best first. */
@@ -77,58 +82,116 @@ export abstract class TaskMethods {
     candidateLabels: readonly string[],
     options?: ZeroShotRequestOptions,
   ): Promise<ZeroShotClassification> {
-    return this.send<ZeroShotResponse>("zero-shot", { inputs, candidateLabels }, options);
+    return this.callList(
+      {
+        route: "zero-shot",
+        body: (inputs) => ({ inputs, candidateLabels }),
+        read: (json: ZeroShotResponse) => json.results,
+      },
+      listOf(inputs),
+      options,
+    );
   }
 
   /** Finds entities. `results` has those of each text, which are `text.slice(start, end)`. */
-  async tag(inputs: TextOrTexts, options?: TagRequestOptions): Promise<Entities> {
-    const answer = await this.send<TagResponse>("tag", { inputs }, options);
-    const texts = listOf(inputs);
-    return { ...answer, results: answer.results.map((entities, i) => inUtf16(texts[i] ?? "", entities)) };
+  tag(inputs: TextOrTexts, options?: TagRequestOptions): Promise<Entities> {
+    return this.callList(
+      {
+        route: "tag",
+        body: (inputs) => ({ inputs }),
+        read: (json: TagResponse, texts) => json.results.map((entities, i) => inUtf16(texts[i] ?? "", entities)),
+      },
+      listOf(inputs),
+      options,
+    );
   }
 
   /** Answers questions from their contexts. `results` has the answers to each, which are `context.slice(start, end)`. */
-  async answer(questions: AskedQuestion | readonly AskedQuestion[], options?: AnswerRequestOptions): Promise<Answers> {
-    const inputs = [questions].flat() as AskedQuestion[];
-    const answer = await this.send<AnswerResponse>("answer", { inputs }, options);
-    return { ...answer, results: answer.results.map((found, i) => inUtf16(inputs[i]?.context ?? "", found)) };
+  answer(questions: AskedQuestion | readonly AskedQuestion[], options?: AnswerRequestOptions): Promise<Answers> {
+    return this.callList(
+      {
+        route: "answer",
+        body: (inputs) => ({ inputs }),
+        read: (json: AnswerResponse, asked) => json.results.map((found, i) => inUtf16(asked[i]?.context ?? "", found)),
+      },
+      [questions].flat() as AskedQuestion[],
+      options,
+    );
   }
 
   /** Finds the words behind mask tokens. `results` has, for each text and each of its mask tokens, the best ones first. */
   fillMask(inputs: TextOrTexts, options?: FillMaskRequestOptions): Promise<FilledMasks> {
-    return this.send<FillMaskResponse>("fill-mask", { inputs }, options);
+    return this.callList(
+      { route: "fill-mask", body: (inputs) => ({ inputs }), read: (json: FillMaskResponse) => camelCase(json.results) },
+      listOf(inputs),
+      options,
+    );
   }
 
   /** Compares texts with one. `scores` has one score per text. */
-  similarity(source: string, texts: readonly string[], options?: SimilarityRequestOptions): Promise<Similarities> {
-    return this.send<SimilarityResponse>("similarity", { source, texts }, options);
+  async similarity(
+    source: string,
+    texts: readonly string[],
+    options?: SimilarityRequestOptions,
+  ): Promise<Similarities> {
+    const { results: scores, ...details } = await this.callList(
+      {
+        route: "similarity",
+        body: (texts) => ({ source, texts }),
+        read: (json: SimilarityResponse) => json.scores,
+      },
+      texts,
+      options,
+    );
+    return { ...details, scores };
   }
 
   /** Ranks documents by how well they fit a query. `results` has the best first, with their indices. */
-  rerank(query: string, documents: readonly string[], options?: RerankRequestOptions): Promise<Ranking> {
-    return this.send<RerankResponse>("rerank", { query, documents }, options);
+  async rerank(query: string, documents: readonly string[], options?: RerankRequestOptions): Promise<Ranking> {
+    const { results, ...details } = await this.callList(
+      {
+        route: "rerank",
+        body: (documents) => ({ query, documents }),
+        read: (json: RerankResponse, documents) => {
+          const found = documents.map((): Ranking["results"][number] | undefined => undefined);
+          for (const result of camelCase(json.results)) found[result.index] = result;
+          return found;
+        },
+      },
+      documents,
+      options,
+    );
+    const ranked = results
+      .flatMap((result, index) => (result ? [{ ...result, index }] : []))
+      .sort((a, b) => b.relevanceScore - a.relevanceScore);
+    return { ...details, results: ranked.slice(0, options?.topN) };
   }
 
   /** Computes sparse vectors (SPLADE): token ids and their weights. */
-  sparse(inputs: TextOrTexts, options?: SparseRequestOptions): Promise<SparseVectors> {
-    return this.send<SparseResponse>("sparse", { inputs }, options);
+  async sparse(inputs: TextOrTexts, options?: SparseRequestOptions): Promise<SparseVectors> {
+    const { results: embeddings, ...details } = await this.callList(
+      { route: "sparse", body: (inputs) => ({ inputs }), read: (json: SparseResponse) => json.embeddings },
+      listOf(inputs),
+      options,
+    );
+    return { ...details, embeddings };
   }
 
   /** Computes a vector for each token (ColBERT). */
   async tokenVectors(inputs: TextOrTexts, options?: TokenVectorsRequestOptions): Promise<TokenVectorLists> {
-    const body = { inputs, encodingFormat: "base64" };
-    const { embeddings, ...answer } = await this.send<TokenVectorsResponse>("token-vectors", body, options);
-    return { ...answer, embeddings: (embeddings as string[]).map(decodeFloats) };
+    let dimensions = 0;
+    const { results: embeddings, ...details } = await this.callList(
+      {
+        route: "token-vectors",
+        body: (inputs) => ({ inputs, encodingFormat: "base64" }),
+        read(json: TokenVectorsResponse) {
+          dimensions = json.dimensions;
+          return (json.embeddings as string[]).map(decodeFloats);
+        },
+      },
+      listOf(inputs),
+      options,
+    );
+    return { ...details, dimensions, embeddings };
   }
-}
-
-/**
- * Reads the fields of a task from an answer.
- *
- * @throws TypeError if the answer is not from bert-edge
- */
-export function resultOf<Response extends AnswerFields>(json: Response): CamelCase<Omit<Response, keyof AnswerFields>> {
-  const { model, version, tier, usage, ...result } = json;
-  if (!Object.values(result).some(Array.isArray)) throw new TypeError("The answer has no results");
-  return camelCase(result) as CamelCase<Omit<Response, keyof AnswerFields>>;
 }

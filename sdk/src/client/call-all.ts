@@ -1,0 +1,137 @@
+import type { AnswerFields } from "../serve/contract/fields.ts";
+import type { Tier } from "../serve/contract/headers.ts";
+import type { EmbedOptions, PartialEmbeddings, RequestDetails } from "./embeddings.ts";
+import { BertEdgeClientError } from "./errors/bert-edge-client-error.ts";
+import { versionChanged } from "./errors/version-changed-error.ts";
+import { type ReplyDetails, type RequestSettings, request } from "./request.ts";
+import { splitInputs } from "./split-inputs.ts";
+import { withRetries } from "./with-retries.ts";
+
+/** A route that has a result for each input of a list. */
+export interface ListTask<Input, Response extends AnswerFields, Result> {
+  /** Name of the route under `/v1`. */
+  readonly route: string;
+  /** Makes the body of a request. */
+  body(inputs: readonly Input[]): object;
+  /**
+   * Returns a result for each input of a request.
+   *
+   * @throws an error if the answer is not from bert-edge
+   */
+  read(json: Response, inputs: readonly Input[]): readonly Result[];
+}
+
+/** Wishes of a caller. */
+export interface CallChoice {
+  readonly latencyBudgetMs?: number | undefined;
+  readonly tier?: Tier | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: EmbedOptions["onProgress"] | undefined;
+  readonly onError?: "throw" | "skip" | undefined;
+}
+
+/** Settings of a call, from the options of the client and of the caller. */
+export interface CallSettings extends Omit<RequestSettings, keyof CallChoice>, CallChoice {
+  readonly batchSize: number;
+  readonly concurrency: number;
+  readonly maxRetries: number;
+}
+
+/** The results of a call, in the order of the inputs; undefined for inputs that failed. */
+export interface AllResults<Result> extends Omit<PartialEmbeddings, "embeddings"> {
+  readonly results: (Result | undefined)[];
+}
+
+/**
+ * Sends inputs in batches, several at the same time. The first error stops all requests.
+ *
+ * @throws a subclass of BertEdgeClientError, or the abort reason of `signal`
+ */
+export async function callAll<Input, Response extends AnswerFields, Result>(
+  { route, body, read }: ListTask<Input, Response, Result>,
+  inputs: readonly Input[],
+  call: CallSettings,
+): Promise<AllResults<Result>> {
+  const failure = new AbortController();
+  const settings = { ...call, signal: AbortSignal.any([failure.signal, ...(call.signal ? [call.signal] : [])]) };
+  const batches = splitInputs(inputs, call.batchSize);
+  const results: (Result | undefined)[] = inputs.map(() => undefined);
+  const failed: PartialEmbeddings["failed"] = [];
+  let first: ReplyDetails | undefined;
+
+  /**
+   * Sends a batch in one request. A batch that exceeds the limits of the deployment is halved.
+   *
+   * @returns the details of the requests that were answered, in the order of their inputs
+   */
+  async function sendBatch(indices: readonly number[]): Promise<RequestDetails[]> {
+    const part = indices.map((index) => inputs[index] as Input);
+    const question = {
+      ...{ route, body: body(part), indices },
+      read(json: Response) {
+        const found = read(json, part);
+        if (found.length !== part.length) throw new TypeError("Wrong number of results");
+        return found;
+      },
+    };
+    try {
+      const { result, details } = await withRetries(() => request(question, settings), settings);
+      const { model, version, ...rest } = details;
+      first ??= details;
+      if (version !== first.version) throw versionChanged(first.version, version);
+      indices.forEach((index, i) => {
+        results[index] = result[i];
+      });
+      return [{ texts: indices.length, ...rest }];
+    } catch (error) {
+      if (!(error instanceof BertEdgeClientError)) throw error;
+      const { code, status, index } = error;
+      const half = indices.length >> 1;
+      if (half > 0 && (code === "too_many_inputs" || status === 413)) {
+        return [...(await sendBatch(indices.slice(0, half))), ...(await sendBatch(indices.slice(half)))];
+      }
+      if (call.onError !== "skip" || index === undefined) throw error;
+      failed.push({ index, error });
+      const others = indices.filter((other) => other !== index);
+      return others.length > 0 ? sendBatch(others) : [];
+    }
+  }
+
+  const answered: RequestDetails[][] = [];
+  const queue = batches.entries();
+  let done = 0;
+  async function work(): Promise<void> {
+    for (const [number, indices] of queue) {
+      answered[number] = await sendBatch(indices);
+      done += indices.length;
+      call.onProgress?.({ done, total: inputs.length });
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: call.concurrency }, work));
+  } catch (error) {
+    failure.abort(error);
+    throw error;
+  }
+
+  const requests = answered.flat();
+  const only = requests[1] ? undefined : requests[0];
+  return {
+    results,
+    ...(first && {
+      model: first.model,
+      version: first.version,
+      tier: common(requests.map(({ tier }) => tier)),
+      reason: common(requests.map(({ reason }) => reason)),
+    }),
+    predictedMs: only?.predictedMs,
+    remainingMs: only?.remainingMs,
+    tokens: requests.reduce((sum, { tokens }) => sum + tokens, 0),
+    requests,
+    failed: failed.sort((a, b) => a.index - b.index),
+  };
+}
+
+/** Returns the value that all requests have in common, or `mixed`. */
+const common = <T>(values: readonly T[]): T | "mixed" =>
+  values.every((value) => value === values[0]) ? (values[0] as T) : "mixed";
