@@ -25,6 +25,7 @@ export function createJsonTokenizer(json: object, config: object): Tokenizer {
     ...aroundTexts(tokenizer),
     pair: processor.success ? specialTokens(processor.output.post_processor)?.pair : undefined,
     longestWord: LONGEST_WORD,
+    splitsAtBlanks: false,
     contentOf: (text) => tokenizer.encode(text, { add_special_tokens: false }).ids,
   });
 }

@@ -88,8 +88,10 @@ export interface TokenizerParts {
   readonly suffix: readonly number[];
   /** Special token ids around two texts; undefined if the tokenizer cannot encode pairs. */
   readonly pair?: PairTokens | undefined;
-  /** Words with more characters than this become one unknown token. */
+  /** Words with more characters than this become one unknown token. Infinite without such a limit. */
   readonly longestWord: number;
+  /** Whether the tokens before a blank between two words do not depend on what follows it. */
+  readonly splitsAtBlanks: boolean;
   /**
    * Returns a text's token ids, without special tokens and without truncation. Takes time linear in the text's length.
    */
@@ -98,33 +100,42 @@ export interface TokenizerParts {
   placedContentOf?: ((text: string) => PlacedContent) | undefined;
 }
 
+/** Characters of a text that are read first, for each token that is needed. English texts have 4 to 5. */
+const FIRST_CHARACTERS = 16;
+const firstLength = (room: number): number => FIRST_CHARACTERS * (room + 1);
+/** Factor by which more characters are read if their tokens are not enough. */
+const GROWTH = 4;
+
 /**
- * Creates a tokenizer that first reads only the beginning of a long text. This beginning can end inside a word. Then
- * the ids of the last word can be wrong, but a word has at most `longestWord` ids. If truncation removes more than
- * `longestWord` ids, it removes all wrong ids. Otherwise the tokenizer reads the whole text.
+ * Creates a tokenizer that reads only as much of a text as it needs: memory and time depend on `maxTokens`, not on the text's length.
+ *
+ * The beginning that is read ends before a blank between two words, if the tokenizer splits words there. Otherwise it can end inside
+ * of a word. Then the ids of the last word can be wrong, but a word has at most `longestWord` ids: if truncation removes more
+ * than these, it removes all wrong ids.
  */
 export function tokenizerOf({
   prefix,
   suffix,
   pair,
   longestWord,
+  splitsAtBlanks,
   contentOf,
   placedContentOf = offsetsUnsupported,
   unknownId,
   vocabulary,
 }: TokenizerParts): Tokenizer {
-  /** Number of characters that are read first. */
-  const headLength = (room: number) => (room + longestWord) * longestWord;
-
   /** Returns the ids of a text, or more than `room` ids of its beginning. */
   const beginningOf = (text: string, room: number): number[] => readEnough(contentOf, (ids) => ids.length, text, room);
 
   /** @param read reads a text, or only its beginning */
   function readEnough<T>(read: (text: string) => T, tokensOf: (content: T) => number, text: string, room: number): T {
-    const head = text.slice(0, headLength(room));
-    const beginning = read(head);
-    const isEnough = head.length === text.length || tokensOf(beginning) > room + longestWord;
-    return isEnough ? beginning : read(text);
+    for (let length = firstLength(room); length < text.length; length *= GROWTH) {
+      const blank = splitsAtBlanks ? lastBlank(text, length) : undefined;
+      if (blank === undefined && longestWord === Number.POSITIVE_INFINITY) break;
+      const beginning = read(text.slice(0, blank ?? length));
+      if (tokensOf(beginning) > room + (blank === undefined ? longestWord : 0)) return beginning;
+    }
+    return read(text);
   }
 
   return {
@@ -162,7 +173,7 @@ export function tokenizerOf({
       const specials = pair.prefix.length + pair.separator.length + pair.suffix.length;
       const room = Math.max(0, maxTokens - specials);
       let [a, b] = [beginningOf(first, room), beginningOf(second, room)];
-      if (Math.min(a.length, b.length) > room && Math.max(first.length, second.length) > headLength(room)) {
+      if (Math.min(a.length, b.length) > room && Math.max(first.length, second.length) > firstLength(room)) {
         // Truncation must know which text has more tokens.
         [a, b] = [contentOf(first), contentOf(second)];
       }
@@ -173,6 +184,19 @@ export function tokenizerOf({
       return { ids, secondFrom, tokens: a.length + b.length + specials };
     },
   };
+}
+
+/** Characters in which `lastBlank` searches. */
+const SEARCHED = 1_000;
+
+/**
+ * Returns where the last blank between two ASCII letters or digits is in the first `length` characters; undefined if there is none
+ * near their end. Other characters around it could change its meaning: marks join with it, and several blanks are read together.
+ */
+function lastBlank(text: string, length: number): number | undefined {
+  const from = Math.max(0, length - SEARCHED);
+  const last = [...text.slice(from, length).matchAll(/[a-z\d] (?=[a-z\d])/gi)].at(-1);
+  return last && from + last.index + 1;
 }
 
 /** Puts special tokens around a part of a text. */

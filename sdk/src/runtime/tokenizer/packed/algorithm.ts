@@ -6,6 +6,8 @@ import type { Origins, TokenPlaces } from "./token-places.ts";
 export interface TokenizerAlgorithm<T> {
   /** Words with more characters than this become one unknown token. Infinite for algorithms without a limit. */
   readonly longestWord: number;
+  /** Whether a blank between two words ends a word. Otherwise tokens can contain blanks. */
+  readonly splitsAtBlanks: boolean;
   /** @param origins receives the origin of each unit of the normalized text */
   normalize(text: string, origins?: Origins): T;
   /** Returns a normalized text in the form that `splitAtAdded` reads. */

@@ -41,7 +41,7 @@ interface Placing {
 }
 
 function tokenizerFor<T>(
-  { longestWord, normalize, textOf, findAdded, addIds, vocabulary }: TokenizerAlgorithm<T>,
+  { longestWord, splitsAtBlanks, normalize, textOf, findAdded, addIds, vocabulary }: TokenizerAlgorithm<T>,
   settings: TokenizerSettings,
 ): Tokenizer {
   const { prefix, suffix, pair, added } = settings;
@@ -92,6 +92,8 @@ function tokenizerFor<T>(
     suffix,
     pair,
     longestWord,
+    // An added token could contain the blank.
+    splitsAtBlanks: splitsAtBlanks && !added.some(({ content }) => /\s/.test(content)),
     contentOf(text) {
       const ids: number[] = [];
       splitAtAdded(

@@ -34,6 +34,7 @@ export function createByteLevel(
   return {
     vocabulary: byteLevelText(settings, merges),
     longestWord: Number.POSITIVE_INFINITY,
+    splitsAtBlanks: true,
     normalize(text, origins) {
       const normalized = composes ? compose(classes, text) : text;
       if (origins) origins.push(...(normalized === text ? identity(text) : composedOrigins(text, normalized)));

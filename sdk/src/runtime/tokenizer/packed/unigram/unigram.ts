@@ -28,6 +28,7 @@ export function createUnigram(file: PackedFile<UnigramSettings>, vocabularySize:
   return {
     vocabulary: unigramText(file.settings, vocabulary),
     longestWord: Number.POSITIVE_INFINITY,
+    splitsAtBlanks: separates || splits,
     normalize: (text, origins) => normalizeText(normalizers, charsmap, text, origins),
     textOf: stringText,
     findAdded: contentFinder(added.filter(({ normalized }) => normalized)),

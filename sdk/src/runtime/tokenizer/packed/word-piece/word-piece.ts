@@ -22,6 +22,7 @@ export function createWordPiece(
   const automaton = openAutomaton(arrays, vocabularySize);
   return {
     longestWord: settings.longestWord,
+    splitsAtBlanks: true,
     normalize: (text, origins) => normalize(characters, text, origins),
     textOf: charactersText,
     findAdded: automatonFinder(settings, automaton),

@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
+import { packed } from "../fixtures/packed-tokenizers.ts";
+import { randomNumbers } from "../fixtures/seeded.ts";
+import { fuzzedTexts } from "./fuzzed-texts.ts";
+import { variants } from "./variants.ts";
+
+const VOCABULARY = Number.POSITIVE_INFINITY;
+const [TEXTS, PARTS] = [40, 60];
+
+/** Texts of plain words and of fuzzed parts, long enough to be read in part. */
+function longTexts(): string[] {
+  const random = randomNumbers(7);
+  const fuzzed = fuzzedTexts("suite").flatMap(({ texts }) => texts);
+  const words = ["to", "be", "or", "not", "question", "2026", "X", "it's"];
+  const one = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
+  return Array.from({ length: TEXTS }, (_, i) =>
+    Array.from({ length: PARTS }, () => (random() < 0.2 + (i % 3) / 4 ? one(fuzzed) : one(words))).join(" "),
+  );
+}
+
+const texts = longTexts();
+
+describe.each(Object.entries(variants))("the beginning of a long text: %s", (name, json) => {
+  it("has the tokens that the whole text begins with", () => {
+    const { encode, encodePlaced } = createPackedTokenizer(packed(json()), VOCABULARY);
+    let cut = 0;
+    for (const text of texts) {
+      const whole = encode(text, Number.MAX_SAFE_INTEGER);
+      for (const maxTokens of [4, 9, 17]) {
+        const { ids, tokens } = encode(text, maxTokens);
+        const placed = encodePlaced(text, maxTokens);
+        // The last token can be [SEP].
+        const same = whole.tokens > maxTokens ? maxTokens - 1 : whole.tokens;
+        expect(ids.slice(0, same)).toEqual(whole.ids.slice(0, same));
+        expect(placed.ids).toEqual(ids);
+        expect(tokens > maxTokens).toBe(whole.tokens > maxTokens);
+        if (tokens < whole.tokens) cut++;
+      }
+    }
+    // Tokens of these can contain blanks, so they read the whole text.
+    const readsAll = /^byte-level, composed|^unigram, (whole|bytes)/.test(name);
+    expect(cut > TEXTS).toBe(!readsAll);
+  });
+});
