@@ -38,6 +38,7 @@ export { type ZeroShotParameters, zeroShotCall } from "./runtime/tasks/zero-shot
 export type { TextInput } from "./runtime/text-input.ts";
 export type { PlacedTokens, TextWindow, Tokenizer, WindowOptions } from "./runtime/tokenizer/tokenizer.ts";
 export type { VocabularyText } from "./runtime/tokenizer/vocabulary-text.ts";
+export type { Side, Truncation } from "./runtime/truncation.ts";
 export { openFolder } from "./storage/folder-artifact.ts";
 export { type Published, publish } from "./storage/publish.ts";
 export type { ObjectStore, WritableStore } from "./storage/store.ts";

@@ -5,8 +5,11 @@ import type { BertEdgeClientError } from "./errors/bert-edge-client-error.ts";
 export interface VectorOptions {
   /** Name of the model, or `name@version`. Default: the default model of the deployment. */
   model?: string;
-  /** Whether to cut texts that are too long. Otherwise the call fails. Default false. */
-  truncate?: boolean;
+  /**
+   * Whether to cut texts that are too long: `true` or `right` at their end, `left` at their beginning. Otherwise the call fails.
+   * Default false.
+   */
+  truncate?: boolean | "left" | "right";
   /** Name of a prompt of the model that is put before each text, such as `query`. Default: the model's default prompt. */
   promptName?: string;
   /** Size of the vectors. Smaller vectors keep their quality only if the model was trained for it (Matryoshka). */

@@ -15,6 +15,7 @@ import { neededOutput, taskOutput, vectorHead } from "./tasks/task-output.ts";
 import type { TextInput } from "./text-input.ts";
 import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
+import { sideOf, type Truncation } from "./truncation.ts";
 
 /** A loaded model. */
 export interface Model {
@@ -121,9 +122,12 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
     throw error;
   }
 
-  function encodeInput(input: TextInput, index: number, truncate: boolean): TokenSequence {
+  function encodeInput(input: TextInput, index: number, truncate: Truncation): TokenSequence {
+    const side = sideOf(truncate);
     const encoded =
-      typeof input === "string" ? tokenizer.encode(input, maxTokens) : tokenizer.encodePair(...input, maxTokens);
+      typeof input === "string"
+        ? tokenizer.encode(input, maxTokens, side)
+        : tokenizer.encodePair(...input, maxTokens, side);
     if (encoded.tokens > maxTokens && !truncate) throw inputTooLong(manifest, index, encoded.tokens);
     return "secondFrom" in encoded ? encoded : encoded.ids;
   }

@@ -24,6 +24,7 @@ export type { Encode, ModelCall, TaskCall } from "../runtime/tasks/task-call.ts"
 export type { TextInput } from "../runtime/text-input.ts";
 export type { PlacedTokens, TextWindow, Tokenizer, WindowOptions } from "../runtime/tokenizer/tokenizer.ts";
 export type { VocabularyText } from "../runtime/tokenizer/vocabulary-text.ts";
+export type { Side, Truncation } from "../runtime/truncation.ts";
 export type { ObjectStore } from "../storage/store.ts";
 export type { JobsBatch, JobsBucket, JobsObject, JobsPlace, JobsQueue } from "./bulk/bindings.ts";
 export type { ApiKey, CallDefaults, KeyLimits, KeyWithDefaults } from "./call-defaults.ts";

@@ -1,12 +1,13 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { type Manifest, taskUnsupported } from "../../artifact/manifest.ts";
 import { type TextInput, textsOf } from "../text-input.ts";
+import type { Truncation } from "../truncation.ts";
 import { type Activation, defaultActivation, type LabelScore, labelScores } from "./classify.ts";
 import type { TaskCall } from "./task-call.ts";
 
 export interface ClassifyParameters {
   /** Whether to cut inputs that are too long. Otherwise they are refused. Default false. */
-  readonly truncate?: boolean | undefined;
+  readonly truncate?: Truncation | undefined;
   /** Maximum number of labels per input. Default: all. */
   readonly topK?: number | undefined;
   /** How logits become scores. Default: the one of `defaultActivation`. */

@@ -3,6 +3,7 @@ import { type Manifest, taskUnsupported } from "../../artifact/manifest.ts";
 import type { TokenIds } from "../engine/engine.ts";
 import { inputTooLong } from "../input-too-long.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
+import { sideOf, type Truncation } from "../truncation.ts";
 import { maskCandidates } from "./fill-mask.ts";
 import type { TaskCall } from "./task-call.ts";
 
@@ -15,7 +16,7 @@ export interface FillMaskParameters {
    */
   readonly targets?: readonly string[] | undefined;
   /** Whether to cut texts that are too long. Otherwise they are refused. Default false. */
-  readonly truncate?: boolean | undefined;
+  readonly truncate?: Truncation | undefined;
 }
 
 /** A token in place of a mask token. */
@@ -46,7 +47,7 @@ export const fillMaskCall = (
       inputs: texts,
       truncate,
       encode(tokenizer, input, index) {
-        const { ids, tokens } = tokenizer.encode(input as string, maxTokens);
+        const { ids, tokens } = tokenizer.encode(input as string, maxTokens, sideOf(truncate));
         if (tokens > maxTokens && !truncate) throw inputTooLong(manifest, index, tokens);
         if (!ids.includes(mask.id)) throw maskMissing(manifest, index);
         encoded[index] = { ids, tokenizer };

@@ -3,13 +3,14 @@ import type { Manifest } from "../../artifact/manifest.ts";
 import type { TokenIds } from "../engine/engine.ts";
 import { inputTooLong } from "../input-too-long.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
+import { sideOf, type Truncation } from "../truncation.ts";
 
 interface GivenIds {
   readonly ids: readonly number[];
   /** Position of the input, for error messages. */
   readonly index: number;
   /** Whether to cut ids that are too many. Otherwise they are refused. */
-  readonly truncate: boolean;
+  readonly truncate: Truncation;
 }
 
 /**
@@ -34,7 +35,9 @@ export function checkedIds(
   }
   if (ids.length <= maxTokens) return Int32Array.from(ids);
   if (!truncate) throw inputTooLong({ name, maxTokens }, index, ids.length);
-  const kept = Int32Array.from(ids.slice(0, maxTokens));
+  const fromLeft = sideOf(truncate) === "left";
+  const kept = Int32Array.from(fromLeft ? ids.slice(-maxTokens) : ids.slice(0, maxTokens));
+  if (first !== undefined && fromLeft) kept[0] = first;
   if (last !== undefined) kept[maxTokens - 1] = last;
   return kept;
 }

@@ -3,12 +3,13 @@ import type { Manifest } from "../../artifact/manifest.ts";
 import type { TokenSequence } from "../engine/engine.ts";
 import { idsOf, secondFromOf } from "../engine/token-sequence.ts";
 import type { TextInput } from "../text-input.ts";
+import type { Truncation } from "../truncation.ts";
 import { ENCODED, type TaskCall } from "./task-call.ts";
 
 /** Inputs that the model's tokenizer encodes. */
 interface Unencoded {
   readonly inputs: readonly TextInput[];
-  readonly truncate: boolean;
+  readonly truncate: Truncation;
 }
 
 /**

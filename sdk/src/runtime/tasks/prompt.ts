@@ -1,5 +1,6 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Manifest } from "../../artifact/manifest.ts";
+import type { Truncation } from "../truncation.ts";
 
 /** Models that were trained with prompts. */
 interface Prompted extends Pick<Manifest, "name"> {
@@ -9,7 +10,7 @@ interface Prompted extends Pick<Manifest, "name"> {
 
 export interface PromptedParameters {
   /** Whether to cut texts that are too long. Otherwise they are refused. Default false. */
-  readonly truncate?: boolean | undefined;
+  readonly truncate?: Truncation | undefined;
   /** Name of the prompt that is put before each text. Default: the model's default prompt, which most models do not have. */
   readonly prompt?: string | undefined;
 }

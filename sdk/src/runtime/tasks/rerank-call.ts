@@ -1,5 +1,6 @@
 import { type Manifest, taskUnsupported } from "../../artifact/manifest.ts";
 import type { TextInput } from "../text-input.ts";
+import type { Truncation } from "../truncation.ts";
 import { crossEncoder } from "./classify-call.ts";
 import { promptOf, searchPrompts, withPrompt } from "./prompt.ts";
 import { type RankedDocument, rankedDocuments, relevanceScore, similarities } from "./rerank.ts";
@@ -7,7 +8,7 @@ import type { ModelCall, TaskCall } from "./task-call.ts";
 
 export interface RerankParameters {
   /** Whether to cut texts that are too long. Otherwise they are refused. Default true, as rerankers of other makers do. */
-  readonly truncate?: boolean | undefined;
+  readonly truncate?: Truncation | undefined;
   /** Maximum number of results. Default: all. */
   readonly topN?: number | undefined;
   /** Whether a cross-encoder's logits are the scores, without a sigmoid. Default false. */
@@ -34,7 +35,7 @@ export const rerankCall = (
 export const similarityCall = (
   source: string,
   texts: readonly string[],
-  { truncate = false }: { readonly truncate?: boolean | undefined } = {},
+  { truncate = false }: { readonly truncate?: Truncation | undefined } = {},
 ): TaskCall<number[]> => ({
   ...comparison(source, texts),
   on: (manifest) => compare(source, texts, { manifest, truncate, rawScores: false, isSearch: false }),
@@ -49,7 +50,7 @@ const comparison = (source: string, others: readonly string[]) => ({
 
 interface Comparison {
   readonly manifest: Manifest;
-  readonly truncate: boolean;
+  readonly truncate: Truncation;
   readonly rawScores: boolean;
   /** Whether the source is a query that the other texts answer. Otherwise, all texts are of the same kind. */
   readonly isSearch: boolean;

@@ -1,6 +1,7 @@
 import { taskUnsupported } from "../../artifact/manifest.ts";
 import { inputTooLong } from "../input-too-long.ts";
 import type { PlacedTokens } from "../tokenizer/tokenizer.ts";
+import { sideOf, type Truncation } from "../truncation.ts";
 import { type AggregationStrategy, type Entity, entitiesOf } from "./tag.ts";
 import type { TaskCall } from "./task-call.ts";
 import { wordStarts } from "./word-starts.ts";
@@ -11,7 +12,7 @@ export interface TagParameters {
   /** Labels that are left out, without B- and I- unless the strategy is `none`. Default `O`. */
   readonly ignoreLabels?: readonly string[] | undefined;
   /** Whether to cut texts that are too long. Otherwise they are refused. Default false. */
-  readonly truncate?: boolean | undefined;
+  readonly truncate?: Truncation | undefined;
 }
 
 /** Calls a token classifier. The result is the entities of each text. Offsets are UTF-16 indices. */
@@ -28,7 +29,7 @@ export const tagCall = (
       inputs: texts,
       truncate,
       encode(tokenizer, input, index) {
-        const { tokens, ...found } = tokenizer.encodePlaced(input as string, maxTokens);
+        const { tokens, ...found } = tokenizer.encodePlaced(input as string, maxTokens, sideOf(truncate));
         if (tokens > maxTokens && !truncate) throw inputTooLong(manifest, index, tokens);
         placed[index] = { ...found, unknownId: tokenizer.unknownId };
         return [found.ids];

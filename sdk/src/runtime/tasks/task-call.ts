@@ -2,6 +2,7 @@ import type { Manifest } from "../../artifact/manifest.ts";
 import type { TokenSequence } from "../engine/engine.ts";
 import type { TextInput } from "../text-input.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
+import type { Truncation } from "../truncation.ts";
 
 /**
  * One call of a task, before it is known which model answers. Calls contain no wishes about time and place: those belong to
@@ -31,7 +32,7 @@ export interface ModelCall<R> {
   /** The texts and pairs that the model reads. */
   readonly inputs: readonly TextInput[];
   /** Whether inputs that are too long are cut. Otherwise they are refused. */
-  readonly truncate: boolean;
+  readonly truncate: Truncation;
   /**
    * Encodes one input. The inputs are encoded once each, and in order. Default: an input is one sequence, and its output
    * has the same length whatever the input is.

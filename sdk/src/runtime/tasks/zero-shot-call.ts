@@ -1,5 +1,6 @@
 import { taskUnsupported } from "../../artifact/manifest.ts";
 import type { TextInput } from "../text-input.ts";
+import type { Truncation } from "../truncation.ts";
 import type { LabelScore } from "./classify.ts";
 import type { TaskCall } from "./task-call.ts";
 import { cosineScores, entailmentIndex, entailmentScores, hypothesisOf } from "./zero-shot.ts";
@@ -11,7 +12,7 @@ export interface ZeroShotParameters {
   /** Sentence with `{}` in place of the label. Default `This example is {}.`, as in transformers. */
   readonly hypothesisTemplate?: string | undefined;
   /** Whether to cut texts that are too long. Otherwise they are refused. Default false. */
-  readonly truncate?: boolean | undefined;
+  readonly truncate?: Truncation | undefined;
 }
 
 /** Classifies texts by labels of the request. The result is all labels for each text, best first. */

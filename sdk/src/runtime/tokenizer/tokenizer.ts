@@ -1,6 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { totalLength } from "../../artifact/total-length.ts";
 import type { TokenIds, TokenPair } from "../engine/engine.ts";
+import type { Side } from "../truncation.ts";
 import { longestFirst } from "./longest-first.ts";
 import type { PairTokens } from "./pair-tokens.ts";
 import type { VocabularyText } from "./vocabulary-text.ts";
@@ -14,17 +15,18 @@ export interface Tokenizer {
    * Encodes a text.
    *
    * @param maxTokens maximum number of ids, including special tokens; longer content is truncated
+   * @param side where it is truncated. Default `right`
    * @returns `ids`, the token ids, and `tokens`, the number of token ids before truncation. If a text is very long,
    *   only its beginning is read. Then `tokens` can differ from the real number, but it is larger than `maxTokens`.
    */
-  encode(text: string, maxTokens: number): { ids: TokenIds; tokens: number };
+  encode(text: string, maxTokens: number, side?: Side): { ids: TokenIds; tokens: number };
   /**
    * Encodes a text, and tells where its tokens are. Slower than `encode`.
    *
-   * @param maxTokens as in `encode`
+   * @param maxTokens as in `encode`, as is `side`
    * @throws BertEdgeError `offsets_unsupported` if the artifact has no packed tokenizer
    */
-  encodePlaced(text: string, maxTokens: number): PlacedTokens & { tokens: number };
+  encodePlaced(text: string, maxTokens: number, side?: Side): PlacedTokens & { tokens: number };
   /**
    * Encodes a question with a long text, in as many sequences as the text needs: each has another part of it, and parts overlap
    * by `stride` tokens. transformers does the same with `truncation="only_second"` and `return_overflowing_tokens`.
@@ -39,10 +41,11 @@ export interface Tokenizer {
    * Encodes two texts as one sequence, as cross-encoders and models for question answering read them.
    *
    * @param maxTokens maximum number of ids, including special tokens; the longer text is truncated first
+   * @param side as in `encode`
    * @returns the pair, and `tokens` as in `encode`
    * @throws BertEdgeError `pairs_unsupported` if the tokenizer has no template for two texts that `PairTokens` describes
    */
-  encodePair(first: string, second: string, maxTokens: number): TokenPair & { tokens: number };
+  encodePair(first: string, second: string, maxTokens: number, side?: Side): TokenPair & { tokens: number };
 }
 
 /** Tokens, and where they are in their text. */
@@ -141,16 +144,17 @@ export function tokenizerOf({
   return {
     vocabulary,
     unknownId,
-    encode(text, maxTokens) {
+    encode(text, maxTokens, side = "right") {
       const specials = prefix.length + suffix.length;
-      const content = beginningOf(text, maxTokens - specials);
-      const ids = joined([prefix, content.slice(0, maxTokens - specials), suffix]);
+      const content = beginningOf(text, roomFor(maxTokens - specials, side));
+      const ids = joined([prefix, cut(content, maxTokens - specials, side), suffix]);
       return { ids, tokens: content.length + specials };
     },
-    encodePlaced(text, maxTokens) {
+    encodePlaced(text, maxTokens, side = "right") {
       const room = maxTokens - prefix.length - suffix.length;
-      const content = readEnough(placedContentOf, ({ ids }) => ids.length, text, room);
-      const placed = placedTokens(prefix, content, { start: 0, end: room }, suffix);
+      const content = readEnough(placedContentOf, ({ ids }) => ids.length, text, roomFor(room, side));
+      const start = side === "left" ? Math.max(0, content.ids.length - room) : 0;
+      const placed = placedTokens(prefix, content, { start, end: start + room }, suffix);
       return { ...placed, tokens: content.ids.length + prefix.length + suffix.length };
     },
     encodeWindows(question, context, { maxTokens, maxQuestionTokens, stride }) {
@@ -168,23 +172,31 @@ export function tokenizerOf({
       }
       return windows;
     },
-    encodePair(first, second, maxTokens) {
+    encodePair(first, second, maxTokens, side = "right") {
       if (!pair) throw pairsUnsupported();
       const specials = pair.prefix.length + pair.separator.length + pair.suffix.length;
       const room = Math.max(0, maxTokens - specials);
-      let [a, b] = [beginningOf(first, room), beginningOf(second, room)];
+      const needed = roomFor(room, side);
+      let [a, b] = [beginningOf(first, needed), beginningOf(second, needed)];
       if (Math.min(a.length, b.length) > room && Math.max(first.length, second.length) > firstLength(room)) {
         // Truncation must know which text has more tokens.
         [a, b] = [contentOf(first), contentOf(second)];
       }
       const [ofFirst, ofSecond] = longestFirst(a.length, b.length, room);
-      const parts = [pair.prefix, a.slice(0, ofFirst), pair.separator, b.slice(0, ofSecond), pair.suffix];
+      const parts = [pair.prefix, cut(a, ofFirst, side), pair.separator, cut(b, ofSecond, side), pair.suffix];
       const ids = joined(parts);
       const secondFrom = pair.secondFrom === undefined ? ids.length : pair.prefix.length + ofFirst + pair.secondFrom;
       return { ids, secondFrom, tokens: a.length + b.length + specials };
     },
   };
 }
+
+/** Returns how many tokens must be read for `room` tokens: all, if the last ones are needed. */
+const roomFor = (room: number, side: Side): number => (side === "left" ? Number.POSITIVE_INFINITY : room);
+
+/** Returns `room` tokens of a text. */
+const cut = (ids: readonly number[], room: number, side: Side): readonly number[] =>
+  side === "left" ? ids.slice(Math.max(0, ids.length - room)) : ids.slice(0, room);
 
 /** Characters in which `lastBlank` searches. */
 const SEARCHED = 1_000;

@@ -16,7 +16,7 @@ export const CohereEmbedRequest = v.object({
   input_type: v.optional(v.picklist(inputTypes, `must be one of ${inputTypes.join(", ")}; images are not supported`)),
   embedding_types: v.optional(v.pipe(v.array(v.picklist(cohereTypes)), v.minLength(1)), ["float"]),
   output_dimension: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
-  truncate: v.optional(v.picklist(["NONE", "END"], "must be NONE or END: texts are cut at their end"), "END"),
+  truncate: v.optional(v.picklist(["NONE", "START", "END"]), "END"),
 });
 
 const CohereMeta = v.object({

@@ -61,8 +61,12 @@ const common = {
   latency_budget_ms: LatencyBudget,
 };
 
-/** Whether to cut inputs that are too long instead of refusing them. */
-export const Truncate = v.optional(v.boolean(), false);
+/** Whether to cut inputs that are too long instead of refusing them: `true` or `right` at their end, `left` at their beginning. */
+export const TruncationField = v.union(
+  [v.boolean(), v.picklist(["left", "right"])],
+  "must be a boolean, left or right",
+);
+export const Truncate = v.optional(TruncationField, false);
 
 /** Name of the prompt that is put before each text. Default: the model's default prompt, which most models do not have. */
 export const PromptName = v.optional(v.string());

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { ownAnswer, ownBody, PositiveInteger } from "./fields.ts";
+import { ownAnswer, ownBody, PositiveInteger, TruncationField } from "./fields.ts";
 
 const Document = v.union([v.string(), v.object({ text: v.string() })], "must be a string, or an object with `text`");
 
@@ -12,7 +12,7 @@ export const RerankRequest = ownBody({
   /** Whether results have their documents. */
   return_documents: v.optional(v.boolean(), true),
   /** Whether to cut texts that are too long instead of refusing them. */
-  truncate: v.optional(v.boolean(), true),
+  truncate: v.optional(TruncationField, true),
 });
 export type RerankRequest = v.InferInput<typeof RerankRequest>;
 

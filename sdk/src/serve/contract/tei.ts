@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { Side, Truncation } from "../../runtime/truncation.ts";
 import { EmbedInputs, LatencyBudget, notList, PositiveInteger, Texts, TokenIdLists } from "./fields.ts";
 
 // Bodies of text-embeddings-inference: https://huggingface.github.io/text-embeddings-inference
@@ -6,9 +7,15 @@ import { EmbedInputs, LatencyBudget, notList, PositiveInteger, Texts, TokenIdLis
 /** The server cuts inputs that are too long unless a request forbids it, as text-embeddings-inference does by default. */
 const cutting = {
   truncate: v.nullish(v.boolean(), true),
-  truncation_direction: v.nullish(v.picklist(["Right", "right"], "must be Right: texts are cut at their end"), "Right"),
+  truncation_direction: v.nullish(v.picklist(["Left", "left", "Right", "right"]), "Right"),
 };
 const common = { ...cutting, latency_budget_ms: LatencyBudget };
+
+const Cutting = v.object(cutting);
+
+/** Returns where inputs are cut. Default: at their end. */
+export const teiTruncation = (wishes?: v.InferOutput<typeof Cutting> | null): Truncation =>
+  wishes ? wishes.truncate && (wishes.truncation_direction.toLowerCase() as Side) : true;
 
 /** The body of `POST /embed`. */
 export const TeiEmbedRequest = v.object({
@@ -46,7 +53,7 @@ export const TeiRerankRequest = v.object({
 /** The body of `POST /similarity`. */
 export const TeiSimilarityRequest = v.object({
   inputs: v.object({ source_sentence: v.string(), sentences: v.array(v.string()) }),
-  parameters: v.nullish(notList(v.object(cutting))),
+  parameters: v.nullish(notList(Cutting)),
   latency_budget_ms: LatencyBudget,
 });
 

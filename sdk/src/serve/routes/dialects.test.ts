@@ -142,9 +142,32 @@ describe("text-embeddings-inference", () => {
     );
   });
 
+  it("cuts texts at their left where a request asks for it, as our own route and Cohere's do", async () => {
+    const { read, own } = await setUp(embed);
+    const long = `${"to ".repeat(20)}${"be ".repeat(40)}`;
+    const [end] = (await own("/v1/embed", { inputs: "be ".repeat(14) }))["embeddings"] as number[][];
+    const [left] = (await own("/v1/embed", { inputs: long, truncate: "left" }))["embeddings"] as number[][];
+    const [right] = (await own("/v1/embed", { inputs: long, truncate: "right" }))["embeddings"] as number[][];
+    expect(left).toEqual(end);
+    expect(right).not.toEqual(left);
+    expect(await own("/v1/embed", { inputs: long, truncate: true })).toMatchObject({ embeddings: [right] });
+    expect(await read("/embed", { inputs: long, truncation_direction: "Left" })).toEqual([left]);
+    expect(await read("/embed", { inputs: long })).toEqual([right]);
+    const cohere = {
+      model: TINY.name,
+      texts: [long],
+      input_type: "clustering",
+      embedding_types: ["float"],
+      truncate: "START",
+    };
+    expect(await own("/v2/embed", cohere)).toMatchObject({ embeddings: { float: [left] } });
+    const ids = [101, ...new Array(40).fill(2000), ...new Array(20).fill(2022), 102];
+    expect(await own("/v1/embed", { inputs: ids, truncate: "left" })).toMatchObject({ embeddings: [left] });
+  });
+
   it.each([
     [422, "Validation", { inputs: 1 }],
-    [422, "Validation", { inputs: "a", truncation_direction: "Left" }],
+    [422, "Validation", { inputs: "a", truncation_direction: "Middle" }],
     [422, "Validation", { inputs: "a", dimensions: 9 }],
     [400, "Empty", { inputs: "" }],
     [400, "Empty", { inputs: [] }],

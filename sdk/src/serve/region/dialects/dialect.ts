@@ -1,6 +1,7 @@
 import type { BertEdgeError } from "../../../artifact/error.ts";
 import type { TokenSequence } from "../../../runtime/engine/engine.ts";
 import type { TextInput } from "../../../runtime/text-input.ts";
+import type { Truncation } from "../../../runtime/truncation.ts";
 import type { ExpectedAnswer } from "../expected-answer.ts";
 
 /** A question to a region. */
@@ -8,7 +9,7 @@ export interface RegionQuestion {
   readonly inputs: readonly TextInput[];
   /** The encoded inputs; undefined if the edge has not encoded them. Then each input is one sequence. */
   readonly sequences?: readonly TokenSequence[] | undefined;
-  readonly truncate: boolean;
+  readonly truncate: Truncation;
   /** Our name of the model. */
   readonly model: string;
   /** Whether the outputs are vectors that must have the length 1. */

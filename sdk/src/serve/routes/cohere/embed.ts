@@ -16,7 +16,7 @@ export const cohereEmbedRoute: TaskRoute<typeof CohereEmbedRequest, Float32Array
   },
   call: ({ texts, input_type, output_dimension, truncate }) =>
     embedCall(texts, {
-      truncate: truncate === "END",
+      truncate: truncations[truncate],
       dimensions: output_dimension,
       search: input_type === "search_query" ? "query" : input_type === "search_document" ? "document" : undefined,
     }),
@@ -35,6 +35,8 @@ export const cohereEmbedRoute: TaskRoute<typeof CohereEmbedRequest, Float32Array
     return c.json(response);
   },
 };
+
+const truncations = { NONE: false, START: "left", END: "right" } as const;
 
 const formatAs = (type: CohereType, vector: Float32Array<ArrayBuffer>): unknown =>
   JSON.parse(type === "base64" ? formatVector(vector, "base64") : formatVector(vectorFormats[type](vector), "float"));

@@ -1,6 +1,6 @@
 import { type TokenVectors, tokenVectorsCall } from "../../../runtime/tasks/token-vectors-call.ts";
 import { textsIn } from "../../contract/fields.ts";
-import { TeiTokensRequest, teiResponses } from "../../contract/tei.ts";
+import { TeiTokensRequest, teiResponses, teiTruncation } from "../../contract/tei.ts";
 import { formatTokenVectors } from "../format-token-vectors.ts";
 import { listResponse } from "../list-response.ts";
 import type { TaskRoute } from "../task-route.ts";
@@ -14,8 +14,8 @@ export const teiEmbedAllRoute: TaskRoute<typeof TeiTokensRequest, TokenVectors[]
     example: { inputs: ["to be"] },
     response: teiResponses.embedAll,
   },
-  call: ({ inputs, truncate, prompt_name }) =>
-    tokenVectorsCall(textsIn(inputs), { truncate, prompt: prompt_name ?? undefined }),
+  call: ({ inputs, prompt_name, ...wishes }) =>
+    tokenVectorsCall(textsIn(inputs), { truncate: teiTruncation(wishes), prompt: prompt_name ?? undefined }),
   respond(c, answer, { inputs }) {
     const { result } = answer;
     describeWork(c, answer, textsIn(inputs));

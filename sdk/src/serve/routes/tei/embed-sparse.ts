@@ -1,7 +1,7 @@
 import type { SparseEntries } from "../../../runtime/tasks/sparse.ts";
 import { sparseCall } from "../../../runtime/tasks/sparse-call.ts";
 import { textsIn } from "../../contract/fields.ts";
-import { TeiTokensRequest, teiResponses } from "../../contract/tei.ts";
+import { TeiTokensRequest, teiResponses, teiTruncation } from "../../contract/tei.ts";
 import { listResponse } from "../list-response.ts";
 import type { TaskRoute } from "../task-route.ts";
 import { describeWork } from "./describe-work.ts";
@@ -14,8 +14,8 @@ export const teiEmbedSparseRoute: TaskRoute<typeof TeiTokensRequest, SparseEntri
     example: { inputs: ["to be"] },
     response: teiResponses.embedSparse,
   },
-  call: ({ inputs, truncate, prompt_name }) =>
-    sparseCall(textsIn(inputs), { truncate, prompt: prompt_name ?? undefined }),
+  call: ({ inputs, prompt_name, ...wishes }) =>
+    sparseCall(textsIn(inputs), { truncate: teiTruncation(wishes), prompt: prompt_name ?? undefined }),
   respond(c, answer, { inputs }) {
     const { result } = answer;
     describeWork(c, answer, textsIn(inputs));

@@ -1,7 +1,7 @@
 import { embedCall } from "../../../runtime/tasks/embed-call.ts";
 import { embedInputsIn } from "../../contract/fields.ts";
 import { formatVector } from "../../contract/format-vector.ts";
-import { TeiEmbedRequest, teiResponses } from "../../contract/tei.ts";
+import { TeiEmbedRequest, teiResponses, teiTruncation } from "../../contract/tei.ts";
 import { listResponse } from "../list-response.ts";
 import type { TaskRoute } from "../task-route.ts";
 import { describeWork } from "./describe-work.ts";
@@ -14,9 +14,9 @@ export const teiEmbedRoute: TaskRoute<typeof TeiEmbedRequest, Float32Array<Array
     example: { inputs: ["to be"] },
     response: teiResponses.embed,
   },
-  call: ({ inputs, truncate, normalize, prompt_name, dimensions }) =>
+  call: ({ inputs, normalize, prompt_name, dimensions, ...wishes }) =>
     embedCall(embedInputsIn(inputs), {
-      truncate,
+      truncate: teiTruncation(wishes),
       normalize,
       prompt: prompt_name ?? undefined,
       dimensions: dimensions ?? undefined,

@@ -1,7 +1,7 @@
 import type { LabelScore } from "../../../runtime/tasks/classify.ts";
 import { classifyCall } from "../../../runtime/tasks/classify-call.ts";
 import { type TextInput, textsOf } from "../../../runtime/text-input.ts";
-import { TeiPredictRequest, teiResponses } from "../../contract/tei.ts";
+import { TeiPredictRequest, teiResponses, teiTruncation } from "../../contract/tei.ts";
 import type { TaskRoute } from "../task-route.ts";
 import { describeWork } from "./describe-work.ts";
 
@@ -15,8 +15,8 @@ export const teiPredictRoute: TaskRoute<typeof TeiPredictRequest, LabelScore[][]
     example: { inputs: "to be" },
     response: teiResponses.predict,
   },
-  call: ({ inputs, raw_scores, truncate }) =>
-    classifyCall(inputsOf(inputs), { truncate, ...(raw_scores && { activation: "none" }) }),
+  call: ({ inputs, raw_scores, ...wishes }) =>
+    classifyCall(inputsOf(inputs), { truncate: teiTruncation(wishes), ...(raw_scores && { activation: "none" }) }),
   respond(c, answer, { inputs }) {
     describeWork(c, answer, inputsOf(inputs).flatMap(textsOf));
     return c.json(isBatch(inputs) ? answer.result : answer.result[0]);

@@ -1,6 +1,6 @@
 import type { RankedDocument } from "../../../runtime/tasks/rerank.ts";
 import { rerankCall } from "../../../runtime/tasks/rerank-call.ts";
-import { TeiRerankRequest, teiResponses } from "../../contract/tei.ts";
+import { TeiRerankRequest, teiResponses, teiTruncation } from "../../contract/tei.ts";
 import type { TaskRoute } from "../task-route.ts";
 import { describeWork } from "./describe-work.ts";
 
@@ -12,7 +12,8 @@ export const teiRerankRoute: TaskRoute<typeof TeiRerankRequest, RankedDocument[]
     example: { query: "Where does Anna work?", texts: ["Anna works in New York.", "to be"] },
     response: teiResponses.rerank,
   },
-  call: ({ query, texts, raw_scores, truncate }) => rerankCall(query, texts, { truncate, rawScores: raw_scores }),
+  call: ({ query, texts, raw_scores, ...wishes }) =>
+    rerankCall(query, texts, { truncate: teiTruncation(wishes), rawScores: raw_scores }),
   respond(c, answer, { query, texts, return_text }) {
     describeWork(c, answer, [query, ...texts]);
     return c.json(

@@ -1,5 +1,5 @@
 import { similarityCall } from "../../../runtime/tasks/rerank-call.ts";
-import { TeiSimilarityRequest, teiResponses } from "../../contract/tei.ts";
+import { TeiSimilarityRequest, teiResponses, teiTruncation } from "../../contract/tei.ts";
 import type { TaskRoute } from "../task-route.ts";
 import { describeWork } from "./describe-work.ts";
 
@@ -12,7 +12,7 @@ export const teiSimilarityRoute: TaskRoute<typeof TeiSimilarityRequest, number[]
     response: teiResponses.similarity,
   },
   call: ({ inputs: { source_sentence, sentences }, parameters }) =>
-    similarityCall(source_sentence, sentences, { truncate: parameters?.truncate ?? true }),
+    similarityCall(source_sentence, sentences, { truncate: teiTruncation(parameters) }),
   respond(c, answer, { inputs: { source_sentence, sentences } }) {
     describeWork(c, answer, [source_sentence, ...sentences]);
     return c.json(answer.result);

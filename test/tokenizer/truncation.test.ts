@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
-import { packed } from "../fixtures/packed-tokenizers.ts";
+import { defaultTokenizerJson, packed } from "../fixtures/packed-tokenizers.ts";
 import { randomNumbers } from "../fixtures/seeded.ts";
 import { fuzzedTexts } from "./fuzzed-texts.ts";
 import { variants } from "./variants.ts";
@@ -41,5 +41,36 @@ describe.each(Object.entries(variants))("the beginning of a long text: %s", (nam
     // Tokens of these can contain blanks, so they read the whole text.
     const readsAll = /^byte-level, composed|^unigram, (whole|bytes)/.test(name);
     expect(cut > TEXTS).toBe(!readsAll);
+  });
+});
+
+describe("a text that is cut at its left", () => {
+  const { encode, encodePlaced, encodePair } = createPackedTokenizer(packed(defaultTokenizerJson()), VOCABULARY);
+  const text = "to be or not to be, that is the question";
+
+  // From Hugging Face's Rust tokenizers, with `enable_truncation(…, direction="left")`.
+  it("has the ids of Hugging Face's tokenizers, also in a pair", () => {
+    expect([...encode(text, 7, "left").ids]).toEqual([101, 1010, 2008, 2003, 1996, 3160, 102]);
+    expect([...encodePair(text, "whether tis nobler in the mind", 12, "left").ids]).toEqual([
+      ...[101, 1010, 2008, 2003, 1996, 3160, 102, 2099, 1999, 1996, 2568, 102],
+    ]);
+    expect([...encodePair(text, "nobler mind", 12, "left").ids]).toEqual([
+      ...[101, 2022, 1010, 2008, 2003, 1996, 3160, 102, 7015, 2099, 2568, 102],
+    ]);
+  });
+
+  it("has the last tokens of a long text, and their places", () => {
+    for (const long of texts) {
+      const whole = encode(long, Number.MAX_SAFE_INTEGER).ids;
+      const { ids, offsets } = encodePlaced(long, 12, "left");
+      expect(ids).toEqual(encode(long, 12, "left").ids);
+      expect(ids.slice(1)).toEqual(whole.slice(-11));
+      expect(offsets.slice(2, -2)).toEqual(encodePlaced(long, Number.MAX_SAFE_INTEGER).offsets.slice(-22, -2));
+    }
+  });
+
+  it("is not changed if it is short", () => {
+    expect(encode(text, 100, "left")).toEqual(encode(text, 100));
+    expect(encode("", 3, "left")).toEqual(encode("", 3));
   });
 });
