@@ -50,6 +50,19 @@ describe("a pool of models", () => {
     }
   });
 
+  it("forgets versions that were pinned and never loaded, but none that is loaded", async () => {
+    const { models, use, versions } = await setUp();
+    const pinned = `a@${versions[0]}`;
+    await use(pinned, async () => {});
+    const loaded = models.holderOf(pinned);
+    const first = models.holderOf("b@000000000000");
+    for (let i = 1; i <= 1_000; i++) models.holderOf(`b@${i.toString(16).padStart(12, "0")}`);
+    expect(models.holderOf("b@000000000000")).not.toBe(first);
+    expect(models.holderOf(pinned)).toBe(loaded);
+    expect(models.holderOf("a")).toBe(models.holderOf());
+    expect(models.bytes()).toBe(BYTES);
+  });
+
   it("unloads the model that has not been used for the longest time", async () => {
     const { use, loaded, engine } = await setUp();
     const work = async () => {};

@@ -18,6 +18,12 @@ export interface ModelPoolOptions {
   holder(name: string, version: string | undefined, reserve: Reserve): ModelHolder;
 }
 
+/**
+ * Versions that requests have pinned and that are remembered without being loaded. A caller can pin any number of versions, most
+ * of which do not exist.
+ */
+const MAX_UNLOADED = 32;
+
 /** The models of a deployment. */
 export interface ModelPool {
   /** Names of the models, the default one first. */
@@ -74,6 +80,15 @@ export function modelPool({
     reserved.set(model, needed);
   }
 
+  /** Forgets the pinned versions that have not been asked for the longest time, and are not loaded. */
+  function forgetUnloaded(): void {
+    if (holders.size <= MAX_UNLOADED) return;
+    const unloaded = [...holders].filter(
+      ([key, holder]) => !names.includes(key) && holder.bytes() === 0 && !reserved.has(key),
+    );
+    for (const [key] of unloaded.slice(0, -MAX_UNLOADED)) holders.delete(key);
+  }
+
   return {
     names,
     holderOf(model = names[0] as string) {
@@ -83,6 +98,7 @@ export function modelPool({
       // The last key of a map is the one that was set last.
       holders.delete(model);
       holders.set(model, holder);
+      forgetUnloaded();
       return holder;
     },
     bytes,
