@@ -135,6 +135,7 @@ function withoutVersion(baseURL: string): string {
 /** The route of `embed`, with the options that are fields of its body. */
 const embedTask = ({
   truncate = false,
+  poolChunks,
   promptName,
   dimensions,
   model,
@@ -142,7 +143,7 @@ const embedTask = ({
   route: "embed",
   body: (inputs: readonly string[]): EmbedRequest => ({
     ...{ inputs: [...inputs], encoding_format: "base64" },
-    ...snakeCase<Partial<EmbedRequest>>({ truncate, promptName, dimensions, model }),
+    ...snakeCase<Partial<EmbedRequest>>({ truncate, poolChunks, promptName, dimensions, model }),
   }),
   read: ({ embeddings }: EmbedResponse) => (embeddings as string[]).map(decodeFloats),
 });

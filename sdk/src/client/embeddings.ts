@@ -10,6 +10,8 @@ export interface VectorOptions {
    * Default false.
    */
   truncate?: boolean | "left" | "right";
+  /** Whether to embed texts that are too long in chunks, and return the mean of their vectors. Default false. */
+  poolChunks?: boolean;
   /** Name of a prompt of the model that is put before each text, such as `query`. Default: the model's default prompt. */
   promptName?: string;
   /** Size of the vectors. Smaller vectors keep their quality only if the model was trained for it (Matryoshka). */

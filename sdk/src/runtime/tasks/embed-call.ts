@@ -4,6 +4,7 @@ import type { TokenIds } from "../engine/engine.ts";
 import type { TextInput } from "../text-input.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import { checkedIds } from "./given-ids.ts";
+import { pooledChunks } from "./pooled-chunks.ts";
 import { type PromptedParameters, promptOf, searchPrompts } from "./prompt.ts";
 import { ENCODED, type TaskCall } from "./task-call.ts";
 import { shortened } from "./vector-formats.ts";
@@ -14,6 +15,11 @@ export interface EmbedParameters extends PromptedParameters {
    * were trained with Matryoshka representation learning keep their quality.
    */
   readonly dimensions?: number | undefined;
+  /**
+   * Whether texts that are too long are embedded in chunks. Their vector is the mean of the chunks' vectors, weighted by tokens.
+   * Default: they are refused, or cut.
+   */
+  readonly poolChunks?: boolean | undefined;
   /** Whether vectors must have the length 1. Default: as the model says. */
   readonly normalize?: boolean | undefined;
   /** Chooses the prompt of a search's queries or documents, instead of the one that `prompt` names. */
@@ -30,7 +36,7 @@ export type EmbedInput = string | readonly number[];
  */
 export const embedCall = (
   given: readonly EmbedInput[],
-  { truncate = false, dimensions, prompt, normalize, search }: EmbedParameters = {},
+  { truncate = false, dimensions, prompt, normalize, search, poolChunks = false }: EmbedParameters = {},
 ): TaskCall<Float32Array<ArrayBuffer>[]> => ({
   texts: given.map((input) => (typeof input === "string" ? input : ENCODED)),
   on(manifest) {
@@ -42,16 +48,26 @@ export const embedCall = (
     const isSame = size === own && (normalize ?? encoder.normalize) === encoder.normalize;
     const before = search ? searchPrompts(encoder)[search] : promptOf(encoder, prompt);
     const inputs = given.map((input) => (typeof input === "string" ? before + input : ENCODED));
+    const chunks: TokenIds[][] = [];
     return {
       inputs,
       truncate,
-      ...(given.some((input) => typeof input !== "string") && { encode }),
-      // `shortened` normalizes.
-      decode: (vectors) => (isSame ? [...vectors] : vectors.map((vector) => shortened(vector, size))),
+      ...((poolChunks || given.some((input) => typeof input !== "string")) && { encode }),
+      decode(outputs) {
+        const vectors = poolChunks ? pooledChunks(outputs, chunks, encoder.normalize) : [...outputs];
+        // `shortened` normalizes.
+        return isSame ? vectors : vectors.map((vector) => shortened(vector, size));
+      },
     };
 
-    function encode(tokenizer: Tokenizer, _: TextInput, index: number): TokenIds[] {
-      const ids = given[index] as readonly number[];
+    function encode(tokenizer: Tokenizer, input: TextInput, index: number): TokenIds[] {
+      chunks[index] = sequencesOf(tokenizer, input, index);
+      return chunks[index];
+    }
+
+    function sequencesOf(tokenizer: Tokenizer, input: TextInput, index: number): TokenIds[] {
+      const ids = given[index] as string | readonly number[];
+      if (typeof ids === "string") return tokenizer.encodeChunks(input as string, encoder.maxTokens);
       const checked = checkedIds(tokenizer, encoder, { ids, index, truncate });
       // Regions that take only texts get this one.
       inputs[index] = tokenizer.vocabulary.decode(checked, { skipSpecial: true });

@@ -38,6 +38,12 @@ export interface Tokenizer {
    */
   encodeWindows(question: string, context: string, options: WindowOptions): TextWindow[];
   /**
+   * Encodes a text in as many sequences as it needs: each has the next part of it.
+   *
+   * @param maxTokens maximum number of ids of a sequence, including special tokens
+   */
+  encodeChunks(text: string, maxTokens: number): TokenIds[];
+  /**
    * Encodes two texts as one sequence, as cross-encoders and models for question answering read them.
    *
    * @param maxTokens maximum number of ids, including special tokens; the longer text is truncated first
@@ -156,6 +162,12 @@ export function tokenizerOf({
       const start = side === "left" ? Math.max(0, content.ids.length - room) : 0;
       const placed = placedTokens(prefix, content, { start, end: start + room }, suffix);
       return { ...placed, tokens: content.ids.length + prefix.length + suffix.length };
+    },
+    encodeChunks(text, maxTokens) {
+      const room = maxTokens - prefix.length - suffix.length;
+      const content = contentOf(text);
+      const starts = Array.from({ length: Math.max(1, Math.ceil(content.length / room)) }, (_, i) => i * room);
+      return starts.map((start) => joined([prefix, content.slice(start, start + room), suffix]));
     },
     encodeWindows(question, context, { maxTokens, maxQuestionTokens, stride }) {
       if (!pair) throw pairsUnsupported();

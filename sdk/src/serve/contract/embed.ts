@@ -20,6 +20,11 @@ export const EmbedRequest = ownBody({
   /** Texts, or ids of the model's own tokenizer with its special tokens. */
   inputs: EmbedInputs,
   truncate: Truncate,
+  /**
+   * Whether texts that are too long are embedded in chunks: their vector is the mean of the chunks' vectors, weighted by tokens. Then
+   * nothing is cut.
+   */
+  pool_chunks: v.optional(v.boolean(), false),
   prompt_name: PromptName,
   /** Size of the vectors. Smaller vectors keep their quality only if the model was trained for it (Matryoshka). */
   dimensions: v.optional(PositiveInteger),

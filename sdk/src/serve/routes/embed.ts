@@ -15,8 +15,8 @@ export const embedRoute: TaskRoute<typeof EmbedRequest, Float32Array<ArrayBuffer
     example: { inputs: ["to be", "not to be"] },
     response: EmbedResponse,
   },
-  call: ({ inputs, truncate, dimensions, prompt_name }) =>
-    embedCall(embedInputsIn(inputs), { truncate, dimensions, prompt: prompt_name }),
+  call: ({ inputs, truncate, pool_chunks, dimensions, prompt_name }) =>
+    embedCall(embedInputsIn(inputs), { truncate, poolChunks: pool_chunks, dimensions, prompt: prompt_name }),
   respond(c, answer, { encoding_format, output_type }) {
     const { result } = answer;
     const response: EmbedResponse = { ...answerFields(answer), embeddings: [] };

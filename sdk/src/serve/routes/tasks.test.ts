@@ -416,3 +416,35 @@ describe("token ids", () => {
     expect(cut).toEqual(text);
   });
 });
+
+describe("texts in chunks", () => {
+  it("have the mean of the chunks' vectors, weighted by tokens, at the edge and in the region", async () => {
+    const { post } = await setUp(embed);
+    const vectorsOf = async (body: object, tier = "edge") => {
+      const response = await post("/v1/embed", body, { "x-bert-edge-tier": tier });
+      return ((await response.json()) as { embeddings: number[][] }).embeddings;
+    };
+    // The model takes 16 tokens, of which two are special.
+    const [first = [], second = [], short = []] = await vectorsOf({
+      inputs: ["to ".repeat(14), "be ".repeat(6), "or"],
+    });
+    const sum = first.map((value, i) => 16 * value + 8 * (second[i] as number));
+    const length = Math.hypot(...sum);
+    const inputs = ["or", `${"to ".repeat(14)}${"be ".repeat(6)}`];
+    for (const tier of ["edge", "region"]) {
+      const [alone = [], pooled = []] = await vectorsOf({ inputs, pool_chunks: true }, tier);
+      expect(alone).toEqual(short);
+      pooled.forEach((value, i) => {
+        expect(value).toBeCloseTo((sum[i] as number) / length, 6);
+      });
+      const [cut] = await vectorsOf({ inputs: inputs.slice(1), pool_chunks: true, dimensions: 4 }, tier);
+      expect(cut).toHaveLength(4);
+    }
+  });
+
+  it("count as inputs", async () => {
+    const { post } = await setUp(embed);
+    const response = await post("/v1/embed", { inputs: "to ".repeat(14 * 2_049), pool_chunks: true });
+    expect(await response.json()).toMatchObject({ error: { code: "too_many_inputs" } });
+  });
+});
