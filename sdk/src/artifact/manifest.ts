@@ -111,7 +111,7 @@ const Task = v.variant("task", [
   /** A sentence vector, computed from hidden states [tokens, dimensions]. */
   v.object({
     task: v.literal("embed"),
-    pooling: v.picklist(["mean", "cls", "max"]),
+    pooling: v.picklist(["mean", "cls", "max", "last"]),
     normalize: v.boolean(),
     dimensions: Positive,
     ...Prompts,

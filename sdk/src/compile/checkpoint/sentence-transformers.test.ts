@@ -48,17 +48,24 @@ describe("readModules", () => {
     ["mean", "pooling_mode_mean_tokens"],
     ["cls", "pooling_mode_cls_token"],
     ["max", "pooling_mode_max_tokens"],
+    ["last", "pooling_mode_lasttoken"],
   ])("reads pooling by %s", async (expected, mode) => {
     const files = { "modules.json": [transformer, pooling, normalize], ...poolingBy(mode) };
     expect((await headOf(files)).pooling).toBe(expected);
   });
 
-  it.each(["mean", "cls", "max", ["mean"]])("reads the pooling_mode %j of version 6", async (mode) => {
+  it.each([
+    ["mean", "mean"],
+    ["cls", "cls"],
+    ["max", "max"],
+    ["lasttoken", "last"],
+    [["mean"], "mean"],
+  ])("reads the pooling_mode %j of version 6", async (mode, expected) => {
     const files = { "1_Pooling/config.json": { embedding_dimension: 32, pooling_mode: mode, include_prompt: true } };
-    expect((await headOf({ "modules.json": [transformer, pooling], ...files })).pooling).toBe([mode].flat()[0]);
+    expect((await headOf({ "modules.json": [transformer, pooling], ...files })).pooling).toBe(expected);
   });
 
-  it.each(["lasttoken", "toString", ["mean", "max"]])("refuses the pooling_mode %j", async (mode) => {
+  it.each(["weightedmean", "toString", ["mean", "max"]])("refuses the pooling_mode %j", async (mode) => {
     const files = { "1_Pooling/config.json": { embedding_dimension: 32, pooling_mode: mode } };
     await expect(headOf({ "modules.json": [transformer, pooling], ...files })).rejects.toMatchObject({
       code: "checkpoint_unsupported",
@@ -92,14 +99,14 @@ describe("readModules", () => {
 
   it.each([
     ["mean of square-root lengths", ["pooling_mode_mean_sqrt_len_tokens"]],
-    ["the last token", ["pooling_mode_lasttoken"]],
+    ["a weighted mean", ["pooling_mode_weightedmean_tokens"]],
     ["two modes together", ["pooling_mode_mean_tokens", "pooling_mode_cls_token"]],
     ["none", []],
   ])("refuses pooling by %s, which would change the vectors", async (_, modes) => {
     await expect(headOf({ "modules.json": [transformer, pooling], ...poolingBy(...modes) })).rejects.toMatchObject({
       code: "checkpoint_unsupported",
       message: expect.stringContaining(`the pooling ${modes.join(" + ") || "(none)"} is not supported`),
-      hint: expect.stringContaining("mean, cls or max"),
+      hint: expect.stringContaining("mean, cls, max or lasttoken"),
     });
   });
 

@@ -21,16 +21,18 @@ const SpladeConfig = v.object({
 const PoolingConfig = v.objectWithRest({ pooling_mode: PoolingMode }, v.unknown());
 
 /**
- * Supported pooling modes. The first three keys are values of `pooling_mode` in sentence-transformers 6 and newer. The
+ * Supported pooling modes. The first four keys are values of `pooling_mode` in sentence-transformers 6 and newer. The
  * other keys are switches (true or false) of older versions.
  */
 const poolings: Readonly<Record<string, Pooling>> = {
   mean: "mean",
   cls: "cls",
   max: "max",
+  lasttoken: "last",
   pooling_mode_mean_tokens: "mean",
   pooling_mode_cls_token: "cls",
   pooling_mode_max_tokens: "max",
+  pooling_mode_lasttoken: "last",
 };
 
 /** What sentence-transformers computes from a model's hidden states or logits. */
@@ -112,6 +114,6 @@ async function readPooling(folder: string, file: string): Promise<Pooling> {
 const unsupported = (folder: string, what: string) =>
   new BertEdgeError("checkpoint_unsupported", `${folder}: ${what} is not supported so far.`, {
     hint:
-      "Supported modules: Transformer, Normalize, Pooling with one mode (mean, cls or max), SpladePooling (max of relu), and one " +
-      "Dense instead of Pooling.",
+      "Supported modules: Transformer, Normalize, Pooling with one mode (mean, cls, max or lasttoken), SpladePooling (max of relu), and " +
+      "one Dense instead of Pooling.",
   });

@@ -38,7 +38,7 @@ function encoder(opset: number, maskType: DataType, hasMask = true) {
 
 describe.each([11, 13, 17, 18])("withVectorOutput, opset %i", (opset) => {
   it.each(
-    (["mean", "cls", "max"] as const).flatMap((pooling) =>
+    (["mean", "cls", "max", "last"] as const).flatMap((pooling) =>
       [true, false].map((normalize) => ({ pooling, normalize, maskType: "int64" as const })),
     ),
   )("pools as sentenceVector does: $pooling, normalize $normalize", async (head) => {

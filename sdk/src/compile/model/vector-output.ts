@@ -63,8 +63,16 @@ function writerFor(graph: Graph): Writer {
 const poolers: Record<VectorHead["pooling"], (w: Writer, hiddenStates: Value, mask: Value) => Value> = {
   cls: (w, hiddenStates) =>
     w.op("Gather", [hiddenStates, w.constant(tensor("int64", [], BigInt64Array.of(0n)))], { axis: int(1) }),
+  last(w, hiddenStates, mask) {
+    const shown = maskRow(w, mask);
+    const tokensToEnd = w.op("CumSum", [shown, w.constant(tensor("int64", [], BigInt64Array.of(2n)))], {
+      reverse: int(1),
+    });
+    const isLast = w.op("Cast", [w.op("Equal", [tokensToEnd, w.constant(float32Scalar(1))])], toFloat32);
+    return w.reshape(w.op("MatMul", [w.op("Mul", [isLast, shown]), hiddenStates]), 0, -1);
+  },
   mean(w, hiddenStates, mask) {
-    const shown = w.reshape(w.op("Cast", [mask], toFloat32), 0, 1, -1);
+    const shown = maskRow(w, mask);
     const sum = w.op("MatMul", [shown, hiddenStates]);
     return w.reshape(w.op("Div", [sum, w.reduce("ReduceSum", shown, 2)]), 0, -1);
   },
@@ -74,6 +82,9 @@ const poolers: Record<VectorHead["pooling"], (w: Writer, hiddenStates: Value, ma
     return w.reshape(w.reduce("ReduceMax", candidates, 1), 0, -1);
   },
 };
+
+/** Reads a mask [batch, sequence] as float32 [batch, 1, sequence]. */
+const maskRow = (w: Writer, mask: Value): Value => w.reshape(w.op("Cast", [mask], toFloat32), 0, 1, -1);
 
 /** Divides vectors by their Euclidean norm: [batch, width] → [batch, width]. */
 const unit = (w: Writer, vectors: Value): Value =>

@@ -17,7 +17,7 @@ const hiddenStates = dimensions.chain((width) =>
       .map((values) => Float32Array.from(values)),
   }),
 );
-const pooling = fc.constantFrom("mean", "cls", "max");
+const pooling = fc.constantFrom("mean", "cls", "max", "last");
 const vectorPair = dimensions.chain((width) => {
   const vector = fc.array(value, { minLength: width, maxLength: width }).map((values) => Float32Array.from(values));
   return fc.tuple(vector, vector);
@@ -35,6 +35,10 @@ describe("sentenceVector", () => {
     expect([...sentenceVector(threeTokens, 2, { pooling: "cls", ...plain })]).toEqual([1, -2]);
   });
 
+  it("uses the last token for last", () => {
+    expect([...sentenceVector(threeTokens, 2, { pooling: "last", ...plain })]).toEqual([0, -3]);
+  });
+
   it("uses each dimension's maximum for max", () => {
     expect([...sentenceVector(threeTokens, 2, { pooling: "max", ...plain })]).toEqual([5, 4]);
   });
@@ -45,7 +49,7 @@ describe("sentenceVector", () => {
   });
 
   it("keeps a zero vector zero instead of dividing by its length", () => {
-    for (const kind of ["mean", "cls", "max"] as const) {
+    for (const kind of ["mean", "cls", "max", "last"] as const) {
       const vector = sentenceVector(new Float32Array(6), 3, { pooling: kind, normalize: true });
       expect([...vector]).toEqual([0, 0, 0]);
     }

@@ -23,6 +23,7 @@ export function sentenceVector(
 
 const poolers: Record<Pooling, (hiddenStates: Float32Array, dimensions: number) => Float32Array<ArrayBuffer>> = {
   cls: (hiddenStates, dimensions) => Float32Array.from(hiddenStates.subarray(0, dimensions)),
+  last: (hiddenStates, dimensions) => Float32Array.from(hiddenStates.subarray(-dimensions)),
   mean(hiddenStates, dimensions) {
     const sum = new Float64Array(dimensions);
     hiddenStates.forEach((value, i) => {

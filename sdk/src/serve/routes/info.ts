@@ -38,7 +38,8 @@ export function infoRoute<Env extends object>({
 
 /** Describes a model's task as text-embeddings-inference does, which knows encoders and classifiers. */
 function modelType(manifest: Manifest): object {
-  if (manifest.task === "embed") return { embedding: { pooling: manifest.pooling } };
+  if (manifest.task === "embed")
+    return { embedding: { pooling: manifest.pooling === "last" ? "last_token" : manifest.pooling } };
   if (manifest.task !== "classify") return { [manifest.task]: {} };
   const { labels } = manifest;
   const ids = {

@@ -72,7 +72,7 @@ const textOrPair = sequence.chain((ids) =>
     fc.nat(ids.length).map((secondFrom) => ({ ids, secondFrom })),
   ),
 );
-const head = fc.option(fc.record({ pooling: fc.constantFrom("mean", "cls", "max"), normalize: fc.boolean() }), {
+const head = fc.option(fc.record({ pooling: fc.constantFrom("mean", "cls", "max", "last"), normalize: fc.boolean() }), {
   nil: undefined,
 });
 const ids = (length: number, first = 1): TokenIds => new Int32Array(length).fill(7).fill(first, 0, 1);

@@ -4,6 +4,7 @@ import { fusedGraph } from "#test/fixtures/fused-graph.ts";
 import { tinyBert } from "#test/fixtures/tiny-bert.ts";
 import { randomSequences } from "#test/fixtures/tiny-edge-file.ts";
 import { compiledKernels } from "#test/suites/kernels/builds.ts";
+import { sentenceVector } from "../../../tasks/sentence-vector.ts";
 import { type EngineSession, oneModel, type TokenIds } from "../../engine.ts";
 import { MODEL } from "../constants/memory.ts";
 import { wasmEngine } from "../index.ts";
@@ -18,6 +19,8 @@ import { createSession } from "./session.ts";
 /** Length of the longest sequence. A new session does not have enough memory for this sequence and must grow. */
 const MAX_TOKENS = 600;
 const VOCABULARY = 50;
+/** The kernels add at most nine hidden states, which are below 8, in float32; `sentenceVector` adds in float64. */
+const POOLING_TOLERANCE = 2e-6;
 
 let bytes: Uint8Array<ArrayBuffer>;
 let simd: WebAssembly.Module;
@@ -77,6 +80,19 @@ it("a session refuses to pool an output if its width is no multiple of four, as 
   await expect(session.run(short, { pooling: "mean", normalize: true })).rejects.toMatchObject({
     code: "model_invalid",
     message: `The model's output is ${width} numbers wide and cannot be pooled.`,
+  });
+});
+
+describe.each(["mean", "cls", "max", "last"] as const)("a session's %s pooling", (pooling) => {
+  it.each([false, true])("returns the sentenceVector of its hidden states, normalize %s", async (normalize) => {
+    const session = await load();
+    const vectors = await session.run(short, { pooling, normalize });
+    const width = vectors[0]?.length ?? 0;
+    for (const [i, hiddenStates] of (await session.run(short)).entries()) {
+      const wanted = sentenceVector(hiddenStates, width, { pooling, normalize });
+      const errors = wanted.map((value, at) => Math.abs(value - ((vectors[i] as Float32Array)[at] as number)));
+      expect(Math.max(...errors)).toBeLessThan(POOLING_TOLERANCE);
+    }
   });
 });
 

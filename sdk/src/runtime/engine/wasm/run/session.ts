@@ -106,6 +106,7 @@ function poolInto(
   vector: number,
 ): void {
   if (pooling === "max") kernels.poolMaxF32(x, rows, width, vector);
-  else kernels.poolMeanF32(x, pooling === "cls" ? 1 : rows, width, vector);
+  else if (pooling === "mean") kernels.poolMeanF32(x, rows, width, vector);
+  else kernels.poolMeanF32(pooling === "last" ? x + 4 * width * (rows - 1) : x, 1, width, vector);
   if (normalize) kernels.normalizeF32(vector, width);
 }
