@@ -49,7 +49,7 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
   app.on("GET", withAndWithoutSlash("/v1/models"), (c) => listModels(c, service(c.env)));
   if (operations.metrics) app.on("GET", withAndWithoutSlash("/metrics"), (c) => metrics(service(c.env), tier));
   const routes = embeddingRoutes({ ...deployment, keys: false, operations: { cache: operations.cache } }, table);
-  return Object.assign(app.route("/", routes), { embed: routes.embed, queue: routes.queue });
+  return Object.assign(app.route("/", routes), { call: routes.call, embed: routes.embed, queue: routes.queue });
 }
 
 function unknownRoute(c: Context, allowed: readonly string[]): BertEdgeError {

@@ -5,6 +5,8 @@ import { describe, expect, it, vi } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
 import { type FakeEngineOptions, fakeEngine, publishTiny, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
 import { BertEdgeError } from "../artifact/error.ts";
+import { classifyCall } from "../runtime/tasks/classify-call.ts";
+import { similarityCall } from "../runtime/tasks/rerank-call.ts";
 import { memoryStore } from "../storage/memory.ts";
 import type { EmbeddingsOptions } from "./deployment.ts";
 import { embeddings } from "./embedding-routes.ts";
@@ -188,6 +190,22 @@ describe("embed, in process", () => {
     ] as const) {
       await expect(bert.embed({ env, executionCtx }, texts, options)).rejects.toMatchObject(expected);
     }
+  });
+});
+
+describe("call, in process", () => {
+  it("answers a call with the model that an option names", async () => {
+    const models = memoryStore();
+    for (const name of ["small", "large"]) await publishTiny(models, name, { name });
+    const bert = await tinyEmbeddings({ models, model: ["small", "large"] });
+    const c = { env: {}, executionCtx: { waitUntil: () => {} } };
+    const call = similarityCall("to be", ["to be", "or not"]);
+    const { result, model } = await bert.call(c, call, { model: "large" });
+    expect(model).toBe("large");
+    expect(result).toEqual([expect.closeTo(1, 6), expect.any(Number)]);
+    expect((await bert.call(c, call)).model).toBe("small");
+    await expect(bert.call(c, classifyCall(["to be"]))).rejects.toMatchObject({ code: "task_unsupported" });
+    await expect(bert.embed(c, ["to be"], { model: "other" })).rejects.toMatchObject({ code: "model_unknown" });
   });
 });
 

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
+import { type InProcess, inProcess } from "./call-in-process.ts";
 import { type Deployment, deploymentOf, type EmbeddingsOptions } from "./deployment.ts";
-import { type EmbedInProcess, embedInProcess } from "./embed-in-process.ts";
 import { limitBody } from "./middleware/limit-body.ts";
 import { answerError, throwErrors } from "./middleware/on-error.ts";
 import { responseCache } from "./middleware/response-cache.ts";
@@ -10,9 +10,8 @@ import { MODEL_PREFIX, type TableRoute, versionedRoutes } from "./route-table.ts
 import { jobPaths, jobRoutes } from "./routes/jobs.ts";
 import { withAndWithoutSlash } from "./routes/with-and-without-slash.ts";
 
-/** A Hono app with the embedding routes, whose model your own routes can use too. */
-export interface EmbeddingsApp<Env extends object> extends Hono<{ Bindings: Env }> {
-  readonly embed: EmbedInProcess<Env>;
+/** A Hono app with the routes of all tasks, whose models your own routes can use too. */
+export interface EmbeddingsApp<Env extends object> extends Hono<{ Bindings: Env }>, InProcess<Env> {
   /** Handler of the queue of jobs: export it as `queue`, if the deployment has `jobs`. */
   readonly queue: QueueHandler<Env>;
 }
@@ -65,5 +64,5 @@ export function embeddingRoutes<Env extends object>(
     protect(["GET", "POST"], jobPaths);
     app.route("/", jobRoutes(deployment));
   }
-  return Object.assign(app, { embed: embedInProcess(deployment), queue: queueHandler(deployment) });
+  return Object.assign(app, inProcess(deployment), { queue: queueHandler(deployment) });
 }

@@ -18,9 +18,22 @@ export type {
 } from "../runtime/engine/engine.ts";
 export type { Model, ModelOutputs } from "../runtime/model.ts";
 export type { ModelCache } from "../runtime/model-cache.ts";
-export type { EmbedParameters } from "../runtime/tasks/embed-call.ts";
+export type { AnswerOptions, AnswerSpan } from "../runtime/tasks/answer.ts";
+export { type AnswerParameters, answerCall, type ContextQuestion } from "../runtime/tasks/answer-call.ts";
+export type { Activation, LabelScore } from "../runtime/tasks/classify.ts";
+export { type ClassifyParameters, classifyCall } from "../runtime/tasks/classify-call.ts";
+export { type EmbedInput, type EmbedParameters, embedCall } from "../runtime/tasks/embed-call.ts";
+export { type FilledMask, type FillMaskParameters, fillMaskCall } from "../runtime/tasks/fill-mask-call.ts";
 export type { PromptedParameters } from "../runtime/tasks/prompt.ts";
+export type { RankedDocument } from "../runtime/tasks/rerank.ts";
+export { type RerankParameters, rerankCall, similarityCall } from "../runtime/tasks/rerank-call.ts";
+export type { SparseEntries } from "../runtime/tasks/sparse.ts";
+export { sparseCall } from "../runtime/tasks/sparse-call.ts";
+export type { AggregationStrategy, Entity } from "../runtime/tasks/tag.ts";
+export { type TagParameters, tagCall } from "../runtime/tasks/tag-call.ts";
 export type { Encode, ModelCall, TaskCall } from "../runtime/tasks/task-call.ts";
+export { type TokenVectors, tokenVectorsCall } from "../runtime/tasks/token-vectors-call.ts";
+export { type ZeroShotParameters, zeroShotCall } from "../runtime/tasks/zero-shot-call.ts";
 export type { TextInput } from "../runtime/text-input.ts";
 export type { PlacedTokens, TextWindow, Tokenizer, WindowOptions } from "../runtime/tokenizer/tokenizer.ts";
 export type { VocabularyText } from "../runtime/tokenizer/vocabulary-text.ts";
@@ -28,10 +41,18 @@ export type { Side, Truncation } from "../runtime/truncation.ts";
 export type { ObjectStore } from "../storage/store.ts";
 export type { JobsBatch, JobsBucket, JobsObject, JobsPlace, JobsQueue } from "./bulk/bindings.ts";
 export type { ApiKey, CallDefaults, KeyLimits, KeyWithDefaults } from "./call-defaults.ts";
+export type {
+  CallInProcess,
+  EmbedAnswer,
+  EmbedCallOptions,
+  EmbedInProcess,
+  InProcess,
+  InProcessAnswer,
+  InProcessOptions,
+} from "./call-in-process.ts";
 export type { NumberFormat, Reason, Tier } from "./contract/headers.ts";
 export type { EmbeddingsOptions, Setting } from "./deployment.ts";
 export { createEdgeApp, type EdgeAppOptions } from "./edge-app.ts";
-export type { EmbedAnswer, EmbedCallOptions, EmbedInProcess } from "./embed-in-process.ts";
 export { type EmbeddingsApp, embeddings } from "./embedding-routes.ts";
 export { type KeysEnv, keysFromEnv } from "./keys/keys-from-env.ts";
 export { keysFromStore } from "./keys/keys-from-store.ts";

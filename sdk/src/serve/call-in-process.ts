@@ -1,0 +1,86 @@
+import { embedCall } from "../runtime/tasks/embed-call.ts";
+import type { TaskCall } from "../runtime/tasks/task-call.ts";
+import type { Tier } from "./contract/headers.ts";
+import type { Deployment } from "./deployment.ts";
+import { backgroundOf, type CallContext } from "./routes/respond.ts";
+import { startDeadline } from "./routing/deadline.ts";
+import { readPin } from "./routing/pin.ts";
+import type { AnswerDetails } from "./service.ts";
+
+export interface InProcessOptions {
+  /** Time in which you need the answer, in ms. The edge or the region is chosen by this time. Default: none. */
+  latencyBudgetMs?: number;
+  /**
+   * The only tier that may answer. With `edge`, texts never leave the edge. `auto` leaves the choice to the deployment.
+   * Default: that of the deployment.
+   */
+  tier?: Tier | "auto";
+  /** Name of the model, or `name@version`. Default: the default model of the deployment. */
+  model?: string;
+  /** Stops the work when it is aborted. Default: the signal of the request in `c`, if there is one. */
+  signal?: AbortSignal;
+}
+
+export interface InProcessAnswer<R> extends AnswerDetails {
+  /** The result that the call describes: of `classifyCall`, for example, labels with scores for each text. */
+  readonly result: R;
+}
+
+/**
+ * Answers a call in this process, without HTTP and without an API key. Uses the models that the routes have loaded.
+ *
+ * @param c the context of a Hono handler, or `{ env, executionCtx }` of any other handler
+ * @param call such as `classifyCall(…)`
+ * @throws BertEdgeError with the codes of the HTTP errors, such as `input_empty`, `input_too_long`, `task_unsupported`,
+ *   `budget_invalid`, `tier_invalid` and `overloaded`, and the errors of loading and running the model
+ */
+export type CallInProcess<Env extends object> = <R>(
+  c: CallContext<Env>,
+  call: TaskCall<R>,
+  options?: InProcessOptions,
+) => Promise<InProcessAnswer<R>>;
+
+export interface EmbedCallOptions extends InProcessOptions {
+  /** Whether to cut texts that are too long. Otherwise the call fails. Default false. */
+  truncate?: boolean;
+}
+
+export interface EmbedAnswer extends AnswerDetails {
+  /** One vector [dimensions] per text, in the order of the texts. */
+  readonly vectors: readonly Float32Array<ArrayBuffer>[];
+}
+
+/** Embeds texts in this process, as `CallInProcess` does with an `embedCall`. */
+export type EmbedInProcess<Env extends object> = (
+  c: CallContext<Env>,
+  texts: readonly string[],
+  options?: EmbedCallOptions,
+) => Promise<EmbedAnswer>;
+
+/** Methods with which an app's own routes use the models of a deployment. */
+export interface InProcess<Env extends object> {
+  readonly call: CallInProcess<Env>;
+  readonly embed: EmbedInProcess<Env>;
+}
+
+export function inProcess<Env extends object>({ service, defaults }: Deployment<Env>): InProcess<Env> {
+  const call: CallInProcess<Env> = async (c, task, options = {}) => {
+    const { latencyBudgetMs = defaults.latencyBudgetMs, tier, model } = options;
+    const arrival = service(c.env).arrival(performance.now());
+    const query = {
+      call: task,
+      model,
+      deadline: startDeadline(latencyBudgetMs, { arrival }),
+      pin: tier === undefined ? defaults.tier : readPin(tier, "option tier"),
+      signal: options.signal ?? c.req?.raw.signal,
+    };
+    return service(c.env).answer(query, backgroundOf(c));
+  };
+  return {
+    call,
+    async embed(c, texts, { truncate = false, ...options } = {}) {
+      const { result: vectors, ...details } = await call(c, embedCall(texts, { truncate }), options);
+      return { vectors, ...details };
+    },
+  };
+}
