@@ -6,7 +6,7 @@ export type { GoldenTexts } from "./artifact/golden.ts";
 export type { EmbedManifest, Manifest, Parity, Pooling, Target, TargetName } from "./artifact/manifest.ts";
 export type { LatencyFit, Measurements } from "./artifact/measurements.ts";
 export type { Pointer } from "./artifact/pointer.ts";
-export { type LoadModelOptions, type LocalModel, loadModel } from "./local/load-model.ts";
+export { type LoadModelOptions, loadModel } from "./local/load-model.ts";
 export type {
   Batching,
   Engine,
@@ -18,6 +18,7 @@ export type {
   TokenSequence,
   VectorHead,
 } from "./runtime/engine/engine.ts";
+export { type DisposableModel, loadArtifact, loadPublished } from "./runtime/load-published.ts";
 export type { Model, ModelOutputs } from "./runtime/model.ts";
 export type { AnswerOptions, AnswerSpan } from "./runtime/tasks/answer.ts";
 export { type AnswerParameters, answerCall, type ContextQuestion } from "./runtime/tasks/answer-call.ts";

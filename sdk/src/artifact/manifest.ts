@@ -165,7 +165,8 @@ const Common = v.pipe(
   ),
 );
 
-const tokenizerFiles = (tokenizer: v.InferOutput<typeof Tokenizer>): string[] =>
+/** Returns the files that a tokenizer is read from. */
+export const tokenizerFiles = (tokenizer: v.InferOutput<typeof Tokenizer>): string[] =>
   tokenizer.kind === "packed" ? [tokenizer.file] : [tokenizer.json, tokenizer.config];
 
 const ManifestSchema = v.intersect([Common, Task]);

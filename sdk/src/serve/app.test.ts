@@ -69,6 +69,7 @@ function setUp(
     defaults,
     cpuLimitMs: 30_000,
     operations: {},
+    artifacts: undefined,
     jobs: () => fakeJobs({ "jobs/begun/input.jsonl": "", "jobs/begun/job.json": JSON.stringify(begunJob) }),
   });
   const get = (path: string) => app.request(path, { headers: { authorization: "Bearer k" } });

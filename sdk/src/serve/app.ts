@@ -8,6 +8,7 @@ import { docsPage } from "./openapi/docs-page.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import { entrance, guards } from "./operations.ts";
 import { rootRoutes, versionedRoutes } from "./route-table.ts";
+import { ARTIFACTS, addArtifactRoutes } from "./routes/artifacts.ts";
 import { infoRoute } from "./routes/info.ts";
 import { methodsOf } from "./routes/methods-of.ts";
 import { metrics } from "./routes/metrics.ts";
@@ -45,6 +46,9 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
     for (const path of ["/v1/*", "/v2/*", "/models/*", ...info]) app.use(path, guard);
     app.on("POST", atRoot, guard);
   }
+  for (const guard of guards(deployment.artifacts?.isPublic ? false : keys, operations))
+    app.use(`${ARTIFACTS}/*`, guard);
+  addArtifactRoutes(app, deployment);
   app.on("GET", info, infoRoute(deployment));
   app.on("GET", withAndWithoutSlash("/v1/models"), (c) => listModels(c, service(c.env)));
   if (operations.metrics) app.on("GET", withAndWithoutSlash("/metrics"), (c) => metrics(service(c.env), tier));

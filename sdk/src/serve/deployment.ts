@@ -70,6 +70,11 @@ export interface EmbeddingsOptions<Env extends object> {
    */
   metrics?: boolean;
   limits?: Partial<Limits>;
+  /**
+   * Who may load the served models from `/artifacts`, to run them in a browser or elsewhere: everyone with a key, or everyone
+   * at all. Default: nobody.
+   */
+  artifacts?: "key" | "public";
   /** CPU time that the platform allows per request, in ms. Default 30,000, Cloudflare's default on paid plans. */
   cpuLimitMs?: number;
   /** Bucket and queue for jobs of many records. Default: none, and the routes of jobs do not exist. */
@@ -99,6 +104,8 @@ export interface Deployment<Env extends object> {
   /** Where jobs are kept; undefined if the deployment was made without jobs. */
   readonly jobs: ((env: Env) => JobsPlace | undefined) | undefined;
   readonly operations: Operations<Env>;
+  /** Where `/artifacts` reads from; undefined if these routes do not exist. */
+  readonly artifacts: { readonly store: (env: Env) => ObjectStore; readonly isPublic: boolean } | undefined;
 }
 
 export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>): Deployment<Env> {
@@ -108,6 +115,11 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
     throw invalid(`cpuLimitMs is ${String(cpuLimitMs)}`, "Give a positive number of milliseconds.");
   }
   checkDefaults(defaults, "defaults");
+  const { artifacts } = options;
+  if (artifacts !== undefined && artifacts !== "key" && artifacts !== "public") {
+    throw invalid(`artifacts is ${String(artifacts)}`, 'Give "key" or "public", or leave it out.');
+  }
+  const store = once((env: Env) => read(options.models, env));
   if (Array.isArray(keys)) checkKeyList(keys);
   return {
     limits,
@@ -124,18 +136,18 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
       metrics: options.metrics === true,
       cache: options.cache && ((env) => read(options.cache, env)),
     },
+    artifacts: artifacts && { store, isPublic: artifacts === "public" },
     jobs: options.jobs && once((env) => read(options.jobs, env)),
     // Only `false` opens a deployment to everyone. In plain JavaScript, `keys` can also be missing. Then the deployment
     // has no keys and refuses every request.
     keys: keys === false ? false : async (env) => checkKeyList(await read(keys, env)),
     service: once((env) => {
       const { warmUp } = options;
-      const store = read(options.models, env);
       const names = [read(options.model, env)].flat().map((name) => name.trim());
       const models = modelPool({
         names,
         limitBytes: options.memoryLimitBytes,
-        holder: (name, version, reserve) => modelHolder({ store, name, version, engine, warmUp, reserve }),
+        holder: (name, version, reserve) => modelHolder({ store: store(env), name, version, engine, warmUp, reserve }),
       });
       return taskService({
         models,

@@ -1,0 +1,41 @@
+export type { Artifact } from "../artifact/artifact.ts";
+export { BertEdgeError, type BertEdgeErrorDetails } from "../artifact/error.ts";
+export type { ErrorCode } from "../artifact/error-codes.ts";
+export type { Destination } from "../artifact/fill.ts";
+export type { GoldenTexts } from "../artifact/golden.ts";
+export type { EmbedManifest, Manifest, Parity, Pooling, Target, TargetName } from "../artifact/manifest.ts";
+export type { LatencyFit, Measurements } from "../artifact/measurements.ts";
+export type { ObjectStore } from "../storage/store.ts";
+export type {
+  Batching,
+  Engine,
+  EngineSession,
+  ModelFiles,
+  ModelShape,
+  TokenIds,
+  TokenPair,
+  TokenSequence,
+  VectorHead,
+} from "./engine/engine.ts";
+export { type DisposableModel, loadArtifact, loadPublished } from "./load-published.ts";
+export type { Model, ModelOutputs } from "./model.ts";
+export type { AnswerOptions, AnswerSpan } from "./tasks/answer.ts";
+export { type AnswerParameters, answerCall, type ContextQuestion } from "./tasks/answer-call.ts";
+export type { Activation, LabelScore } from "./tasks/classify.ts";
+export { type ClassifyParameters, classifyCall } from "./tasks/classify-call.ts";
+export { type EmbedInput, type EmbedParameters, embedCall } from "./tasks/embed-call.ts";
+export { type FilledMask, type FillMaskParameters, fillMaskCall } from "./tasks/fill-mask-call.ts";
+export type { PromptedParameters } from "./tasks/prompt.ts";
+export type { RankedDocument } from "./tasks/rerank.ts";
+export { type RerankParameters, rerankCall, similarityCall } from "./tasks/rerank-call.ts";
+export type { SparseEntries } from "./tasks/sparse.ts";
+export { sparseCall } from "./tasks/sparse-call.ts";
+export type { AggregationStrategy, Entity } from "./tasks/tag.ts";
+export { type TagParameters, tagCall } from "./tasks/tag-call.ts";
+export type { Encode, ModelCall, TaskCall } from "./tasks/task-call.ts";
+export { type TokenVectors, tokenVectorsCall } from "./tasks/token-vectors-call.ts";
+export { type ZeroShotParameters, zeroShotCall } from "./tasks/zero-shot-call.ts";
+export type { TextInput } from "./text-input.ts";
+export type { PlacedTokens, TextWindow, Tokenizer, WindowOptions } from "./tokenizer/tokenizer.ts";
+export type { VocabularyText } from "./tokenizer/vocabulary-text.ts";
+export type { Side, Truncation } from "./truncation.ts";

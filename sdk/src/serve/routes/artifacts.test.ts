@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+import { errorLog } from "#test/fixtures/error-log.ts";
+import { fakeEngine, hiddenStatesOf, publishTiny, TINY } from "#test/fixtures/tiny-model.ts";
+import { blobKey, pointerKey } from "../../artifact/keys.ts";
+import { loadPublished } from "../../runtime/load-published.ts";
+import { sentenceVector } from "../../runtime/tasks/sentence-vector.ts";
+import { httpStore } from "../../storage/http.ts";
+import { memoryStore } from "../../storage/memory.ts";
+import { openPublished, readPointer } from "../../storage/published-artifact.ts";
+import { createEdgeApp } from "../edge-app.ts";
+
+errorLog();
+
+async function setUp(artifacts?: "key" | "public") {
+  const models = memoryStore();
+  await publishTiny(models);
+  await publishTiny(models, "not served", { name: "other" });
+  const app = createEdgeApp({
+    models,
+    model: TINY.name,
+    engine: fakeEngine(),
+    keys: ["k"],
+    ...(artifacts && { artifacts }),
+  });
+  const get = (path: string, key = "k") =>
+    app.request(`/artifacts/${path}`, { headers: { authorization: `Bearer ${key}` } });
+  const storeOf = (headers: Record<string, string>) =>
+    httpStore("http://edge/artifacts", { headers, fetch: async (url, init) => app.request(url, init) });
+  return { models, get, storeOf };
+}
+
+describe("GET /artifacts", () => {
+  it("gives callers with a key the model, which computes the vectors of the edge", async () => {
+    const { storeOf, get } = await setUp("key");
+    await using model = await loadPublished(storeOf({ authorization: "Bearer k" }), TINY.name, fakeEngine());
+    const { ids } = model.tokenizer.encode("to be", TINY.maxTokens);
+    expect(await model.embed(["to be"])).toEqual([
+      sentenceVector(hiddenStatesOf(ids), TINY.dimensions, { pooling: "mean", normalize: true }),
+    ]);
+    expect((await get(pointerKey(TINY.name), "wrong")).status).toBe(401);
+    await expect(loadPublished(storeOf({}), TINY.name, fakeEngine())).rejects.toMatchObject({
+      code: "storage_unavailable",
+    });
+  });
+
+  it("needs no key for public models", async () => {
+    const { storeOf } = await setUp("public");
+    await using model = await loadPublished(storeOf({}), TINY.name, fakeEngine());
+    expect(model.manifest.name).toBe(TINY.name);
+  });
+
+  it("reads no other objects of the store", async () => {
+    const { models, get } = await setUp("key");
+    const other = await readPointer(models, "other");
+    const { manifest } = await openPublished(models, await readPointer(models, TINY.name));
+    expect((await get(pointerKey(TINY.name))).status).toBe(200);
+    expect((await get(blobKey(manifest.files["model.onnx"]?.sha256 ?? ""))).status).toBe(200);
+    for (const key of [
+      pointerKey("other"),
+      pointerKey(TINY.name, other.version),
+      blobKey(other.manifest.sha256),
+      blobKey("0".repeat(64)),
+      "keys.txt",
+      `models/${TINY.name}/..%2f..%2fkeys.txt`,
+      "",
+    ]) {
+      expect([key, (await get(key)).status]).toEqual([key, 404]);
+    }
+  });
+
+  it("does not exist unless it is turned on", async () => {
+    const { get } = await setUp();
+    expect((await get(pointerKey(TINY.name))).status).toBe(404);
+  });
+
+  it("keeps blobs forever, and pointers never", async () => {
+    const { get } = await setUp("key");
+    const pointer = await get(pointerKey(TINY.name));
+    expect(pointer.headers.get("cache-control")).toBe("no-cache");
+    const { manifest } = (await pointer.json()) as { manifest: { sha256: string } };
+    expect((await get(blobKey(manifest.sha256))).headers.get("cache-control")).toContain("immutable");
+  });
+
+  it("refuses other settings", () => {
+    const options = { models: memoryStore(), model: "m", engine: fakeEngine(), keys: ["k"] };
+    expect(() => createEdgeApp({ ...options, artifacts: "all" as "key" })).toThrow(/artifacts is all/);
+  });
+});

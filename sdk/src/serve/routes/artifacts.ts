@@ -1,0 +1,64 @@
+import type { Context, Hono } from "hono";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { blobKey, pointerKey } from "../../artifact/keys.ts";
+import { tokenizerFiles } from "../../artifact/manifest.ts";
+import { openPublished, readPointer } from "../../storage/published-artifact.ts";
+import type { ObjectStore } from "../../storage/store.ts";
+import type { Deployment } from "../deployment.ts";
+
+/** Path under which `httpStore` reads the served models: `httpStore("https://…/artifacts")`. */
+export const ARTIFACTS = "/artifacts";
+
+/** Blobs never change. `private`: a cache that several users share could give them to a caller without a key. */
+const FOREVER = "private, max-age=31536000, immutable";
+
+/**
+ * Adds the routes from which browsers load the served models: the pointers to their current versions, and the files that the
+ * edge target of these versions needs. No other object of the store can be read.
+ */
+export function addArtifactRoutes<Env extends object>(
+  app: Hono<{ Bindings: Env }>,
+  { service, artifacts }: Pick<Deployment<Env>, "service" | "artifacts">,
+): void {
+  if (!artifacts) return;
+  app.get(`${ARTIFACTS}/models/:name/current.json`, async (c) => {
+    const name = c.req.param("name");
+    if (!service(c.env).models.includes(name)) throw missing(c);
+    return send(c, artifacts.store(c.env), pointerKey(name), "application/json", "no-cache");
+  });
+  app.get(`${ARTIFACTS}/blobs/sha256/:hash{[0-9a-f]{64}}`, async (c) => {
+    const hash = c.req.param("hash");
+    const store = artifacts.store(c.env);
+    for (const name of service(c.env).models) {
+      if ((await filesOf(store, name)).has(hash)) {
+        return send(c, store, blobKey(hash), "application/octet-stream", FOREVER);
+      }
+    }
+    throw missing(c);
+  });
+}
+
+/** Returns the hashes of the files that a browser needs of a model's current version. */
+async function filesOf(store: ObjectStore, name: string): Promise<ReadonlySet<string>> {
+  const pointer = await readPointer(store, name);
+  const { manifest } = await openPublished(store, pointer);
+  const files = [...tokenizerFiles(manifest.tokenizer), manifest.targets.edge?.model ?? []].flat();
+  return new Set([pointer.manifest.sha256, ...files.map((file) => manifest.files[file]?.sha256 ?? "")]);
+}
+
+async function send(
+  c: Context,
+  store: ObjectStore,
+  key: string,
+  contentType: string,
+  cacheControl: string,
+): Promise<Response> {
+  const body = await store.open(key, c.req.raw.signal);
+  if (!body) throw missing(c);
+  return c.body(body, 200, { "content-type": contentType, "cache-control": cacheControl });
+}
+
+const missing = (c: Context): BertEdgeError =>
+  new BertEdgeError("route_unknown", `There is no object ${c.req.path} of a served model.`, {
+    hint: "Read `models/<name>/current.json` first: a newer version may have been published.",
+  });
