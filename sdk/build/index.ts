@@ -5,6 +5,7 @@ import { rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { promisify } from "node:util";
 import { onInterrupt } from "../src/compile/files/on-interrupt.ts";
+import { buildPage } from "./build-page.ts";
 import { moveFiles, removeOthers } from "./move-files.ts";
 
 const run = promisify(execFile);
@@ -40,6 +41,7 @@ try {
     ...buildKernels(draft),
   ]);
   for (const each of compiled) if (each.status === "rejected") throw each.reason;
+  if (!onlyKernels) await buildPage(draft);
   const built = await moveFiles(draft, "dist");
   if (!onlyKernels) await removeOthers("dist", built);
 } catch (error) {

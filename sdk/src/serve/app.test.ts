@@ -69,6 +69,7 @@ function setUp(
     defaults,
     cpuLimitMs: 30_000,
     operations: {},
+    page: undefined,
     artifacts: undefined,
     jobs: () => fakeJobs({ "jobs/begun/input.jsonl": "", "jobs/begun/job.json": JSON.stringify(begunJob) }),
   });

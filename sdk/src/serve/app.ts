@@ -28,6 +28,8 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
     c.error = unknownRoute(c, methodsOf(app, c.req.path));
     return answerError(c.error, c);
   });
+  const { page } = deployment;
+  if (page) app.get("/", async (c, next) => (await page(c.env)?.fetch(c.req.raw)) ?? next());
   app.on("GET", withAndWithoutSlash("/health"), (c) => c.json({ status: "ok" }));
   let document: ReturnType<typeof openApiDocument> | undefined;
   app.get("/openapi.json", (c) => {

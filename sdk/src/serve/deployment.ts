@@ -75,6 +75,8 @@ export interface EmbeddingsOptions<Env extends object> {
    * at all. Default: nobody.
    */
   artifacts?: "key" | "public";
+  /** Static assets with the page that `GET /` shows. Default: none. */
+  page?: Setting<Env, PageBinding | undefined>;
   /** CPU time that the platform allows per request, in ms. Default 30,000, Cloudflare's default on paid plans. */
   cpuLimitMs?: number;
   /** Bucket and queue for jobs of many records. Default: none, and the routes of jobs do not exist. */
@@ -88,6 +90,11 @@ export interface EmbeddingsOptions<Env extends object> {
   warmUp?: readonly WarmUpShape[];
   /** The tier that responses name when this deployment computes the answer. Default `edge`. */
   tier?: Tier;
+}
+
+/** The binding of a Worker's static assets, as far as bert-edge uses it. */
+export interface PageBinding {
+  fetch(request: Request): Promise<Response>;
 }
 
 /**
@@ -104,6 +111,7 @@ export interface Deployment<Env extends object> {
   /** Where jobs are kept; undefined if the deployment was made without jobs. */
   readonly jobs: ((env: Env) => JobsPlace | undefined) | undefined;
   readonly operations: Operations<Env>;
+  readonly page: ((env: Env) => PageBinding | undefined) | undefined;
   /** Where `/artifacts` reads from; undefined if these routes do not exist. */
   readonly artifacts: { readonly store: (env: Env) => ObjectStore; readonly isPublic: boolean } | undefined;
 }
@@ -137,6 +145,7 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
       cache: options.cache && ((env) => read(options.cache, env)),
     },
     artifacts: artifacts && { store, isPublic: artifacts === "public" },
+    page: options.page && ((env) => read(options.page, env)),
     jobs: options.jobs && once((env) => read(options.jobs, env)),
     // Only `false` opens a deployment to everyone. In plain JavaScript, `keys` can also be missing. Then the deployment
     // has no keys and refuses every request.

@@ -51,8 +51,9 @@ export type {
   InProcessOptions,
 } from "./call-in-process.ts";
 export type { NumberFormat, Reason, Tier } from "./contract/headers.ts";
-export type { EmbeddingsOptions, Setting } from "./deployment.ts";
+export type { EmbeddingsOptions, PageBinding, Setting } from "./deployment.ts";
 export { createEdgeApp, type EdgeAppOptions } from "./edge-app.ts";
+export type { EdgeBindings } from "./edge-bindings.ts";
 export { type EmbeddingsApp, embeddings } from "./embedding-routes.ts";
 export { type KeysEnv, keysFromEnv } from "./keys/keys-from-env.ts";
 export { keysFromStore } from "./keys/keys-from-store.ts";

@@ -90,7 +90,12 @@ describe("a pool of models", () => {
   it("refuses a load when models in use leave too little room for too long", async () => {
     const { use } = await setUp(BYTES);
     const { promise: opened, resolve: open } = latch();
-    const first = use("a", () => opened);
+    const { promise: begun, resolve: begin } = latch();
+    const first = use("a", () => {
+      begin();
+      return opened;
+    });
+    await begun;
     await expect(use("b", async () => {})).rejects.toMatchObject({ code: "memory_full" });
     open();
     await first;

@@ -26,10 +26,18 @@ export async function introduction({ edge, keyIsNew, published }: Stack, manifes
           `${DEV_VARS} has no plain key in API_KEYS, so this key is new. To keep one, add a line to ${DEV_VARS}: API_KEYS=<key>`,
         ]
       : []),
+    ...((await hasPage(url)) ? [`\nOpen this page: ${url}/#key=${encodeURIComponent(key)}`] : []),
     "\nTry it:\n",
     `curl ${url}${path} -H 'authorization: Bearer ${key}' -H 'content-type: application/json' -d '${json}'`,
     `\nThe answer: ${described(answer)}`,
   ].join("\n");
+}
+
+/** Whether the project shows the page: it can be switched off in wrangler.toml. */
+async function hasPage(url: string): Promise<boolean> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  await response.body?.cancel();
+  return response.headers.get("content-type")?.startsWith("text/html") === true;
 }
 
 /** Describes an answer: a vector by its size and its first numbers, everything else by its JSON. */

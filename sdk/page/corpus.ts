@@ -1,0 +1,43 @@
+/** Texts that the page searches. */
+export const corpus: readonly string[] = [
+  "Fold the whipped cream into the melted chocolate, and chill the mousse overnight.",
+  "Salt the aubergines half an hour before you fry them.",
+  "A sourdough starter needs flour and water at the same time every day.",
+  "Basil and tomatoes share a pot well, as long as it gets six hours of sun.",
+  "Prune roses in late winter, just above an outward-facing bud.",
+  "Slugs avoid copper tape around raised beds.",
+  "The rover found layers of clay on the floor of an old crater lake.",
+  "Saturn's rings are mostly water ice, and only tens of metres thick.",
+  "A total solar eclipse crosses the coast shortly before sunset.",
+  "The central bank left its interest rate unchanged for a third month.",
+  "An index fund spreads a small sum over hundreds of companies.",
+  "Keep receipts for seven years in case the tax office asks.",
+  "The goalkeeper saved two penalties and carried her team to the final.",
+  "Marathon runners should drink before they are thirsty.",
+  "He learned to swim at sixty, and crossed the lake at sixty-three.",
+  "The night train leaves Vienna at ten and reaches Venice for breakfast.",
+  "Pack one bag less than you think you need.",
+  "The ferry to the islands does not sail in strong wind.",
+  "A cat that blinks slowly at you is at ease.",
+  "Wolves returned to the valley after a hundred years.",
+  "Bees tell each other where flowers are by dancing.",
+  "Restart the router, then check whether the cable is plugged in.",
+  "A memory leak grows slowly until the process is killed.",
+  "Write the failing test first, then the code that passes it.",
+  "Encrypt backups, and try to restore one before you need it.",
+  "The cellist tunes her lowest string down for the last piece.",
+  "Jazz musicians agree on the chords, and make up the rest.",
+  "An old piano in a dry room needs tuning twice a year.",
+  "Regular sleep does more for memory than a night of study.",
+  "Stretch your calves if they cramp at night.",
+  "A fever above forty degrees needs a doctor.",
+  "The museum shows letters that the painter never sent.",
+  "The bridge was built by people who had never seen a river that wide.",
+  "Rain is expected in the north, and sunshine along the coast.",
+  "Solar panels on the school roof pay for its heating.",
+  "The court decided that the contract was void from the beginning.",
+];
+
+const SENTENCE = "The wheel still turns whenever the sluice is open. ";
+/** About 200 words, in 220 tokens. */
+export const longText = SENTENCE.repeat(22).trim();

@@ -1,0 +1,123 @@
+import type { Answers, Scored } from "./answers.ts";
+import type { Info } from "./connection.ts";
+import { corpus } from "./corpus.ts";
+import { element, make, onSubmit } from "./elements.ts";
+import type { Requests } from "./requests.ts";
+
+/** Number of search results that are shown. */
+const RESULTS = 5;
+/** Pause after the last key before a search is sent, in ms. */
+const TYPING_MS = 150;
+
+interface TaskContext {
+  readonly info: Info;
+  readonly requests: Requests;
+  /** The model that the user has chosen: that of the deployment, or the one in this browser. */
+  readonly answers: () => Answers;
+  /** Shows an error, or clears it. */
+  readonly report: (error?: unknown) => void;
+}
+
+/** Shows the parts of the page that the deployment's model can do. */
+export function showTasks(context: TaskContext): void {
+  const { task, model_type } = context.info;
+  if (task === "embed") {
+    similarity(context);
+    search(context, byVectors(context));
+  } else if ("reranker" in model_type) search(context, byReranker(context));
+  else if (task === "classify") classify(context);
+  else {
+    const note = element("other-task", HTMLElement);
+    note.hidden = false;
+    note.textContent = `This page has no form for the task ${task}. HTTP routes, above, lists its route.`;
+  }
+}
+
+function similarity({ requests, answers, report }: TaskContext): void {
+  element("similarity", HTMLElement).hidden = false;
+  onSubmit("similarity-form", async () => {
+    const texts = ["first", "second"].map((id) => element(id, HTMLInputElement).value);
+    try {
+      const { result } = await requests.send("similarity", (budgetMs) => answers().embed(texts, budgetMs));
+      const value = cosine(result[0] ?? new Float32Array(), result[1] ?? new Float32Array());
+      element("similarity-meter", HTMLMeterElement).value = value;
+      element("similarity-value", HTMLOutputElement).textContent = value.toFixed(3);
+      report();
+    } catch (error) {
+      report(error);
+    }
+  });
+}
+
+function classify({ requests, answers, report }: TaskContext): void {
+  element("classify", HTMLElement).hidden = false;
+  onSubmit("classify-form", async () => {
+    const text = element("classified", HTMLInputElement).value;
+    try {
+      const { result } = await requests.send("classify", (budgetMs) => answers().classify(text, budgetMs));
+      showRanked("labels", result);
+      report();
+    } catch (error) {
+      report(error);
+    }
+  });
+}
+
+/** Searches the corpus while the user types. An answer that arrives after a newer one is not shown. */
+function search({ report }: TaskContext, find: (query: string) => Promise<readonly Scored[]>): void {
+  element("search", HTMLElement).hidden = false;
+  const input = element("query", HTMLInputElement);
+  let typed = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  input.addEventListener("input", () => {
+    clearTimeout(timer);
+    const mine = ++typed;
+    timer = setTimeout(async () => {
+      const query = input.value.trim();
+      try {
+        const found = query === "" ? [] : await find(query);
+        if (mine === typed) showRanked("found", found.slice(0, RESULTS));
+        report();
+      } catch (error) {
+        if (mine === typed) report(error);
+      }
+    }, TYPING_MS);
+  });
+}
+
+/** Compares the query's vector with those of the corpus. These are computed once for each version of the model. */
+function byVectors({ requests, answers }: TaskContext): (query: string) => Promise<readonly Scored[]> {
+  let indexed: { readonly version: string; readonly vectors: readonly Float32Array[] } | undefined;
+  const index = async () => {
+    const { result, version } = await requests.send("index", () => answers().embed(corpus));
+    indexed = { version, vectors: result };
+    return indexed;
+  };
+  return async (query) => {
+    let { version, vectors } = indexed ?? (await index());
+    const answer = await requests.send("search", (budgetMs) => answers().embed([query], budgetMs));
+    if (answer.version !== version) ({ version, vectors } = await index());
+    const [vector = new Float32Array()] = answer.result;
+    const scored = corpus.map((label, i) => ({ label, score: cosine(vector, vectors[i] ?? new Float32Array()) }));
+    return scored.sort((a, b) => b.score - a.score);
+  };
+}
+
+const byReranker =
+  ({ requests, answers }: TaskContext) =>
+  async (query: string): Promise<readonly Scored[]> =>
+    (await requests.send("rerank", (budgetMs) => answers().rerank(query, corpus, budgetMs))).result;
+
+function showRanked(id: string, scored: readonly Scored[]): void {
+  const items = scored.map(({ label, score }) => {
+    const item = make("li", `${label} `);
+    item.append(make("span", score.toFixed(3)));
+    return item;
+  });
+  element(id, HTMLOListElement).replaceChildren(...items);
+}
+
+function cosine(a: Float32Array, b: Float32Array): number {
+  const dot = (x: Float32Array, y: Float32Array) => x.reduce((sum, value, i) => sum + value * (y[i] ?? 0), 0);
+  return dot(a, b) / (Math.sqrt(dot(a, a) * dot(b, b)) || 1);
+}

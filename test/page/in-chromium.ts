@@ -1,0 +1,45 @@
+import { type Browser, chromium, type Page } from "playwright-core";
+import { executable } from "../runtimes/executable.ts";
+
+/** Path of an installed Chromium or Chrome. With the environment variable CHROMIUM=required, tests fail without one. */
+const browser = executable("chromium", "chromium-browser", "google-chrome", "google-chrome-stable");
+export const isSkipped = browser === undefined && process.env["CHROMIUM"] !== "required";
+
+/** A page that notes what goes wrong on it, and what it downloads. */
+export interface WatchedPage {
+  readonly page: Page;
+  /** Messages of the console, uncaught errors and failed requests. */
+  readonly faults: readonly string[];
+  /** Bodies of all files that were read from the page's own static assets, by path. */
+  readonly files: ReadonlyMap<string, Buffer>;
+}
+
+export const launch = (): Promise<Browser> => {
+  if (!browser) throw new Error("No Chromium is installed. Install one with the system's package manager.");
+  return chromium.launch({ executablePath: browser, args: ["--no-sandbox"] });
+};
+
+export async function openPage(
+  chrome: Browser,
+  url: string,
+  options: { colorScheme?: "light" | "dark" } = {},
+): Promise<WatchedPage> {
+  const page = await chrome.newPage({ viewport: { width: 900, height: 1400 }, ...options });
+  const faults: string[] = [];
+  const files = new Map<string, Buffer>();
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") faults.push(message.text());
+  });
+  page.on("pageerror", (error) => faults.push(error.message));
+  page.on("requestfailed", (request) => faults.push(`${request.url()} failed`));
+  page.on("response", async (response) => {
+    const { pathname } = new URL(response.url());
+    if (/^\/([\w-]+\.(js|css|wasm))?$/.test(pathname) && response.status() === 200) {
+      // A page that is closed or reloaded loses its bodies.
+      const body = await response.body().catch(() => undefined);
+      if (body) files.set(pathname, body);
+    }
+  });
+  await page.goto(url);
+  return { page, faults, files };
+}

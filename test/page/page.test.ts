@@ -1,0 +1,170 @@
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openProject } from "#sdk/cli/dev/project.ts";
+import { type Stack, startStack } from "#sdk/cli/dev/stack.ts";
+import { BertEdge } from "#sdk/client/index.ts";
+import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
+import { openFolder } from "#sdk/storage/folder-artifact.ts";
+import { preparedDefault } from "../fixtures/prepared-default.ts";
+import { seriousFaults } from "./accessibility.ts";
+import { isSkipped, launch, openPage } from "./in-chromium.ts";
+
+/** Limit for everything that the page loads, gzipped, without the model. Measured: 55 KB, 17 KB of them before the model. */
+const PAGE_GZIP_BYTES = 60_000;
+
+/** Positions of the slider. */
+const [BUDGET_500_MS, NO_BUDGET] = ["9", "13"];
+
+/** Expression for the element with the keyboard's focus: its id, else its text. */
+const FOCUSED = `(({ id, tagName, textContent }) => id || (tagName === "BODY" ? "body" : textContent.trim()))(document.activeElement)`;
+
+/** The page of the real stack: edge in workerd, region in Node, the default model. */
+describe.skipIf(isSkipped)("the page at /, in Chromium", () => {
+  let folder: string;
+  let stack: Stack;
+  let chrome: Browser;
+  let withKey: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "bert-edge-page-"));
+    const artifact = join(folder, "artifact");
+    await cp(await preparedDefault(), artifact, { recursive: true });
+    [stack, chrome] = await Promise.all([
+      startStack({
+        project: openProject(process.cwd()),
+        artifact: await openFolder(artifact),
+        state: join(folder, "state"),
+      }),
+      launch(),
+    ]);
+    withKey = `${stack.edge.url}/#key=${stack.edge.key}`;
+  });
+  afterAll(async () => {
+    await chrome?.close();
+    await stack?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it("compares texts, with the cosine of the edge's vectors", async () => {
+    const { page, faults } = await openPage(chrome, withKey);
+    await page.getByRole("button", { name: "Compare" }).click();
+    const texts = [await page.getByLabel("First text").inputValue(), await page.getByLabel("Second text").inputValue()];
+    const { embeddings } = await new BertEdge({ baseURL: stack.edge.url, apiKey: stack.edge.key }).embed(texts);
+    const [first, second] = embeddings as [Float32Array, Float32Array];
+    await expect.poll(() => page.locator("#similarity-value").textContent()).toBe(cosine(first, second).toFixed(3));
+    await expect
+      .poll(() => page.locator("#requests tr").first().innerText())
+      .toMatch(/similarity\s+20\s+edge\s+no-budget/);
+    expect(page.url()).not.toContain(stack.edge.key);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it("searches while the user types", async () => {
+    const { page, faults } = await openPage(chrome, withKey);
+    await page.getByLabel("Query").pressSequentially("a planet and the ice around it", { delay: 20 });
+    await expect.poll(() => page.locator("#found li").first().textContent()).toContain("Saturn's rings");
+    expect(await page.locator("#found li").count()).toBe(5);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it("moves requests to the region when the budget asks for it", async () => {
+    const { page, faults } = await openPage(chrome, withKey);
+    const send = async (budget: string) => {
+      await page.locator("#budget").fill(budget);
+      await page.getByRole("button", { name: "Send" }).click();
+      await expect.poll(() => page.locator("#crowd-state").textContent(), { timeout: 20_000 }).toMatch(/^\w+: 1$/);
+      return page.locator("#crowd-state").textContent();
+    };
+    await page.getByRole("combobox", { name: "Text" }).selectOption("pages");
+    expect(await send(NO_BUDGET)).toBe("edge: 1");
+    expect(await page.locator("#budget").getAttribute("aria-valuetext")).toBe("none");
+    // Other processes may slow the region down for a moment. The edge then expects nothing from it.
+    await expect.poll(() => send(BUDGET_500_MS), { timeout: 45_000 }).toBe("region: 1");
+    expect(await page.locator("#budget").getAttribute("aria-valuetext")).toBe("500 ms");
+    expect(await page.locator("#summary").textContent()).toMatch(/edge: \d+, median .* region: 1, median/);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it("runs the model in the browser, with the vectors of the edge, bit for bit, in 60 KB", async () => {
+    const { page, faults, files } = await openPage(chrome, withKey);
+    await page.getByRole("button", { name: "Load the model here" }).click();
+    await expect.poll(() => page.getByLabel("this browser").isChecked()).toBe(true);
+    await page.getByRole("button", { name: "Compare" }).click();
+    await expect.poll(() => page.locator("#requests tr").first().innerText()).toMatch(/similarity\s+20\s+browser/);
+
+    const texts = [
+      "to be",
+      "or not to be",
+      "The wheel still turns whenever the sluice is open. ".repeat(40),
+      "🗼 naïve",
+    ];
+    const [path = ""] = [...files.keys()].filter((file) => file.startsWith("/in-browser"));
+    const connection = { baseURL: `${stack.edge.url}/`, key: stack.edge.key, info: { model_id: stack.published.name } };
+    const local = await page.evaluate(`import(${JSON.stringify(path)})
+      .then(({ inBrowser }) => inBrowser(${JSON.stringify(connection)}))
+      .then((answers) => answers.embed(${JSON.stringify(texts)}))
+      .then(({ result }) => result.map((vector) => [...vector]))`);
+    const edge = new BertEdge({ baseURL: stack.edge.url, apiKey: stack.edge.key });
+    const { embeddings } = await edge.embed(texts, { truncate: true, tier: "edge" });
+    expect(local).toEqual(embeddings.map((vector) => [...vector]));
+
+    const sizes = [...files.values()].map((body) => gzipSync(body).length);
+    expect(files.size).toBeGreaterThan(5);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(PAGE_GZIP_BYTES);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it("asks for a key, and says when it is wrong", async () => {
+    const { page, faults } = await openPage(chrome, stack.edge.url);
+    await page.getByLabel("Key", { exact: true }).fill("wrong");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.locator("#key-error").textContent()).toContain("API key");
+    expect(await seriousFaults(page)).toEqual([]);
+    await page.getByLabel("Key", { exact: true }).fill(stack.edge.key);
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.locator("#served").textContent()).toContain(stack.published.name);
+    await page.reload();
+    await expect.poll(() => page.locator("#app").isVisible()).toBe(true);
+    // Chromium reports each 401 on the console: without a key, and with the wrong one.
+    expect(faults.filter((fault) => !fault.includes("401"))).toEqual([]);
+    await page.close();
+  });
+
+  it("can be used with the keyboard alone", async () => {
+    const { page, faults } = await openPage(chrome, withKey);
+    await expect.poll(() => page.locator("#app").isVisible()).toBe(true);
+    const seen: string[] = [];
+    for (let i = 0; i < 20 && !seen.includes("body"); i++) {
+      await page.keyboard.press("Tab");
+      const focused = await page.evaluate<string>(FOCUSED);
+      seen.push(focused);
+      if (focused === "budget") await page.keyboard.press("ArrowLeft");
+      if (focused === "second") await page.keyboard.press("Enter");
+      if (focused === "query") await page.keyboard.type("sport");
+    }
+    expect(seen).toEqual(
+      expect.arrayContaining(["load", "budget", "first", "second", "Compare", "query", "size", "Send"]),
+    );
+    expect(await page.locator("#budget-text").textContent()).toBe("5000 ms");
+    await expect.poll(() => page.locator("#similarity-value").textContent()).toMatch(/^0\.\d{3}$/);
+    await expect.poll(() => page.locator("#found li").count()).toBe(5);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it.each(["light", "dark"] as const)("has no serious fault of accessibility in %s colours", async (colorScheme) => {
+    const { page } = await openPage(chrome, withKey, { colorScheme });
+    await page.getByRole("button", { name: "Compare" }).click();
+    await page.getByLabel("Query").fill("music");
+    await expect.poll(() => page.locator("#found li").count()).toBe(5);
+    expect(await seriousFaults(page)).toEqual([]);
+    await page.close();
+  });
+});

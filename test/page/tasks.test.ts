@@ -1,0 +1,66 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Task } from "#sdk/artifact/manifest.ts";
+import { errorLog } from "../fixtures/error-log.ts";
+import { isSkipped, launch, openPage } from "./in-chromium.ts";
+import { servedPage } from "./served-page.ts";
+
+errorLog();
+
+const classify: Task = { task: "classify", input: "text", labels: ["negative", "neutral", "positive"] };
+const crossEncoder: Task = { task: "classify", input: "pair", labels: ["LABEL_0"] };
+const tags: Task = { task: "tag", labels: ["O", "B-PER", "I-PER"] };
+const embed: Task = { task: "embed", pooling: "mean", normalize: true, dimensions: 8 };
+
+describe.skipIf(isSkipped)("the page of a model", () => {
+  let chrome: Browser;
+  beforeAll(async () => {
+    chrome = await launch();
+  });
+  afterAll(() => chrome?.close());
+
+  async function onPage(task: Task, visit: (page: Page) => Promise<void>): Promise<void> {
+    const { url, stop } = await servedPage(task);
+    try {
+      const { page, faults } = await openPage(chrome, url);
+      await expect.poll(() => page.locator("#app").isVisible()).toBe(true);
+      await visit(page);
+      expect(faults).toEqual([]);
+      await page.close();
+    } finally {
+      await stop();
+    }
+  }
+
+  it("classifies", () =>
+    onPage(classify, async (page) => {
+      expect(await page.locator("#search, #similarity").filter({ visible: true }).count()).toBe(0);
+      await page.getByRole("button", { name: "Classify" }).click();
+      await expect.poll(() => page.locator("#labels li").count()).toBe(3);
+      expect(await page.locator("#labels").innerText()).toMatch(/(negative|neutral|positive) [01]\.\d{3}/);
+      await page.getByRole("button", { name: "Send" }).click();
+      await expect.poll(() => page.locator("#crowd-state").textContent()).toBe("edge: 1");
+    }));
+
+  it("reranks", () =>
+    onPage(crossEncoder, async (page) => {
+      await page.getByLabel("Query").fill("bread");
+      await expect.poll(() => page.locator("#found li").count()).toBe(5);
+      await expect.poll(() => page.locator("#requests tr").first().innerText()).toMatch(/rerank\s+\d+\s+edge/);
+    }));
+
+  it("says that it has no form for other tasks", () =>
+    onPage(tags, async (page) => {
+      expect(await page.locator("#other-task").innerText()).toContain("no form for the task tag");
+    }));
+
+  it("says that a deployment keeps its weights", async () => {
+    const { url, stop } = await servedPage(embed);
+    const { page } = await openPage(chrome, url);
+    await page.getByRole("button", { name: "Load the model here" }).click();
+    await expect.poll(() => page.locator("#load-state").textContent()).toContain("cannot be loaded here");
+    expect(await page.getByLabel("this browser").isEnabled()).toBe(false);
+    await page.close();
+    await stop();
+  });
+});
