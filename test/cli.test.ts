@@ -40,10 +40,15 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+/** What commands with --json print on stdout when they fail. */
+const errorJson = (code: string) => expect.stringMatching(new RegExp(`^\\{\n {2}"error": \\{\n {4}"code": "${code}",`));
+
 describe("wrong usage", () => {
   it.each([
     ["no command", []],
-    ["an unknown command", ["doctor"]],
+    ["an unknown command", ["surgeon"]],
+    ["an unknown error code", ["explain", "input_bad"]],
+    ["an unknown shell", ["completion", "tcsh"]],
     ["an unknown option", ["--frobnicate"]],
     ["an unknown option of a command", ["prepare", "x", "--out", "y", "--frobnicate"]],
     ["a missing argument", ["embed"]],
@@ -112,7 +117,7 @@ describe("deploy", () => {
     const deploy = () => bertEdge(["deploy", "--model", artifact, "--secrets", secrets, "--json"], { cwd: root, env });
     const refused = async (code: string, part: string) => {
       const outcome = await deploy();
-      expect(outcome).toMatchObject({ code: 1, stdout: "" });
+      expect(outcome).toMatchObject({ code: 1, stdout: errorJson(code) });
       expect(outcome.stderr).toContain(`Error ${code}: `);
       expect(outcome.stderr).toContain(part);
       expect(outcome.stderr).not.toContain("key-of-the-deployment");
@@ -157,6 +162,92 @@ describe("keys", () => {
   });
 });
 
+describe("explain", () => {
+  it("says when an error occurs, its HTTP status, and how to fix it", async () => {
+    const { code, stdout, stderr } = await bertEdge(["explain", "input_too_long"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^input_too_long, HTTP 400\nA text has more tokens .+\nFix: Send a shorter text/);
+    const json = await bertEdge(["explain", "login_missing", "--json"]);
+    expect(JSON.parse(json.stdout)).toEqual({
+      code: "login_missing",
+      when: expect.any(String),
+      fix: expect.any(String),
+    });
+  });
+});
+
+describe("completion", () => {
+  it("completes commands and options in bash", async () => {
+    const { stdout } = await bertEdge(["completion", "bash"]);
+    const complete = (words: string[]) => {
+      const script = `${stdout}\nCOMP_WORDS=(bert-edge ${words.join(" ")}); COMP_CWORD=${words.length}; _bert_edge; echo "\${COMPREPLY[@]}"`;
+      return spawnSync("bash", ["-c", script], { encoding: "utf8" }).stdout.trim();
+    };
+    expect(complete(["pre"])).toBe("prepare");
+    expect(complete(["publish", "--e"])).toBe("--endpoint");
+    expect(complete(["keys", "n"])).toBe("new");
+  });
+
+  it.each(["zsh", "fish"])("prints a script for %s with all commands", async (shell) => {
+    const { code, stdout } = await bertEdge(["completion", shell]);
+    expect(code).toBe(0);
+    for (const command of ["prepare", "doctor", "explain"]) expect(stdout).toContain(command);
+  });
+});
+
+describe("doctor", () => {
+  interface Report {
+    readonly ok: boolean;
+    readonly findings: readonly {
+      readonly check: string;
+      readonly level: string;
+      readonly where: string;
+      readonly fix?: string;
+    }[];
+  }
+  const doctor = async (cwd: string) => {
+    const { code, stdout, stderr } = await bertEdge(["doctor", "--offline", "--json"], { cwd });
+    expect(stderr).toBe("");
+    return { code, report: JSON.parse(stdout) as Report };
+  };
+
+  it("examines the machine alone, outside a project", async () => {
+    const { code, report } = await doctor(folder);
+    expect([code, report.ok]).toEqual([0, true]);
+    expect(new Set(report.findings.map(({ check }) => check))).toEqual(new Set(["node", "simd", "package", "project"]));
+    expect(report.findings.at(-1)).toMatchObject({ level: "note", fix: "npx create-bert-edge my-api" });
+  });
+
+  it("examines a project, and exits with 1 if it is broken", async () => {
+    const { root, remove } = await userProject({ region: true });
+    onTestFinished(remove);
+    await cp(artifact, join(root, "models/tiny"), { recursive: true });
+    const config = join(root, "wrangler.toml");
+    const settings = await readFile(config, "utf8");
+    await writeFile(config, settings.replace("bert-edge-mini", "tiny"));
+    const healthy = await doctor(root);
+    expect(healthy.code).toBe(0);
+    const levels = healthy.report.findings.map(({ check, where, level }) => [check, where, level]);
+    expect(levels).toEqual(
+      expect.arrayContaining([
+        ["provider", "cpu", "ok"],
+        ["project", "wrangler.toml", "ok"],
+        ["cpu-limit", "functions/edge-settings.ts", "ok"],
+        ["keys", ".dev.vars", "ok"],
+        ["page", "node_modules/bert-edge/dist/page", "ok"],
+        ["model", "models/tiny", "ok"],
+      ]),
+    );
+    await writeFile(config, `${settings.replace("functions/edge.ts", "functions/gone.ts")}\n[limits]\ncpu_ms = 50\n`);
+    const { code, report } = await doctor(root);
+    expect([code, report.ok]).toEqual([1, false]);
+    expect(report.findings.filter(({ level }) => level === "broken")).toEqual([
+      expect.objectContaining({ check: "project", fix: expect.stringContaining("main") }),
+      expect.objectContaining({ check: "cpu-limit", fix: "Set cpuLimitMs to 50, or cpu_ms under [limits] to 30000." }),
+    ]);
+  });
+});
+
 describe("work that fails", () => {
   const nowhere = join(tmpdir(), "bert-edge-nowhere");
 
@@ -168,9 +259,9 @@ describe("work that fails", () => {
     ["setting_invalid", ["check", "http://127.0.0.1:1", "--model", nowhere, "--key-file", nowhere]],
     ["artifact_missing", ["bench", nowhere, "--json"]],
     ["artifact_missing", ["publish", nowhere, "--to", "s3://bucket", "--json"]],
-  ])("exits with 1, %s with a hint on stderr and nothing on stdout: %j", async (error, args) => {
+  ])("exits with 1, %s with a hint on stderr, and on stdout only with --json: %j", async (error, args) => {
     const { code, stdout, stderr } = await bertEdge(args);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: args.includes("--json") ? errorJson(error) : "" });
     expect(stderr).toMatch(new RegExp(`^Error ${error}: .+\n {2}\\S`, "m"));
     expect(stderr).not.toContain("    at ");
   });
@@ -239,9 +330,9 @@ describe("work that fails", () => {
         },
       },
     );
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: errorJson("storage_unavailable") });
     expect(stderr).toContain("Error storage_unavailable");
-    expect(stderr).not.toContain("the-secret");
+    expect(stdout + stderr).not.toContain("the-secret");
   });
 });
 

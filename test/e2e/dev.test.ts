@@ -282,7 +282,7 @@ describe("what `bert-edge dev` finds out before the first stage", () => {
   it("a model that is not prepared yet, or misspelt: says how to make it, and which ones there are", async () => {
     const dev = async (name: string) => (await bertEdge(["dev", `models/${name}`], { cwd: project.root })).stderr;
     expect(await dev("my-model")).toMatch(
-      /^\nError checkpoint_missing: models\/my-model does not exist\.\n {2}To make models\/my-model .*: npx bert-edge prepare <folder> --name my-model --targets edge --out models\/my-model\n$/,
+      /^\nError checkpoint_missing: models\/my-model does not exist\.\n {2}To make models\/my-model .*: npx bert-edge prepare <folder> --name my-model --targets edge --out models\/my-model\n {2}More: bert-edge explain checkpoint_missing\n$/,
     );
     await mkdir(join(project.root, "models/bert-edge-mini"));
     expect(await dev("bert-mini")).toContain("models has: bert-edge-mini.");

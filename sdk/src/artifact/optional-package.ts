@@ -2,7 +2,7 @@ import { addCommand } from "./add-command.ts";
 import { BertEdgeError } from "./error.ts";
 
 /** The packages that users add only if they need them, and what bert-edge needs them for. */
-const purposes = {
+export const purposes = {
   "@aws-sdk/client-s3": "to publish to a bucket",
   "@huggingface/hub": "to find models on the Hugging Face Hub",
   "onnxruntime-node": "to prepare models and to run them natively",

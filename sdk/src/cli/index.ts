@@ -3,13 +3,16 @@ import { Command, CommanderError } from "commander";
 import { batchCommand } from "./batch/index.ts";
 import { benchCommand } from "./bench.ts";
 import { checkCommand } from "./check/index.ts";
+import { completionCommand } from "./completion.ts";
 import { deployCommand } from "./deploy/index.ts";
 import { devCommand } from "./dev/index.ts";
+import { doctorCommand } from "./doctor/index.ts";
 import { embedCommand } from "./embed.ts";
+import { explainCommand } from "./explain.ts";
 import { inspectCommand } from "./inspect.ts";
 import { keysCommand } from "./keys.ts";
 import { optimizeCommand } from "./optimize.ts";
-import { printError } from "./output.ts";
+import { printError, printErrorJson } from "./output.ts";
 import { prepareCommand } from "./prepare.ts";
 import { publishCommand } from "./publish.ts";
 import { quantizeCommand } from "./quantize.ts";
@@ -40,11 +43,17 @@ const commands = [
   deployCommand,
   checkCommand,
   devCommand,
+  doctorCommand,
+  explainCommand,
   keysCommand,
 ];
-for (const command of commands) {
+for (const command of [...commands, completionCommand(program)]) {
   program.addCommand(command.copyInheritedSettings(program).exitOverride());
 }
+let running: Command | undefined;
+program.hook("preAction", (_, command) => {
+  running = command;
+});
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   // The reader closed the pipe, as in `bert-edge embed … | head`.
@@ -59,6 +68,7 @@ try {
     process.exitCode = error.exitCode === 0 ? 0 : WRONG_USAGE;
   } else {
     printError(error);
+    if (running?.opts()["json"] === true) printErrorJson(error);
     process.exitCode = FAILED;
   }
 }

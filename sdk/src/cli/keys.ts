@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { BertEdgeError } from "../artifact/error.ts";
 import { sha256Hex } from "../artifact/sha256.ts";
 import { KEY_NAME } from "../serve/keys/entry.ts";
-import { printNote, printResult } from "./output.ts";
+import { printJson, printNote, printResult } from "./output.ts";
 
 /** Bytes of a new key: nobody can guess it, so its SHA-256 needs no salt and no slow hash. */
 const KEY_BYTES = 32;
@@ -12,6 +12,12 @@ const KEY_BYTES = 32;
 /** Fewest characters of a key whose hash may be published in a setting. A short key can be found from its hash. */
 const LEAST_CHARACTERS = 20;
 
+interface Options {
+  name?: string;
+  json?: true;
+}
+
+const jsonOption = ["--json", "print the result as JSON"] as const;
 const nameOption = ["--name <name>", "name of the key, for logs and limits", nameOf] as const;
 
 export const keysCommand = new Command("keys")
@@ -20,8 +26,10 @@ export const keysCommand = new Command("keys")
     new Command("new")
       .description("print a new key to stdout, and its entry for the deployment to stderr")
       .option(...nameOption)
-      .action(async ({ name }: { name?: string }) => {
+      .option(...jsonOption)
+      .action(async ({ name, json }: Options) => {
         const key = randomBytes(KEY_BYTES).toString("base64url");
+        if (json) return printJson({ key, entry: await entryOf(key, name) });
         printResult(key);
         printNote(`Give the key to its user. It is not kept. Its entry in API_KEYS:\n${await entryOf(key, name)}`);
       }),
@@ -30,9 +38,12 @@ export const keysCommand = new Command("keys")
     new Command("hash")
       .description("read a key from stdin, and print its entry for the deployment")
       .option(...nameOption)
-      .action(async ({ name }: { name?: string }) => {
+      .option(...jsonOption)
+      .action(async ({ name, json }: Options) => {
         if (process.stdin.isTTY) printNote("Type or paste the key, then Enter and Ctrl-D.");
-        printResult(await entryOf((await text(process.stdin)).trim(), name));
+        const entry = await entryOf((await text(process.stdin)).trim(), name);
+        if (json) printJson({ entry });
+        else printResult(entry);
       }),
   );
 

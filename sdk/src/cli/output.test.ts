@@ -37,18 +37,22 @@ describe("printError", () => {
       new Error("second"),
     ]);
     printError(new BertEdgeError("storage_unavailable", "It failed.", { hint: "Make room.", cause }));
-    expect(err).toBe("\nError storage_unavailable: It failed.\n  Make room.\n  caused by the disk is full\n");
+    expect(err).toBe(
+      "\nError storage_unavailable: It failed.\n  Make room.\n  caused by the disk is full\n  More: bert-edge explain storage_unavailable\n",
+    );
   });
 
   it("leaves out a missing hint and cause", () => {
     printError(new BertEdgeError("internal", "It failed."));
-    expect(err).toBe("\nError internal: It failed.\n");
+    expect(err).toBe("\nError internal: It failed.\n  More: bert-edge explain internal\n");
   });
 
   it("prints code, message and hint of a service's error", () => {
     const details = { code: "setting_invalid", hint: "Set REGION_URL." };
     printError(new UnavailableError("The region's URL is not valid.", details));
-    expect(err).toBe("\nError setting_invalid: The region's URL is not valid.\n  Set REGION_URL.\n");
+    expect(err).toBe(
+      "\nError setting_invalid: The region's URL is not valid.\n  Set REGION_URL.\n  More: bert-edge explain setting_invalid\n",
+    );
   });
 
   it("prints the whole stack of any other error, because it is a bug", () => {

@@ -1,5 +1,7 @@
 import { BertEdgeError } from "../artifact/error.ts";
+import { errorCodes } from "../artifact/error-codes.ts";
 import { BertEdgeClientError } from "../client/errors/bert-edge-client-error.ts";
+import { colour } from "./colour.ts";
 
 /** stdout carries only the result. Progress and notes go to stderr. */
 export const printJson = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
@@ -12,9 +14,16 @@ export function printError(error: unknown): void {
     printNote(`\n${error instanceof Error ? error.stack : String(error)}`);
     return;
   }
-  printNote(`\nError ${error.code}: ${error.message}`);
+  printNote(`\n${colour("red", `Error ${error.code}:`, process.stderr)} ${error.message}`);
   if (error.hint) printNote(`  ${error.hint}`);
   if (error.cause instanceof Error) printNote(`  caused by ${rootCause(error.cause).message}`);
+  if (Object.hasOwn(errorCodes, error.code)) printNote(`  More: bert-edge explain ${error.code}`);
+}
+
+/** Prints an error as JSON, for callers that asked for JSON. */
+export function printErrorJson(error: unknown): void {
+  const { code = "internal", message, hint } = error as { code?: string; message?: string; hint?: string };
+  printJson({ error: { code, message: message ?? String(error), ...(hint && { hint }) } });
 }
 
 function rootCause(error: Error): Error {

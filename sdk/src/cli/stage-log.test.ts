@@ -11,6 +11,9 @@ beforeEach(() => {
 });
 afterEach(() => void vi.restoreAllMocks());
 
+/** Whether a terminal shows colours depends on the environment of the test. */
+const stripColours = (text: string) => text.replaceAll("\x1b[32m", "").replaceAll("\x1b[39m", "");
+
 describe("stageLog", () => {
   it("prints the time of each stage when the next stage begins or the command is done", () => {
     const now = vi.spyOn(performance, "now");
@@ -80,7 +83,7 @@ describe("stageLog, while a stage runs", () => {
     log.progress({ message: "measure", fraction: 0.5 });
     vi.advanceTimersByTime(1_000);
     log.done();
-    const lines = err.replaceAll("\x1b[K", "⌫").replaceAll(/ +/g, " ").split("\r").slice(1);
+    const lines = stripColours(err).replaceAll("\x1b[K", "⌫").replaceAll(/ +/g, " ").split("\r").slice(1);
     expect(lines).toEqual([
       "… measure 0 s⌫",
       "… measure 1 s⌫",

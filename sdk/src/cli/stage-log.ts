@@ -1,3 +1,4 @@
+import { colour } from "./colour.ts";
 import { printNote } from "./output.ts";
 import { logLine, NAME_WIDTH, type ProgressState, terminalLine } from "./progress-line.ts";
 
@@ -59,7 +60,7 @@ export function stageLog(): StageLog {
     clearInterval(current.timer);
     const seconds = ((performance.now() - current.start) / 1000).toFixed(1);
     const [begin, end] = isTTY ? ["\r", DELETE_LINE] : ["", ""];
-    printNote(`${begin}✓ ${current.name.padEnd(NAME_WIDTH)} ${seconds} s${end}`);
+    printNote(`${begin}${colour("green", "✓", process.stderr)} ${current.name.padEnd(NAME_WIDTH)} ${seconds} s${end}`);
     current = undefined;
   }
   function stage(name: string): void {

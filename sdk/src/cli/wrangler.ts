@@ -32,6 +32,10 @@ export interface WranglerConfig {
   readonly name: string | undefined;
   /** Cloudflare's account ID. */
   readonly account: string | undefined;
+  /** CPU time per request in `[limits]`, in ms. The free plan takes no such setting. */
+  readonly cpuMs: number | undefined;
+  /** Folder of static assets. */
+  readonly assets: string | undefined;
 }
 
 /**
@@ -51,6 +55,10 @@ export function requireWrangler(root: string): Wrangler {
   }
 }
 
+/** Returns the path of the project's configuration of wrangler; undefined if there is none. */
+export const findWranglerConfig = (root: string): string | undefined =>
+  ["wrangler.json", "wrangler.jsonc", "wrangler.toml"].map((name) => join(root, name)).find((each) => existsSync(each));
+
 /**
  * Reads the project's configuration of wrangler.
  *
@@ -58,9 +66,7 @@ export function requireWrangler(root: string): Wrangler {
  * @throws BertEdgeError `project_invalid`, `package_missing`
  */
 export function readWranglerConfig(root: string): WranglerConfig {
-  const path = ["wrangler.json", "wrangler.jsonc", "wrangler.toml"]
-    .map((name) => join(root, name))
-    .find((each) => existsSync(each));
+  const path = findWranglerConfig(root);
   if (!path) {
     throw new BertEdgeError("project_invalid", `${root} has no wrangler.toml.`, {
       hint: "Run this command in the folder of your project. `npx create-bert-edge` makes a new project.",
@@ -68,7 +74,10 @@ export function readWranglerConfig(root: string): WranglerConfig {
   }
   const { unstable_readConfig } = requireWrangler(root);
   try {
-    const { main, vars, r2_buckets, name, account_id } = unstable_readConfig({ config: path }, { hideWarnings: true });
+    const { main, vars, r2_buckets, name, account_id, limits, assets } = unstable_readConfig(
+      { config: path },
+      { hideWarnings: true },
+    );
     const bindings = r2_buckets as R2Binding[];
     const deployed = bindings.map(({ binding, bucket_name = "" }) => [binding, bucket_name] as const);
     const buckets = bindings.map(
@@ -83,6 +92,8 @@ export function readWranglerConfig(root: string): WranglerConfig {
       deployedBuckets: new Map(deployed),
       name,
       account: account_id,
+      cpuMs: limits?.cpu_ms,
+      assets: assets?.directory,
     };
   } catch (cause) {
     throw new BertEdgeError("project_invalid", `wrangler cannot read ${path}.`, {

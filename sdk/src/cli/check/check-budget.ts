@@ -1,4 +1,4 @@
-import { type Finding, findingsOf } from "./finding.ts";
+import { type Finding, findingsOf } from "../finding.ts";
 import { described, failed, type Probe } from "./probe.ts";
 
 /** Texts of a request. More texts take longer at the edge, until the region is the faster tier. */

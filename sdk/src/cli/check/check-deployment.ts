@@ -1,8 +1,8 @@
+import { type Finding, findingsOf } from "../finding.ts";
 import { checkBudget } from "./check-budget.ts";
 import { checkKeys } from "./check-keys.ts";
 import { checkClock, checkCpuLimit, checkTimes } from "./check-platform.ts";
 import { checkVectors, type ExpectedModel } from "./check-vectors.ts";
-import { type Finding, findingsOf } from "./finding.ts";
 import { described, failed, openProbe, type ProbeOptions } from "./probe.ts";
 
 export interface CheckReport {

@@ -1,4 +1,4 @@
-import { type Finding, findingsOf } from "./finding.ts";
+import { type Finding, findingsOf } from "../finding.ts";
 import { described, failed, type Probe } from "./probe.ts";
 
 /** Checks that requests without a key, and with a wrong one, are refused with HTTP 401. */

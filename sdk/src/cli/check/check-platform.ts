@@ -1,4 +1,4 @@
-import { type Finding, findingsOf } from "./finding.ts";
+import { type Finding, findingsOf } from "../finding.ts";
 import { described, failed, type Probe, type ProbeAnswer } from "./probe.ts";
 
 /** CPU time of a request on the free Workers plan, in ms. */

@@ -2,7 +2,7 @@ import type { GoldenTexts } from "../../artifact/golden.ts";
 import type { EmbedManifest, TargetName } from "../../artifact/manifest.ts";
 import type { Tier } from "../../serve/contract/headers.ts";
 import { againstGolden, cosineLimit } from "../../serve/region/compare-golden.ts";
-import { type Finding, findingsOf } from "./finding.ts";
+import { type Finding, findingsOf } from "../finding.ts";
 import { described, failed, type Probe, type ProbeAnswer } from "./probe.ts";
 
 /** The model that a deployment should serve. */

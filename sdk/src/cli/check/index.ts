@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from "commander";
 import { keyFileOption, readApiKey } from "../api-key.ts";
+import { findingLines } from "../finding.ts";
 import { positiveInteger } from "../options.ts";
 import { printJson, printNote, printResult } from "../output.ts";
 
@@ -22,14 +23,14 @@ export const checkCommand = new Command("check")
     const key = readApiKey(keyFile);
     const { readExpected } = await import("./read-expected.ts");
     const { checkDeployment } = await import("./check-deployment.ts");
-    const { checkSummary, findingLines } = await import("./check-report.ts");
+    const { checkSummary } = await import("./check-report.ts");
     const expected = await readExpected(model);
     const report = await checkDeployment({
       url,
       key,
       timeoutMs,
       expected,
-      onFinding: (finding) => printNote(findingLines(finding).join("\n")),
+      onFinding: (finding) => printNote(findingLines(finding, process.stderr).join("\n")),
     });
     if (json) printJson(report);
     else printResult(checkSummary(report));

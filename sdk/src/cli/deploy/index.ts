@@ -61,7 +61,7 @@ export const deployCommand = new Command("deploy")
 async function checked(url: string, model: string, key: string): Promise<CheckReport> {
   const { readExpected } = await import("../check/read-expected.ts");
   const { checkDeployment } = await import("../check/check-deployment.ts");
-  const { findingLines } = await import("../check/check-report.ts");
+  const { findingLines } = await import("../finding.ts");
   const { untilReached } = await import("./until-reached.ts");
   await untilReached(url);
   return checkDeployment({
@@ -69,7 +69,7 @@ async function checked(url: string, model: string, key: string): Promise<CheckRe
     key,
     timeoutMs: 30_000,
     expected: await readExpected(model),
-    onFinding: (finding) => printNote(findingLines(finding).join("\n")),
+    onFinding: (finding) => printNote(findingLines(finding, process.stderr).join("\n")),
   });
 }
 

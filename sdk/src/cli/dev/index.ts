@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { TargetName } from "../../artifact/manifest.ts";
 import { port as portOption } from "../options.ts";
-import { printNote, printResult } from "../output.ts";
+import { printJson, printNote, printResult } from "../output.ts";
 import { stageLog } from "../stage-log.ts";
 import type { Service } from "./process.ts";
 import type { Project } from "./project.ts";
@@ -21,6 +21,7 @@ interface Options {
   name?: string;
   port: number;
   once?: true;
+  json?: true;
   verbose?: true;
 }
 
@@ -30,64 +31,74 @@ export const devCommand = new Command("dev")
   .option("--name <name>", "the model's name (default: the folder's name)")
   .option("--port <n>", "port of the edge", portOption, 8787)
   .option("--once", "print tables of requests with latency budgets, and exit")
+  .option("--json", "print URL, key, model and version as JSON when they can be used")
   .option("--verbose", "print these tables too, and the output of the services from the beginning")
-  .action(async (model: string, { name: givenName, port, once: onlyOnce, verbose }: Options, command: Command) => {
-    // These listeners stay. When no listener of ours is left, a package that wrangler loads ends the process at once.
-    const interrupted = new Promise((resolve) => {
-      for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, resolve);
-    });
-    let serving = false;
-    interrupted.then(() => serving || process.exit(INTERRUPTED));
-    const root = process.cwd();
-    const { openProject } = await import("./project.ts");
-    const project = openProject(root);
-    const targets: TargetName[] = project.region ? ["edge", ...regionalTargets()] : ["edge"];
-    const { assertServable, localModel, preparedArtifact } = await import("./prepared.ts");
-    const log = stageLog();
-    const { folder, name } = await localModel({ root, folder: model, name: givenName, onProgress: log.progress });
-    log.done();
-    await assertServable({ root, folder, name, targets });
-    const { edgePort } = await import("./edge-port.ts");
-    const freePort = await edgePort(port, { chosen: command.getOptionValueSource("port") === "cli" });
-
-    const artifact = await preparedArtifact({ root, folder, name, targets, onProgress: log.progress });
-    const { startStack } = await import("./stack.ts");
-    const hasRegion = regionalTargets().some((target) => artifact.manifest.targets[target]);
-    const stack = await startStack({
-      project: hasRegion ? project : { ...project, region: undefined },
-      artifact,
-      port: freePort,
-      onStage: log.stage,
-      onOutput: (service, line) => {
-        if (verbose || serving) printNote(`[${service}] ${line}`.trimEnd());
-      },
-    });
-    try {
-      log.stage("send a request");
-      const { introduction } = await import("./introduction.ts");
-      const { tour } = await import("./tour.ts");
-      const answer = await introduction(stack, artifact.manifest);
-      const { CROWD, crowd } = await import("./crowd.ts");
-      const tables = async () =>
-        `${COLUMNS}\n${await tour(stack)}${stack.region ? `\n${CROWD}\n${await crowd(stack)}` : ""}`;
-      // The tables are about texts that are embedded.
-      const isEncoder = artifact.manifest.task === "embed";
-      const table = isEncoder && (onlyOnce || verbose) ? await tables() : "";
+  .action(
+    async (model: string, { name: givenName, port, once: onlyOnce, json, verbose }: Options, command: Command) => {
+      // These listeners stay. When no listener of ours is left, a package that wrangler loads ends the process at once.
+      const interrupted = new Promise((resolve) => {
+        for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, resolve);
+      });
+      let serving = false;
+      interrupted.then(() => serving || process.exit(INTERRUPTED));
+      const root = process.cwd();
+      const { openProject } = await import("./project.ts");
+      const project = openProject(root);
+      const targets: TargetName[] = project.region ? ["edge", ...regionalTargets()] : ["edge"];
+      const { assertServable, localModel, preparedArtifact } = await import("./prepared.ts");
+      const log = stageLog();
+      const { folder, name } = await localModel({ root, folder: model, name: givenName, onProgress: log.progress });
       log.done();
-      if (project.region && !hasRegion)
-        printNote("The artifact has no regional target, so the region was not started.");
-      noteOtherModel(project, artifact.manifest.name);
-      if (onlyOnce) return printResult(table || answer);
-      printResult(`\n${answer}`);
-      if (table) printResult(table);
-      printResult("\nStop it with Ctrl-C.");
-      serving = true;
-      const ended = await Promise.race([stack.ended, interrupted.then(() => undefined)]);
-      if (ended) throw serviceEnded(ended);
-    } finally {
-      await stack.stop();
-    }
-  });
+      await assertServable({ root, folder, name, targets });
+      const { edgePort } = await import("./edge-port.ts");
+      const freePort = await edgePort(port, { chosen: command.getOptionValueSource("port") === "cli" });
+
+      const artifact = await preparedArtifact({ root, folder, name, targets, onProgress: log.progress });
+      const { startStack } = await import("./stack.ts");
+      const hasRegion = regionalTargets().some((target) => artifact.manifest.targets[target]);
+      const stack = await startStack({
+        project: hasRegion ? project : { ...project, region: undefined },
+        artifact,
+        port: freePort,
+        onStage: log.stage,
+        onOutput: (service, line) => {
+          if (verbose || serving) printNote(`[${service}] ${line}`.trimEnd());
+        },
+      });
+      try {
+        log.stage("send a request");
+        const { introduction } = await import("./introduction.ts");
+        const { tour } = await import("./tour.ts");
+        const answer = await introduction(stack, artifact.manifest);
+        const { CROWD, crowd } = await import("./crowd.ts");
+        const tables = async () =>
+          `${COLUMNS}\n${await tour(stack)}${stack.region ? `\n${CROWD}\n${await crowd(stack)}` : ""}`;
+        // The tables are about texts that are embedded.
+        const isEncoder = artifact.manifest.task === "embed";
+        const table = isEncoder && (onlyOnce || verbose) ? await tables() : "";
+        log.done();
+        if (project.region && !hasRegion)
+          printNote("The artifact has no regional target, so the region was not started.");
+        noteOtherModel(project, artifact.manifest.name);
+        const { edge, region, published } = stack;
+        if (json) printJson({ ...edge, model: published.name, version: published.version, region: region?.url });
+        if (onlyOnce) {
+          if (!json) printResult(table || answer);
+          return;
+        }
+        if (!json) {
+          printResult(`\n${answer}`);
+          if (table) printResult(table);
+          printResult("\nStop it with Ctrl-C.");
+        }
+        serving = true;
+        const ended = await Promise.race([stack.ended, interrupted.then(() => undefined)]);
+        if (ended) throw serviceEnded(ended);
+      } finally {
+        await stack.stop();
+      }
+    },
+  );
 
 const serviceEnded = ({ name }: Service) =>
   new BertEdgeError("service_failed", `${name} ended by itself.`, {

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { type AccountCalls, examineAccount } from "./examine-account.ts";
+
+const config = {
+  ...{ path: "wrangler.toml", main: "edge.ts", model: "m", name: "w", account: undefined },
+  ...{ cpuMs: undefined, assets: undefined },
+  buckets: new Map(),
+  deployedBuckets: new Map([["MODELS", "my-models"]]),
+};
+const calls: AccountCalls = {
+  accounts: async () => [{ id: "a1", name: "Me" }],
+  useAccount: () => {},
+  hasBucket: async () => true,
+  secretNames: async () => ["API_KEYS"],
+};
+const levels = async (changes: Partial<AccountCalls>) =>
+  (await examineAccount(config, { ...calls, ...changes })).map(({ check, level, fix }) => [check, level, fix]);
+
+describe("examineAccount", () => {
+  it("finds login, bucket and secrets in order", async () => {
+    expect(await levels({})).toEqual([
+      ["login", "ok", undefined],
+      ["bucket", "ok", undefined],
+      ["secrets", "ok", undefined],
+    ]);
+  });
+
+  it("says how to log in, and examines nothing else", async () => {
+    expect(await levels({ accounts: async () => undefined })).toEqual([["login", "note", "npx wrangler login"]]);
+  });
+
+  it("asks to choose among several accounts", async () => {
+    const accounts = async () => [
+      { id: "a1", name: "Me" },
+      { id: "a2", name: "Work" },
+    ];
+    expect(await levels({ accounts })).toEqual([["login", "broken", expect.stringContaining("account_id")]]);
+  });
+
+  it("finds a missing bucket, and missing keys", async () => {
+    expect(await levels({ hasBucket: async () => false, secretNames: async () => [] })).toEqual([
+      ["login", "ok", undefined],
+      ["bucket", "broken", expect.stringContaining("npx wrangler r2 bucket create my-models")],
+      ["secrets", "note", "npx wrangler secret put API_KEYS"],
+    ]);
+  });
+
+  it("reports what wrangler says when it fails", async () => {
+    const hasBucket = async () => {
+      throw new BertEdgeError("deploy_failed", "wrangler r2 bucket info ended with 1", { hint: "Read it." });
+    };
+    expect(await levels({ hasBucket })).toEqual([["login", "broken", "Read it."]]);
+  });
+});

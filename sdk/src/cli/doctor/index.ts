@@ -1,0 +1,56 @@
+import { Command } from "commander";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { type Finding, findingLines, findingsOf } from "../finding.ts";
+import { printJson, printResult } from "../output.ts";
+import type { WranglerConfig } from "../wrangler.ts";
+
+export const doctorCommand = new Command("doctor")
+  .description(
+    "examine this machine, the project in this folder and its Cloudflare account, and say how to fix what is wrong",
+  )
+  .option("--offline", "do not ask Cloudflare")
+  .option("--json", "print the findings as JSON")
+  .addHelpText("after", "\nExits with 1 if something is broken. It changes nothing.")
+  .action(async ({ offline = false, json }: { offline?: boolean; json?: true }) => {
+    const findings: Finding[] = [];
+    const report = (found: readonly Finding[]) => {
+      findings.push(...found);
+      if (!json) for (const each of found) printResult(findingLines(each, process.stdout).join("\n"));
+    };
+    const root = process.cwd();
+    const { examineMachine, thisMachine } = await import("./examine-machine.ts");
+    report(await examineMachine(root, await thisMachine()));
+    const config = await projectConfig(root, report);
+    if (config) {
+      const { examineProject } = await import("./examine-project.ts");
+      report(await examineProject(root, config));
+      const { accountCalls, examineAccount } = await import("./examine-account.ts");
+      if (!offline) report(await examineAccount(config, accountCalls(root, config)));
+    }
+    const broken = findings.filter(({ level }) => level === "broken").length;
+    if (json) printJson({ ok: broken === 0, findings });
+    else printResult(broken === 0 ? "\nNothing is broken." : `\n${broken} of ${findings.length} findings are broken.`);
+    if (broken > 0) process.exitCode = 1;
+  });
+
+/** Reads the project's configuration. A folder without one is no fault: `doctor` then examines the machine alone. */
+async function projectConfig(
+  root: string,
+  report: (found: readonly Finding[]) => void,
+): Promise<WranglerConfig | undefined> {
+  const { findWranglerConfig, readWranglerConfig } = await import("../wrangler.ts");
+  const { note, broken } = findingsOf("project", "this folder");
+  if (findWranglerConfig(root) === undefined) {
+    report([
+      { ...note("It has no wrangler.toml, so only the machine was examined."), fix: "npx create-bert-edge my-api" },
+    ]);
+    return undefined;
+  }
+  try {
+    return readWranglerConfig(root);
+  } catch (error) {
+    if (!(error instanceof BertEdgeError)) throw error;
+    report([broken(error.message, error.hint ?? "See docs/errors.md.")]);
+    return undefined;
+  }
+}

@@ -1,0 +1,48 @@
+import { colour } from "./colour.ts";
+import { wrapped } from "./wrapped.ts";
+
+/** `ok`: proven. `note`: worth knowing, or not provable here. `broken`: does not work, or not as it should. */
+export type Level = "ok" | "note" | "broken";
+
+/** One thing that `check` or `doctor` found. */
+export interface Finding {
+  /** Name of the part that was examined, such as `keys`. */
+  readonly check: string;
+  readonly level: Level;
+  /** The tier, request, file or package that shows it. */
+  readonly where: string;
+  readonly what: string;
+  /** How to fix it. Every broken finding has it. */
+  readonly fix?: string;
+  /** Numbers behind the finding: milliseconds, or cosines. */
+  readonly figures?: Readonly<Record<string, number>>;
+}
+
+type Figures = Finding["figures"];
+
+/** Makes the findings of a check. */
+export function findingsOf(check: string, where: string) {
+  const make =
+    (level: Level) =>
+    (what: string, figures?: Figures): Finding => ({ check, level, where, what, ...(figures && { figures }) });
+  return {
+    ok: make("ok"),
+    note: make("note"),
+    broken: (what: string, fix: string, figures?: Figures): Finding => ({ ...make("broken")(what, figures), fix }),
+  };
+}
+
+const COLUMNS = 100;
+const signs: Readonly<Record<Level, string>> = { ok: "✓", note: "·", broken: "✗" };
+
+const colours = { ok: "green", note: "dim", broken: "red" } as const;
+
+/** Describes a finding in a few lines, for a stream. */
+export function findingLines({ check, level, where, what, fix }: Finding, stream: NodeJS.WriteStream): string[] {
+  const [first = "", ...others] = wrapped(`${check}, ${where}: ${what}`, COLUMNS - 2, 3);
+  return [
+    `${colour(colours[level], signs[level], stream)} ${first}`,
+    ...others,
+    ...(fix === undefined ? [] : wrapped(`fix: ${fix}`, COLUMNS - 2, 5).map((line) => `  ${line}`)),
+  ];
+}
