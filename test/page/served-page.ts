@@ -36,7 +36,7 @@ export async function servedPage(task: Task): Promise<{ url: string; stop(): Pro
     page: assets,
     // The model's stated times are far above the real ones.
     cpuLimitMs: Number.POSITIVE_INFINITY,
-    limits: { maxWaitMs: Number.POSITIVE_INFINITY },
+    limits: { maxWaitMs: 1e9 },
   });
   app.get("/:file{[^/]+\\.(js|css|wasm)}", (c) => assets.fetch(c.req.raw));
   const listening = Promise.withResolvers<AddressInfo>();

@@ -146,6 +146,8 @@ const Common = v.pipe(
     /** Maximum length of an input in tokens. At least 3: two special tokens and one token of the text. */
     maxTokens: v.pipe(Positive, v.minValue(3)),
     vocabulary: Positive,
+    /** Whether it was prepared for a first look, with few texts. */
+    draft: v.optional(v.literal(true)),
     tokenizer: Tokenizer,
     files: v.record(FileName, File),
     /** The file with the golden texts. Models whose task is not `embed` have none. */

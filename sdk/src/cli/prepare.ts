@@ -8,7 +8,7 @@ import { stageLog } from "./stage-log.ts";
 interface Options {
   out: string;
   name?: string;
-  targets: TargetName[];
+  targets?: TargetName[];
   calibration?: string[];
   sts?: string;
   labelled?: string;
@@ -18,6 +18,7 @@ interface Options {
   regionPrecision: "int8" | "int8-mixed" | "int8-blocks";
   minCosine?: number;
   cache: boolean;
+  fast?: true;
   json?: true;
 }
 
@@ -31,9 +32,8 @@ export const prepareCommand = new Command("prepare")
   .option("--name <name>", "the model's name in keys, URLs and headers (default: the model folder's name)")
   .option(
     "--targets <list>",
-    `comma-separated: ${targetNames.join(", ")}; without a region, edge is enough`,
+    `comma-separated: ${targetNames.join(", ")}; without a region, edge is enough (default: all, with --fast: edge)`,
     listOf(targetNames),
-    [...targetNames],
   )
   .option(
     "--calibration <texts>",
@@ -77,6 +77,10 @@ export const prepareCommand = new Command("prepare")
     "--min-cosine <number>",
     "minimum mean cosine with float32; raises the default limits (int8 0.99, fp16 0.9999)",
     share,
+  )
+  .option(
+    "--fast",
+    "a first look: the edge target, with fewer texts and rounds. Prepare again without it before you deploy",
   )
   .option("--no-cache", "compute everything again, and keep nothing for later runs")
   .option("--json", "print the report as JSON")

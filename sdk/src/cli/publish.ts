@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
+import { DRAFT } from "../artifact/draft.ts";
 import { pointerKey } from "../artifact/keys.ts";
 import type { Manifest } from "../artifact/manifest.ts";
 import { assertWritableFolder } from "../compile/files/writable-folder.ts";
@@ -31,6 +32,7 @@ export const publishCommand = new Command("publish")
     const { publish } = await import("../storage/publish.ts");
     const { assertLoadable } = await import("../runtime/assert-loadable.ts");
     const artifact = await openFolder(folder);
+    if (artifact.manifest.draft) printNote(`! ${DRAFT}`);
     await using opened = await openPlace(place, artifact.manifest);
     const { store, address } = opened;
     await assertLoadable(artifact);

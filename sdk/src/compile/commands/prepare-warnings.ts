@@ -1,3 +1,4 @@
+import { DRAFT } from "../../artifact/draft.ts";
 import type { Manifest, Target, TargetName } from "../../artifact/manifest.ts";
 import { maxTokensOf } from "../checkpoint/encoder-config.ts";
 import type { ExcusedParts } from "../fusions/excused-parts.ts";
@@ -6,7 +7,14 @@ import type { TextModel } from "../model/text-model.ts";
 
 /** What to know before an artifact is deployed. */
 export interface PrepareWarning {
-  readonly code: "assumed" | "length_limited" | "part_excused" | "layers_kept" | "tokenizer_json" | "memory_tight";
+  readonly code:
+    | "draft"
+    | "assumed"
+    | "length_limited"
+    | "part_excused"
+    | "layers_kept"
+    | "tokenizer_json"
+    | "memory_tight";
   readonly message: string;
 }
 
@@ -25,6 +33,7 @@ export function warningsOf({ model, manifest, excused, fit }: WarningInput): Pre
   const warnings: PrepareWarning[] = [];
   const warn = (code: PrepareWarning["code"], message: string) => void warnings.push({ code, message });
   const { config, maxTokens, assumed } = model;
+  if (manifest.draft) warn("draft", DRAFT);
   for (const sentence of assumed) warn("assumed", sentence);
   const positions = maxTokensOf(config);
   if (maxTokens < positions) {

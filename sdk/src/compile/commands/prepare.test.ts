@@ -138,6 +138,18 @@ describe("prepare", () => {
     ]);
   });
 
+  it("prepares a first look with fewer texts, and says so in manifest and report", async () => {
+    const { run, out } = await preparable();
+    const calibration = Array.from({ length: 16 }, (_, i) => `text number ${i}`);
+    const { manifest, warnings, measurements } = await run({ fast: true, calibration });
+    expect(Object.keys(manifest.targets)).toEqual(["edge"]);
+    expect(manifest.draft).toBe(true);
+    expect(warnings.map(({ code }) => code)).toContain("draft");
+    expect(measurements.edge?.latency).toBeDefined();
+    expect((await openFolder(out)).manifest).toEqual(manifest);
+    expect((await run({ targets: cpu, calibration })).manifest.draft).toBeUndefined();
+  });
+
   it("writes golden texts that the tokenizer does not cut, with the vectors of the float32 model", async () => {
     const { run, out } = await preparable();
     const { manifest } = await run({ targets: ["regional-cpu"] });

@@ -78,6 +78,11 @@ export interface PrepareOptions extends TaskFiles, TaskChoice, RunOptions {
   /** Number of timed rounds. Default 7. */
   timingRounds?: number;
   /**
+   * Prepares for a first look: the edge target alone unless `targets` is given, an eighth of the calibration texts, and two timed
+   * rounds. The manifest and the report say so. Default false.
+   */
+  fast?: boolean | undefined;
+  /**
    * Folder in which results are kept, so that a later run with the same model and options does only what changed.
    * Default: none. `bert-edge prepare` and `bert-edge dev` use `stageCacheFolder()`.
    */
@@ -131,8 +136,11 @@ export function prepare(options: PrepareOptions & { out: string }): Promise<Prep
 export function prepare(options: PrepareOptions & { out?: undefined }): Promise<PreparedArtifact>;
 export function prepare(options: PrepareOptions): Promise<PrepareReport | PreparedArtifact>;
 export async function prepare(options: PrepareOptions): Promise<PrepareReport | PreparedArtifact> {
-  const { out, targets = targetNames, calibration = calibrationTexts, tableBits = 8, minCosine = 0 } = options;
-  const { regionPrecision = "int8-mixed" } = options;
+  const { out, tableBits = 8, minCosine = 0, regionPrecision = "int8-mixed", fast = false } = options;
+  const targets = options.targets ?? (fast ? (["edge"] as const) : targetNames);
+  const given = options.calibration ?? calibrationTexts;
+  const calibration = fast ? given.filter((_, i) => i % FAST_EVERY === 0) : given;
+  const rounds = options.timingRounds ?? (fast ? FAST_ROUNDS : undefined);
   const name = modelName(options.name, options.model);
   if (out !== undefined) await assertReplaceable(out);
   await onnxruntimeNode();
@@ -189,12 +197,16 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     }
 
     const artifactFolder = join(folder, "artifact");
-    await assembleArtifact(artifactFolder, name, model, made, goldenTextsOf(model, checked.reference));
+    await assembleArtifact(artifactFolder, {
+      ...{ name, model, draft: fast },
+      packed: made,
+      golden: goldenTextsOf(model, checked.reference),
+    });
     const artifact = await openFolder(artifactFolder);
     const { measurements } = await fromCache(run, cache, context, {
       ...{ stage: "time", label: "times of the CPU targets" },
-      key: async () => contentKey("times", artifact.version, options.timingRounds),
-      work: () => run(time, { artifact, rounds: options.timingRounds }),
+      key: async () => contentKey("times", artifact.version, rounds),
+      work: () => run(time, { artifact, rounds }),
     });
     await writeMeasurements(artifactFolder, measurements);
     if (out !== undefined) await run(writeFolder, { out, folder: artifactFolder });
@@ -226,6 +238,9 @@ async function inMemory(folder: string): Promise<PublishableArtifact> {
  * others, and the limit of `overflowObserver` leaves a factor of four for other texts.
  */
 const OVERFLOW_EVERY = 4;
+
+/** Share of the calibration texts, and number of timed rounds, of a first look. */
+const [FAST_EVERY, FAST_ROUNDS] = [8, 2];
 
 /** Calls `work` at the first call, and returns its result from then on. */
 function once<T>(work: () => Promise<T>): () => Promise<T> {

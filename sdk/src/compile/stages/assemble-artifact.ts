@@ -29,6 +29,15 @@ export interface PackedTarget {
   readonly extension: string;
 }
 
+export interface ArtifactParts {
+  readonly name: string;
+  readonly model: TextModel;
+  readonly packed: readonly PackedTarget[];
+  readonly golden: GoldenTexts | undefined;
+  /** Whether the artifact is for a first look. */
+  readonly draft: boolean;
+}
+
 /**
  * Makes an artifact folder: moves the model files to it, and writes the tokenizer, the golden texts and the manifest.
  * Targets with the same model bytes share a file. Only one model file at a time is in memory.
@@ -37,10 +46,7 @@ export interface PackedTarget {
  */
 export async function assembleArtifact(
   folder: string,
-  name: string,
-  model: TextModel,
-  packed: readonly PackedTarget[],
-  golden: GoldenTexts | undefined,
+  { name, model, packed, golden, draft }: ArtifactParts,
 ): Promise<void> {
   await mkdir(folder);
   const small = new Map(model.tokenizer.files);
@@ -55,7 +61,10 @@ export async function assembleArtifact(
     await rename(path, join(folder, file));
     targets[targetName] = { ...target, model: file };
   }
-  await writeFile(join(folder, MANIFEST_FILE), jsonBytes(manifestOf(name, model, files, targets)));
+  await writeFile(
+    join(folder, MANIFEST_FILE),
+    jsonBytes({ ...manifestOf(name, model, files, targets), ...(draft && { draft }) }),
+  );
 }
 
 async function describePath(path: string): Promise<ManifestFile> {
