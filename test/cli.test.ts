@@ -162,6 +162,22 @@ describe("keys", () => {
   });
 });
 
+describe("models", () => {
+  it("lists the catalogue", async () => {
+    const { code, stdout } = await bertEdge(["models"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^bge-small-en-v1\.5 +embedding +en +512 +33 MB +edge +mit$/m);
+    const { stdout: json } = await bertEdge(["models", "--json"]);
+    expect(JSON.parse(json)).toContainEqual(
+      expect.objectContaining({
+        name: "all-minilm-l6-v2",
+        hub: "sentence-transformers/all-MiniLM-L6-v2",
+        fits: "edge",
+      }),
+    );
+  });
+});
+
 describe("explain", () => {
   it("says when an error occurs, its HTTP status, and how to fix it", async () => {
     const { code, stdout, stderr } = await bertEdge(["explain", "input_too_long"]);
@@ -308,6 +324,7 @@ describe("work that fails", () => {
 
   it.each([
     ["prepare", () => ["prepare", "org/model", "--out", fresh()]],
+    ["prepare, a name of the catalogue", () => ["prepare", "bge-small-en-v1.5", "--out", fresh()]],
     ["optimize", () => ["optimize", "org/model", fresh()]],
     ["quantize", () => ["quantize", "org/model", fresh(), "--mode", "fp16"]],
   ])("exits with 1 when the Hub does not have the model: %s", async (_, args) => {
@@ -315,7 +332,8 @@ describe("work that fails", () => {
     const env = { HF_ENDPOINT: endpoint, HF_HUB_CACHE: await temporaryFolder(), HF_TOKEN: "" };
     const { code, stdout, stderr } = await bertEdge(args(), { env });
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toContain("Error hub_model_missing: There is no model org/model on 127.0.0.1");
+    const name = args()[1] === "bge-small-en-v1.5" ? "BAAI/bge-small-en-v1.5" : "org/model";
+    expect(stderr).toContain(`Error hub_model_missing: There is no model ${name} on 127.0.0.1`);
   });
 
   it("exits with 1 when the object store cannot be reached", async () => {

@@ -5,6 +5,7 @@ import { rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { promisify } from "node:util";
 import { onInterrupt } from "../src/compile/files/on-interrupt.ts";
+import { buildCatalogue } from "./build-catalogue.ts";
 import { buildPage } from "./build-page.ts";
 import { moveFiles, removeOthers } from "./move-files.ts";
 
@@ -41,7 +42,7 @@ try {
     ...buildKernels(draft),
   ]);
   for (const each of compiled) if (each.status === "rejected") throw each.reason;
-  if (!onlyKernels) await buildPage(draft);
+  if (!onlyKernels) await Promise.all([buildPage(draft), buildCatalogue(draft)]);
   const built = await moveFiles(draft, "dist");
   if (!onlyKernels) await removeOthers("dist", built);
 } catch (error) {

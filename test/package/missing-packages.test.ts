@@ -32,7 +32,7 @@ describe("the packed package without its optional packages", () => {
   ])("names %s and the command that adds it, and does nothing else: %j", async (name, args) => {
     const { code, stdout, stderr } = await installedCommand(project, args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toMatch(/^\nError package_missing: The package \S+ is not installed\. .*\n.*\n$/);
+    expect(stderr).toMatch(/^\nError package_missing: The package \S+ is not installed\. .*\n.*\n {2}More: .*\n$/);
     expect(stderr).toContain(`The package ${name} is`);
     expect(stderr).toContain(`\n  Add it with: pnpm add ${name}\n`);
   });

@@ -78,7 +78,8 @@ such a model on the Hugging Face Hub:
 
 \`\`\`sh
 ${add} @huggingface/hub${region === "none" ? " onnxruntime-node" : ""}
-${prepareCommand(project, "sentence-transformers/all-MiniLM-L6-v2", "my-model")}
+${exec} bert-edge models   # popular models with short names, their licences, and where they fit
+${prepareCommand(project, "all-minilm-l6-v2", "my-model")}
 \`\`\`
 ${model === "my-model" ? "" : afterPreparing(project, namingModel)}
 ### If \`prepare\` says "edge uses ort-web instead of wasm"

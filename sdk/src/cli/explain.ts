@@ -20,6 +20,6 @@ function knownCode(value: string): Code {
   if (Object.hasOwn(errorCodes, value)) return value as Code;
   const words = value.split("_");
   const similar = Object.keys(errorCodes).filter((code) => words.some((word) => code.split("_").includes(word)));
-  const hint = similar.length > 0 ? `Similar codes: ${similar.join(", ")}.` : "docs/errors.md lists all codes.";
+  const hint = similar.length > 0 ? `Similar codes: ${similar.join(", ")}.` : "Error messages begin with their code.";
   throw new InvalidArgumentError(`${value} is not an error code. ${hint}`);
 }

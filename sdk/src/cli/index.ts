@@ -11,6 +11,7 @@ import { embedCommand } from "./embed.ts";
 import { explainCommand } from "./explain.ts";
 import { inspectCommand } from "./inspect.ts";
 import { keysCommand } from "./keys.ts";
+import { modelsCommand } from "./models.ts";
 import { optimizeCommand } from "./optimize.ts";
 import { printError, printErrorJson } from "./output.ts";
 import { prepareCommand } from "./prepare.ts";
@@ -31,6 +32,7 @@ const program = new Command("bert-edge")
   .version(version)
   .showHelpAfterError("(see bert-edge --help)");
 const commands = [
+  modelsCommand,
   prepareCommand,
   inspectCommand,
   optimizeCommand,

@@ -31,7 +31,7 @@ export async function examineAccount(
     ];
   } catch (error) {
     if (!(error instanceof BertEdgeError)) throw error;
-    return [login.broken(error.message, error.hint ?? "See docs/errors.md.")];
+    return [login.broken(error.message, error.hint ?? `bert-edge explain ${error.code}`)];
   }
 }
 

@@ -36,7 +36,7 @@ function attempt(check: string, where: string, work: () => Finding): Finding {
     return work();
   } catch (error) {
     if (!(error instanceof BertEdgeError)) throw error;
-    return findingsOf(check, where).broken(error.message, error.hint ?? "See docs/errors.md.");
+    return findingsOf(check, where).broken(error.message, error.hint ?? `bert-edge explain ${error.code}`);
   }
 }
 

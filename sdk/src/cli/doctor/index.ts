@@ -50,7 +50,7 @@ async function projectConfig(
     return readWranglerConfig(root);
   } catch (error) {
     if (!(error instanceof BertEdgeError)) throw error;
-    report([broken(error.message, error.hint ?? "See docs/errors.md.")]);
+    report([broken(error.message, error.hint ?? `bert-edge explain ${error.code}`)]);
     return undefined;
   }
 }

@@ -9,6 +9,7 @@ import { openFiles, openFolder } from "../../storage/folder-artifact.ts";
 import { goldenTextsOf } from "../accuracy/golden-texts.ts";
 import { readTaskData, type TaskFiles } from "../accuracy/task-data.ts";
 import { assertVaries } from "../accuracy/varies.ts";
+import { catalogueModelOf } from "../checkpoint/hub/catalogue.ts";
 import { tokenBatches } from "../evaluate/token-batches.ts";
 import { withWorkFolder } from "../files/work-folder.ts";
 import type { ExcusedParts } from "../fusions/excused-parts.ts";
@@ -149,11 +150,17 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     const context = { folder, signal: options.signal };
     const cache = options.cache === undefined ? undefined : openStageCache(options.cache);
     const { path, source } = await locateModel(run, options.model, folder);
-    const data = await readTaskData((await describeModel(path, options)).task, options);
-    const model = await run(readFolder, { path, task: options.task, input: options.input });
+    const { task, input: reads } = options;
+    const choice = {
+      task,
+      input: reads,
+      prompts: options.prompts ?? (source && catalogueModelOf(source.name)?.prompts),
+    };
+    const data = await readTaskData((await describeModel(path, choice)).task, options);
+    const model = await run(readFolder, { path, ...choice });
     await run(checkMemory, { graph: model.graph });
     const { graph, nodes, fused, excused } = await run(fuse, { graph: model.graph, complete: true });
-    const modelHash = cache && (await readFolder.key({ path, task: options.task, input: options.input }));
+    const modelHash = cache && (await readFolder.key({ path, ...choice }));
     const checked = await fromCache(run, cache, context, {
       ...{ stage: "check", label: "the fused graph" },
       key: async () => contentKey("checked", modelHash, data?.content),

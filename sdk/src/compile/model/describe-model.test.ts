@@ -53,6 +53,15 @@ describe("the task of a model", () => {
     expect((await describeModel(folder, { task: "fill-mask" })).task).toEqual({ task: "fill-mask", mask });
   });
 
+  it("has the prompts of its files, or else those that are chosen", async () => {
+    const prompts = { query: "query: " };
+    const own = { "config_sentence_transformers.json": { prompts: { search: "search: " } } };
+    expect((await describeModel(await ofClass("BertModel", {}), { prompts })).task).toMatchObject({ prompts });
+    expect((await describeModel(await ofClass("BertModel", own), { prompts })).task).toMatchObject({
+      prompts: { search: "search: " },
+    });
+  });
+
   it("has the mask token that tokenizer_config.json names, and needs one to fill masks", async () => {
     const choice = { task: "fill-mask" } as const;
     const added_tokens = [

@@ -19,6 +19,8 @@ export interface TaskChoice {
   readonly task?: TaskName | undefined;
   /** What a classifier reads. Default: pairs if its files look like those of a cross-encoder, else texts. */
   readonly input?: "text" | "pair" | undefined;
+  /** Prompts of a model whose files have none. */
+  readonly prompts?: Readonly<Record<string, string>> | undefined;
 }
 
 /** What a folder's model computes, without its weights. */
@@ -61,6 +63,8 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   const possible = possibleTasks(found, modules);
   const task = choice.task ?? (possible[0] as TaskName);
   if (!possible.includes(task)) throw unsuitable(folder, task, possible);
+  const own = await readPrompts(folder);
+  const prompts: Prompts = own.prompts || !choice.prompts ? own : { prompts: { ...choice.prompts } };
   const maxTokens = Math.min(modules.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(config));
   if (task === "embed") {
     const { pooling, normalize } = modules;
@@ -74,7 +78,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
     ];
     return {
       ...{ folder, config, maxTokens, assumed },
-      task: { task: "embed", pooling, normalize, dimensions: config.hiddenSize, ...(await readPrompts(folder)) },
+      task: { task: "embed", pooling, normalize, dimensions: config.hiddenSize, ...prompts },
       readGraph: () => graphOfEncoder({ folder, config }, onnx),
     };
   }
@@ -84,10 +88,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
     ...{ folder, config, assumed },
     // Only sentence encoders are limited by the length that sentence-transformers was trained with.
     maxTokens: task === "sparse" || task === "token-vectors" ? maxTokens : maxTokensOf(config),
-    task:
-      task === "fill-mask"
-        ? { task, mask: await readMask(folder) }
-        : taskOf(task, { model, input, prompts: await readPrompts(folder) }),
+    task: task === "fill-mask" ? { task, mask: await readMask(folder) } : taskOf(task, { model, input, prompts }),
     readGraph: () => graphOfHeadedModel(model, onnx),
   };
 }

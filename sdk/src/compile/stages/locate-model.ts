@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { type HubModel, hubModel, hubPageOf } from "../../storage/hub-model.ts";
+import { catalogueModel } from "../checkpoint/hub/catalogue.ts";
 import { type DownloadedModel, downloadModel } from "../checkpoint/hub/download-model.ts";
 import { type ModelInput, modelPath } from "../files/work-folder.ts";
 import type { Stage, StageRun } from "./stage.ts";
@@ -41,7 +42,7 @@ const download: Stage<HubModel, DownloadedModel> = {
  * @throws BertEdgeError `checkpoint_missing` when there is no such path, and the errors of `modelPath` and `downloadModel`
  */
 export async function locateModel(run: StageRun["run"], model: ModelInput, folder: string): Promise<LocatedModel> {
-  const hub = typeof model === "string" ? hubModel(model) : undefined;
+  const hub = typeof model === "string" ? hubModel(hubNameOf(model)) : undefined;
   if (hub) {
     const { path, name, commit, isOffline } = await run(download, hub);
     return { path, source: { name, commit, isOffline } };
@@ -49,6 +50,9 @@ export async function locateModel(run: StageRun["run"], model: ModelInput, folde
   if (typeof model === "string" && !existsSync(model)) assertNoHubName(model);
   return { path: await modelPath(model, folder), source: undefined };
 }
+
+/** Returns the name on the Hub of a model of the catalogue. Everything else stays as it is, and so do paths that exist. */
+const hubNameOf = (model: string): string => (existsSync(model) ? model : (catalogueModel(model)?.hub ?? model));
 
 /** @throws BertEdgeError `checkpoint_missing` for a path that looks like a model of the Hub */
 function assertNoHubName(path: string): void {

@@ -22,7 +22,7 @@ interface ModelPath {
 export const readFolder: KeyedStage<ChosenModel, TextModel> = {
   name: "read",
   describe: ({ path }) => `read ${path}`,
-  key: async ({ path, task, input }) => contentKey("read", await modelKey(path), task, input),
+  key: async ({ path, task, input, prompts }) => contentKey("read", await modelKey(path), task, input, prompts),
   run: ({ path, ...choice }) => readTextModel(path, choice),
   report: ({ task, maxTokens, graph }) => ({ task: task.task, maxTokens, nodes: graph.nodes.size }),
 };

@@ -1,0 +1,51 @@
+import { readFileSync } from "node:fs";
+import * as v from "valibot";
+
+const Positive = v.pipe(v.number(), v.integer(), v.minValue(1));
+
+/** A model of the catalogue: what its files and its card on the Hugging Face Hub say. */
+const CatalogueModel = v.strictObject({
+  /** `organization/model` on the Hub. */
+  hub: v.string(),
+  use: v.picklist(["embedding", "rerank", "sentiment", "entities", "questions", "zero-shot"]),
+  /** `model_type` of config.json. */
+  family: v.string(),
+  /** SPDX identifier in lower case, as on the card. */
+  licence: v.string(),
+  /** Language codes, or `multilingual`. */
+  languages: v.array(v.string()),
+  maxTokens: Positive,
+  /** Pooling and prompts of sentence encoders. */
+  pooling: v.optional(v.picklist(["mean", "cls"])),
+  prompts: v.optional(v.record(v.string(), v.string())),
+  /** Sizes in config.json, from which the size of the weights follows. */
+  shape: v.strictObject({
+    layers: Positive,
+    hidden: Positive,
+    feedForward: Positive,
+    vocabulary: Positive,
+    gated: v.optional(v.literal(true)),
+  }),
+});
+export type CatalogueModel = v.InferOutput<typeof CatalogueModel>;
+
+const Catalogue = v.record(v.string(), CatalogueModel);
+
+/** The build makes this file from models/*.json. */
+const FILE = new URL("../../../../dist/catalogue.json", import.meta.url);
+
+let read: Readonly<Record<string, CatalogueModel>> | undefined;
+
+/** Returns the models of the catalogue, by name. */
+export function catalogue(): Readonly<Record<string, CatalogueModel>> {
+  read ??= v.parse(Catalogue, JSON.parse(readFileSync(FILE, "utf8")));
+  return read;
+}
+
+/** Finds a model by its name in the catalogue; undefined if there is none of this name. */
+export const catalogueModel = (name: string): CatalogueModel | undefined =>
+  Object.hasOwn(catalogue(), name) ? catalogue()[name] : undefined;
+
+/** Finds a model by its name on the Hub. */
+export const catalogueModelOf = (hub: string): CatalogueModel | undefined =>
+  Object.values(catalogue()).find((model) => model.hub.toLowerCase() === hub.toLowerCase());
