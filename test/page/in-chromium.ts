@@ -19,6 +19,10 @@ export const launch = (): Promise<Browser> => {
   return chromium.launch({ executablePath: browser, args: ["--no-sandbox"] });
 };
 
+/** Returns the cells of the newest request in the page's table, with spaces in between. */
+export const newestRequest = async (page: Page): Promise<string> =>
+  (await page.locator("#requests tr").first().locator("td").allTextContents()).join(" ");
+
 export async function openPage(
   chrome: Browser,
   url: string,

@@ -11,7 +11,7 @@ import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { preparedDefault } from "../fixtures/prepared-default.ts";
 import { seriousFaults } from "./accessibility.ts";
-import { isSkipped, launch, openPage } from "./in-chromium.ts";
+import { isSkipped, launch, newestRequest, openPage } from "./in-chromium.ts";
 
 /** Limit for everything that the page loads, gzipped, without the model. Measured: 55 KB, 17 KB of them before the model. */
 const PAGE_GZIP_BYTES = 60_000;
@@ -55,9 +55,7 @@ describe.skipIf(isSkipped)("the page at /, in Chromium", () => {
     const { embeddings } = await new BertEdge({ baseURL: stack.edge.url, apiKey: stack.edge.key }).embed(texts);
     const [first, second] = embeddings as [Float32Array, Float32Array];
     await expect.poll(() => page.locator("#similarity-value").textContent()).toBe(cosine(first, second).toFixed(3));
-    await expect
-      .poll(() => page.locator("#requests tr").first().innerText())
-      .toMatch(/similarity\s+20\s+edge\s+no-budget/);
+    await expect.poll(() => newestRequest(page)).toMatch(/similarity\s+20\s+edge\s+no-budget/);
     expect(page.url()).not.toContain(stack.edge.key);
     expect(faults).toEqual([]);
     await page.close();
@@ -96,7 +94,7 @@ describe.skipIf(isSkipped)("the page at /, in Chromium", () => {
     await page.getByRole("button", { name: "Load the model here" }).click();
     await expect.poll(() => page.getByLabel("this browser").isChecked()).toBe(true);
     await page.getByRole("button", { name: "Compare" }).click();
-    await expect.poll(() => page.locator("#requests tr").first().innerText()).toMatch(/similarity\s+20\s+browser/);
+    await expect.poll(() => newestRequest(page)).toMatch(/similarity\s+20\s+browser/);
 
     const texts = [
       "to be",

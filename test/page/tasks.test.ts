@@ -2,7 +2,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Task } from "#sdk/artifact/manifest.ts";
 import { errorLog } from "../fixtures/error-log.ts";
-import { isSkipped, launch, openPage } from "./in-chromium.ts";
+import { isSkipped, launch, newestRequest, openPage } from "./in-chromium.ts";
 import { servedPage } from "./served-page.ts";
 
 errorLog();
@@ -37,7 +37,7 @@ describe.skipIf(isSkipped)("the page of a model", () => {
       expect(await page.locator("#search, #similarity").filter({ visible: true }).count()).toBe(0);
       await page.getByRole("button", { name: "Classify" }).click();
       await expect.poll(() => page.locator("#labels li").count()).toBe(3);
-      expect(await page.locator("#labels").innerText()).toMatch(/(negative|neutral|positive) [01]\.\d{3}/);
+      expect(await page.locator("#labels").textContent()).toMatch(/(negative|neutral|positive) [01]\.\d{3}/);
       await page.getByRole("button", { name: "Send" }).click();
       await expect.poll(() => page.locator("#crowd-state").textContent()).toBe("edge: 1");
     }));
@@ -46,12 +46,12 @@ describe.skipIf(isSkipped)("the page of a model", () => {
     onPage(crossEncoder, async (page) => {
       await page.getByLabel("Query").fill("bread");
       await expect.poll(() => page.locator("#found li").count()).toBe(5);
-      await expect.poll(() => page.locator("#requests tr").first().innerText()).toMatch(/rerank\s+\d+\s+edge/);
+      await expect.poll(() => newestRequest(page)).toMatch(/rerank\s+\d+\s+edge/);
     }));
 
   it("says that it has no form for other tasks", () =>
     onPage(tags, async (page) => {
-      expect(await page.locator("#other-task").innerText()).toContain("no form for the task tag");
+      expect(await page.locator("#other-task").textContent()).toContain("no form for the task tag");
     }));
 
   it("says that a deployment keeps its weights", async () => {
