@@ -5,7 +5,7 @@ import { replaceOnce } from "./replace-once.ts";
 export function dockerfile(source: string, { name, packageManager }: Project): string {
   const withoutSdk = source
     .split("\n")
-    .filter((line) => !/^COPY (sdk|create-bert-edge|tsconfig\.base\.json)/.test(line))
+    .filter((line) => !/^COPY (models |sdk|create-bert-edge|tsconfig\.base\.json)/.test(line))
     .join("\n");
   const named = replaceOnce(withoutSdk, /(?<=--tag )\S+/, `${name}-region`);
   if (packageManager === "npm") return named;
