@@ -3,6 +3,7 @@ import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Manifest } from "#sdk/artifact/manifest.ts";
 import type { OptimizeReport } from "#sdk/compile/commands/optimize.ts";
@@ -564,6 +565,60 @@ describe("bench", () => {
       expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining("not stored") });
     }
     expect(await readFile(measurements, "utf8")).toBe(before);
+  });
+});
+
+describe("versions in a bucket", () => {
+  it("are listed, promoted, rolled back, read back, and removed when they are old", async () => {
+    const { access } = s3;
+    const env = {
+      AWS_ACCESS_KEY_ID: access.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: access.secretAccessKey,
+      AWS_REGION: access.region,
+    };
+    const place = `s3://${access.bucket}/versions/`;
+    const run = async (...args: string[]) => {
+      const { code, stdout, stderr } = await bertEdge([...args, "--endpoint", access.endpoint, "--json"], { env });
+      return { code, stderr, json: JSON.parse(stdout) };
+    };
+    const other = join(folder, "other");
+    await bertEdge(["prepare", checkpoint, "--out", other, "--name", "tiny", "--targets", "edge"]);
+    const first = (await run("publish", artifact, "--to", place, "--verify")).json;
+    expect(first.verifiedBytes).toBeGreaterThan(1_000);
+    // Versions are sorted by the store's clock, which has whole seconds.
+    await setTimeout(1_100);
+    const second = (await run("publish", other, "--to", place)).json;
+
+    const versions = async () =>
+      (await run("list", "--store", place)).json.map((each: Record<string, unknown>) => [
+        each["version"],
+        each["isCurrent"],
+      ]);
+    expect(await versions()).toEqual([
+      [second.version, true],
+      [first.version, false],
+    ]);
+    const back = await run("rollback", "tiny", "--store", place);
+    expect(back.json).toEqual({ name: "tiny", version: first.version, before: second.version, comparable: true });
+    expect((await run("rollback", "tiny", "--store", place)).json).toMatchObject({
+      error: { code: "model_not_published" },
+    });
+    expect((await run("promote", `tiny@${second.version}`, "--store", place)).code).toBe(0);
+    expect(await versions()).toEqual([
+      [second.version, true],
+      [first.version, false],
+    ]);
+    expect((await run("gc", "--store", place, "--older-than", "1")).json).toEqual({
+      ...{ dryRun: false, versions: [], objects: 0, bytes: 0 },
+    });
+  });
+
+  it.each([
+    ["promote without a version", ["promote", "tiny", "--store", "folder:x"]],
+    ["gc of things without age", ["gc", "--store", "folder:x", "--older-than", "0"]],
+    ["list without a place", ["list"]],
+  ])("wrong usage exits with 2: %s", async (_, args) => {
+    expect(await bertEdge(args)).toMatchObject({ code: 2, stdout: "" });
   });
 });
 

@@ -5,7 +5,7 @@ import { into } from "#sdk/artifact/fill.ts";
 import { CHUNK_BYTES } from "#sdk/artifact/manifest.ts";
 import { readObject } from "#sdk/storage/read-object.ts";
 import { receive } from "#sdk/storage/receive.ts";
-import type { ObjectStore, WritableStore } from "#sdk/storage/store.ts";
+import type { ManagedStore, ObjectStore, WritableStore } from "#sdk/storage/store.ts";
 import { readStored } from "#sdk/storage/stored-artifact.ts";
 import { seeded } from "../fixtures/seeded.ts";
 import { bytesOf } from "../fixtures/small-artifact.ts";
@@ -122,16 +122,35 @@ export function testStore(name: string, make: () => Promise<ReadableUnderTest>):
 }
 
 /** Defines the tests that every writable store must pass, including those of `testStore`. */
-export function testWritableStore(name: string, make: () => Promise<WritableStore>): void {
+export function testWritableStore(name: string, make: () => Promise<ManagedStore>): void {
   testStore(name, async () => {
     const store = await make();
     return { store, put: (key, bytes) => store.put(key, bytes, { contentType }) };
   });
 
   describe(`${name} as a store to publish to`, () => {
-    let store: WritableStore;
+    let store: ManagedStore;
     beforeAll(async () => {
       store = await make();
+    });
+
+    it("lists the objects below a prefix, and removes them", async () => {
+      const before = Date.now();
+      const keys = ["listed/a", "listed/b/c.json", "listed/b/d", "listed-not/e"];
+      for (const [i, key] of keys.entries()) await store.put(key, new Uint8Array(i), { contentType });
+      const listed = async (prefix: string) => (await Array.fromAsync(store.list(prefix))).map(({ key }) => key).sort();
+      expect(await listed("listed/")).toEqual(keys.slice(0, 3));
+      expect(await listed("listed/b/")).toEqual(keys.slice(1, 3));
+      expect(await listed("listed")).toEqual(keys.toSorted());
+      expect(await listed("nothing/")).toEqual([]);
+      const [c] = await Array.fromAsync(store.list("listed/b/c"));
+      expect(c).toMatchObject({ key: "listed/b/c.json", size: 1 });
+      // Stores write whole seconds, by their own clocks.
+      expect(Math.abs((c?.modified.getTime() ?? 0) - before)).toBeLessThan(60_000);
+      await store.remove("listed/b/d");
+      await store.remove("listed/b/d");
+      expect(await listed("listed/")).toEqual(keys.slice(0, 2));
+      expect(await store.size("listed/b/d")).toBeUndefined();
     });
 
     it("reports the size of an object", async () => {

@@ -9,12 +9,15 @@ import { devCommand } from "./dev/index.ts";
 import { doctorCommand } from "./doctor/index.ts";
 import { embedCommand } from "./embed.ts";
 import { explainCommand } from "./explain.ts";
+import { gcCommand } from "./gc.ts";
 import { inspectCommand } from "./inspect.ts";
 import { keysCommand } from "./keys.ts";
+import { listCommand } from "./list.ts";
 import { modelsCommand } from "./models.ts";
 import { optimizeCommand } from "./optimize.ts";
 import { printError, printErrorJson } from "./output.ts";
 import { prepareCommand } from "./prepare.ts";
+import { promoteCommand, rollbackCommand } from "./promote.ts";
 import { publishCommand } from "./publish.ts";
 import { quantizeCommand } from "./quantize.ts";
 import { verifyCommand } from "./verify.ts";
@@ -42,6 +45,10 @@ const commands = [
   embedCommand,
   batchCommand,
   publishCommand,
+  listCommand,
+  promoteCommand,
+  rollbackCommand,
+  gcCommand,
   deployCommand,
   checkCommand,
   devCommand,

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { BertEdgeError } from "../artifact/error.ts";
 import { r2Publisher, type WritableR2Bucket } from "../storage/r2-publisher.ts";
-import type { WritableStore } from "../storage/store.ts";
+import type { ManagedStore } from "../storage/store.ts";
 import { disposableFolder } from "./disposable-folder.ts";
 import { readWranglerConfig, requireWrangler, WRANGLER_STATE } from "./wrangler.ts";
 
@@ -15,7 +15,7 @@ interface LocalR2Options {
 }
 
 /** A bucket on this machine. Disposing it stops the process that gives access to it. */
-export type LocalR2 = WritableStore & AsyncDisposable;
+export type LocalR2 = ManagedStore & AsyncDisposable;
 
 /**
  * Opens a bucket of wrangler's local R2, which `wrangler dev` reads. `wrangler dev` may be running at the same time.

@@ -1,9 +1,9 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import type { Manifest } from "../artifact/manifest.ts";
 import { fsStore } from "./fs.ts";
-import type { ObjectStore, WritableStore } from "./store.ts";
+import type { ManagedStore, ObjectStore, StoredObject, WritableStore } from "./store.ts";
 
-export type { ObjectStore, WritableStore };
+export type { ManagedStore, ObjectStore, StoredObject, WritableStore };
 
 /** Maximum size of a static asset: https://developers.cloudflare.com/workers/platform/limits/#static-assets */
 const ASSET_BYTES = 25 * 1024 * 1024;
@@ -12,7 +12,7 @@ const ASSET_BYTES = 25 * 1024 * 1024;
  * Keeps objects as files in a folder that is deployed with a Worker as static assets. In the Worker, `assetsStore`
  * reads the files. `put` throws `asset_too_large` for a file that Cloudflare would refuse.
  */
-export function assetsFolder(folder: string): WritableStore {
+export function assetsFolder(folder: string): ManagedStore {
   const store = fsStore(folder);
   return {
     ...store,

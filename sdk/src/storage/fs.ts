@@ -1,15 +1,15 @@
-import { type FileHandle, mkdir, open, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
 import { isAbsent } from "./absent.ts";
 import { storageError } from "./storage-error.ts";
-import type { ObjectStore, WritableStore } from "./store.ts";
+import type { ManagedStore, ObjectStore, StoredObject, WritableStore } from "./store.ts";
 
-export type { ObjectStore, WritableStore };
+export type { ManagedStore, ObjectStore, StoredObject, WritableStore };
 
 const HINT = "Give a folder that you may read and write.";
 
 /** Keeps objects as files under `root`. Writes go to a temporary name first, so a reader never sees half an object. */
-export function fsStore(root: string): WritableStore {
+export function fsStore(root: string): ManagedStore {
   const name = `fs(${root})`;
   return {
     name,
@@ -44,6 +44,27 @@ export function fsStore(root: string): WritableStore {
       } catch (error) {
         if (isAbsent(error)) return undefined;
         throw storageError(name, key, "the file cannot be read", { cause: error, hint: HINT });
+      }
+    },
+    async *list(prefix) {
+      const folder = join(root, dirname(`${prefix}x`));
+      const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
+        if (isAbsent(error)) return [];
+        throw storageError(name, prefix, "the folder cannot be read", { cause: error, hint: HINT });
+      });
+      for (const entry of entries) {
+        const path = join(entry.parentPath, entry.name);
+        const key = relative(root, path).split(sep).join("/");
+        // Another process can remove a file meanwhile.
+        const file = entry.isFile() && key.startsWith(prefix) ? await stat(path).catch(() => undefined) : undefined;
+        if (file) yield { key, size: file.size, modified: file.mtime };
+      }
+    },
+    async remove(key) {
+      try {
+        await rm(join(root, key), { force: true });
+      } catch (error) {
+        throw storageError(name, key, "the file cannot be removed", { cause: error, hint: HINT });
       }
     },
   };

@@ -29,8 +29,15 @@ testWritableStore("r2Publisher", async () => {
 describe("r2Publisher", () => {
   it("names the bucket and the key when the binding refuses", async () => {
     const broken = () => Promise.reject(new Error("internal error (10001)"));
-    const store = r2Publisher({ get: broken, head: broken, put: broken }, "r2-local(models)");
-    for (const work of [store.size("k"), store.put("k", bytesOf("x"), { contentType: "text/plain" })]) {
+    const store = r2Publisher(
+      { get: broken, head: broken, put: broken, list: broken, delete: broken },
+      "r2-local(models)",
+    );
+    for (const work of [
+      store.size("k"),
+      store.put("k", bytesOf("x"), { contentType: "text/plain" }),
+      store.remove("k"),
+    ]) {
       await expect(work).rejects.toMatchObject({
         code: "storage_unavailable",
         message: expect.stringMatching(/^r2-local\(models\) could not be read or written: .* \(object k\)$/),

@@ -2,9 +2,9 @@ import { keyPrefix } from "../artifact/keys.ts";
 import { optionalPackage } from "../artifact/optional-package.ts";
 import type { S3Options } from "./s3.ts";
 import { type S3Place, s3Error } from "./s3-error.ts";
-import type { ObjectStore, WritableStore } from "./store.ts";
+import type { ManagedStore, ObjectStore, StoredObject, WritableStore } from "./store.ts";
 
-export type { ObjectStore, S3Options, WritableStore };
+export type { ManagedStore, ObjectStore, S3Options, StoredObject, WritableStore };
 
 export type S3PublisherOptions = Omit<S3Options, "fetch" | "accessKeyId" | "secretAccessKey" | "endpoint"> &
   Partial<Pick<S3Options, "accessKeyId" | "secretAccessKey" | "endpoint">>;
@@ -15,7 +15,7 @@ export type S3PublisherOptions = Omit<S3Options, "fetch" | "accessKeyId" | "secr
  *
  * The first use of the store imports the optional package `@aws-sdk/client-s3`, and throws `package_missing` without it.
  */
-export function s3Publisher(options: S3PublisherOptions): WritableStore {
+export function s3Publisher(options: S3PublisherOptions): ManagedStore {
   const { bucket, timeoutMs = 600_000 } = options;
   const prefix = keyPrefix(options.prefix ?? "");
   const hasKeys = options.accessKeyId && options.secretAccessKey;
@@ -55,6 +55,22 @@ export function s3Publisher(options: S3PublisherOptions): WritableStore {
         ({ ContentLength }) => ContentLength,
         ifAbsent(undefined),
       ),
+    async *list(keys) {
+      let token: string | undefined;
+      do {
+        const input = { Bucket: bucket, Prefix: prefix + keys, ContinuationToken: token };
+        const page = await request(keys, ({ client, ListObjectsV2Command }) =>
+          client.send(new ListObjectsV2Command(input), late()),
+        );
+        for (const { Key = "", Size: size = 0, LastModified: modified = new Date(0) } of page.Contents ?? []) {
+          yield { key: Key.slice(prefix.length), size, modified };
+        }
+        token = page.IsTruncated ? page.NextContinuationToken : undefined;
+      } while (token !== undefined);
+    },
+    async remove(key) {
+      await request(key, ({ client, DeleteObjectCommand }) => client.send(new DeleteObjectCommand(at(key)), late()));
+    },
   };
 }
 

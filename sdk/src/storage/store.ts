@@ -26,3 +26,19 @@ export interface WritableStore extends ObjectStore {
   /** @returns the size of an object in bytes, or undefined when there is no object under `key` */
   size(key: string): Promise<number | undefined>;
 }
+
+/** A store whose objects can also be listed and removed. */
+export interface ManagedStore extends WritableStore {
+  /** Lists the objects whose keys begin with `prefix`, in any order. */
+  list(prefix: string): AsyncIterable<StoredObject>;
+  /** Removes an object. Nothing happens if there is none. */
+  remove(key: string): Promise<void>;
+}
+
+export interface StoredObject {
+  readonly key: string;
+  /** In bytes. */
+  readonly size: number;
+  /** When it was last written, by the clock of the store. */
+  readonly modified: Date;
+}

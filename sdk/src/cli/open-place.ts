@@ -1,0 +1,59 @@
+import { resolve } from "node:path";
+import { assertWritableFolder } from "../compile/files/writable-folder.ts";
+import type { ManagedStore } from "../storage/store.ts";
+import type { PublishPlace } from "./options.ts";
+
+/** Help for options that name a place. */
+export const places =
+  "s3://bucket, s3://bucket/prefix, r2-local:bucket for `wrangler dev`, " +
+  "assets:folder for static assets, or folder:folder for MODELS_FOLDER of a region";
+
+/** Options of commands that open a store. */
+export interface PlaceOptions {
+  readonly endpoint?: string;
+  readonly region?: string;
+}
+
+export const endpointOption = [
+  "--endpoint <url>",
+  "S3 endpoint, e.g. of R2 (default: $AWS_ENDPOINT_URL_S3, or AWS)",
+] as const;
+export const regionOption = ["--region <region>", "AWS region (default: $AWS_REGION, or the AWS profile's)"] as const;
+
+export interface OpenPlace extends AsyncDisposable {
+  readonly store: ManagedStore;
+  /** The place, for messages. */
+  readonly address: string;
+}
+
+/**
+ * Opens a store. Checks that a folder can be written to, and that a project has the bucket.
+ *
+ * @throws BertEdgeError `out_unwritable`, `project_invalid`, `package_missing`
+ */
+export async function openPlace(place: PublishPlace, { endpoint, region }: PlaceOptions): Promise<OpenPlace> {
+  const nothing = async () => {};
+  switch (place.kind) {
+    case "assets": {
+      const { assetsFolder } = await import("../storage/assets-folder.ts");
+      await assertWritableFolder(place.folder);
+      return { store: assetsFolder(place.folder), address: place.folder, [Symbol.asyncDispose]: nothing };
+    }
+    case "folder": {
+      const { fsStore } = await import("../storage/fs.ts");
+      await assertWritableFolder(place.folder);
+      return { store: fsStore(resolve(place.folder)), address: place.folder, [Symbol.asyncDispose]: nothing };
+    }
+    case "r2-local": {
+      const { openProjectBucket } = await import("./local-r2.ts");
+      const store = await openProjectBucket(process.cwd(), place.bucket);
+      return { store, address: store.name, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+    }
+    case "s3": {
+      const { s3Publisher } = await import("../storage/s3-publisher.ts");
+      const { bucket, prefix } = place;
+      const store = s3Publisher({ bucket, prefix, ...(endpoint && { endpoint }), ...(region && { region }) });
+      return { store, address: `s3://${bucket}/${prefix}`, [Symbol.asyncDispose]: nothing };
+    }
+  }
+}
