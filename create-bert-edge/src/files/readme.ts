@@ -29,7 +29,7 @@ Embeddings from a Cloudflare Worker, with [bert-edge](https://www.npmjs.com/pack
 
 ## Run it
 
-\`${runScript(manager, "start")}\` serves the model on this machine, and prints the URL, an API key and a request to try. Ctrl-C stops it.
+\`${runScript(manager, "start")}\` serves the model on this machine, and prints the URL of a page, an API key and a request to try. Ctrl-C stops it.
 \`${runScript(manager, "test")}\` tests the Worker in workerd. \`${runScript(manager, "check")}\` checks types. The API key of this machine is in \`.dev.vars\`.
 
 ## Call it
