@@ -43,10 +43,8 @@ function attempt(check: string, where: string, work: () => Finding): Finding {
 /** Compares `cpuLimitMs`, which the edge reckons with, with the limit that Cloudflare applies. */
 function examineCpuLimit(root: string, { cpuMs, path }: WranglerConfig): Finding {
   const { ok, note, broken } = findingsOf("cpu-limit", SETTINGS);
-  const file = join(root, SETTINGS);
-  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
-  const assumed = Number(/^\s*cpuLimitMs:\s*([\d_]+)/m.exec(text)?.[1]?.replaceAll("_", "") ?? Number.NaN);
-  if (Number.isNaN(assumed))
+  const assumed = assumedLimit(root);
+  if (assumed === undefined)
     return note("It has no line `cpuLimitMs: <number>`. The edge assumes 30,000 ms, the default of paid plans.");
   const allowed = cpuMs ?? PAID_PLAN_MS;
   if (assumed > allowed) {
@@ -61,6 +59,14 @@ function examineCpuLimit(root: string, { cpuMs, path }: WranglerConfig): Finding
     : ok(
         `cpuLimitMs is ${assumed}: it needs a paid Workers plan. The free plan ends requests after ${FREE_PLAN_MS} ms.`,
       );
+}
+
+/** Returns the `cpuLimitMs` of a project's settings, in ms; undefined if they have no such line. */
+function assumedLimit(root: string): number | undefined {
+  const file = join(root, SETTINGS);
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const number = /^\s*cpuLimitMs:\s*([\d_]+)/m.exec(text)?.[1]?.replaceAll("_", "");
+  return number === undefined ? undefined : Number(number);
 }
 
 function examineKeys(root: string): Finding {
@@ -100,6 +106,15 @@ async function examineModel(root: string, { model }: WranglerConfig): Promise<Fi
   const { manifest, measurements } = await openFolder(join(root, folder));
   const workers = forecastOf(manifest, measurements).fit.platforms.filter(({ target }) => target === "edge");
   const fitting = workers.filter(({ fits }) => fits).map(({ name }) => name);
+  const [ms = 0] = workers.flatMap((each) => each.ms ?? []);
+  const allowed = assumedLimit(root) ?? PAID_PLAN_MS;
+  if (fitting.length > 0 && ms > allowed) {
+    const longer = `A text of 128 tokens takes ${ms.toFixed(0)} ms of CPU time, and cpuLimitMs is ${allowed}`;
+    return {
+      ...note(`It fits ${fitting.join(" and ")}. ${longer}: longer texts go to the region, or are refused.`),
+      fix: `On the paid plan, set cpuLimitMs to ${PAID_PLAN_MS} in ${SETTINGS}. On the free plan, take a smaller model.`,
+    };
+  }
   if (fitting.length > 0) return ok(`It fits ${fitting.join(" and ")}.`);
   const limits = workers.map(({ name, binding }) => `${name}: ${binding.limit}`).join("; ");
   return broken(
