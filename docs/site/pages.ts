@@ -23,6 +23,7 @@ export const menu: readonly Section[] = [
       ["recipes.md", "Recipes"],
       ["bulk.md", "Many records"],
       ["operations.md", "Operations"],
+      ["security.md", "Security"],
       ["costs.md", "Costs"],
       ["runtimes.md", "Runtimes"],
     ],

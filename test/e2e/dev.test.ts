@@ -128,7 +128,7 @@ describe.runIf(process.platform === "linux")("`bert-edge dev` while it serves", 
     await expect.poll(output, WAIT).toContain("Stop it with Ctrl-C");
     // A late line about the first request can come before the last line of stdout. Lines about the start are left out.
     const before = output().split("Stop it with Ctrl-C")[0] ?? "";
-    expect(before.split("\n").filter((line) => /^\[edge\](?!.* POST \/v1\/embed )/.test(line))).toEqual([]);
+    expect(before.split("\n").filter((line) => /^\[edge\](?!.* (?:POST \/v1\/embed|GET \/) )/.test(line))).toEqual([]);
 
     const [, url = ""] = /curl (\S+) /.exec(output()) ?? [];
     await writeFile(

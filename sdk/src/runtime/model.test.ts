@@ -23,6 +23,18 @@ describe("Model.embed", () => {
     );
   });
 
+  it.each([
+    ["only invisible characters has no tokens of its own", "\u200b\0\ud800", [101, 102]],
+    [
+      "special tokens that are spelt out has these tokens, as in transformers",
+      "a [SEP] b",
+      [101, 1037, 102, 1038, 102],
+    ],
+  ])("a text of %s", async (_, text, ids) => {
+    const { tokenizer } = await tinyModel();
+    expect([...tokenizer.encode(text, TINY.maxTokens).ids]).toEqual(ids);
+  });
+
   it("pools and normalizes as the manifest says", async () => {
     const model = await startModel(await tinyArtifact("tiny", { pooling: "cls", normalize: false }), fakeEngine());
     const { ids } = model.tokenizer.encode("to be", TINY.maxTokens);
