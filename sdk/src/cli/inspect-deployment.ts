@@ -36,8 +36,10 @@ export interface InspectedDeployment {
  *
  * @throws BertEdgeError `service_failed` if it does not answer, or is not bert-edge; `setting_invalid` if it refuses the key
  */
-export async function inspectDeployment(url: string, key: string): Promise<InspectedDeployment> {
+export async function inspectDeployment(url: string, readKey: () => string): Promise<InspectedDeployment> {
   const base = url.replace(/\/+$/, "");
+  if (!URL.canParse(base)) throw notDeployed(url, "this is not a complete URL");
+  const key = readKey();
   const get = async (path: string) => {
     try {
       const headers = { authorization: `Bearer ${key}` };

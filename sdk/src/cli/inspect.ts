@@ -19,7 +19,7 @@ export const inspectCommand = new Command("inspect")
   .action(async (model: string, { json, keyFile }: { json?: true; keyFile?: string }) => {
     if (/^https?:\/\//.test(model) && hubModel(model) === undefined) {
       const { deploymentReport, inspectDeployment } = await import("./inspect-deployment.ts");
-      const deployment = await inspectDeployment(model, readApiKey(keyFile));
+      const deployment = await inspectDeployment(model, () => readApiKey(keyFile));
       return json ? printJson(deployment) : printResult(deploymentReport(deployment));
     }
     const { inspect } = await import("../compile/commands/inspect.ts");

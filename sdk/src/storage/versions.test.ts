@@ -53,7 +53,12 @@ describe("promote and previousVersion", () => {
     await promote(store, "small", c);
     expect(await currentOf(store)).toBe(c);
     await promote(store, "small", a);
-    await expect(previousVersion(store, "small")).rejects.toMatchObject({ code: "model_not_published" });
+    await expect(previousVersion(store, "small")).rejects.toMatchObject({
+      message: expect.stringContaining("no version of small before the current one"),
+    });
+    await expect(previousVersion(store, "other")).rejects.toMatchObject({
+      message: expect.stringContaining("no model named other"),
+    });
   });
 
   it("refuse a version that is not there, or not whole, and leave the current one", async () => {

@@ -44,9 +44,11 @@ export async function publishedVersions(store: ManagedStore, name?: string): Pro
 /**
  * Returns the version that was published before the current one.
  *
- * @throws BertEdgeError `model_not_published` if there is none
+ * @throws BertEdgeError `model_not_published` if there is none, or no model of this name
  */
 export async function previousVersion(store: ManagedStore, name: string): Promise<string> {
+  // Says it if there is no model of this name.
+  await readPointer(store, name);
   const versions = await publishedVersions(store, name);
   const current = versions.findIndex(({ isCurrent }) => isCurrent);
   const previous = current < 0 ? undefined : versions[current + 1];
