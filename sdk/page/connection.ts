@@ -16,6 +16,8 @@ export interface Connection {
 
 /** Key of the API key in the tab's storage. */
 const STORED = "bert-edge-key";
+/** Number of times, and pause in ms, for which the page waits for a deployment that loads its model. */
+const [LOADING_TRIES, LOADING_MS] = [20, 1_000];
 /** Key of deployments without keys. The client sends one always. */
 const NO_KEY = "none";
 
@@ -31,13 +33,18 @@ export async function connect(): Promise<Connection> {
     history.replaceState(null, "", location.pathname + location.search);
   }
   let key = sessionStorage.getItem(STORED) ?? NO_KEY;
-  for (;;) {
+  for (let tries = 1; ; tries++) {
     const response = await fetch(new URL("info", baseURL), { headers: { authorization: `Bearer ${key}` } });
     if (response.ok) {
       element("key", HTMLElement).hidden = true;
       return { baseURL, key, info: (await response.json()) as Info };
     }
     const message = await messageOf(response);
+    if (response.status === 503 && tries < LOADING_TRIES) {
+      element("served", HTMLElement).textContent = "The model is loading…";
+      await new Promise((resolve) => setTimeout(resolve, LOADING_MS));
+      continue;
+    }
     if (response.status !== 401) throw new Error(message);
     sessionStorage.removeItem(STORED);
     key = await askForKey(key === NO_KEY ? "" : message);

@@ -49,6 +49,25 @@ describe.skipIf(isSkipped)("the page of a model", () => {
       await expect.poll(() => newestRequest(page)).toMatch(/rerank\s+\d+\s+edge/);
     }));
 
+  it("waits while the deployment loads its model, and says why it gives up for other errors", async () => {
+    const { url, stop } = await servedPage(classify);
+    const page = await chrome.newPage();
+    let answers = 0;
+    await page.route("**/info", async (route) => {
+      if (++answers > 2) return route.continue();
+      await route.fulfill({ status: 503, json: { error: { message: "The model cannot be loaded now." } } });
+    });
+    await page.goto(url);
+    await expect.poll(() => page.locator("#served").textContent()).toBe("The model is loading…");
+    await expect.poll(() => page.locator("#app").isVisible(), { timeout: 10_000 }).toBe(true);
+    await page.unroute("**/info");
+    await page.route("**/info", (route) => route.fulfill({ status: 500, json: { error: { message: "It failed." } } }));
+    await page.reload();
+    await expect.poll(() => page.locator("#failure").textContent()).toBe("It failed.");
+    await page.close();
+    await stop();
+  });
+
   it("says that it has no form for other tasks", () =>
     onPage(tags, async (page) => {
       expect(await page.locator("#other-task").textContent()).toContain("no form for the task tag");

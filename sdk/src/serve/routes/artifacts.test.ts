@@ -17,7 +17,7 @@ async function setUp(artifacts?: "key" | "public") {
   await publishTiny(models, "not served", { name: "other" });
   const app = createEdgeApp({
     models,
-    model: TINY.name,
+    model: [TINY.name, "not-published"],
     engine: fakeEngine(),
     keys: ["k"],
     ...(artifacts && { artifacts }),
@@ -58,6 +58,7 @@ describe("GET /artifacts", () => {
     for (const key of [
       pointerKey("other"),
       pointerKey(TINY.name, other.version),
+      pointerKey("not-published"),
       blobKey(other.manifest.sha256),
       blobKey("0".repeat(64)),
       "keys.txt",

@@ -38,9 +38,13 @@ export function addArtifactRoutes<Env extends object>(
   });
 }
 
-/** Returns the hashes of the files that a browser needs of a model's current version. */
+/** Returns the hashes of the files that a browser needs of a model's current version; none if the model is not published. */
 async function filesOf(store: ObjectStore, name: string): Promise<ReadonlySet<string>> {
-  const pointer = await readPointer(store, name);
+  const pointer = await readPointer(store, name).catch((error: unknown) => {
+    if (error instanceof BertEdgeError && error.code === "model_not_published") return undefined;
+    throw error;
+  });
+  if (!pointer) return new Set();
   const { manifest } = await openPublished(store, pointer);
   const files = [...tokenizerFiles(manifest.tokenizer), manifest.targets.edge?.model ?? []].flat();
   return new Set([pointer.manifest.sha256, ...files.map((file) => manifest.files[file]?.sha256 ?? "")]);
