@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { createInterface } from "node:readline";
@@ -146,8 +147,22 @@ async function stopGroup(child: ChildProcess, withinMs: number): Promise<void> {
  */
 export const isFree = async (port: number): Promise<boolean> => (await listenOnce(port)) !== undefined;
 
+/**
+ * Range of `freePort`. It is below the ports that systems give to outgoing connections: one of those could be taken again before a
+ * service listens at it.
+ */
+const [FIRST_PORT, LAST_PORT] = [15_000, 29_999];
+/** Random ports that are tried before any free port is taken. */
+const TRIES = 20;
+
 /** Returns a port at which nothing listens. */
-export const freePort = async (): Promise<number> => (await listenOnce(0)) as number;
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const port = randomInt(FIRST_PORT, LAST_PORT + 1);
+    if (await isFree(port)) return port;
+  }
+  return (await listenOnce(0)) as number;
+}
 
 /** Listens at a port for a moment. Returns the port, or undefined if it is in use. Port 0 is any free port. */
 async function listenOnce(preferred: number): Promise<number | undefined> {
