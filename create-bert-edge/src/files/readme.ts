@@ -96,7 +96,7 @@ In \`wrangler.toml\`, set \`main = "functions/edge-ort-web.ts"\`, and add at the
 ${ortWeb.settings.trimEnd()}
 \`\`\`
 
-Make the files below. The Worker then has 14 MB instead of 0.4 MB (Cloudflare allows 64 MB), so it starts more slowly.
+Make the files below. The Worker then has 14 MB instead of 0.7 MB (Cloudflare allows 64 MB), so it starts more slowly.
 
 ${ortWeb.files.map(fileSection).join("\n\n")}
 

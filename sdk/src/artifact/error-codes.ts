@@ -175,8 +175,8 @@ export const errorCodes = {
     fix: "Check REGION_URL, REGION_KEY and the region's log.",
   },
   request_too_costly: {
-    when: "The request needs more CPU time than the platform allows for one request, and there is no region.",
-    fix: "Send the texts in several requests.",
+    when: "The request needs more CPU time than the platform allows for one request, and no region may answer it.",
+    fix: "Send fewer or shorter texts, or add a region. On a paid Workers plan, raise `cpuLimitMs`.",
   },
   region_overloaded: {
     when: "The region refused a request because it has no time for it. The edge answers instead, or refuses too.",

@@ -30,7 +30,7 @@ const explanations: Readonly<Record<RefusalCode, Explanation>> = {
   },
   request_too_costly: {
     message: "The request needs more CPU time than the platform allows for one request.",
-    hint: "Send the texts in several requests. With a region, the region would answer.",
+    hint: "Send fewer or shorter texts. If the platform allows more CPU time, raise cpuLimitMs. A region would answer, if the request may go there.",
   },
   tier_missing: {
     message: "This deployment does not have the tier that the request pins.",
