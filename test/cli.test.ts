@@ -201,7 +201,7 @@ describe("completion", () => {
       return spawnSync("bash", ["-c", script], { encoding: "utf8" }).stdout.trim();
     };
     expect(complete(["pre"])).toBe("prepare");
-    expect(complete(["publish", "--e"])).toBe("--endpoint");
+    expect(complete(["publish", "--en"])).toBe("--endpoint");
     expect(complete(["keys", "n"])).toBe("new");
   });
 
@@ -609,8 +609,48 @@ describe("versions in a bucket", () => {
       [first.version, false],
     ]);
     expect((await run("gc", "--store", place, "--older-than", "1")).json).toEqual({
-      ...{ dryRun: false, versions: [], objects: 0, bytes: 0 },
+      ...{ dryRun: false, versions: [], objects: 0, bytes: 0, uploads: 0 },
     });
+  });
+
+  it("are signed, and then never replaced by unsigned ones", async () => {
+    const key = join(folder, "signing.key");
+    const made = await bertEdge(["keys", "signer"]);
+    await writeFile(key, made.stdout);
+    const [signer = ""] = /ed25519:[0-9a-f]{64}/.exec(made.stderr) ?? [];
+    const place = `folder:${join(folder, "signed")}`;
+    const sign = ["--signing-key", key, "--expires", "30"];
+    const run = async (args: string[], env: Record<string, string> = {}) => {
+      const { code, stdout } = await bertEdge([...args, "--json"], { env });
+      return { code, json: JSON.parse(stdout) };
+    };
+    const { version } = (await run(["publish", artifact, "--to", place, ...sign, "--verify"])).json;
+    const [first] = (await run(["list", "--store", place])).json;
+    expect(first).toMatchObject({ version, isCurrent: true, signed: { signer } });
+    expect((Date.parse(first.signed.expires) - Date.now()) / 86_400_000).toBeCloseTo(30, 1);
+    const missing = { code: 1, json: { error: { code: "signing_key_missing" } } };
+    expect(await run(["publish", artifact, "--to", place])).toMatchObject(missing);
+    expect(await run(["promote", `tiny@${version}`, "--store", place])).toMatchObject(missing);
+    const env = { BERT_EDGE_SIGNING_KEY: made.stdout };
+    expect(await run(["promote", `tiny@${version}`, "--store", place], env)).toMatchObject({ code: 0 });
+    const [again] = (await run(["list", "--store", place])).json;
+    expect(again.signed.sequence).toBeGreaterThan(first.signed.sequence);
+  });
+
+  it.each([
+    ["a file that does not exist", "nowhere.key"],
+    ["a file without a key", "package.json"],
+  ])("are not published with %s as the signing key", async (_, file) => {
+    const { code, stdout, stderr } = await bertEdge([
+      "publish",
+      artifact,
+      "--to",
+      `folder:${folder}/x`,
+      "--signing-key",
+      file,
+    ]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain("Error signing_key_invalid");
   });
 
   it.each([

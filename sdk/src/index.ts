@@ -6,6 +6,7 @@ export type { GoldenTexts } from "./artifact/golden.ts";
 export type { EmbedManifest, Manifest, Parity, Pooling, Target, TargetName } from "./artifact/manifest.ts";
 export type { LatencyFit, Measurements } from "./artifact/measurements.ts";
 export type { Pointer } from "./artifact/pointer.ts";
+export { importSigningKey, type SigningKey } from "./artifact/signing-key.ts";
 export { type LoadModelOptions, loadModel } from "./local/load-model.ts";
 export type {
   Batching,
@@ -41,5 +42,6 @@ export type { PlacedTokens, TextWindow, Tokenizer, WindowOptions } from "./runti
 export type { VocabularyText } from "./runtime/tokenizer/vocabulary-text.ts";
 export type { Side, Truncation } from "./runtime/truncation.ts";
 export { openFolder } from "./storage/folder-artifact.ts";
-export { type Published, publish } from "./storage/publish.ts";
-export type { ObjectStore, WritableStore } from "./storage/store.ts";
+export { type Published, type PublishOptions, publish } from "./storage/publish.ts";
+export type { ObjectStore, PutOptions, StoredObject, WritableStore } from "./storage/store.ts";
+export type { Signing } from "./storage/write-pointer.ts";

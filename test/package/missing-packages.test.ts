@@ -63,7 +63,7 @@ describe("the packed package without its optional packages", () => {
         () => bench({ artifact: "artifact" }),
         () => loadModel("artifact", { engine: ortNodeEngine() }),
         () => ortWebEngine({ wasm: undefined }).load({ read: async () => new Uint8Array() }),
-        () => s3Publisher({ bucket: "bucket" }).size("key"),
+        () => s3Publisher({ bucket: "bucket" }).head("key"),
       ];
       for (const call of calls) await call().catch(({ code, hint }) => console.log(code, hint));`,
     );

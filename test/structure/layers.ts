@@ -55,9 +55,11 @@ export const webStandard: readonly string[] = ["artifact", "storage", "runtime",
 
 /** Parts of the `webStandard` rooms that run only on Node. */
 export const nodeOnly: readonly string[] = [
+  "storage/file-lock.ts",
   "storage/fs.ts",
   "storage/folder-artifact.ts",
   "storage/hub-model.ts",
+  "storage/s3-parts.ts",
   "storage/s3-publisher.ts",
   "runtime/engine/ort-node/",
   "runtime/engine/threads/node-thread.ts",

@@ -5,7 +5,7 @@ import { into } from "#sdk/artifact/fill.ts";
 import { CHUNK_BYTES } from "#sdk/artifact/manifest.ts";
 import { readObject } from "#sdk/storage/read-object.ts";
 import { receive } from "#sdk/storage/receive.ts";
-import type { ManagedStore, ObjectStore, WritableStore } from "#sdk/storage/store.ts";
+import type { ManagedStore, ObjectStore, StoredObject, WritableStore } from "#sdk/storage/store.ts";
 import { readStored } from "#sdk/storage/stored-artifact.ts";
 import { seeded } from "../fixtures/seeded.ts";
 import { bytesOf } from "../fixtures/small-artifact.ts";
@@ -150,21 +150,50 @@ export function testWritableStore(name: string, make: () => Promise<ManagedStore
       await store.remove("listed/b/d");
       await store.remove("listed/b/d");
       expect(await listed("listed/")).toEqual(keys.slice(0, 2));
-      expect(await store.size("listed/b/d")).toBeUndefined();
+      expect(await store.head("listed/b/d")).toBeUndefined();
     });
 
-    it("reports the size of an object", async () => {
-      expect(await store.size("a/key")).toBeUndefined();
+    it("replaces an object only if it is the one that was seen", async () => {
+      const put = (text: string, replaces?: StoredObject | null) =>
+        store.put("models/swapped/current.json", bytesOf(text), {
+          contentType,
+          ...(replaces !== undefined && { replaces }),
+        });
+      const seen = async () => (await store.head("models/swapped/current.json")) as StoredObject;
+      await put("first", null);
+      const first = await seen();
+      const listed = await Array.fromAsync(store.list("models/swapped/"));
+      expect(listed).toMatchObject([{ key: first.key, size: first.size, etag: first.etag }]);
+      await expect(put("another first", null)).rejects.toMatchObject({ code: "publish_conflict" });
+      await put("second", first);
+      await expect(put("another second", first)).rejects.toMatchObject({ code: "publish_conflict" });
+      expect(await readObject(store, first.key)).toEqual(bytesOf("second"));
+      await put("any", undefined);
+      await put("third", await seen());
+      const third = await seen();
+      await store.remove(first.key);
+      await expect(put("fourth", third)).rejects.toMatchObject({ code: "publish_conflict" });
+      expect(await store.head(first.key)).toBeUndefined();
+      expect(await Array.fromAsync(store.list("models/swapped/"))).toEqual([]);
+    });
+
+    it("lists no unfinished uploads after puts that have ended", async () => {
+      await store.put("blobs/whole", bytesOf("x"), { contentType });
+      expect(await Array.fromAsync(store.unfinished?.() ?? [])).toEqual([]);
+    });
+
+    it("describes an object", async () => {
+      expect(await store.head("a/key")).toBeUndefined();
       for (const bytes of [bytesOf("x"), new Uint8Array(100_000), new Uint8Array()]) {
         await store.put("a/key", bytes, { contentType });
-        expect(await store.size("a/key")).toBe(bytes.length);
+        expect(await store.head("a/key")).toMatchObject({ key: "a/key", size: bytes.length });
       }
     });
 
     it("does not confuse a key with its prefixes or extensions", async () => {
       await store.put("models/small/current.json", bytesOf("{}"), { contentType });
       for (const key of ["models", "models/small", "models/small/current.json/more"]) {
-        expect(await store.size(key), key).toBeUndefined();
+        expect(await store.head(key), key).toBeUndefined();
       }
     });
 

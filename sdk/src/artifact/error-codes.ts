@@ -35,9 +35,25 @@ export const errorCodes = {
     when: "models/<name>/current.json cannot be read, or names another model.",
     fix: "Publish the model again under its own name.",
   },
+  publish_conflict: {
+    when: "Another publisher has made a version of the model current meanwhile.",
+    fix: "See `bert-edge list`. If your version is the wanted one, make it current with `bert-edge promote`.",
+  },
   setting_invalid: {
     when: "A setting is missing or not valid. The message names it.",
     fix: "Set the variable or option that the message names.",
+  },
+  signature_invalid: {
+    when: "The pointer to a model is not signed by one of MODEL_SIGNERS, was changed, has expired, or is older than one seen before.",
+    fix: "Publish the model with --signing-key, or promote its version with it. If nobody of you has changed the pointer, find out who did.",
+  },
+  signing_key_invalid: {
+    when: "The signing key is not an Ed25519 key in PEM, or its file cannot be read.",
+    fix: "Make a key with `bert-edge keys signer`, and give its file with --signing-key.",
+  },
+  signing_key_missing: {
+    when: "The current version of a model is signed, and the new one would not be.",
+    fix: "Give --signing-key, or set BERT_EDGE_SIGNING_KEY to the key.",
   },
   storage_unavailable: {
     when: "A store cannot be reached, refuses access, or is too slow.",

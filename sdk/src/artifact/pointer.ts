@@ -3,6 +3,7 @@ import { versionOf } from "./keys.ts";
 import { MANIFEST_FORMAT, ManifestContent, ModelName, ModelVersion, PREPARE_AGAIN } from "./manifest.ts";
 import { MeasurementsSchema } from "./measurements.ts";
 import { parseJson } from "./parse-json.ts";
+import { SignatureFields } from "./signature.ts";
 
 /** The content of `models/<name>/current.json`. It is the only object of a model that changes, and is written last. */
 const PointerSchema = v.pipe(
@@ -18,6 +19,7 @@ const PointerSchema = v.pipe(
     manifest: v.object({ ...ManifestContent, text: v.optional(v.string()) }),
     /** Time and memory of the targets. They can change while the version stays. */
     measurements: v.optional(MeasurementsSchema),
+    ...SignatureFields,
   }),
   v.check(({ version, manifest }) => version === versionOf(manifest.sha256), "the version is not the manifest's"),
 );

@@ -1,5 +1,6 @@
+import { toHex } from "./hex.ts";
+
 /** Returns the SHA-256 of `bytes` in lower-case hexadecimal. Uses WebCrypto, so it runs in every runtime. */
 export async function sha256Hex(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
 }

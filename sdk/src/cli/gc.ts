@@ -33,7 +33,8 @@ export const gcCommand = new Command("gc")
       onObject: ({ key }) => printNote(`${dryRun ? "would remove" : "removed"} ${key}`),
     });
     if (json) return printJson({ dryRun, ...collected });
-    const { versions, objects, bytes } = collected;
-    const what = `${versions.length} versions, ${objects} objects, ${(bytes / 1e6).toFixed(1)} MB`;
+    const { versions, objects, bytes, uploads } = collected;
+    const unfinished = uploads > 0 ? `, ${uploads} unfinished uploads` : "";
+    const what = `${versions.length} versions, ${objects} objects, ${(bytes / 1e6).toFixed(1)} MB${unfinished}`;
     printResult(`${dryRun ? "Would remove" : "Removed"} ${what}.`);
   });

@@ -21,7 +21,7 @@ const jsonOption = ["--json", "print the result as JSON"] as const;
 const nameOption = ["--name <name>", "name of the key, for logs and limits", nameOf] as const;
 
 export const keysCommand = new Command("keys")
-  .description("make API keys, and hash them for the setting of a deployment")
+  .description("make API keys and hash them for a deployment; make keys that sign models")
   .addCommand(
     new Command("new")
       .description("print a new key to stdout, and its entry for the deployment to stderr")
@@ -44,6 +44,19 @@ export const keysCommand = new Command("keys")
         const entry = await entryOf((await text(process.stdin)).trim(), name);
         if (json) printJson({ entry });
         else printResult(entry);
+      }),
+  )
+  .addCommand(
+    new Command("signer")
+      .description("print a new key that signs models to stdout, and its public key to stderr")
+      .option(...jsonOption)
+      .action(async ({ json }: Options) => {
+        const { importSigningKey, newSigningKey } = await import("../artifact/signing-key.ts");
+        const privateKey = await newSigningKey();
+        const { signer } = await importSigningKey(privateKey);
+        if (json) return printJson({ privateKey, signer });
+        printResult(privateKey.trimEnd());
+        printNote(`Keep the private key secret. The public key, for MODEL_SIGNERS of the deployment:\n${signer}`);
       }),
   );
 

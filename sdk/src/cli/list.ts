@@ -19,11 +19,13 @@ export const listCommand = new Command("list")
       await using opened = await openPlace(place, options);
       const versions = await publishedVersions(opened.store, name);
       if (json) return printJson(versions);
-      const rows = versions.map(({ name, version, published, isCurrent }) => [
+      const rows = versions.map(({ name, version, published, isCurrent, signed }) => [
         name,
         version,
         published.toISOString(),
-        isCurrent ? "current" : "",
+        [isCurrent ? "current" : "", signed ? `signed as ${signed.sequence} until ${signed.expires}` : ""]
+          .join(" ")
+          .trim(),
       ]);
       printResult(table(["model", "version", "published", ""], rows));
     },

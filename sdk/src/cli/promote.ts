@@ -4,8 +4,9 @@ import { ModelName, ModelVersion } from "../artifact/manifest.ts";
 import { endpointOption, openPlace, type PlaceOptions, places, regionOption } from "./open-place.ts";
 import { type PublishPlace, publishPlace } from "./options.ts";
 import { printJson, printNote, printResult } from "./output.ts";
+import { expiresOption, type SigningOptions, signingKeyOption, signingOf } from "./signing.ts";
 
-interface Options extends PlaceOptions {
+interface Options extends PlaceOptions, SigningOptions {
   store: PublishPlace;
   json?: true;
 }
@@ -32,6 +33,8 @@ function withPlace(command: Command): Command {
     .requiredOption("--store <place>", places, publishPlace)
     .option(...endpointOption)
     .option(...regionOption)
+    .option(...signingKeyOption)
+    .option(...expiresOption)
     .option("--json", "print the result as JSON");
 }
 
@@ -50,7 +53,8 @@ async function makeCurrent(name: string, version: string | undefined, { store: p
       `! Vectors of ${name}@${before} and ${name}@${next} cannot be compared: embed the texts of your index again.`,
     );
   }
-  await promote(store, name, next);
+  const signed = await signingOf(store, options);
+  await promote(signed.store, name, next, signed);
   if (json) printJson({ name, version: next, before, comparable });
   else
     printResult(

@@ -4,8 +4,9 @@ import { pointerKey } from "../artifact/keys.ts";
 import { endpointOption, openPlace, type PlaceOptions, places, regionOption } from "./open-place.ts";
 import { type PublishPlace, publishPlace } from "./options.ts";
 import { printJson, printNote, printResult } from "./output.ts";
+import { expiresOption, type SigningOptions, signingKeyOption, signingOf } from "./signing.ts";
 
-interface Options extends PlaceOptions {
+interface Options extends PlaceOptions, SigningOptions {
   to: PublishPlace;
   verify?: boolean;
   json?: true;
@@ -17,6 +18,8 @@ export const publishCommand = new Command("publish")
   .requiredOption("--to <place>", places, publishPlace)
   .option(...endpointOption)
   .option(...regionOption)
+  .option(...signingKeyOption)
+  .option(...expiresOption)
   .option("--verify", "read everything back, and compare it with its hashes")
   .option("--json", "print the result as JSON")
   .addHelpText("after", "\nThe AWS SDK finds the credentials: environment, profile or instance role.")
@@ -31,11 +34,15 @@ export const publishCommand = new Command("publish")
     if (manifest.draft) printNote(`! ${DRAFT}`);
     if (to.kind === "assets") (await import("../storage/assets-folder.ts")).assertAssetSizes(manifest);
     await using opened = await openPlace(to, options);
-    const { store, address } = opened;
+    const { address } = opened;
+    const { store, signing } = await signingOf(opened.store, options);
     // A request for content shows whether credentials and bucket are right. Services answer other requests with less detail.
     await readObject(store, pointerKey(manifest.name));
     await assertLoadable(artifact);
-    const result = await publish(artifact, store, (key, state) => printNote(`${state} ${key}`));
+    const result = await publish(artifact, store, {
+      onObject: (key, state) => printNote(`${state} ${key}`),
+      signing,
+    });
     const verified = verify ? await verifyPublished(store, manifest.name) : undefined;
     if (json) return printJson({ ...result, ...(verified !== undefined && { verifiedBytes: verified }) });
     const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;

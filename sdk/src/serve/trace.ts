@@ -1,3 +1,5 @@
+import { toHex } from "../artifact/hex.ts";
+
 /** Names of a request, which go along to the region. */
 export interface RequestTrace {
   /** The value of `x-request-id`. */
@@ -47,8 +49,6 @@ export function traceHeaders({ requestId, traceparent = "" }: RequestTrace): Rec
   const bytes = crypto.getRandomValues(new Uint8Array(8));
   // An id of zeros is not valid.
   bytes[0] ||= 1;
-  const flags = hex(Uint8Array.of(parent.flags & KNOWN_FLAGS));
-  return { "x-request-id": requestId, traceparent: `00-${parent.traceId}-${hex(bytes)}-${flags}` };
+  const flags = toHex(Uint8Array.of(parent.flags & KNOWN_FLAGS));
+  return { "x-request-id": requestId, traceparent: `00-${parent.traceId}-${toHex(bytes)}-${flags}` };
 }
-
-const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,9 +1,9 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import type { Manifest } from "../artifact/manifest.ts";
 import { fsStore } from "./fs.ts";
-import type { ManagedStore, ObjectStore, StoredObject, WritableStore } from "./store.ts";
+import type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore } from "./store.ts";
 
-export type { ManagedStore, ObjectStore, StoredObject, WritableStore };
+export type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore };
 
 /** Maximum size of a static asset: https://developers.cloudflare.com/workers/platform/limits/#static-assets */
 const ASSET_BYTES = 25 * 1024 * 1024;

@@ -1,7 +1,8 @@
 import { pointerKey } from "../artifact/keys.ts";
+import { pointerPlace } from "./pointer-place.ts";
 import { readPointer } from "./published-artifact.ts";
 import type { ManagedStore, StoredObject } from "./store.ts";
-import { objectsOf, pointerPlace, publishedVersions } from "./versions.ts";
+import { objectsOf, publishedVersions } from "./versions.ts";
 
 export interface GarbageOptions {
   /** Age in ms from which on versions that are not current, and objects that no version needs, are removed. */
@@ -10,7 +11,7 @@ export interface GarbageOptions {
   readonly dryRun?: boolean;
   readonly now?: number;
   /** Called for each object, before it is removed. */
-  readonly onObject?: (object: StoredObject) => void;
+  readonly onObject?: (object: Pick<StoredObject, "key">) => void;
 }
 
 export interface CollectedGarbage {
@@ -19,14 +20,19 @@ export interface CollectedGarbage {
   /** Number of removed objects, pointers included. */
   readonly objects: number;
   readonly bytes: number;
+  /** Number of removed uploads that began and did not end. */
+  readonly uploads: number;
 }
+
+/** What killed publishers leave in a folder. */
+const LEFTOVER = /\.(tmp|lock)$/;
 
 /**
  * Removes old versions of models that are not current, and old objects that no version needs, such as leftovers of publishers that
  * were killed. Keeps the current version of each model, whatever its age, and everything that is younger than `olderThanMs`.
  *
- * Pointers are removed first. They are read again just before objects are removed, so that a version that was published meanwhile
- * keeps its objects.
+ * Pointers are removed first. Objects are looked at again just before they are removed: a publisher that needs one of them has then
+ * written a pointer, or has written the object again.
  *
  * @throws BertEdgeError `pointer_invalid`, `manifest_invalid` and others if it cannot be known what a version needs. Then nothing
  *   was removed.
@@ -42,8 +48,10 @@ export async function collectGarbage(
   // Fails before anything is removed, if a version cannot be read.
   await neededObjects(store, obsolete);
 
-  let [objects, bytes] = [0, 0];
+  let [objects, bytes, uploads] = [0, 0, 0];
   const remove = async (object: StoredObject) => {
+    const { etag } = (await store.head(object.key)) ?? {};
+    if (etag !== object.etag) return;
     onObject(object);
     if (!dryRun) await store.remove(object.key);
     objects++;
@@ -52,11 +60,17 @@ export async function collectGarbage(
   const candidates: StoredObject[] = [];
   for await (const object of store.list("blobs/")) if (isOld(object.modified)) candidates.push(object);
   for await (const object of store.list("models/")) {
-    if (obsolete.has(object.key) || (object.key.endsWith(".tmp") && isOld(object.modified))) await remove(object);
+    if (obsolete.has(object.key) || (LEFTOVER.test(object.key) && isOld(object.modified))) await remove(object);
   }
   const needed = await neededObjects(store, obsolete);
   for (const object of candidates) if (!needed.has(object.key)) await remove(object);
-  return { versions: old.map(({ name, version }) => `${name}@${version}`), objects, bytes };
+  for await (const { key, began, abort } of store.unfinished?.() ?? []) {
+    if (!isOld(began)) continue;
+    onObject({ key });
+    if (!dryRun) await abort();
+    uploads++;
+  }
+  return { versions: old.map(({ name, version }) => `${name}@${version}`), objects, bytes, uploads };
 }
 
 /** Returns the keys of all objects that the pointers in a store need, apart from the obsolete ones. */

@@ -91,6 +91,6 @@ describe("fsStore", () => {
     const store = fsStore(await temporaryFolder());
     const key = "x".repeat(300);
     await expect(readObject(store, key)).rejects.toMatchObject({ code: "storage_unavailable" });
-    await expect(store.size(key)).rejects.toMatchObject({ code: "storage_unavailable" });
+    await expect(store.head(key)).rejects.toMatchObject({ code: "storage_unavailable" });
   });
 });

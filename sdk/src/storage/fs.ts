@@ -1,10 +1,13 @@
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
+import { BertEdgeError } from "../artifact/error.ts";
 import { isAbsent } from "./absent.ts";
+import { lockOf } from "./file-lock.ts";
+import { assertUnchanged } from "./publish-conflict.ts";
 import { storageError } from "./storage-error.ts";
-import type { ManagedStore, ObjectStore, StoredObject, WritableStore } from "./store.ts";
+import type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore } from "./store.ts";
 
-export type { ManagedStore, ObjectStore, StoredObject, WritableStore };
+export type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore };
 
 const HINT = "Give a folder that you may read and write.";
 
@@ -25,24 +28,28 @@ export function fsStore(root: string): ManagedStore {
       await handle.close();
       return undefined;
     },
-    async put(key, bytes) {
+    async put(key, bytes, { replaces }) {
       const path = join(root, key);
       const temporary = `${path}.${crypto.randomUUID()}.tmp`;
       try {
         await mkdir(dirname(path), { recursive: true });
         await writeFile(temporary, bytes);
-        await rename(temporary, path);
+        if (replaces === undefined) await rename(temporary, path);
+        else {
+          await using _lock = await lockOf(path);
+          assertUnchanged(name, key, await describe(root, key), replaces);
+          await rename(temporary, path);
+        }
       } catch (error) {
         await rm(temporary, { force: true }).catch(() => {});
+        if (error instanceof BertEdgeError) throw error;
         throw storageError(name, key, "the file cannot be written", { cause: error, hint: HINT });
       }
     },
-    async size(key) {
+    async head(key) {
       try {
-        const file = await stat(join(root, key));
-        return file.isFile() ? file.size : undefined;
+        return await describe(root, key);
       } catch (error) {
-        if (isAbsent(error)) return undefined;
         throw storageError(name, key, "the file cannot be read", { cause: error, hint: HINT });
       }
     },
@@ -53,11 +60,10 @@ export function fsStore(root: string): ManagedStore {
         throw storageError(name, prefix, "the folder cannot be read", { cause: error, hint: HINT });
       });
       for (const entry of entries) {
-        const path = join(entry.parentPath, entry.name);
-        const key = relative(root, path).split(sep).join("/");
+        const key = relative(root, join(entry.parentPath, entry.name)).split(sep).join("/");
         // Another process can remove a file meanwhile.
-        const file = entry.isFile() && key.startsWith(prefix) ? await stat(path).catch(() => undefined) : undefined;
-        if (file) yield { key, size: file.size, modified: file.mtime };
+        const object = key.startsWith(prefix) ? await describe(root, key).catch(() => undefined) : undefined;
+        if (object) yield object;
       }
     },
     async remove(key) {
@@ -68,6 +74,19 @@ export function fsStore(root: string): ManagedStore {
       }
     },
   };
+}
+
+/** Describes a file. Returns undefined if there is none. Each write makes a new file, with its own number and time. */
+async function describe(root: string, key: string): Promise<StoredObject | undefined> {
+  try {
+    const file = await stat(join(root, key), { bigint: true });
+    if (!file.isFile()) return undefined;
+    const { size, mtime, mtimeNs, ino } = file;
+    return { key, size: Number(size), modified: mtime, etag: `${ino}-${mtimeNs}-${size}` };
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  }
 }
 
 /**

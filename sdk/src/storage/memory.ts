@@ -1,26 +1,37 @@
-import type { ManagedStore, ObjectStore, StoredObject, WritableStore } from "./store.ts";
+import { assertUnchanged } from "./publish-conflict.ts";
+import type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore } from "./store.ts";
 
-export type { ManagedStore, ObjectStore, StoredObject, WritableStore };
+export type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore };
 
 /** Keeps objects in a Map: for tests, and for models that are prepared in the same process. */
 export function memoryStore(objects = new Map<string, Uint8Array<ArrayBuffer>>()): ManagedStore {
-  const written = new Map<string, Date>();
+  const name = "memory";
+  const written = new Map<string, Pick<StoredObject, "modified" | "etag">>();
+  const describe = (key: string, { length: size }: Uint8Array): StoredObject => ({
+    key,
+    size,
+    ...(written.get(key) ?? { modified: new Date(0), etag: "0" }),
+  });
+  const find = (key: string) => {
+    const bytes = objects.get(key);
+    return bytes && describe(key, bytes);
+  };
+  let writes = 0;
   return {
-    name: "memory",
+    name,
     async open(key) {
       const bytes = objects.get(key);
       return bytes && streamOf(bytes);
     },
-    // Copies the bytes. `slice` is not enough: on a Node Buffer it returns a view.
-    async put(key, bytes) {
+    async put(key, bytes, { replaces }) {
+      assertUnchanged(name, key, find(key), replaces);
+      // Copies the bytes. `slice` is not enough: on a Node Buffer it returns a view.
       objects.set(key, new Uint8Array(bytes));
-      written.set(key, new Date());
+      written.set(key, { modified: new Date(), etag: String(++writes) });
     },
-    size: async (key) => objects.get(key)?.length,
+    head: async (key) => find(key),
     async *list(prefix) {
-      for (const [key, { length: size }] of [...objects]) {
-        if (key.startsWith(prefix)) yield { key, size, modified: written.get(key) ?? new Date(0) };
-      }
+      for (const [key, bytes] of [...objects]) if (key.startsWith(prefix)) yield describe(key, bytes);
     },
     remove: async (key) => void objects.delete(key),
   };

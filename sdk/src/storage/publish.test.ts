@@ -71,7 +71,7 @@ describe("publish", () => {
     // Both artifacts have the same tokenizer_config.json.
     const second = await smallArtifact("second");
     const seen: string[] = [];
-    const result = await publish(second, store, (key, state) => seen.push(`${state} ${key}`));
+    const result = await publish(second, store, { onObject: (key, state) => seen.push(`${state} ${key}`) });
     expect(result).toMatchObject({ uploaded: 3, reused: 1 });
     const shared = second.manifest.files["tokenizer_config.json"]?.sha256 ?? "";
     expect(seen.filter((line) => line.startsWith("reused"))).toEqual([`reused ${blobKey(shared)}`]);

@@ -12,7 +12,7 @@ import { readStored, storedArtifact } from "./stored-artifact.ts";
  * Reads the pointer to a version of a model.
  *
  * @param version Default: the current version
- * @throws BertEdgeError `model_not_published`, `pointer_invalid`, `storage_unavailable`
+ * @throws BertEdgeError `model_not_published`, `pointer_invalid`, `signature_invalid`, `storage_unavailable`
  */
 export async function readPointer(store: ObjectStore, name: string, version?: string): Promise<Pointer> {
   const key = pointerKey(name, version);
@@ -26,7 +26,9 @@ export async function readPointer(store: ObjectStore, name: string, version?: st
       },
     );
   }
-  const pointer = parsePointer(new TextDecoder().decode(bytes), `${store.name}/${key}`);
+  const text = new TextDecoder().decode(bytes);
+  const pointer = parsePointer(text, `${store.name}/${key}`);
+  await store.verifyPointer?.(key, text);
   if (pointer.name === name && (version ?? pointer.version) === pointer.version) return pointer;
   const named = `${pointer.name}@${pointer.version}`;
   throw new BertEdgeError("pointer_invalid", `The pointer ${store.name}/${key} names another model: ${named}.`, {

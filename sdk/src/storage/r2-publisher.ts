@@ -1,19 +1,33 @@
+import { publishConflict } from "./publish-conflict.ts";
 import { type R2Bucket, r2Store } from "./r2.ts";
 import { storageError } from "./storage-error.ts";
-import type { ManagedStore, ObjectStore, StoredObject, WritableStore } from "./store.ts";
+import type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore } from "./store.ts";
 
-export type { ManagedStore, ObjectStore, R2Bucket, StoredObject, WritableStore };
+export type { ManagedStore, ObjectStore, PutOptions, R2Bucket, StoredObject, UnfinishedUpload, WritableStore };
 
 /** The part of an R2 bucket binding that `r2Publisher` uses. */
 export interface WritableR2Bucket extends R2Bucket {
-  head(key: string): Promise<{ size: number } | null>;
-  put(key: string, bytes: Uint8Array, options: { httpMetadata: { contentType: string } }): Promise<unknown>;
+  head(key: string): Promise<R2Object | null>;
+  /** Resolves to null if the condition `onlyIf` does not hold. */
+  put(
+    key: string,
+    bytes: Uint8Array,
+    options: { httpMetadata: { contentType: string }; onlyIf?: { etagMatches: string } | { etagDoesNotMatch: "*" } },
+  ): Promise<unknown>;
   list(options: { prefix: string; cursor?: string }): Promise<{
-    objects: readonly { key: string; size: number; uploaded: Date }[];
+    objects: readonly R2Object[];
     truncated: boolean;
     cursor?: string;
   }>;
   delete(key: string): Promise<void>;
+}
+
+/** The part of R2's description of an object that `r2Publisher` uses. */
+export interface R2Object {
+  key: string;
+  size: number;
+  uploaded: Date;
+  etag: string;
 }
 
 /** Reads and writes models in an R2 bucket through a binding. `name` names the bucket in messages. */
@@ -26,18 +40,29 @@ export function r2Publisher(bucket: WritableR2Bucket, name = "r2"): ManagedStore
   return {
     ...r2Store(bucket),
     name,
-    async put(key, bytes, { contentType }) {
-      await bucket.put(key, bytes, { httpMetadata: { contentType } }).catch(failure(key));
+    async put(key, bytes, { contentType, replaces }) {
+      const options = {
+        httpMetadata: { contentType },
+        ...(replaces && { onlyIf: { etagMatches: replaces.etag } }),
+        ...(replaces === null && { onlyIf: { etagDoesNotMatch: "*" as const } }),
+      };
+      const written = await bucket.put(key, bytes, options).catch(failure(key));
+      if (written === null) throw publishConflict(name, key);
     },
-    size: async (key) => (await bucket.head(key).catch(failure(key)))?.size,
+    async head(key) {
+      const found = await bucket.head(key).catch(failure(key));
+      return found ? describe(found) : undefined;
+    },
     async *list(prefix) {
       let cursor: string | undefined;
       do {
         const page = await bucket.list({ prefix, ...(cursor && { cursor }) }).catch(failure(prefix));
-        for (const { key, size, uploaded } of page.objects) yield { key, size, modified: uploaded };
+        yield* page.objects.map(describe);
         cursor = page.truncated ? page.cursor : undefined;
       } while (cursor !== undefined);
     },
     remove: (key) => bucket.delete(key).catch(failure(key)),
   };
 }
+
+const describe = ({ key, size, uploaded: modified, etag }: R2Object): StoredObject => ({ key, size, modified, etag });

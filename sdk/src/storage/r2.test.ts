@@ -34,7 +34,7 @@ describe("r2Publisher", () => {
       "r2-local(models)",
     );
     for (const work of [
-      store.size("k"),
+      store.head("k"),
       store.put("k", bytesOf("x"), { contentType: "text/plain" }),
       store.remove("k"),
     ]) {

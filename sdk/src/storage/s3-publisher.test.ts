@@ -94,7 +94,7 @@ describe("s3Publisher", () => {
     for (const name of ["AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"]) vi.stubEnv(name, "/dev/null");
     vi.stubEnv("AWS_EC2_METADATA_DISABLED", "true");
     onTestFinished(() => void vi.unstubAllEnvs());
-    await expect(s3Publisher(options).size("x")).rejects.toMatchObject({
+    await expect(s3Publisher(options).head("x")).rejects.toMatchObject({
       code: "storage_unavailable",
       hint: expect.stringContaining(hint),
     });
@@ -102,13 +102,13 @@ describe("s3Publisher", () => {
 
   it.each([403, 500])("shows the status with which a server refuses a HEAD request: %d", async (status) => {
     const endpoint = await serve((_, response) => response.writeHead(status).end());
-    await expect(s3Publisher({ ...server.access, endpoint }).size("x")).rejects.toThrow(`HTTP ${status}`);
+    await expect(s3Publisher({ ...server.access, endpoint }).head("x")).rejects.toThrow(`HTTP ${status}`);
   });
 
   it("does not take a 404 for a stored object", async () => {
     const endpoint = await serve((_, response) => response.writeHead(404).end());
     const store = s3Publisher({ ...server.access, endpoint });
-    expect(await store.size("x")).toBeUndefined();
+    expect(await store.head("x")).toBeUndefined();
     await expect(store.put("x", bytesOf("x"), { contentType: "text/plain" })).rejects.toMatchObject({
       code: "storage_unavailable",
       message: expect.stringContaining("HTTP 404"),

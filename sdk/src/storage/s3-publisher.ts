@@ -1,13 +1,21 @@
 import { keyPrefix } from "../artifact/keys.ts";
-import { optionalPackage } from "../artifact/optional-package.ts";
+import { assertUnchanged, publishConflict } from "./publish-conflict.ts";
 import type { S3Options } from "./s3.ts";
+import { type Connection, connect, type S3PublisherOptions } from "./s3-connection.ts";
 import { type S3Place, s3Error } from "./s3-error.ts";
-import type { ManagedStore, ObjectStore, StoredObject, WritableStore } from "./store.ts";
+import { inParts, MIN_BYTES_IN_PARTS, unfinishedUploads } from "./s3-parts.ts";
+import type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore } from "./store.ts";
 
-export type { ManagedStore, ObjectStore, S3Options, StoredObject, WritableStore };
-
-export type S3PublisherOptions = Omit<S3Options, "fetch" | "accessKeyId" | "secretAccessKey" | "endpoint"> &
-  Partial<Pick<S3Options, "accessKeyId" | "secretAccessKey" | "endpoint">>;
+export type {
+  ManagedStore,
+  ObjectStore,
+  PutOptions,
+  S3Options,
+  S3PublisherOptions,
+  StoredObject,
+  UnfinishedUpload,
+  WritableStore,
+};
 
 /**
  * Reads and writes over the S3 protocol with the AWS SDK. Without keys, the SDK finds credentials itself (environment, profile,
@@ -37,24 +45,36 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
     }
   }
 
+  const name = `s3(${bucket})`;
+  const head = (key: string): Promise<StoredObject | undefined> =>
+    request(key, ({ client, HeadObjectCommand }) => client.send(new HeadObjectCommand(at(key)), late())).then(
+      (found) => described(key, found),
+      ifAbsent(undefined),
+    );
+
   return {
-    name: `s3(${bucket})`,
+    name,
     timeoutMs,
     open: (key, abortSignal) =>
       request(key, ({ client, GetObjectCommand }) => client.send(new GetObjectCommand(at(key)), { abortSignal })).then(
         ({ Body }) => Body?.transformToWebStream(),
         ifAbsent(undefined),
       ),
-    async put(key, bytes, { contentType }) {
-      await request(key, ({ client, PutObjectCommand }) =>
-        client.send(new PutObjectCommand({ ...at(key), Body: bytes, ContentType: contentType }), late()),
-      );
+    async put(key, bytes, { contentType, replaces }) {
+      const object = { ...at(key), ContentType: contentType };
+      if (bytes.length > MIN_BYTES_IN_PARTS && replaces === undefined) {
+        return request(key, (connection) => inParts(connection, object, bytes, late));
+      }
+      // Some services ignore the conditions of a PutObject, so this looks first.
+      if (replaces !== undefined) assertUnchanged(name, key, await head(key), replaces);
+      const condition = replaces ? { IfMatch: replaces.etag } : replaces === null && { IfNoneMatch: "*" };
+      const put = ({ client, PutObjectCommand }: Connection) =>
+        client.send(new PutObjectCommand({ ...object, ...condition, Body: bytes }), late());
+      await request(key, put).catch((error: unknown) => {
+        throw conflicts.has(causeOf(error)) ? publishConflict(name, key) : error;
+      });
     },
-    size: (key) =>
-      request(key, ({ client, HeadObjectCommand }) => client.send(new HeadObjectCommand(at(key)), late())).then(
-        ({ ContentLength }) => ContentLength,
-        ifAbsent(undefined),
-      ),
+    head,
     async *list(keys) {
       let token: string | undefined;
       do {
@@ -62,8 +82,8 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
         const page = await request(keys, ({ client, ListObjectsV2Command }) =>
           client.send(new ListObjectsV2Command(input), late()),
         );
-        for (const { Key = "", Size: size = 0, LastModified: modified = new Date(0) } of page.Contents ?? []) {
-          yield { key: Key.slice(prefix.length), size, modified };
+        for (const { Key = "", ...found } of page.Contents ?? []) {
+          yield described(Key.slice(prefix.length), { ...found, ContentLength: found.Size });
         }
         token = page.IsTruncated ? page.NextContinuationToken : undefined;
       } while (token !== undefined);
@@ -71,36 +91,43 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
     async remove(key) {
       await request(key, ({ client, DeleteObjectCommand }) => client.send(new DeleteObjectCommand(at(key)), late()));
     },
+    async *unfinished() {
+      const uploads = await request(prefix, (connection) => unfinishedUploads(connection, bucket, prefix, late));
+      for (const { key, began, abort } of uploads) {
+        yield { key: key.slice(prefix.length), began, abort: () => request(key, abort) };
+      }
+    },
   };
 }
+
+/** What the service says of an object. */
+interface Description {
+  readonly ContentLength?: number | undefined;
+  readonly LastModified?: Date | undefined;
+  readonly ETag?: string | undefined;
+}
+
+const described = (key: string, { ContentLength, LastModified, ETag }: Description): StoredObject => ({
+  key,
+  size: ContentLength ?? 0,
+  modified: LastModified ?? new Date(0),
+  etag: ETag ?? "",
+});
+
+/** Answers of a service that refuses a PutObject because of its condition. */
+const conflicts = new Set(["PreconditionFailed", "ConditionalRequestConflict"]);
 
 /** Handles a failed request: returns `value` if there is no object under the key, otherwise throws the error again. */
 const ifAbsent =
   <T>(value: T) =>
   (error: unknown): T => {
-    const { name } = Object(Object(error).cause) as { name?: unknown };
+    const name = causeOf(error);
     if (name === "NoSuchKey" || name === "NotFound") return value;
     throw error;
   };
 
-type Connection = Awaited<ReturnType<typeof connect>>;
-
-/** @throws BertEdgeError `package_missing` */
-async function connect({ endpoint, accessKeyId, secretAccessKey, sessionToken, ...options }: S3PublisherOptions) {
-  const { S3Client, ...commands } = await optionalPackage("@aws-sdk/client-s3", () => import("@aws-sdk/client-s3"));
-  // Services other than AWS have a single region, but the SDK requires a region name.
-  const region = options.region ?? process.env["AWS_REGION"] ?? (endpoint ? "auto" : undefined);
-  const client = new S3Client({
-    ...(region && { region }),
-    ...(endpoint && { endpoint, forcePathStyle: true }),
-    ...(accessKeyId &&
-      secretAccessKey && { credentials: { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) } }),
-    // The SDK's default checksums split the body into framed chunks. Services other than AWS store the frames as content.
-    requestChecksumCalculation: "WHEN_REQUIRED",
-    responseChecksumValidation: "WHEN_REQUIRED",
-  });
-  return { client, ...commands };
-}
+/** Returns the SDK's name for the cause of a failed request. */
+const causeOf = (error: unknown): string => String(Object(Object(error).cause).name);
 
 /** Reads the error code and the HTTP status from an error of the SDK. A response to HEAD has no body, only a status. */
 function failureOf(error: unknown) {

@@ -18,13 +18,31 @@ export interface ObjectStore {
    * @returns the object's bytes, which readers must not change, or undefined when there is no object under `key`
    */
   open(key: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | undefined>;
+  /**
+   * Checks the signature of a pointer. Default: none is needed. `signedStore` adds this.
+   *
+   * @param text content of the object under `key`
+   * @throws BertEdgeError `signature_invalid`
+   */
+  verifyPointer?(key: string, text: string): Promise<void>;
 }
 
 /** A store that models can also be published to. */
 export interface WritableStore extends ObjectStore {
-  put(key: string, bytes: Uint8Array<ArrayBuffer>, options: { contentType: string }): Promise<void>;
-  /** @returns the size of an object in bytes, or undefined when there is no object under `key` */
-  size(key: string): Promise<number | undefined>;
+  /**
+   * Writes an object.
+   *
+   * @throws BertEdgeError `publish_conflict` if `replaces` is given and the store has another object now; `storage_unavailable`
+   */
+  put(key: string, bytes: Uint8Array<ArrayBuffer>, options: PutOptions): Promise<void>;
+  /** @returns what the store knows about an object, or undefined when there is no object under `key` */
+  head(key: string): Promise<StoredObject | undefined>;
+}
+
+export interface PutOptions {
+  readonly contentType: string;
+  /** The object that is replaced, as `head` returned it; `null` if there must be none. Default: any object. */
+  readonly replaces?: StoredObject | null;
 }
 
 /** A store whose objects can also be listed and removed. */
@@ -33,6 +51,8 @@ export interface ManagedStore extends WritableStore {
   list(prefix: string): AsyncIterable<StoredObject>;
   /** Removes an object. Nothing happens if there is none. */
   remove(key: string): Promise<void>;
+  /** Lists uploads that began and did not end, if the store keeps their parts. */
+  unfinished?(): AsyncIterable<UnfinishedUpload>;
 }
 
 export interface StoredObject {
@@ -41,4 +61,13 @@ export interface StoredObject {
   readonly size: number;
   /** When it was last written, by the clock of the store. */
   readonly modified: Date;
+  /** Differs between any two writes of the key with different content. */
+  readonly etag: string;
+}
+
+export interface UnfinishedUpload {
+  readonly key: string;
+  readonly began: Date;
+  /** Removes its parts. */
+  abort(): Promise<void>;
 }

@@ -1,10 +1,11 @@
-import * as v from "valibot";
 import { BertEdgeError } from "../artifact/error.ts";
-import { blobKey, pointerKey } from "../artifact/keys.ts";
-import { type Manifest, ModelName, ModelVersion } from "../artifact/manifest.ts";
+import { blobKey } from "../artifact/keys.ts";
+import type { Manifest } from "../artifact/manifest.ts";
 import type { Pointer } from "../artifact/pointer.ts";
+import { pointerPlace } from "./pointer-place.ts";
 import { openPublished, readPointer } from "./published-artifact.ts";
 import type { ManagedStore, ObjectStore, WritableStore } from "./store.ts";
+import { currentPointer, type Signing, writeCurrent } from "./write-pointer.ts";
 
 /** A version of a model in a store. */
 export interface PublishedVersion {
@@ -13,16 +14,8 @@ export interface PublishedVersion {
   /** When it was last published. */
   readonly published: Date;
   readonly isCurrent: boolean;
-}
-
-const POINTER = /^models\/([^/]+)\/([^/]+)\.json$/;
-
-/** Returns the model and the version of a pointer's key; without version, it is the pointer to the current one. */
-export function pointerPlace(key: string): { readonly name: string; readonly version: string | undefined } | undefined {
-  const [, name, version] = POINTER.exec(key) ?? [];
-  if (!v.is(ModelName, name)) return undefined;
-  if (version === "current") return { name, version: undefined };
-  return v.is(ModelVersion, version) ? { name, version } : undefined;
+  /** Of the current version, if it is signed. */
+  readonly signed?: Pick<Pointer, "sequence" | "expires"> & { readonly signer: string };
 }
 
 /** Lists the versions of all models in a store, or of one model: by name, the newest first. */
@@ -32,12 +25,15 @@ export async function publishedVersions(store: ManagedStore, name?: string): Pro
     const { name: model, version } = pointerPlace(key) ?? {};
     if (model !== undefined && version !== undefined) found.push({ name: model, version, published: modified });
   }
-  const current = new Map<string, string>();
-  for (const model of new Set(found.map((each) => each.name))) {
-    current.set(model, (await readPointer(store, model)).version);
-  }
+  const current = new Map<string, Pointer>();
+  for (const model of new Set(found.map((each) => each.name))) current.set(model, await readPointer(store, model));
   return found
-    .map((each) => ({ ...each, isCurrent: current.get(each.name) === each.version }))
+    .map((each) => {
+      const { version, signature, sequence, expires } = current.get(each.name) ?? {};
+      const isCurrent = version === each.version;
+      const signed = isCurrent && signature && { signed: { signer: signature.signer, sequence, expires } };
+      return { ...each, isCurrent, ...signed };
+    })
     .sort((a, b) => a.name.localeCompare(b.name) || b.published.getTime() - a.published.getTime());
 }
 
@@ -71,21 +67,45 @@ export async function objectsOf(
 /**
  * Makes a version of a model the current one. Running deployments load it within a minute.
  *
- * @throws BertEdgeError `model_not_published`; `artifact_corrupt` if an object of the version is missing
+ * @throws BertEdgeError `model_not_published`; `artifact_corrupt` if an object of the version is missing; `publish_conflict` if
+ *   another publisher makes a version current meanwhile; `signing_key_missing`
  */
-export async function promote(store: WritableStore, name: string, version: string): Promise<void> {
+export async function promote(
+  store: WritableStore,
+  name: string,
+  version: string,
+  { signing }: { readonly signing?: Signing | undefined } = {},
+): Promise<void> {
+  const before = await currentPointer(store, name, signing);
   const pointer = await readPointer(store, name, version);
   const { sizes } = await objectsOf(store, pointer);
+  const assertWhole = async () => {
+    const [damaged] = await damagedObjects(store, sizes);
+    if (!damaged) return;
+    const what = `${store.name}/${damaged.key} of ${name}@${version} ${damaged.fault}.`;
+    throw new BertEdgeError("artifact_corrupt", what, { hint: "Publish this version again." });
+  };
+  await assertWhole();
+  await writeCurrent(store, pointer, before, signing);
+  // A `gc` that began before may have removed objects meanwhile.
+  await assertWhole().catch(async (error: unknown) => {
+    if (before.pointer) await writeCurrent(store, before.pointer, await currentPointer(store, name, signing), signing);
+    throw error;
+  });
+}
+
+/** Finds the objects that a store does not have, or not with the right size. */
+export async function damagedObjects(
+  store: WritableStore,
+  sizes: ReadonlyMap<string, number>,
+): Promise<{ readonly key: string; readonly fault: string }[]> {
+  const damaged: { key: string; fault: string }[] = [];
   for (const [key, size] of sizes) {
-    const found = await store.size(key);
-    if (found === size) continue;
-    const fault = found === undefined ? "is missing" : `has ${found} bytes instead of ${size}`;
-    throw new BertEdgeError("artifact_corrupt", `${store.name}/${key} of ${name}@${version} ${fault}.`, {
-      hint: "Publish this version again.",
-    });
+    const found = await store.head(key);
+    if (!found) damaged.push({ key, fault: "is missing" });
+    else if (found.size !== size) damaged.push({ key, fault: `has ${found.size} bytes instead of ${size}` });
   }
-  const text = new TextEncoder().encode(`${JSON.stringify(pointer, null, 2)}\n`);
-  await store.put(pointerKey(name), text, { contentType: "application/json" });
+  return damaged;
 }
 
 /**

@@ -3,6 +3,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { publish } from "../../storage/publish.ts";
 import { readPointer } from "../../storage/published-artifact.ts";
 import type { WritableStore } from "../../storage/store.ts";
+import { signingOf } from "../signing.ts";
 import type { DeployStep } from "./run-steps.ts";
 
 interface ModelStepOptions {
@@ -22,18 +23,23 @@ export function modelStep({ name, bucket, artifact, store }: ModelStepOptions): 
     what: `publish ${manifest.name}@${version} to ${bucket}`,
     async isDone() {
       const found = store();
-      return found !== undefined && (await currentVersion(found, manifest.name)) === version;
+      return found !== undefined && (await currentVersion((await signingOf(found)).store, manifest.name)) === version;
     },
-    run: async () => void (await publish(artifact, store() as WritableStore)),
+    async run() {
+      const signed = await signingOf(store() as WritableStore);
+      await publish(artifact, signed.store, signed);
+    },
   };
 }
 
-/** Returns the version that a bucket has; undefined without the model. */
+/** Returns the version that a bucket has; undefined without the model, or if it must be published again. */
 async function currentVersion(store: WritableStore, model: string): Promise<string | undefined> {
   try {
     return (await readPointer(store, model)).version;
   } catch (error) {
-    if (error instanceof BertEdgeError && error.code === "model_not_published") return undefined;
+    if (error instanceof BertEdgeError && toPublish.has(error.code)) return undefined;
     throw error;
   }
 }
+
+const toPublish: ReadonlySet<string> = new Set(["model_not_published", "signature_invalid"]);

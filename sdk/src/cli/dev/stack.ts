@@ -94,6 +94,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       MODEL: manifest.name,
       // The object with the keys of the deployment is not on this machine.
       KEYS_OBJECT: "",
+      // The model is published here without a signature.
+      MODEL_SIGNERS: "any",
       ...(ownKey === undefined && { API_KEYS: edge.key }),
       ...(region && { REGION_URL: region.url, REGION_KEY: region.key }),
     };

@@ -1,0 +1,34 @@
+import type * as Sdk from "@aws-sdk/client-s3";
+import { optionalPackage } from "../artifact/optional-package.ts";
+import type { S3Options } from "./s3.ts";
+
+export type S3PublisherOptions = Omit<S3Options, "fetch" | "accessKeyId" | "secretAccessKey" | "endpoint"> &
+  Partial<Pick<S3Options, "accessKeyId" | "secretAccessKey" | "endpoint">>;
+
+/** A client of the AWS SDK, and the classes of its commands. */
+export interface Connection extends Omit<typeof Sdk, "S3Client"> {
+  readonly client: Sdk.S3Client;
+}
+
+/** @throws BertEdgeError `package_missing` */
+export async function connect({
+  endpoint,
+  accessKeyId,
+  secretAccessKey,
+  sessionToken,
+  ...options
+}: S3PublisherOptions): Promise<Connection> {
+  const { S3Client, ...commands } = await optionalPackage("@aws-sdk/client-s3", () => import("@aws-sdk/client-s3"));
+  // Services other than AWS have a single region, but the SDK requires a region name.
+  const region = options.region ?? process.env["AWS_REGION"] ?? (endpoint ? "auto" : undefined);
+  const client = new S3Client({
+    ...(region && { region }),
+    ...(endpoint && { endpoint, forcePathStyle: true }),
+    ...(accessKeyId &&
+      secretAccessKey && { credentials: { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) } }),
+    // The SDK's default checksums split the body into framed chunks. Services other than AWS store the frames as content.
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    responseChecksumValidation: "WHEN_REQUIRED",
+  });
+  return { client, ...commands };
+}
