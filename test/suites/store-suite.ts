@@ -147,7 +147,10 @@ export function testWritableStore(name: string, make: () => Promise<ManagedStore
       expect(c).toMatchObject({ key: "listed/b/c.json", size: 1 });
       // Stores write whole seconds, by their own clocks.
       expect(Math.abs((c?.modified.getTime() ?? 0) - before)).toBeLessThan(60_000);
-      await store.remove("listed/b/d");
+      const d = (await store.head("listed/b/d")) as StoredObject;
+      expect(await store.remove("listed/b/d", { ...d, etag: "another" })).toBe(false);
+      expect(await listed("listed/")).toEqual(keys.slice(0, 3));
+      expect(await store.remove("listed/b/d", d)).toBe(true);
       await store.remove("listed/b/d");
       expect(await listed("listed/")).toEqual(keys.slice(0, 2));
       expect(await store.head("listed/b/d")).toBeUndefined();

@@ -8,6 +8,9 @@ export const blobKey = (sha256: string): string => `blobs/sha256/${sha256}`;
  */
 export const pointerKey = (name: string, version = "current"): string => `models/${name}/${version}.json`;
 
+/** Key of the pointer to a version that `gc` has removed. Its objects stay for an hour. */
+export const removedKey = (name: string, version: string): string => `models/${name}/${version}.removed`;
+
 /** A model's version: the first 12 digits of its manifest's SHA-256. */
 export const versionOf = (manifestSha256: string): string => manifestSha256.slice(0, 12);
 

@@ -22,7 +22,8 @@ export const gcCommand = new Command("gc")
   .option("--json", "print the result as JSON")
   .addHelpText(
     "after",
-    "\nKeeps the current version of every model, whatever its age. Do not publish old files while it runs.",
+    "\nKeeps the current version of every model, whatever its age. The objects of a version that it removes stay for an hour:" +
+      "\nrun it again to remove them.",
   )
   .action(async ({ store: place, olderThan, dryRun = false, json, ...options }: Options) => {
     const { collectGarbage } = await import("../storage/collect-garbage.ts");
@@ -36,5 +37,7 @@ export const gcCommand = new Command("gc")
     const { versions, objects, bytes, uploads } = collected;
     const unfinished = uploads > 0 ? `, ${uploads} unfinished uploads` : "";
     const what = `${versions.length} versions, ${objects} objects, ${(bytes / 1e6).toFixed(1)} MB${unfinished}`;
-    printResult(`${dryRun ? "Would remove" : "Removed"} ${what}.`);
+    const later =
+      versions.length > 0 ? " Run it again in an hour: the objects of removed versions stay that long." : "";
+    printResult(`${dryRun ? "Would remove" : "Removed"} ${what}.${later}`);
   });

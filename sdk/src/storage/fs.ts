@@ -34,12 +34,9 @@ export function fsStore(root: string): ManagedStore {
       try {
         await mkdir(dirname(path), { recursive: true });
         await writeFile(temporary, bytes);
-        if (replaces === undefined) await rename(temporary, path);
-        else {
-          await using _lock = await lockOf(path);
-          assertUnchanged(name, key, await describe(root, key), replaces);
-          await rename(temporary, path);
-        }
+        await using _lock = await lockOf(path);
+        assertUnchanged(name, key, await describe(root, key), replaces);
+        await rename(temporary, path);
       } catch (error) {
         await rm(temporary, { force: true }).catch(() => {});
         if (error instanceof BertEdgeError) throw error;
@@ -66,10 +63,16 @@ export function fsStore(root: string): ManagedStore {
         if (object) yield object;
       }
     },
-    async remove(key) {
+    async remove(key, only) {
+      const path = join(root, key);
       try {
-        await rm(join(root, key), { force: true });
+        await using _lock = await lockOf(path);
+        const found = await describe(root, key);
+        if (!found || (only && found.etag !== only.etag)) return false;
+        await rm(path);
+        return true;
       } catch (error) {
+        if (isAbsent(error)) return false;
         throw storageError(name, key, "the file cannot be removed", { cause: error, hint: HINT });
       }
     },

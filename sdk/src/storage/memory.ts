@@ -33,7 +33,10 @@ export function memoryStore(objects = new Map<string, Uint8Array<ArrayBuffer>>()
     async *list(prefix) {
       for (const [key, bytes] of [...objects]) if (key.startsWith(prefix)) yield describe(key, bytes);
     },
-    remove: async (key) => void objects.delete(key),
+    async remove(key, only) {
+      if (only && find(key)?.etag !== only.etag) return false;
+      return objects.delete(key);
+    },
   };
 }
 

@@ -37,6 +37,10 @@ export function r2Publisher(bucket: WritableR2Bucket, name = "r2"): ManagedStore
     (error: unknown): never => {
       throw storageError(name, key, String(error), { cause: error });
     };
+  const head = async (key: string): Promise<StoredObject | undefined> => {
+    const found = await bucket.head(key).catch(failure(key));
+    return found ? describe(found) : undefined;
+  };
   return {
     ...r2Store(bucket),
     name,
@@ -49,10 +53,7 @@ export function r2Publisher(bucket: WritableR2Bucket, name = "r2"): ManagedStore
       const written = await bucket.put(key, bytes, options).catch(failure(key));
       if (written === null) throw publishConflict(name, key);
     },
-    async head(key) {
-      const found = await bucket.head(key).catch(failure(key));
-      return found ? describe(found) : undefined;
-    },
+    head,
     async *list(prefix) {
       let cursor: string | undefined;
       do {
@@ -61,7 +62,11 @@ export function r2Publisher(bucket: WritableR2Bucket, name = "r2"): ManagedStore
         cursor = page.truncated ? page.cursor : undefined;
       } while (cursor !== undefined);
     },
-    remove: (key) => bucket.delete(key).catch(failure(key)),
+    async remove(key, only) {
+      if (only && (await head(key))?.etag !== only.etag) return false;
+      await bucket.delete(key).catch(failure(key));
+      return true;
+    },
   };
 }
 

@@ -42,7 +42,7 @@ describe("a large object", () => {
   it("arrives whole, in parts", async () => {
     const store = s3Publisher({ ...access, prefix: "team a" });
     await store.put("blobs/large", large, { contentType });
-    expect(Buffer.compare((await readObject(store, "blobs/large")) as Uint8Array, large)).toBe(0);
+    expect(Buffer.compare((await readObject(store, "blobs/large", large.length)) as Uint8Array, large)).toBe(0);
     // S3's ETag of an object that came in parts ends with their number. The server of the suite writes another one.
     if (S3_SERVER) expect((await store.head("blobs/large"))?.etag).toMatch(/-3"$/);
   });
@@ -72,7 +72,7 @@ describe.skipIf(!S3_SERVER)("an upload that broke off (needs S3_SERVER: npm run 
     );
     const store = s3Publisher(access);
     await store.put("blobs/half", large, { contentType });
-    expect(Buffer.compare((await readObject(store, "blobs/half")) as Uint8Array, large)).toBe(0);
+    expect(Buffer.compare((await readObject(store, "blobs/half", large.length)) as Uint8Array, large)).toBe(0);
     expect(await unfinished()).toEqual([]);
   });
 

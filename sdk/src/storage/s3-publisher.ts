@@ -88,8 +88,10 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
         token = page.IsTruncated ? page.NextContinuationToken : undefined;
       } while (token !== undefined);
     },
-    async remove(key) {
+    async remove(key, only) {
+      if (only && (await head(key))?.etag !== only.etag) return false;
       await request(key, ({ client, DeleteObjectCommand }) => client.send(new DeleteObjectCommand(at(key)), late()));
+      return true;
     },
     async *unfinished() {
       const uploads = await request(prefix, (connection) => unfinishedUploads(connection, bucket, prefix, late));

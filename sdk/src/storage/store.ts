@@ -49,8 +49,13 @@ export interface PutOptions {
 export interface ManagedStore extends WritableStore {
   /** Lists the objects whose keys begin with `prefix`, in any order. */
   list(prefix: string): AsyncIterable<StoredObject>;
-  /** Removes an object. Nothing happens if there is none. */
-  remove(key: string): Promise<void>;
+  /**
+   * Removes an object. Nothing happens if there is none.
+   *
+   * @param only removes the object only if it is still this one. S3 and R2 look just before they remove it.
+   * @returns whether an object may have been removed
+   */
+  remove(key: string, only?: StoredObject): Promise<boolean>;
   /** Lists uploads that began and did not end, if the store keeps their parts. */
   unfinished?(): AsyncIterable<UnfinishedUpload>;
 }

@@ -102,10 +102,22 @@ describe("collectGarbage", () => {
     expect(await publishedVersions(store)).toHaveLength(2);
     const collected = await collectGarbage(store, { ...young, now: later(31) });
     expect(collected).toEqual(dry);
-    expect(collected.versions).toEqual([`small@${a}`]);
+    expect(collected).toMatchObject({ versions: [`small@${a}`], objects: 1 });
     expect((await publishedVersions(store)).map(({ version }) => version)).toEqual([b]);
-    expect(await verifyPublished(store, "small")).toBeGreaterThan(0);
     expect(await store.head(blobKey("f".repeat(64)))).toBeUndefined();
+    expect(await verifyPublished(store, "small")).toBeGreaterThan(0);
+  });
+
+  it("keeps the objects of a version for an hour after it has removed the version", async () => {
+    const store = memoryStore();
+    const [a = ""] = await published(store, "a", "b");
+    const collect = (now = Date.now()) => collectGarbage(store, { olderThanMs: 0, now });
+    expect(await collect()).toMatchObject({ versions: [`small@${a}`], objects: 0 });
+    expect(await collect()).toMatchObject({ versions: [], objects: 0 });
+    // Both versions have the same tokenizer_config.json.
+    expect(await collect(Date.now() + 3_700_000)).toMatchObject({ versions: [], objects: 3 });
+    expect((await Array.fromAsync(store.list(""))).filter(({ key }) => key.includes(a))).toEqual([]);
+    expect(await verifyPublished(store, "small")).toBeGreaterThan(0);
   });
 
   it("keeps a current version that has no pointer of its own", async () => {

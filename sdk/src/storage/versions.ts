@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../artifact/error.ts";
-import { blobKey } from "../artifact/keys.ts";
+import { blobKey, pointerKey } from "../artifact/keys.ts";
 import type { Manifest } from "../artifact/manifest.ts";
 import type { Pointer } from "../artifact/pointer.ts";
 import { pointerPlace } from "./pointer-place.ts";
@@ -26,7 +26,10 @@ export async function publishedVersions(store: ManagedStore, name?: string): Pro
     if (model !== undefined && version !== undefined) found.push({ name: model, version, published: modified });
   }
   const current = new Map<string, Pointer>();
-  for (const model of new Set(found.map((each) => each.name))) current.set(model, await readPointer(store, model));
+  for (const model of new Set(found.map((each) => each.name))) {
+    // The first publisher of a model may have been killed before it made its version current.
+    if (await store.head(pointerKey(model))) current.set(model, await readPointer(store, model));
+  }
   return found
     .map((each) => {
       const { version, signature, sequence, expires } = current.get(each.name) ?? {};
@@ -79,19 +82,17 @@ export async function promote(
   const before = await currentPointer(store, name, signing);
   const pointer = await readPointer(store, name, version);
   const { sizes } = await objectsOf(store, pointer);
-  const assertWhole = async () => {
-    const [damaged] = await damagedObjects(store, sizes);
-    if (!damaged) return;
-    const what = `${store.name}/${damaged.key} of ${name}@${version} ${damaged.fault}.`;
-    throw new BertEdgeError("artifact_corrupt", what, { hint: "Publish this version again." });
-  };
-  await assertWhole();
+  const [damaged] = await damagedObjects(store, sizes);
+  if (damaged) {
+    throw new BertEdgeError(
+      "artifact_corrupt",
+      `${store.name}/${damaged.key} of ${name}@${version} ${damaged.fault}.`,
+      {
+        hint: "Publish this version again.",
+      },
+    );
+  }
   await writeCurrent(store, pointer, before, signing);
-  // A `gc` that began before may have removed objects meanwhile.
-  await assertWhole().catch(async (error: unknown) => {
-    if (before.pointer) await writeCurrent(store, before.pointer, await currentPointer(store, name, signing), signing);
-    throw error;
-  });
 }
 
 /** Finds the objects that a store does not have, or not with the right size. */
