@@ -24,6 +24,7 @@ export const menu: readonly Section[] = [
       ["bulk.md", "Many records"],
       ["operations.md", "Operations"],
       ["security.md", "Security"],
+      ["reliability.md", "Reliability"],
       ["costs.md", "Costs"],
       ["runtimes.md", "Runtimes"],
     ],

@@ -69,8 +69,9 @@ export async function collectGarbage(
   for await (const object of store.list("models/")) {
     const { key } = object;
     const isRemoved = key.endsWith(".removed");
-    if (isRemoved && isOlder(object, GRACE_MS) && !retired.has(key)) await remove(object);
-    else if (LEFTOVER.test(key)) isOlder(object, olderThanMs) && (await remove(object));
+    const isOver = isRemoved && isOlder(object, GRACE_MS) && !retired.has(key);
+    if (isOver && (await remove(object))) continue;
+    if (LEFTOVER.test(key)) isOlder(object, olderThanMs) && (await remove(object));
     else if (isRemoved || pointerPlace(key)) for (const blob of await blobsOf(store, key)) needed.add(blob);
   }
   for (const object of candidates) {

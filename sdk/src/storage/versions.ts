@@ -5,7 +5,7 @@ import type { Pointer } from "../artifact/pointer.ts";
 import { pointerPlace } from "./pointer-place.ts";
 import { openPublished, readPointer } from "./published-artifact.ts";
 import type { ManagedStore, ObjectStore, WritableStore } from "./store.ts";
-import { currentPointer, type Signing, writeCurrent } from "./write-pointer.ts";
+import { currentPointer, type Signing, writeCurrent, writeVersion } from "./write-pointer.ts";
 
 /** A version of a model in a store. */
 export interface PublishedVersion {
@@ -93,6 +93,8 @@ export async function promote(
     );
   }
   await writeCurrent(store, pointer, before, signing);
+  // A `gc` may have put the version aside meanwhile.
+  if (!(await store.head(pointerKey(name, version)))) await writeVersion(store, pointer, signing);
 }
 
 /** Finds the objects that a store does not have, or not with the right size. */

@@ -1,0 +1,38 @@
+// Performs every fault many times, prints the table, and writes it into docs/reliability.md.
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { randomNumbers } from "../fixtures/seeded.ts";
+import { faults } from "./faults.ts";
+import { attempt, markdown, type Tally } from "./tally.ts";
+
+const PAGE = join(import.meta.dirname, "../../docs/reliability.md");
+const PLACE = /(?<=<!-- faults -->\n)[\s\S]*(?=\n<!-- end -->)/;
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string", default: "1" },
+    only: { type: "string" },
+    short: { type: "boolean", default: false },
+  },
+});
+// Edges and regions log what fails.
+console.error = () => {};
+const report = (line: string) => void process.stderr.write(`${line}\n`);
+const tallies: Tally[] = [];
+for (const fault of faults.filter(({ name }) => name.includes(values.only ?? ""))) {
+  report(fault.name);
+  const times = values.short ? fault.times.short : fault.times.long;
+  const tally = await attempt(fault, { times, seed: Number(values.seed), random: randomNumbers });
+  for (const what of tally.wrong) report(`  wrong: ${what}`);
+  for (const seed of tally.lost) report(`  lost: seed ${seed}`);
+  tallies.push(tally);
+}
+const table = markdown(tallies);
+console.log(table);
+if (!values.only && !values.short)
+  await writeFile(
+    PAGE,
+    (await readFile(PAGE, "utf8")).replace(PLACE, () => `\n${table}\n`),
+  );
+if (tallies.some(({ wrong, lost }) => wrong.length + lost.length > 0)) process.exitCode = 1;
