@@ -14,13 +14,16 @@ export interface ReleasedAfterUse<T> {
 /** @param release frees an item. It is called once for every retired item. */
 export function releasedAfterUse<T>(release: (item: T) => Promise<void>): ReleasedAfterUse<T> {
   const users = new Map<T, number>();
-  const retired = new Map<T, PromiseWithResolvers<void>>();
+  const retired = new Set<T>();
+  /** Those who wait until an item is released. In a Worker, a promise belongs to the request that made it. */
+  const waiting = new Map<T, PromiseWithResolvers<void>>();
 
   async function releaseIfIdle(item: T): Promise<void> {
-    const released = retired.get(item);
-    if (users.has(item) || !released) return;
-    retired.delete(item);
-    await release(item).finally(released.resolve);
+    if (users.has(item) || !retired.delete(item)) return;
+    await release(item).finally(() => {
+      waiting.get(item)?.resolve();
+      waiting.delete(item);
+    });
   }
 
   return {
@@ -37,10 +40,15 @@ export function releasedAfterUse<T>(release: (item: T) => Promise<void>): Releas
       }
     },
     async retire(item) {
-      if (!retired.has(item)) retired.set(item, Promise.withResolvers());
+      retired.add(item);
       await releaseIfIdle(item);
     },
-    released: async (item) => retired.get(item)?.promise,
-    retiring: () => [...retired.keys()],
+    async released(item) {
+      if (!retired.has(item)) return;
+      const released = waiting.get(item) ?? Promise.withResolvers();
+      waiting.set(item, released);
+      await released.promise;
+    },
+    retiring: () => [...retired],
   };
 }

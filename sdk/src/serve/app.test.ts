@@ -59,6 +59,7 @@ function setUp(
     ready: () => undefined,
     arrival: (now) => ({ at: now, errorMs: 0, busyMs: 0 }),
     models: [],
+    memoryBytes: () => 0,
     queueMs: () => 0,
   };
   const app = createApp({

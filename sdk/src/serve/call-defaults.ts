@@ -1,4 +1,5 @@
 import { BertEdgeError } from "../artifact/error.ts";
+import { shown } from "../artifact/shown.ts";
 import type { Tier } from "./contract/headers.ts";
 import { isBudget } from "./routing/deadline.ts";
 import { isTier } from "./routing/pin.ts";
@@ -48,7 +49,7 @@ export function checkDefaults({ latencyBudgetMs, tier }: CallDefaults, place: st
   if (latencyBudgetMs !== undefined && !isBudget(latencyBudgetMs)) {
     throw new BertEdgeError(
       "setting_invalid",
-      `In the option ${place}, latencyBudgetMs is ${String(latencyBudgetMs)}.`,
+      `In the option ${place}, latencyBudgetMs is ${shown(latencyBudgetMs)}.`,
       {
         hint: "Give a positive number of milliseconds below 10⁹, or leave it out.",
       },

@@ -40,6 +40,7 @@ describe("createRegionApp", () => {
     expect(response.headers.get("content-type")).toContain("version=0.0.4");
     const text = await response.text();
     expect(text).toMatch(/^bert_edge_queue_wait_seconds [\d.e-]+$/m);
+    expect(text).toMatch(/^bert_edge_model_bytes \d+$/m);
     expect(text).toMatch(
       new RegExp(`^bert_edge_model_info\\{model="${TINY.name}",version="[0-9a-f]{12}",provider="[a-z]+"\\} 1$`, "m"),
     );

@@ -87,6 +87,8 @@ export interface TaskService {
    * meanwhile are handled later.
    */
   arrival(now: number): ArrivalTime;
+  /** Bytes of all loaded models, and of those that are being loaded. */
+  memoryBytes(): number;
   /** Predicted milliseconds that a new request with a budget would wait for its turn. */
   queueMs(): number;
 }

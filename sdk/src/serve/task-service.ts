@@ -275,6 +275,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     ready,
     arrival: (now) => arrivalBetween(lane.arrivedAfter(now), now, lane.busyMs()),
     // Work without a deadline lets a request with a budget go first.
+    memoryBytes: () => models.bytes(),
     queueMs: () => lane.outlook({ dueAt: Number.MAX_VALUE, compute: { ms: 0, spreadMs: 0 }, loadMs: 0 }).waitMs,
   };
 }

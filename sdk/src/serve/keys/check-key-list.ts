@@ -1,4 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
+import { shown } from "../../artifact/shown.ts";
 import { type ApiKey, checkDefaults, type KeyWithDefaults, perMinute } from "../call-defaults.ts";
 import { KEY_NAME, readEntry } from "./entry.ts";
 
@@ -33,10 +34,8 @@ function checkOptions(key: KeyWithDefaults, index: number): void {
   for (const limit of perMinute) {
     const value: unknown = key[limit];
     if (value !== undefined && !(typeof value === "number" && value >= 1 && value < Number.POSITIVE_INFINITY)) {
-      throw invalid(
-        `has ${String(value)} for ${limit} at index ${index}`,
-        "Give a number of 1 or more, or leave it out.",
-      );
+      const hint = "Give a number of 1 or more, or leave it out.";
+      throw invalid(`has ${shown(value)} for ${limit} at index ${index}`, hint);
     }
   }
 }

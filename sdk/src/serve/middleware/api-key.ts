@@ -1,9 +1,11 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { CallDefaults } from "../call-defaults.ts";
+import { countGuesses } from "../keys/guesses.ts";
 import { keyRing, type ReadKeys } from "../keys/key-ring.ts";
 import { findKey, type KnownKey } from "../keys/known-key.ts";
 import { backgroundOf } from "../routes/respond.ts";
+import { callerAddress } from "./caller-address.ts";
 
 const VARIABLE = "bert-edge-key";
 
@@ -13,10 +15,16 @@ const VARIABLE = "bert-edge-key";
  * open a deployment. White space around keys, and empty keys, are ignored, because lists are often written as `a, b` or with
  * a final newline.
  *
- * @throws BertEdgeError `keys_not_configured`, `key_missing`, `key_wrong`
+ * An address that has sent many wrong keys must wait before it may send another one, right or wrong.
+ *
+ * @throws BertEdgeError `keys_not_configured`, `key_missing`, `key_wrong`, `rate_limited`
  */
-export function apiKey<Env extends object>(keys: ReadKeys<Env>): MiddlewareHandler<{ Bindings: Env }> {
+export function apiKey<Env extends object>(
+  keys: ReadKeys<Env>,
+  now?: () => number,
+): MiddlewareHandler<{ Bindings: Env }> {
   const current = keyRing(keys);
+  const guesses = countGuesses(now);
   return async function checkApiKey(c: Context, next) {
     const known = await current(c.env, backgroundOf(c));
     if (known.length === 0) {
@@ -36,8 +44,17 @@ export function apiKey<Env extends object>(keys: ReadKeys<Env>): MiddlewareHandl
         hint: "Send the header `Authorization: Bearer <key>`.",
       });
     }
+    const address = callerAddress(c);
+    const waitMs = guesses.waitMs(address);
+    if (waitMs !== undefined) {
+      throw new BertEdgeError("rate_limited", "This address has sent too many wrong API keys.", {
+        hint: "Wait for the time in the header retry-after-ms, then send a key of this deployment.",
+        retryAfterMs: waitMs,
+      });
+    }
     const key = await findKey(known, sent);
     if (!key) {
+      guesses.note(address);
       throw new BertEdgeError("key_wrong", "The API key is not valid for this deployment.", {
         hint: "Send one of the keys in the deployment's API_KEYS.",
       });

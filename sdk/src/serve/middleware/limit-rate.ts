@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { type Spending, spending } from "../keys/spending.ts";
 import { keyOf } from "./api-key.ts";
+import { callerAddress } from "./caller-address.ts";
 
 /** Cloudflare's rate limiting: https://developers.cloudflare.com/workers/runtime-apis/bindings/rate-limit/ */
 export interface RateLimiter {
@@ -75,9 +76,6 @@ function logFailure(error: unknown): undefined {
 function callerOf(c: Context): string {
   const key = keyOf(c);
   if (key) return `key:${key.name}`;
-  const address = isOnCloudflare(c) ? c.req.header("cf-connecting-ip") : undefined;
+  const address = callerAddress(c);
   return address ? `address:${address}` : "everyone";
 }
-
-/** Workers give every request `cf`, which a header cannot forge. */
-const isOnCloudflare = (c: Context): boolean => (c.req.raw as { cf?: unknown }).cf !== undefined;

@@ -21,6 +21,7 @@ const temporary = new Set<ErrorCode>([
   "model_not_published",
   "model_version",
   "pointer_invalid",
+  "signature_invalid",
   "session_released",
   "storage_unavailable",
   "target_missing",

@@ -13,6 +13,7 @@ const unused = {
   using: () => Promise.reject(new Error("not used")),
   ready: () => undefined,
   models: [],
+  memoryBytes: () => 0,
   queueMs: () => 0,
 };
 

@@ -43,7 +43,7 @@ describe("readModelFile", () => {
     }
   });
 
-  it.each([0, PROGRAM_VERSION + 1, "1", null])(
+  it.each([0, PROGRAM_VERSION + 1, "1", null, { toString: 1 }, [{ toString: null }]])(
     "refuses version %j, and names the version that it supports",
     (version) => {
       const read = () => readModelFile(fileOf({ version: version as number }));

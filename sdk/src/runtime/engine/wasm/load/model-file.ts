@@ -1,5 +1,6 @@
 import { BertEdgeError } from "../../../../artifact/error.ts";
 import { headerEnd, readSafetensors } from "../../../../artifact/safetensors.ts";
+import { shown } from "../../../../artifact/shown.ts";
 import { PROGRAM_VERSION, type Program } from "../run/program.ts";
 
 /** A model file of the engine: its program, and the offset of each tensor in the file. */
@@ -26,7 +27,7 @@ export function readModelFile(file: Uint8Array): ModelFile {
   if (program.version !== PROGRAM_VERSION) {
     throw new BertEdgeError(
       "model_version",
-      `The model was packed for version ${program.version} of the engine, but this engine has version ${PROGRAM_VERSION}.`,
+      `The model was packed for version ${shown(program.version)} of the engine, but this engine has version ${PROGRAM_VERSION}.`,
       { hint: "Prepare the artifact again, or deploy the version of bert-edge that prepared it." },
     );
   }

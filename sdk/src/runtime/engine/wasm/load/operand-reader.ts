@@ -1,3 +1,4 @@
+import { shown } from "../../../../artifact/shown.ts";
 import type { ColumnView, TensorOffset } from "../run/checked-program.ts";
 import type { ProgramValue } from "../run/program.ts";
 
@@ -147,5 +148,3 @@ export function finiteNumber(number: unknown, name: string): number {
 }
 
 const isInteger = (value: unknown): value is number => Number.isSafeInteger(value);
-
-const shown = (value: unknown): string => JSON.stringify(value) ?? "missing";

@@ -88,6 +88,27 @@ describe("parseProgram", () => {
     else expect(() => checkedProgram(program)).toThrow(invalid(/step 1: x has no 8 columns/));
   });
 
+  it.each([-1e30, -1e-12, 1.5, 1e300, Number.NaN, "0", null])(
+    "refuses the epsilon %s of a normalization",
+    (epsilon) => {
+      const norm = (value: unknown) => ({ op: "rmsNorm", x: 0, gamma: "floats", epsilon: value, out: 1 }) as Step;
+      const program = (value: unknown) => ({
+        ...withStep(norm(value)),
+        values: [0, 1].map(() => ({ width: 16, of: "token", type: "f32" }) as const),
+      });
+      expect(checkedProgram(program(1e-12)).steps).toHaveLength(2);
+      expect(() => checkedProgram(program(epsilon))).toThrow(invalid(/epsilon/));
+    },
+  );
+
+  it("refuses an output that is no number, such as an object with a toString that cannot be called", () => {
+    const program = withStep({ op: "activation", kind: "relu", x: view, out: 1 });
+    const outputs = [{ toString: 1 }, [{ toString: null }], "1", null] as unknown[] as number[];
+    for (const output of outputs) {
+      expect(() => checkedProgram({ ...program, output })).toThrow(invalid(/its output is not a float32 value/));
+    }
+  });
+
   it("refuses values that no step writes, because nothing bounds their size", () => {
     const program = withStep({ op: "activation", kind: "relu", x: view, out: 1 });
     const values = [...program.values, { width: 4, of: "token", type: "f32" } as const];

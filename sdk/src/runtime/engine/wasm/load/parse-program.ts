@@ -44,7 +44,8 @@ function parsed(program: Program, tensors: TensorRanges): CheckedProgram {
   const unused = values.findIndex((_, value) => !written.has(value));
   if (unused >= 0) throw new ProgramFault(`no step writes value ${unused}`);
   const { output } = program;
-  if (values[output]?.type !== "f32") throw new ProgramFault("its output is not a float32 value");
+  if (typeof output !== "number" || values[output]?.type !== "f32")
+    throw new ProgramFault("its output is not a float32 value");
   const pairs = program.pairs === true;
   return { values, steps, output, maxTokens, vocabulary, pairs, tensorsEnd, tables };
 }

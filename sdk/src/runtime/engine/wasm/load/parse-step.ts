@@ -170,10 +170,17 @@ function normalizationOf(step: Fields, read: OperandReader, sizes: Sizes) {
     x,
     skip,
     gamma: read.floats(step["gamma"], "gamma", width),
-    epsilon: finiteNumber(step["epsilon"], "epsilon"),
+    epsilon: epsilonOf(step["epsilon"]),
     total: step["total"] === undefined ? undefined : read.out(step["total"], "total", width),
     out: read.out(step["out"], "out", width),
   };
+}
+
+/** The number that is added to a variance. Below 0, its root could be NaN. Models have 1e-12 to 1e-3. */
+function epsilonOf(value: unknown): number {
+  const epsilon = finiteNumber(value, "epsilon");
+  if (epsilon >= 0 && epsilon <= 1) return epsilon;
+  throw new ProgramFault(`epsilon is ${epsilon}, which is not between 0 and 1`);
 }
 
 function skipOf(skip: Fields, read: OperandReader, width: number, { maxTokens }: Sizes): CheckedSkip {

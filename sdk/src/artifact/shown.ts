@@ -1,0 +1,8 @@
+/** Most characters of a value in a message. */
+const LONGEST = 200;
+
+/** Writes a value of unknown type for a message. An object from JSON may have anything as its `toString`. */
+export function shown(value: unknown): string {
+  const text = typeof value === "object" || typeof value === "string" ? JSON.stringify(value) : String(value);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}

@@ -1,0 +1,136 @@
+import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { blobKey, pointerKey } from "#sdk/artifact/keys.ts";
+import type { Pointer } from "#sdk/artifact/pointer.ts";
+import { importSigningKey, newSigningKey } from "#sdk/artifact/signing-key.ts";
+import { memoryStore } from "#sdk/storage/memory.ts";
+import { publish } from "#sdk/storage/publish.ts";
+import { r2Publisher, type WritableR2Bucket } from "#sdk/storage/r2-publisher.ts";
+import { readObject } from "#sdk/storage/read-object.ts";
+import type { ManagedStore, ObjectStore } from "#sdk/storage/store.ts";
+import type { Signing } from "#sdk/storage/write-pointer.ts";
+import { NAME, type TwoVersions, twoVersions } from "../faults/two-versions.ts";
+import { bytesOf, textOf } from "../fixtures/small-artifact.ts";
+import { workerModules } from "../fixtures/worker-modules.ts";
+
+/** The Worker of functions/edge.ts, with a clock that can be put forward. */
+const code = `
+import { wasmEngine } from "bert-edge/engine/wasm";
+import relaxed from "bert-edge/kernels/relaxed.wasm";
+import simd from "bert-edge/kernels/simd.wasm";
+import { createEdgeApp } from "bert-edge/serve";
+import { settings } from "./functions/edge-settings.ts";
+
+const { now } = Date;
+let forwardMs = 0;
+Date.now = () => now() + forwardMs;
+const app = createEdgeApp({ ...settings, engine: wasmEngine({ relaxed, simd }) });
+app.get("/minute-later", (c) => c.text(String((forwardMs += 60_000))));
+export default app;
+`;
+const contentType = "application/octet-stream";
+const DAY_MS = 86_400_000;
+
+let versions: TwoVersions;
+let signing: Signing;
+let modules: Awaited<ReturnType<typeof workerModules>>;
+beforeAll(async () => {
+  versions = await twoVersions();
+  const key = await importSigningKey(await newSigningKey());
+  signing = { key, expires: new Date(Date.now() + DAY_MS) };
+  modules = await workerModules({ stdin: { contents: code, loader: "ts", resolveDir: process.cwd() } });
+});
+
+let worker: Miniflare;
+let store: ManagedStore;
+let log: string[];
+
+/** Starts a new isolate that wants signatures, with an empty bucket. */
+beforeEach(async () => {
+  log = [];
+  await worker?.dispose();
+  worker = new Miniflare(
+    convertV4MiniflareOptions({
+      modules,
+      modulesRoot: "/",
+      compatibilityDate: "2026-11-01",
+      bindings: { MODEL: NAME, API_KEYS: "key", MODEL_SIGNERS: signing.key.signer },
+      r2Buckets: ["MODELS"],
+      handleStructuredLogs: ({ message }) => void log.push(message),
+    }),
+  );
+  store = r2Publisher((await worker.getR2Bucket("MODELS")) as unknown as WritableR2Bucket);
+});
+afterAll(() => worker?.dispose());
+
+/** Returns the version that answers, or the code of the error. */
+async function ask(): Promise<string> {
+  const response = await worker.dispatchFetch("http://edge/v1/embed", {
+    method: "POST",
+    headers: { authorization: "Bearer key", "content-type": "application/json" },
+    body: '{"inputs":["a"]}',
+  });
+  const outcome = await versions.outcomeOf(response as unknown as Response, "a");
+  if (typeof outcome === "string") return outcome;
+  return "code" in outcome ? outcome.code : outcome.wrong;
+}
+
+const put = (key: string, bytes: Uint8Array<ArrayBuffer>) => store.put(key, bytes, { contentType });
+const contentOf = async (key: string, from: ObjectStore = store) =>
+  (await readObject(from, key, 1e9)) ?? new Uint8Array();
+const logged = (code: string) => expect.poll(() => log.join("\n")).toContain(code);
+
+describe("who can write to the bucket", () => {
+  it("cannot change weights: no vector comes of them", async () => {
+    await publish(versions.old, store, { signing });
+    const { model = "" } = versions.old.manifest.targets.edge ?? {};
+    const key = blobKey(versions.old.manifest.files[model]?.sha256 ?? "");
+    const tampered = await contentOf(key);
+    tampered[tampered.length - 5] = (tampered.at(-5) as number) ^ 1;
+    await put(key, tampered);
+    expect(await ask()).toBe("model_unavailable");
+    await logged("artifact_corrupt");
+  });
+
+  it("cannot publish a model of their own, with or without a signature", async () => {
+    await publish(versions.new, store);
+    expect(await ask()).toBe("model_unavailable");
+    await logged("has no signature");
+    const theirs = { ...signing, key: await importSigningKey(await newSigningKey()) };
+    await publish(versions.new, store, { signing: theirs });
+    await worker.dispatchFetch("http://edge/minute-later");
+    expect(await ask()).toBe("model_unavailable");
+    await logged("who is not in MODEL_SIGNERS");
+  });
+
+  it("cannot swap the manifest of a signed pointer", async () => {
+    await publish(versions.old, store, { signing });
+    const ours = JSON.parse(textOf(await contentOf(pointerKey(NAME)))) as object;
+    const theirs = memoryStore();
+    await publish(versions.new, theirs);
+    for await (const { key } of theirs.list("blobs/")) await put(key, await contentOf(key, theirs));
+    const { version, manifest } = JSON.parse(textOf(await contentOf(pointerKey(NAME), theirs))) as Pointer;
+    await put(pointerKey(NAME), bytesOf(JSON.stringify({ ...ours, version, manifest })));
+    expect(await ask()).toBe("model_unavailable");
+    await logged("does not match its signature");
+  });
+
+  it("cannot bring an old version back while an isolate runs", async () => {
+    await publish(versions.old, store, { signing });
+    const old = await contentOf(pointerKey(NAME));
+    expect(await ask()).toBe("old");
+    await publish(versions.new, store, { signing });
+    await worker.dispatchFetch("http://edge/minute-later");
+    await expect.poll(ask).toBe("new");
+    await put(pointerKey(NAME), old);
+    await worker.dispatchFetch("http://edge/minute-later");
+    expect(await ask()).toBe("new");
+    await logged("sequence number");
+    expect(await ask()).toBe("new");
+  });
+});
+
+it("what a signer publishes is served", async () => {
+  await publish(versions.new, store, { signing });
+  expect(await ask()).toBe("new");
+});

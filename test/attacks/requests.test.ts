@@ -1,0 +1,158 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { createEdgeApp } from "#sdk/serve/edge-app.ts";
+import { defaultLimits } from "#sdk/serve/limits.ts";
+import { fakeEngine, TINY, tinyStore } from "../fixtures/tiny-model.ts";
+
+const KEY = "the-key";
+const app = createEdgeApp({
+  models: await tinyStore(),
+  model: TINY.name,
+  engine: fakeEngine(),
+  keys: [KEY],
+  log: "requests",
+});
+
+const post = (body: string, headers: Record<string, string> = {}, path = "/v1/embed") =>
+  app.request(path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json", ...headers },
+    body,
+  });
+const codeOf = async (response: Response) => ((await response.json()) as { error: { code: string } }).error.code;
+
+afterEach(() => void vi.restoreAllMocks());
+
+describe("oversized and deeply nested JSON", () => {
+  it.each([
+    ["objects", '{"a":', "}"],
+    ["lists", "[", "]"],
+  ])("is refused: 400,000 nested %s", async (_, open, close) => {
+    const depth = 400_000;
+    const response = await post(`{"inputs":${open.repeat(depth)}1${close.repeat(depth)}}`);
+    expect(response.status).toBeGreaterThanOrEqual(400);
+    expect(response.status).toBeLessThan(500);
+  });
+
+  it("is refused when it is too large, with and without a declared length", async () => {
+    const body = `{"inputs":["${"a".repeat(defaultLimits.maxBodyBytes)}"]}`;
+    expect((await post(body)).status).toBe(413);
+    expect((await post(body, { "content-length": `${body.length}` })).status).toBe(413);
+  });
+
+  it("is refused with more texts than the limit", async () => {
+    expect(await codeOf(await post(JSON.stringify({ inputs: Array(100_000).fill("a") })))).toBe("too_many_inputs");
+  });
+});
+
+describe("prototype pollution", () => {
+  it.each(["__proto__", "constructor", "prototype", "toString", "hasOwnProperty"])(
+    "through the name %s has no effect",
+    async (name) => {
+      const long = "word ".repeat(100);
+      const bodies = [
+        `{"inputs":["${long}"],"${name}":{"truncate":true,"polluted":true}}`,
+        `{"inputs":["${long}"],"${name}":{"prototype":{"truncate":true,"polluted":true}}}`,
+        `[{"${name}":{"polluted":true}}]`,
+      ];
+      for (const body of bodies) {
+        const response = await post(body);
+        // Nothing makes the text shorter.
+        expect(["input_too_long", "request_invalid"]).toContain(await codeOf(response));
+      }
+      expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+      expect(Object.keys(Object.prototype)).toEqual([]);
+    },
+  );
+
+  it.each(["__proto__", "constructor", "toString"])("through the model's name %s finds no model", async (name) => {
+    const body = JSON.stringify({ input: "a", model: name });
+    expect(await codeOf(await post(body, {}, "/v1/embeddings"))).toBe("model_unknown");
+    expect(await codeOf(await post('{"inputs":["a"]}', {}, `/models/${name}/v1/embed`))).toBe("model_unknown");
+  });
+});
+
+describe("texts and headers that make regular expressions slow", () => {
+  const LENGTH = 200_000;
+  it.each([" ", "\t", "-", "a", "a ", "\u0301", "#", "[", "[MASK", "0", "\u00df", "!?", "http://a.a/", "日"])(
+    "%j, repeated",
+    async (unit) => {
+      const text = unit.repeat(LENGTH / unit.length);
+      const response = await post(JSON.stringify({ inputs: [`${text}x`], truncate: true }));
+      expect(response.status).toBe(200);
+    },
+  );
+
+  it.each([
+    "authorization",
+    "x-request-id",
+    "traceparent",
+    "grpc-timeout",
+    "x-latency-budget-ms",
+    "x-bert-edge-report",
+    "content-type",
+  ])("the header %s", async (name) => {
+    for (const value of [
+      "Bearer ".repeat(3_000),
+      "0".repeat(20_000),
+      `${"a;".repeat(9_000)}`,
+      `${" ".repeat(20_000)}x`,
+    ]) {
+      expect((await post('{"inputs":["a"]}', { [name]: value })).status).toBeLessThan(500);
+    }
+  });
+});
+
+describe("header injection", () => {
+  it.each(["a%0d%0aset-cookie:%20x=1", "a%0aset-cookie:x", "%e2%80%a8x"])(
+    "through the path %s adds no header",
+    async (name) => {
+      const response = await post('{"inputs":["a"]}', {}, `/models/${name}/v1/embed`);
+      expect(response.status).toBe(404);
+      expect(response.headers.get("set-cookie")).toBeNull();
+    },
+  );
+
+  it("through x-request-id and traceparent is not repeated", async () => {
+    for (const value of ["a b", "a;b=c", "<script>", "a".repeat(200), "é"]) {
+      const response = await post('{"inputs":["a"]}', { "x-request-id": value, traceparent: value });
+      expect(response.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+});
+
+describe("log injection", () => {
+  it("adds no line: each request is one line of JSON, without texts and keys", async () => {
+    const lines: string[] = [];
+    for (const method of ["log", "error", "warn", "info"] as const) {
+      vi.spyOn(console, method).mockImplementation(
+        (...parts: unknown[]) => void lines.push(parts.map(String).join(" ")),
+      );
+    }
+    const forged = '{"level":"forged"}';
+    const secret = "the secret text";
+    const paths = [
+      "/v1/embed",
+      `/models/x%0a${encodeURIComponent(forged)}/v1/embed`,
+      `/v1/%0a${encodeURIComponent(forged)}`,
+    ];
+    for (const path of paths) {
+      await post(
+        JSON.stringify({ inputs: [`${secret}\n${forged}`], model: `x\n${forged}`, prompt_name: `\n${forged}` }),
+        {
+          "user-agent": `x ${forged}`,
+          "x-bert-edge-tier": forged,
+          "x-request-id": forged,
+        },
+        path,
+      );
+    }
+    await post(JSON.stringify({ inputs: [`${secret}\n${forged}`] }));
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) {
+      expect(line).not.toMatch(/\n/);
+      expect(Object(JSON.parse(line))["level"]).not.toBe("forged");
+      expect(line).not.toContain(secret);
+      expect(line).not.toContain(KEY);
+    }
+  });
+});

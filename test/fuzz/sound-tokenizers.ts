@@ -1,0 +1,50 @@
+import { packed } from "../fixtures/packed-tokenizers.ts";
+import { tokenizerJson } from "../fixtures/tokenizer-json.ts";
+import { byteLevelVariants } from "../tokenizer/byte-level.ts";
+import { charsmap } from "../tokenizer/charsmap.ts";
+import { unigramVariants } from "../tokenizer/unigram.ts";
+
+export interface SoundTokenizer {
+  /** Content of tokenizer.json. */
+  readonly json: object;
+  readonly packed: Uint8Array<ArrayBuffer>;
+  readonly vocabulary: number;
+}
+
+/** Makes a tokenizer of each kind, with few tokens, so that damage also hits other parts. */
+export const soundTokenizers = (): SoundTokenizer[] =>
+  [[wordPiece(), 400] as const, [byteLevel(), 262] as const, [unigram(), 200] as const].map(([json, vocabulary]) => ({
+    json,
+    packed: packed(json),
+    vocabulary,
+  }));
+
+const wordPiece = (): object => JSON.parse(tokenizerJson(400));
+
+function byteLevel(): object {
+  const json = first(byteLevelVariants);
+  const vocab = Object.fromEntries(Object.entries(json.model.vocab).filter(([, id]) => id < 262));
+  const isKnown = (pair: string) =>
+    [...pair.split(" "), pair.replace(" ", "")].every((token) => Object.hasOwn(vocab, token));
+  const merges = json.model.merges.filter((pair) => typeof pair === "string" && isKnown(pair));
+  return { ...json, model: { ...json.model, vocab, merges } };
+}
+
+function unigram(): object {
+  const json = first(unigramVariants);
+  const normalizer = {
+    type: "Precompiled",
+    precompiled_charsmap: Buffer.from(
+      charsmap(
+        new Map([
+          ["\u00a9", "(c)"],
+          ["\u0958", "q"],
+        ]),
+      ),
+    ).toString("base64"),
+  };
+  const added = json.added_tokens.filter((token) => (token as { id: number }).id < 200);
+  return { ...json, normalizer, added_tokens: added, model: { ...json.model, vocab: json.model.vocab.slice(0, 200) } };
+}
+
+const first = <T>(variants: Readonly<Record<string, () => T>>): T => (Object.values(variants)[0] as () => T)();

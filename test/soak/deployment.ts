@@ -1,0 +1,117 @@
+import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { freePort } from "#sdk/cli/dev/process.ts";
+import { s3Publisher } from "#sdk/storage/s3-publisher.ts";
+import type { ManagedStore } from "#sdk/storage/store.ts";
+import { deployedCompatibility } from "../fixtures/direct-edge.ts";
+import { s3Env, startObjectStorage } from "../fixtures/object-storage.ts";
+import { startRegionProcess } from "../fixtures/region-process.ts";
+import { workerModules } from "../fixtures/worker-modules.ts";
+import { childProcess, residentBytes } from "./child-process.ts";
+import { connectInspector, type IsolateMemory, sumOf } from "./isolate-memory.ts";
+import { MODELS } from "./models.ts";
+
+export const KEY = "the-key";
+const DEADLINE_MS = 60_000;
+
+/** The Worker of functions/edge.ts, with metrics, and with a clock that can be put forward. */
+const worker = `
+import { wasmEngine } from "bert-edge/engine/wasm";
+import relaxed from "bert-edge/kernels/relaxed.wasm";
+import simd from "bert-edge/kernels/simd.wasm";
+import { createEdgeApp } from "bert-edge/serve";
+import { settings } from "./functions/edge-settings.ts";
+
+const { now } = Date;
+let forwardMs = 0;
+Date.now = () => now() + forwardMs;
+const app = createEdgeApp({ ...settings, metrics: true, log: false, engine: wasmEngine({ relaxed, simd }) });
+app.get("/minute-later", (c) => c.text(String((forwardMs += 60_000))));
+export default app;
+`;
+
+/** Memory of edge and region, in bytes. */
+export interface Memory {
+  readonly isolate: IsolateMemory;
+  /** WebAssembly memory of the loaded models, which the inspector does not count. */
+  readonly models: number;
+  /** Resident memory of workerd, with Miniflare's own isolates. */
+  readonly workerd: number;
+  readonly regionHeap: number;
+  readonly region: number;
+}
+
+/** An edge in workerd, a region in Node and their store, all on this machine. */
+export interface Deployment extends AsyncDisposable {
+  readonly url: string;
+  readonly store: ManagedStore;
+  measure(): Promise<Memory>;
+  /** Returns the bytes of the isolate at this moment, garbage included, without its models. */
+  glance(): Promise<number>;
+}
+
+export async function startDeployment(publishAll: (store: ManagedStore) => Promise<void>): Promise<Deployment> {
+  await using stack = new AsyncDisposableStack();
+  const storage = await startObjectStorage();
+  stack.defer(() => storage.stop());
+  const store = s3Publisher(storage.access);
+  await publishAll(store);
+  const models = { MODEL: MODELS.join(","), API_KEYS: KEY, ...s3Env(storage.access) };
+  const inspectorPort = await freePort();
+  const region = await startRegionProcess({
+    env: { ...models, SESSIONS: "1", NODE_OPTIONS: `--inspect=127.0.0.1:${inspectorPort}` },
+  });
+  stack.defer(() => region.stop());
+  const { date, flags } = deployedCompatibility();
+  const edge = new Miniflare(
+    convertV4MiniflareOptions({
+      modules: await workerModules({ stdin: { contents: worker, loader: "ts", resolveDir: process.cwd() } }),
+      modulesRoot: "/",
+      compatibilityDate: date,
+      compatibilityFlags: [...flags],
+      bindings: { ...models, REGION_URL: region.url, REGION_KEY: KEY },
+      // Requests pass no Worker of Miniflare, whose memory would grow with each body of 2 MB.
+      unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+      inspectorPort: 0,
+    }),
+  );
+  stack.defer(() => edge.dispose());
+  const { origin: url } = await edge.unsafeGetDirectURL();
+  const [workerd, regionPid] = [await childProcess("workerd"), await childProcess("functions/region.ts")];
+  const wake = () => get(`${url}/health`);
+  const ofEdge = await connectInspector(
+    `http://${(await edge.getInspectorURL()).host}`,
+    (title) => title.includes("core:user:"),
+    wake,
+  );
+  const ofRegion = await connectInspector(
+    `http://127.0.0.1:${inspectorPort}`,
+    () => true,
+    () => get(`${region.url}/health`),
+  );
+  stack.defer(() => ofEdge.close());
+  stack.defer(() => ofRegion.close());
+  const started = stack.move();
+  return {
+    url,
+    store,
+    async measure() {
+      const isolate = await ofEdge.measure();
+      const { heap } = await ofRegion.measure();
+      const [, bytes = "0"] = /^bert_edge_model_bytes (\d+)$/m.exec(await get(`${url}/metrics`)) ?? [];
+      return {
+        isolate,
+        models: Number(bytes),
+        workerd: await residentBytes(workerd),
+        regionHeap: heap,
+        region: await residentBytes(regionPid),
+      };
+    },
+    glance: async () => sumOf(await ofEdge.glance()),
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}
+
+async function get(url: string): Promise<string> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(DEADLINE_MS) });
+  return response.text();
+}
