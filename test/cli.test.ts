@@ -184,6 +184,10 @@ describe("explain", () => {
     const { code, stdout, stderr } = await bertEdge(["explain", "input_too_long"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(/^input_too_long, HTTP 400\nA text has more tokens .+\nFix: Send a shorter text/);
+    const reason = await bertEdge(["explain", "edge-cpu-limit"]);
+    expect(reason.stdout).toMatch(
+      /^edge-cpu-limit\nThe region answers, because .*cpuLimitMs\.\nFix: .*raise cpuLimitMs/,
+    );
     const json = await bertEdge(["explain", "login_missing", "--json"]);
     expect(JSON.parse(json.stdout)).toEqual({
       code: "login_missing",
