@@ -3,6 +3,15 @@ const LONGEST = 200;
 
 /** Writes a value of unknown type for a message. An object from JSON may have anything as its `toString`. */
 export function shown(value: unknown): string {
-  const text = typeof value === "object" || typeof value === "string" ? JSON.stringify(value) : String(value);
+  const text = typeof value === "object" || typeof value === "string" ? jsonOf(value) : String(value);
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}
+
+/** `JSON.parse` reads any depth, but `JSON.stringify` recurses. */
+function jsonOf(value: object | string | null): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return "nested too deeply to be shown";
+  }
 }

@@ -56,7 +56,7 @@ export function checkDefaults({ latencyBudgetMs, tier }: CallDefaults, place: st
     );
   }
   if (tier !== undefined && !isTier(tier)) {
-    throw new BertEdgeError("setting_invalid", `In the option ${place}, tier is ${JSON.stringify(tier)}.`, {
+    throw new BertEdgeError("setting_invalid", `In the option ${place}, tier is ${shown(tier)}.`, {
       hint: 'Give "edge" or "region", or leave it out.',
     });
   }

@@ -35,6 +35,15 @@ const trusting = (store: ManagedStore, options: Partial<SignatureOptions> = {}) 
 const refused = (what: RegExp) => ({ code: "signature_invalid", message: expect.stringMatching(what) });
 
 describe("signedStore", () => {
+  it("refuses a pointer that is nested too deeply for a signature", async () => {
+    const store = memoryStore();
+    await signed("a", store);
+    const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+    const text = (await textAt(store, CURRENT)).replace("{", `{"more": ${deep},`);
+    await store.put(CURRENT, bytesOf(text), { contentType });
+    await expect(readPointer(trusting(store), "small")).rejects.toMatchObject(refused(/nested too deeply/));
+  });
+
   it("opens a model that one of the signers has published", async () => {
     const store = memoryStore();
     const { version } = await signed("a", store);

@@ -48,7 +48,7 @@ export function signedStore<Store extends ObjectStore>(store: Store, options: Si
       if (!signers.includes(signer)) {
         throw invalid(place, `is signed by ${signer}, who is not in MODEL_SIGNERS`, "Add this key if you trust it.");
       }
-      if (!(await isSignatureOf(signer, value, signedText(key, JSON.parse(text))))) {
+      if (!(await isSignatureOf(signer, value, textToVerify(key, text, place)))) {
         throw invalid(place, "does not match its signature", "Somebody has changed it. Publish the model again.");
       }
       if (key !== pointerKey(name)) return;
@@ -63,6 +63,15 @@ export function signedStore<Store extends ObjectStore>(store: Store, options: Si
       seen.set(key, sequence);
     },
   };
+}
+
+/** `JSON.parse` reads any depth, but `JSON.stringify`, with which pointers are signed, recurses. */
+function textToVerify(key: string, text: string, place: string): string {
+  try {
+    return signedText(key, JSON.parse(text));
+  } catch {
+    throw invalid(place, "is nested too deeply", "Somebody has changed it. Publish the model again.");
+  }
 }
 
 const invalid = (place: string, what: string, hint: string) =>

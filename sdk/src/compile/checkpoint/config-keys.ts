@@ -18,6 +18,8 @@ export const ListedLayers = v.pipe(Count, v.maxValue(10_000));
 /** Number of token types; 0 for encoders without token types. */
 export const TypeCount = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(2 ** 31 - 1));
 export const Positive = v.pipe(v.number(), v.gtValue(0));
+/** The number that normalizations add to a variance. The edge engine takes up to 1; models have 1e-12 to 1e-3. */
+export const Epsilon = v.pipe(Positive, v.maxValue(1));
 export const MaxPositions = v.pipe(Count, v.minValue(3, "there must be room for [CLS], one token and [SEP]"));
 
 const activationNames = [

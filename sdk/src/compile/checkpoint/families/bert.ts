@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { ActivationName, Count, encoderKeys, Positive, sizeKeys } from "../config-keys.ts";
+import { ActivationName, Count, Epsilon, encoderKeys, sizeKeys } from "../config-keys.ts";
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import { bertClassifier, bertLanguageModel, fixedHead, tokenHeads } from "../head-formula.ts";
 import { bertNames } from "./bert-names.ts";
@@ -12,7 +12,7 @@ export const bertKeys = {
   ...encoderKeys,
   ...sizeKeys,
   type_vocab_size: v.optional(Count, 2),
-  layer_norm_eps: v.optional(Positive, 1e-12),
+  layer_norm_eps: v.optional(Epsilon, 1e-12),
   hidden_act: v.optional(ActivationName, "gelu"),
   position_embedding_type: v.optional(
     v.literal(

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { ActivationName, Count, encoderKeys, Positive, sizeKeys, supports, TypeCount } from "../config-keys.ts";
+import { ActivationName, Count, Epsilon, encoderKeys, sizeKeys, supports, TypeCount } from "../config-keys.ts";
 import { bertConfig, type DisentangledAttention, type EncoderConfig } from "../encoder-config.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
 import { bertLanguageModel, clsHead, type FamilyHeads, languageModel, tokenHeads } from "../head-formula.ts";
@@ -35,7 +35,7 @@ const config = v.pipe(
     ...sizeKeys,
     model_type: v.literal("deberta-v2"),
     type_vocab_size: v.optional(TypeCount, 0),
-    layer_norm_eps: v.optional(Positive, 1e-7),
+    layer_norm_eps: v.optional(Epsilon, 1e-7),
     hidden_act: v.optional(ActivationName, "gelu"),
     embedding_size: v.nullish(Count),
     attention_head_size: v.nullish(Count),

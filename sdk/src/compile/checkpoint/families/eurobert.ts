@@ -2,6 +2,7 @@ import * as v from "valibot";
 import {
   ActivationName,
   Count,
+  Epsilon,
   encoderKeys,
   ListedLayers,
   Positive,
@@ -28,7 +29,7 @@ const config = v.pipe(
     num_hidden_layers: ListedLayers,
     num_key_value_heads: v.nullish(Count),
     head_dim: v.nullish(Count),
-    rms_norm_eps: v.optional(Positive, 1e-5),
+    rms_norm_eps: v.optional(Epsilon, 1e-5),
     hidden_act: v.optional(ActivationName, "silu"),
     attention_bias: v.optional(v.boolean(), false),
     mlp_bias: v.optional(v.boolean(), false),

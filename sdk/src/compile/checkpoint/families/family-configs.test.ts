@@ -86,6 +86,21 @@ describe("the configuration of", () => {
     });
   });
 
+  it.each([
+    ["bert", "layer_norm_eps"],
+    ["deberta-v2", "layer_norm_eps"],
+    ["eurobert", "rms_norm_eps"],
+    ["gte", "layer_norm_eps"],
+    ["jina, geglu", "layer_norm_eps"],
+    ["modernbert", "norm_eps"],
+    ["mpnet", "layer_norm_eps"],
+    ["nomic_bert", "layer_norm_eps"],
+  ])("%s has an epsilon between 0 and 1", (name, key) => {
+    const keys = caseOf(name).config;
+    expect(parsedConfig({ ...keys, [key]: 1e-3 })).toMatchObject({ layerNormEpsilon: 1e-3 });
+    for (const epsilon of [-1e30, 0, 1.5, 1e300]) expect(() => parsedConfig({ ...keys, [key]: epsilon })).toThrow(key);
+  });
+
   it.each<[string, object, string]>([
     ["DeBERTa-v2 with a convolution", { ...deberta, conv_kernel_size: 3 }, "convolutions (conv_kernel_size)"],
     ["DeBERTa-v2 with p2p", { ...deberta, pos_att_type: ["p2p"] }, "pos_att_type may only have c2p and p2c"],

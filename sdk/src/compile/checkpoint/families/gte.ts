@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import {
   ActivationName,
+  Epsilon,
   encoderKeys,
   ListedLayers,
   Positive,
@@ -29,7 +30,7 @@ const common = {
   ...sizeKeys,
   num_hidden_layers: ListedLayers,
   type_vocab_size: v.optional(TypeCount, 1),
-  layer_norm_eps: v.optional(Positive, 1e-12),
+  layer_norm_eps: v.optional(Epsilon, 1e-12),
   hidden_act: v.optional(ActivationName, "gelu"),
 };
 

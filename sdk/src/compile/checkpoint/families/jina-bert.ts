@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { ActivationName, Count, encoderKeys, ListedLayers, Positive, sizeKeys } from "../config-keys.ts";
+import { ActivationName, Count, Epsilon, encoderKeys, ListedLayers, sizeKeys } from "../config-keys.ts";
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
 import { bertLayer, bertNames } from "./bert-names.ts";
@@ -21,7 +21,7 @@ export const jinaBertConfig = v.pipe(
     num_hidden_layers: ListedLayers,
     position_embedding_type: v.literal("alibi"),
     type_vocab_size: v.optional(Count, 2),
-    layer_norm_eps: v.optional(Positive, 1e-12),
+    layer_norm_eps: v.optional(Epsilon, 1e-12),
     hidden_act: v.optional(ActivationName, "gelu"),
     feed_forward_type: v.optional(
       v.picklist(["original", "geglu", "reglu"], "feed_forward_type must be original, geglu or reglu"),

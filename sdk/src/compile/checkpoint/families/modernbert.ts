@@ -2,6 +2,7 @@ import * as v from "valibot";
 import {
   ActivationName,
   Count,
+  Epsilon,
   encoderKeys,
   ListedLayers,
   Positive,
@@ -26,7 +27,7 @@ const config = v.pipe(
     ...sizeKeys,
     model_type: v.literal("modernbert"),
     num_hidden_layers: ListedLayers,
-    norm_eps: v.optional(Positive, 1e-5),
+    norm_eps: v.optional(Epsilon, 1e-5),
     hidden_activation: v.optional(ActivationName, "gelu"),
     norm_bias: v.optional(v.boolean(), false),
     attention_bias: v.optional(v.boolean(), false),

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { ActivationName, Count, encoderKeys, Positive, sizeKeys } from "../config-keys.ts";
+import { ActivationName, Count, Epsilon, encoderKeys, sizeKeys } from "../config-keys.ts";
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import type { EncoderNames, LayerNames } from "../encoder-names.ts";
 import { fixedHead, robertaClassifier, robertaLanguageModel, tokenHeads } from "../head-formula.ts";
@@ -13,7 +13,7 @@ const config = v.pipe(
     ...encoderKeys,
     ...sizeKeys,
     model_type: v.literal("mpnet"),
-    layer_norm_eps: v.optional(Positive, 1e-12),
+    layer_norm_eps: v.optional(Epsilon, 1e-12),
     hidden_act: v.optional(ActivationName, "gelu"),
     relative_attention_num_buckets: v.optional(v.pipe(Count, v.multipleOf(2)), 32),
   }),

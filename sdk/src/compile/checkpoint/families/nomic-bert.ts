@@ -2,6 +2,7 @@ import * as v from "valibot";
 import {
   ActivationName,
   Count,
+  Epsilon,
   encoderKeys,
   ListedLayers,
   MaxPositions,
@@ -40,7 +41,7 @@ const original = v.pipe(
     n_head: Count,
     n_inner: v.nullish(Count),
     n_positions: MaxPositions,
-    layer_norm_epsilon: v.optional(Positive, 1e-5),
+    layer_norm_epsilon: v.optional(Epsilon, 1e-5),
     pad_vocab_size_multiple: v.optional(Count, 1),
     activation_function: v.picklist(
       ["swiglu", "geglu"],
@@ -89,7 +90,7 @@ const current = v.pipe(
     ...common,
     ...sizeKeys,
     num_hidden_layers: ListedLayers,
-    layer_norm_eps: v.optional(Positive, 1e-12),
+    layer_norm_eps: v.optional(Epsilon, 1e-12),
     hidden_act: v.optional(ActivationName, "silu"),
     rope_parameters: v.nullish(RopeParameters),
   }),

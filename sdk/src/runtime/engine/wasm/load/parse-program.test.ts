@@ -101,6 +101,14 @@ describe("parseProgram", () => {
     },
   );
 
+  it("refuses values that are nested too deeply to be shown", () => {
+    const deep = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
+    const step = { op: "activation", kind: "relu", x: view, out: 1 };
+    for (const changed of [{ op: deep }, { x: deep }, { out: deep }]) {
+      expect(() => checkedProgram(withStep({ ...step, ...changed } as Step))).toThrow(invalid(/nested too deeply/));
+    }
+  });
+
   it("refuses an output that is no number, such as an object with a toString that cannot be called", () => {
     const program = withStep({ op: "activation", kind: "relu", x: view, out: 1 });
     const outputs = [{ toString: 1 }, [{ toString: null }], "1", null] as unknown[] as number[];

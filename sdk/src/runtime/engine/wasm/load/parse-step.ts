@@ -1,3 +1,4 @@
+import { shown } from "../../../../artifact/shown.ts";
 import { MAX_HEAD_SIZE, TILE_OUTPUTS } from "../constants/tiles.ts";
 import type { CheckedPositionTerms, CheckedSkip, ColumnView, Operation, TokenTable } from "../run/checked-program.ts";
 import { ACTIVATIONS, type Program } from "../run/program.ts";
@@ -20,7 +21,7 @@ const operations: { readonly [Op in Operation["op"]]: Parse } = {
     const width = read.widthOf(step["out"], "out", 4);
     const block = sizeOf(step["block"], "block", 4);
     const { bits } = step;
-    if (bits !== 8 && bits !== 4) throw new ProgramFault(`bits is ${JSON.stringify(bits)}, not 8 or 4`);
+    if (bits !== 8 && bits !== 4) throw new ProgramFault(`bits is ${shown(bits)}, not 8 or 4`);
     if (width % block !== 0 || (bits === 8 && block !== width))
       throw new ProgramFault("its blocks do not fill a row of the table");
     const rowBytes = (width * bits) / 8;
@@ -155,7 +156,7 @@ const operations: { readonly [Op in Operation["op"]]: Parse } = {
 export function parseStep(step: Fields, read: OperandReader, sizes: Sizes): Parsed {
   const { op } = step;
   if (typeof op !== "string" || !Object.hasOwn(operations, op)) {
-    throw new ProgramFault(`this version has no operation ${JSON.stringify(op)}`);
+    throw new ProgramFault(`this version has no operation ${shown(op)}`);
   }
   return operations[op as Operation["op"]](step, read, sizes);
 }
