@@ -15,10 +15,10 @@ const SCALAR = /(?<=[[:,])(?:"[^"\\]*"|-?\d[\d.]*|true|false|null)(?=[\]},])/g;
 export const damagedJsonText = (sound: Json, choice: SeededChoice): string =>
   jsonText(damagedJson(sound, choice), choice);
 
-/** Writes a document as JSON. One text in 20 gets a value that only text can have. */
+/** Writes a document as JSON. One text in 100 gets a value that only text can have. */
 export function jsonText(document: Json, choice: SeededChoice): string {
   const text = JSON.stringify(document);
-  if (choice.below(20) > 0) return text;
+  if (choice.below(100) > 0) return text;
   const scalars = [...text.matchAll(SCALAR)];
   if (scalars.length === 0) return choice.of(VALUES);
   const { index, 0: scalar } = choice.of(scalars);

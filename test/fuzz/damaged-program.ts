@@ -1,6 +1,7 @@
 import { withHeader } from "../fixtures/safetensors-file.ts";
 import { SeededChoice } from "./choose.ts";
 import { at, type Change, damagedJson, type Json } from "./damage-json.ts";
+import { jsonText } from "./damaged-json-text.ts";
 
 type File = Uint8Array<ArrayBuffer>;
 
@@ -32,7 +33,7 @@ export function damagedProgram(sound: File, seed: number): File {
   const document = { program: JSON.parse(__metadata__.program), ...(choice.below(4) === 0 && { tensors }) } as Json;
   const damaged = Object(damagedJson(document, choice, changes)) as Record<string, Json>;
   const { program, tensors: changed = tensors } = damaged;
-  const header = { ...Object(changed), __metadata__: { program: JSON.stringify(program ?? null) } };
+  const header = { ...Object(changed), __metadata__: { program: jsonText(program ?? null, choice) } };
   return withHeader(JSON.stringify(header), sound.subarray(headerEnd(sound)));
 }
 

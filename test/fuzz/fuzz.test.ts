@@ -3,6 +3,9 @@ import { errorLog } from "../fixtures/error-log.ts";
 import { attemptOnce, noOutcomes } from "./attempts.ts";
 import { targets } from "./targets.ts";
 
+/** Keeps what an attempt has allocated. */
+const kept: Uint8Array[] = [];
+
 const TIMEOUT_MS = 60_000;
 
 /** Minimum shares of accepted and refused inputs. A target that accepts or refuses nearly everything finds little. */
@@ -23,19 +26,48 @@ describe("a damaged input is accepted or refused, and does no harm:", () => {
   });
 });
 
-it("an attempt that throws, returns no code or changes a prototype is a finding", async () => {
-  const outcomes = noOutcomes();
-  const attempts = [
-    () => "accepted",
-    () => "manifest_invalid",
-    () => Promise.reject(new TypeError("x is undefined")),
-    () => "fault: x",
+const soundToString = Object.prototype.toString;
+
+it.each<[what: string, attempt: () => string | Promise<string>]>([
+  ["throws", () => Promise.reject(new TypeError("x is undefined"))],
+  ["returns no code", () => "fault: x"],
+  ["returns a code that does not exist", () => "hang"],
+  ["returns the code of an unexpected error", () => "internal"],
+  ["returns the status of an unexpected error", () => "http_500"],
+  [
+    "adds to a prototype",
     () => {
       Object.assign(Object.prototype, { polluted: true });
       return "accepted";
     },
-  ];
-  for (const [seed, attempt] of attempts.entries()) await attemptOnce(attempt, seed, outcomes);
-  expect(outcomes).toMatchObject({ attempts: 5, accepted: 2 });
-  expect(outcomes.findings.map(({ seed }) => seed)).toEqual([2, 3, 4]);
+  ],
+  [
+    "replaces a method of a prototype",
+    () => {
+      Object.assign(Object.prototype, { toString: () => "x" });
+      return "accepted";
+    },
+  ],
+  [
+    "allocates much",
+    () => {
+      kept.push(new Uint8Array(200 * 2 ** 20));
+      return "manifest_invalid";
+    },
+  ],
+])("an attempt that %s is a finding", async (_, attempt) => {
+  const outcomes = noOutcomes();
+  await attemptOnce(attempt, 7, outcomes);
+  kept.length = 0;
+  expect(outcomes).toMatchObject({ attempts: 1, accepted: 0, findings: [{ seed: 7 }] });
+  expect(outcomes.refused.size).toBe(0);
+  expect(Object.keys(Object.prototype)).toEqual([]);
+  expect(Object.prototype.toString).toBe(soundToString);
+});
+
+it.each(["accepted", "manifest_invalid", "http_422", "not_packed"])("the outcome %s is no finding", async (outcome) => {
+  const outcomes = noOutcomes();
+  await attemptOnce(() => outcome, 7, outcomes);
+  expect(outcomes.findings).toEqual([]);
+  expect(outcomes.accepted + (outcomes.refused.get(outcome) ?? 0)).toBe(1);
 });

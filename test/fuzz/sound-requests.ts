@@ -1,4 +1,5 @@
 import type { Task } from "#sdk/artifact/manifest.ts";
+import { encodeIds } from "#sdk/serve/contract/base64.ts";
 import { TINY } from "../fixtures/tiny-model.ts";
 import type { Json } from "./damage-json.ts";
 
@@ -17,14 +18,14 @@ export const requestsByTask: readonly (readonly [Task, readonly (readonly [path:
       ["/v1/similarity", { source: TEXT, texts: two }],
       ["/v1/rerank", { query: TEXT, documents: [TEXT, { text: "a" }], top_n: 1, return_documents: true }],
       ["/v1/zero-shot", { inputs: two, candidate_labels: ["a", "b"], hypothesis_template: "It is {}." }],
-      ["/v1/outputs", { ids: [[101, 5, 102]] }],
+      ["/v1/outputs", { model: TINY.name, inputs: [TEXT], truncate: true }],
+      ["/v1/outputs", { model: TINY.name, sequences: [{ ids: encodeIds(Int32Array.of(101, 5, 102)) }] }],
       [
         "/v2/embed",
         { texts: [TEXT], input_type: "search_query", embedding_types: ["float", "int8"], model: TINY.name },
       ],
       ["/v2/rerank", { query: TEXT, documents: two, model: TINY.name, top_n: 1 }],
       ["/embed", { inputs: two, truncate: true }],
-      ["/embed_all", { inputs: two }],
       ["/rerank", { query: TEXT, texts: two, return_text: true }],
       ["/similarity", { inputs: { source_sentence: TEXT, sentences: two }, parameters: { truncate: true } }],
       ["/tokenize", { inputs: two, add_special_tokens: false }],
@@ -76,5 +77,11 @@ export const requestsByTask: readonly (readonly [Task, readonly (readonly [path:
       ["/embed_sparse", { inputs: ["be"] }],
     ],
   ],
-  [{ task: "token-vectors", dimensions: 4 }, [["/v1/token-vectors", { inputs: two }]]],
+  [
+    { task: "token-vectors", dimensions: 4 },
+    [
+      ["/v1/token-vectors", { inputs: two }],
+      ["/embed_all", { inputs: two }],
+    ],
+  ],
 ];

@@ -9,6 +9,7 @@ import { pointer } from "./targets/pointer.ts";
 import { program } from "./targets/program.ts";
 import { requests } from "./targets/requests.ts";
 import { safetensors } from "./targets/safetensors.ts";
+import { storage } from "./targets/storage.ts";
 import { tokenizerJson } from "./targets/tokenizer-json.ts";
 
 /** All targets, by the name that `--only` takes. */
@@ -24,4 +25,5 @@ export const targets: Readonly<Record<string, Target>> = {
   hub,
   keys,
   requests,
+  storage,
 };

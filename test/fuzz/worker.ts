@@ -1,25 +1,38 @@
 // Makes the attempts of one part of the seeds, in a thread of its own. Writes each seed into shared memory, so that a hang has a seed.
 import { parentPort, workerData } from "node:worker_threads";
-import { attemptOnce, noOutcomes } from "./attempts.ts";
+import { attemptOnce, noOutcomes, type Outcomes } from "./attempts.ts";
 import { targets } from "./targets.ts";
 
 export interface Part {
   readonly target: string;
-  /** First seed, number of seeds, and distance between them. */
+  /** First seed, the seed after the last one, and the distance between seeds. */
   readonly first: number;
-  readonly count: number;
+  readonly end: number;
   readonly step: number;
   /** The current seed. */
-  readonly seed: Int32Array<SharedArrayBuffer>;
+  readonly seed: Float64Array<SharedArrayBuffer>;
 }
 
-const { target, first, count, step, seed } = workerData as Part;
+/** Outcomes since the last message. */
+export interface Message {
+  readonly outcomes: Outcomes;
+  readonly isLast: boolean;
+}
+
+/** Attempts whose outcomes are lost when the thread dies. */
+const ATTEMPTS = 100;
+
+const { target, first, end, step, seed } = workerData as Part;
 // What the tested code logs is no finding.
 console.error = () => {};
 const attempt = await targets[target]?.start();
-const outcomes = noOutcomes();
-for (let i = 0; attempt && i < count; i++) {
-  seed[0] = first + i * step;
-  await attemptOnce(attempt, first + i * step, outcomes);
+if (!attempt) throw new Error(`There is no target ${target}.`);
+let outcomes = noOutcomes();
+for (let current = first; current < end; current += step) {
+  seed[0] = current;
+  await attemptOnce(attempt, current, outcomes);
+  if (outcomes.attempts < ATTEMPTS) continue;
+  parentPort?.postMessage({ outcomes, isLast: false } satisfies Message);
+  outcomes = noOutcomes();
 }
-parentPort?.postMessage(outcomes);
+parentPort?.postMessage({ outcomes, isLast: true } satisfies Message);

@@ -1,12 +1,14 @@
-import { cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeCheckpoint } from "#sdk/compile/checkpoint/checkpoint.ts";
+import { classifierCases } from "../../fixtures/classifier-case.ts";
 import { SeededChoice } from "../choose.ts";
 import { damagedBytes } from "../damage-bytes.ts";
-import { damagedJson, type Json } from "../damage-json.ts";
+import type { Json } from "../damage-json.ts";
+import { damagedJsonText } from "../damaged-json-text.ts";
 import { outcome } from "../outcome.ts";
 import type { Target } from "../target.ts";
+import { workFolder } from "../work-folder.ts";
 
 const names = [
   "1_Pooling/config.json",
@@ -17,23 +19,25 @@ const names = [
 ];
 const DEFAULT = new URL("../../../models/default/", import.meta.url);
 
-/** The JSON files of a model folder, without weights. */
+/** The JSON files of a model folder, without weights. Its config.json is of any family. */
 export const config: Target = {
   runs: { long: 30_000, short: 200 },
   async start() {
-    const folder = mkdtempSync(join(tmpdir(), "bert-edge-fuzz-"));
+    const folder = workFolder();
     const sound = new Map(names.map((name) => [name, readFileSync(new URL(name, DEFAULT), "utf8")]));
-    cpSync(new URL("1_Pooling", DEFAULT), join(folder, "1_Pooling"), { recursive: true });
+    mkdirSync(join(folder, "1_Pooling"));
+    const configs = classifierCases.map(({ config }) => JSON.stringify(config));
     for (const [name, text] of sound) writeFileSync(join(folder, name), text);
     writeFileSync(join(folder, "tokenizer.json"), "{}");
     return async (seed) => {
       const choice = new SeededChoice(seed);
       const name = choice.of(names);
       const text = sound.get(name) ?? "";
+      const input = name === "config.json" && choice.below(2) ? choice.of(configs) : text;
       const damaged =
         choice.below(5) === 0
-          ? damagedBytes(Buffer.from(text), choice)
-          : JSON.stringify(damagedJson(JSON.parse(text) as Json, choice));
+          ? damagedBytes(Buffer.from(input), choice)
+          : damagedJsonText(JSON.parse(input) as Json, choice);
       writeFileSync(join(folder, name), damaged);
       const found = await outcome(() => describeCheckpoint(folder));
       writeFileSync(join(folder, name), text);

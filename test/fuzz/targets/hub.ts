@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { downloadModel } from "#sdk/compile/checkpoint/hub/download-model.ts";
 import { SeededChoice } from "../choose.ts";
 import { damagedBytes } from "../damage-bytes.ts";
-import { damagedJson, type Json } from "../damage-json.ts";
+import type { Json } from "../damage-json.ts";
+import { damagedJsonText } from "../damaged-json-text.ts";
 import { outcome } from "../outcome.ts";
 import type { Target } from "../target.ts";
 
@@ -17,6 +18,16 @@ const contents: Readonly<Record<string, string>> = {
   "tokenizer.json": "{}",
   "model.safetensors": "x".repeat(200),
 };
+/** The same model, with its weights in two files. */
+const inShards: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.entries(contents).filter(([name]) => name !== "model.safetensors")),
+  "model.safetensors.index.json": JSON.stringify({
+    metadata: { total_size: 320 },
+    weight_map: { a: "model-1.safetensors", b: "model-2.safetensors", c: "model-2.safetensors" },
+  }),
+  "model-1.safetensors": "y".repeat(150),
+  "model-2.safetensors": "z".repeat(170),
+};
 
 /** The Hugging Face Hub's answers: a commit, a list of files, and files. No request leaves the process. */
 export const hub: Target = {
@@ -24,10 +35,11 @@ export const hub: Target = {
   async start() {
     return async (seed) => {
       const choice = new SeededChoice(seed);
+      const files = choice.below(2) ? contents : inShards;
       const cache = mkdtempSync(join(tmpdir(), "bert-edge-fuzz-hub-"));
       const { fetch } = globalThis;
       globalThis.fetch = async (input) =>
-        answerTo(new URL(String(input instanceof Request ? input.url : input)), choice);
+        answerTo(new URL(String(input instanceof Request ? input.url : input)), files, choice);
       try {
         const settings = { endpoint: new URL(ENDPOINT), token: undefined, cache };
         const model = { name: "org/model", revision: "main", file: undefined };
@@ -41,7 +53,7 @@ export const hub: Target = {
 };
 
 /** Answers as the Hub does. A quarter of the answers are damaged. */
-function answerTo({ pathname }: URL, choice: SeededChoice): Response {
+function answerTo({ pathname }: URL, files: Readonly<Record<string, string>>, choice: SeededChoice): Response {
   const isDamaged = choice.below(4) === 0;
   if (isDamaged && choice.below(3) === 0) {
     const location = choice.of([
@@ -60,10 +72,10 @@ function answerTo({ pathname }: URL, choice: SeededChoice): Response {
       : new Response(null, { status: choice.of([301, 302, 307, 308]), headers: { location } });
   }
   const json = (document: Json) => {
-    const text = JSON.stringify(isDamaged ? damagedJson(document, choice) : document);
+    const text = isDamaged ? damagedJsonText(document, choice) : JSON.stringify(document);
     return new Response(text, { headers: { "content-type": "application/json" } });
   };
-  const file = contents[pathname.split("/").at(-1) ?? ""];
+  const file = files[pathname.split("/").at(-1) ?? ""];
   if (pathname.includes("/revision/"))
     return json({
       _id: "1",
@@ -76,10 +88,17 @@ function answerTo({ pathname }: URL, choice: SeededChoice): Response {
       likes: 1,
       lastModified: "2026-01-01T00:00:00.000Z",
     });
-  if (pathname.includes("/tree/")) return json(Object.entries(contents).map(([path, text]) => entryOf(path, text)));
+  if (pathname.includes("/tree/")) return json(Object.entries(files).map(([path, text]) => entryOf(path, text)));
   if (file === undefined) return new Response("no", { status: 404 });
   const bytes = Buffer.from(file);
-  return new Response(isDamaged ? damagedBytes(bytes, choice) : bytes);
+  if (!isDamaged) return new Response(bytes);
+  if (choice.below(2)) return new Response(damagedBytes(bytes, choice));
+  const length = choice.of(["0", "1", "-1", "1e9", "99999999999999999999", "x"]);
+  const range = choice.of(["bytes 1-2/3", "bytes 0-", "x"]);
+  return new Response(bytes, {
+    status: choice.of([200, 206]),
+    headers: { "content-length": length, "content-range": range },
+  });
 }
 
 function entryOf(path: string, text: string): Json {

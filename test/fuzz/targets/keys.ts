@@ -2,7 +2,8 @@ import { parseKeys } from "#sdk/serve/keys/parse-keys.ts";
 import { signersFromEnv } from "#sdk/storage/signed.ts";
 import { SeededChoice } from "../choose.ts";
 import { damagedBytes } from "../damage-bytes.ts";
-import { damagedJson, type Json } from "../damage-json.ts";
+import type { Json } from "../damage-json.ts";
+import { damagedJsonText } from "../damaged-json-text.ts";
 import { outcome } from "../outcome.ts";
 import type { Target } from "../target.ts";
 
@@ -25,7 +26,7 @@ export const keys: Target = {
       const MODEL_MIN_SEQUENCE = choice.of(["0", "-1", "1e99", "x", "12"]);
       return outcome(() => signersFromEnv({ MODEL_SIGNERS: damagedText(signers), MODEL_MIN_SEQUENCE }));
     }
-    const text = choice.below(3) === 0 ? damagedText(lines) : JSON.stringify(damagedJson(list, choice));
+    const text = choice.below(3) === 0 ? damagedText(lines) : damagedJsonText(list, choice);
     return outcome(() => parseKeys(text));
   },
 };

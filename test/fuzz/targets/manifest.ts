@@ -2,7 +2,8 @@ import { parseManifest } from "#sdk/artifact/manifest.ts";
 import { smallFiles, smallManifest } from "../../fixtures/small-artifact.ts";
 import { SeededChoice } from "../choose.ts";
 import { damagedBytes } from "../damage-bytes.ts";
-import { damagedJson, type Json } from "../damage-json.ts";
+import type { Json } from "../damage-json.ts";
+import { damagedJsonText } from "../damaged-json-text.ts";
 import { outcome } from "../outcome.ts";
 import type { Target } from "../target.ts";
 
@@ -23,7 +24,7 @@ export const manifest: Target = {
       const text =
         choice.below(4) === 0
           ? new TextDecoder().decode(damagedBytes(Buffer.from(JSON.stringify(document)), choice))
-          : JSON.stringify(damagedJson(document, choice));
+          : damagedJsonText(document, choice);
       return outcome(() => parseManifest(text, "fuzzed"));
     };
   },

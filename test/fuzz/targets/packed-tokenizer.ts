@@ -10,7 +10,7 @@ const MAX_TOKENS = 64;
 
 /** Packed tokenizers of all kinds. Those that are accepted encode a text, and must give ids of the vocabulary. */
 export const packedTokenizer: Target = {
-  runs: { long: 150_000, short: 300 },
+  runs: { long: 100_000, short: 300 },
   async start() {
     const sound = soundTokenizers();
     return (seed) => {

@@ -9,7 +9,8 @@ import { signedStore } from "#sdk/storage/signed.ts";
 import { smallArtifact, textOf } from "../../fixtures/small-artifact.ts";
 import { SeededChoice } from "../choose.ts";
 import { damagedBytes } from "../damage-bytes.ts";
-import { damagedJson, type Json } from "../damage-json.ts";
+import type { Json } from "../damage-json.ts";
+import { damagedJsonText } from "../damaged-json-text.ts";
 import { outcome } from "../outcome.ts";
 import type { Target } from "../target.ts";
 
@@ -33,8 +34,8 @@ export const pointer: Target = {
         await store.put(KEY, damaged, { contentType });
         const wantsSignature = choice.below(2) === 0;
         const found = await readPointer(wantsSignature ? signed : store, "small");
-        const isUnchanged = signedText(KEY, JSON.parse(textOf(damaged))) === signedText(KEY, Object(sound));
-        if (wantsSignature && !isUnchanged)
+        const isSigned = () => signedText(KEY, JSON.parse(textOf(damaged))) === signedText(KEY, Object(sound));
+        if (wantsSignature && !isSigned())
           throw new Error(`The signature of another pointer is accepted: ${textOf(damaged)}`);
         await openPublished(store, found);
       });
@@ -42,5 +43,4 @@ export const pointer: Target = {
   },
 };
 
-const damagedOf = (sound: Json, choice: SeededChoice) =>
-  new Uint8Array(Buffer.from(JSON.stringify(damagedJson(sound, choice))));
+const damagedOf = (sound: Json, choice: SeededChoice) => new Uint8Array(Buffer.from(damagedJsonText(sound, choice)));

@@ -1,34 +1,23 @@
+import type { Hono } from "hono";
+import type { Task } from "#sdk/artifact/manifest.ts";
 import { createEdgeApp } from "#sdk/serve/edge-app.ts";
+import { createRegionApp } from "#sdk/serve/region-app.ts";
 import { rootRoutes, versionedRoutes } from "#sdk/serve/route-table.ts";
-import { fakeEngine, TINY, tinyStore } from "../../fixtures/tiny-model.ts";
+import { taskEngine, taskStore } from "../../fixtures/task-model.ts";
+import { TINY } from "../../fixtures/tiny-model.ts";
 import { SeededChoice } from "../choose.ts";
 import { damagedBytes } from "../damage-bytes.ts";
-import { damagedJson, type Json } from "../damage-json.ts";
+import type { Json } from "../damage-json.ts";
+import { damagedJsonText } from "../damaged-json-text.ts";
+import { requestsByTask } from "../sound-requests.ts";
 import type { Target } from "../target.ts";
 
-const TEXT = "the house";
-/** Routes, each with a body that it takes. */
-const sound: readonly (readonly [path: string, body: Json])[] = [
-  ["/v1/embed", { inputs: [TEXT, "a"], truncate: true, dimensions: 4, output_type: "int8" }],
-  ["/models/tiny/v1/embeddings", { input: TEXT, model: TINY.name, encoding_format: "base64" }],
-  ["/v1/similarity", { query: TEXT, texts: [TEXT, "a"] }],
-  ["/v1/rerank", { query: TEXT, documents: [TEXT, { text: "a" }], top_n: 1, return_documents: true }],
-  ["/v2/embed", { texts: [TEXT], input_type: "search_query", embedding_types: ["float", "int8"], model: TINY.name }],
-  ["/embed", { inputs: [TEXT], normalize: false, truncate: true }],
-  ["/tokenize", { inputs: [TEXT], add_special_tokens: false }],
-  ["/v1/embed", { inputs: [[1, 2, 3], [4]] }],
-];
-/** Bodies for any route. */
-const bodies: readonly Json[] = [
-  ...sound.map(([, body]) => body),
-  { inputs: { source_sentence: TEXT, sentences: [TEXT, "a"] }, parameters: { truncate: true } },
-  { question: TEXT, context: "a", labels: ["x", "y"], hypothesis: "This is {}." },
-  { ids: [1, 2], pairs: [[TEXT, "a"]] },
-];
+type App = Hono<{ Bindings: object }>;
+
+const KEY = "k";
 const headers: readonly (readonly [string, string])[] = [
-  ["x-latency-budget-ms", "50"],
-  ["x-latency-budget-ms", "1e309"],
-  ["x-bert-edge-tier", "region"],
+  ...["50", "0", "-1", "1e309", "x"].map((budget) => ["x-latency-budget-ms", budget] as const),
+  ...["edge", "region", "x"].map((tier) => ["x-bert-edge-tier", tier] as const),
   ["x-bert-edge-precision", "fp99"],
   ["x-bert-edge-report", "1 NaN"],
   ["grpc-timeout", "99999999S"],
@@ -37,41 +26,98 @@ const headers: readonly (readonly [string, string])[] = [
   ["content-type", "text/plain"],
   ["content-encoding", "gzip"],
   ["content-length", "3"],
+  ["content-length", "99999999999"],
   ["authorization", "Bearer"],
+  ["authorization", `Bearer ${"x".repeat(9_000)}`],
+  ["accept", "application/x-ndjson"],
+  ["x-amzn-sagemaker-custom-attributes", "path=v1/embed;x-latency-budget-ms=x"],
+  ["x-amzn-sagemaker-custom-attributes", "path=../ready"],
 ];
+const queries = ["?x=1", "?version=000000000000", "?__proto__=1", "?%ff"];
+const others = [
+  "/info",
+  "/health",
+  "/ready",
+  "/openapi.json",
+  "/docs",
+  "/v1/models",
+  "/metrics",
+  "/ping",
+  "/invocations",
+];
+const artifacts = [
+  "/artifacts/models/tiny/current.json",
+  `/artifacts/blobs/sha256/${"0".repeat(64)}`,
+  "/artifacts/%2e%2e",
+];
+const prefixes = ["", "", "/models/tiny", "/models/..%2f", "/models/__proto__"];
+const paths = [...versionedRoutes, ...rootRoutes].map(({ path }) => path);
 
-/** Requests to every route. Each must be answered with 200, or with a 4xx or 503 that has a code. */
+/** What `answerError` says instead of an unexpected error, in every dialect and with statuses such as TEI's 424. */
+const UNEXPECTED = /The service failed unexpectedly|The model cannot be loaded now/;
+
+/** Requests to every route of both tiers, with a model for each task. Each is answered, or refused with a 4xx or a 503. */
 export const requests: Target = {
-  runs: { long: 60_000, short: 300 },
+  runs: { long: 60_000, short: 600 },
   async start() {
-    const app = createEdgeApp({
-      models: await tinyStore(),
-      model: TINY.name,
-      engine: fakeEngine(),
-      keys: false,
-      log: false,
-    });
-    const prefixes = ["/v1", "/v2", "/models/tiny/v1", "/models/..%2f/v1"];
-    const paths = [
-      ...versionedRoutes.flatMap(({ path }) => prefixes.map((prefix) => prefix + path.replace(/^\/v\d/, ""))),
-      ...rootRoutes.map(({ path }) => path),
-    ];
+    const served = await Promise.all(
+      requestsByTask.map(async ([task, sound]) => ({ apps: await appsOf(task), sound })),
+    );
+    for (const { apps, sound } of served) for (const [path, body] of sound) await assertAccepted(apps, path, body);
+    const bodies = requestsByTask.flatMap(([, sound]) => sound.map(([, body]) => body));
     return async (seed) => {
       const choice = new SeededChoice(seed);
-      const [path, fitting] = choice.below(3) ? choice.of(sound) : [choice.of(paths), choice.of(bodies)];
-      const text = JSON.stringify(damagedJson(fitting, choice));
-      const body = choice.below(6) === 0 ? damagedBytes(Buffer.from(text), choice) : text;
-      const sent = new Headers({ "content-type": "application/json" });
-      for (let count = choice.below(3) - 1; count > 0; count--) sent.set(...choice.of(headers));
-      const response = await app.request(path, { method: "POST", headers: sent, body });
-      const answer = await response.text();
-      if (response.status === 200) {
-        if (/\bNaN\b|\bInfinity\b/.test(answer)) throw new Error(`The answer is no number: ${answer}`);
-        return "accepted";
-      }
-      const code = /"(?:code|error_type)":\s*"([\w ]+)"/.exec(answer)?.[1] ?? `no code in ${answer}`;
-      if (response.status >= 500 && response.status !== 503) throw new Error(`HTTP ${response.status} ${answer}`);
-      return /^[a-z_]+$/.test(code) ? code : `http_${response.status}`;
+      const { apps, sound } = choice.of(served);
+      const isFitting = choice.below(4) > 0;
+      const [route, fitting] = isFitting
+        ? choice.of(sound)
+        : [choice.of([...paths, ...others, ...artifacts]), choice.of(bodies)];
+      const path = choice.of(prefixes) + route + (choice.below(8) === 0 ? choice.of(queries) : "");
+      const sent = new Headers({ "content-type": "application/json", authorization: `Bearer ${KEY}` });
+      for (let count = choice.below(3); count > 0 && choice.below(2) === 0; count--) sent.set(...choice.of(headers));
+      const method = isFitting ? "POST" : choice.of(["POST", "GET", "PUT", "DELETE", "HEAD", "OPTIONS"]);
+      const body = method === "GET" || method === "HEAD" ? null : bodyOf(fitting, choice);
+      return judged(await choice.of(apps).request(path, { method, headers: sent, body }));
     };
   },
 };
+
+/** Makes an edge and a region that serve a model for a task, and waits until they do. */
+async function appsOf(task: Task): Promise<App[]> {
+  const models = await taskStore(task);
+  const common = { models, model: TINY.name, keys: [KEY], log: false as const, metrics: true };
+  const edge = createEdgeApp({ ...common, engine: taskEngine(task), artifacts: "key" });
+  const region = createRegionApp({ ...common, engine: taskEngine(task, { target: "regional-cpu" }), sagemaker: true });
+  const apps = [edge as App, region];
+  for (const app of apps) {
+    while ((await app.request("/ready")).status !== 200) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  return apps;
+}
+
+/** Only regions take calls of SageMaker, so that one of the apps is enough. */
+async function assertAccepted(apps: readonly App[], path: string, body: Json): Promise<void> {
+  const headers = { "content-type": "application/json", authorization: `Bearer ${KEY}` };
+  const answers = await Promise.all(
+    apps.map((app) => app.request(path, { method: "POST", headers, body: JSON.stringify(body) })),
+  );
+  if (!answers.some(({ ok }) => ok)) throw new Error(`${path} refuses a sound body: ${await answers[0]?.text()}`);
+}
+
+function bodyOf(fitting: Json, choice: SeededChoice): string | Uint8Array<ArrayBuffer> {
+  const text = choice.below(4) === 0 ? JSON.stringify(fitting) : damagedJsonText(fitting, choice);
+  return choice.below(8) === 0 ? damagedBytes(Buffer.from(text), choice) : text;
+}
+
+async function judged(response: Response): Promise<string> {
+  const { status } = response;
+  const answer = await response.text();
+  if (UNEXPECTED.test(answer)) throw new Error(`HTTP ${status} ${answer}`);
+  if (status === 200 || status === 204) {
+    if (/\bNaN\b|\bInfinity\b/.test(answer)) throw new Error(`The answer is no number: ${answer}`);
+    return "accepted";
+  }
+  const isRefusal = (status >= 400 && status < 500) || status === 503;
+  if (!isRefusal) throw new Error(`HTTP ${status} ${answer}`);
+  return /"code":\s*"([a-z_]+)"/.exec(answer)?.[1] ?? (status === 503 ? "model_unavailable" : `http_${status}`);
+}

@@ -2,7 +2,8 @@ import { readTensors } from "#sdk/compile/checkpoint/read-tensors.ts";
 import { float32Tensor, safetensorsFile, withHeader } from "../../fixtures/safetensors-file.ts";
 import { SeededChoice } from "../choose.ts";
 import { damagedBytes } from "../damage-bytes.ts";
-import { damagedJson, type Json } from "../damage-json.ts";
+import type { Json } from "../damage-json.ts";
+import { damagedJsonText } from "../damaged-json-text.ts";
 import { outcome } from "../outcome.ts";
 import type { Target } from "../target.ts";
 
@@ -24,7 +25,7 @@ export const safetensors: Target = {
     return (seed) => {
       const choice = new SeededChoice(seed);
       const file = choice.below(2)
-        ? withHeader(JSON.stringify(damagedJson(header, choice)), sound.subarray(headerEnd))
+        ? withHeader(damagedJsonText(header, choice), sound.subarray(headerEnd))
         : damagedBytes(sound, choice);
       return outcome(() => {
         for (const tensor of readTensors(file, "fuzzed").values()) void tensor.data;

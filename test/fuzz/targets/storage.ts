@@ -18,7 +18,7 @@ const lengths = ["0", "1", "-1", "99999999999999999999", "x"];
 
 /** Answers of S3 and of web servers, to someone who opens a model and reads its files. No request leaves the process. */
 export const storage: Target = {
-  runs: { long: 50_000, short: 200 },
+  runs: { long: 40_000, short: 200 },
   async start() {
     const artifact = await smallArtifact();
     const sound = memoryStore();

@@ -12,7 +12,7 @@ const MAX_TOKENS = 16;
 
 /** tokenizer.json of all kinds: packed if there is a packed form, and then loaded. */
 export const tokenizerJson: Target = {
-  runs: { long: 50_000, short: 200 },
+  runs: { long: 20_000, short: 200 },
   async start() {
     const sound = soundTokenizers();
     return (seed) => {
