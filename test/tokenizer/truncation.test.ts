@@ -21,7 +21,7 @@ function longTexts(): string[] {
 
 const texts = longTexts();
 
-describe.each(Object.entries(variants))("the beginning of a long text: %s", (name, json) => {
+describe.each(Object.entries(variants))("the beginning of a long text: %s", (_, json) => {
   it("has the tokens that the whole text begins with", () => {
     const { encode, encodePlaced } = createPackedTokenizer(packed(json()), VOCABULARY);
     let cut = 0;
@@ -38,9 +38,7 @@ describe.each(Object.entries(variants))("the beginning of a long text: %s", (nam
         if (tokens < whole.tokens) cut++;
       }
     }
-    // Tokens of these can contain blanks, so they read the whole text.
-    const readsAll = /^byte-level, composed|^unigram, (whole|bytes)/.test(name);
-    expect(cut > TEXTS).toBe(!readsAll);
+    expect(cut).toBeGreaterThan(TEXTS);
   });
 });
 

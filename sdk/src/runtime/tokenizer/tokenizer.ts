@@ -103,8 +103,10 @@ export interface TokenizerParts {
   readonly splitsAtBlanks: boolean;
   /**
    * Returns a text's token ids, without special tokens and without truncation. Takes time linear in the text's length.
+   *
+   * @param enough after more ids than this, the others may be left out
    */
-  contentOf(text: string): number[];
+  contentOf(text: string, enough?: number): number[];
   /** Returns the same ids, and where they are; undefined if the tokenizer does not know it. */
   placedContentOf?: ((text: string) => PlacedContent) | undefined;
 }
@@ -136,15 +138,20 @@ export function tokenizerOf({
   /** Returns the ids of a text, or more than `room` ids of its beginning. */
   const beginningOf = (text: string, room: number): number[] => readEnough(contentOf, (ids) => ids.length, text, room);
 
-  /** @param read reads a text, or only its beginning */
-  function readEnough<T>(read: (text: string) => T, tokensOf: (content: T) => number, text: string, room: number): T {
+  /** @param read reads a text, or only its beginning, and may stop after more than `enough` tokens */
+  function readEnough<T>(
+    read: (text: string, enough?: number) => T,
+    tokensOf: (content: T) => number,
+    text: string,
+    room: number,
+  ): T {
     for (let length = firstLength(room); length < text.length; length *= GROWTH) {
       const blank = splitsAtBlanks ? lastBlank(text, length) : undefined;
       if (blank === undefined && longestWord === Number.POSITIVE_INFINITY) break;
       const beginning = read(text.slice(0, blank ?? length));
       if (tokensOf(beginning) > room + (blank === undefined ? longestWord : 0)) return beginning;
     }
-    return read(text);
+    return text.length > firstLength(room) ? read(text, room) : read(text);
   }
 
   return {

@@ -56,8 +56,8 @@ export function contentFinder(added: readonly AddedToken[]): AddedTokenFinder<st
 export function splitAtAdded(
   text: SplittableText,
   found: Iterable<FoundToken>,
-  onText: (start: number, end: number) => void,
-  onToken: (id: number, start: number, end: number) => void,
+  onText: (start: number, end: number) => unknown,
+  onToken: (id: number, start: number, end: number) => unknown,
 ): void {
   let done = 0;
   for (const { token, start, end } of found) {

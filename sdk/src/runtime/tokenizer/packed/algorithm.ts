@@ -17,9 +17,10 @@ export interface TokenizerAlgorithm<T> {
   /**
    * Appends the token ids of a normalized text's part from `start` to `end` (exclusive). The part must not be empty.
    *
+   * @param enough after more ids than this, the rest of the part may be left out
    * @param places receives the place of each token in the normalized text
    */
-  addIds(normalized: T, start: number, end: number, ids: number[], places?: TokenPlaces): void;
+  addIds(normalized: T, start: number, end: number, ids: number[], enough: number, places?: TokenPlaces): void;
   /** The tokens as texts. */
   readonly vocabulary: VocabularyText;
 }

@@ -73,6 +73,17 @@ export function openAutomaton(
   return { edgeStart, labels, targets, accepts, ids, skips };
 }
 
+/** Returns the length of the longest path. */
+export function longestPath({ edgeStart, targets, accepts }: Automaton): number {
+  const depths = new Uint32Array(accepts.length);
+  for (let state = accepts.length - 1; state >= 0; state--) {
+    for (let edge = edgeStart[state] as number; edge < (edgeStart[state + 1] as number); edge++) {
+      depths[state] = Math.max(depths[state] as number, 1 + (depths[targets[edge] as number] as number));
+    }
+  }
+  return depths[0] as number;
+}
+
 const damaged = () => invalid("has a damaged vocabulary");
 
 /** Follows the edge with this code; returns undefined if there is none. */

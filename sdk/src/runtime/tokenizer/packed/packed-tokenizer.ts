@@ -52,13 +52,14 @@ function tokenizerFor<T>(
    * Normalizes one part of a text and appends its token ids. The text is already split at the added tokens whose
    * `normalized` is false. This function finds the other added tokens, in the normalized part.
    */
-  function addContent(text: string, ids: number[]): void {
+  function addContent(text: string, ids: number[], enough: number): void {
+    if (ids.length > enough) return;
     const normalized = normalize(text);
     splitAtAdded(
       textOf(normalized),
       findAdded?.(normalized) ?? [],
-      (start, end) => addIds(normalized, start, end, ids),
-      (id) => ids.push(id),
+      (start, end) => ids.length > enough || addIds(normalized, start, end, ids, enough),
+      (id) => ids.length > enough || ids.push(id),
     );
   }
 
@@ -70,7 +71,7 @@ function tokenizerFor<T>(
     splitAtAdded(
       textOf(normalized),
       findAdded?.(normalized) ?? [],
-      (start, end) => addIds(normalized, start, end, ids, inPart),
+      (start, end) => addIds(normalized, start, end, ids, Number.POSITIVE_INFINITY, inPart),
       (id, start, end) => {
         ids.push(id);
         addPlace(inPart, [start, end], nextWord(places));
@@ -94,13 +95,13 @@ function tokenizerFor<T>(
     longestWord,
     // An added token could contain the blank.
     splitsAtBlanks: splitsAtBlanks && !added.some(({ content }) => /\s/.test(content)),
-    contentOf(text) {
+    contentOf(text, enough = Number.POSITIVE_INFINITY) {
       const ids: number[] = [];
       splitAtAdded(
         stringText(text),
         findRaw?.(text) ?? [],
-        (start, end) => addContent(text.slice(start, end), ids),
-        (id) => ids.push(id),
+        (start, end) => addContent(text.slice(start, end), ids, enough),
+        (id) => ids.length > enough || ids.push(id),
       );
       return ids;
     },

@@ -1,4 +1,5 @@
 import { type CodePointTable, numberOf } from "../code-points.ts";
+import { createTextBuilder } from "../text-builder.ts";
 import { COMBINING_SHIFT, IS_APART } from "./code-point-flags.ts";
 
 /** Characters that composition may change. A text without them is already in NFC. */
@@ -10,37 +11,79 @@ const MAY_COMPOSE = /[\u0300-\uffff]/;
  */
 export function compose(classes: CodePointTable, text: string): string {
   if (!MAY_COMPOSE.test(text)) return text;
-  let result = "";
-  let part = "";
-  let marks: Mark[] = [];
-  const numberOfCharacter = (character: string) => numberOf(classes, character.codePointAt(0) as number);
-  for (const character of text) {
-    const number = numberOfCharacter(character);
-    if (number >> COMBINING_SHIFT > 0) {
-      // A mark may decompose into marks of different combining classes.
-      for (const mark of character.normalize("NFD")) {
-        marks.push({ character: mark, combining: numberOfCharacter(mark) >> COMBINING_SHIFT });
-      }
-      continue;
-    }
-    part += inOrder(marks);
-    marks = [];
-    if ((number & IS_APART) !== 0) {
-      result += part.normalize("NFC") + character;
-      part = "";
-    } else part += character;
+  const ordered = inOrder(classes, text);
+  const composed = createTextBuilder();
+  let done = 0;
+  for (let at = 0; at < ordered.length; at++) {
+    const point = ordered.codePointAt(at) as number;
+    const start = at;
+    if (point > 0xffff) at++;
+    const number = numberOf(classes, point);
+    if (number >> COMBINING_SHIFT > 0 || (number & IS_APART) === 0) continue;
+    composed.add(ordered.slice(done, start).normalize("NFC"));
+    composed.add(String.fromCodePoint(point));
+    done = at + 1;
   }
-  return result + (part + inOrder(marks)).normalize("NFC");
+  composed.add(ordered.slice(done).normalize("NFC"));
+  return composed.end();
+}
+
+/** Sorts the marks of a text by combining class. `normalize` does this too, but in quadratic time. */
+function inOrder(classes: CodePointTable, text: string): string {
+  const ordered = createTextBuilder();
+  let done = 0;
+  for (let at = 0; at < text.length; ) {
+    const start = at;
+    let last = 0;
+    let isOrdered = true;
+    for (const mark of marksFrom(classes, text, at)) {
+      at = mark.end;
+      if (mark.combining < last) isOrdered = false;
+      last = mark.combining;
+    }
+    if (!isOrdered) {
+      ordered.add(text.slice(done, start));
+      addSorted(marksFrom(classes, text, start), ordered.add);
+      done = at;
+    }
+    if (at === start) at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1;
+  }
+  if (done === 0) return text;
+  ordered.add(text.slice(done));
+  return ordered.end();
 }
 
 interface Mark {
-  readonly character: string;
+  readonly point: number;
   readonly combining: number;
+  /** End in the text of the mark that this one is a part of. */
+  readonly end: number;
 }
 
-/** Sorts marks by combining class. `normalize` does this too, but in quadratic time. */
-const inOrder = (marks: Mark[]): string =>
-  marks
-    .sort((a, b) => a.combining - b.combining)
-    .map(({ character }) => character)
-    .join("");
+/** Lists the decomposed marks that begin at `at`. A mark may decompose into marks of different combining classes. */
+function* marksFrom(classes: CodePointTable, text: string, at: number): Generator<Mark> {
+  const combiningOf = (point: number) => numberOf(classes, point) >> COMBINING_SHIFT;
+  for (let start = at; start < text.length; ) {
+    const whole = text.codePointAt(start) as number;
+    if (combiningOf(whole) === 0) return;
+    const end = start + (whole > 0xffff ? 2 : 1);
+    for (const mark of text.slice(start, end).normalize("NFD")) {
+      const point = mark.codePointAt(0) as number;
+      yield { point, combining: combiningOf(point), end };
+    }
+    start = end;
+  }
+}
+
+/** Adds marks by combining class. Marks of the same class keep their order. */
+function addSorted(marks: Iterable<Mark>, add: (part: string) => void): void {
+  const points = new Map<number, number[]>();
+  for (const { point, combining } of marks) {
+    const same = points.get(combining);
+    if (same) same.push(point);
+    else points.set(combining, [point]);
+  }
+  for (const [, same] of [...points].sort(([a], [b]) => a - b)) {
+    for (const point of same) add(String.fromCodePoint(point));
+  }
+}

@@ -5,6 +5,8 @@ import { type Merges, rankOf, UNMERGED } from "./merges.ts";
 const POSITIONS = 2 ** 32;
 /** Index of a neighbour that does not exist. */
 const NONE = -1;
+/** Maximum bytes of a word whose arrays are kept for the next word. */
+const KEPT = 2 ** 16;
 
 /**
  * Appends the token ids of a word to `ids`. The UTF-8 bytes of the word are the first `length` items of `bytes`. `starts`
@@ -64,5 +66,6 @@ export function createByteMerger(merges: Merges): ByteMerger {
       ids.push(tokens[at] as number);
       starts?.push(at);
     }
+    if (length > KEPT) for (const each of [tokens, before, after, ranks]) each.length = 0;
   };
 }

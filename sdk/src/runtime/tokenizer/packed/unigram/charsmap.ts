@@ -1,6 +1,7 @@
 import { indexOfSorted } from "../automaton.ts";
 import { type CodePointTable, damagedTable, numberOf, openCodePoints } from "../code-points.ts";
 import type { IntegerArray, TokenizerArrays } from "../packed-arrays.ts";
+import { createTextBuilder } from "../text-builder.ts";
 import type { OnReplaced } from "./follow-replacements.ts";
 import { CLASS_BITS, CLASS_MASK, graphemeClasses } from "./grapheme-classes.ts";
 import { continues, stateAfter } from "./graphemes.ts";
@@ -65,13 +66,14 @@ export function applyCharsmap(
   text: string,
   onReplaced?: OnReplaced,
 ): string {
-  let replaced = "";
+  const replaced = createTextBuilder();
   let copied = 0;
   const replace = (start: number, end: number, result: number): void => {
     const content = results[result];
     if (content === undefined) throw damagedTable();
     onReplaced?.(start, end, content);
-    replaced += text.slice(copied, start) + content;
+    if (copied < start) replaced.add(text.slice(copied, start));
+    replaced.add(content);
     copied = end;
   };
 
@@ -108,7 +110,9 @@ export function applyCharsmap(
     }
     start = end;
   }
-  return copied > 0 ? replaced + text.slice(copied) : text;
+  if (copied === 0) return text;
+  replaced.add(text.slice(copied));
+  return replaced.end();
 }
 
 const unitsOf = (point: number): number => (point > 0xffff ? 2 : 1);

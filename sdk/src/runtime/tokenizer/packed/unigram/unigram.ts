@@ -10,6 +10,8 @@ import { normalizeText } from "./normalize-text.ts";
 import { unigramText } from "./unigram-text.ts";
 import { openVocabulary } from "./vocabulary.ts";
 
+/** Maximum code points of a word for which memory is kept. */
+const KEPT = 1024;
 const BLANK = 0x20;
 /** ▁, which stands for a blank in pieces. */
 const MARKED_BLANK = 0x2581;
@@ -24,6 +26,8 @@ export function createUnigram(file: PackedFile<UnigramSettings>, vocabularySize:
   const charsmap = openCharsmap(file.arrays);
   const vocabulary = openVocabulary(file, vocabularySize);
   const addPieces = createPieceSplitter(vocabulary);
+  /** Code points of a word. */
+  let points = new Int32Array(KEPT);
 
   return {
     vocabulary: unigramText(file.settings, vocabulary),
@@ -32,15 +36,14 @@ export function createUnigram(file: PackedFile<UnigramSettings>, vocabularySize:
     normalize: (text, origins) => normalizeText(normalizers, charsmap, text, origins),
     textOf: stringText,
     findAdded: contentFinder(added.filter(({ normalized }) => normalized)),
-    addIds(text, start, end, ids, places) {
-      const points: number[] = [];
+    addIds(text, start, end, ids, enough, places) {
       /** Start and end of each point in the text. A blank that was added has the place of the point after it. */
       const spans: number[] = [];
       let length = 0;
       let word = places ? nextWord(places) : 0;
       const addWord = () => {
         const ends: number[] | undefined = places && [];
-        addPieces(points, length, ids, ends);
+        addPieces(points, length, ids, enough, ends);
         let from = 0;
         for (const to of ends ?? []) {
           addPlace(places as TokenPlaces, [spans[2 * from] as number, spans[2 * to - 1] as number], word);
@@ -51,10 +54,11 @@ export function createUnigram(file: PackedFile<UnigramSettings>, vocabularySize:
       };
       const addPoint = (point: number, from: number, to: number) => {
         if (places) [spans[2 * length], spans[2 * length + 1]] = [from, to];
+        if (length === points.length) points = withRoom(points, 2 * length);
         points[length++] = point;
       };
       let begins = true;
-      for (let at = start; at < end; at++) {
+      for (let at = start; at < end && ids.length <= enough; at++) {
         const unitStart = at;
         const point = text.codePointAt(at) as number;
         if (point > 0xffff) at++;
@@ -71,7 +75,14 @@ export function createUnigram(file: PackedFile<UnigramSettings>, vocabularySize:
         addPoint(isBlank ? MARKED_BLANK : point, unitStart, at + 1);
         begins = false;
       }
-      addWord();
+      if (ids.length <= enough) addWord();
+      if (points.length > KEPT) points = new Int32Array(KEPT);
     },
   };
+}
+
+function withRoom(points: Int32Array<ArrayBuffer>, length: number): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(length);
+  larger.set(points);
+  return larger;
 }

@@ -9,6 +9,7 @@ export type WordSplitter = (
   start: number,
   end: number,
   ids: number[],
+  enough: number,
   places?: TokenPlaces,
 ) => void;
 
@@ -31,7 +32,13 @@ export function createWordSplitter(
     addPlace(places, [start, end], word, [0, 0], continues ? continuation.length : 0);
   };
 
-  const splitWord: WordSplitter = (characters, start, end, ids, places) => {
+  const splitWord = (
+    characters: readonly Character[],
+    start: number,
+    end: number,
+    ids: number[],
+    places?: TokenPlaces,
+  ): void => {
     const before = ids.length;
     let position: AutomatonPosition | undefined = START;
     for (let at = start; at < end; ) {
@@ -53,9 +60,10 @@ export function createWordSplitter(
     }
   };
 
-  return (characters, start, end, ids, places) => {
+  return (characters, start, end, ids, enough, places) => {
     let wordStart = start;
     for (let at = start; at < end; at++) {
+      if (ids.length > enough) return;
       const character = characters[at] as Character;
       if ((character & (SPACE | ISOLATED)) === 0) continue;
       splitWord(characters, wordStart, at, ids, places);
