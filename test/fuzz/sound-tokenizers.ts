@@ -1,3 +1,4 @@
+import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
 import { packed } from "../fixtures/packed-tokenizers.ts";
 import { tokenizerJson } from "../fixtures/tokenizer-json.ts";
 import { byteLevelVariants } from "../tokenizer/byte-level.ts";
@@ -11,13 +12,20 @@ export interface SoundTokenizer {
   readonly vocabulary: number;
 }
 
-/** Makes a tokenizer of each kind, with few tokens, so that damage also hits other parts. */
+/** Room for added tokens, which follow the vocabulary. */
+const ADDED = 10;
+
+/**
+ * Makes a tokenizer of each kind, with few tokens, so that damage also hits other parts.
+ *
+ * @throws BertEdgeError if one of them cannot be loaded
+ */
 export const soundTokenizers = (): SoundTokenizer[] =>
-  [[wordPiece(), 400] as const, [byteLevel(), 262] as const, [unigram(), 200] as const].map(([json, vocabulary]) => ({
-    json,
-    packed: packed(json),
-    vocabulary,
-  }));
+  [[wordPiece(), 400] as const, [byteLevel(), 262] as const, [unigram(), 200] as const].map(([json, size]) => {
+    const made = { json, packed: packed(json), vocabulary: size + ADDED };
+    createPackedTokenizer(made.packed, made.vocabulary).encode("to be", 16);
+    return made;
+  });
 
 const wordPiece = (): object => JSON.parse(tokenizerJson(400));
 
