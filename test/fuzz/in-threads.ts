@@ -36,7 +36,8 @@ function inThread(part: Omit<Part, "seed">, sum: Outcomes): Promise<Outcomes["fi
     let last = Number.NaN;
     const end = (what?: string) => {
       clearInterval(watch);
-      void worker.terminate();
+      // A thread that came to its end exits by itself, and removes its folders.
+      if (what !== undefined) void worker.terminate();
       resolve(what === undefined ? undefined : { seed: seed[0] ?? 0, what });
     };
     const watch = setInterval(() => {
