@@ -24,6 +24,8 @@ export default defineConfig({
     // All files run in two processes: one for each file would take much longer. So tests restore whatever they replace.
     isolate: false,
     testTimeout: 60_000,
+    // How long `expect.poll` waits for what must become true. A busy machine may need seconds.
+    expect: { poll: { timeout: 10_000 } },
     // The first file that needs the default model prepares it: a minute of a machine that does nothing else.
     hookTimeout: 300_000,
     // Suites start servers and load models: two at a time are what two cores carry.

@@ -19,8 +19,9 @@ async function captured(): Promise<{ request: IncomingMessage; body: string }> {
   const got = Promise.withResolvers<{ request: IncomingMessage; body: string }>();
   const url = await serve(async (request, response) => {
     const body = await text(request);
-    if (request.method === "POST") got.resolve({ request, body });
-    response.writeHead(503).end();
+    const isProbe = request.method === "GET";
+    if (!isProbe) got.resolve({ request, body });
+    response.writeHead(isProbe ? 200 : 503).end();
   });
   const region = regionTier({
     url,

@@ -59,7 +59,7 @@ describe.skipIf(isSkipped)("the page of a model", () => {
     });
     await page.goto(url);
     await expect.poll(() => page.locator("#served").textContent()).toBe("The model is loading…");
-    await expect.poll(() => page.locator("#app").isVisible(), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => page.locator("#app").isVisible()).toBe(true);
     await page.unroute("**/info");
     await page.route("**/info", (route) => route.fulfill({ status: 500, json: { error: { message: "It failed." } } }));
     await page.reload();

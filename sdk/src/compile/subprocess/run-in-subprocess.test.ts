@@ -117,7 +117,7 @@ describe("runInSubprocess", () => {
     const call = { module: await functionsFile(), name: "hangAfter", args: [running] };
     const work = runInSubprocess(call, { ...OPTIONS, signal: abort.signal });
     work.catch(() => {});
-    await expect.poll(() => existsSync(running), { timeout: 5000 }).toBe(true);
+    await expect.poll(() => existsSync(running)).toBe(true);
     abort.abort(new Error("enough"));
     await expect(work).rejects.toMatchObject({ code: "aborted", cause: { message: "enough" } });
     await expect(runInSubprocess(call, { ...OPTIONS, signal: abort.signal })).rejects.toMatchObject({
@@ -137,7 +137,7 @@ describe("runInSubprocess", () => {
     const wanting = spawn(process.execPath, [parent], { stdio: ["ignore", "ignore", "pipe"] });
     const [pid] = await once(wanting.stderr, "data");
     wanting.kill("SIGKILL");
-    await expect.poll(() => isRunning(Number(pid)), { timeout: 5000 }).toBe(false);
+    await expect.poll(() => isRunning(Number(pid))).toBe(false);
   });
 });
 
@@ -153,11 +153,11 @@ describe("an interrupted process", () => {
       await runInSubprocess(${JSON.stringify(call)}, ${JSON.stringify(OPTIONS)});`,
     );
     const interrupted = spawn(process.execPath, [parent], { stdio: "ignore" });
-    await expect.poll(() => readFile(started, "utf8").catch(() => ""), { timeout: 5000 }).not.toBe("");
+    await expect.poll(() => readFile(started, "utf8").catch(() => "")).not.toBe("");
     interrupted.kill("SIGINT");
     expect(await once(interrupted, "exit")).toEqual([null, "SIGINT"]);
     const pid = Number(await readFile(started, "utf8"));
-    await expect.poll(() => isRunning(pid), { timeout: 5000 }).toBe(false);
+    await expect.poll(() => isRunning(pid)).toBe(false);
   });
 });
 
