@@ -69,9 +69,10 @@ export async function connectInspector(
   return {
     glance,
     async measure() {
-      const collected = call("HeapProfiler.collectGarbage");
-      await wake();
-      await collected;
+      const collected = call("HeapProfiler.collectGarbage").then(() => true);
+      // A request that the isolate gets before the call does not wake it for the call.
+      const woken = () => wake().then(() => false);
+      while (!(await Promise.race([collected, woken()])));
       return glance();
     },
     close: () => socket.close(),

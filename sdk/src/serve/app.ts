@@ -53,7 +53,8 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
   addArtifactRoutes(app, deployment);
   app.on("GET", info, infoRoute(deployment));
   app.on("GET", withAndWithoutSlash("/v1/models"), (c) => listModels(c, service(c.env)));
-  if (operations.metrics) app.on("GET", withAndWithoutSlash("/metrics"), (c) => metrics(service(c.env), tier));
+  if (operations.metrics)
+    app.on("GET", withAndWithoutSlash("/metrics"), (c) => metrics(service(c.env), tier, backgroundOf(c)));
   const routes = embeddingRoutes({ ...deployment, keys: false, operations: { cache: operations.cache } }, table);
   return Object.assign(app.route("/", routes), { call: routes.call, embed: routes.embed, queue: routes.queue });
 }

@@ -1,12 +1,12 @@
 import type { Tier } from "../contract/headers.ts";
-import type { TaskService } from "../service.ts";
+import type { Background, TaskService } from "../service.ts";
 
 /** Media type of Prometheus' text format: https://prometheus.io/docs/instrumenting/exposition_formats/ */
 const TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8";
 
 /** Answers with the state of this process or isolate in Prometheus' text format. It contains no texts and no keys. */
-export function metrics(service: TaskService, tier: Tier): Response {
-  const model = service.ready(() => {});
+export function metrics(service: TaskService, tier: Tier, background: Background): Response {
+  const model = service.ready(background);
   const lines = [
     ...(tier === "edge"
       ? ["# These are the figures of one isolate. The edge has many, and each request can reach another one."]
