@@ -72,3 +72,20 @@ describe("a text that is cut at its left", () => {
     expect(encode("", 3, "left")).toEqual(encode("", 3));
   });
 });
+
+describe("a text whose tokens need places", () => {
+  const { encodePlaced, encodeWindows } = createPackedTokenizer(packed(defaultTokenizerJson()), VOCABULARY);
+  const [words, word] = ["to be or not ".repeat(150_000), "a".repeat(500_001)];
+
+  it("may be longer than 500,000 characters if its beginning is enough", () => {
+    expect(encodePlaced(words, 8).ids).toHaveLength(8);
+    expect(encodePlaced(word.slice(1), 8).ids).toHaveLength(3);
+  });
+
+  it("is refused if more characters must be read", () => {
+    const refused = expect.objectContaining({ code: "input_too_long" });
+    expect(() => encodePlaced(word, 8)).toThrow(refused);
+    expect(() => encodePlaced(words, 8, "left")).toThrow(refused);
+    expect(() => encodeWindows("to be", words, { maxTokens: 64, maxQuestionTokens: 8, stride: 8 })).toThrow(refused);
+  });
+});

@@ -24,7 +24,8 @@ export interface Tokenizer {
    * Encodes a text, and tells where its tokens are. Slower than `encode`.
    *
    * @param maxTokens as in `encode`, as is `side`
-   * @throws BertEdgeError `offsets_unsupported` if the artifact has no packed tokenizer
+   * @throws BertEdgeError `offsets_unsupported` if the artifact has no packed tokenizer; `input_too_long` if more than
+   *   500,000 characters of the text must be read
    */
   encodePlaced(text: string, maxTokens: number, side?: Side): PlacedTokens & { tokens: number };
   /**
@@ -34,7 +35,7 @@ export interface Tokenizer {
    * @param options.maxTokens maximum number of ids of a sequence, including special tokens
    * @param options.maxQuestionTokens maximum number of ids of the question; a longer one is truncated
    * @throws BertEdgeError `pairs_unsupported`, `offsets_unsupported`; `input_too_long` if a sequence has no room for more
-   *   than `stride` tokens of the text
+   *   than `stride` tokens of the text, or if the text has more than 500,000 characters
    */
   encodeWindows(question: string, context: string, options: WindowOptions): TextWindow[];
   /**
@@ -111,6 +112,9 @@ export interface TokenizerParts {
   placedContentOf?: ((text: string) => PlacedContent) | undefined;
 }
 
+/** Characters for which places can be found. Each needs up to 140 bytes meanwhile, and an isolate has 128 MB. */
+const MAX_PLACED_CHARACTERS = 500_000;
+
 /** Characters of a text that are read first, for each token that is needed. English texts have 4 to 5. */
 const FIRST_CHARACTERS = 16;
 const firstLength = (room: number): number => FIRST_CHARACTERS * (room + 1);
@@ -131,12 +135,17 @@ export function tokenizerOf({
   longestWord,
   splitsAtBlanks,
   contentOf,
-  placedContentOf = offsetsUnsupported,
+  placedContentOf: placedContentOfAny = offsetsUnsupported,
   unknownId,
   vocabulary,
 }: TokenizerParts): Tokenizer {
   /** Returns the ids of a text, or more than `room` ids of its beginning. */
   const beginningOf = (text: string, room: number): number[] => readEnough(contentOf, (ids) => ids.length, text, room);
+
+  function placedContentOf(text: string): PlacedContent {
+    if (text.length > MAX_PLACED_CHARACTERS) throw tooLongForPlaces(text.length);
+    return placedContentOfAny(text);
+  }
 
   /** @param read reads a text, or only its beginning, and may stop after more than `enough` tokens */
   function readEnough<T>(
@@ -276,6 +285,13 @@ const offsetsUnsupported = (): never => {
     },
   );
 };
+
+const tooLongForPlaces = (length: number) =>
+  new BertEdgeError(
+    "input_too_long",
+    `A text has ${length} characters. The places of its tokens can be found in at most ${MAX_PLACED_CHARACTERS}.`,
+    { hint: "Split the text, and send its parts." },
+  );
 
 const questionTooLong = (room: number, stride: number) =>
   new BertEdgeError(
