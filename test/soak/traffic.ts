@@ -3,8 +3,7 @@ import { KEY } from "./deployment.ts";
 import { MODELS } from "./models.ts";
 
 const DEADLINE_MS = 120_000;
-/** Size of the longest text. With its JSON around it, it is just below the default limit of a body. */
-const LONG_CHARACTERS = 1_900_000;
+const LONG_BYTES = 1_900_000;
 const LONGEST_WAIT_MS = 60;
 
 const words = "to be or not that is the question whether tis nobler in mind suffer slings and arrows of fortune".split(
@@ -27,7 +26,12 @@ const pick = <T>(items: readonly T[], random: () => number): T => items[Math.flo
 /** Draws a text. There are few different ones, so that answers can be compared. */
 const textOf = (length: number, which: number): string =>
   Array.from({ length }, (_, i) => words[(i * 7 + which) % words.length]).join(" ");
-const longText = (which: number): string => `${textOf(200, which)} `.repeat(2_000).slice(0, LONG_CHARACTERS);
+/** Words, and texts without blanks: one long word, Japanese, and Korean, whose syllables are decomposed. */
+const longParts = [`${textOf(200, 0)} `, "slings", "吾輩は猫である。名前はまだ無い。", "대한민국의모든권력은", "éàüñç"];
+const longText = (which: number): string => {
+  const part = longParts[which] as string;
+  return part.repeat(Math.floor(LONG_BYTES / Buffer.byteLength(part)));
+};
 
 function draw(random: () => number): Shot {
   const which = Math.floor(random() * 5);
@@ -50,7 +54,9 @@ function draw(random: () => number): Shot {
   if (at < 0.98) return wrong(random, shot);
   const model = pick(MODELS, random);
   if (random() < 0.5) return shot("2 MB", [longText(which)], { model });
-  return shot("2 MB, refused", [longText(which)], { model, fields: { truncate: false }, statuses: [400] });
+  // A word of WordPiece that is too long is one token.
+  const statuses = [200, 400];
+  return shot("2 MB, not cut", [longText(which)], { model, fields: { truncate: false }, statuses });
 }
 
 function wrong(
