@@ -58,7 +58,7 @@ const errorOf = (outputs: Tensors, reference: Tensors): number =>
     }),
   );
 
-async function largestShare(stored: RandomExport, original: string, result: Uint8Array): Promise<number> {
+async function largestShare(stored: RandomExport, original: string, result: Uint8Array<ArrayBuffer>): Promise<number> {
   let largest = 0;
   const feeds = stored.inputs.map(toTensors);
   for (const rewriting of rewritings) {

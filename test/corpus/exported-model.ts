@@ -15,7 +15,7 @@ export const casesIn = (folder: string): string[] =>
 /** Expects a model file to compute the stored outputs of an export. */
 export async function expectStoredOutputs(
   stored: ExportCase,
-  model: Uint8Array | string,
+  model: Uint8Array<ArrayBuffer> | string,
   rewriting: Rewriting,
 ): Promise<void> {
   const found = await runModel(model, stored.inputs.map(toTensors), rewriting);

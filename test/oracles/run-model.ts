@@ -1,4 +1,5 @@
-import * as ort from "onnxruntime-node";
+import type * as ort from "onnxruntime-node";
+import { ortFileSession } from "#sdk/compile/evaluate/ort-session.ts";
 import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
 import { fromOnnx } from "#sdk/compile/onnx/from-onnx.ts";
@@ -19,14 +20,12 @@ const LOG_FATAL = 4;
 
 /** Runs a model, given as bytes or as a path, on each of `feeds`. */
 export async function runModel(
-  model: Uint8Array | string,
+  model: Uint8Array<ArrayBuffer> | string,
   feeds: readonly Tensors[],
   rewriting: Rewriting = "disabled",
 ): Promise<Tensors[]> {
   const options = { graphOptimizationLevel: rewriting, intraOpNumThreads: 1, logSeverityLevel: LOG_FATAL } as const;
-  const session = await (typeof model === "string"
-    ? ort.InferenceSession.create(model, options)
-    : ort.InferenceSession.create(model, options));
+  const session = await ortFileSession(model, options);
   try {
     const results: Tensors[] = [];
     for (const feed of feeds) results.push((await session.run(feed)) as Tensors);

@@ -1,8 +1,8 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Parity } from "../../artifact/manifest.ts";
 import type { TokenSequence } from "../../runtime/engine/engine.ts";
-import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
 import { sentenceVector } from "../../runtime/tasks/sentence-vector.ts";
+import { ortFileSession } from "../evaluate/ort-session.ts";
 import { fromOrt } from "../evaluate/ort-tensor.ts";
 import { tokenBatches } from "../evaluate/token-batches.ts";
 import { concatenate } from "../graph/concatenate.ts";
@@ -76,10 +76,8 @@ export const modelAgreementInSubprocess = (
 /** Sort key of a result: NaN is worse than any number. */
 const rank = ({ meanCosine }: Parity): number => (Number.isNaN(meanCosine) ? Number.NEGATIVE_INFINITY : meanCosine);
 
-async function sessionOf(path: string, graphOptimizationLevel: "disabled" | "all") {
-  const { InferenceSession } = await onnxruntimeNode();
-  return InferenceSession.create(path, { graphOptimizationLevel, intraOpNumThreads: 1, logSeverityLevel: 4 });
-}
+const sessionOf = (path: string, graphOptimizationLevel: "disabled" | "all") =>
+  ortFileSession(path, { graphOptimizationLevel, intraOpNumThreads: 1, logSeverityLevel: 4 });
 
 /**
  * Returns one vector for each text of a run: the mean hidden state, the sentence vector or the logits. For outputs with

@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
+import { ortFileSession } from "../evaluate/ort-session.ts";
 import { fromOrt } from "../evaluate/ort-tensor.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
@@ -101,7 +101,7 @@ export async function modelParity(original: string, rewritten: string): Promise<
 const FLOAT16_ERRORS = 2;
 
 /** Path of an ONNX file, or its bytes. */
-type Model = string | Uint8Array;
+type Model = string | Uint8Array<ArrayBuffer>;
 
 /** Runs of a model if onnxruntime's optimizations change nothing: the original, and the result without and with them. */
 const COMPARED_RUNS = 3;
@@ -114,11 +114,8 @@ const isDefined = (run: Run): run is ModelRun => run !== undefined;
 
 /** @throws BertEdgeError `parity_impossible` when onnxruntime cannot load the model */
 async function sessionOf(which: Which, model: Model, graphOptimizationLevel: Level) {
-  const { InferenceSession } = await onnxruntimeNode();
   const options = { graphOptimizationLevel, logSeverityLevel: 4, intraOpNumThreads: 1 } as const;
-  const loading =
-    typeof model === "string" ? InferenceSession.create(model, options) : InferenceSession.create(model, options);
-  return loading.catch((cause: Error) => {
+  return ortFileSession(model, options).catch((cause: Error) => {
     throw new BertEdgeError("parity_impossible", `onnxruntime cannot load the ${which} model: ${cause.message}`, {
       hint:
         which === "original"

@@ -1,19 +1,41 @@
 import type * as ort from "onnxruntime-node";
 import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
+import { overflowsInt8 } from "../../runtime/engine/ort-node/overflows-int8.ts";
 import { release } from "../files/large-buffers.ts";
 import type { Graph } from "../graph/graph.ts";
+import { fromOnnx } from "../onnx/from-onnx.ts";
+import { readOnnx } from "../onnx/read-onnx.ts";
 import { encodeOnnx } from "../onnx/to-onnx.ts";
+import { decodeModel } from "../proto/decode-model.ts";
+import { exactGraph } from "./exact-graph.ts";
+
+type SessionOptions = ort.InferenceSession.SessionOptions;
 
 /** Creates an onnxruntime session for a graph. The session has its own copy of the weights; the encoded file is freed. */
-export async function ortSession(
-  graph: Graph,
-  options: ort.InferenceSession.SessionOptions,
-): Promise<ort.InferenceSession> {
+export async function ortSession(graph: Graph, options: SessionOptions): Promise<ort.InferenceSession> {
   const { InferenceSession } = await onnxruntimeNode();
-  const file = encodeOnnx(graph);
+  const file = encodeOnnx(await exactGraph(graph));
   try {
     return await InferenceSession.create(file, options);
   } finally {
     release(file);
   }
+}
+
+/**
+ * Creates an onnxruntime session for an ONNX file that computes int8 exactly on this CPU.
+ *
+ * @param file its path or bytes
+ */
+export async function ortFileSession(
+  file: string | Uint8Array<ArrayBuffer>,
+  options: SessionOptions,
+): Promise<ort.InferenceSession> {
+  const { InferenceSession } = await onnxruntimeNode();
+  if (await overflowsInt8()) {
+    const graph = fromOnnx(typeof file === "string" ? await readOnnx(file) : decodeModel(file));
+    const exact = await exactGraph(graph);
+    if (exact !== graph) return ortSession(exact, options);
+  }
+  return typeof file === "string" ? InferenceSession.create(file, options) : InferenceSession.create(file, options);
 }

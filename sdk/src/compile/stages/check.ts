@@ -8,6 +8,7 @@ import { parity } from "../accuracy/parity.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import type { TaskData } from "../accuracy/task-data.ts";
 import { differ } from "../accuracy/varies.ts";
+import { exactGraph } from "../evaluate/exact-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { ModelSource } from "../model/model-source.ts";
 import { inputsOf } from "../model/task-inputs.ts";
@@ -58,7 +59,8 @@ export const checkFusion: KeyedStage<CheckFusionInput, CheckedFusion> = {
       if (!model.config.rotaryTheta) await assertLongest(model, session);
       return model.compute(session, inputsOf(model.task, probeTexts));
     });
-    const original = { path: await graphFile(model.graph, folder), engine: "ort-node", optimize: false } as const;
+    const unfused = await graphFile(await exactGraph(model.graph), folder);
+    const original = { path: unfused, engine: "ort-node", optimize: false } as const;
     const reference = await withSession(original, during("compare with the unfused graph"), (session) =>
       model.compute(session, inputsOf(model.task, probeTexts)),
     );

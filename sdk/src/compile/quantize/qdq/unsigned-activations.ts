@@ -1,6 +1,6 @@
 import type { Attribute } from "../../graph/attribute.ts";
 import type { Node, Value } from "../../graph/node.ts";
-import { type Tensor, tensor } from "../../graph/tensor.ts";
+import { UNSIGNED_ZERO, unsigned } from "../../graph/unsigned.ts";
 import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
 import { hasOneElement } from "./dequantized.ts";
 
@@ -8,8 +8,6 @@ import { hasOneElement } from "./dequantized.ts";
 //
 // Rounding and saturation are the same. onnxruntime's fast kernels for x86 and WebAssembly need uint8 activations, and
 // QAttention supports no other type.
-
-const OFFSET = 128;
 
 export const unsignedActivations: Rule = rule("unsigned activation", {
   roots: ["QuantizeLinear"],
@@ -36,18 +34,8 @@ const hasKnownZero = ({ inputs: [, scale, zero] }: Node) =>
   zero ? zero.constant !== undefined : scale !== undefined && hasOneElement(scale);
 
 function shifted({ root, constant }: Rewrite, zero: Value | undefined): Value {
-  return constant(`${root.origin}/zero_point`, unsigned(zero?.constant ?? NONE));
+  return constant(`${root.origin}/zero_point`, zero?.constant ? unsigned(zero.constant) : UNSIGNED_ZERO);
 }
-
-const NONE: Tensor = tensor("int8", [], Int8Array.of(0));
-
-/** Adds 128 to every number of an int8 tensor by flipping the top bit of its byte. */
-const unsigned = ({ shape, data }: Tensor): Tensor =>
-  tensor(
-    "uint8",
-    shape,
-    data.map((byte) => byte ^ OFFSET),
-  );
 
 /** Returns the attributes without output_dtype, because the zero point determines the type. */
 function attributesOf({ attributes }: Node): Record<string, Attribute> {

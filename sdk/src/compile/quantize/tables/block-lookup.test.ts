@@ -49,7 +49,7 @@ function lookup(width: number, precision: TablePrecision | undefined): Graph | u
   return graph;
 }
 
-const engines: [string, (model: Uint8Array, feeds: Tensors) => Promise<Tensors>][] = [
+const engines: [string, (model: Uint8Array<ArrayBuffer>, feeds: Tensors) => Promise<Tensors>][] = [
   ["native", runOnnx],
   ["WebAssembly", runWeb],
 ];

@@ -7,6 +7,7 @@ import { mergedRuns } from "../merged-runs.ts";
 import { type OrtSession, ortRun } from "../ort-run.ts";
 import { inBatches } from "../with-head.ts";
 import { onnxruntimeNode } from "./onnxruntime-node.ts";
+import { EXACT_INT8, overflowsInt8 } from "./overflows-int8.ts";
 import { sessionThreads } from "./session-threads.ts";
 
 export type { Destination } from "../../../artifact/fill.ts";
@@ -76,12 +77,13 @@ export function ortNodeEngine({
         const target = provider === "cpu" ? "regional-cpu" : "regional-gpu";
         try {
           const model = source.path?.(target) ?? (await source.read(target));
+          const isCpu = provider === "cpu";
           const options = {
             executionProviders: [provider],
             graphOptimizationLevel: optimize ? "all" : "disabled",
             ...(threads !== undefined && { intraOpNumThreads: threads }),
+            ...(isCpu && (await overflowsInt8()) && EXACT_INT8),
           } as const;
-          const isCpu = provider === "cpu";
           const session: OrtSession =
             sessions > 0
               ? await sessionThreads({ size: isCpu ? sessions : 1, model, options })
