@@ -1,57 +1,22 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import type { Miniflare } from "miniflare";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { BertEdge } from "#sdk/client/index.ts";
-import { prepare } from "#sdk/compile/commands/prepare.ts";
-import { openFolder } from "#sdk/storage/folder-artifact.ts";
-import { publish } from "#sdk/storage/publish.ts";
-import { r2Publisher, type WritableR2Bucket } from "#sdk/storage/r2-publisher.ts";
-import { fencesOf } from "../docs/fences.ts";
-import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
-import { workerModules } from "../fixtures/worker-modules.ts";
+import { exampleOf, exampleWorkers } from "./example-worker.ts";
 
 const ORIGIN = "https://page.example";
 
 /** The README's example of an app that mounts the routes. */
-const example = fencesOf("README.md").find(({ code }) => code.includes("app.route("))?.code ?? "";
+const example = exampleOf("README.md", "app.route(");
 
 /** The same app with `createEdgeApp` instead of `embeddings`. */
 const withEdgeApp = example.replaceAll("embeddings", "createEdgeApp").replaceAll("/v1/createEdgeApp", "/v1/embeddings");
 
-let folder: string;
-let prepared: Awaited<ReturnType<typeof openFolder>>;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "bert-edge-own-app-"));
-  const [model, out] = [join(folder, "checkpoint"), join(folder, "artifact")];
-  await writePreparableCheckpoint(model);
-  await prepare({ model, out, name: "bert-edge-mini", targets: ["edge"] });
-  prepared = await openFolder(out);
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
-
-/** Runs a Worker whose bucket has the model. */
-async function startWorker(code: string, bindings: Record<string, string>): Promise<Miniflare> {
-  const worker = new Miniflare(
-    convertV4MiniflareOptions({
-      modules: await workerModules({ stdin: { contents: code, loader: "ts", resolveDir: process.cwd() } }),
-      modulesRoot: "/",
-      compatibilityDate: "2026-11-01",
-      bindings,
-      r2Buckets: ["MODELS"],
-      host: "127.0.0.1",
-      port: 0,
-    }),
-  );
-  await publish(prepared, r2Publisher((await worker.getR2Bucket("MODELS")) as unknown as WritableR2Bucket));
-  return worker;
-}
+const start = exampleWorkers();
 
 describe("the Worker in the package's README", () => {
   it("compares two texts for callers with a key", async () => {
-    const code = fencesOf("sdk/README.md").find(({ code }) => code.includes("createEdgeApp<"))?.code ?? "";
-    const worker = await startWorker(code.replace('"my-model"', '"bert-edge-mini"'), { API_KEYS: "key" });
+    const code = exampleOf("sdk/README.md", "createEdgeApp<").replace('"my-model"', '"bert-edge-mini"');
+    const worker = await start(code, { bindings: { API_KEYS: "key" } });
     onTestFinished(() => worker.dispose());
     const similarity = async (query: string, key: string) => {
       const url = new URL(`/v1/similar?${query}`, await worker.ready);
@@ -75,7 +40,7 @@ describe.each([
   let url: URL;
   beforeAll(async () => {
     expect(code).toContain(made.replace("()", "<Env>("));
-    worker = await startWorker(code, { API_KEY: "key", SEARCH_TOKEN: "token" });
+    worker = await start(code, { bindings: { API_KEY: "key", SEARCH_TOKEN: "token" } });
     url = await worker.ready;
   });
   afterAll(() => worker?.dispose());
