@@ -32,6 +32,7 @@ export const menu: readonly Section[] = [
   [
     "Reference",
     [
+      ["settings.md", "Settings"],
       ["errors.md", "Errors"],
       ["glossary.md", "Glossary"],
       ["limits.md", "Limits"],
