@@ -81,8 +81,27 @@ describe("wrong usage", () => {
   ])("exits with 2, the reason on stderr and nothing on stdout: %s", async (_, args) => {
     const { code, stdout, stderr } = await bertEdge(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toMatch(/error: |Usage: bert-edge/);
+    expect(stderr).toMatch(/^Error usage_invalid: .+\n {2}.*See bert-edge.* --help\.$|^Usage: bert-edge/m);
     expect(stderr).not.toContain("    at ");
+  });
+
+  it.each([
+    ["a missing option", ["list"], "The option --store <place> is missing."],
+    ["too many arguments", ["models", "extra"], "There are 1 arguments instead of 0: extra."],
+    ["a value that is not a URL", ["check", "URL", "--model", "x"], "<url> cannot be URL."],
+    ["an unknown code", ["explain", "nope"], "<code> cannot be nope."],
+    ["an option of a nested command", ["keys", "new", "--bogus"], "There is no option --bogus."],
+    ["a combination", ["quantize", "x", "y", "--mode", "fp16", "--table", "int4"], "--table and --feed-forward have"],
+  ])("is one JSON document on stdout with --json: %s", async (_, args, message) => {
+    const { code, stdout } = await bertEdge([...args, "--json"]);
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toEqual({
+      error: {
+        code: "usage_invalid",
+        message: expect.stringContaining(message),
+        hint: expect.stringContaining("--help"),
+      },
+    });
   });
 });
 
@@ -180,6 +199,13 @@ describe("models", () => {
 });
 
 describe("explain", () => {
+  it.each(["INPUT_TOO_LONG", "input_too_long:", "Error input_too_long: A text", "http_503"])(
+    "knows %s",
+    async (code) => {
+      expect(await bertEdge(["explain", code])).toMatchObject({ code: 0, stderr: "" });
+    },
+  );
+
   it("says when an error occurs, its HTTP status, and how to fix it", async () => {
     const { code, stdout, stderr } = await bertEdge(["explain", "input_too_long"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -198,21 +224,12 @@ describe("explain", () => {
 });
 
 describe("completion", () => {
-  it("completes commands and options in bash", async () => {
-    const { stdout } = await bertEdge(["completion", "bash"]);
-    const complete = (words: string[]) => {
-      const script = `${stdout}\nCOMP_WORDS=(bert-edge ${words.join(" ")}); COMP_CWORD=${words.length}; _bert_edge; echo "\${COMPREPLY[@]}"`;
-      return spawnSync("bash", ["-c", script], { encoding: "utf8" }).stdout.trim();
-    };
-    expect(complete(["pre"])).toBe("prepare");
-    expect(complete(["publish", "--en"])).toBe("--endpoint");
-    expect(complete(["keys", "n"])).toBe("new");
-  });
-
-  it.each(["zsh", "fish"])("prints a script for %s with all commands", async (shell) => {
-    const { code, stdout } = await bertEdge(["completion", shell]);
-    expect(code).toBe(0);
-    for (const command of ["prepare", "doctor", "explain"]) expect(stdout).toContain(command);
+  it.each(["bash", "zsh", "fish"])("prints a script for %s, alone or in a JSON document", async (shell) => {
+    const { code, stdout, stderr } = await bertEdge(["completion", shell]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain("prepare");
+    const { stdout: json } = await bertEdge(["completion", shell, "--json"]);
+    expect(JSON.parse(json)).toEqual({ shell, script: stdout.trimEnd() });
   });
 });
 
@@ -484,6 +501,15 @@ describe("embed", () => {
     expect(code).toBe(0);
     expect(vectors(stdout).map(({ length }) => length)).toEqual(lines.map(() => 16));
     for (const vector of vectors(stdout)) expect(Math.abs(Math.hypot(...vector) - 1)).toBeLessThan(1e-6);
+    const { stdout: json } = await bertEdge(["embed", artifact, "--engine", engine, "--json"], { stdin });
+    expect(JSON.parse(json)).toEqual({
+      model: "tiny",
+      version: expect.stringMatching(/^[0-9a-f]{12}$/),
+      vectors: stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line)),
+    });
   });
 
   it("uses the edge engine for an artifact that has no other", async () => {
