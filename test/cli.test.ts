@@ -276,6 +276,19 @@ describe("doctor", () => {
         ["model", "models/tiny", "ok"],
       ]),
     );
+    // Each of several models is examined, and a damaged one hides nothing.
+    await writeFile(join(root, "models/tiny/manifest.json"), "{");
+    await writeFile(config, settings.replace("bert-edge-mini", "tiny, other"));
+    const damaged = await doctor(root);
+    expect(damaged.code).toBe(1);
+    expect(damaged.report.findings.map(({ check, where, level }) => [check, where, level])).toEqual(
+      expect.arrayContaining([
+        ["project", "wrangler.toml", "ok"],
+        ["page", "node_modules/bert-edge/dist/page", "ok"],
+        ["model", "models/tiny", "broken"],
+        ["model", "models/other", "note"],
+      ]),
+    );
     await writeFile(config, `${settings.replace("functions/edge.ts", "functions/gone.ts")}\n[limits]\ncpu_ms = 50\n`);
     const { code, report } = await doctor(root);
     expect([code, report.ok]).toEqual([1, false]);
