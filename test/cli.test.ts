@@ -150,6 +150,21 @@ describe("deploy", () => {
     const config = join(root, "wrangler.toml");
     await writeFile(config, (await readFile(config, "utf8")).replace("bert-edge-mini", "tiny"));
     await refused("login_missing", "npx wrangler login");
+
+    const dryRun = await bertEdge(["deploy", "--model", artifact, "--secrets", secrets, "--json", "--dry-run"], {
+      cwd: root,
+      env,
+    });
+    expect(dryRun.code).toBe(0);
+    const { steps } = JSON.parse(dryRun.stdout) as { steps: { name: string; state: string; why?: string }[] };
+    expect(steps.map(({ name, state }) => `${name} ${state}`)).toEqual([
+      "bucket unknown",
+      "model unknown",
+      "secrets unknown",
+      "worker planned",
+    ]);
+    expect(steps[0]?.why).toBe("wrangler is not logged in to Cloudflare.");
+    expect(dryRun.stderr).toContain("Not looked at: wrangler is not logged in");
   });
 });
 
