@@ -319,6 +319,7 @@ describe("work that fails", () => {
 
   it.each([
     ["onnx_missing", ["inspect", nowhere]],
+    ["service_failed", ["inspect", "HTTP://127.0.0.1:1", "--json"]],
     ["checkpoint_missing", ["prepare", nowhere, "--out", join(nowhere, "out"), "--json"]],
     ["artifact_missing", ["embed", nowhere]],
     ["setting_invalid", ["check", "http://127.0.0.1:1", "--model", nowhere]],
