@@ -25,7 +25,11 @@ describe("wrong usage", () => {
   it.each([
     [["surgeon"], "There is no command surgeon.", "See bert-edge --help."],
     [["embd"], "There is no command embd.", "Did you mean embed? See bert-edge --help."],
-    [["keys", "new", "extra"], "There are 1 arguments instead of 0: extra.", "See bert-edge keys new --help."],
+    [
+      ["keys", "new", "extra"],
+      "There are too many arguments: extra. The command takes 0.",
+      "See bert-edge keys new --help.",
+    ],
     [
       ["keys", "hash", "--name", "a b"],
       /^--name <name> cannot be a b\. Use 1 to 64/,

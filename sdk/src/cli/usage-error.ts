@@ -9,8 +9,8 @@ const sentences: readonly (readonly [message: RegExp, sentence: string])[] = [
   [/^required option '(.*)' not specified$/s, "The option $1 is missing."],
   [/^option '(.*)' argument missing$/s, "The option $1 has no value."],
   [
-    /^too many arguments.*Expected (\d+) arguments? but got (\d+): (.*)\.$/s,
-    "There are $2 arguments instead of $1: $3.",
+    /^too many arguments.*Expected (\d+) arguments? but got \d+: (.*)\.$/s,
+    "There are too many arguments: $2. The command takes $1.",
   ],
   [/^option '(.*?)' argument '(.*)' is invalid\. (.*)$/s, "$1 cannot be $2. $3"],
   [/^command-argument value '(.*)' is invalid for argument '(.*?)'\. (.*)$/s, "<$2> cannot be $1. $3"],
