@@ -13,6 +13,7 @@ export default defineConfig({
       "create-bert-edge/src/**/*.test.ts",
       "test/**/*.test.ts",
       "bench/**/*.test.ts",
+      "release/*.test.ts",
     ],
     // Subprocesses run the sources: Node keeps their compiled form here instead of stripping types at every start.
     env: {

@@ -1,87 +1,101 @@
-// Measures a sentence encoder beside transformers.js, which is installed from a registry: one text at a time, in turns, on one thread.
+// Measures a sentence encoder beside transformers.js, which is installed from a registry: one text at a time, in turns, on one
+// thread. Each engine has a process of its own. Memory is that of its process after the text; bytes are the files of the model.
 //
 //     npm run bench:transformers -- <folder with model.onnx and the files of the checkpoint>
-import { cp, mkdir, mkdtempDisposable, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempDisposable, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { sentenceEncoder } from "#sdk/artifact/manifest.ts";
 import { table } from "#sdk/cli/output.ts";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
-import { engineOnThisMachine } from "#sdk/local/engines.ts";
-import { loadArtifact } from "#sdk/runtime/load-published.ts";
 import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
-import { runCommand } from "#test/fixtures/run-command.ts";
+import { median } from "./run-tool.ts";
+import type { Answer } from "./transformers/child.ts";
+import { type EngineName, engines, type Measured, PACKAGE, poolingNames } from "./transformers/engines.ts";
+import { installTransformers, onnxFiles } from "./transformers/install.ts";
 
-const PACKAGE = "@huggingface/transformers";
+/** The version of transformers.js that docs/comparison.md compares with. */
+const VERSION = "4.3.1";
 const ROUNDS = 40;
 const WARM_UP = 3;
 
-type Embed = (text: string) => Promise<Float32Array>;
-interface Transformers {
-  readonly env: { localModelPath: string; allowRemoteModels: boolean };
-  pipeline(
-    task: "feature-extraction",
-    model: string,
-    options: object,
-  ): Promise<(text: string, options: object) => Promise<{ data: Float32Array }>>;
+const [model] = process.argv.slice(2);
+if (model === undefined) {
+  console.error("Give the folder of a model: npm run bench:transformers -- <folder>");
+  process.exit(2);
 }
+const float32 = await onnxFiles(model);
 
 const words = "the cat sat on the mat and looked at the house while rain fell on the old streets of the town".split(
   " ",
 );
 const texts = [4, 30, 120].map((length) => Array.from({ length }, (_, i) => words[i % words.length]).join(" "));
 
-const [model = ""] = process.argv.slice(2);
 await using folder = await mkdtempDisposable(join(tmpdir(), "bert-edge-transformers-"));
-const peer = await transformers(model, folder.path);
 const out = join(folder.path, "artifact");
 await prepare({ model, out, name: "measured", targets: ["edge", "regional-cpu"] });
-const artifact = await openFolder(out);
-const ours = async (engine: "wasm" | "ort-node"): Promise<Embed> => {
-  const loaded = await loadArtifact(artifact, await engineOnThisMachine(engine));
-  return async (text) => (await loaded.embed([text]))[0] ?? new Float32Array();
+const { pooling, normalize, targets } = sentenceEncoder((await openFolder(out)).manifest);
+if (poolingNames[pooling] === undefined) {
+  console.error(`transformers.js has no pooling "${pooling}", so vectors of this model cannot be compared.`);
+  process.exit(1);
+}
+await installTransformers(folder.path, VERSION, model);
+
+const measured: Measured = { artifact: out, installed: folder.path, pooling, normalize };
+const files: Readonly<Record<EngineName, readonly string[]>> = {
+  "transformers.js, float32": float32,
+  "edge, WebAssembly": [join(out, targets.edge?.model ?? "")],
+  "region, CPU": [join(out, targets["regional-cpu"]?.model ?? "")],
 };
-const runs = {
-  "transformers.js, float32": peer,
-  "edge, WebAssembly": await ours("wasm"),
-  "region, CPU": await ours("ort-node"),
-};
+const names = Object.keys(engines) as EngineName[];
+const children = await Promise.all(names.map(started));
 
 const rows: string[][] = [];
 for (const text of texts) {
-  const times = new Map(Object.keys(runs).map((name) => [name, [] as number[]]));
-  const vectors = new Map<string, Float32Array>();
+  const answers = new Map(names.map((name) => [name, [] as Answer[]]));
   for (let round = 0; round < WARM_UP + ROUNDS; round++) {
-    for (const [name, embed] of Object.entries(runs)) {
-      const start = performance.now();
-      vectors.set(name, await embed(text));
-      if (round >= WARM_UP) times.get(name)?.push(performance.now() - start);
+    for (const { name, ask } of children) {
+      const answer = await ask(text);
+      if (round >= WARM_UP) answers.get(name)?.push(answer);
     }
   }
-  const exact = vectors.get("transformers.js, float32") ?? new Float32Array();
-  for (const [name, measured] of times) {
-    const median = measured.sort((a, b) => a - b)[ROUNDS >> 1] ?? 0;
-    const agreement = cosine(vectors.get(name) ?? exact, exact).toFixed(5);
-    rows.push([`${text.split(" ").length} words`, name, `${median.toFixed(2)} ms`, agreement]);
+  const exact = answers.get("transformers.js, float32")?.at(-1)?.vector ?? [];
+  for (const [name, all] of answers) {
+    const { vector = [], rssMB = 0 } = all.at(-1) ?? {};
+    rows.push([
+      `${text.split(" ").length} words`,
+      name,
+      `${median(all.map(({ ms }) => ms)).toFixed(2)} ms`,
+      `${rssMB.toFixed(0)} MB`,
+      `${((await bytesOf(files[name])) / 1e6).toFixed(1)} MB`,
+      cosine(Float32Array.from(vector), Float32Array.from(exact)).toFixed(5),
+    ]);
   }
 }
-console.log(table(["text", "engine", "median", "cosine to float32"], rows));
+for (const { stop } of children) stop();
+console.log(`${PACKAGE} ${VERSION}, ${pooling} pooling, medians of ${ROUNDS} rounds`);
+console.log(table(["text", "engine", "median", "memory", "model", "cosine to float32"], rows));
 
-/** Installs transformers.js, and opens the float32 model with it. */
-async function transformers(model: string, folder: string): Promise<Embed> {
-  await writeFile(join(folder, "package.json"), '{"private": true}');
-  // The install script of onnxruntime-node only downloads CUDA libraries.
-  await runCommand(folder, "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", PACKAGE);
-  const models = join(folder, "models");
-  await mkdir(join(models, "measured/onnx"), { recursive: true });
-  await cp(model, join(models, "measured"), { recursive: true });
-  await cp(model, join(models, "measured/onnx"), { recursive: true });
-  const entry = createRequire(join(folder, "package.json")).resolve(PACKAGE);
-  const { env, pipeline } = (await import(pathToFileURL(entry).href)) as Transformers;
-  Object.assign(env, { localModelPath: `${models}/`, allowRemoteModels: false });
-  const options = { dtype: "fp32", session_options: { intraOpNumThreads: 1 } };
-  const extract = await pipeline("feature-extraction", "measured", options);
-  return async (text) => (await extract(text, { pooling: "mean", normalize: true })).data;
+async function started(name: EngineName) {
+  const child = fork(join(import.meta.dirname, "transformers/child.ts"), [name, JSON.stringify(measured)]);
+  const failed = once(child, "exit").then(() => Promise.reject(new Error(`The process of ${name} ended.`)));
+  failed.catch(() => {});
+  await Promise.race([once(child, "message"), failed]);
+  return {
+    name,
+    async ask(text: string): Promise<Answer> {
+      child.send(text);
+      const [answer] = (await Promise.race([once(child, "message"), failed])) as [Answer];
+      return answer;
+    },
+    stop: () => void child.kill(),
+  };
+}
+
+async function bytesOf(paths: readonly string[]): Promise<number> {
+  const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
 }

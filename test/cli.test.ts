@@ -81,8 +81,27 @@ describe("wrong usage", () => {
   ])("exits with 2, the reason on stderr and nothing on stdout: %s", async (_, args) => {
     const { code, stdout, stderr } = await bertEdge(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toMatch(/error: |Usage: bert-edge/);
+    expect(stderr).toMatch(/^Error usage_invalid: .+\n {2}.*See bert-edge.* --help\.$|^Usage: bert-edge/m);
     expect(stderr).not.toContain("    at ");
+  });
+
+  it.each([
+    ["a missing option", ["list"], "The option --store <place> is missing."],
+    ["too many arguments", ["models", "extra"], "There are too many arguments: extra. The command takes 0."],
+    ["a value that is not a URL", ["check", "URL", "--model", "x"], "<url> cannot be URL."],
+    ["an unknown code", ["explain", "nope"], "<code> cannot be nope."],
+    ["an option of a nested command", ["keys", "new", "--bogus"], "There is no option --bogus."],
+    ["a combination", ["quantize", "x", "y", "--mode", "fp16", "--table", "int4"], "--table and --feed-forward have"],
+  ])("is one JSON document on stdout with --json: %s", async (_, args, message) => {
+    const { code, stdout } = await bertEdge([...args, "--json"]);
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toEqual({
+      error: {
+        code: "usage_invalid",
+        message: expect.stringContaining(message),
+        hint: expect.stringContaining("--help"),
+      },
+    });
   });
 });
 
@@ -131,6 +150,21 @@ describe("deploy", () => {
     const config = join(root, "wrangler.toml");
     await writeFile(config, (await readFile(config, "utf8")).replace("bert-edge-mini", "tiny"));
     await refused("login_missing", "npx wrangler login");
+
+    const dryRun = await bertEdge(["deploy", "--model", artifact, "--secrets", secrets, "--json", "--dry-run"], {
+      cwd: root,
+      env,
+    });
+    expect(dryRun.code).toBe(0);
+    const { steps } = JSON.parse(dryRun.stdout) as { steps: { name: string; state: string; why?: string }[] };
+    expect(steps.map(({ name, state }) => `${name} ${state}`)).toEqual([
+      "bucket unknown",
+      "model unknown",
+      "secrets unknown",
+      "worker planned",
+    ]);
+    expect(steps[0]?.why).toBe("wrangler is not logged in to Cloudflare.");
+    expect(dryRun.stderr).toContain("Not looked at: wrangler is not logged in");
   });
 });
 
@@ -180,6 +214,13 @@ describe("models", () => {
 });
 
 describe("explain", () => {
+  it.each(["INPUT_TOO_LONG", "input_too_long:", "Error input_too_long: A text", "http_503"])(
+    "knows %s",
+    async (code) => {
+      expect(await bertEdge(["explain", code])).toMatchObject({ code: 0, stderr: "" });
+    },
+  );
+
   it("says when an error occurs, its HTTP status, and how to fix it", async () => {
     const { code, stdout, stderr } = await bertEdge(["explain", "input_too_long"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -198,21 +239,12 @@ describe("explain", () => {
 });
 
 describe("completion", () => {
-  it("completes commands and options in bash", async () => {
-    const { stdout } = await bertEdge(["completion", "bash"]);
-    const complete = (words: string[]) => {
-      const script = `${stdout}\nCOMP_WORDS=(bert-edge ${words.join(" ")}); COMP_CWORD=${words.length}; _bert_edge; echo "\${COMPREPLY[@]}"`;
-      return spawnSync("bash", ["-c", script], { encoding: "utf8" }).stdout.trim();
-    };
-    expect(complete(["pre"])).toBe("prepare");
-    expect(complete(["publish", "--en"])).toBe("--endpoint");
-    expect(complete(["keys", "n"])).toBe("new");
-  });
-
-  it.each(["zsh", "fish"])("prints a script for %s with all commands", async (shell) => {
-    const { code, stdout } = await bertEdge(["completion", shell]);
-    expect(code).toBe(0);
-    for (const command of ["prepare", "doctor", "explain"]) expect(stdout).toContain(command);
+  it.each(["bash", "zsh", "fish"])("prints a script for %s, alone or in a JSON document", async (shell) => {
+    const { code, stdout, stderr } = await bertEdge(["completion", shell]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain("prepare");
+    const { stdout: json } = await bertEdge(["completion", shell, "--json"]);
+    expect(JSON.parse(json)).toEqual({ shell, script: stdout.trimEnd() });
   });
 });
 
@@ -259,6 +291,19 @@ describe("doctor", () => {
         ["model", "models/tiny", "ok"],
       ]),
     );
+    // Each of several models is examined, and a damaged one hides nothing.
+    await writeFile(join(root, "models/tiny/manifest.json"), "{");
+    await writeFile(config, settings.replace("bert-edge-mini", "tiny, other"));
+    const damaged = await doctor(root);
+    expect(damaged.code).toBe(1);
+    expect(damaged.report.findings.map(({ check, where, level }) => [check, where, level])).toEqual(
+      expect.arrayContaining([
+        ["project", "wrangler.toml", "ok"],
+        ["page", "node_modules/bert-edge/dist/page", "ok"],
+        ["model", "models/tiny", "broken"],
+        ["model", "models/other", "note"],
+      ]),
+    );
     await writeFile(config, `${settings.replace("functions/edge.ts", "functions/gone.ts")}\n[limits]\ncpu_ms = 50\n`);
     const { code, report } = await doctor(root);
     expect([code, report.ok]).toEqual([1, false]);
@@ -274,6 +319,7 @@ describe("work that fails", () => {
 
   it.each([
     ["onnx_missing", ["inspect", nowhere]],
+    ["service_failed", ["inspect", "HTTP://127.0.0.1:1", "--json"]],
     ["checkpoint_missing", ["prepare", nowhere, "--out", join(nowhere, "out"), "--json"]],
     ["artifact_missing", ["embed", nowhere]],
     ["setting_invalid", ["check", "http://127.0.0.1:1", "--model", nowhere]],
@@ -484,6 +530,15 @@ describe("embed", () => {
     expect(code).toBe(0);
     expect(vectors(stdout).map(({ length }) => length)).toEqual(lines.map(() => 16));
     for (const vector of vectors(stdout)) expect(Math.abs(Math.hypot(...vector) - 1)).toBeLessThan(1e-6);
+    const { stdout: json } = await bertEdge(["embed", artifact, "--engine", engine, "--json"], { stdin });
+    expect(JSON.parse(json)).toEqual({
+      model: "tiny",
+      version: expect.stringMatching(/^[0-9a-f]{12}$/),
+      vectors: stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line)),
+    });
   });
 
   it("uses the edge engine for an artifact that has no other", async () => {

@@ -1,5 +1,6 @@
-import { type CANCEL_SYMBOL, cancel, intro, isCancel, select, text } from "@clack/prompts";
+import { type CANCEL_SYMBOL, cancel, intro, isCancel, log, select, text } from "@clack/prompts";
 import type { Flags } from "./flags.ts";
+import { optionsNote } from "./help.ts";
 import { runningPackageManager } from "./package-manager.ts";
 import type { Project } from "./project.ts";
 import { assertUsable, projectName } from "./project-folder.ts";
@@ -35,6 +36,7 @@ export async function chooseInteractively(flags: Flags, userAgent: string | unde
   // Some terminals report no width. Prompts would then have one character per line.
   process.stdout.columns ||= DEFAULT_COLUMNS;
   intro("create-bert-edge");
+  log.message(optionsNote);
   try {
     const folder = flags.folder ?? (await askFolder());
     return {

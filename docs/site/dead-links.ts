@@ -1,25 +1,32 @@
-import { existsSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
-import type { RenderedPage } from "./markdown.ts";
-
 /**
- * Finds links to files and headings that do not exist. Links to other sites are not followed.
+ * Finds links of written pages to files and headings that the site does not have. Links to other sites are not followed.
  *
- * @param root folder of the repository
- * @param pages rendered pages, by path relative to `root`
+ * @param pages HTML of each page, by its name
+ * @param others names of the site's other files
  * @returns `page: target` for each dead link
  */
-export function deadLinks(root: string, pages: ReadonlyMap<string, RenderedPage>): string[] {
-  return [...pages].flatMap(([path, { targets }]) =>
-    targets.filter((target) => isDead(root, path, target, pages)).map((target) => `${path}: ${target}`),
+export function deadLinks(pages: ReadonlyMap<string, string>, others: ReadonlySet<string>): string[] {
+  const anchors = new Map([...pages].map(([name, html]) => [name, idsOf(html)]));
+  const isDead = (page: string, target: string): boolean => {
+    if (/^[a-z]+:/i.test(target)) return false;
+    const [file = "", anchor] = target.split("#");
+    const name = decodeURIComponent(file) || page;
+    const ids = anchors.get(name);
+    if (ids === undefined) return !others.has(name);
+    return anchor !== undefined && !ids.has(decodeURIComponent(anchor));
+  };
+  return [...pages].flatMap(([page, html]) =>
+    targetsOf(html)
+      .filter((target) => isDead(page, target))
+      .map((target) => `${page}: ${target}`),
   );
 }
 
-function isDead(root: string, path: string, target: string, pages: ReadonlyMap<string, RenderedPage>): boolean {
-  if (/^[a-z]+:/.test(target)) return false;
-  const [file = "", anchor] = target.split("#");
-  const found = file === "" ? path : relative(root, join(root, dirname(path), decodeURIComponent(file)));
-  const page = pages.get(found);
-  if (!page) return !existsSync(join(root, found));
-  return anchor !== undefined && !page.anchors.has(anchor);
-}
+const idsOf = (html: string): ReadonlySet<string> =>
+  new Set([...html.matchAll(/<[^>]+\bid="([^"]+)"/g)].map(([, id = ""]) => id));
+
+/** Returns the targets of all tags: links, images and sources of images. Code has no tags, because it is escaped. */
+const targetsOf = (html: string): string[] =>
+  [...html.matchAll(/<[a-z][^>]*>/gi)].flatMap(([tag]) =>
+    [...tag.matchAll(/\s(?:href|src|srcset)="([^"]*)"/g)].map(([, target = ""]) => target.replaceAll("&amp;", "&")),
+  );

@@ -1,47 +1,55 @@
 // Builds the documentation as a static site in dist/docs: `npm run docs`. Fails if a link is dead.
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { apiReference } from "./api-reference.ts";
 import { deadLinks } from "./dead-links.ts";
 import { layout } from "./layout.ts";
-import { type RenderedPage, rendered } from "./markdown.ts";
+import { linkTo, repositoryUrl } from "./link-to.ts";
+import { rendered } from "./markdown.ts";
 import { menu } from "./pages.ts";
+import { siteFiles } from "./site-files.ts";
 
 const root = join(import.meta.dirname, "../..");
 const out = join(root, "dist/docs");
-/** Files of the repository that the site has under another name. */
-const others: Readonly<Record<string, string>> = { "../README.md": "index.html", "docs/": "" };
 
-/** Rewrites a link for the site. Files of the repository that are not part of the site have no page. */
-function linkTo(target: string): string {
-  if (/^[a-z]+:|^#/.test(target)) return target;
-  const [file = "", anchor] = target.split("#");
-  const page = others[file] ?? basename(file).replace(/\.md$/, ".html");
-  return anchor === undefined ? page : `${page}#${anchor}`;
+interface Site {
+  /** HTML of each page, by its name. */
+  readonly pages: ReadonlyMap<string, string>;
+  /** Files that are copied: name in the site → path in the repository. */
+  readonly copies: ReadonlyMap<string, string>;
 }
 
-/** Renders the documents of the repository, by path. */
-export function renderedDocuments(): Map<string, RenderedPage> {
-  const files = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", ...globSync("docs/**/*.md", { cwd: root })];
-  return new Map(files.map((file) => [file, rendered(readFileSync(join(root, file), "utf8"), linkTo)]));
+/** Renders the whole site. */
+export function renderedSite(): Site {
+  const files = siteFiles(root);
+  const { repository } = JSON.parse(readFileSync(join(root, "sdk/package.json"), "utf8")) as { repository?: string };
+  const options = { root, files, repository: repositoryUrl(repository) };
+  const pages = new Map<string, string>();
+  const render = (path: string, name: string, markdown: string) => {
+    const { html, title } = rendered(markdown, linkTo(options, path));
+    pages.set(name, layout(basename(path), title, html));
+  };
+  const copies = new Map([["site.css", "docs/site/site.css"]]);
+  for (const [path, name] of files) {
+    if (path.endsWith(".md")) render(path, name, readFileSync(join(root, path), "utf8"));
+    else copies.set(name, path);
+  }
+  render("docs/api.md", "api.html", apiReference(join(root, "sdk")));
+  return { pages, copies };
 }
 
 /** @returns the dead links; the site is written only if there are none */
 export function buildSite(): string[] {
-  const pages = renderedDocuments();
-  const dead = deadLinks(root, pages);
+  const { pages, copies } = renderedSite();
+  const dead = deadLinks(pages, new Set(copies.keys()));
   if (dead.length > 0) return dead;
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
-  const write = (file: string, { title, html }: RenderedPage) => {
-    const name = file === "README.md" ? "index.html" : `${basename(file, ".md")}.html`;
-    writeFileSync(join(out, name), layout(basename(file), title, html));
-  };
-  for (const [file, page] of pages) write(file, page);
-  write("api.md", rendered(apiReference(join(root, "sdk")), linkTo));
-  cpSync(join(import.meta.dirname, "site.css"), join(out, "site.css"));
-  cpSync(join(root, "docs/images"), join(out, "images"), { recursive: true });
-  for (const file of globSync("docs/*.{svg,json}", { cwd: root })) cpSync(join(root, file), join(out, basename(file)));
+  for (const [name, html] of pages) writeFileSync(join(out, name), html);
+  for (const [name, path] of copies) {
+    mkdirSync(dirname(join(out, name)), { recursive: true });
+    cpSync(join(root, path), join(out, name));
+  }
   return [];
 }
 

@@ -5,36 +5,39 @@ export interface RenderedPage {
   readonly html: string;
   /** Text of the first heading. */
   readonly title: string;
-  /** Ids of the headings, which links can name after `#`. */
-  readonly anchors: ReadonlySet<string>;
-  /** Targets of all links and images, as the page writes them. */
-  readonly targets: readonly string[];
 }
 
-/** Renders a page. Headings have the ids that GitHub gives them. `linkTo` rewrites targets of links and images. */
-export function rendered(markdown: string, linkTo: (target: string) => string): RenderedPage {
+/**
+ * Renders a page. Headings have the ids that GitHub gives them.
+ *
+ * @param linkTo rewrites targets of links and images; a link whose target is undefined becomes plain text
+ */
+export function rendered(markdown: string, linkTo: (target: string) => string | undefined): RenderedPage {
   const slugger = new GithubSlugger();
-  const [anchors, targets] = [new Set<string>(), [] as string[]];
   let title = "";
   const marked = new Marked({
     renderer: {
       heading({ tokens, depth, text }) {
         const html = this.parser.parseInline(tokens);
         const id = slugger.slug(text.replace(/\[([^\]]*)\]\([^)]*\)|[`*]/g, "$1"));
-        anchors.add(id);
         if (title === "") title = html.replace(/<[^>]+>/g, "");
         return `<h${depth} id="${id}">${html}</h${depth}>\n`;
       },
+      // Without a target, only the text is rendered. False renders the link.
+      link({ href, tokens }) {
+        return href === NO_TARGET ? this.parser.parseInline(tokens) : false;
+      },
     },
     walkTokens(token) {
-      if (token.type !== "link" && token.type !== "image") return;
-      targets.push(token.href);
-      token.href = linkTo(token.href);
+      if (token.type === "link") token.href = linkTo(token.href) ?? NO_TARGET;
+      if (token.type === "image") token.href = linkTo(token.href) ?? token.href;
+      if (token.type === "html") {
+        const attribute = /(?<=\s(?:href|src|srcset)=")[^"]*/g;
+        token.text = token.text.replace(attribute, (target: string) => linkTo(target) ?? target);
+      }
     },
   });
-  const html = (marked.parse(markdown) as string).replace(/(?<=(?:src|srcset)=")(images\/[^"]+)/g, (target: string) => {
-    if (!targets.includes(target)) targets.push(target);
-    return target;
-  });
-  return { html, title, anchors, targets };
+  return { html: marked.parse(markdown) as string, title };
 }
+
+const NO_TARGET = "";

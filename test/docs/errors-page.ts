@@ -1,22 +1,17 @@
 import { errorCodes } from "#sdk/artifact/error-codes.ts";
-import type { OwnErrorCode } from "#sdk/client/errors/bert-edge-client-error.ts";
+import { clientCodes } from "#sdk/cli/explanations.ts";
 import { errorStatus } from "#sdk/serve/contract/errors.ts";
 
 const codes = Object.keys(errorCodes).sort() as (keyof typeof errorCodes)[];
 
-const clientCodes = {
-  connection: ["ConnectionError", "The service could not be reached, or the connection was dropped."],
-  response_invalid: ["ConnectionError", "A successful response does not come from bert-edge."],
-  timeout: ["TimeoutError", "No answer came within `timeoutMs`."],
-  version_changed: [
-    "VersionChangedError",
-    "A new version of the model was published during the call. Vectors of different versions cannot be compared.",
-  ],
-  "http_<status>": [
-    "by status: AuthenticationError, InvalidRequestError, RateLimitError or UnavailableError",
-    "The response comes from the platform or from a proxy. JSON errors of your own app keep their code.",
-  ],
-} satisfies Record<OwnErrorCode | "http_<status>", [string, string]>;
+/** The classes of the client's own errors. */
+const thrown: Readonly<Record<keyof typeof clientCodes, string>> = {
+  connection: "ConnectionError",
+  response_invalid: "ConnectionError",
+  timeout: "TimeoutError",
+  version_changed: "VersionChangedError",
+  "http_<status>": "by status: AuthenticationError, InvalidRequestError, RateLimitError or UnavailableError",
+};
 
 /** A Markdown table, aligned as biome formats it. */
 function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -59,6 +54,6 @@ ${table(
 
 ${table(
   ["code", "class", "when"],
-  Object.entries(clientCodes).map(([code, [thrown, when]]) => [`\`${code}\``, thrown, when]),
+  (Object.keys(thrown) as (keyof typeof thrown)[]).map((code) => [`\`${code}\``, thrown[code], clientCodes[code].when]),
 )}
 `;

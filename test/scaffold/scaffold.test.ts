@@ -127,6 +127,9 @@ describe("create-bert-edge", () => {
       const listed = [...list.matchAll(/`([^`]+)`/g)].slice(2).map(([, path]) => path);
       expect(listed.sort()).toEqual(paths);
       expect(paths.length > 0).toBe(!flags.includes("own"));
+      const text = await readFile(join(project, "README.md"), "utf8");
+      expect(/^For another name than `my-model`, .*`wrangler\.toml`/m.test(text)).toBe(flags.includes("own"));
+      expect(text).toContain("/docs`");
     });
 
     it("has the right types", async () => {
@@ -269,6 +272,7 @@ describe("create-bert-edge", () => {
         parent,
         ["stty cols 0;", ...command("my-api")],
         [
+          ["--template, --model, --plan, --region", ""],
           ["Which model do you want to serve?", ENTER],
           ["Which Workers plan do you have?", ENTER],
           ["Do you want a region", CTRL_C],

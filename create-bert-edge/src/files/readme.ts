@@ -48,7 +48,7 @@ const openai = new OpenAI({ baseURL: "http://127.0.0.1:8787/v1", apiKey: "<key>"
 const { data } = await openai.embeddings.create({ model: "${model}", input: ["to be", "not to be"] });
 \`\`\`
 
-node_modules/bert-edge/README.md lists all routes, fields and headers.
+A running Worker lists all routes, fields and headers: http://127.0.0.1:8787/docs, or \`/docs\` of the deployed one.
 
 ## Add a route
 
@@ -81,7 +81,7 @@ ${add} @huggingface/hub${region === "none" ? " onnxruntime-node" : ""}
 ${exec} bert-edge models   # popular models with short names, their licences, and where they fit
 ${prepareCommand(project, "all-minilm-l6-v2", "my-model")}
 \`\`\`
-${model === "my-model" ? "" : afterPreparing(project, namingModel)}
+${model === "my-model" ? otherName(namingModel) : afterPreparing(project, namingModel)}
 ### If \`prepare\` says "edge uses ort-web instead of wasm"
 
 Then bert-edge's own engine cannot run your model, and onnxruntime-web runs it. Add the package:
@@ -148,6 +148,11 @@ Then write \`my-model\` instead of \`${modelName(project)}\` in ${listed(namingM
 
 If a file of \`models/${modelName(project)}\` is lost, restore it from Git, or copy the folder from a new project:
 \`npx create-bert-edge another-api --template ${project.region === "none" ? "edge" : "edge+region"} --no-install\`.
+`;
+
+/** Describes another name in a project that came without a model. */
+const otherName = (namingModel: readonly string[]): string => `
+For another name than \`my-model\`, also change it in ${listed(namingModel)}.
 `;
 
 const fileSection = ([path, content]: readonly [path: string, content: string]): string =>

@@ -389,6 +389,10 @@ export const errorCodes = {
     when: "The process that tokenizes texts ended without a result.",
     fix: "Check that transformers can load tokenizer.json.",
   },
+  usage_invalid: {
+    when: "A command of `bert-edge` got an option, an argument or a value that it does not take, or lacks one.",
+    fix: "Correct what the message names. `bert-edge <command> --help` lists what the command takes.",
+  },
 } as const satisfies Record<string, { readonly when: string; readonly fix: string }>;
 
 /** The code of a `BertEdgeError`. Codes are stable; messages and hints are not. */

@@ -25,6 +25,14 @@ export function readApiKey(file: string | undefined): string {
 }
 
 /**
+ * Reads an API key for a deployment that may need none. Returns undefined if neither a file nor the environment has one.
+ *
+ * @throws BertEdgeError `setting_invalid`
+ */
+export const optionalApiKey = (file: string | undefined): string | undefined =>
+  file === undefined && !process.env[KEY_VARIABLE]?.trim() ? undefined : readApiKey(file);
+
+/**
  * Returns the first key of a deployment's API_KEYS that is not a hash; undefined if there is none.
  *
  * @throws BertEdgeError `setting_invalid` if API_KEYS is not a list of keys

@@ -3,19 +3,21 @@ import { Command } from "commander";
 import { BertEdgeError } from "../artifact/error.ts";
 import { sentenceEncoder } from "../artifact/manifest.ts";
 import { chosenEngine, type EngineName, engineOption } from "./engine-option.ts";
-import { printNote, printResult } from "./output.ts";
+import { printJson, printNote, printResult } from "./output.ts";
 
 export const embedCommand = new Command("embed")
   .description("embed each line of stdin; print each vector as a JSON array on a line")
   .argument("<artifact>", "artifact folder")
   .addOption(engineOption())
-  .action(async (folder: string, { engine }: { engine?: EngineName }) => {
+  .option("--json", "print one JSON document with all vectors, at the end")
+  .action(async (folder: string, { engine, json }: { engine?: EngineName; json?: true }) => {
     const { engineOnThisMachine } = await import("../local/engines.ts");
     const { loadModel } = await import("../local/load-model.ts");
     const { openFolder } = await import("../storage/folder-artifact.ts");
     const artifact = await openFolder(folder);
     sentenceEncoder(artifact.manifest);
     const model = await loadModel(artifact, { engine: await engineOnThisMachine(chosenEngine(artifact, engine)) });
+    const vectors: number[][] = [];
     let number = 0;
     for await (const line of createInterface({ input: process.stdin })) {
       number++;
@@ -23,9 +25,12 @@ export const embedCommand = new Command("embed")
       const { maxTokens } = model.manifest;
       const { ids, tokens } = model.tokenizer.encode(line, maxTokens);
       if (tokens > maxTokens) printNote(`Cut to ${maxTokens} of at least ${tokens} tokens: ${line.slice(0, 40)}…`);
-      const [vector] = (await model.run([ids])).outputs;
-      printResult(JSON.stringify([...(vector ?? [])]));
+      const [output] = (await model.run([ids])).outputs;
+      const vector = [...(output ?? [])];
+      if (json) vectors.push(vector);
+      else printResult(JSON.stringify(vector));
     }
+    if (json) printJson({ model: model.manifest.name, version: model.version, vectors });
   });
 
 const emptyLine = (number: number) =>

@@ -1,15 +1,8 @@
 import { Command, InvalidArgumentError } from "commander";
-import { errorCodes } from "../artifact/error-codes.ts";
 import { errorStatus } from "../serve/contract/errors.ts";
+import { editDistance } from "./edit-distance.ts";
+import { explainedCodes, explanationOf } from "./explanations.ts";
 import { printJson, printResult } from "./output.ts";
-import { reasons } from "./reasons.ts";
-
-/** Between the words of a code, and of a reason. */
-const SEPARATOR = /[_-]/;
-
-/** Error codes, and the reasons for which a tier answers. They have no name in common. */
-const explanations = { ...errorCodes, ...reasons };
-type Code = keyof typeof explanations;
 
 export const explainCommand = new Command("explain")
   .description("say when an error occurs and how to fix it, or why a tier answers")
@@ -19,19 +12,22 @@ export const explainCommand = new Command("explain")
     knownCode,
   )
   .option("--json", "print the explanation as JSON")
-  .action((code: Code, { json }: { json?: true }) => {
-    const { when, fix } = explanations[code];
+  .action((code: string, { json }: { json?: true }) => {
+    const { when, fix } = explanationOf(code) ?? { when: "", fix: "" };
     const status = code in errorStatus ? errorStatus[code as keyof typeof errorStatus] : undefined;
     if (json) printJson({ code, when, fix, ...(status !== undefined && { status }) });
     else printResult([`${code}${status === undefined ? "" : `, HTTP ${status}`}`, when, `Fix: ${fix}`].join("\n"));
   });
 
-function knownCode(value: string): Code {
-  if (Object.hasOwn(explanations, value)) return value as Code;
-  const words = value.split(SEPARATOR);
-  const similar = Object.keys(explanations).filter((code) =>
-    words.some((word) => code.split(SEPARATOR).includes(word)),
-  );
-  const hint = similar.length > 0 ? `Similar codes: ${similar.join(", ")}.` : "Error messages begin with their code.";
-  throw new InvalidArgumentError(`${value} is neither an error code nor a reason. ${hint}`);
+/** Reads a code as it stands in a message: `Error input_too_long:`. */
+function knownCode(value: string): string {
+  const code = value
+    .trim()
+    .toLowerCase()
+    .replace(/^error\s+|:.*$/gs, "");
+  if (explanationOf(code)) return code;
+  // A third of the letters may be wrong.
+  const similar = explainedCodes.filter((known) => editDistance(code, known) <= known.length / 3);
+  const hint = similar.length > 0 ? `Similar: ${similar.join(", ")}.` : "Error messages begin with their code.";
+  throw new InvalidArgumentError(`It is neither an error code nor a reason. ${hint}`);
 }

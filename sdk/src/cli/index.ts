@@ -1,68 +1,11 @@
-import { readFileSync } from "node:fs";
-import { Command, CommanderError } from "commander";
-import { batchCommand } from "./batch/index.ts";
-import { benchCommand } from "./bench.ts";
-import { checkCommand } from "./check/index.ts";
-import { completionCommand } from "./completion.ts";
-import { deployCommand } from "./deploy/index.ts";
-import { devCommand } from "./dev/index.ts";
-import { doctorCommand } from "./doctor/index.ts";
-import { embedCommand } from "./embed.ts";
-import { explainCommand } from "./explain.ts";
-import { gcCommand } from "./gc.ts";
-import { inspectCommand } from "./inspect.ts";
-import { keysCommand } from "./keys.ts";
-import { listCommand } from "./list.ts";
-import { modelsCommand } from "./models.ts";
-import { optimizeCommand } from "./optimize.ts";
+import { CommanderError } from "commander";
+import { BertEdgeError } from "../artifact/error.ts";
 import { printError, printErrorJson } from "./output.ts";
-import { prepareCommand } from "./prepare.ts";
-import { promoteCommand, rollbackCommand } from "./promote.ts";
-import { publishCommand } from "./publish.ts";
-import { quantizeCommand } from "./quantize.ts";
-import { verifyCommand } from "./verify.ts";
+import { program } from "./program.ts";
 
 /** Exit codes. 0: success. 1: the command failed, or a check refused the result. 2: wrong usage. */
 const FAILED = 1;
 const WRONG_USAGE = 2;
-
-const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
-  version: string;
-};
-
-const program = new Command("bert-edge")
-  .description("Prepare, publish and serve BERT-family models at the edge, inside a latency budget.")
-  .version(version)
-  .showHelpAfterError("(see bert-edge --help)");
-const commands = [
-  modelsCommand,
-  prepareCommand,
-  inspectCommand,
-  optimizeCommand,
-  quantizeCommand,
-  verifyCommand,
-  benchCommand,
-  embedCommand,
-  batchCommand,
-  publishCommand,
-  listCommand,
-  promoteCommand,
-  rollbackCommand,
-  gcCommand,
-  deployCommand,
-  checkCommand,
-  devCommand,
-  doctorCommand,
-  explainCommand,
-  keysCommand,
-];
-for (const command of [...commands, completionCommand(program)]) {
-  program.addCommand(command.copyInheritedSettings(program).exitOverride());
-}
-let running: Command | undefined;
-program.hook("preAction", (_, command) => {
-  running = command;
-});
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   // The reader closed the pipe, as in `bert-edge embed … | head`.
@@ -71,13 +14,20 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  await program.exitOverride().parseAsync();
+  await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {
+    // commander has printed the help: because it was asked for, or because there is no command.
     process.exitCode = error.exitCode === 0 ? 0 : WRONG_USAGE;
   } else {
     printError(error);
-    if (running?.opts()["json"] === true) printErrorJson(error);
-    process.exitCode = FAILED;
+    if (wantsJson(process.argv)) printErrorJson(error);
+    process.exitCode = error instanceof BertEdgeError && error.code === "usage_invalid" ? WRONG_USAGE : FAILED;
   }
+}
+
+/** Commander parses no options of a command that is called in a wrong way. */
+function wantsJson(args: readonly string[]): boolean {
+  const end = args.indexOf("--");
+  return args.slice(0, end < 0 ? undefined : end).includes("--json");
 }

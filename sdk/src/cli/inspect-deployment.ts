@@ -1,8 +1,13 @@
 import * as v from "valibot";
 import { BertEdgeError } from "../artifact/error.ts";
+import { responseError } from "../client/response-error.ts";
+import { withRetries } from "../client/with-retries.ts";
+import { KEY_VARIABLE } from "./api-key.ts";
 
-/** Time limit of each request, in ms. A cold deployment loads its model for the first one. */
-const TIMEOUT_MS = 30_000;
+/** Time for all requests together, in ms. A cold deployment loads its model for the first one. */
+const TIMEOUT_MS = 60_000;
+/** Tries after an answer that may be another one soon, such as that of a deployment that loads its model. */
+const MAX_RETRIES = 4;
 
 const Info = v.looseObject({
   model_id: v.string(),
@@ -31,45 +36,86 @@ export interface InspectedDeployment {
   readonly artifacts: boolean;
 }
 
+export interface InspectDeploymentOptions {
+  /** Undefined sends none: some deployments need none. */
+  readonly key: string | undefined;
+  /** File of the key, for messages; undefined if the key comes from the environment. */
+  readonly keyFile?: string | undefined;
+  /** Time for all requests together, in ms. */
+  readonly timeoutMs?: number;
+  /** Default: the global `fetch`. */
+  readonly fetch?: typeof fetch;
+}
+
 /**
- * Asks a deployment what it serves.
+ * Asks a deployment what it serves. Asks again for a while if it cannot answer yet.
  *
  * @throws BertEdgeError `service_failed` if it does not answer, or is not bert-edge; `setting_invalid` if it refuses the key
+ * @throws BertEdgeClientError what the deployment answers in any other case
  */
-export async function inspectDeployment(url: string, readKey: () => string): Promise<InspectedDeployment> {
+export async function inspectDeployment(
+  url: string,
+  { key, keyFile, timeoutMs = TIMEOUT_MS, fetch: send = fetch }: InspectDeploymentOptions,
+): Promise<InspectedDeployment> {
   const base = url.replace(/\/+$/, "");
   if (!URL.canParse(base)) throw notDeployed(url, "this is not a complete URL");
-  const key = readKey();
+  const signal = AbortSignal.timeout(timeoutMs);
+  const silent = (cause: unknown) => notDeployed(url, "it does not answer", cause);
   const get = async (path: string) => {
+    const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
     try {
-      const headers = { authorization: `Bearer ${key}` };
-      return await fetch(`${base}${path}`, { headers, redirect: "manual", signal: AbortSignal.timeout(TIMEOUT_MS) });
+      const response = await send(`${base}${path}`, { headers, redirect: "manual", signal });
+      return { response, body: await response.text() };
     } catch (cause) {
-      throw notDeployed(url, "it does not answer", cause);
+      throw silent(cause);
     }
   };
   const read = async <Schema extends v.GenericSchema>(path: string, schema: Schema) => {
-    const response = await get(path);
-    if (response.status === 401) {
-      throw new BertEdgeError("setting_invalid", `${url} refuses the API key.`, {
-        hint: "Set BERT_EDGE_API_KEY to one of its API keys.",
-      });
+    const { response, body } = await get(path);
+    if (response.status === 401) throw keyRefused(url, key, keyFile);
+    if (!response.ok) {
+      const error = responseError(response, body, []);
+      // Only bert-edge's own errors prove that it is there.
+      throw error.code === `http_${response.status}` && !error.retryable
+        ? notDeployed(url, `GET ${path} answers ${response.status}`)
+        : error;
     }
-    const parsed = v.safeParse(schema, await response.json().catch(() => undefined));
-    if (!response.ok || !parsed.success) throw notDeployed(url, `GET ${path} answers ${response.status}`);
+    const parsed = v.safeParse(schema, parsedJson(body));
+    if (!parsed.success) throw notDeployed(url, `GET ${path} answers ${response.status}`);
     return parsed.output as v.InferOutput<Schema>;
   };
-  const info = await read("/info", Info);
+  const info = await withRetries(() => read("/info", Info), { maxRetries: MAX_RETRIES, signal }).catch((error) => {
+    throw error === signal.reason ? silent(error) : error;
+  });
   const { data } = await read("/v1/models", Models);
-  const page = await get("/");
-  const pointer = await get(`/artifacts/models/${info.model_id}/current.json`);
-  await Promise.all([page.body?.cancel(), pointer.body?.cancel()]);
+  const { response: page } = await get("/");
+  const { response: pointer } = await get(`/artifacts/models/${info.model_id}/current.json`);
   return {
     ...{ kind: "deployment", url: base, info },
     models: data.map(({ id }) => id),
     page: page.headers.get("content-type")?.startsWith("text/html") === true,
     artifacts: pointer.ok,
   };
+}
+
+function keyRefused(url: string, key: string | undefined, keyFile: string | undefined): BertEdgeError {
+  if (key === undefined) {
+    return new BertEdgeError("setting_invalid", `${url} needs an API key.`, {
+      hint: `Set ${KEY_VARIABLE} to one of its API keys, or name a file with one: --key-file <file>.`,
+    });
+  }
+  const where = keyFile === undefined ? KEY_VARIABLE : `the file ${keyFile}`;
+  return new BertEdgeError("setting_invalid", `${url} refuses the API key of ${where}.`, {
+    hint: `Put one of the deployment's API keys into ${where}.`,
+  });
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 const notDeployed = (url: string, why: string, cause?: unknown): BertEdgeError =>

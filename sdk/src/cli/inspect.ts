@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { InspectReport } from "../compile/commands/inspect.ts";
 import { hubModel } from "../storage/hub-model.ts";
-import { keyFileOption, readApiKey } from "./api-key.ts";
+import { keyFileOption, optionalApiKey } from "./api-key.ts";
 import { inspectReport } from "./inspect-report.ts";
 import { printJson, printResult } from "./output.ts";
 import { stageLog } from "./stage-log.ts";
@@ -17,9 +17,9 @@ export const inspectCommand = new Command("inspect")
   .option(...keyFileOption)
   .option("--json", "print the report as JSON")
   .action(async (model: string, { json, keyFile }: { json?: true; keyFile?: string }) => {
-    if (/^https?:\/\//.test(model) && hubModel(model) === undefined) {
+    if (/^https?:\/\//i.test(model) && hubModel(model) === undefined) {
       const { deploymentReport, inspectDeployment } = await import("./inspect-deployment.ts");
-      const deployment = await inspectDeployment(model, () => readApiKey(keyFile));
+      const deployment = await inspectDeployment(model, { key: optionalApiKey(keyFile), keyFile });
       return json ? printJson(deployment) : printResult(deploymentReport(deployment));
     }
     const { inspect } = await import("../compile/commands/inspect.ts");

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { BertEdgeError } from "../artifact/error.ts";
 import { UnavailableError } from "../client/errors/unavailable-error.ts";
-import { printError, printJson, printNote, printResult, table } from "./output.ts";
+import { printError, printErrorJson, printJson, printNote, printResult, table } from "./output.ts";
 
 let out: string;
 let err: string;
@@ -62,7 +62,29 @@ describe("printError", () => {
 
   it("prints a thrown value that is not an error", () => {
     printError("thrown");
-    expect(err).toBe("\nthrown\n");
+    expect(err).toMatch(/^\nthrown\n {2}This is a bug .+\n {2}More: bert-edge explain internal\n$/);
+  });
+
+  it.each(["connection", "http_503"])("names the explanation of the client's code %s", (code) => {
+    printError(new UnavailableError("No.", { code }));
+    expect(err).toContain(`More: bert-edge explain ${code}\n`);
+  });
+
+  it("names no explanation of a code that a user's own app made", () => {
+    printError(new UnavailableError("No.", { code: "own_code" }));
+    expect(err).toBe("\nError own_code: No.\n");
+  });
+});
+
+describe("printErrorJson", () => {
+  it("has code, message and hint", () => {
+    printErrorJson(new BertEdgeError("name_invalid", "It failed.", { hint: "Do." }));
+    expect(JSON.parse(out)).toEqual({ error: { code: "name_invalid", message: "It failed.", hint: "Do." } });
+  });
+
+  it("does not take a code of Node.js for ours", () => {
+    printErrorJson(Object.assign(new Error("ENOENT: no such file"), { code: "ENOENT", hint: 1 }));
+    expect(JSON.parse(out)).toEqual({ error: { code: "internal", message: "ENOENT: no such file" } });
   });
 });
 

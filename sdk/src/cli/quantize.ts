@@ -57,10 +57,10 @@ export const quantizeCommand = new Command("quantize")
   .action(async (source: string, out: string, options: Options, command: Command) => {
     const { mode, calibration, tokenizer, json } = options;
     if (calibration && tokenizer === undefined && !existsSync(join(source, "tokenizer.json")))
-      command.error("error: --calibration needs --tokenizer <folder>");
+      command.error("--calibration needs --tokenizer <folder>.");
     const isInt8 = mode !== "int8-static" && mode !== "fp16";
     if (!isInt8 && (options.table === "int4" || options.feedForward)) {
-      command.error(`error: --table and --feed-forward have no effect with --mode ${mode}`);
+      command.error(`--table and --feed-forward have no effect with --mode ${mode}.`);
     }
     const { quantize } = await import("../compile/commands/quantize.ts");
     const log = stageLog();

@@ -1,6 +1,6 @@
 import type { Reason } from "../serve/contract/headers.ts";
 
-interface Explanation {
+export interface Explanation {
   /** Who answers, and why. */
   readonly when: string;
   /** What changes it. */

@@ -37,12 +37,13 @@ interface Deployment {
   otherModel?: boolean;
   keys?: EdgeAppOptions<object>["keys"];
   region?: "alive" | "dead" | "none";
+  cpuLimitMs?: number;
   onVector?: (vector: Float32Array) => void;
 }
 
 /** Serves the tiny model at an edge, with a region behind it. Returns the deployment as a `fetch`. */
 async function deployed(how: Deployment = {}): Promise<typeof fetch> {
-  const { weights, name = TINY.name, otherModel = false, keys = [KEY], region = "alive", onVector } = how;
+  const { weights, name = TINY.name, otherModel = false, keys = [KEY], region = "alive", onVector, cpuLimitMs } = how;
   const store = memoryStore();
   await publishTiny(store, weights, { name });
   const run = otherModel
@@ -66,6 +67,7 @@ async function deployed(how: Deployment = {}): Promise<typeof fetch> {
     model: name,
     engine: fakeEngine(run && { run }),
     keys,
+    ...(cpuLimitMs !== undefined && { cpuLimitMs }),
     ...(region !== "none" && { region: regionTier({ url: "http://region.test", key: "region", fetch: askRegion }) }),
     log: false,
   });
@@ -109,6 +111,31 @@ describe("a deployment that works", () => {
     const report = await check(await deployed({ region: "none" }));
     expect(report.ok).toBe(true);
     expect(report.findings).toContainEqual(expect.objectContaining({ check: "region", level: "note" }));
+  });
+
+  it.each<[string, Deployment, string]>([
+    ["some texts", { region: "none", cpuLimitMs: 1_700 }, "refuses 2 of 3 golden texts"],
+    ["all texts, which the region answers", { cpuLimitMs: 10 }, "refuses all 3 golden texts"],
+  ])("is not broken when the CPU limit refuses %s, and says how to change it", async (_, how, what) => {
+    const report = await check(await deployed(how));
+    expect(brokenOf(report)).toEqual([]);
+    expect(report.findings).toContainEqual(
+      expect.objectContaining({
+        check: "cpu-limit",
+        level: "note",
+        what: expect.stringContaining(what),
+        fix: expect.stringContaining("set cpuLimitMs to 30000"),
+      }),
+    );
+  });
+
+  it("is one fault, with its fix, when the CPU limit refuses all texts and there is no region", async () => {
+    const report = await check(await deployed({ region: "none", cpuLimitMs: 10 }));
+    expect(brokenOf(report)).toEqual(["cpu-limit: edge"]);
+    expect(report.findings.find(({ level }) => level === "broken")).toMatchObject({
+      what: expect.stringMatching(/refuses all 3 golden texts\. .* and 10 ms are allowed\. It works, but/),
+      fix: expect.stringContaining("add a region"),
+    });
   });
 
   it("reports the time of a cold start", async () => {

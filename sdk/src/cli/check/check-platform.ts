@@ -1,8 +1,6 @@
 import { type Finding, findingsOf } from "../finding.ts";
+import { FREE_PLAN_MS } from "../workers-plan.ts";
 import { described, failed, type Probe, type ProbeAnswer } from "./probe.ts";
-
-/** CPU time of a request on the free Workers plan, in ms. */
-const FREE_PLAN_MS = 10;
 
 /** Reports whether the edge's clock runs while it computes. */
 export function checkClock(answers: readonly ProbeAnswer[]): Finding {

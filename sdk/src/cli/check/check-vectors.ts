@@ -1,8 +1,10 @@
 import type { GoldenTexts } from "../../artifact/golden.ts";
 import type { EmbedManifest, TargetName } from "../../artifact/manifest.ts";
+import type { BertEdgeClientError } from "../../client/errors/bert-edge-client-error.ts";
 import type { Tier } from "../../serve/contract/headers.ts";
 import { againstGolden, cosineLimit } from "../../serve/region/compare-golden.ts";
 import { type Finding, findingsOf } from "../finding.ts";
+import { PAID_PLAN_MS } from "../workers-plan.ts";
 import { described, failed, type Probe, type ProbeAnswer } from "./probe.ts";
 
 /** The model that a deployment should serve. */
@@ -30,11 +32,16 @@ export async function checkVectors(
   { ask }: Probe,
   { manifest, version, golden }: ExpectedModel,
   tier: Tier,
+  { hasRegion }: { hasRegion: boolean },
 ): Promise<{ findings: Finding[]; answers: ProbeAnswer[] | undefined }> {
   const answers: ProbeAnswer[] = [];
-  for (const text of golden.texts) {
+  const answered: number[] = [];
+  const findings: Finding[] = [];
+  let refusal: BertEdgeClientError | undefined;
+  for (const [i, text] of golden.texts.entries()) {
     const outcome = await ask([text], { tier });
-    if (failed(outcome)) {
+    if (failed(outcome) && outcome.code === "request_too_costly") refusal = outcome;
+    else if (failed(outcome)) {
       const { broken } = findingsOf(tier === "region" ? "region" : "vectors", tier);
       const fix =
         tier === "region"
@@ -44,10 +51,16 @@ export async function checkVectors(
         findings: [broken(`The ${tier} does not answer: ${described(outcome)}`, fix)],
         answers: undefined,
       };
+    } else {
+      answers.push(outcome);
+      answered.push(i);
     }
-    answers.push(outcome);
   }
-  const findings: Finding[] = [];
+  if (refusal) {
+    const count = { answered: answered.length, all: golden.texts.length };
+    findings.push(tooCostly(refusal, count, hasRegion));
+    if (count.answered === 0) return { findings, answers: undefined };
+  }
   const expected = `${manifest.name}@${version}`;
   const { ok, broken } = findingsOf("model", tier);
   const other = answers.find(({ model }) => model !== expected);
@@ -74,8 +87,9 @@ export async function checkVectors(
     );
   }
   const limit = tierLimit(manifest, tier);
+  const chosen = <T>(all: readonly T[]) => all.filter((_, i) => answered.includes(i));
   const { cosine, fault } = againstGolden(
-    golden,
+    { texts: chosen(golden.texts), vectors: chosen(golden.vectors) },
     answers.map(({ vectors }) => vectors[0]),
     manifest,
     limit,
@@ -84,11 +98,27 @@ export async function checkVectors(
     fault
       ? vectors.broken(`The ${tier} computes other vectors: ${fault.what}.`, fault.hint, { limit, ...known(cosine) })
       : vectors.ok(
-          `${golden.texts.length} golden texts have the model's vectors, computed by ${answers[0]?.provider}. Worst cosine with float32: ${cosine.toFixed(4)}.`,
+          `${answers.length} golden texts have the model's vectors, computed by ${answers[0]?.provider}. Worst cosine with float32: ${cosine.toFixed(4)}.`,
           { limit, ...known(cosine) },
         ),
   );
   return { findings, answers };
+}
+
+/** A CPU limit that refuses texts is no fault of the deployment, as long as it or a region answers some of them. */
+function tooCostly(
+  { message }: BertEdgeClientError,
+  { answered, all }: { answered: number; all: number },
+  hasRegion: boolean,
+): Finding {
+  const { note, broken } = findingsOf("cpu-limit", "edge");
+  const share = answered === 0 ? `all ${all}` : `${all - answered} of ${all}`;
+  const fix = `On the paid Workers plan, set cpuLimitMs to ${PAID_PLAN_MS} in functions/edge-settings.ts. On the free plan, take a smaller model${hasRegion ? "" : " or add a region"}.`;
+  const what = `Its CPU limit refuses ${share} golden texts. ${message}`;
+  if (hasRegion) return { ...note(`${what} The region answers such texts.`), fix };
+  return answered === 0
+    ? broken(`${what} It works, but it cannot answer texts of usual length.`, fix)
+    : { ...note(what), fix };
 }
 
 /** JSON has no NaN. */

@@ -20,7 +20,8 @@ export interface DeployOptions extends RunStepsOptions {
   /** Cloudflare's account ID. */
   readonly account: string;
   readonly bucket: string;
-  readonly store: WritableStore;
+  /** The bucket, or what a dry run misses to open it. */
+  readonly store: WritableStore | BertEdgeError;
   readonly artifact: PublishableArtifact;
   readonly secrets: DeploySecrets;
   readonly wrangler: WranglerCalls;
@@ -46,11 +47,18 @@ export async function deployProject(options: DeployOptions): Promise<Deployed> {
   const { root, config, worker, account, bucket, store, artifact, secrets, wrangler } = options;
   const known = await knownDeployment(root, { worker, account });
   const region = options.region && regionSteps(options.region, artifact, known);
-  let hasBucket = false;
+  /** Undefined if a dry run could not look. */
+  let hasBucket: boolean | undefined;
   let missing: Record<string, string> = {};
   let unsigned = false;
   let tag = "";
   let url = known.facts.url;
+
+  function openBucket(): WritableStore | undefined {
+    if (hasBucket === false) return undefined;
+    if (store instanceof BertEdgeError) throw store;
+    return store;
+  }
 
   const steps = await runSteps(
     [
@@ -66,7 +74,7 @@ export async function deployProject(options: DeployOptions): Promise<Deployed> {
           hasBucket = true;
         },
       },
-      modelStep({ name: "model", bucket: "the bucket", artifact, store: () => (hasBucket ? store : undefined) }),
+      modelStep({ name: "model", bucket: "the bucket", artifact, store: openBucket }),
       ...(region?.steps ?? []),
       {
         name: "secrets",

@@ -4,6 +4,7 @@ import type { CheckReport } from "../check/check-deployment.ts";
 import { printJson, printNote, printResult } from "../output.ts";
 import type { DeployCost } from "./deploy-cost.ts";
 import type { Deployed } from "./deploy-project.ts";
+import type { StepState } from "./run-steps.ts";
 
 interface Options {
   model: string;
@@ -27,7 +28,10 @@ export const deployCommand = new Command("deploy")
     "file of lines NAME=value: API_KEYS, REGION_KEY for the region of serverless.yml, and REGION_URL for one elsewhere",
   )
   .option("--endpoint <url>", "S3 endpoint of the bucket (default: R2 of the account)")
-  .option("--dry-run", "print what is left to do, and the cost of a million requests; change nothing")
+  .option(
+    "--dry-run",
+    "print what is left to do, and the cost of a million requests; change nothing. Without a login it says what it could not look at",
+  )
   .option("--json", "print the report as JSON")
   .addHelpText(
     "after",
@@ -40,13 +44,14 @@ export const deployCommand = new Command("deploy")
     const { prepareDeployment } = await import("./prepare-deployment.ts");
     const { deployProject } = await import("./deploy-project.ts");
     const { costLine, deployCost } = await import("./deploy-cost.ts");
-    const deployment = await prepareDeployment({ root: process.cwd(), model, secrets, endpoint });
+    const deployment = await prepareDeployment({ root: process.cwd(), model, secrets, endpoint, dryRun });
     // The check needs a key, which hashes do not give. A missing one is an error before anything changes.
     const key = dryRun ? "" : (firstPlainKey(deployment.secrets.API_KEYS) ?? readApiKey(undefined));
     const { steps, url } = await deployProject({
       ...deployment,
       dryRun,
-      onStep: ({ state, name, what }) => printNote(`${state.padEnd(8)}${name}: ${what}`),
+      onStep: ({ state, name, what, why }) =>
+        printNote(`${state.padEnd(8)}${name}: ${what}${why === undefined ? "" : `. Not looked at: ${why}`}`),
     });
     const cost = deployCost(deployment.artifact, deployment.region !== undefined);
     printNote(costLine(cost));
@@ -74,8 +79,13 @@ async function checked(url: string, model: string, key: string): Promise<CheckRe
 }
 
 function described({ steps, url, check }: DeployReport): string {
-  const left = steps.filter(({ state }) => state === "planned").map(({ name }) => name);
-  if (left.length > 0) return `Left to do: ${left.join(", ")}. Nothing was changed.`;
+  const namesOf = (wanted: StepState) => steps.filter(({ state }) => state === wanted).map(({ name }) => name);
+  const [left, unknown] = [namesOf("planned"), namesOf("unknown")];
+  const parts = [
+    ...(left.length > 0 ? [`Left to do: ${left.join(", ")}.`] : []),
+    ...(unknown.length > 0 ? [`Not looked at without a login: ${unknown.join(", ")}.`] : []),
+  ];
+  if (parts.length > 0) return `${parts.join(" ")} Nothing was changed.`;
   if (!check)
     return url === undefined ? "The Worker has no URL, so it was not checked." : `${url}: nothing is left to do.`;
   return check.ok ? `${url} is deployed and serves ${check.model}.` : `${url} is deployed, but the check found faults.`;

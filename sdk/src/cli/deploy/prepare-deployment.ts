@@ -12,7 +12,7 @@ import type { DeployOptions } from "./deploy-project.ts";
 import { type DeploySecrets, readSecrets } from "./read-secrets.ts";
 import { REGION_CONFIG, regionCalls } from "./region-calls.ts";
 import type { RegionDeployment } from "./region-steps.ts";
-import { wranglerCalls } from "./wrangler-calls.ts";
+import { withoutLogin, wranglerCalls } from "./wrangler-calls.ts";
 
 interface DeploymentNames {
   /** The project's folder. */
@@ -22,6 +22,8 @@ interface DeploymentNames {
   /** File of secrets. */
   readonly secrets: string;
   readonly endpoint: string | undefined;
+  /** A dry run needs no login: its steps then say what they could not look at. */
+  readonly dryRun: boolean;
 }
 
 /**
@@ -31,7 +33,7 @@ interface DeploymentNames {
  *   reading artifacts
  */
 export async function prepareDeployment(names: DeploymentNames): Promise<Omit<DeployOptions, "dryRun" | "onStep">> {
-  const { root, endpoint } = names;
+  const { root, endpoint, dryRun } = names;
   const artifact = await openFolder(names.model);
   await assertLoadable(artifact);
   const { edge } = artifact.manifest.targets;
@@ -60,15 +62,30 @@ export async function prepareDeployment(names: DeploymentNames): Promise<Omit<De
     script: edgeScript(project, edge.engine),
     secrets: Object.values(secrets),
   });
-  const account = chooseAccount(await wrangler.accounts(), configured ?? process.env["CLOUDFLARE_ACCOUNT_ID"]);
+  const accounts = await wrangler.accounts();
+  const account = orMissing(dryRun, () => chooseAccount(accounts, configured ?? process.env["CLOUDFLARE_ACCOUNT_ID"]));
+  const region = await regionOf(root, artifact, secrets, dryRun);
+  const common = { root, config, worker: name, bucket, artifact, secrets, region };
+  if (account instanceof BertEdgeError) {
+    return { ...common, account: "", store: account, wrangler: withoutLogin(wrangler, account) };
+  }
   wrangler.useAccount(account);
-  const region = await regionOf(root, artifact, secrets);
-  const store = s3Publisher({
-    bucket,
-    endpoint: endpoint ?? `https://${account}.r2.cloudflarestorage.com`,
-    ...r2Keys(region !== undefined),
-  });
-  return { root, config, worker: name, account, bucket, store, artifact, secrets, wrangler, region };
+  const keys = orMissing(dryRun, () => r2Keys(region !== undefined));
+  const store =
+    keys instanceof BertEdgeError
+      ? keys
+      : s3Publisher({ bucket, endpoint: endpoint ?? `https://${account}.r2.cloudflarestorage.com`, ...keys });
+  return { ...common, account, store, wrangler };
+}
+
+/** In a dry run, returns what only a person can do instead of throwing it. */
+function orMissing<T>(dryRun: boolean, work: () => T): T | BertEdgeError {
+  try {
+    return work();
+  } catch (error) {
+    if (dryRun && error instanceof BertEdgeError && error.code === "login_missing") return error;
+    throw error;
+  }
 }
 
 /** Returns the region of the project's serverless.yml, if the secrets have a key for it and name no region elsewhere. */
@@ -76,6 +93,7 @@ async function regionOf(
   root: string,
   { manifest, version }: PublishableArtifact,
   { REGION_KEY, REGION_URL }: DeploySecrets,
+  dryRun: boolean,
 ): Promise<RegionDeployment | undefined> {
   if (REGION_KEY === undefined || REGION_URL !== undefined || !existsSync(join(root, REGION_CONFIG))) return undefined;
   if (!manifest.targets["regional-cpu"]) {
@@ -89,7 +107,7 @@ async function regionOf(
   }
   const calls = regionCalls({ root, model: manifest.name, secrets: { REGION_KEY } });
   // Missing credentials are an error before anything changes.
-  await calls.stack();
+  if (!dryRun) await calls.stack();
   return { calls, store: ({ bucket, awsRegion }) => s3Publisher({ bucket, region: awsRegion }) };
 }
 

@@ -1,3 +1,5 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+
 /** A part of a deployment. */
 export interface DeployStep {
   readonly name: string;
@@ -8,13 +10,18 @@ export interface DeployStep {
   run(): Promise<void>;
 }
 
-/** `kept`: it was done before. `done`: this run did it. `planned`: a run without `--dry-run` would do it. */
-export type StepState = "kept" | "done" | "planned";
+/**
+ * `kept`: it was done before. `done`: this run did it. `planned`: a run without `--dry-run` would do it. `unknown`: a dry run
+ * without a login could not look.
+ */
+export type StepState = "kept" | "done" | "planned" | "unknown";
 
 export interface StepReport {
   readonly name: string;
   readonly what: string;
   readonly state: StepState;
+  /** Why the state is unknown. */
+  readonly why?: string;
 }
 
 export interface RunStepsOptions {
@@ -29,12 +36,27 @@ export async function runSteps(
 ): Promise<StepReport[]> {
   const reports: StepReport[] = [];
   for (const step of steps) {
-    const isDone = await step.isDone();
-    if (!isDone && !dryRun) await step.run();
-    const state: StepState = isDone ? "kept" : dryRun ? "planned" : "done";
-    const report = { name: step.name, what: step.what, state };
+    const report = { name: step.name, what: step.what, ...(await (dryRun ? lookedAt(step) : doneWith(step))) };
     reports.push(report);
     onStep(report);
   }
   return reports;
+}
+
+type Outcome = Pick<StepReport, "state" | "why">;
+
+async function doneWith(step: DeployStep): Promise<Outcome> {
+  if (await step.isDone()) return { state: "kept" };
+  await step.run();
+  return { state: "done" };
+}
+
+async function lookedAt(step: DeployStep): Promise<Outcome> {
+  try {
+    return { state: (await step.isDone()) ? "kept" : "planned" };
+  } catch (error) {
+    if (error instanceof BertEdgeError && error.code === "login_missing")
+      return { state: "unknown", why: error.message };
+    throw error;
+  }
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
+import type { BertEdgeError } from "../../artifact/error.ts";
 import { disposableFolder } from "../disposable-folder.ts";
 import { packageFile } from "../package-file.ts";
 import { projectTool } from "./project-tool.ts";
@@ -43,6 +44,14 @@ export interface WranglerCalls {
   deployedTag(): Promise<string | undefined>;
   /** Deploys the Worker. Returns its URL; undefined if it has none. */
   deploy(tag: string): Promise<string | undefined>;
+}
+
+/** Makes what asks the account throw `missing`. The Worker is still bundled. */
+export function withoutLogin(calls: WranglerCalls, missing: BertEdgeError): WranglerCalls {
+  const refuse = async () => {
+    throw missing;
+  };
+  return { ...calls, hasBucket: refuse, secretNames: refuse, deployedTag: refuse };
 }
 
 /** @throws BertEdgeError `package_missing` */

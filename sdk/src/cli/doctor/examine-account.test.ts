@@ -15,7 +15,7 @@ const calls: AccountCalls = {
   secretNames: async () => ["API_KEYS"],
 };
 const levels = async (changes: Partial<AccountCalls>) =>
-  (await examineAccount(config, { ...calls, ...changes })).map(({ check, level, fix }) => [check, level, fix]);
+  (await examineAccount(config, () => ({ ...calls, ...changes }))).map(({ check, level, fix }) => [check, level, fix]);
 
 describe("examineAccount", () => {
   it("finds login, bucket and secrets in order", async () => {

@@ -1,8 +1,8 @@
-import { BertEdgeError } from "../../artifact/error.ts";
 import { chooseAccount } from "../deploy/choose-account.ts";
 import { type WranglerCalls, wranglerCalls } from "../deploy/wrangler-calls.ts";
 import { type Finding, findingsOf } from "../finding.ts";
 import type { WranglerConfig } from "../wrangler.ts";
+import { attempt } from "./attempt.ts";
 
 export type AccountCalls = Pick<WranglerCalls, "accounts" | "useAccount" | "hasBucket" | "secretNames">;
 
@@ -12,10 +12,11 @@ export const accountCalls = (root: string, { main = "" }: WranglerConfig): Accou
 /** Examines the Cloudflare account: login, bucket and secrets. Changes nothing. */
 export async function examineAccount(
   { account, deployedBuckets }: WranglerConfig,
-  calls: AccountCalls,
+  open: () => AccountCalls,
 ): Promise<Finding[]> {
   const login = findingsOf("login", "wrangler");
-  try {
+  return attempt("login", "wrangler", async () => {
+    const calls = open();
     const accounts = await calls.accounts();
     if (accounts === undefined) {
       return [
@@ -29,10 +30,7 @@ export async function examineAccount(
       ...(await examineBucket(deployedBuckets.get("MODELS"), calls)),
       await examineSecrets(calls),
     ];
-  } catch (error) {
-    if (!(error instanceof BertEdgeError)) throw error;
-    return [login.broken(error.message, error.hint ?? `bert-edge explain ${error.code}`)];
-  }
+  });
 }
 
 async function examineBucket(bucket: string | undefined, calls: AccountCalls): Promise<Finding[]> {

@@ -1,49 +1,41 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { BertEdgeError } from "../../artifact/error.ts";
 import { forecastOf } from "../../compile/latency/platforms/forecast.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { openProject } from "../dev/project.ts";
 import { DEV_VARS } from "../dev/stack.ts";
 import { type Finding, findingsOf } from "../finding.ts";
+import { FREE_PLAN_MS, PAID_PLAN_MS } from "../workers-plan.ts";
 import type { WranglerConfig } from "../wrangler.ts";
+import { attempt } from "./attempt.ts";
+import { type CpuLimitSetting, cpuLimitSetting } from "./cpu-limit-setting.ts";
 
-/** CPU time per request of Cloudflare's plans, in ms: https://developers.cloudflare.com/workers/platform/limits/#cpu-time */
-const [FREE_PLAN_MS, PAID_PLAN_MS] = [10, 30_000];
 const SETTINGS = "functions/edge-settings.ts";
 
-/** Examines a project's settings and its prepared model. */
+/** Examines a project's settings and its prepared models. */
 export async function examineProject(root: string, config: WranglerConfig): Promise<Finding[]> {
   const name = relative(root, config.path);
-  const { ok } = findingsOf("project", name);
-  const found = [
+  const examined = [
     attempt("project", name, () => {
       const { main, bucket, region } = openProject(root);
-      return ok(
+      return findingsOf("project", name).ok(
         `${main} reads models from the bucket ${bucket}. ${region ? `${region} is its region.` : "It has no region."}`,
       );
     }),
-    examineCpuLimit(root, config),
-    examineKeys(root),
-    ...examinePage(root, config),
+    attempt("cpu-limit", SETTINGS, () => examineCpuLimit(root, config)),
+    attempt("keys", DEV_VARS, () => examineKeys(root)),
+    attempt("page", name, () => examinePage(root, config)),
+    ...modelsOf(config).map((model) => attempt("model", join("models", model), () => examineModel(root, model))),
   ];
-  return [...found, await examineModel(root, config)];
-}
-
-/** Turns an error of bert-edge into a finding. */
-function attempt(check: string, where: string, work: () => Finding): Finding {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof BertEdgeError)) throw error;
-    return findingsOf(check, where).broken(error.message, error.hint ?? `bert-edge explain ${error.code}`);
-  }
+  return [...(await Promise.all(examined)).flat(), ...missingModel(config)];
 }
 
 /** Compares `cpuLimitMs`, which the edge reckons with, with the limit that Cloudflare applies. */
 function examineCpuLimit(root: string, { cpuMs, path }: WranglerConfig): Finding {
   const { ok, note, broken } = findingsOf("cpu-limit", SETTINGS);
   const assumed = assumedLimit(root);
+  if (typeof assumed === "object")
+    return note(`cpuLimitMs is \`${assumed.unread}\`, which is not a number here, so it was not compared.`);
   if (assumed === undefined)
     return note("It has no line `cpuLimitMs: <number>`. The edge assumes 30,000 ms, the default of paid plans.");
   const allowed = cpuMs ?? PAID_PLAN_MS;
@@ -61,12 +53,10 @@ function examineCpuLimit(root: string, { cpuMs, path }: WranglerConfig): Finding
       );
 }
 
-/** Returns the `cpuLimitMs` of a project's settings, in ms; undefined if they have no such line. */
-function assumedLimit(root: string): number | undefined {
+/** Returns the `cpuLimitMs` of a project's settings; undefined if they have no such line. */
+function assumedLimit(root: string): CpuLimitSetting | undefined {
   const file = join(root, SETTINGS);
-  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
-  const number = /^\s*cpuLimitMs:\s*([\d_]+)/m.exec(text)?.[1]?.replaceAll("_", "");
-  return number === undefined ? undefined : Number(number);
+  return existsSync(file) ? cpuLimitSetting(readFileSync(file, "utf8")) : undefined;
 }
 
 function examineKeys(root: string): Finding {
@@ -92,12 +82,23 @@ function examinePage(root: string, { assets, path }: WranglerConfig): Finding[] 
   ];
 }
 
-/** Examines the artifact in models/<MODEL>, where `create-bert-edge` puts it. */
-async function examineModel(root: string, { model }: WranglerConfig): Promise<Finding> {
-  const folder = join("models", model ?? "");
+/** Names of the models that the project serves. */
+const modelsOf = ({ model = "" }: WranglerConfig): string[] =>
+  model
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+
+function missingModel(config: WranglerConfig): Finding[] {
+  if (modelsOf(config).length > 0) return [];
+  const { broken } = findingsOf("model", "models");
+  return [broken("wrangler.toml has no MODEL under [vars].", 'Add MODEL = "<name of the model>" under [vars].')];
+}
+
+/** Examines the artifact in models/<name>, where `create-bert-edge` puts it. */
+async function examineModel(root: string, name: string): Promise<Finding> {
+  const folder = join("models", name);
   const { ok, note, broken } = findingsOf("model", folder);
-  if (model === undefined)
-    return broken("wrangler.toml has no MODEL under [vars].", 'Add MODEL = "<name of the model>" under [vars].');
   if (!existsSync(join(root, folder, "manifest.json"))) {
     return note(
       "There is no artifact of the model that wrangler.toml names. The deployed Worker reads it from its bucket.",
@@ -107,7 +108,8 @@ async function examineModel(root: string, { model }: WranglerConfig): Promise<Fi
   const workers = forecastOf(manifest, measurements).fit.platforms.filter(({ target }) => target === "edge");
   const fitting = workers.filter(({ fits }) => fits).map(({ name }) => name);
   const [ms = 0] = workers.flatMap((each) => each.ms ?? []);
-  const allowed = assumedLimit(root) ?? PAID_PLAN_MS;
+  const assumed = assumedLimit(root);
+  const allowed = typeof assumed === "number" ? assumed : PAID_PLAN_MS;
   if (fitting.length > 0 && ms > allowed) {
     const longer = `A text of 128 tokens takes ${ms.toFixed(0)} ms of CPU time, and cpuLimitMs is ${allowed}`;
     return {

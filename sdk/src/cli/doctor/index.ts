@@ -1,8 +1,8 @@
 import { Command } from "commander";
-import { BertEdgeError } from "../../artifact/error.ts";
 import { type Finding, findingLines, findingsOf } from "../finding.ts";
 import { printJson, printResult } from "../output.ts";
 import type { WranglerConfig } from "../wrangler.ts";
+import { attempt } from "./attempt.ts";
 
 export const doctorCommand = new Command("doctor")
   .description(
@@ -19,13 +19,13 @@ export const doctorCommand = new Command("doctor")
     };
     const root = process.cwd();
     const { examineMachine, thisMachine } = await import("./examine-machine.ts");
-    report(await examineMachine(root, await thisMachine()));
+    report(await attempt("machine", "this machine", async () => examineMachine(root, await thisMachine())));
     const config = await projectConfig(root, report);
     if (config) {
       const { examineProject } = await import("./examine-project.ts");
       report(await examineProject(root, config));
       const { accountCalls, examineAccount } = await import("./examine-account.ts");
-      if (!offline) report(await examineAccount(config, accountCalls(root, config)));
+      if (!offline) report(await examineAccount(config, () => accountCalls(root, config)));
     }
     const broken = findings.filter(({ level }) => level === "broken").length;
     if (json) printJson({ ok: broken === 0, findings });
@@ -39,18 +39,18 @@ async function projectConfig(
   report: (found: readonly Finding[]) => void,
 ): Promise<WranglerConfig | undefined> {
   const { findWranglerConfig, readWranglerConfig } = await import("../wrangler.ts");
-  const { note, broken } = findingsOf("project", "this folder");
   if (findWranglerConfig(root) === undefined) {
+    const { note } = findingsOf("project", "this folder");
     report([
       { ...note("It has no wrangler.toml, so only the machine was examined."), fix: "npx create-bert-edge my-api" },
     ]);
     return undefined;
   }
-  try {
-    return readWranglerConfig(root);
-  } catch (error) {
-    if (!(error instanceof BertEdgeError)) throw error;
-    report([broken(error.message, error.hint ?? `bert-edge explain ${error.code}`)]);
-    return undefined;
-  }
+  let config: WranglerConfig | undefined;
+  const faults = await attempt("project", "this folder", () => {
+    config = readWranglerConfig(root);
+    return [];
+  });
+  report(faults);
+  return config;
 }

@@ -1,0 +1,13 @@
+// Publishes both packages to npm: `npm run release:publish`. A second run publishes what is missing.
+import { spawnSync } from "node:child_process";
+import { manifestOf, packages } from "./packages.ts";
+import { publishMissing } from "./publish-missing.ts";
+
+publishMissing(
+  new Map(packages.map((folder) => [folder, manifestOf(folder)])),
+  (args) => {
+    const { status, stdout, stderr } = spawnSync("npm", args, { encoding: "utf8" });
+    return { code: status, output: `${stdout}${stderr}` };
+  },
+  (line) => console.log(line),
+);

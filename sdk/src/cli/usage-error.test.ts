@@ -1,0 +1,76 @@
+import type { Command } from "commander";
+import { describe, expect, it } from "vitest";
+import { program } from "./program.ts";
+
+const paths = (command: Command, path: readonly string[] = []): string[][] => [
+  [...path],
+  ...command.commands.flatMap((each) => paths(each, [...path, each.name()])),
+];
+const refusal = (args: readonly string[]) =>
+  program.parseAsync(args, { from: "user" }).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+describe("wrong usage", () => {
+  it.each(paths(program).map((path) => [path]))("is refused by %j, with the command's help", async (path) => {
+    expect(await refusal([...path, "--bogus"])).toMatchObject({
+      code: "usage_invalid",
+      // Commands miss their mandatory options first.
+      message: expect.stringMatching(/^There is no option --bogus\.$|^The option --.+ is missing\.$/),
+      hint: `See ${["bert-edge", ...path].join(" ")} --help.`,
+    });
+  });
+
+  it.each([
+    [["surgeon"], "There is no command surgeon.", "See bert-edge --help."],
+    [["embd"], "There is no command embd.", "Did you mean embed? See bert-edge --help."],
+    [
+      ["keys", "new", "extra"],
+      "There are too many arguments: extra. The command takes 0.",
+      "See bert-edge keys new --help.",
+    ],
+    [
+      ["keys", "hash", "--name", "a b"],
+      /^--name <name> cannot be a b\. Use 1 to 64/,
+      "See bert-edge keys hash --help.",
+    ],
+    [["embed"], "The argument <artifact> is missing.", "See bert-edge embed --help."],
+    [["prepare", "x"], "The option --out <dir> is missing.", "See bert-edge prepare --help."],
+    [["prepare", "x", "--out"], "The option --out <dir> has no value.", "See bert-edge prepare --help."],
+    [
+      ["completion", "tcsh"],
+      "<shell> cannot be tcsh. Allowed choices are bash, zsh, fish.",
+      "See bert-edge completion --help.",
+    ],
+  ])("says in a sentence what is wrong: %j", async (args, message, hint) => {
+    expect(await refusal(args)).toMatchObject({
+      code: "usage_invalid",
+      message: typeof message === "string" ? message : expect.stringMatching(message),
+      hint,
+    });
+  });
+
+  it("has no hint for a code that is similar to nothing, and knows codes as messages show them", async () => {
+    expect(await refusal(["explain", "surgeon"])).toMatchObject({
+      message:
+        "<code> cannot be surgeon. It is neither an error code nor a reason. Error messages begin with their code.",
+    });
+    expect(await refusal(["explain", "input_to_long"])).toMatchObject({
+      message: expect.stringMatching(/Similar: input_too_long\.$/),
+    });
+  });
+});
+
+describe("every command", () => {
+  it.each(
+    paths(program)
+      .map((path) => path.join(" "))
+      .filter((path) => path !== "" && path !== "keys"),
+  )("%s takes --json", (path) => {
+    const command = path.split(" ").reduce((from: Command | undefined, name) => {
+      return from?.commands.find((each) => each.name() === name);
+    }, program);
+    expect(command?.options.map(({ long }) => long)).toContain("--json");
+  });
+});

@@ -1,0 +1,41 @@
+import type { Command, CommanderError } from "commander";
+import { BertEdgeError } from "../artifact/error.ts";
+
+/** commander's messages, and sentences that say the same to users. */
+const sentences: readonly (readonly [message: RegExp, sentence: string])[] = [
+  [/^unknown option '(.*)'$/s, "There is no option $1."],
+  [/^unknown command '(.*)'$/s, "There is no command $1."],
+  [/^missing required argument '(.*)'$/s, "The argument <$1> is missing."],
+  [/^required option '(.*)' not specified$/s, "The option $1 is missing."],
+  [/^option '(.*)' argument missing$/s, "The option $1 has no value."],
+  [
+    /^too many arguments.*Expected (\d+) arguments? but got \d+: (.*)\.$/s,
+    "There are too many arguments: $2. The command takes $1.",
+  ],
+  [/^option '(.*?)' argument '(.*)' is invalid\. (.*)$/s, "$1 cannot be $2. $3"],
+  [/^command-argument value '(.*)' is invalid for argument '(.*?)'\. (.*)$/s, "<$2> cannot be $1. $3"],
+];
+
+/**
+ * Makes a command, and the commands below it, throw `usage_invalid` for wrong usage. They print nothing then. Help and
+ * `--version` still throw a CommanderError.
+ */
+export function throwUsageErrors(command: Command): void {
+  command.configureOutput({ outputError: () => {} });
+  command.exitOverride((error) => {
+    throw error.code.startsWith("commander.help") || error.exitCode === 0 ? error : usageError(error, command);
+  });
+  for (const each of command.commands) throwUsageErrors(each);
+}
+
+function usageError({ message }: CommanderError, command: Command): BertEdgeError {
+  const [what = "", suggestion] = message.replace(/^error: /, "").split(/\n\((Did you mean .*)\)$/);
+  const [pattern, sentence] = sentences.find(([each]) => each.test(what)) ?? [/\.?$/, "."];
+  const help = `See ${fullName(command)} --help.`;
+  return new BertEdgeError("usage_invalid", what.replace(pattern, sentence), {
+    hint: suggestion === undefined ? help : `${suggestion} ${help}`,
+  });
+}
+
+const fullName = (command: Command): string =>
+  command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name();
