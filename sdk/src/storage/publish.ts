@@ -5,8 +5,8 @@ import { MANIFEST_FORMAT } from "../artifact/manifest.ts";
 import type { Pointer } from "../artifact/pointer.ts";
 import { sha256Hex } from "../artifact/sha256.ts";
 import type { WritableStore } from "./store.ts";
-import { damagedObjects } from "./versions.ts";
-import { currentPointer, type Signing, writeCurrent, writeVersion } from "./write-pointer.ts";
+import { damagedObjects, versionBefore } from "./versions.ts";
+import { currentPointer, type Signing, trusted, writePointers } from "./write-pointer.ts";
 
 /**
  * Age in ms from which on an object is written again, although the store has it. A `gc` that runs at the same time may have decided to
@@ -48,7 +48,7 @@ export async function publish(
   const { manifest, manifestBytes, version, measurements } = artifact;
   const { name } = manifest;
   const result: Published = { name, version, uploaded: 0, reused: 0, bytes: 0 };
-  const before = await currentPointer(store, name, signing);
+  const before = await currentPointer(trusted(store, signing), name, signing);
 
   const description = { sha256: await sha256Hex(manifestBytes), size: manifestBytes.length };
   const contents = new Map<string, Content>();
@@ -73,8 +73,12 @@ export async function publish(
 
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(manifestBytes);
   const pointer: Pointer = { format: MANIFEST_FORMAT, name, version, manifest: { ...description, text }, measurements };
-  await writeVersion(store, pointer, signing);
-  await writeCurrent(store, pointer, before, signing);
+  const previous = versionBefore(version, before);
+  await writePointers(
+    store,
+    { ...pointer, ...(previous !== undefined && { previous }) },
+    { before, previous, signing },
+  );
   await assertThere(store, contents);
   return result;
 }

@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { recordingStore } from "#test/fixtures/recording-store.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { bytesOf, smallArtifact } from "#test/fixtures/small-artifact.ts";
 import { blobKey, pointerKey } from "../artifact/keys.ts";
@@ -53,12 +54,49 @@ describe("promote and previousVersion", () => {
     await promote(store, "small", c);
     expect(await currentOf(store)).toBe(c);
     await promote(store, "small", a);
+    expect(await previousVersion(store, "small")).toBe(c);
+    for (const version of [c, b, a]) await promote(store, "small", version);
     await expect(previousVersion(store, "small")).rejects.toMatchObject({
       message: expect.stringContaining("no version of small before the current one"),
     });
     await expect(previousVersion(store, "other")).rejects.toMatchObject({
       message: expect.stringContaining("no model named other"),
     });
+  });
+
+  it("go to the version that was current, whatever else was written when", async () => {
+    const store = memoryStore();
+    const [a = ""] = await published(store, "a");
+    const killed = recordingStore(store, 4);
+    await expect(publish(await artifactOf("never current"), killed)).rejects.toThrow("The network is down.");
+    await published(store, "c");
+    expect(await previousVersion(store, "small")).toBe(a);
+    await store.remove(pointerKey("small", a));
+    await expect(previousVersion(store, "small")).rejects.toMatchObject({
+      code: "model_not_published",
+      message: expect.stringMatching(/was current before, but memory does not have it any more/),
+    });
+  });
+
+  it("guess by time if the pointer does not say which version was before, and say so", async () => {
+    const store = memoryStore();
+    const [a = ""] = await published(store, "a", "b");
+    const { previous: _, ...older } = await readPointer(store, "small");
+    await store.put(pointerKey("small"), bytesOf(JSON.stringify(older)), { contentType });
+    const onGuess = vi.fn();
+    expect(await previousVersion(store, "small", onGuess)).toBe(a);
+    expect(onGuess).toHaveBeenCalledOnce();
+  });
+
+  it("make a version current although the pointer to the current one is damaged or gone", async () => {
+    const store = memoryStore();
+    const [a = ""] = await published(store, "a", "b");
+    await store.put(pointerKey("small"), bytesOf("{"), { contentType });
+    await promote(store, "small", a);
+    expect(await currentOf(store)).toBe(a);
+    await store.remove(pointerKey("small"));
+    await promote(store, "small", a);
+    expect(await currentOf(store)).toBe(a);
   });
 
   it("refuse a version that is not there, or not whole, and leave the current one", async () => {

@@ -5,7 +5,7 @@ import type { Pointer } from "../artifact/pointer.ts";
 import { pointerPlace } from "./pointer-place.ts";
 import { openPublished, readPointer } from "./published-artifact.ts";
 import type { ManagedStore, ObjectStore, WritableStore } from "./store.ts";
-import { currentPointer, type Signing, writeCurrent, writeVersion } from "./write-pointer.ts";
+import { type CurrentPointer, currentPointer, type Signing, trusted, writePointers } from "./write-pointer.ts";
 
 /** A version of a model in a store. */
 export interface PublishedVersion {
@@ -41,21 +41,38 @@ export async function publishedVersions(store: ManagedStore, name?: string): Pro
 }
 
 /**
- * Returns the version that was published before the current one.
+ * Returns the version that was current before the current one.
  *
- * @throws BertEdgeError `model_not_published` if there is none, or no model of this name
+ * @param onGuess called if the pointer does not say which one it was, because an earlier version of bert-edge wrote it. Then it is
+ *   the version that was published before the current one.
+ * @throws BertEdgeError `model_not_published` if there is none, or no model of this name; `pointer_invalid`; `signature_invalid`
  */
-export async function previousVersion(store: ManagedStore, name: string): Promise<string> {
-  // Says it if there is no model of this name.
-  await readPointer(store, name);
+export async function previousVersion(
+  store: ManagedStore,
+  name: string,
+  onGuess: () => void = () => {},
+): Promise<string> {
+  const { previous } = await readPointer(store, name);
+  if (previous !== undefined) {
+    if (previous !== null && (await store.head(pointerKey(name, previous)))) return previous;
+    throw notThere(
+      previous === null
+        ? `${store.name} has no version of ${name} before the current one.`
+        : `${name}@${previous} was current before, but ${store.name} does not have it any more.`,
+    );
+  }
   const versions = await publishedVersions(store, name);
   const current = versions.findIndex(({ isCurrent }) => isCurrent);
-  const previous = current < 0 ? undefined : versions[current + 1];
-  if (previous) return previous.version;
-  throw new BertEdgeError("model_not_published", `${store.name} has no version of ${name} before the current one.`, {
+  const guess = current < 0 ? undefined : versions[current + 1];
+  if (!guess) throw notThere(`${store.name} has no version of ${name} before the current one.`);
+  onGuess();
+  return guess.version;
+}
+
+const notThere = (what: string) =>
+  new BertEdgeError("model_not_published", what, {
     hint: "`bert-edge list` shows all versions. `bert-edge promote` makes any of them current.",
   });
-}
 
 /** What a version needs: its manifest, and the files that the manifest names. */
 export async function objectsOf(
@@ -79,8 +96,9 @@ export async function promote(
   version: string,
   { signing }: { readonly signing?: Signing | undefined } = {},
 ): Promise<void> {
-  const before = await currentPointer(store, name, signing);
-  const pointer = await readPointer(store, name, version);
+  const signed = trusted(store, signing);
+  const before = await currentPointer(signed, name, signing);
+  const pointer = await readPointer(signed, name, version);
   const { sizes } = await objectsOf(store, pointer);
   const [damaged] = await damagedObjects(store, sizes);
   if (damaged) {
@@ -92,9 +110,16 @@ export async function promote(
       },
     );
   }
-  await writeCurrent(store, pointer, before, signing);
-  // A `gc` may have put the version aside meanwhile.
-  if (!(await store.head(pointerKey(name, version)))) await writeVersion(store, pointer, signing);
+  const isStepBack = !before.pointer || before.pointer.previous === version;
+  // After a step back, the next one goes further back, and not to the version that was left.
+  const previous = isStepBack ? pointer.previous : versionBefore(version, before);
+  await writePointers(store, pointer, { before, previous, signing });
+}
+
+/** Returns the version that was current before this one. null: none. undefined: it is not known. */
+export function versionBefore(version: string, { object, pointer }: CurrentPointer): string | null | undefined {
+  if (!object) return null;
+  return pointer?.version === version ? pointer.previous : pointer?.version;
 }
 
 /** Finds the objects that a store does not have, or not with the right size. */
