@@ -47,6 +47,19 @@ describe("a published artifact", () => {
     });
   });
 
+  it("refuses a pointer to the manifest of another model", async () => {
+    const { objects, open } = await published();
+    const pointer = JSON.parse(textOf(objects.get(KEY) ?? new Uint8Array())) as Pointer;
+    const text = (pointer.manifest.text ?? "").replace('"name":"small"', '"name":"other"');
+    const sha256 = await sha256Hex(bytesOf(text));
+    const swapped = { ...pointer, version: versionOf(sha256), manifest: { ...pointer.manifest, text, sha256 } };
+    objects.set(KEY, bytesOf(JSON.stringify(swapped)));
+    await expect(open()).rejects.toMatchObject({
+      code: "pointer_invalid",
+      message: expect.stringContaining(`names another model: other@${swapped.version}`),
+    });
+  });
+
   it("refuses a file with a changed bit and names its key; deleting and publishing it again repairs it", async () => {
     const { objects, store, artifact, open, keyOf } = await published();
     const key = keyOf("model.int8.onnx");

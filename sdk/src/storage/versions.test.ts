@@ -9,6 +9,7 @@ import { collectGarbage } from "./collect-garbage.ts";
 import { memoryStore } from "./memory.ts";
 import { publish } from "./publish.ts";
 import { readPointer } from "./published-artifact.ts";
+import { readObject } from "./read-object.ts";
 import type { ManagedStore } from "./store.ts";
 import { previousVersion, promote, publishedVersions, verifyPublished } from "./versions.ts";
 
@@ -171,10 +172,52 @@ describe("collectGarbage", () => {
     const [a = ""] = await published(store, "a", "b");
     await store.put(pointerKey("small", a), bytesOf("{"), { contentType });
     const before = await Array.fromAsync(store.list(""));
-    await expect(collectGarbage(store, { olderThanMs: DAY_MS, now: later(0) })).rejects.toMatchObject({
+    await expect(collectGarbage(store, { olderThanMs: DAY_MS, now: later(31) })).rejects.toMatchObject({
       code: "pointer_invalid",
     });
     expect(await Array.fromAsync(store.list(""))).toEqual(before);
+  });
+
+  it("removes nothing if a pointer is that of another version", async () => {
+    const store = memoryStore();
+    const [a = "", b = ""] = await published(store, "a", "b", "c");
+    const ofB = (await readObject(store, pointerKey("small", b))) ?? new Uint8Array();
+    await store.put(pointerKey("small", a), ofB, { contentType });
+    const before = await Array.fromAsync(store.list(""));
+    await expect(collectGarbage(store, { olderThanMs: DAY_MS, now: later(31) })).rejects.toMatchObject({
+      code: "pointer_invalid",
+    });
+    expect(await Array.fromAsync(store.list(""))).toEqual(before);
+  });
+
+  it("keeps a version that is published again after it was listed", async () => {
+    const store = memoryStore();
+    const [a = ""] = await published(store, "a", "b");
+    const racing: ManagedStore = {
+      ...store,
+      async *list(prefix) {
+        yield* await Array.fromAsync(store.list(prefix));
+        if (prefix === "models/") await publish(await artifactOf("a"), store);
+      },
+    };
+    expect(await collectGarbage(racing, { olderThanMs: DAY_MS, now: later(2) })).toMatchObject({ versions: [] });
+    expect((await readPointer(store, "small", a)).version).toBe(a);
+    expect(await currentOf(store)).toBe(a);
+  });
+
+  it("does not take away a version that is published at the same time", async () => {
+    const store = memoryStore();
+    const artifact = await artifactOf("a");
+    const own = pointerKey("small", artifact.version);
+    const racing: ManagedStore = {
+      ...store,
+      async put(key, bytes, options) {
+        await store.put(key, bytes, options);
+        if (key === pointerKey("small")) await store.remove(own);
+      },
+    };
+    await publish(artifact, racing);
+    expect((await readPointer(store, "small", artifact.version)).version).toBe(artifact.version);
   });
 
   it("keeps the objects of a version that is published while it runs", async () => {
