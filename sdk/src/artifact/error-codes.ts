@@ -9,7 +9,7 @@ export const errorCodes = {
   // Reading and publishing
   artifact_corrupt: {
     when: "A file of an artifact is missing, or does not match its SHA-256.",
-    fix: "Delete the damaged file, then publish or prepare the artifact again.",
+    fix: "Publish the artifact again with --verify, which repairs the store. If its own folder is damaged, prepare it again.",
   },
   artifact_missing: {
     when: "The folder has no manifest.json.",
