@@ -32,7 +32,7 @@ export const publishCommand = new Command("publish")
     const { manifest } = artifact;
     if (manifest.draft) printNote(`! ${DRAFT}`);
     if (to.kind === "assets") (await import("../storage/assets-folder.ts")).assertAssetSizes(manifest);
-    await using opened = await openPlace(to, options);
+    await using opened = await openPlace(to, "publish", options);
     const { address } = opened;
     const { store, signing } = await signingOf(opened.store, options);
     // A request for content shows whether credentials and bucket are right. Services answer other requests with less detail.

@@ -11,33 +11,52 @@ import { type CurrentPointer, currentPointer, type Signing, trusted, writePointe
 export interface PublishedVersion {
   readonly name: string;
   readonly version: string;
-  /** When it was last published. */
+  /** When it was last published or promoted. */
   readonly published: Date;
   readonly isCurrent: boolean;
-  /** Of the current version, if it is signed. */
-  readonly signed?: Pick<Pointer, "sequence" | "expires"> & { readonly signer: string };
+  /** Signature of the pointer to the current version, if this is the current version and it is signed. */
+  readonly signed?: Pick<Pointer, "sequence" | "expires"> & {
+    readonly signer: string;
+    /** Whether the store has checked the signature. It may still be expired. */
+    readonly verified: boolean;
+  };
+  /** Why the pointer to the current version of this model cannot be read. Then no version is known to be current. */
+  readonly unreadable?: BertEdgeError;
 }
 
-/** Lists the versions of all models in a store, or of one model: by name, the newest first. */
+/**
+ * Lists the versions of all models in a store, or of one model: by name, the newest first. A model whose pointer to the current version
+ * cannot be read is listed too.
+ */
 export async function publishedVersions(store: ManagedStore, name?: string): Promise<PublishedVersion[]> {
   const found: { name: string; version: string; published: Date }[] = [];
   for await (const { key, modified } of store.list(name === undefined ? "models/" : `models/${name}/`)) {
     const { name: model, version } = pointerPlace(key) ?? {};
     if (model !== undefined && version !== undefined) found.push({ name: model, version, published: modified });
   }
-  const current = new Map<string, Pointer>();
-  for (const model of new Set(found.map((each) => each.name))) {
-    // The first publisher of a model may have been killed before it made its version current.
-    if (await store.head(pointerKey(model))) current.set(model, await readPointer(store, model));
-  }
+  const current = new Map<string, Pointer | BertEdgeError | undefined>();
+  for (const model of new Set(found.map((each) => each.name))) current.set(model, await currentOf(store, model));
   return found
     .map((each) => {
-      const { version, signature, sequence, expires } = current.get(each.name) ?? {};
-      const isCurrent = version === each.version;
-      const signed = isCurrent && signature && { signed: { signer: signature.signer, sequence, expires } };
-      return { ...each, isCurrent, ...signed };
+      const pointer = current.get(each.name);
+      if (pointer instanceof BertEdgeError) return { ...each, isCurrent: false, unreadable: pointer };
+      const isCurrent = pointer?.version === each.version;
+      if (!isCurrent || !pointer.signature) return { ...each, isCurrent };
+      const { signature, sequence, expires } = pointer;
+      const verified = store.verifyPointer !== undefined;
+      return { ...each, isCurrent, signed: { signer: signature.signer, sequence, expires, verified } };
     })
     .sort((a, b) => a.name.localeCompare(b.name) || b.published.getTime() - a.published.getTime());
+}
+
+/** @returns undefined if there is none: the first publisher of a model may have been killed before it made its version current */
+async function currentOf(store: ManagedStore, name: string): Promise<Pointer | BertEdgeError | undefined> {
+  try {
+    return (await store.head(pointerKey(name))) && (await readPointer(store, name));
+  } catch (error) {
+    if (error instanceof BertEdgeError) return error;
+    throw error;
+  }
 }
 
 /**
@@ -52,7 +71,13 @@ export async function previousVersion(
   name: string,
   onGuess: () => void = () => {},
 ): Promise<string> {
-  const { previous } = await readPointer(store, name);
+  const { previous } = await readPointer(store, name).catch((cause: unknown) => {
+    if (!(cause instanceof BertEdgeError) || cause.code === "storage_unavailable") throw cause;
+    throw new BertEdgeError(cause.code, `${cause.message} So it is not known which version was before.`, {
+      hint: PROMOTE,
+      cause,
+    });
+  });
   if (previous !== undefined) {
     if (previous !== null && (await store.head(pointerKey(name, previous)))) return previous;
     throw notThere(
@@ -69,10 +94,9 @@ export async function previousVersion(
   return guess.version;
 }
 
-const notThere = (what: string) =>
-  new BertEdgeError("model_not_published", what, {
-    hint: "`bert-edge list` shows all versions. `bert-edge promote` makes any of them current.",
-  });
+const PROMOTE = "`bert-edge list` shows all versions. `bert-edge promote` makes any of them current.";
+
+const notThere = (what: string) => new BertEdgeError("model_not_published", what, { hint: PROMOTE });
 
 /** What a version needs: its manifest, and the files that the manifest names. */
 export async function objectsOf(

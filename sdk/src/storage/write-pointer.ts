@@ -65,7 +65,7 @@ const readable = (store: ObjectStore, name: string): Promise<Pointer | undefined
     throw error;
   });
 
-export interface WriteOptions {
+export interface Replacement {
   /** The pointer that is replaced. */
   readonly before: CurrentPointer;
   /** The version that `rollback` makes current. */
@@ -83,7 +83,7 @@ export interface WriteOptions {
 export async function writePointers(
   store: WritableStore,
   pointer: Pointer,
-  { before, previous, signing }: WriteOptions,
+  { before, previous, signing }: Replacement,
 ): Promise<void> {
   const signed = signing && { sequence: nextSequence(store, pointer, before), expires: signing.expires.toISOString() };
   const { sequence: _, expires: _until, signature: _value, ...unsigned } = pointer;
