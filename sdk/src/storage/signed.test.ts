@@ -262,6 +262,20 @@ describe("publish and promote with a key", () => {
     expect((await readPointer(warm, "small")).version).toBe(version);
   });
 
+  it("sign a version with a higher number than its own pointer has, also if that to the current one is gone", async () => {
+    const store = memoryStore();
+    const { now } = Date;
+    Date.now = () => now() + 400 * DAY_MS;
+    const { version } = await signed("a", store).finally(() => {
+      Date.now = now;
+    });
+    const warm = trusting(store);
+    await readPointer(warm, "small");
+    await store.put(CURRENT, bytesOf("{"), { contentType });
+    await promote(store, "small", version, { signing: signingBy(ours) });
+    expect((await readPointer(warm, "small")).version).toBe(version);
+  });
+
   it("refuse a sequence number that is far ahead of the clock, whoever made it up", async () => {
     const store = memoryStore();
     await publish(await smallArtifact("a"), store);

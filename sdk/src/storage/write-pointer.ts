@@ -103,11 +103,16 @@ const contentType = "application/json";
 const MOST_AHEAD = 315_360_000;
 
 /**
- * Returns a number that is higher than all earlier ones: the time in seconds, also if the last pointer was lost, or the last number
- * plus 1 if the clock of this machine is behind.
+ * Returns a number that is higher than those of both pointers that are replaced: the time in seconds, also if the last pointer was lost,
+ * or their number plus 1 if the clock of this machine is behind.
  */
-function nextSequence({ name: store }: ObjectStore, { name }: Pointer, { sequence }: CurrentPointer): number {
+function nextSequence(
+  { name: store }: ObjectStore,
+  { name, sequence: own = 0 }: Pointer,
+  before: CurrentPointer,
+): number {
   const now = Math.floor(Date.now() / 1000);
+  const sequence = Math.max(own, before.sequence);
   if (sequence - now < MOST_AHEAD) return Math.max(now, sequence + 1);
   const key = pointerKey(name);
   throw new BertEdgeError(
