@@ -5,6 +5,7 @@ import type { Pointer } from "#sdk/artifact/pointer.ts";
 import { importSigningKey, newSigningKey } from "#sdk/artifact/signing-key.ts";
 import { memoryStore } from "#sdk/storage/memory.ts";
 import { publish } from "#sdk/storage/publish.ts";
+import { readPointer } from "#sdk/storage/published-artifact.ts";
 import { r2Publisher, type WritableR2Bucket } from "#sdk/storage/r2-publisher.ts";
 import { readObject } from "#sdk/storage/read-object.ts";
 import type { ManagedStore, ObjectStore } from "#sdk/storage/store.ts";
@@ -46,7 +47,7 @@ let store: ManagedStore;
 let log: string[];
 
 /** Starts a new isolate that wants signatures, with an empty bucket. */
-beforeEach(async () => {
+async function start(more: Record<string, string> = {}): Promise<void> {
   log = [];
   await worker?.dispose();
   worker = new Miniflare(
@@ -54,21 +55,30 @@ beforeEach(async () => {
       modules,
       modulesRoot: "/",
       compatibilityDate: "2026-11-01",
-      bindings: { MODEL: NAME, API_KEYS: "key", MODEL_SIGNERS: signing.key.signer },
+      bindings: { MODEL: NAME, API_KEYS: "key", MODEL_SIGNERS: signing.key.signer, ...more },
       r2Buckets: ["MODELS"],
       handleStructuredLogs: ({ message }) => void log.push(message),
     }),
   );
   store = r2Publisher((await worker.getR2Bucket("MODELS")) as unknown as WritableR2Bucket);
-});
+}
+beforeEach(() => start());
 afterAll(() => worker?.dispose());
 
+/** Starts a new isolate with the content of the bucket. It has seen no pointer. */
+async function startCold(more?: Record<string, string>): Promise<void> {
+  const objects: [string, Uint8Array<ArrayBuffer>][] = [];
+  for await (const { key } of store.list("")) objects.push([key, await contentOf(key)]);
+  await start(more);
+  for (const [key, bytes] of objects) await put(key, bytes);
+}
+
 /** Returns the version that answers, or the code of the error. */
-async function ask(): Promise<string> {
+async function ask(model = NAME): Promise<string> {
   const response = await worker.dispatchFetch("http://edge/v1/embed", {
     method: "POST",
     headers: { authorization: "Bearer key", "content-type": "application/json" },
-    body: '{"inputs":["a"]}',
+    body: JSON.stringify({ inputs: ["a"], model }),
   });
   const outcome = await versions.outcomeOf(response as unknown as Response, "a");
   if (typeof outcome === "string") return outcome;
@@ -121,12 +131,55 @@ describe("who can write to the bucket", () => {
     expect(await ask()).toBe("old");
     await publish(versions.new, store, { signing });
     await worker.dispatchFetch("http://edge/minute-later");
-    await expect.poll(ask).toBe("new");
+    await expect.poll(() => ask()).toBe("new");
     await put(pointerKey(NAME), old);
     await worker.dispatchFetch("http://edge/minute-later");
     expect(await ask()).toBe("new");
     await logged("sequence number");
     expect(await ask()).toBe("new");
+  });
+
+  it("can bring an old version back in a new isolate, but not below MODEL_MIN_SEQUENCE", async () => {
+    await publish(versions.old, store, { signing });
+    const old = await contentOf(pointerKey(NAME));
+    await publish(versions.new, store, { signing });
+    const { sequence } = await readPointer(store, NAME);
+    await put(pointerKey(NAME), old);
+    await startCold();
+    expect(await ask()).toBe("old");
+    for (const minimum of [`${sequence}`, `${NAME}=${sequence},other=0`]) {
+      await startCold({ MODEL_MIN_SEQUENCE: minimum });
+      expect(await ask()).toBe("model_unavailable");
+      await logged("sequence number");
+    }
+  });
+
+  it("can bring back a version that gc has removed, for callers who name it, but not below MODEL_MIN_SEQUENCE", async () => {
+    const { version } = await publish(versions.old, store, { signing });
+    const own = await contentOf(pointerKey(NAME, version));
+    await publish(versions.new, store, { signing });
+    const { sequence } = await readPointer(store, NAME);
+    await store.remove(pointerKey(NAME, version));
+    const named = `${NAME}@${version}`;
+    expect(await ask(named)).toBe("model_unavailable");
+    await put(pointerKey(NAME, version), own);
+    await startCold();
+    expect(await ask(named)).toBe("old");
+    await startCold({ MODEL_MIN_SEQUENCE: `${NAME}=${sequence}` });
+    expect(await ask(named)).toBe("model_unavailable");
+    await logged("sequence number");
+    expect(await ask()).toBe("new");
+  });
+
+  it("cannot bring a version back whose signature has expired, by its name or not", async () => {
+    const soon = { ...signing, expires: new Date(Date.now() + 50_000) };
+    const { version } = await publish(versions.old, store, { signing: soon });
+    for (const model of [NAME, `${NAME}@${version}`]) {
+      await startCold();
+      await worker.dispatchFetch("http://edge/minute-later");
+      expect(await ask(model)).toBe("model_unavailable");
+      await logged("has expired");
+    }
   });
 });
 

@@ -9,7 +9,7 @@ export const errorCodes = {
   // Reading and publishing
   artifact_corrupt: {
     when: "A file of an artifact is missing, or does not match its SHA-256.",
-    fix: "Delete the damaged file, then publish or prepare the artifact again.",
+    fix: "Publish the artifact again with --verify, which repairs the store. If its own folder is damaged, prepare it again.",
   },
   artifact_missing: {
     when: "The folder has no manifest.json.",
@@ -31,9 +31,13 @@ export const errorCodes = {
     when: "The store has no model of this name.",
     fix: "Publish the model to this store, or correct its name.",
   },
+  place_missing: {
+    when: "The folder of models that a command is to read does not exist.",
+    fix: "Correct the path, or publish a model to it first.",
+  },
   pointer_invalid: {
-    when: "models/<name>/current.json cannot be read, or names another model.",
-    fix: "Publish the model again under its own name.",
+    when: "models/<name>/current.json, or the pointer of a version beside it, cannot be read, or names another model.",
+    fix: "Publish the model again under its own name, or make another version current with `bert-edge promote`.",
   },
   publish_conflict: {
     when: "Another publisher has made a version of the model current meanwhile.",
@@ -44,7 +48,7 @@ export const errorCodes = {
     fix: "Set the variable or option that the message names.",
   },
   signature_invalid: {
-    when: "The pointer to a model is not signed by one of MODEL_SIGNERS, was changed, has expired, or is older than one seen before.",
+    when: "The pointer to a model is not signed by one of MODEL_SIGNERS, was changed, has expired, or is older than one seen before or than MODEL_MIN_SEQUENCE.",
     fix: "Publish the model with --signing-key, or promote its version with it. If nobody of you has changed the pointer, find out who did.",
   },
   signing_key_invalid: {

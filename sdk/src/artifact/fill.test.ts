@@ -250,7 +250,7 @@ describe("fill", () => {
       name: "BertEdgeError",
       code: "artifact_corrupt",
       message,
-      hint: expect.stringMatching(message.includes("missing") ? /restore/i : /delete/i),
+      hint: expect.stringMatching(message.includes("missing") ? /restore/i : /--verify/),
     });
   });
 

@@ -89,7 +89,7 @@ export async function fill(
 }
 
 const DAMAGED =
-  "Delete the damaged file, then publish or prepare again. `bert-edge publish` replaces only files of the wrong size.";
+  "In a store, repair it with `bert-edge publish --verify`, which writes damaged objects again. In a folder, prepare the artifact again.";
 
 const corrupt = (where: string, fault: string, hint = DAMAGED) =>
   new BertEdgeError("artifact_corrupt", `${where} ${fault}.`, { hint });

@@ -5,7 +5,10 @@ import { MeasurementsSchema } from "./measurements.ts";
 import { parseJson } from "./parse-json.ts";
 import { SignatureFields } from "./signature.ts";
 
-/** The content of `models/<name>/current.json`. It is the only object of a model that changes, and is written last. */
+/**
+ * The content of `models/<name>/<version>.json`, and of `models/<name>/current.json`, which is written last and names the current
+ * version.
+ */
 const PointerSchema = v.pipe(
   v.object({
     format: v.literal(MANIFEST_FORMAT),
@@ -19,6 +22,11 @@ const PointerSchema = v.pipe(
     manifest: v.object({ ...ManifestContent, text: v.optional(v.string()) }),
     /** Time and memory of the targets. They can change while the version stays. */
     measurements: v.optional(MeasurementsSchema),
+    /**
+     * In the pointer of a version: the version that was current when it was published. In that to the current version: the one that
+     * `rollback` makes current. null: none. Pointers of earlier versions of bert-edge do not have it.
+     */
+    previous: v.optional(v.nullable(ModelVersion)),
     ...SignatureFields,
   }),
   v.check(({ version, manifest }) => version === versionOf(manifest.sha256), "the version is not the manifest's"),

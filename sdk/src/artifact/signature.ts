@@ -16,9 +16,9 @@ export const signerOf = (publicKey: string): string => PREFIX + publicKey;
 
 /** Fields that a signature adds to a pointer. */
 export const SignatureFields = {
-  /** Rises with every signature, so that readers can tell an older pointer from a newer one. */
+  /** Rises with every signature of a model, so that readers can tell an older pointer from a newer one. */
   sequence: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
-  /** When readers begin to refuse the pointer. Default: never. */
+  /** When readers begin to refuse the pointer. They refuse a signed one without it too. */
   expires: v.optional(v.pipe(v.string(), v.isoTimestamp())),
   signature: v.optional(
     v.object({

@@ -27,7 +27,7 @@ export const gcCommand = new Command("gc")
   )
   .action(async ({ store: place, olderThan, dryRun = false, json, ...options }: Options) => {
     const { collectGarbage } = await import("../storage/collect-garbage.ts");
-    await using opened = await openPlace(place, options);
+    await using opened = await openPlace(place, dryRun ? "read" : "write", options);
     const collected = await collectGarbage(opened.store, {
       olderThanMs: olderThan * DAY_MS,
       dryRun,

@@ -1,4 +1,6 @@
+import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { BertEdgeError } from "../artifact/error.ts";
 import { assertWritableFolder } from "../compile/files/writable-folder.ts";
 import type { ManagedStore } from "../storage/store.ts";
 import type { PublishPlace } from "./options.ts";
@@ -26,22 +28,29 @@ export interface OpenPlace extends AsyncDisposable {
   readonly address: string;
 }
 
+/** What is done in a place. `publish` may make a new folder. */
+export type Access = "read" | "write" | "publish";
+
 /**
- * Opens a store. Checks that a folder can be written to, and that a project has the bucket.
+ * Opens a store. Checks that a folder exists, that it can be written to if it is to be written to, and that a project has the bucket.
  *
- * @throws BertEdgeError `out_unwritable`, `project_invalid`, `package_missing`
+ * @throws BertEdgeError `place_missing`, `out_unwritable`, `project_invalid`, `package_missing`
  */
-export async function openPlace(place: PublishPlace, { endpoint, region }: PlaceOptions): Promise<OpenPlace> {
+export async function openPlace(
+  place: PublishPlace,
+  access: Access,
+  { endpoint, region }: PlaceOptions,
+): Promise<OpenPlace> {
   const nothing = async () => {};
   switch (place.kind) {
     case "assets": {
       const { assetsFolder } = await import("../storage/assets-folder.ts");
-      await assertWritableFolder(place.folder);
+      await assertFolder(place.folder, access);
       return { store: assetsFolder(place.folder), address: place.folder, [Symbol.asyncDispose]: nothing };
     }
     case "folder": {
       const { fsStore } = await import("../storage/fs.ts");
-      await assertWritableFolder(place.folder);
+      await assertFolder(place.folder, access);
       return { store: fsStore(resolve(place.folder)), address: place.folder, [Symbol.asyncDispose]: nothing };
     }
     case "r2-local": {
@@ -56,4 +65,13 @@ export async function openPlace(place: PublishPlace, { endpoint, region }: Place
       return { store, address: `s3://${bucket}/${prefix}`, [Symbol.asyncDispose]: nothing };
     }
   }
+}
+
+async function assertFolder(folder: string, access: Access): Promise<void> {
+  if (access !== "publish" && !(await stat(folder).catch(() => undefined))?.isDirectory()) {
+    throw new BertEdgeError("place_missing", `There is no folder ${resolve(folder)}.`, {
+      hint: "Correct the path, or publish a model to it first.",
+    });
+  }
+  if (access !== "read") await assertWritableFolder(folder);
 }

@@ -1,9 +1,12 @@
 import { Command, InvalidArgumentError } from "commander";
 import * as v from "valibot";
+import { BertEdgeError } from "../artifact/error.ts";
 import { ModelName, ModelVersion } from "../artifact/manifest.ts";
+import type { ObjectStore } from "../storage/store.ts";
 import { endpointOption, openPlace, type PlaceOptions, places, regionOption } from "./open-place.ts";
 import { type PublishPlace, publishPlace } from "./options.ts";
 import { printJson, printNote, printResult } from "./output.ts";
+import { parseModelName } from "./parse-model-name.ts";
 import { expiresOption, type SigningOptions, signingKeyOption, signingOf } from "./signing.ts";
 
 interface Options extends PlaceOptions, SigningOptions {
@@ -24,8 +27,8 @@ export const promoteCommand = withPlace(
 
 export const rollbackCommand = withPlace(
   new Command("rollback")
-    .description("make the version current that was published before the current one")
-    .argument("<name>", "name of the model"),
+    .description("make the version current that was current before")
+    .argument("<name>", "name of the model", parseModelName),
 ).action((name: string, options: Options) => makeCurrent(name, undefined, options));
 
 function withPlace(command: Command): Command {
@@ -42,24 +45,43 @@ function withPlace(command: Command): Command {
 async function makeCurrent(name: string, version: string | undefined, { store: place, json, ...options }: Options) {
   const { previousVersion, promote } = await import("../storage/versions.ts");
   const { readPointer } = await import("../storage/published-artifact.ts");
+  await using opened = await openPlace(place, "write", options);
+  const { store, signing } = await signingOf(opened.store, options);
+  const onGuess = () =>
+    printNote("! The current version does not say which one was before. This is the one that was published before it.");
+  const next = version ?? (await previousVersion(store, name, onGuess));
+  const before = await attempt(
+    async () => (await readPointer(store, name)).version,
+    "The current version is not known",
+  );
+  const comparable = before === null ? null : await comparison(store, name, [before, next]);
+  await promote(store, name, next, { signing });
+  if (json) return printJson({ name, version: next, before, comparable });
+  const was = before === null ? "" : ` It was ${name}@${before}.`;
+  printResult(`${name}@${next} is current at ${opened.address}.${was} Deployments load it within a minute.`);
+}
+
+/** Whether vectors of both versions can be compared. Says so if they cannot, or if it is not known. */
+async function comparison(store: ObjectStore, name: string, versions: readonly [string, string]) {
   const { areComparable } = await import("./are-comparable.ts");
-  await using opened = await openPlace(place, options);
-  const { store, address } = opened;
-  const next = version ?? (await previousVersion(store, name));
-  const { version: before } = await readPointer(store, name);
-  const comparable = await areComparable(store, name, [before, next]);
-  if (!comparable) {
-    printNote(
-      `! Vectors of ${name}@${before} and ${name}@${next} cannot be compared: embed the texts of your index again.`,
-    );
+  const vectors = `Vectors of ${versions.map((version) => `${name}@${version}`).join(" and ")}`;
+  const comparable = await attempt(() => areComparable(store, name, versions), `${vectors} could not be compared`);
+  if (comparable === false) printNote(`! ${vectors} cannot be compared: embed the texts of your index again.`);
+  if (comparable === null) {
+    printNote(`! ${vectors} may differ: embed some texts of your index again, and compare them before you mix both.`);
   }
-  const signed = await signingOf(store, options);
-  await promote(signed.store, name, next, signed);
-  if (json) printJson({ name, version: next, before, comparable });
-  else
-    printResult(
-      `${name}@${next} is current at ${address}. It was ${name}@${before}. Deployments load it within a minute.`,
-    );
+  return comparable;
+}
+
+/** Returns null, and says why, if something cannot be found out: a broken version is a reason to leave it. */
+async function attempt<T>(work: () => Promise<T>, otherwise: string): Promise<T | null> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof BertEdgeError)) throw error;
+    printNote(`! ${otherwise}: ${error.message}`);
+    return null;
+  }
 }
 
 function namedVersion(value: string): NamedVersion {

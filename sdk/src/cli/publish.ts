@@ -20,20 +20,19 @@ export const publishCommand = new Command("publish")
   .option(...regionOption)
   .option(...signingKeyOption)
   .option(...expiresOption)
-  .option("--verify", "read everything back, and compare it with its hashes")
+  .option("--verify", "read everything back before the version becomes current, and write damaged objects again")
   .option("--json", "print the result as JSON")
   .addHelpText("after", "\nThe AWS SDK finds the credentials: environment, profile or instance role.")
   .action(async (folder: string, { to, json, verify = false, ...options }: Options) => {
     const { openFolder } = await import("../storage/folder-artifact.ts");
     const { publish } = await import("../storage/publish.ts");
     const { readObject } = await import("../storage/read-object.ts");
-    const { verifyPublished } = await import("../storage/versions.ts");
     const { assertLoadable } = await import("../runtime/assert-loadable.ts");
     const artifact = await openFolder(folder);
     const { manifest } = artifact;
     if (manifest.draft) printNote(`! ${DRAFT}`);
     if (to.kind === "assets") (await import("../storage/assets-folder.ts")).assertAssetSizes(manifest);
-    await using opened = await openPlace(to, options);
+    await using opened = await openPlace(to, "publish", options);
     const { address } = opened;
     const { store, signing } = await signingOf(opened.store, options);
     // A request for content shows whether credentials and bucket are right. Services answer other requests with less detail.
@@ -42,11 +41,11 @@ export const publishCommand = new Command("publish")
     const result = await publish(artifact, store, {
       onObject: (key, state) => printNote(`${state} ${key}`),
       signing,
+      verify,
     });
-    const verified = verify ? await verifyPublished(store, manifest.name) : undefined;
-    if (json) return printJson({ ...result, ...(verified !== undefined && { verifiedBytes: verified }) });
+    if (json) return printJson(result);
     const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
     const sent = `${result.uploaded} objects, ${megabytes(result.bytes)} sent`;
-    const read = verified === undefined ? "" : `, ${megabytes(verified)} read back`;
+    const read = result.verifiedBytes === undefined ? "" : `, ${megabytes(result.verifiedBytes)} read back`;
     printResult(`${result.name}@${result.version} is current at ${address} (${sent}${read}).`);
   });

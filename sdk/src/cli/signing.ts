@@ -1,11 +1,13 @@
 import { readFile } from "node:fs/promises";
+import { InvalidArgumentError } from "commander";
 import { BertEdgeError } from "../artifact/error.ts";
 import type { WritableStore } from "../storage/store.ts";
 import type { Signing } from "../storage/write-pointer.ts";
-import { positiveInteger } from "./options.ts";
 
 const DAY_MS = 86_400_000;
 const EXPIRES_DAYS = 365;
+/** Ten years. JavaScript has no dates in the far future. */
+const MOST_DAYS = 3_650;
 
 /** Options of commands that make a version current. */
 export interface SigningOptions {
@@ -21,27 +23,34 @@ export const signingKeyOption = [
 export const expiresOption = [
   "--expires <days>",
   "days after which the signature expires",
-  positiveInteger,
+  expiryDays,
   EXPIRES_DAYS,
 ] as const;
 
+export function expiryDays(value: string): number {
+  const days = Number(value);
+  if (Number.isSafeInteger(days) && days >= 1 && days <= MOST_DAYS) return days;
+  throw new InvalidArgumentError(`${value} is not a number from 1 to ${MOST_DAYS} days.`);
+}
+
 /**
- * Reads the signing key. With one, the store's own pointers must be signed too: by this key, or by one of $MODEL_SIGNERS.
+ * Reads the signing key. With one, or with $MODEL_SIGNERS, pointers that the store has must be signed by one of these keys. They may
+ * be expired: whoever has the key can sign them again.
  *
- * @throws BertEdgeError `signing_key_invalid`, `setting_invalid`
+ * @throws BertEdgeError `signing_key_invalid`, also for an empty file or variable; `setting_invalid`
  */
 export async function signingOf<Store extends WritableStore>(
   store: Store,
   { signingKey, expires = EXPIRES_DAYS }: SigningOptions = {},
 ): Promise<{ store: Store; signing: Signing | undefined }> {
+  const { anyAgeStore, signersFromEnv } = await import("../storage/signed.ts");
+  const { signers } = signersFromEnv({ MODEL_SIGNERS: process.env["MODEL_SIGNERS"] }) ?? {};
   const pem = signingKey === undefined ? process.env["BERT_EDGE_SIGNING_KEY"] : await readKey(signingKey);
-  if (!pem) return { store, signing: undefined };
+  if (pem === undefined) return { store: signers ? anyAgeStore(store, signers) : store, signing: undefined };
   const { importSigningKey } = await import("../artifact/signing-key.ts");
-  const { signedStore, signersFromEnv } = await import("../storage/signed.ts");
   const key = await importSigningKey(pem);
-  const { signers = [] } = signersFromEnv({ MODEL_SIGNERS: process.env["MODEL_SIGNERS"] }) ?? {};
   return {
-    store: signedStore(store, { signers: [key.signer, ...signers] }),
+    store: anyAgeStore(store, [key.signer, ...(signers ?? [])]),
     signing: { key, expires: new Date(Date.now() + expires * DAY_MS) },
   };
 }

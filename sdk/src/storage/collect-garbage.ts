@@ -1,10 +1,11 @@
 import { BertEdgeError } from "../artifact/error.ts";
-import { pointerKey, removedKey } from "../artifact/keys.ts";
-import { parsePointer } from "../artifact/pointer.ts";
+import { removedKey } from "../artifact/keys.ts";
+import { type Pointer, parsePointer } from "../artifact/pointer.ts";
 import { pointerPlace } from "./pointer-place.ts";
+import { assertNames } from "./published-artifact.ts";
 import { readObject } from "./read-object.ts";
 import type { ManagedStore, StoredObject } from "./store.ts";
-import { objectsOf, publishedVersions } from "./versions.ts";
+import { objectsOf } from "./versions.ts";
 
 export interface GarbageOptions {
   /** Age in ms from which on versions that are not current, and objects that no version needs, are removed. */
@@ -29,58 +30,55 @@ export interface CollectedGarbage {
 /** Time for which the objects of a removed version stay: somebody may just be making this version current. */
 const GRACE_MS = 3_600_000;
 
-/** What publishers that were killed leave in a folder. */
+/** Ends the keys of what publishers that were killed leave in a folder. */
 const LEFTOVER = /\.(tmp|lock)$/;
 
 /**
  * Removes old versions of models that are not current, and old objects that no version needs, such as those of publishers that were
  * killed. Keeps the current version of each model, whatever its age, and everything that is younger than `olderThanMs`.
  *
- * Publishers may run at the same time. The objects of a version stay for an hour after its pointer was removed. An object is removed only
- * if nobody has written it again meanwhile, and `publish` does so with old objects.
+ * Publishers may run at the same time. A version is removed by renaming its pointer to `.removed`, and its objects stay for another
+ * hour. An object is removed only if nobody has written it again meanwhile, and `publish` does so with old objects.
  *
- * @throws BertEdgeError `pointer_invalid`, `manifest_invalid` and others if it cannot be known what a version needs. Then no
- *   object was removed.
+ * @throws BertEdgeError `pointer_invalid`, `manifest_invalid` and others if it cannot be known what a version needs. Then nothing
+ *   was removed.
  */
 export async function collectGarbage(
   store: ManagedStore,
   { olderThanMs, dryRun = false, now = Date.now(), onObject = () => {} }: GarbageOptions,
 ): Promise<CollectedGarbage> {
-  const isOlder = ({ modified }: Pick<StoredObject, "modified">, ms: number) => modified.getTime() < now - ms;
-  let [objects, bytes, uploads] = [0, 0, 0];
+  const isOlder = ({ modified }: Pick<StoredObject, "modified">, ms = olderThanMs) => modified.getTime() < now - ms;
   const remove = async (object: StoredObject): Promise<boolean> => {
     if (!dryRun && !(await store.remove(object.key, object))) return false;
     onObject(object);
     return true;
   };
 
+  // Objects first: a version that is published after the pointers are read writes its old objects again, which saves them.
+  const oldObjects: StoredObject[] = [];
+  for await (const object of store.list("blobs/")) if (isOlder(object)) oldObjects.push(object);
+  const { current, own, removed, leftovers, needed } = await readPointers(store, (object) => isOlder(object, GRACE_MS));
+  for (const object of removed) {
+    if (await remove(object)) continue;
+    // Another gc has just removed this version once more.
+    for (const key of await neededBy(store, await pointerIn(store, object.key))) needed.add(key);
+  }
+  for (const object of leftovers) if (isOlder(object)) await remove(object);
+
   const versions: string[] = [];
-  const retired = new Set<string>();
-  for (const { name, version, isCurrent, published: modified } of await publishedVersions(store)) {
-    if (isCurrent || !isOlder({ modified }, olderThanMs)) continue;
-    if (!dryRun) await retire(store, name, version);
-    retired.add(removedKey(name, version));
-    versions.push(`${name}@${version}`);
+  for (const [object, { name, version }] of own) {
+    if (!isOlder(object) || current.get(name) === version) continue;
+    if (dryRun || (await removeVersion(store, object, removedKey(name, version)))) versions.push(`${name}@${version}`);
   }
 
-  const candidates: StoredObject[] = [];
-  for await (const object of store.list("blobs/")) if (isOlder(object, olderThanMs)) candidates.push(object);
-  const needed = new Set<string>();
-  for await (const object of store.list("models/")) {
-    const { key } = object;
-    const isRemoved = key.endsWith(".removed");
-    const isOver = isRemoved && isOlder(object, GRACE_MS) && !retired.has(key);
-    if (isOver && (await remove(object))) continue;
-    if (LEFTOVER.test(key)) isOlder(object, olderThanMs) && (await remove(object));
-    else if (isRemoved || pointerPlace(key)) for (const blob of await blobsOf(store, key)) needed.add(blob);
-  }
-  for (const object of candidates) {
+  let [objects, bytes, uploads] = [0, 0, 0];
+  for (const object of oldObjects) {
     if (needed.has(object.key) || !(await remove(object))) continue;
     objects++;
     bytes += object.size;
   }
   for await (const { key, began: modified, abort } of store.unfinished?.() ?? []) {
-    if (!isOlder({ modified }, olderThanMs)) continue;
+    if (!isOlder({ modified })) continue;
     if (!dryRun) await abort();
     onObject({ key });
     uploads++;
@@ -88,23 +86,57 @@ export async function collectGarbage(
   return { versions, objects, bytes, uploads };
 }
 
-/** Puts the pointer to a version aside, so that nobody can make it current any more. */
-async function retire(store: ManagedStore, name: string, version: string): Promise<void> {
-  const key = pointerKey(name, version);
-  const pointer = await store.head(key);
-  const bytes = pointer && (await readObject(store, key));
-  if (!bytes) return;
-  await store.put(removedKey(name, version), bytes, { contentType: "application/json" });
-  await store.remove(key, pointer);
+/** Everything under `models/`. */
+interface Pointers {
+  /** The current version of each model. */
+  readonly current: Map<string, string>;
+  /** The pointer of each version, by its object. */
+  readonly own: Map<StoredObject, Pointer>;
+  /** Pointers of removed versions whose objects need not stay any longer. */
+  readonly removed: StoredObject[];
+  readonly leftovers: StoredObject[];
+  /** Keys of the objects that must stay. */
+  readonly needed: Set<string>;
 }
 
-/** Returns the keys of the objects that a pointer needs. */
-async function blobsOf(store: ManagedStore, key: string): Promise<Iterable<string>> {
-  const bytes = await readObject(store, key);
-  if (bytes) {
-    const pointer = parsePointer(new TextDecoder().decode(bytes), `${store.name}/${key}`);
-    return (await objectsOf(store, pointer)).sizes.keys();
+async function readPointers(store: ManagedStore, isOver: (removed: StoredObject) => boolean): Promise<Pointers> {
+  const found: Pointers = { current: new Map(), own: new Map(), removed: [], leftovers: [], needed: new Set() };
+  for await (const object of store.list("models/")) {
+    const { key } = object;
+    const isRemoved = key.endsWith(".removed");
+    const place = pointerPlace(key);
+    if (LEFTOVER.test(key)) found.leftovers.push(object);
+    else if (isRemoved && isOver(object)) found.removed.push(object);
+    else if (isRemoved || place) {
+      const pointer = await pointerIn(store, key);
+      if (place) assertNames(pointer, place, `${store.name}/${key}`);
+      for (const needed of await neededBy(store, pointer)) found.needed.add(needed);
+      if (place?.version !== undefined) found.own.set(object, pointer);
+      else if (place) found.current.set(place.name, pointer.version);
+    }
   }
+  return found;
+}
+
+/**
+ * Renames the pointer of a version, so that nobody can make this version current any more.
+ *
+ * @param pointer as it was listed
+ * @returns false if it was written again meanwhile. Then it stays.
+ */
+async function removeVersion(store: ManagedStore, pointer: StoredObject, newKey: string): Promise<boolean> {
+  const bytes = await readObject(store, pointer.key);
+  if (!bytes) return false;
+  await store.put(newKey, bytes, { contentType: "application/json" });
+  return store.remove(pointer.key, pointer);
+}
+
+const neededBy = async (store: ManagedStore, pointer: Pointer): Promise<Iterable<string>> =>
+  (await objectsOf(store, pointer)).sizes.keys();
+
+async function pointerIn(store: ManagedStore, key: string): Promise<Pointer> {
+  const bytes = await readObject(store, key);
+  if (bytes) return parsePointer(new TextDecoder().decode(bytes), `${store.name}/${key}`);
   throw new BertEdgeError("publish_conflict", `${store.name}/${key} was removed meanwhile, so another gc is running.`, {
     hint: "Run gc again when the other one has ended.",
   });

@@ -4,11 +4,13 @@ import { recordingStore } from "#test/fixtures/recording-store.ts";
 import { bytesOf, smallArtifact, textOf } from "#test/fixtures/small-artifact.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { blobKey, pointerKey } from "../artifact/keys.ts";
+import type { ManifestFile } from "../artifact/manifest.ts";
 import { sha256Hex } from "../artifact/sha256.ts";
 import { fsStore } from "./fs.ts";
 import { memoryStore } from "./memory.ts";
 import { publish } from "./publish.ts";
 import { openPublished, readPointer } from "./published-artifact.ts";
+import { readObject } from "./read-object.ts";
 import type { ObjectStore, WritableStore } from "./store.ts";
 
 /** Reads the current model: its version, and the text of each file by name. */
@@ -55,6 +57,75 @@ describe("publish", () => {
     }
     expect(await publish(artifact, store)).toMatchObject({ uploaded: contents.length, reused: 0 });
     expect(await readAll(store)).toEqual(whole(artifact));
+  });
+
+  it("does not read what the store has, unless it is to verify; then it repairs it before readers see it", async () => {
+    const objects = new Map<string, Uint8Array<ArrayBuffer>>();
+    const store = memoryStore(objects);
+    const artifact = await smallArtifact();
+    await publish(artifact, store);
+    const files = Object.values(artifact.manifest.files).map(({ sha256 }) => blobKey(sha256));
+    const damagedKeys = [files[0] ?? "", blobKey(await sha256Hex(artifact.manifestBytes))];
+    for (const key of damagedKeys) objects.get(key)?.fill(0);
+    expect(await publish(artifact, store)).toMatchObject({ uploaded: 0, reused: 4 });
+    const recorded = recordingStore(store);
+    const bytes = [...artifact.files.values(), artifact.manifestBytes].reduce((sum, { length }) => sum + length, 0);
+    const result = await publish(artifact, recorded, { verify: true });
+    expect(result).toMatchObject({ uploaded: 2, reused: 2, verifiedBytes: bytes });
+    expect(recorded.puts).toEqual([...damagedKeys, pointerKey("small", artifact.version), pointerKey("small")]);
+    expect(await readAll(store)).toEqual(whole(artifact));
+  });
+
+  it("makes nothing current that a store changes while it writes, if it is to verify", async () => {
+    const store = memoryStore();
+    const old = await smallArtifact("old");
+    await publish(old, store);
+    const zeroing: WritableStore = {
+      ...store,
+      put: (key, bytes, options) =>
+        store.put(key, key.startsWith("blobs/") ? new Uint8Array(bytes.length) : bytes, options),
+    };
+    await expect(publish(await smallArtifact("next"), zeroing, { verify: true })).rejects.toMatchObject({
+      code: "artifact_corrupt",
+      message: expect.stringContaining("does not match its SHA-256, although it was just written"),
+    });
+    expect(await readAll(store)).toEqual(whole(old));
+  });
+
+  it.each([
+    ["the pointer to the current version", undefined],
+    ["its own pointer", "own"],
+  ])("notices another version in %s, if it is to verify", async (_, which) => {
+    const store = memoryStore();
+    const [old, next] = [await smallArtifact("old"), await smallArtifact("next")];
+    await publish(old, store);
+    const other = textOf((await readObject(store, pointerKey("small"))) ?? new Uint8Array());
+    const replaced = pointerKey("small", which && next.version);
+    const racing: WritableStore = {
+      ...store,
+      async put(key, bytes, options) {
+        await store.put(key, bytes, options);
+        if (key === pointerKey("small")) await store.put(replaced, bytesOf(other), { contentType: "application/json" });
+      },
+    };
+    await expect(publish(next, racing, { verify: true })).rejects.toMatchObject({
+      code: which ? "pointer_invalid" : "publish_conflict",
+    });
+  });
+
+  it("writes no file under the hash of another one", async () => {
+    const store = memoryStore();
+    const [victim, attacker] = [await smallArtifact("victim"), await smallArtifact("something longer")];
+    await publish(victim, store);
+    const file = "model.int8.onnx";
+    const { sha256 = "" } = victim.manifest.files[file] ?? {};
+    const own = attacker.manifest.files[file] as ManifestFile;
+    const files = { ...attacker.manifest.files, [file]: { ...own, sha256, chunks: [own.sha256] } };
+    const manifest = { ...attacker.manifest, name: "other", files };
+    const read = (name: string) => Promise.resolve(attacker.files.get(name) as Uint8Array<ArrayBuffer>);
+    const forged = { ...attacker, manifest, manifestBytes: bytesOf(JSON.stringify(manifest)), read };
+    await expect(publish(forged, store)).rejects.toMatchObject({ code: "artifact_corrupt" });
+    expect(await readAll(store)).toEqual(whole(victim));
   });
 
   it("reports how many objects it wrote and how many the store had already", async () => {

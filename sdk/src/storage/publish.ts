@@ -1,12 +1,16 @@
 import type { PublishableArtifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
-import { blobKey } from "../artifact/keys.ts";
+import { into } from "../artifact/fill.ts";
+import { blobKey, pointerKey } from "../artifact/keys.ts";
 import { MANIFEST_FORMAT } from "../artifact/manifest.ts";
 import type { Pointer } from "../artifact/pointer.ts";
 import { sha256Hex } from "../artifact/sha256.ts";
+import { publishConflict } from "./publish-conflict.ts";
+import { readPointer } from "./published-artifact.ts";
 import type { WritableStore } from "./store.ts";
-import { damagedObjects } from "./versions.ts";
-import { currentPointer, type Signing, writeCurrent, writeVersion } from "./write-pointer.ts";
+import { readStored } from "./stored-artifact.ts";
+import { damagedObjects, versionBefore } from "./versions.ts";
+import { currentPointer, type Signing, trusted, writePointers } from "./write-pointer.ts";
 
 /**
  * Age in ms from which on an object is written again, although the store has it. A `gc` that runs at the same time may have decided to
@@ -19,6 +23,11 @@ export interface PublishOptions {
   readonly onObject?: (key: string, state: "uploaded" | "reused") => void;
   /** Signs the pointers. Default: they are not signed. */
   readonly signing?: Signing | undefined;
+  /**
+   * Whether to read every object back, also those that the store had already, and to write damaged ones again. The version becomes
+   * current only if all objects match their hashes. Default false.
+   */
+  readonly verify?: boolean;
 }
 
 export interface Published {
@@ -30,6 +39,8 @@ export interface Published {
   reused: number;
   /** Bytes written. */
   bytes: number;
+  /** Bytes that were read back, with `verify`. */
+  verifiedBytes?: number;
 }
 
 /**
@@ -37,35 +48,41 @@ export interface Published {
  * current version. The keys of files and manifest are derived from their content. Readers see either the old model or the complete
  * new model. If the store already has this version, only the pointers are written again, with the artifact's current measurements.
  *
- * @throws BertEdgeError `artifact_corrupt`, `storage_unavailable`; `publish_conflict` if another publisher makes a version current
+ * @throws BertEdgeError `artifact_corrupt` if a file does not match its hash; `storage_unavailable`; `publish_conflict` if another publisher makes a version current
  *   meanwhile; `signing_key_missing`
  */
 export async function publish(
   artifact: PublishableArtifact,
   store: WritableStore,
-  { onObject = () => {}, signing }: PublishOptions = {},
+  { onObject = () => {}, signing, verify = false }: PublishOptions = {},
 ): Promise<Published> {
   const { manifest, manifestBytes, version, measurements } = artifact;
   const { name } = manifest;
   const result: Published = { name, version, uploaded: 0, reused: 0, bytes: 0 };
-  const before = await currentPointer(store, name, signing);
+  const readable = trusted(store, signing);
+  const before = await currentPointer(readable, name, signing);
 
   const description = { sha256: await sha256Hex(manifestBytes), size: manifestBytes.length };
   const contents = new Map<string, Content>();
   for (const [file, { sha256, size }] of Object.entries(manifest.files)) {
-    contents.set(blobKey(sha256), { size, read: () => artifact.read(file), contentType: "application/octet-stream" });
+    const read = () => artifact.read(file);
+    contents.set(blobKey(sha256), { sha256, size, read, contentType: "application/octet-stream" });
   }
   contents.set(blobKey(description.sha256), {
-    size: description.size,
+    ...description,
     read: async () => manifestBytes,
     contentType: "application/json",
   });
 
   for (const [key, content] of contents) {
-    const found = await store.head(key);
-    // An upload that broke off can leave a part of the object. It is written again.
-    const isThere = found?.size === content.size && Date.now() - found.modified.getTime() < OLD_MS;
-    if (!isThere) result.bytes += await upload(store, key, content);
+    const isThere = (await isYoung(store, key, content)) && (!verify || (await matches(store, key, content)));
+    if (!isThere) {
+      result.bytes += await upload(store, key, content);
+      if (verify && !(await matches(store, key, content))) {
+        throw changed(`${store.name}/${key} does not match its SHA-256, although it was just written.`);
+      }
+    }
+    if (verify) result.verifiedBytes = (result.verifiedBytes ?? 0) + content.size;
     const state = isThere ? "reused" : "uploaded";
     result[state]++;
     onObject(key, state);
@@ -73,22 +90,55 @@ export async function publish(
 
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(manifestBytes);
   const pointer: Pointer = { format: MANIFEST_FORMAT, name, version, manifest: { ...description, text }, measurements };
-  await writeVersion(store, pointer, signing);
-  await writeCurrent(store, pointer, before, signing);
+  const previous = versionBefore(version, before);
+  await writePointers(
+    store,
+    { ...pointer, ...(previous !== undefined && { previous }) },
+    { before, previous, signing },
+  );
   await assertThere(store, contents);
+  if (verify) await assertCurrent(readable, result);
   return result;
 }
 
 /** What is stored under a key. */
 interface Content {
+  readonly sha256: string;
   readonly size: number;
   readonly contentType: string;
   read(): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** @returns the number of bytes */
-async function upload(store: WritableStore, key: string, { read, contentType }: Content): Promise<number> {
+/** Whether the store has an object that need not be written again. An upload that broke off can leave a part of it. */
+async function isYoung(store: WritableStore, key: string, { size }: Content): Promise<boolean> {
+  const found = await store.head(key);
+  return found?.size === size && Date.now() - found.modified.getTime() < OLD_MS;
+}
+
+/** Reads an object, and compares all of it with its hash. */
+async function matches(store: WritableStore, key: string, { sha256, size }: Content): Promise<boolean> {
+  try {
+    await readStored(store, key, { sha256, size }, into(new Uint8Array(size)));
+    return true;
+  } catch (error) {
+    if (error instanceof BertEdgeError && error.code === "artifact_corrupt") return false;
+    throw error;
+  }
+}
+
+/**
+ * Writes an object. Its content is compared with its key, because other artifacts may have the same file: `read` checks the chunks of a
+ * file, which a manifest can combine with the hash of another file.
+ *
+ * @returns the number of bytes
+ */
+async function upload(store: WritableStore, key: string, { sha256, read, contentType }: Content): Promise<number> {
   const bytes = await read();
+  if ((await sha256Hex(bytes)) !== sha256) {
+    throw new BertEdgeError("artifact_corrupt", `The file for ${key} does not match its SHA-256.`, {
+      hint: "Prepare the model again.",
+    });
+  }
   await store.put(key, bytes, { contentType });
   return bytes.length;
 }
@@ -104,8 +154,17 @@ async function assertThere(store: WritableStore, contents: ReadonlyMap<string, C
   if (damaged.length === 0) return;
   for (const { key } of damaged) await upload(store, key, contents.get(key) as Content);
   const [gone] = await damagedObjects(store, sizes);
-  if (!gone) return;
-  throw new BertEdgeError("artifact_corrupt", `${store.name}/${gone.key} ${gone.fault}, although it was written.`, {
+  if (gone) throw changed(`${store.name}/${gone.key} ${gone.fault}, although it was written.`);
+}
+
+const changed = (what: string) =>
+  new BertEdgeError("artifact_corrupt", what, {
     hint: "Something else removes or changes objects in this store. Stop it, and publish again.",
   });
+
+/** Reads both pointers back. */
+async function assertCurrent(store: WritableStore, { name, version }: Published): Promise<void> {
+  await readPointer(store, name, version);
+  const current = await readPointer(store, name);
+  if (current.version !== version) throw publishConflict(store.name, pointerKey(name));
 }

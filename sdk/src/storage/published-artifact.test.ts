@@ -47,7 +47,20 @@ describe("a published artifact", () => {
     });
   });
 
-  it("refuses a file with a changed bit and names its key; deleting and publishing it again repairs it", async () => {
+  it("refuses a pointer to the manifest of another model", async () => {
+    const { objects, open } = await published();
+    const pointer = JSON.parse(textOf(objects.get(KEY) ?? new Uint8Array())) as Pointer;
+    const text = (pointer.manifest.text ?? "").replace('"name":"small"', '"name":"other"');
+    const sha256 = await sha256Hex(bytesOf(text));
+    const swapped = { ...pointer, version: versionOf(sha256), manifest: { ...pointer.manifest, text, sha256 } };
+    objects.set(KEY, bytesOf(JSON.stringify(swapped)));
+    await expect(open()).rejects.toMatchObject({
+      code: "pointer_invalid",
+      message: expect.stringContaining(`names another model: other@${swapped.version}`),
+    });
+  });
+
+  it("refuses a file with a changed bit and names its key; publishing it again with verify repairs it", async () => {
     const { objects, store, artifact, open, keyOf } = await published();
     const key = keyOf("model.int8.onnx");
     const bytes = objects.get(key) as Uint8Array<ArrayBuffer>;
@@ -56,10 +69,9 @@ describe("a published artifact", () => {
     await expect(read.read("model.int8.onnx")).rejects.toMatchObject({
       code: "artifact_corrupt",
       message: `memory/${key} does not match its SHA-256.`,
-      hint: expect.stringMatching(/^Delete the damaged file, then publish/),
+      hint: expect.stringContaining("bert-edge publish --verify"),
     });
-    objects.delete(key);
-    expect(await publish(artifact, store)).toMatchObject({ uploaded: 1 });
+    expect(await publish(artifact, store, { verify: true })).toMatchObject({ uploaded: 1 });
     expect(await read.read("model.int8.onnx")).toEqual(artifact.files.get("model.int8.onnx"));
   });
 

@@ -29,9 +29,23 @@ export async function readPointer(store: ObjectStore, name: string, version?: st
   const text = new TextDecoder().decode(bytes);
   const pointer = parsePointer(text, `${store.name}/${key}`);
   await store.verifyPointer?.(key, text);
-  if (pointer.name === name && (version ?? pointer.version) === pointer.version) return pointer;
+  assertNames(pointer, { name, version }, `${store.name}/${key}`);
+  return pointer;
+}
+
+/**
+ * Checks that a pointer names the model of its place.
+ *
+ * @throws BertEdgeError `pointer_invalid`
+ */
+export function assertNames(
+  pointer: Pick<Pointer, "name" | "version">,
+  { name, version = pointer.version }: { readonly name: string; readonly version: string | undefined },
+  place: string,
+): void {
+  if (pointer.name === name && pointer.version === version) return;
   const named = `${pointer.name}@${pointer.version}`;
-  throw new BertEdgeError("pointer_invalid", `The pointer ${store.name}/${key} names another model: ${named}.`, {
+  throw new BertEdgeError("pointer_invalid", `The pointer ${place} names another model: ${named}.`, {
     hint: "A pointer cannot be copied to another name. Prepare the model with the new --name, and publish it.",
   });
 }
@@ -39,7 +53,7 @@ export async function readPointer(store: ObjectStore, name: string, version?: st
 /**
  * Opens the version that a pointer names.
  *
- * @throws BertEdgeError `artifact_corrupt`, `manifest_invalid`, `storage_unavailable`
+ * @throws BertEdgeError `artifact_corrupt`, `manifest_invalid`, `storage_unavailable`; `pointer_invalid` if its manifest has another name
  */
 export async function openPublished(
   store: ObjectStore,
@@ -54,6 +68,7 @@ export async function openPublished(
         return true;
       }));
   const manifest = parseManifest(new TextDecoder().decode(bytes), `${store.name}/${name}`);
+  assertNames({ name: manifest.name, version }, { name, version }, `${store.name}/${pointerKey(name)}`);
   return storedArtifact(store, { manifest, version, measurements }, (file) =>
     blobKey(manifest.files[file]?.sha256 ?? ""),
   );

@@ -129,11 +129,58 @@ describe("signedStore", () => {
     );
   });
 
-  it("accepts a version's own pointer after the signature of the current one has expired", async () => {
+  it("refuses the own pointer of a version like that to the current one: expired, below the minimum, or put back", async () => {
     const store = memoryStore();
     const { version } = await signed("a", store);
-    const late = trusting(store, { now: () => Date.now() + 366 * DAY_MS });
-    expect((await readPointer(late, "small", version)).version).toBe(version);
+    const old = bytesOf(await textAt(store, pointerKey("small", version)));
+    const { sequence = 0 } = await readPointer(trusting(store), "small", version);
+    await signed("b", store);
+    const pinned = (options: Partial<SignatureOptions>) => readPointer(trusting(store, options), "small", version);
+    expect((await pinned({ minSequence: sequence })).version).toBe(version);
+    await expect(pinned({ minSequence: sequence + 1 })).rejects.toMatchObject(refused(/sequence number/));
+    await expect(pinned({ now: () => Date.now() + 366 * DAY_MS })).rejects.toMatchObject(refused(/has expired/));
+    const warm = trusting(store);
+    await promote(store, "small", version, { signing: signingBy(ours) });
+    await readPointer(warm, "small", version);
+    await store.put(pointerKey("small", version), old, { contentType });
+    await expect(readPointer(warm, "small", version)).rejects.toMatchObject(refused(/sequence number/));
+  });
+
+  it("refuses a pointer that never expires", async () => {
+    const store = memoryStore();
+    await publish(await smallArtifact("a"), store);
+    const pointer = { ...(JSON.parse(await textAt(store, CURRENT)) as object), sequence: 1 };
+    const signature = { signer: ours.signer, value: await ours.sign(signedText(CURRENT, pointer)) };
+    await store.put(CURRENT, bytesOf(JSON.stringify({ ...pointer, signature })), { contentType });
+    await expect(readPointer(trusting(store), "small")).rejects.toMatchObject(refused(/never expires/));
+  });
+
+  it("has a minimum for each model", async () => {
+    const store = memoryStore();
+    await signed("a", store);
+    const { sequence = 0 } = await readPointer(trusting(store), "small");
+    const minSequences = new Map([["other", sequence + 9]]);
+    expect((await readPointer(trusting(store, { minSequences, minSequence: sequence }), "small")).name).toBe("small");
+    const both = trusting(store, { minSequences: new Map([["small", sequence + 1]]), minSequence: 0 });
+    await expect(readPointer(both, "small")).rejects.toMatchObject(refused(/sequence number/));
+  });
+
+  it("refuses two pointers with the same sequence number", async () => {
+    const [store, other] = [memoryStore(), memoryStore()];
+    const { now } = Date;
+    const second = now();
+    Date.now = () => second;
+    try {
+      await signed("a", store);
+      await signed("b", other);
+    } finally {
+      Date.now = now;
+    }
+    const warm = trusting(store);
+    await readPointer(warm, "small");
+    await readPointer(warm, "small");
+    await store.put(CURRENT, bytesOf(await textAt(other, CURRENT)), { contentType });
+    await expect(readPointer(warm, "small")).rejects.toMatchObject(refused(/of another pointer/));
   });
 });
 
@@ -180,6 +227,70 @@ describe("publish and promote with a key", () => {
     );
   });
 
+  it("sign a version again whose signature has expired", async () => {
+    const store = memoryStore();
+    const artifact = await smallArtifact("a");
+    const { version } = await publish(artifact, store, { signing: signingBy(ours, -1) });
+    await expect(readPointer(trusting(store), "small")).rejects.toMatchObject(refused(/has expired/));
+    await promote(store, "small", version, { signing: signingBy(ours) });
+    expect((await readPointer(trusting(store), "small")).version).toBe(version);
+    expect((await readPointer(trusting(store), "small", version)).version).toBe(version);
+  });
+
+  it("verify what they sign, also in a store that was not told to", async () => {
+    const store = memoryStore();
+    const { version } = await publish(await smallArtifact("a"), store);
+    await expect(promote(store, "small", version, { signing: signingBy(ours) })).rejects.toMatchObject(
+      refused(/has no signature/),
+    );
+  });
+
+  it("sign with a higher number than that of a pointer that cannot be verified", async () => {
+    const store = memoryStore();
+    const { now } = Date;
+    Date.now = () => now() + 400 * DAY_MS;
+    try {
+      await signed("a", store);
+    } finally {
+      Date.now = now;
+    }
+    const warm = trusting(store);
+    await readPointer(warm, "small");
+    const text = (await textAt(store, CURRENT)).replace(/"value": "..../, '"value": "0000');
+    await store.put(CURRENT, bytesOf(text), { contentType });
+    const { version } = await signed("b", store);
+    expect((await readPointer(warm, "small")).version).toBe(version);
+  });
+
+  it("sign a version with a higher number than its own pointer has, also if that to the current one is gone", async () => {
+    const store = memoryStore();
+    const { now } = Date;
+    Date.now = () => now() + 400 * DAY_MS;
+    const { version } = await signed("a", store).finally(() => {
+      Date.now = now;
+    });
+    const warm = trusting(store);
+    await readPointer(warm, "small");
+    await store.put(CURRENT, bytesOf("{"), { contentType });
+    await promote(store, "small", version, { signing: signingBy(ours) });
+    expect((await readPointer(warm, "small")).version).toBe(version);
+  });
+
+  it("refuse a sequence number that is far ahead of the clock, whoever made it up", async () => {
+    const store = memoryStore();
+    await publish(await smallArtifact("a"), store);
+    const pointer = JSON.parse(await textAt(store, CURRENT)) as object;
+    const planted = bytesOf(JSON.stringify({ ...pointer, sequence: Number.MAX_SAFE_INTEGER }));
+    await store.put(CURRENT, planted, { contentType });
+    await expect(signed("b", store)).rejects.toMatchObject({
+      ...refused(/more than ten years ahead/),
+      hint: expect.stringContaining(`remove ${CURRENT}`),
+    });
+    await store.remove(CURRENT);
+    const { version } = await signed("b", store);
+    expect((await readPointer(trusting(store), "small")).version).toBe(version);
+  });
+
   it("replace a pointer that is damaged, or not signed", async () => {
     for (const text of ["{", await textAt(await withModel(), CURRENT)]) {
       const store = memoryStore();
@@ -204,17 +315,33 @@ describe("signersFromEnv", () => {
       signers: [ours.signer, theirs.signer],
       minSequence: 12,
     });
+    expect(signersFromEnv({ MODEL_SIGNERS: ours.signer, MODEL_MIN_SEQUENCE: "mini=5, 12,base=7" })).toEqual({
+      signers: [ours.signer],
+      minSequence: 12,
+      minSequences: new Map([
+        ["mini", 5],
+        ["base", 7],
+      ]),
+    });
   });
 
   it.each([
     [{ MODEL_SIGNERS: "" }, /MODEL_SIGNERS contains ""/],
     [{ MODEL_SIGNERS: "ed25519:12" }, /MODEL_SIGNERS contains "ed25519:12"/],
-    [{ MODEL_SIGNERS: `ed25519:${"a".repeat(64)}`, MODEL_MIN_SEQUENCE: "-1" }, /MODEL_MIN_SEQUENCE is "-1"/],
   ])("refuses %j, so that a mistake does not switch the check off", (env, message) => {
     expect(() => signersFromEnv(env)).toThrow(
       expect.objectContaining({ code: "setting_invalid", message: expect.stringMatching(message) }),
     );
   });
+
+  it.each(["-1", "", "x", "1e3", "1,2", "a=1,a=2", "A b=1", "a=", "9".repeat(16)])(
+    "refuses %j as the minimum sequence number",
+    (MODEL_MIN_SEQUENCE) => {
+      expect(() => signersFromEnv({ MODEL_SIGNERS: ours.signer, MODEL_MIN_SEQUENCE })).toThrow(
+        expect.objectContaining({ message: expect.stringContaining("MODEL_MIN_SEQUENCE contains") }),
+      );
+    },
+  );
 });
 
 it("a signature is Ed25519 over the key, a newline and the JSON without the signature", async () => {

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { BertEdgeError } from "../artifact/error.ts";
-import { pointerKey } from "../artifact/keys.ts";
+import { ModelName } from "../artifact/manifest.ts";
 import { parsePointer } from "../artifact/pointer.ts";
 import { isSignatureOf, Signer, signedText } from "../artifact/signature.ts";
 import type { ObjectStore } from "./store.ts";
@@ -11,8 +11,10 @@ export type { ObjectStore };
 export interface SignatureOptions {
   /** Public keys, as `bert-edge keys signer` prints them. */
   readonly signers: readonly string[];
-  /** The lowest sequence number of a pointer to a current version. Default 0. */
+  /** Minimum sequence number of pointers. Default 0. */
   readonly minSequence?: number;
+  /** Minimum sequence numbers by model, instead of `minSequence`. */
+  readonly minSequences?: ReadonlyMap<string, number>;
   readonly now?: () => number;
 }
 
@@ -20,49 +22,73 @@ export interface SignatureOptions {
 export interface SignersEnv {
   /** Public keys of those who may publish models, separated by commas. `any`, and the default: models need no signature. */
   MODEL_SIGNERS?: string | undefined;
-  /** The lowest sequence number of a pointer to a current version. Default: 0. */
+  /**
+   * Minimum sequence number of pointers: a number for all models, `name=number` for one of them, or several of these, separated by
+   * commas. Default: 0.
+   */
   MODEL_MIN_SEQUENCE?: string | undefined;
 }
 
 /**
- * Makes a store whose models must be signed by one of the signers. Pointers to a current version must also not be expired, and their
- * sequence number must not be lower than `minSequence`, or than one that this store has seen. Everything else of a model is
- * bound to its pointer by hashes.
+ * Makes a store whose models must be signed by one of the signers. Their pointers must also not be expired, and the sequence number
+ * of a pointer must not be lower than the minimum, or than one that this store has seen under the same key. Everything else of a
+ * model is bound to its pointer by hashes.
  *
  * @param options undefined: models need no signature
  */
 export function signedStore<Store extends ObjectStore>(store: Store, options: SignatureOptions | undefined): Store {
   if (!options) return store;
-  const { signers, minSequence = 0, now = Date.now } = options;
-  /** Highest sequence number of each current version so far, by its key. */
-  const seen = new Map<string, number>();
+  const { signers, minSequence = 0, minSequences, now = Date.now } = options;
+  /** The newest pointer under each key so far. */
+  const seen = new Map<string, { readonly sequence: number; readonly signature: string }>();
   return {
     ...store,
     async verifyPointer(key, text) {
       const place = `${store.name}/${key}`;
-      const { name, signature, sequence = 0, expires } = parsePointer(text, place);
-      if (!signature) {
-        throw invalid(place, "has no signature", "Publish the model with --signing-key, or remove MODEL_SIGNERS.");
+      const { name, sequence, expires, signature } = await signedPointer(key, text, place, signers);
+      // Without a date, or with one that does not exist, the comparison is false too.
+      if (!(Date.parse(expires ?? "") > now())) {
+        const when = expires === undefined ? "never expires" : `has expired at ${expires}`;
+        throw invalid(place, when, "Sign it again: `bert-edge promote` its version.");
       }
-      const { signer, value } = signature;
-      if (!signers.includes(signer)) {
-        throw invalid(place, `is signed by ${signer}, who is not in MODEL_SIGNERS`, "Add this key if you trust it.");
-      }
-      if (!(await isSignatureOf(signer, value, textToVerify(key, text, place)))) {
-        throw invalid(place, "does not match its signature", "Somebody has changed it. Publish the model again.");
-      }
-      if (key !== pointerKey(name)) return;
-      if (expires !== undefined && Date.parse(expires) <= now()) {
-        throw invalid(place, `has expired at ${expires}`, "Sign it again: `bert-edge promote` its version.");
-      }
-      const lowest = Math.max(minSequence, seen.get(key) ?? 0);
-      if (sequence < lowest) {
-        const why = `has the sequence number ${sequence}, but ${lowest} is known`;
+      const newest = seen.get(key) ?? { sequence: 0, signature };
+      const minimum = Math.max(minSequences?.get(name) ?? minSequence, newest.sequence);
+      if (sequence < minimum) {
+        const why = `has the sequence number ${sequence}, but ${minimum} is known`;
         throw invalid(place, why, "It is an older pointer. Publish or promote the wanted version again.");
       }
-      seen.set(key, sequence);
+      if (sequence === newest.sequence && signature !== newest.signature) {
+        const why = `has the sequence number ${sequence} of another pointer`;
+        throw invalid(place, why, "Publish or promote the wanted version again: this gives it a higher number.");
+      }
+      seen.set(key, { sequence, signature });
     },
   };
+}
+
+/**
+ * Makes a store whose models must be signed by one of the signers, at any time: for those who sign pointers again. Pointers may be
+ * expired or older than others.
+ */
+export const anyAgeStore = <Store extends ObjectStore>(store: Store, signers: readonly string[]): Store => ({
+  ...store,
+  verifyPointer: async (key, text) => void (await signedPointer(key, text, `${store.name}/${key}`, signers)),
+});
+
+/** Returns what a signature has added to a pointer, after checking who signed it, and that nobody has changed it. */
+async function signedPointer(key: string, text: string, place: string, signers: readonly string[]) {
+  const { name, signature, sequence = 0, expires } = parsePointer(text, place);
+  if (!signature) {
+    throw invalid(place, "has no signature", "Publish the model with --signing-key, or remove MODEL_SIGNERS.");
+  }
+  const { signer, value } = signature;
+  if (!signers.includes(signer)) {
+    throw invalid(place, `is signed by ${signer}, who is not in MODEL_SIGNERS`, "Add this key if you trust it.");
+  }
+  if (!(await isSignatureOf(signer, value, textToVerify(key, text, place)))) {
+    throw invalid(place, "does not match its signature", "Somebody has changed it. Publish the model again.");
+  }
+  return { name, sequence, expires, signature: value };
 }
 
 /** `JSON.parse` reads any depth, but `JSON.stringify`, with which pointers are signed, recurses. */
@@ -92,9 +118,28 @@ export function signersFromEnv({ MODEL_SIGNERS, MODEL_MIN_SEQUENCE = "0" }: Sign
       hint: "Give the keys that `bert-edge keys signer` prints, such as ed25519:<64 digits>, separated by commas.",
     });
   }
-  const minSequence = Number(MODEL_MIN_SEQUENCE);
-  if (Number.isSafeInteger(minSequence) && minSequence >= 0) return { signers, minSequence };
-  throw new BertEdgeError("setting_invalid", `MODEL_MIN_SEQUENCE is ${JSON.stringify(MODEL_MIN_SEQUENCE)}.`, {
-    hint: "Give a sequence number, as `bert-edge list` shows it.",
-  });
+  return { signers, ...minimums(MODEL_MIN_SEQUENCE) };
+}
+
+const SEQUENCE = /^(?:(?<name>[^=]+)=)?(?<digits>\d{1,15})$/;
+
+function minimums(setting: string): Pick<SignatureOptions, "minSequence" | "minSequences"> {
+  let minSequence: number | undefined;
+  const minSequences = new Map<string, number>();
+  for (const entry of setting.split(",")) {
+    const { name, digits } = SEQUENCE.exec(entry.trim())?.groups ?? {};
+    const isTwice = name === undefined ? minSequence !== undefined : minSequences.has(name);
+    if (digits === undefined || isTwice || (name !== undefined && !v.is(ModelName, name))) {
+      throw new BertEdgeError(
+        "setting_invalid",
+        `MODEL_MIN_SEQUENCE contains ${JSON.stringify(entry.slice(0, 80))}${isTwice ? " beside another number" : ""}.`,
+        {
+          hint: "Give a sequence number, as `bert-edge list` shows it, or name=number for each model, separated by commas.",
+        },
+      );
+    }
+    if (name === undefined) minSequence = Number(digits);
+    else minSequences.set(name, Number(digits));
+  }
+  return { ...(minSequence !== undefined && { minSequence }), ...(minSequences.size > 0 && { minSequences }) };
 }

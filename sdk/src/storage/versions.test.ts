@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { recordingStore } from "#test/fixtures/recording-store.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { bytesOf, smallArtifact } from "#test/fixtures/small-artifact.ts";
 import { blobKey, pointerKey } from "../artifact/keys.ts";
@@ -8,6 +9,7 @@ import { collectGarbage } from "./collect-garbage.ts";
 import { memoryStore } from "./memory.ts";
 import { publish } from "./publish.ts";
 import { readPointer } from "./published-artifact.ts";
+import { readObject } from "./read-object.ts";
 import type { ManagedStore } from "./store.ts";
 import { previousVersion, promote, publishedVersions, verifyPublished } from "./versions.ts";
 
@@ -53,12 +55,49 @@ describe("promote and previousVersion", () => {
     await promote(store, "small", c);
     expect(await currentOf(store)).toBe(c);
     await promote(store, "small", a);
+    expect(await previousVersion(store, "small")).toBe(c);
+    for (const version of [c, b, a]) await promote(store, "small", version);
     await expect(previousVersion(store, "small")).rejects.toMatchObject({
       message: expect.stringContaining("no version of small before the current one"),
     });
     await expect(previousVersion(store, "other")).rejects.toMatchObject({
       message: expect.stringContaining("no model named other"),
     });
+  });
+
+  it("go to the version that was current, whatever else was written when", async () => {
+    const store = memoryStore();
+    const [a = ""] = await published(store, "a");
+    const killed = recordingStore(store, 4);
+    await expect(publish(await artifactOf("never current"), killed)).rejects.toThrow("The network is down.");
+    await published(store, "c");
+    expect(await previousVersion(store, "small")).toBe(a);
+    await store.remove(pointerKey("small", a));
+    await expect(previousVersion(store, "small")).rejects.toMatchObject({
+      code: "model_not_published",
+      message: expect.stringMatching(/was current before, but memory does not have it any more/),
+    });
+  });
+
+  it("guess by time if the pointer does not say which version was before, and say so", async () => {
+    const store = memoryStore();
+    const [a = ""] = await published(store, "a", "b");
+    const { previous: _, ...older } = await readPointer(store, "small");
+    await store.put(pointerKey("small"), bytesOf(JSON.stringify(older)), { contentType });
+    const onGuess = vi.fn();
+    expect(await previousVersion(store, "small", onGuess)).toBe(a);
+    expect(onGuess).toHaveBeenCalledOnce();
+  });
+
+  it("make a version current although the pointer to the current one is damaged or gone", async () => {
+    const store = memoryStore();
+    const [a = ""] = await published(store, "a", "b");
+    await store.put(pointerKey("small"), bytesOf("{"), { contentType });
+    await promote(store, "small", a);
+    expect(await currentOf(store)).toBe(a);
+    await store.remove(pointerKey("small"));
+    await promote(store, "small", a);
+    expect(await currentOf(store)).toBe(a);
   });
 
   it("refuse a version that is not there, or not whole, and leave the current one", async () => {
@@ -133,10 +172,52 @@ describe("collectGarbage", () => {
     const [a = ""] = await published(store, "a", "b");
     await store.put(pointerKey("small", a), bytesOf("{"), { contentType });
     const before = await Array.fromAsync(store.list(""));
-    await expect(collectGarbage(store, { olderThanMs: DAY_MS, now: later(0) })).rejects.toMatchObject({
+    await expect(collectGarbage(store, { olderThanMs: DAY_MS, now: later(31) })).rejects.toMatchObject({
       code: "pointer_invalid",
     });
     expect(await Array.fromAsync(store.list(""))).toEqual(before);
+  });
+
+  it("removes nothing if a pointer is that of another version", async () => {
+    const store = memoryStore();
+    const [a = "", b = ""] = await published(store, "a", "b", "c");
+    const ofB = (await readObject(store, pointerKey("small", b))) ?? new Uint8Array();
+    await store.put(pointerKey("small", a), ofB, { contentType });
+    const before = await Array.fromAsync(store.list(""));
+    await expect(collectGarbage(store, { olderThanMs: DAY_MS, now: later(31) })).rejects.toMatchObject({
+      code: "pointer_invalid",
+    });
+    expect(await Array.fromAsync(store.list(""))).toEqual(before);
+  });
+
+  it("keeps a version that is published again after it was listed", async () => {
+    const store = memoryStore();
+    const [a = ""] = await published(store, "a", "b");
+    const racing: ManagedStore = {
+      ...store,
+      async *list(prefix) {
+        yield* await Array.fromAsync(store.list(prefix));
+        if (prefix === "models/") await publish(await artifactOf("a"), store);
+      },
+    };
+    expect(await collectGarbage(racing, { olderThanMs: DAY_MS, now: later(2) })).toMatchObject({ versions: [] });
+    expect((await readPointer(store, "small", a)).version).toBe(a);
+    expect(await currentOf(store)).toBe(a);
+  });
+
+  it("does not take away a version that is published at the same time", async () => {
+    const store = memoryStore();
+    const artifact = await artifactOf("a");
+    const own = pointerKey("small", artifact.version);
+    const racing: ManagedStore = {
+      ...store,
+      async put(key, bytes, options) {
+        await store.put(key, bytes, options);
+        if (key === pointerKey("small")) await store.remove(own);
+      },
+    };
+    await publish(artifact, racing);
+    expect((await readPointer(store, "small", artifact.version)).version).toBe(artifact.version);
   });
 
   it("keeps the objects of a version that is published while it runs", async () => {

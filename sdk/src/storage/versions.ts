@@ -5,57 +5,98 @@ import type { Pointer } from "../artifact/pointer.ts";
 import { pointerPlace } from "./pointer-place.ts";
 import { openPublished, readPointer } from "./published-artifact.ts";
 import type { ManagedStore, ObjectStore, WritableStore } from "./store.ts";
-import { currentPointer, type Signing, writeCurrent, writeVersion } from "./write-pointer.ts";
+import { type CurrentPointer, currentPointer, type Signing, trusted, writePointers } from "./write-pointer.ts";
 
 /** A version of a model in a store. */
 export interface PublishedVersion {
   readonly name: string;
   readonly version: string;
-  /** When it was last published. */
+  /** When it was last published or promoted. */
   readonly published: Date;
   readonly isCurrent: boolean;
-  /** Of the current version, if it is signed. */
-  readonly signed?: Pick<Pointer, "sequence" | "expires"> & { readonly signer: string };
+  /** Signature of the pointer to the current version, if this is the current version and it is signed. */
+  readonly signed?: Pick<Pointer, "sequence" | "expires"> & {
+    readonly signer: string;
+    /** Whether the store has checked the signature. It may still be expired. */
+    readonly verified: boolean;
+  };
+  /** Why the pointer to the current version of this model cannot be read. Then no version is known to be current. */
+  readonly unreadable?: BertEdgeError;
 }
 
-/** Lists the versions of all models in a store, or of one model: by name, the newest first. */
+/**
+ * Lists the versions of all models in a store, or of one model: by name, the newest first. A model whose pointer to the current version
+ * cannot be read is listed too.
+ */
 export async function publishedVersions(store: ManagedStore, name?: string): Promise<PublishedVersion[]> {
   const found: { name: string; version: string; published: Date }[] = [];
   for await (const { key, modified } of store.list(name === undefined ? "models/" : `models/${name}/`)) {
     const { name: model, version } = pointerPlace(key) ?? {};
     if (model !== undefined && version !== undefined) found.push({ name: model, version, published: modified });
   }
-  const current = new Map<string, Pointer>();
-  for (const model of new Set(found.map((each) => each.name))) {
-    // The first publisher of a model may have been killed before it made its version current.
-    if (await store.head(pointerKey(model))) current.set(model, await readPointer(store, model));
-  }
+  const current = new Map<string, Pointer | BertEdgeError | undefined>();
+  for (const model of new Set(found.map((each) => each.name))) current.set(model, await currentOf(store, model));
   return found
     .map((each) => {
-      const { version, signature, sequence, expires } = current.get(each.name) ?? {};
-      const isCurrent = version === each.version;
-      const signed = isCurrent && signature && { signed: { signer: signature.signer, sequence, expires } };
-      return { ...each, isCurrent, ...signed };
+      const pointer = current.get(each.name);
+      if (pointer instanceof BertEdgeError) return { ...each, isCurrent: false, unreadable: pointer };
+      const isCurrent = pointer?.version === each.version;
+      if (!isCurrent || !pointer.signature) return { ...each, isCurrent };
+      const { signature, sequence, expires } = pointer;
+      const verified = store.verifyPointer !== undefined;
+      return { ...each, isCurrent, signed: { signer: signature.signer, sequence, expires, verified } };
     })
     .sort((a, b) => a.name.localeCompare(b.name) || b.published.getTime() - a.published.getTime());
 }
 
+/** @returns undefined if there is none: the first publisher of a model may have been killed before it made its version current */
+async function currentOf(store: ManagedStore, name: string): Promise<Pointer | BertEdgeError | undefined> {
+  try {
+    return (await store.head(pointerKey(name))) && (await readPointer(store, name));
+  } catch (error) {
+    if (error instanceof BertEdgeError) return error;
+    throw error;
+  }
+}
+
 /**
- * Returns the version that was published before the current one.
+ * Returns the version that was current before the current one.
  *
- * @throws BertEdgeError `model_not_published` if there is none, or no model of this name
+ * @param onGuess called if the pointer does not say which one it was, because an earlier version of bert-edge wrote it. Then it is
+ *   the version that was published before the current one.
+ * @throws BertEdgeError `model_not_published` if there is none, or no model of this name; `pointer_invalid`; `signature_invalid`
  */
-export async function previousVersion(store: ManagedStore, name: string): Promise<string> {
-  // Says it if there is no model of this name.
-  await readPointer(store, name);
+export async function previousVersion(
+  store: ManagedStore,
+  name: string,
+  onGuess: () => void = () => {},
+): Promise<string> {
+  const { previous } = await readPointer(store, name).catch((cause: unknown) => {
+    if (!(cause instanceof BertEdgeError) || cause.code === "storage_unavailable") throw cause;
+    throw new BertEdgeError(cause.code, `${cause.message} So it is not known which version was before.`, {
+      hint: PROMOTE,
+      cause,
+    });
+  });
+  if (previous !== undefined) {
+    if (previous !== null && (await store.head(pointerKey(name, previous)))) return previous;
+    throw notThere(
+      previous === null
+        ? `${store.name} has no version of ${name} before the current one.`
+        : `${name}@${previous} was current before, but ${store.name} does not have it any more.`,
+    );
+  }
   const versions = await publishedVersions(store, name);
   const current = versions.findIndex(({ isCurrent }) => isCurrent);
-  const previous = current < 0 ? undefined : versions[current + 1];
-  if (previous) return previous.version;
-  throw new BertEdgeError("model_not_published", `${store.name} has no version of ${name} before the current one.`, {
-    hint: "`bert-edge list` shows all versions. `bert-edge promote` makes any of them current.",
-  });
+  const guess = current < 0 ? undefined : versions[current + 1];
+  if (!guess) throw notThere(`${store.name} has no version of ${name} before the current one.`);
+  onGuess();
+  return guess.version;
 }
+
+const PROMOTE = "`bert-edge list` shows all versions. `bert-edge promote` makes any of them current.";
+
+const notThere = (what: string) => new BertEdgeError("model_not_published", what, { hint: PROMOTE });
 
 /** What a version needs: its manifest, and the files that the manifest names. */
 export async function objectsOf(
@@ -79,8 +120,9 @@ export async function promote(
   version: string,
   { signing }: { readonly signing?: Signing | undefined } = {},
 ): Promise<void> {
-  const before = await currentPointer(store, name, signing);
-  const pointer = await readPointer(store, name, version);
+  const signed = trusted(store, signing);
+  const before = await currentPointer(signed, name, signing);
+  const pointer = await readPointer(signed, name, version);
   const { sizes } = await objectsOf(store, pointer);
   const [damaged] = await damagedObjects(store, sizes);
   if (damaged) {
@@ -92,9 +134,16 @@ export async function promote(
       },
     );
   }
-  await writeCurrent(store, pointer, before, signing);
-  // A `gc` may have put the version aside meanwhile.
-  if (!(await store.head(pointerKey(name, version)))) await writeVersion(store, pointer, signing);
+  const isStepBack = !before.pointer || before.pointer.previous === version;
+  // After a step back, the next one goes further back, and not to the version that was left.
+  const previous = isStepBack ? pointer.previous : versionBefore(version, before);
+  await writePointers(store, pointer, { before, previous, signing });
+}
+
+/** Returns the version that was current before this one. null: none. undefined: it is not known. */
+export function versionBefore(version: string, { object, pointer }: CurrentPointer): string | null | undefined {
+  if (!object) return null;
+  return pointer?.version === version ? pointer.previous : pointer?.version;
 }
 
 /** Finds the objects that a store does not have, or not with the right size. */

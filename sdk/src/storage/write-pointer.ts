@@ -4,12 +4,13 @@ import type { Pointer } from "../artifact/pointer.ts";
 import { signedText } from "../artifact/signature.ts";
 import type { SigningKey } from "../artifact/signing-key.ts";
 import { readPointer } from "./published-artifact.ts";
-import type { StoredObject, WritableStore } from "./store.ts";
+import { anyAgeStore } from "./signed.ts";
+import type { ObjectStore, StoredObject, WritableStore } from "./store.ts";
 
 /** How pointers are signed. */
 export interface Signing {
   readonly key: SigningKey;
-  /** When readers begin to refuse the current version, unless it is signed again. */
+  /** When readers begin to refuse the version, unless it is signed again. */
   readonly expires: Date;
 }
 
@@ -17,9 +18,21 @@ export interface Signing {
 export interface CurrentPointer {
   /** null: there is none. */
   readonly object: StoredObject | null;
-  /** undefined: there is none, or it cannot be read. */
+  /** undefined: there is none, or it cannot be trusted. */
   readonly pointer: Pointer | undefined;
+  /** Its sequence number, whether or not it can be trusted. Default 0. */
+  readonly sequence: number;
 }
+
+/** Codes of pointers that can be replaced although they cannot be read. */
+const replaceable: ReadonlySet<string> = new Set(["pointer_invalid", "signature_invalid"]);
+
+/**
+ * Makes sure that nothing is signed that was not signed before: pointers of the store must have a signature of this key, unless the
+ * store itself says whose signatures it accepts.
+ */
+export const trusted = <Store extends ObjectStore>(store: Store, signing: Signing | undefined): Store =>
+  signing && !store.verifyPointer ? anyAgeStore(store, [signing.key.signer]) : store;
 
 /**
  * Reads the pointer that is to be replaced. A damaged one, and one that is not signed as the store wants it, can be replaced.
@@ -32,12 +45,11 @@ export async function currentPointer(
   signing: Signing | undefined,
 ): Promise<CurrentPointer> {
   const object = (await store.head(pointerKey(name))) ?? null;
-  if (!object) return { object, pointer: undefined };
-  const pointer = await readPointer(store, name).catch((error: unknown) => {
-    if (error instanceof BertEdgeError && replaceable.has(error.code)) return undefined;
-    throw error;
-  });
-  if (signing || !pointer?.signature) return { object, pointer };
+  if (!object) return { object, pointer: undefined, sequence: 0 };
+  const pointer = await readable(store, name);
+  const { verifyPointer: _, ...anySignature } = store;
+  const found = pointer ?? (await readable(anySignature, name));
+  if (signing || !found?.signature) return { object, pointer, sequence: found?.sequence ?? 0 };
   throw new BertEdgeError(
     "signing_key_missing",
     `The current version of ${name} is signed, the new one would not be.`,
@@ -47,47 +59,76 @@ export async function currentPointer(
   );
 }
 
-const replaceable: ReadonlySet<string> = new Set(["pointer_invalid", "signature_invalid"]);
+const readable = (store: ObjectStore, name: string): Promise<Pointer | undefined> =>
+  readPointer(store, name).catch((error: unknown) => {
+    if (error instanceof BertEdgeError && replaceable.has(error.code)) return undefined;
+    throw error;
+  });
 
-/** Writes the pointer to a version. */
-export const writeVersion = (store: WritableStore, pointer: Pointer, signing: Signing | undefined): Promise<void> =>
-  write(store, pointerKey(pointer.name, pointer.version), unsigned(pointer), signing);
-
-/**
- * Makes a version the current one.
- *
- * @param before the pointer that is replaced
- * @throws BertEdgeError `publish_conflict` if another publisher has replaced it meanwhile
- */
-export function writeCurrent(
-  store: WritableStore,
-  pointer: Pointer,
-  { object, pointer: before }: CurrentPointer,
-  signing: Signing | undefined,
-): Promise<void> {
-  // Seconds are higher than all earlier numbers, also if the last pointer was lost. The clock of this machine may be behind.
-  const sequence = Math.max(Math.floor(Date.now() / 1000), (before?.sequence ?? 0) + 1);
-  const signed = signing && { sequence, expires: signing.expires.toISOString() };
-  return write(store, pointerKey(pointer.name), { ...unsigned(pointer), ...signed }, signing, object);
+export interface Replacement {
+  /** The pointer that is replaced. */
+  readonly before: CurrentPointer;
+  /** The version that `rollback` makes current. */
+  readonly previous: string | null | undefined;
+  readonly signing: Signing | undefined;
 }
 
-/** Removes what an earlier signature has added. */
-const unsigned = ({ sequence: _, expires: _until, signature: _value, ...pointer }: Pointer): Pointer => pointer;
-
-async function write(
+/**
+ * Makes a version the current one: writes the pointer to the version, then the pointer to the current version. Both have the same
+ * sequence number, so that a minimum that accepts one of them accepts the other too.
+ *
+ * @throws BertEdgeError `publish_conflict` if another publisher has replaced the current one meanwhile; `signature_invalid` if
+ *   there is no sequence number left
+ */
+export async function writePointers(
   store: WritableStore,
-  key: string,
   pointer: Pointer,
-  signing: Signing | undefined,
-  replaces?: StoredObject | null,
+  { before, previous, signing }: Replacement,
 ): Promise<void> {
+  const signed = signing && { sequence: nextSequence(store, pointer, before), expires: signing.expires.toISOString() };
+  const { sequence: _, expires: _until, signature: _value, ...unsigned } = pointer;
+  const ownKey = pointerKey(pointer.name, pointer.version);
+  const own = await bytesOf(ownKey, { ...unsigned, ...signed }, signing);
+  await store.put(ownKey, own, { contentType });
+  const key = pointerKey(pointer.name);
+  const current = await bytesOf(key, { ...unsigned, ...(previous !== undefined && { previous }), ...signed }, signing);
+  await store.put(key, current, { contentType, replaces: before.object });
+  // A `gc` that began before may have removed the version meanwhile.
+  if (!(await store.head(ownKey))) await store.put(ownKey, own, { contentType });
+}
+
+const contentType = "application/json";
+
+/** Seconds by which a sequence number may be ahead of the clock: ten years. */
+const MOST_AHEAD = 315_360_000;
+
+/**
+ * Returns a number that is higher than those of both pointers that are replaced: the time in seconds, also if the last pointer was lost,
+ * or their number plus 1 if the clock of this machine is behind.
+ */
+function nextSequence(
+  { name: store }: ObjectStore,
+  { name, sequence: own = 0 }: Pointer,
+  before: CurrentPointer,
+): number {
+  const now = Math.floor(Date.now() / 1000);
+  const sequence = Math.max(own, before.sequence);
+  if (sequence - now < MOST_AHEAD) return Math.max(now, sequence + 1);
+  const key = pointerKey(name);
+  throw new BertEdgeError(
+    "signature_invalid",
+    `The pointer ${store}/${key} has the sequence number ${sequence}, more than ten years ahead of the clock.`,
+    {
+      hint: `Correct the clock of this machine. If the clock is right, somebody has made the number up: remove ${key}, and publish or promote again.`,
+    },
+  );
+}
+
+async function bytesOf(key: string, pointer: Pointer, signing: Signing | undefined): Promise<Uint8Array<ArrayBuffer>> {
   const signature = signing && {
     signer: signing.key.signer,
     value: await signing.key.sign(signedText(key, pointer)),
   };
   const text = `${JSON.stringify({ ...pointer, ...(signature && { signature }) }, null, 2)}\n`;
-  await store.put(key, new TextEncoder().encode(text), {
-    contentType: "application/json",
-    ...(replaces !== undefined && { replaces }),
-  });
+  return new TextEncoder().encode(text);
 }
