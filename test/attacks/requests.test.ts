@@ -77,9 +77,9 @@ describe("a path as the version of a model", () => {
     const opened: string[] = [];
     const watched = {
       ...store,
-      open(key: string) {
+      open(key: string, signal: AbortSignal) {
         opened.push(key);
-        return store.open(key);
+        return store.open(key, signal);
       },
     };
     const served = createEdgeApp({ models: watched, model: TINY.name, engine: fakeEngine(), keys: false });

@@ -14,7 +14,15 @@ import { readStored, storedArtifact } from "./stored-artifact.ts";
  * @param version Default: the current version
  * @throws BertEdgeError `model_not_published`, `pointer_invalid`, `signature_invalid`, `storage_unavailable`
  */
-export async function readPointer(store: ObjectStore, name: string, version?: string): Promise<Pointer> {
+export const readPointer = async (store: ObjectStore, name: string, version?: string): Promise<Pointer> =>
+  (await readPointerText(store, name, version)).pointer;
+
+/** Reads a pointer as `readPointer` does, with the text that was checked. */
+export async function readPointerText(
+  store: ObjectStore,
+  name: string,
+  version?: string,
+): Promise<{ pointer: Pointer; text: string }> {
   const key = pointerKey(name, version);
   const bytes = await readObject(store, key);
   if (!bytes) {
@@ -29,7 +37,7 @@ export async function readPointer(store: ObjectStore, name: string, version?: st
   const text = new TextDecoder().decode(bytes);
   const pointer = parsePointer(text, `${store.name}/${key}`);
   await store.verifyPointer?.(key, text);
-  if (pointer.name === name && (version ?? pointer.version) === pointer.version) return pointer;
+  if (pointer.name === name && (version ?? pointer.version) === pointer.version) return { pointer, text };
   const named = `${pointer.name}@${pointer.version}`;
   throw new BertEdgeError("pointer_invalid", `The pointer ${store.name}/${key} names another model: ${named}.`, {
     hint: "A pointer cannot be copied to another name. Prepare the model with the new --name, and publish it.",
