@@ -159,8 +159,8 @@ export const errorCodes = {
     fix: "Use one of the methods in the header `Allow`.",
   },
   dimensions_unsupported: {
-    when: "`dimensions` differs from the size of the model's vectors.",
-    fix: "Leave `dimensions` out, or send the model's size.",
+    when: "`dimensions` is larger than the model's vectors.",
+    fix: "Leave it out, or send at most the model's size.",
   },
   input_empty: { when: "A text is empty, or there are no texts.", fix: "Give at least one text, and no empty ones." },
   input_too_long: {
@@ -205,8 +205,8 @@ export const errorCodes = {
     fix: "Send one of these words, or leave it out.",
   },
   tier_missing: {
-    when: "`x-bert-edge-tier` pins a tier that this deployment does not have.",
-    fix: "Configure a region, or send `auto`.",
+    when: "`x-bert-edge-tier` pins a tier that this deployment does not have. With a wrong setting, it has no region, and its log says so.",
+    fix: "Configure a region, or correct the setting that the log names. Or send `auto`.",
   },
   tier_unavailable: {
     when: "`x-bert-edge-tier` pins a tier that failed a short time ago.",
