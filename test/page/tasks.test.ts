@@ -20,16 +20,9 @@ describe.skipIf(isSkipped)("the page of a model", () => {
   afterAll(() => chrome?.close());
 
   async function onPage(task: Task, visit: (page: Page) => Promise<void>): Promise<void> {
-    const { url, stop } = await servedPage(task);
-    try {
-      const { page, faults } = await openPage(chrome, url);
-      await expect.poll(() => page.locator("#app").isVisible()).toBe(true);
-      await visit(page);
-      expect(faults).toEqual([]);
-      await page.close();
-    } finally {
-      await stop();
-    }
+    const { page, faults } = await openPage(chrome, await servedPage(task));
+    await visit(page);
+    expect(faults).toEqual([]);
   }
 
   it("classifies", () =>
@@ -50,22 +43,19 @@ describe.skipIf(isSkipped)("the page of a model", () => {
     }));
 
   it("waits while the deployment loads its model, and says why it gives up for other errors", async () => {
-    const { url, stop } = await servedPage(classify);
-    const page = await chrome.newPage();
     let answers = 0;
-    await page.route("**/info", async (route) => {
-      if (++answers > 2) return route.continue();
-      await route.fulfill({ status: 503, json: { error: { message: "The model cannot be loaded now." } } });
-    });
-    await page.goto(url);
+    const before = (page: Page) =>
+      page.route("**/info", async (route) => {
+        if (++answers > 2) return route.continue();
+        await route.fulfill({ status: 503, json: { error: { message: "The model cannot be loaded now." } } });
+      });
+    const { page } = await openPage(chrome, await servedPage(classify), { before, shows: "served" });
     await expect.poll(() => page.locator("#served").textContent()).toBe("The model is loading…");
     await expect.poll(() => page.locator("#app").isVisible()).toBe(true);
     await page.unroute("**/info");
     await page.route("**/info", (route) => route.fulfill({ status: 500, json: { error: { message: "It failed." } } }));
     await page.reload();
     await expect.poll(() => page.locator("#failure").textContent()).toBe("It failed.");
-    await page.close();
-    await stop();
   });
 
   it("says that it has no form for other tasks", () =>
@@ -74,12 +64,9 @@ describe.skipIf(isSkipped)("the page of a model", () => {
     }));
 
   it("says that a deployment keeps its weights", async () => {
-    const { url, stop } = await servedPage(embed);
-    const { page } = await openPage(chrome, url);
+    const { page } = await openPage(chrome, await servedPage(embed));
     await page.getByRole("button", { name: "Load the model here" }).click();
     await expect.poll(() => page.locator("#load-state").textContent()).toContain("cannot be loaded here");
     expect(await page.getByLabel("this browser").isEnabled()).toBe(false);
-    await page.close();
-    await stop();
   });
 });
