@@ -5,9 +5,9 @@ import type { Manifest, TargetName } from "../artifact/manifest.ts";
 import type { Measurements } from "../artifact/measurements.ts";
 import { totalLength } from "../artifact/total-length.ts";
 import { assertFits } from "./assert-fits.ts";
-import { encodeInput } from "./encode-input.ts";
 import type { Batching, Engine, TokenIds, TokenSequence } from "./engine/engine.ts";
 import { idsOf } from "./engine/token-sequence.ts";
+import { inputEncoder } from "./input-encoder.ts";
 import { modelFilesOf } from "./model-files.ts";
 import { type EmbedParameters, embedCall } from "./tasks/embed-call.ts";
 import type { ModelCall, TaskCall } from "./tasks/task-call.ts";
@@ -120,10 +120,16 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
     throw error;
   }
 
-  function encode({ inputs, truncate, encode: own }: ModelCall<unknown>, range = { start: 0, end: inputs.length }) {
+  /** Encoders of calls. The ranges of a call share what its encoder has read. */
+  const encoders = new WeakMap<ModelCall<unknown>, ReturnType<typeof inputEncoder>>();
+
+  function encode(call: ModelCall<unknown>, range = { start: 0, end: call.inputs.length }) {
+    const { inputs, truncate, encode: own } = call;
+    const encodeInput = encoders.get(call) ?? inputEncoder(tokenizer, manifest, truncate);
+    encoders.set(call, encodeInput);
     return inputs.slice(range.start, range.end).flatMap((input, i) => {
       const index = range.start + i;
-      return own ? own(tokenizer, input, index) : [encodeInput(tokenizer, manifest, { input, index, truncate })];
+      return own ? own(tokenizer, input, index) : [encodeInput(input, index)];
     });
   }
 

@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { sentenceEncoder } from "../../artifact/manifest.ts";
-import { encodeInput } from "../encode-input.ts";
 import type { TokenIds, TokenSequence } from "../engine/engine.ts";
+import { inputEncoder } from "../input-encoder.ts";
 import type { TextInput } from "../text-input.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import { checkedIds } from "./given-ids.ts";
@@ -64,7 +64,7 @@ export const embedCall = (
     function encode(tokenizer: Tokenizer, input: TextInput, index: number): TokenSequence[] {
       const ids = given[index] as EmbedInput;
       if (typeof ids === "string") {
-        if (!poolChunks) return [encodeInput(tokenizer, encoder, { input, index, truncate })];
+        if (!poolChunks) return [inputEncoder(tokenizer, encoder, truncate)(input, index)];
         chunks[index] = tokenizer.encodeChunks(input as string, encoder.maxTokens);
         return chunks[index];
       }
