@@ -1,7 +1,7 @@
 import type { Side } from "../truncation.ts";
 import { longestFirst } from "./longest-first.ts";
 import type { PairTokens } from "./pair-tokens.ts";
-import { cut, joined, roomFor } from "./sequences.ts";
+import { cut, joined, tokensToRead } from "./sequences.ts";
 import type { TextReader } from "./text-reader.ts";
 import type { EncodedPair } from "./tokenizer.ts";
 
@@ -20,7 +20,7 @@ interface Around {
 export function pairsWith(first: string, { pair, reader, maxTokens, side }: Around): (second: string) => EncodedPair {
   const specials = pair.prefix.length + pair.separator.length + pair.suffix.length;
   const room = Math.max(0, maxTokens - specials);
-  const needed = roomFor(room, side);
+  const needed = tokensToRead(room, side);
   const a = reader.idsOf(first, needed);
   const ofFirst = counter(reader, first);
 

@@ -5,7 +5,7 @@ import type { PlacedTokens } from "./tokenizer.ts";
 import type { PlacedContent } from "./tokenizer-parts.ts";
 
 /** Returns how many tokens must be read for `room` tokens: all, if the last ones are needed. */
-export const roomFor = (room: number, side: Side): number => (side === "left" ? Number.POSITIVE_INFINITY : room);
+export const tokensToRead = (room: number, side: Side): number => (side === "left" ? Number.POSITIVE_INFINITY : room);
 
 /** Returns `room` tokens of a text. */
 export const cut = (ids: readonly number[], room: number, side: Side): readonly number[] =>

@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Side } from "../truncation.ts";
 import { pairsWith } from "./pairs-with.ts";
-import { cut, joined, placedTokens, roomFor } from "./sequences.ts";
+import { cut, joined, placedTokens, tokensToRead } from "./sequences.ts";
 import { textReader } from "./text-reader.ts";
 import type { TextWindow, Tokenizer } from "./tokenizer.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
@@ -20,13 +20,13 @@ export function tokenizerOf({ prefix, suffix, pair, unknownId, vocabulary, ...re
     vocabulary,
     unknownId,
     encode(text, maxTokens, side = "right") {
-      const content = reader.idsOf(text, roomFor(maxTokens - specials, side));
+      const content = reader.idsOf(text, tokensToRead(maxTokens - specials, side));
       const ids = joined([prefix, cut(content, maxTokens - specials, side), suffix]);
       return { ids, tokens: content.length + specials };
     },
     encodePlaced(text, maxTokens, side = "right") {
       const room = maxTokens - specials;
-      const content = reader.placedOf(text, roomFor(room, side));
+      const content = reader.placedOf(text, tokensToRead(room, side));
       const start = side === "left" ? Math.max(0, content.ids.length - room) : 0;
       const placed = placedTokens(prefix, content, { start, end: start + room }, suffix);
       return { ...placed, tokens: content.ids.length + specials };
