@@ -15,7 +15,7 @@ interface Around {
 /**
  * Encodes a text with others. Of texts that are cut at their right, truncation needs to know only whether they have more than
  * `room` tokens. If the room is odd, and both texts have more, the longer one keeps one token more: then the one with fewer
- * characters is counted, and the other is read until it has more tokens. So a long text costs little beside a short one.
+ * characters is counted, and the other is read until it has more tokens. So a long text costs little with a short one.
  */
 export function pairsWith(first: string, { pair, reader, maxTokens, side }: Around): (second: string) => EncodedPair {
   const specials = pair.prefix.length + pair.separator.length + pair.suffix.length;
