@@ -5,6 +5,8 @@ export interface Info {
   readonly model_id: string;
   readonly model_sha: string;
   readonly task: string;
+  /** Whether a classifier reads texts or pairs. */
+  readonly input?: "text" | "pair" | undefined;
   readonly model_type: Readonly<Record<string, unknown>>;
 }
 
@@ -21,21 +23,40 @@ const [LOADING_TRIES, LOADING_MS] = [20, 1_000];
 /** Key of deployments without keys. The client sends one always. */
 const NO_KEY = "none";
 
+/** Characters that a header carries everywhere. `fetch` refuses some others. */
+const KEY = /^[!-~]+$/;
+const NOT_A_KEY = "A key has only letters, digits and signs of ASCII, without blanks.";
+
+/** Says that the page has no connection. `state` is the short form of the message, for the page's head. */
+export class NotConnected extends Error {
+  readonly state: string;
+  constructor(state: string, message: string) {
+    super(message);
+    this.state = state;
+  }
+}
+
 /**
  * Connects to the deployment that serves this page. Asks for a key if one is required. A key can also be given in the URL, as
  * `/#key=…`: browsers do not send this part to servers.
+ *
+ * @throws NotConnected
  */
 export async function connect(): Promise<Connection> {
   const baseURL = new URL(".", location.href).href;
-  const given = /^#key=(.+)$/.exec(location.hash)?.[1];
-  if (given !== undefined) {
-    sessionStorage.setItem(STORED, decodeURIComponent(given));
-    history.replaceState(null, "", location.pathname + location.search);
-  }
-  let key = sessionStorage.getItem(STORED) ?? NO_KEY;
+  const askForKey = keyForm();
+  const given = keyInUrl();
+  let key = given ?? sessionStorage.getItem(STORED) ?? NO_KEY;
   for (let tries = 1; ; tries++) {
-    const response = await fetch(new URL("info", baseURL), { headers: { authorization: `Bearer ${key}` } });
+    if (!KEY.test(key)) key = await askForKey(NOT_A_KEY);
+    const response = await fetch(new URL("info", baseURL), { headers: { authorization: `Bearer ${key}` } }).catch(
+      (error: Error) => {
+        throw new NotConnected("The deployment does not answer.", error.message);
+      },
+    );
     if (response.ok) {
+      // Only now: a reload must not repeat a key that does not work.
+      if (key !== NO_KEY) sessionStorage.setItem(STORED, key);
       element("key", HTMLElement).hidden = true;
       return { baseURL, key, info: (await response.json()) as Info };
     }
@@ -45,10 +66,23 @@ export async function connect(): Promise<Connection> {
       await new Promise((resolve) => setTimeout(resolve, LOADING_MS));
       continue;
     }
-    if (response.status !== 401) throw new Error(message);
+    if (response.status !== 401) {
+      throw new NotConnected(`The deployment answers with an error: HTTP ${response.status}.`, message);
+    }
     sessionStorage.removeItem(STORED);
     key = await askForKey(key === NO_KEY ? "" : message);
-    sessionStorage.setItem(STORED, key);
+  }
+}
+
+/** Takes the key out of the URL. Returns undefined if there is none; text that is not percent-encoded stays as it is. */
+function keyInUrl(): string | undefined {
+  const given = /^#key=(.+)$/.exec(location.hash)?.[1];
+  if (given === undefined) return undefined;
+  history.replaceState(null, "", location.pathname + location.search);
+  try {
+    return decodeURIComponent(given);
+  } catch {
+    return given;
   }
 }
 
@@ -58,13 +92,18 @@ async function messageOf(response: Response): Promise<string> {
   return `${message} ${hint}`.trim();
 }
 
-function askForKey(error: string): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>();
+/** Returns a function that shows the form for the key, with an error, and waits for the key that the user sends. */
+function keyForm(): (error: string) => Promise<string> {
   const input = element("key-input", HTMLInputElement);
-  element("key", HTMLElement).hidden = false;
-  element("key-error", HTMLElement).textContent = error;
-  element("served", HTMLElement).textContent = "An API key is needed.";
-  input.focus();
-  onSubmit("key-form", async () => resolve(input.value.trim()));
-  return promise;
+  let send: (key: string) => void = () => {};
+  onSubmit("key-form", async () => send(input.value.trim()));
+  return (error) => {
+    element("key", HTMLElement).hidden = false;
+    element("key-error", HTMLElement).textContent = error;
+    element("served", HTMLElement).textContent = "An API key is needed.";
+    input.focus();
+    return new Promise((resolve) => {
+      send = resolve;
+    });
+  };
 }

@@ -29,7 +29,10 @@ export function onSubmit(formId: string, submitted: () => Promise<void>): void {
     // The button stays enabled: a disabled one would lose the keyboard's focus.
     if (form.ariaBusy === "true") return;
     form.ariaBusy = "true";
-    await submitted();
-    form.ariaBusy = "false";
+    try {
+      await submitted();
+    } finally {
+      form.ariaBusy = "false";
+    }
   });
 }

@@ -21,10 +21,7 @@ export async function inBrowser({ baseURL, key, info }: Connection): Promise<Ans
   }
   return {
     embed: (texts) => answer(embedCall(texts, { truncate: true })),
-    async classify(text) {
-      const answered = await answer(classifyCall([text], { truncate: true }));
-      return { ...answered, result: answered.result[0] ?? [] };
-    },
+    classify: (inputs) => answer(classifyCall(inputs, { truncate: true })),
     async rerank(query, documents) {
       const answered = await answer(rerankCall(query, documents));
       const scored = answered.result.map(({ index, score }) => ({ label: documents[index] ?? "", score }));

@@ -1,5 +1,5 @@
 import type { Answers } from "./answers.ts";
-import { type Connection, connect } from "./connection.ts";
+import { type Connection, connect, NotConnected } from "./connection.ts";
 import { showCrowd } from "./crowd.ts";
 import { element } from "./elements.ts";
 import { showHistogram } from "./histogram.ts";
@@ -73,6 +73,6 @@ try {
   showCrowd(info, sent, answers);
   element("app", HTMLElement).hidden = false;
 } catch (error) {
-  element("served", HTMLElement).textContent = "The deployment does not answer.";
+  element("served", HTMLElement).textContent = error instanceof NotConnected ? error.state : "This page has failed.";
   report(error);
 }

@@ -15,9 +15,10 @@ export function overHttp({ baseURL, key }: Connection): Answers {
       const { embeddings, ...details } = await bert.embed(texts, { ...wishes(budgetMs), truncate: true });
       return answered(embeddings, details);
     },
-    async classify(text, budgetMs) {
-      const { results, ...details } = await bert.classify(text, { ...wishes(budgetMs), truncate: true });
-      return answered(results[0] ?? [], details);
+    async classify(inputs, budgetMs) {
+      const sent = inputs.map((input) => (typeof input === "string" ? input : { text: input[0], textPair: input[1] }));
+      const { results, ...details } = await bert.classify(sent, { ...wishes(budgetMs), truncate: true });
+      return answered(results, details);
     },
     async rerank(query, documents, budgetMs) {
       const { results, ...details } = await bert.rerank(query, documents, wishes(budgetMs));

@@ -1,4 +1,4 @@
-import type { Answers, Scored } from "./answers.ts";
+import type { Answers, Classified, Scored } from "./answers.ts";
 import type { Info } from "./connection.ts";
 import { corpus } from "./corpus.ts";
 import { element, make, onSubmit } from "./elements.ts";
@@ -49,13 +49,18 @@ function similarity({ requests, answers, report }: TaskContext): void {
   });
 }
 
-function classify({ requests, answers, report }: TaskContext): void {
+function classify({ info, requests, answers, report }: TaskContext): void {
+  const isPair = info.input === "pair";
+  const second = element("classified-with", HTMLInputElement);
   element("classify", HTMLElement).hidden = false;
+  element("pair", HTMLElement).hidden = !isPair;
+  second.required = isPair;
   onSubmit("classify-form", async () => {
     const text = element("classified", HTMLInputElement).value;
+    const input: Classified = isPair ? [text, second.value] : text;
     try {
-      const { result } = await requests.send("classify", (budgetMs) => answers().classify(text, budgetMs));
-      showRanked("labels", result);
+      const { result } = await requests.send("classify", (budgetMs) => answers().classify([input], budgetMs));
+      showRanked("labels", result[0] ?? []);
       report();
     } catch (error) {
       report(error);
@@ -76,7 +81,8 @@ function search({ report }: TaskContext, find: (query: string) => Promise<readon
       const query = input.value.trim();
       try {
         const found = query === "" ? [] : await find(query);
-        if (mine === typed) showRanked("found", found.slice(0, RESULTS));
+        if (mine !== typed) return;
+        showRanked("found", found.slice(0, RESULTS));
         report();
       } catch (error) {
         if (mine === typed) report(error);
@@ -85,18 +91,34 @@ function search({ report }: TaskContext, find: (query: string) => Promise<readon
   });
 }
 
+interface Index {
+  readonly version: string;
+  readonly vectors: readonly Float32Array[];
+}
+
 /** Compares the query's vector with those of the corpus. These are computed once for each version of the model. */
 function byVectors({ requests, answers }: TaskContext): (query: string) => Promise<readonly Scored[]> {
-  let indexed: { readonly version: string; readonly vectors: readonly Float32Array[] } | undefined;
-  const index = async () => {
-    const { result, version } = await requests.send("index", () => answers().embed(corpus));
-    indexed = { version, vectors: result };
-    return indexed;
-  };
+  let latest: Promise<Index> | undefined;
+  /** Computes the vectors of the corpus. Searches that come meanwhile wait for the same answer. */
+  function computed(): Promise<Index> {
+    const index = requests
+      .send("index", () => answers().embed(corpus))
+      .then(({ result, version }) => ({ version, vectors: result }));
+    latest = index;
+    // The next search tries again.
+    index.catch(() => {
+      if (latest === index) latest = undefined;
+    });
+    return index;
+  }
   return async (query) => {
-    let { version, vectors } = indexed ?? (await index());
+    const known = latest ?? computed();
+    let { version, vectors } = await known;
     const answer = await requests.send("search", (budgetMs) => answers().embed([query], budgetMs));
-    if (answer.version !== version) ({ version, vectors } = await index());
+    if (answer.version !== version) {
+      // Another search may have asked for the new version's already.
+      ({ version, vectors } = await (latest === known || !latest ? computed() : latest));
+    }
     const [vector = new Float32Array()] = answer.result;
     const scored = corpus.map((label, i) => ({ label, score: cosine(vector, vectors[i] ?? new Float32Array()) }));
     return scored.sort((a, b) => b.score - a.score);

@@ -71,6 +71,28 @@ describe("prototype pollution", () => {
   });
 });
 
+describe("a path as the version of a model", () => {
+  it.each(["../../../etc/x", "..%2f..%2fx", "current", "\0"])("opens no object: %j", async (version) => {
+    const store = await tinyStore();
+    const opened: string[] = [];
+    const watched = {
+      ...store,
+      open(key: string, signal: AbortSignal) {
+        opened.push(key);
+        return store.open(key, signal);
+      },
+    };
+    const served = createEdgeApp({ models: watched, model: TINY.name, engine: fakeEngine(), keys: false });
+    const response = await served.request("/v1/embed", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ model: `${TINY.name}@${version}`, inputs: "a" }),
+    });
+    expect(await codeOf(response)).toBe("model_unknown");
+    expect(opened).toEqual([]);
+  });
+});
+
 describe("texts and headers that make regular expressions slow", () => {
   const LENGTH = 200_000;
   it.each([" ", "\t", "-", "a", "a ", "\u0301", "#", "[", "[MASK", "0", "\u00df", "!?", "http://a.a/", "日"])(

@@ -1,4 +1,5 @@
 import { type Browser, chromium, type Page } from "playwright-core";
+import { onTestFinished } from "vitest";
 import { executable } from "../runtimes/executable.ts";
 
 /** Path of an installed Chromium or Chrome. With the environment variable CHROMIUM=required, tests fail without one. */
@@ -23,12 +24,25 @@ export const launch = (): Promise<Browser> => {
 export const newestRequest = async (page: Page): Promise<string> =>
   (await page.locator("#requests tr").first().locator("td").allTextContents()).join(" ");
 
+interface PageOptions {
+  readonly colorScheme?: "light" | "dark";
+  /**
+   * Id of the part of the page that must be shown before a test goes on. Keys that are typed into a hidden part are lost.
+   * Default: `app`, which is shown when the deployment has said what it serves.
+   */
+  readonly shows?: "app" | "key" | "served";
+  /** Prepares the page before it opens the URL. */
+  readonly before?: (page: Page) => Promise<unknown>;
+}
+
+/** Opens a page, and waits until it shows what the test is about. The page is closed when the test ends. */
 export async function openPage(
   chrome: Browser,
   url: string,
-  options: { colorScheme?: "light" | "dark" } = {},
+  { shows = "app", before, ...options }: PageOptions = {},
 ): Promise<WatchedPage> {
   const page = await chrome.newPage({ viewport: { width: 900, height: 1400 }, ...options });
+  onTestFinished(() => page.close());
   const faults: string[] = [];
   const files = new Map<string, Buffer>();
   page.on("console", (message) => {
@@ -44,6 +58,8 @@ export async function openPage(
       if (body) files.set(pathname, body);
     }
   });
+  await before?.(page);
   await page.goto(url);
+  await page.locator(`#${shows}`).waitFor();
   return { page, faults, files };
 }

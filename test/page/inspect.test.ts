@@ -6,7 +6,7 @@ import { servedPage } from "./served-page.ts";
 const embed: Task = { task: "embed", pooling: "mean", normalize: true, dimensions: 8 };
 
 it("`bert-edge inspect <url>` says what a deployment serves", async () => {
-  const { url, stop } = await servedPage(embed);
+  const url = await servedPage(embed);
   const env = { BERT_EDGE_API_KEY: "none" };
   const { code, stdout } = await bertEdge(["inspect", `${url}/`], { env });
   expect(code).toBe(0);
@@ -21,7 +21,6 @@ it("`bert-edge inspect <url>` says what a deployment serves", async () => {
     page: true,
     artifacts: false,
   });
-  await stop();
 });
 
 it.each([

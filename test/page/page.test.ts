@@ -58,7 +58,6 @@ describe.skipIf(isSkipped)("the page at /, in Chromium", () => {
     await expect.poll(() => newestRequest(page)).toMatch(/similarity\s+20\s+edge\s+no-budget/);
     expect(page.url()).not.toContain(stack.edge.key);
     expect(faults).toEqual([]);
-    await page.close();
   });
 
   it("searches while the user types", async () => {
@@ -67,7 +66,6 @@ describe.skipIf(isSkipped)("the page at /, in Chromium", () => {
     await expect.poll(() => page.locator("#found li").first().textContent()).toContain("Saturn's rings");
     expect(await page.locator("#found li").count()).toBe(5);
     expect(faults).toEqual([]);
-    await page.close();
   });
 
   it("moves requests to the region when the budget asks for it", async () => {
@@ -90,7 +88,6 @@ describe.skipIf(isSkipped)("the page at /, in Chromium", () => {
     expect(await page.locator("#summary").textContent()).toMatch(/edge: \d+, median .* region: 1, median/);
     // Chromium reports each 504 on the console: requests that a busy machine could not answer within their budget.
     expect(faults.filter((fault) => !fault.includes("504"))).toEqual([]);
-    await page.close();
   });
 
   it("runs the model in the browser, with the vectors of the edge, bit for bit, in 60 KB", async () => {
@@ -120,11 +117,10 @@ describe.skipIf(isSkipped)("the page at /, in Chromium", () => {
     expect(files.size).toBeGreaterThan(5);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(PAGE_GZIP_BYTES);
     expect(faults).toEqual([]);
-    await page.close();
   });
 
   it("asks for a key, and says when it is wrong", async () => {
-    const { page, faults } = await openPage(chrome, stack.edge.url);
+    const { page, faults } = await openPage(chrome, stack.edge.url, { shows: "key" });
     await page.getByLabel("Key", { exact: true }).fill("wrong");
     await page.keyboard.press("Enter");
     await expect.poll(() => page.locator("#key-error").textContent()).toContain("API key");
@@ -136,12 +132,10 @@ describe.skipIf(isSkipped)("the page at /, in Chromium", () => {
     await expect.poll(() => page.locator("#app").isVisible()).toBe(true);
     // Chromium reports each 401 on the console: without a key, and with the wrong one.
     expect(faults.filter((fault) => !fault.includes("401"))).toEqual([]);
-    await page.close();
   });
 
   it("can be used with the keyboard alone", async () => {
     const { page, faults } = await openPage(chrome, withKey);
-    await expect.poll(() => page.locator("#app").isVisible()).toBe(true);
     const seen: string[] = [];
     for (let i = 0; i < 20 && !seen.includes("body"); i++) {
       await page.keyboard.press("Tab");
@@ -158,7 +152,6 @@ describe.skipIf(isSkipped)("the page at /, in Chromium", () => {
     await expect.poll(() => page.locator("#similarity-value").textContent()).toMatch(/^0\.\d{3}$/);
     await expect.poll(() => page.locator("#found li").count()).toBe(5);
     expect(faults).toEqual([]);
-    await page.close();
   });
 
   it.each(["light", "dark"] as const)("has no serious fault of accessibility in %s colours", async (colorScheme) => {
@@ -167,6 +160,5 @@ describe.skipIf(isSkipped)("the page at /, in Chromium", () => {
     await page.getByLabel("Query").fill("music");
     await expect.poll(() => page.locator("#found li").count()).toBe(5);
     expect(await seriousFaults(page)).toEqual([]);
-    await page.close();
   });
 });

@@ -4,6 +4,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import { serve } from "@hono/node-server";
+import { onTestFinished } from "vitest";
 import type { Task } from "#sdk/artifact/manifest.ts";
 import { createEdgeApp } from "#sdk/serve/edge-app.ts";
 import { taskEngine, taskStore } from "../fixtures/task-model.ts";
@@ -26,13 +27,18 @@ const assets = {
   },
 };
 
-/** Serves the page in this process, with a model for a task that computes made-up outputs, and without keys. */
-export async function servedPage(task: Task): Promise<{ url: string; stop(): Promise<void> }> {
+/**
+ * Serves the page in this process, with a model for a task that computes made-up outputs.
+ *
+ * @param keys default: no key is needed
+ * @returns the URL of the page, which is served until the test ends
+ */
+export async function servedPage(task: Task, keys: readonly string[] | false = false): Promise<string> {
   const app = createEdgeApp({
     models: await taskStore(task, 64),
     model: TINY.name,
     engine: taskEngine(task),
-    keys: false,
+    keys: keys && (() => keys),
     page: assets,
     // The model's stated times are far above the real ones.
     cpuLimitMs: Number.POSITIVE_INFINITY,
@@ -42,9 +48,9 @@ export async function servedPage(task: Task): Promise<{ url: string; stop(): Pro
   const listening = Promise.withResolvers<AddressInfo>();
   const server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, listening.resolve) as Server;
   const { port } = await listening.promise;
-  const stop = async () => {
+  onTestFinished(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
-  };
-  return { url: `http://127.0.0.1:${port}`, stop };
+  });
+  return `http://127.0.0.1:${port}`;
 }

@@ -9,6 +9,7 @@ errorLog();
 
 const classify: Task = { task: "classify", input: "text", labels: ["negative", "neutral", "positive"] };
 const crossEncoder: Task = { task: "classify", input: "pair", labels: ["LABEL_0"] };
+const inference: Task = { task: "classify", input: "pair", labels: ["contradiction", "neutral", "entailment"] };
 const tags: Task = { task: "tag", labels: ["O", "B-PER", "I-PER"] };
 const embed: Task = { task: "embed", pooling: "mean", normalize: true, dimensions: 8 };
 
@@ -20,16 +21,19 @@ describe.skipIf(isSkipped)("the page of a model", () => {
   afterAll(() => chrome?.close());
 
   async function onPage(task: Task, visit: (page: Page) => Promise<void>): Promise<void> {
-    const { url, stop } = await servedPage(task);
-    try {
-      const { page, faults } = await openPage(chrome, url);
-      await expect.poll(() => page.locator("#app").isVisible()).toBe(true);
-      await visit(page);
-      expect(faults).toEqual([]);
-      await page.close();
-    } finally {
-      await stop();
-    }
+    const { page, faults } = await openPage(chrome, await servedPage(task));
+    await visit(page);
+    expect(faults).toEqual([]);
+  }
+
+  /** Sends the largest request of the part Load. */
+  async function sendPages(page: Page): Promise<void> {
+    const sent = page.waitForRequest("**/v1/*");
+    await page.getByRole("combobox", { name: "Text" }).selectOption("pages");
+    await page.getByRole("button", { name: "Send" }).click();
+    const { inputs, documents } = (await sent).postDataJSON() as { inputs?: unknown[]; documents?: unknown[] };
+    expect(inputs ?? documents).toHaveLength(32);
+    await expect.poll(() => page.locator("#crowd-state").textContent()).toBe("edge: 1");
   }
 
   it("classifies", () =>
@@ -38,48 +42,135 @@ describe.skipIf(isSkipped)("the page of a model", () => {
       await page.getByRole("button", { name: "Classify" }).click();
       await expect.poll(() => page.locator("#labels li").count()).toBe(3);
       expect(await page.locator("#labels").textContent()).toMatch(/(negative|neutral|positive) [01]\.\d{3}/);
-      await page.getByRole("button", { name: "Send" }).click();
-      await expect.poll(() => page.locator("#crowd-state").textContent()).toBe("edge: 1");
+      expect(await page.getByLabel("Paired text").isVisible()).toBe(false);
+      await sendPages(page);
     }));
+
+  it("classifies pairs", () =>
+    onPage(inference, async (page) => {
+      await page.getByLabel("Paired text").fill("Nobody laughed.");
+      await page.getByRole("button", { name: "Classify" }).click();
+      await expect.poll(() => page.locator("#labels li").count()).toBe(3);
+      await sendPages(page);
+    }));
+
+  it("compares and searches with vectors, and sends what it says", () => onPage(embed, sendPages));
 
   it("reranks", () =>
     onPage(crossEncoder, async (page) => {
       await page.getByLabel("Query").fill("bread");
       await expect.poll(() => page.locator("#found li").count()).toBe(5);
       await expect.poll(() => newestRequest(page)).toMatch(/rerank\s+\d+\s+edge/);
+      await sendPages(page);
+    }));
+
+  it("asks once for the vectors that it searches, also while the first answer is on its way", () =>
+    onPage(embed, async (page) => {
+      const indexing: string[] = [];
+      const first = Promise.withResolvers<void>();
+      await page.route("**/v1/embed", async (route) => {
+        const { inputs } = route.request().postDataJSON() as { inputs: string[] };
+        if (inputs.length > 1) {
+          indexing.push("index");
+          await first.promise;
+        }
+        await route.continue();
+      });
+      const sent = page.waitForRequest("**/v1/embed");
+      await page.getByLabel("Query").fill("bread");
+      await sent;
+      // A search is sent when nothing is typed for 150 ms.
+      for (const text of ["bread and", "bread and salt"]) {
+        await page.getByLabel("Query").fill(text);
+        await page.waitForTimeout(200);
+      }
+      first.resolve();
+      await expect.poll(() => page.locator("#found li").count()).toBe(5);
+      expect(indexing).toEqual(["index"]);
     }));
 
   it("waits while the deployment loads its model, and says why it gives up for other errors", async () => {
-    const { url, stop } = await servedPage(classify);
-    const page = await chrome.newPage();
     let answers = 0;
-    await page.route("**/info", async (route) => {
-      if (++answers > 2) return route.continue();
-      await route.fulfill({ status: 503, json: { error: { message: "The model cannot be loaded now." } } });
-    });
-    await page.goto(url);
+    const before = (page: Page) =>
+      page.route("**/info", async (route) => {
+        if (++answers > 2) return route.continue();
+        await route.fulfill({ status: 503, json: { error: { message: "The model cannot be loaded now." } } });
+      });
+    const { page } = await openPage(chrome, await servedPage(classify), { before, shows: "served" });
     await expect.poll(() => page.locator("#served").textContent()).toBe("The model is loading…");
     await expect.poll(() => page.locator("#app").isVisible()).toBe(true);
     await page.unroute("**/info");
     await page.route("**/info", (route) => route.fulfill({ status: 500, json: { error: { message: "It failed." } } }));
     await page.reload();
     await expect.poll(() => page.locator("#failure").textContent()).toBe("It failed.");
-    await page.close();
-    await stop();
   });
 
   it("says that it has no form for other tasks", () =>
     onPage(tags, async (page) => {
       expect(await page.locator("#other-task").textContent()).toContain("no form for the task tag");
+      expect(await page.getByRole("button", { name: "Send" }).isVisible()).toBe(false);
     }));
 
   it("says that a deployment keeps its weights", async () => {
-    const { url, stop } = await servedPage(embed);
-    const { page } = await openPage(chrome, url);
+    const { page } = await openPage(chrome, await servedPage(embed));
     await page.getByRole("button", { name: "Load the model here" }).click();
     await expect.poll(() => page.locator("#load-state").textContent()).toContain("cannot be loaded here");
     expect(await page.getByLabel("this browser").isEnabled()).toBe(false);
-    await page.close();
-    await stop();
+  });
+
+  describe("asks for a key", () => {
+    const shows = "key";
+    const [KEY, url] = ["k-1", () => servedPage(embed, ["k-1"])];
+    const enter = async (page: Page, key: string) => {
+      await page.getByLabel("Key", { exact: true }).fill(key);
+      await page.keyboard.press("Enter");
+    };
+
+    it.each(["ключ", "schlüssel", "two words"])("again after %j, which no header can carry", async (wrong) => {
+      const { page, faults } = await openPage(chrome, await url(), { shows });
+      await enter(page, wrong);
+      await expect.poll(() => page.locator("#key-error").textContent()).toContain("letters, digits and signs of ASCII");
+      await page.reload();
+      await page.locator("#key").waitFor();
+      await enter(page, KEY);
+      await page.locator("#app").waitFor();
+      // Chromium reports each 401 on the console.
+      expect(faults.filter((fault) => !fault.includes("401"))).toEqual([]);
+    });
+
+    it.each(["%zz", "%c3%bc"])("instead of the key %s in the URL, which no header can carry", async (wrong) => {
+      const { page } = await openPage(chrome, `${await url()}/#key=${wrong}`, { shows });
+      await enter(page, KEY);
+      await page.locator("#app").waitFor();
+    });
+
+    it("as often as it is wrong, and sends each key once", async () => {
+      const { page } = await openPage(chrome, await url(), { shows });
+      const asked: string[] = [];
+      page.on("request", (request) => {
+        if (request.url().endsWith("/info")) asked.push(request.url());
+      });
+      for (const wrong of ["wrong-1", "wrong-2", "wrong-3"]) {
+        const refused = page.waitForResponse("**/info");
+        await enter(page, wrong);
+        await refused;
+        await expect.poll(() => page.locator("#key-form").getAttribute("aria-busy")).not.toBe("true");
+      }
+      await enter(page, KEY);
+      await page.locator("#app").waitFor();
+      expect(asked).toHaveLength(4);
+    });
+  });
+
+  it.each([
+    [429, "The deployment answers with an error: HTTP 429."],
+    [undefined, "The deployment does not answer."],
+  ])("tells refusals apart from no answer: HTTP %s", async (status, state) => {
+    const before = (page: Page) =>
+      page.route("**/info", (route) =>
+        status ? route.fulfill({ status, json: { error: { message: "Wait." } } }) : route.abort(),
+      );
+    const { page } = await openPage(chrome, await servedPage(embed), { before, shows: "served" });
+    await expect.poll(() => page.locator("#served").textContent()).toBe(state);
   });
 });

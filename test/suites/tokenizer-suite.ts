@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { longestFirst } from "#sdk/runtime/tokenizer/longest-first.ts";
 import type { Tokenizer } from "#sdk/runtime/tokenizer/tokenizer.ts";
 import { readGolden } from "../fixtures/golden.ts";
 import { seeded } from "../fixtures/seeded.ts";
@@ -119,6 +120,39 @@ function tests(open: (json: object, config: object) => Tokenizer): void {
         if (keptA.length < a.length) expect(keptA.length).toBeGreaterThanOrEqual(keptB.length - 1);
         if (keptB.length < b.length) expect(keptB.length).toBeGreaterThanOrEqual(keptA.length - 1);
       }),
+      seeded(300),
+    );
+  });
+
+  it("cuts a text with many others as if it had read all to their ends", () => {
+    const words = fc.array(fc.constantFrom("to ", "be ", "or", "not", "unaffable ", "é", "!", "  "), {
+      maxLength: 600,
+    });
+    const long = words.map((parts) => parts.join(""));
+    const side = fc.constantFrom("left", "right");
+    fc.assert(
+      fc.property(
+        long,
+        fc.array(long, { maxLength: 4 }),
+        fc.integer({ min: 3, max: 13 }),
+        side,
+        (first, others, ...how) => {
+          const [maxTokens, side] = how;
+          const contentOf = (text: string) => idsOf(text, 100_000).slice(1, -1);
+          const kept = (ids: readonly number[], room: number) =>
+            side === "left" ? ids.slice(ids.length - room) : ids.slice(0, room);
+          const encode = tokenizer.pairsWith(first, maxTokens, side);
+          for (const second of others) {
+            const [a, b] = [contentOf(first), contentOf(second)];
+            const [ofFirst, ofSecond] = longestFirst(a.length, b.length, maxTokens - 3);
+            const { ids, secondFrom, tokens } = encode(second);
+            expect([...ids]).toEqual([CLS, ...kept(a, ofFirst), SEP, ...kept(b, ofSecond), SEP]);
+            expect(secondFrom).toBe(ofFirst + 2);
+            expect(tokens > maxTokens).toBe(a.length + b.length + 3 > maxTokens);
+            expect(tokenizer.encodePair(first, second, maxTokens, side)).toEqual({ ids, secondFrom, tokens });
+          }
+        },
+      ),
       seeded(300),
     );
   });

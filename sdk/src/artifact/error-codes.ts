@@ -163,12 +163,12 @@ export const errorCodes = {
     fix: "Use one of the methods in the header `Allow`.",
   },
   dimensions_unsupported: {
-    when: "`dimensions` differs from the size of the model's vectors.",
-    fix: "Leave `dimensions` out, or send the model's size.",
+    when: "`dimensions` is larger than the model's vectors.",
+    fix: "Leave it out, or send at most the model's size.",
   },
   input_empty: { when: "A text is empty, or there are no texts.", fix: "Give at least one text, and no empty ones." },
   input_too_long: {
-    when: "A text has more tokens than the model takes.",
+    when: "A text has more tokens than the model takes, or more than 500,000 characters where it must be read to its end.",
     fix: "Send a shorter text, or ask for truncation.",
   },
   internal: { when: "An unexpected fault in the service.", fix: "Try again. The operator finds the cause in the log." },
@@ -209,8 +209,8 @@ export const errorCodes = {
     fix: "Send one of these words, or leave it out.",
   },
   tier_missing: {
-    when: "`x-bert-edge-tier` pins a tier that this deployment does not have.",
-    fix: "Configure a region, or send `auto`.",
+    when: "`x-bert-edge-tier` pins a tier that this deployment does not have. With a wrong setting, it has no region, and its log says so.",
+    fix: "Configure a region, or correct the setting that the log names. Or send `auto`.",
   },
   tier_unavailable: {
     when: "`x-bert-edge-tier` pins a tier that failed a short time ago.",

@@ -27,7 +27,7 @@ export const reasons: Readonly<Record<Reason, Explanation>> = {
     fix: "To keep such requests at the edge: a larger budget, shorter texts, fewer texts a request, or a smaller model.",
   },
   "edge-busy": {
-    when: "The region answers, because the edge has a queue and the region needs less than half of the time.",
+    when: "The region answers, because the edge has a queue and would need more than 1.2 times the region's time.",
     fix: "To keep such requests at the edge: fewer texts a request, or x-bert-edge-tier: edge.",
   },
   "edge-cold": {

@@ -7,15 +7,13 @@ import { totalLength } from "../artifact/total-length.ts";
 import { assertFits } from "./assert-fits.ts";
 import type { Batching, Engine, TokenIds, TokenSequence } from "./engine/engine.ts";
 import { idsOf } from "./engine/token-sequence.ts";
-import { inputTooLong } from "./input-too-long.ts";
+import { inputEncoder } from "./input-encoder.ts";
 import { modelFilesOf } from "./model-files.ts";
 import { type EmbedParameters, embedCall } from "./tasks/embed-call.ts";
 import type { ModelCall, TaskCall } from "./tasks/task-call.ts";
 import { neededOutput, taskOutput, vectorHead } from "./tasks/task-output.ts";
-import type { TextInput } from "./text-input.ts";
 import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
-import { sideOf, type Truncation } from "./truncation.ts";
 
 /** A loaded model. */
 export interface Model {
@@ -103,7 +101,7 @@ export interface ModelOutputs {
 export async function startModel(artifact: Artifact, engine: Engine): Promise<Model> {
   const { version, measurements } = artifact;
   const { manifest } = artifact;
-  const { name, maxTokens } = manifest;
+  const { name } = manifest;
   const head = vectorHead(manifest);
   const loading = engine.load(modelFilesOf(artifact, engine.name));
   const both = Promise.all([loadTokenizer(manifest, artifact.read), loading]);
@@ -122,20 +120,16 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
     throw error;
   }
 
-  function encodeInput(input: TextInput, index: number, truncate: Truncation): TokenSequence {
-    const side = sideOf(truncate);
-    const encoded =
-      typeof input === "string"
-        ? tokenizer.encode(input, maxTokens, side)
-        : tokenizer.encodePair(...input, maxTokens, side);
-    if (encoded.tokens > maxTokens && !truncate) throw inputTooLong(manifest, index, encoded.tokens);
-    return "secondFrom" in encoded ? encoded : encoded.ids;
-  }
+  /** Encoders of calls. The ranges of a call share what its encoder has read. */
+  const encoders = new WeakMap<ModelCall<unknown>, ReturnType<typeof inputEncoder>>();
 
-  function encode({ inputs, truncate, encode: own }: ModelCall<unknown>, range = { start: 0, end: inputs.length }) {
+  function encode(call: ModelCall<unknown>, range = { start: 0, end: call.inputs.length }) {
+    const { inputs, truncate, encode: own } = call;
+    const encodeInput = encoders.get(call) ?? inputEncoder(tokenizer, manifest, truncate);
+    encoders.set(call, encodeInput);
     return inputs.slice(range.start, range.end).flatMap((input, i) => {
       const index = range.start + i;
-      return own ? own(tokenizer, input, index) : [encodeInput(input, index, truncate)];
+      return own ? own(tokenizer, input, index) : [encodeInput(input, index)];
     });
   }
 

@@ -50,6 +50,14 @@ describe("a pool of models", () => {
     }
   });
 
+  it.each(["", "current", "../../../etc/x", "00000000000", "0123456789AB", "000000000000/x"])(
+    "refuses %j, which no version is called: it would become part of an object's key",
+    async (version) => {
+      const { models } = await setUp();
+      expect(() => models.holderOf(`a@${version}`)).toThrow(expect.objectContaining({ code: "model_unknown" }));
+    },
+  );
+
   it("forgets versions that were pinned and never loaded, but none that is loaded", async () => {
     const { models, use, versions } = await setUp();
     const pinned = `a@${versions[0]}`;

@@ -1,4 +1,6 @@
+import * as v from "valibot";
 import { BertEdgeError } from "../artifact/error.ts";
+import { ModelVersion } from "../artifact/manifest.ts";
 import { withDeadline } from "../artifact/with-deadline.ts";
 import type { ModelHolder, Reserve } from "./model-holder.ts";
 
@@ -94,6 +96,8 @@ export function modelPool({
     holderOf(model = names[0] as string) {
       const [name = "", version, ...rest] = model.split("@");
       if (!names.includes(name) || rest.length > 0) throw unknown(model, names);
+      // A caller's text becomes part of an object's key: `../../x` would leave the models' folder.
+      if (version !== undefined && !v.is(ModelVersion, version)) throw unknown(model, names);
       const holder = holders.get(model) ?? make(name, version, (needed) => reserve(model, needed));
       // The last key of a map is the one that was set last.
       holders.delete(model);

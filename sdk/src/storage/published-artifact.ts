@@ -14,7 +14,15 @@ import { readStored, storedArtifact } from "./stored-artifact.ts";
  * @param version Default: the current version
  * @throws BertEdgeError `model_not_published`, `pointer_invalid`, `signature_invalid`, `storage_unavailable`
  */
-export async function readPointer(store: ObjectStore, name: string, version?: string): Promise<Pointer> {
+export const readPointer = async (store: ObjectStore, name: string, version?: string): Promise<Pointer> =>
+  (await readPointerText(store, name, version)).pointer;
+
+/** Reads a pointer as `readPointer` does, with the text that was checked. */
+export async function readPointerText(
+  store: ObjectStore,
+  name: string,
+  version?: string,
+): Promise<{ pointer: Pointer; text: string }> {
   const key = pointerKey(name, version);
   const bytes = await readObject(store, key);
   if (!bytes) {
@@ -30,7 +38,7 @@ export async function readPointer(store: ObjectStore, name: string, version?: st
   const pointer = parsePointer(text, `${store.name}/${key}`);
   await store.verifyPointer?.(key, text);
   assertNames(pointer, { name, version }, `${store.name}/${key}`);
-  return pointer;
+  return { pointer, text };
 }
 
 /**

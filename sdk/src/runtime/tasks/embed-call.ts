@@ -1,6 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { sentenceEncoder } from "../../artifact/manifest.ts";
-import type { TokenIds } from "../engine/engine.ts";
+import type { TokenIds, TokenSequence } from "../engine/engine.ts";
+import { inputEncoder } from "../input-encoder.ts";
 import type { TextInput } from "../text-input.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import { checkedIds } from "./given-ids.ts";
@@ -60,18 +61,18 @@ export const embedCall = (
       },
     };
 
-    function encode(tokenizer: Tokenizer, input: TextInput, index: number): TokenIds[] {
-      chunks[index] = sequencesOf(tokenizer, input, index);
-      return chunks[index];
-    }
-
-    function sequencesOf(tokenizer: Tokenizer, input: TextInput, index: number): TokenIds[] {
-      const ids = given[index] as string | readonly number[];
-      if (typeof ids === "string") return tokenizer.encodeChunks(input as string, encoder.maxTokens);
+    function encode(tokenizer: Tokenizer, input: TextInput, index: number): TokenSequence[] {
+      const ids = given[index] as EmbedInput;
+      if (typeof ids === "string") {
+        if (!poolChunks) return [inputEncoder(tokenizer, encoder, truncate)(input, index)];
+        chunks[index] = tokenizer.encodeChunks(input as string, encoder.maxTokens);
+        return chunks[index];
+      }
       const checked = checkedIds(tokenizer, encoder, { ids, index, truncate });
       // Regions that take only texts get this one.
       inputs[index] = tokenizer.vocabulary.decode(checked, { skipSpecial: true });
-      return [checked];
+      chunks[index] = [checked];
+      return chunks[index];
     }
   },
 });

@@ -2,7 +2,8 @@ import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
 import * as v from "valibot";
 import { PostProcessor } from "./post-processor.ts";
 import { specialTokens } from "./special-tokens.ts";
-import { type Tokenizer, tokenizerOf } from "./tokenizer.ts";
+import type { Tokenizer } from "./tokenizer.ts";
+import { tokenizerOf } from "./tokenizer-of.ts";
 import type { VocabularyText } from "./vocabulary-text.ts";
 
 /**

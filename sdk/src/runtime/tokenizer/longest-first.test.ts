@@ -9,7 +9,7 @@ describe("longestFirst", () => {
     ["cuts both to the same length", [9, 8, 6], [3, 3]],
     ["leaves one token more to the text that was longer", [9, 8, 7], [4, 3]],
     ["leaves one token more to the second of two equal texts", [9, 9, 7], [3, 4]],
-    ["gives all room to a text beside an empty one", [0, 9, 5], [0, 5]],
+    ["gives all room if the other text is empty", [0, 9, 5], [0, 5]],
     ["keeps nothing without room", [9, 8, 0], [0, 0]],
   ] as const)("%s", (_, [first, second, room], kept) => {
     expect(longestFirst(first, second, room)).toEqual(kept);

@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { type Spending, spending } from "../keys/spending.ts";
+import { spendingByCaller } from "../keys/spending-by-caller.ts";
 import { keyOf } from "./api-key.ts";
 import { callerAddress } from "./caller-address.ts";
 
@@ -18,9 +18,6 @@ export interface RateLimit {
   readonly periodSeconds?: 10 | 60 | undefined;
 }
 
-/** Callers that are remembered. Beyond this, the counters of all callers begin again, so that memory stays bounded. */
-const MAX_CALLERS = 10_000;
-
 /**
  * Limits the requests of each caller. A caller is a key by its name, or without keys an address.
  *
@@ -30,12 +27,10 @@ export function limitRate<Env extends object>(
   rateLimit: (env: Env) => RateLimit | undefined,
   now?: () => number,
 ): MiddlewareHandler<{ Bindings: Env }> {
-  const callers = new Map<string, Spending>();
+  const spentBy = spendingByCaller(now);
 
   function takeHere(caller: string, { requestsPerMinute: requests }: RateLimit): number | undefined {
-    if (callers.size >= MAX_CALLERS) callers.clear();
-    const spent = callers.get(caller) ?? spending(now);
-    callers.set(caller, spent);
+    const spent = spentBy(caller);
     const over = spent.over({ requests }, { requests: 1 });
     if (!over) spent.add({ requests }, { requests: 1 });
     return over?.waitMs;

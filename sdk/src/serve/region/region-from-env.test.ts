@@ -25,6 +25,15 @@ describe("regionFromEnv", () => {
     ["REGION_DIALECT", { REGION_URL: url, REGION_KEY: "S3CR3T", REGION_DIALECT: "grpc" }],
     ["REGION_MODEL", { REGION_URL: url, REGION_KEY: "S3CR3T", REGION_DIALECT: "openai" }],
     ["REGION_AWS_SECRET_ACCESS_KEY", { REGION_URL: url, REGION_AWS_ACCESS_KEY_ID: "S3CR3T" }],
+    [
+      "REGION_AWS_REGION",
+      {
+        REGION_URL: url,
+        REGION_AWS_ACCESS_KEY_ID: "a",
+        REGION_AWS_SECRET_ACCESS_KEY: "s",
+        REGION_AWS_REGION: "S3CR3T x",
+      },
+    ],
     ["REGION_POOLING", { AI: ai, REGION_MODEL: "S3CR3T", REGION_POOLING: "max" }],
   ])("names %s when it is wrong, and no values", (setting, env) => {
     const found = () => regionFromEnv(env);

@@ -13,6 +13,8 @@ export interface RegionEnv {
   /** Keys of an AWS user who may call the region. Without them, requests are not signed. */
   REGION_AWS_ACCESS_KEY_ID?: string;
   REGION_AWS_SECRET_ACCESS_KEY?: string;
+  /** The AWS region of the service, such as `eu-central-1`. Default: the one in the URL. */
+  REGION_AWS_REGION?: string;
   /** `lambda` or `sagemaker`. Default `lambda`. */
   REGION_AWS_SERVICE?: string;
   /** Binding of Workers AI. With REGION_MODEL, and without a URL, it is the region. */
@@ -35,5 +37,7 @@ export function regionFromEnv(env: RegionEnv): Region | undefined {
 
 function awsAccess(env: RegionEnv) {
   const { REGION_AWS_ACCESS_KEY_ID: accessKeyId, REGION_AWS_SECRET_ACCESS_KEY: secretAccessKey = "" } = env;
-  return accessKeyId ? { accessKeyId, secretAccessKey, service: env.REGION_AWS_SERVICE } : undefined;
+  // An empty variable is one that is not set.
+  const region = env.REGION_AWS_REGION || undefined;
+  return accessKeyId ? { accessKeyId, secretAccessKey, region, service: env.REGION_AWS_SERVICE } : undefined;
 }

@@ -7,9 +7,11 @@ import { sentenceVector } from "../../runtime/tasks/sentence-vector.ts";
 import { httpStore } from "../../storage/http.ts";
 import { memoryStore } from "../../storage/memory.ts";
 import { openPublished, readPointer } from "../../storage/published-artifact.ts";
+import { readObject } from "../../storage/read-object.ts";
+import { signedStore } from "../../storage/signed.ts";
 import { createEdgeApp } from "../edge-app.ts";
 
-errorLog();
+const log = errorLog();
 
 async function setUp(artifacts?: "key" | "public") {
   const models = memoryStore();
@@ -67,6 +69,44 @@ describe("GET /artifacts", () => {
     ]) {
       expect([key, (await get(key)).status]).toEqual([key, 404]);
     }
+  });
+
+  it("gives no pointer that the signers of the deployment have not signed", async () => {
+    const models = memoryStore();
+    await publishTiny(models);
+    const signers = [`ed25519:${"0".repeat(64)}`];
+    const app = createEdgeApp({
+      models: signedStore(models, { signers }),
+      model: TINY.name,
+      engine: fakeEngine(),
+      keys: false,
+      artifacts: "public",
+    });
+    const response = await app.request(`/artifacts/${pointerKey(TINY.name)}`);
+    expect([response.status, await response.text()]).toEqual([503, expect.not.stringContaining("sha256")]);
+    expect(String(log.mock.calls)).toContain("has no signature");
+  });
+
+  it("gives exactly the pointer that was checked", async () => {
+    const { models } = await setUp();
+    let reads = 0;
+    const changing = {
+      ...models,
+      async open(key: string, signal: AbortSignal) {
+        const stream = await models.open(key, signal);
+        return key === pointerKey(TINY.name) && ++reads > 1 ? new Blob(["altered"]).stream() : stream;
+      },
+    };
+    const options = {
+      models: changing,
+      model: TINY.name,
+      engine: fakeEngine(),
+      keys: false,
+      artifacts: "public",
+    } as const;
+    const response = await createEdgeApp(options).request(`/artifacts/${pointerKey(TINY.name)}`);
+    const stored = await readObject(models, pointerKey(TINY.name));
+    expect(await response.text()).toBe(new TextDecoder().decode(stored));
   });
 
   it("does not exist unless it is turned on", async () => {

@@ -1,8 +1,8 @@
 import type { Context, Hono } from "hono";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { blobKey, pointerKey } from "../../artifact/keys.ts";
+import { blobKey } from "../../artifact/keys.ts";
 import { tokenizerFiles } from "../../artifact/manifest.ts";
-import { openPublished, readPointer } from "../../storage/published-artifact.ts";
+import { openPublished, readPointerText } from "../../storage/published-artifact.ts";
 import type { ObjectStore } from "../../storage/store.ts";
 import type { Deployment } from "../deployment.ts";
 
@@ -24,42 +24,40 @@ export function addArtifactRoutes<Env extends object>(
   app.get(`${ARTIFACTS}/models/:name/current.json`, async (c) => {
     const name = c.req.param("name");
     if (!service(c.env).models.includes(name)) throw missing(c);
-    return send(c, artifacts.store(c.env), pointerKey(name), "application/json", "no-cache");
+    const published = await currentPointer(artifacts.store(c.env), name);
+    if (!published) throw missing(c);
+    // Exactly the text whose signature was checked: the object can be another one at the next read.
+    return c.body(published.text, 200, { "content-type": "application/json", "cache-control": "no-cache" });
   });
   app.get(`${ARTIFACTS}/blobs/sha256/:hash{[0-9a-f]{64}}`, async (c) => {
     const hash = c.req.param("hash");
     const store = artifacts.store(c.env);
     for (const name of service(c.env).models) {
       if ((await filesOf(store, name)).has(hash)) {
-        return send(c, store, blobKey(hash), "application/octet-stream", FOREVER);
+        const body = await store.open(blobKey(hash), c.req.raw.signal);
+        if (!body) throw missing(c);
+        return c.body(body, 200, { "content-type": "application/octet-stream", "cache-control": FOREVER });
       }
     }
     throw missing(c);
   });
 }
 
-/** Returns the hashes of the files that a browser needs of a model's current version; none if the model is not published. */
-async function filesOf(store: ObjectStore, name: string): Promise<ReadonlySet<string>> {
-  const pointer = await readPointer(store, name).catch((error: unknown) => {
+/** Reads the pointer to the current version of a model; undefined if the model is not published. */
+const currentPointer = (store: ObjectStore, name: string) =>
+  readPointerText(store, name).catch((error: unknown) => {
     if (error instanceof BertEdgeError && error.code === "model_not_published") return undefined;
     throw error;
   });
-  if (!pointer) return new Set();
+
+/** Returns the hashes of the files that a browser needs of a model's current version; none if the model is not published. */
+async function filesOf(store: ObjectStore, name: string): Promise<ReadonlySet<string>> {
+  const published = await currentPointer(store, name);
+  if (!published) return new Set();
+  const { pointer } = published;
   const { manifest } = await openPublished(store, pointer);
   const files = [...tokenizerFiles(manifest.tokenizer), manifest.targets.edge?.model ?? []].flat();
   return new Set([pointer.manifest.sha256, ...files.map((file) => manifest.files[file]?.sha256 ?? "")]);
-}
-
-async function send(
-  c: Context,
-  store: ObjectStore,
-  key: string,
-  contentType: string,
-  cacheControl: string,
-): Promise<Response> {
-  const body = await store.open(key, c.req.raw.signal);
-  if (!body) throw missing(c);
-  return c.body(body, 200, { "content-type": contentType, "cache-control": cacheControl });
 }
 
 const missing = (c: Context): BertEdgeError =>

@@ -1,3 +1,5 @@
+import { utf16Length } from "../../artifact/utf16-length.ts";
+
 /** Half of a pair of UTF-16 units that stand for one code point. */
 const SURROGATE = /[\ud800-\udbff]/;
 
@@ -10,7 +12,7 @@ export function codePointsBefore(text: string): (index: number) => number {
   let [at, count] = [0, 0];
   return function before(index) {
     if (index < at) [at, count] = [0, 0];
-    for (; at < index; count++) at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1;
+    for (; at < index; count++) at += utf16Length(text.codePointAt(at) as number);
     return count;
   };
 }

@@ -26,6 +26,8 @@ export function infoRoute<Env extends object>({
         // On the routes of text-embeddings-inference.
         auto_truncate: true,
         task,
+        // Whether a classifier reads texts or pairs.
+        ...("input" in manifest && { input: manifest.input }),
         ...("dimensions" in manifest && { dimensions: manifest.dimensions }),
         tier,
         provider,

@@ -1,4 +1,5 @@
-import { type Tokenizer, tokenizerOf } from "../tokenizer.ts";
+import type { Tokenizer } from "../tokenizer.ts";
+import { tokenizerOf } from "../tokenizer-of.ts";
 import { contentFinder, splitAtAdded, stringText } from "./added-tokens.ts";
 import type { TokenizerAlgorithm } from "./algorithm.ts";
 import { createByteLevel } from "./byte-level/byte-level.ts";

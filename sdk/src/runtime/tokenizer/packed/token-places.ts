@@ -1,3 +1,5 @@
+import { utf16Length } from "../../../artifact/utf16-length.ts";
+
 /** Where the tokens of a text are. Positions count the units of the text: UTF-16, or characters of a normalized text. */
 export interface TokenPlaces {
   /** Start and end of each token: [2 × tokens] */
@@ -60,7 +62,7 @@ export function identity(text: string): Origins {
 /** Lists the start and the end of each code point of a text. */
 export function* codePointsOf(text: string): Generator<readonly [start: number, end: number]> {
   for (let start = 0; start < text.length; ) {
-    const end = start + ((text.codePointAt(start) as number) > 0xffff ? 2 : 1);
+    const end = start + utf16Length(text.codePointAt(start) as number);
     yield [start, end];
     start = end;
   }

@@ -1,3 +1,4 @@
+import { utf16Length } from "../../../../artifact/utf16-length.ts";
 import { type CodePointTable, numberOf } from "../code-points.ts";
 import { createTextBuilder } from "../text-builder.ts";
 import { COMBINING_SHIFT, IS_APART } from "./code-point-flags.ts";
@@ -46,7 +47,7 @@ function inOrder(classes: CodePointTable, text: string): string {
       addSorted(marksFrom(classes, text, start), ordered.add);
       done = at;
     }
-    if (at === start) at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1;
+    if (at === start) at += utf16Length(text.codePointAt(at) as number);
   }
   if (done === 0) return text;
   ordered.add(text.slice(done));
@@ -66,7 +67,7 @@ function* marksFrom(classes: CodePointTable, text: string, at: number): Generato
   for (let start = at; start < text.length; ) {
     const whole = text.codePointAt(start) as number;
     if (combiningOf(whole) === 0) return;
-    const end = start + (whole > 0xffff ? 2 : 1);
+    const end = start + utf16Length(whole);
     for (const mark of text.slice(start, end).normalize("NFD")) {
       const point = mark.codePointAt(0) as number;
       yield { point, combining: combiningOf(point), end };

@@ -67,7 +67,7 @@ it("merging block by block gives the ids of the whole word, and as many as are e
   );
 });
 
-it("of a word of a million letters, only the first blocks are merged", () => {
+it("merges only the first blocks of a word of a million letters", () => {
   const merges: Merges = {
     byteIds: Uint32Array.from({ length: BYTES }, (_, byte) => byte),
     rightStart: Uint32Array.from({ length: BYTES + 1 }, (_, left) => (left > 97 ? 1 : 0)),

@@ -34,9 +34,11 @@ export function createLongWordMerger(merges: Merges, merge: ByteMerger, blockByt
   }
 
   /**
-   * Returns a boundary that remains, whatever follows the bytes; 0 if none is found. The token that what follows begins in or
-   * after has at most `longest` bytes, so one of the last `longest` positions is a boundary in the end. The tokens before that
-   * boundary are those of the bytes before it.
+   * Returns a boundary that remains, whatever follows the bytes; 0 if none is found.
+   *
+   * No token has more than `longest` bytes. So whatever follows, one of the last `longest` positions will be a boundary, and the
+   * tokens before it will be those of the bytes before it. This function tries each of these positions, finds up to where the
+   * tokens stay as they are, and returns the smallest of these boundaries.
    *
    * @param starts starts of the tokens of the bytes alone
    */

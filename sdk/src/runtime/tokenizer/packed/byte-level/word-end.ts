@@ -1,3 +1,4 @@
+import { utf16Length } from "../../../../artifact/utf16-length.ts";
 import { type CodePointTable, numberOf } from "../code-points.ts";
 import { IS_SPACE, KIND_MASK } from "./code-point-flags.ts";
 
@@ -20,7 +21,7 @@ export function wordEnd(classes: CodePointTable, text: string, at: number): numb
   const first = blank ? at + 1 : at;
   const kind = kindAt(first);
   let end = first;
-  while (end < text.length && kindAt(end) === kind) end += (text.codePointAt(end) as number) > 0xffff ? 2 : 1;
+  while (end < text.length && kindAt(end) === kind) end += utf16Length(text.codePointAt(end) as number);
   // If text follows a run of white space, the run ends one character earlier, as in \s+(?!\S). Each white space
   // character is one UTF-16 code unit.
   return kind === IS_SPACE && end < text.length && end - at > 1 ? end - 1 : end;

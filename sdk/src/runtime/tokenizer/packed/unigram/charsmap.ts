@@ -1,3 +1,4 @@
+import { utf16Length } from "../../../../artifact/utf16-length.ts";
 import { indexOfSorted } from "../automaton.ts";
 import { type CodePointTable, damagedTable, numberOf, openCodePoints } from "../code-points.ts";
 import type { IntegerArray, TokenizerArrays } from "../packed-arrays.ts";
@@ -80,7 +81,7 @@ export function applyCharsmap(
   for (let start = 0; start < text.length; ) {
     const first = text.codePointAt(start) as number;
     const number = numberOf(points, first);
-    const second = start + unitsOf(first);
+    const second = start + utf16Length(first);
     let end = second;
     let bytes = bytesOf(first);
     for (let state = stateAfter(graphemeClasses.OTHER, number & CLASS_MASK); end < text.length; ) {
@@ -89,7 +90,7 @@ export function applyCharsmap(
       if (!continues(state, kind)) break;
       state = stateAfter(state, kind);
       bytes += bytesOf(point);
-      end += unitsOf(point);
+      end += utf16Length(point);
     }
 
     let result = number >> CLASS_BITS;
@@ -102,7 +103,7 @@ export function applyCharsmap(
     } else {
       for (let at = start; at < end; ) {
         const point = text.codePointAt(at) as number;
-        const next = at + unitsOf(point);
+        const next = at + utf16Length(point);
         const own = numberOf(points, point) >> CLASS_BITS;
         if (own !== NO_RESULT) replace(at, next, own);
         at = next;
@@ -115,5 +116,4 @@ export function applyCharsmap(
   return replaced.end();
 }
 
-const unitsOf = (point: number): number => (point > 0xffff ? 2 : 1);
 const bytesOf = (point: number): number => (point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4);

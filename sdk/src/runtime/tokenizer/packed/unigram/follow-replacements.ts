@@ -1,3 +1,4 @@
+import { utf16Length } from "../../../../artifact/utf16-length.ts";
 import type { Origins } from "../token-places.ts";
 
 /** Takes what a normalizer replaces: the text from `start` to `end` (exclusive) becomes `content`. */
@@ -18,7 +19,7 @@ export function followReplacements(text: string, origins: Origins) {
     for (const character of content) {
       for (let unit = 0; unit < character.length; unit++)
         moved.push(origins[2 * old] as number, origins[2 * old + 1] as number);
-      const next = old + ((text.codePointAt(old) as number) > 0xffff ? 2 : 1);
+      const next = old + utf16Length(text.codePointAt(old) as number);
       if (next < end) old = next;
     }
     done = end;

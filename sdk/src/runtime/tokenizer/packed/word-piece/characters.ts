@@ -1,3 +1,4 @@
+import { utf16Length } from "../../../../artifact/utf16-length.ts";
 import { type CodePointTable, damagedTable, numberOf, openCodePoints } from "../code-points.ts";
 import type { IntegerArray, TokenizerArrays } from "../packed-arrays.ts";
 import { addOrigin, type Origins } from "../token-places.ts";
@@ -84,7 +85,7 @@ export function normalize(table: CharacterTable, text: string, origins?: Origins
     if (origins) {
       const before = normalized.length;
       add(codePoint);
-      addOrigin(origins, at, at + (codePoint > 0xffff ? 2 : 1), normalized.length - before);
+      addOrigin(origins, at, at + utf16Length(codePoint), normalized.length - before);
     } else add(codePoint);
     if (codePoint > 0xffff) at++;
   }

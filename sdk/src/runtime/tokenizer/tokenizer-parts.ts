@@ -1,0 +1,36 @@
+import type { PairTokens } from "./pair-tokens.ts";
+import type { VocabularyText } from "./vocabulary-text.ts";
+
+/** Token ids without special tokens, and where they are. */
+export interface PlacedContent {
+  readonly ids: readonly number[];
+  /** UTF-16 start and end of each token: [2 × ids] */
+  readonly spans: readonly number[];
+  /** Index of each token's word: [ids] */
+  readonly words: readonly number[];
+  /** Code points of each token as the vocabulary spells it: [ids] */
+  readonly spelled?: readonly number[];
+}
+
+/** The parts that differ between tokenizers. */
+export interface TokenizerParts {
+  readonly vocabulary: VocabularyText;
+  readonly unknownId?: number | undefined;
+  /** Special token ids before and after every text: [CLS] and [SEP], or <s> and </s>. */
+  readonly prefix: readonly number[];
+  readonly suffix: readonly number[];
+  /** Special token ids around two texts; undefined if the tokenizer cannot encode pairs. */
+  readonly pair?: PairTokens | undefined;
+  /** Words with more characters than this become one unknown token. Infinite without such a limit. */
+  readonly longestWord: number;
+  /** Whether the tokens before a blank between two words do not depend on what follows it. */
+  readonly splitsAtBlanks: boolean;
+  /**
+   * Returns a text's token ids, without special tokens and without truncation. Takes time linear in the text's length.
+   *
+   * @param enough after more ids than this, the others may be left out
+   */
+  contentOf(text: string, enough?: number): number[];
+  /** Returns the same ids, and where they are; undefined if the tokenizer does not know it. */
+  placedContentOf?: ((text: string) => PlacedContent) | undefined;
+}
