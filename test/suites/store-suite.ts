@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { describeFile } from "#sdk/artifact/describe-file.ts";
@@ -121,8 +122,12 @@ export function testStore(name: string, make: () => Promise<ReadableUnderTest>):
   });
 }
 
-/** Defines the tests that every writable store must pass, including those of `testStore`. */
-export function testWritableStore(name: string, make: () => Promise<ManagedStore>): void {
+/**
+ * Defines the tests that every writable store must pass, including those of `testStore`.
+ *
+ * @param clockMs precision of the store's clock in ms, if two writes within this time look like one. Default: they never do.
+ */
+export function testWritableStore(name: string, make: () => Promise<ManagedStore>, clockMs = 0): void {
   testStore(name, async () => {
     const store = await make();
     return { store, put: (key, bytes) => store.put(key, bytes, { contentType }) };
@@ -154,6 +159,19 @@ export function testWritableStore(name: string, make: () => Promise<ManagedStore
       await store.remove("listed/b/d");
       expect(await listed("listed/")).toEqual(keys.slice(0, 2));
       expect(await store.head("listed/b/d")).toBeUndefined();
+    });
+
+    it("does not remove an object that was written again with the same bytes, which can have the same etag", async () => {
+      const put = () => store.put("blobs/again", bytesOf("the same"), { contentType });
+      const listed = async () => (await Array.fromAsync(store.list("blobs/again")))[0] as StoredObject;
+      await put();
+      const seen = await listed();
+      if (clockMs > 0) await setTimeout(clockMs + 100);
+      await put();
+      expect(await store.remove("blobs/again", seen)).toBe(false);
+      expect(await readObject(store, "blobs/again")).toEqual(bytesOf("the same"));
+      expect(await store.remove("blobs/again", await listed())).toBe(true);
+      expect(await store.head("blobs/again")).toBeUndefined();
     });
 
     it("replaces an object only if it is the one that was seen", async () => {

@@ -3,6 +3,7 @@ import { dirname, join, relative, sep } from "node:path";
 import { BertEdgeError } from "../artifact/error.ts";
 import { isAbsent } from "./absent.ts";
 import { lockOf } from "./file-lock.ts";
+import { isSameWrite } from "./is-same-write.ts";
 import { assertUnchanged } from "./publish-conflict.ts";
 import { storageError } from "./storage-error.ts";
 import type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore } from "./store.ts";
@@ -68,7 +69,7 @@ export function fsStore(root: string): ManagedStore {
       try {
         await using _lock = await lockOf(path);
         const found = await describe(root, key);
-        if (!found || (only && found.etag !== only.etag)) return false;
+        if (!found || (only && !isSameWrite(found, only))) return false;
         await rm(path);
         return true;
       } catch (error) {

@@ -1,3 +1,4 @@
+import { isSameWrite } from "./is-same-write.ts";
 import { publishConflict } from "./publish-conflict.ts";
 import { type R2Bucket, r2Store } from "./r2.ts";
 import { storageError } from "./storage-error.ts";
@@ -63,7 +64,7 @@ export function r2Publisher(bucket: WritableR2Bucket, name = "r2"): ManagedStore
       } while (cursor !== undefined);
     },
     async remove(key, only) {
-      if (only && (await head(key))?.etag !== only.etag) return false;
+      if (only && !isSameWrite(await head(key), only)) return false;
       await bucket.delete(key).catch(failure(key));
       return true;
     },

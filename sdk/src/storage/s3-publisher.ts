@@ -1,4 +1,5 @@
 import { keyPrefix } from "../artifact/keys.ts";
+import { isSameWrite } from "./is-same-write.ts";
 import { assertUnchanged, publishConflict } from "./publish-conflict.ts";
 import type { S3Options } from "./s3.ts";
 import { type Connection, connect, type S3PublisherOptions } from "./s3-connection.ts";
@@ -16,6 +17,9 @@ export type {
   UnfinishedUpload,
   WritableStore,
 };
+
+/** A response to HEAD gives the time in whole seconds. Some services list it in ms. */
+const HEAD_CLOCK_MS = 1000;
 
 /**
  * Reads and writes over the S3 protocol with the AWS SDK. Without keys, the SDK finds credentials itself (environment, profile,
@@ -89,7 +93,7 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
       } while (token !== undefined);
     },
     async remove(key, only) {
-      if (only && (await head(key))?.etag !== only.etag) return false;
+      if (only && !isSameWrite(await head(key), only, HEAD_CLOCK_MS)) return false;
       await request(key, ({ client, DeleteObjectCommand }) => client.send(new DeleteObjectCommand(at(key)), late()));
       return true;
     },
