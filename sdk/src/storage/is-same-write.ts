@@ -6,5 +6,7 @@ import type { StoredObject } from "./store.ts";
  *
  * @param clockMs precision of the times by which the store says when an object was written, in ms
  */
-export const isSameWrite = (found: StoredObject | undefined, seen: StoredObject, clockMs = 1): boolean =>
-  found?.etag === seen.etag && Math.abs(found.modified.getTime() - seen.modified.getTime()) < clockMs;
+export function isSameWrite(found: StoredObject | undefined, seen: StoredObject, clockMs = 1): boolean {
+  const tick = ({ modified }: StoredObject) => Math.floor(modified.getTime() / clockMs);
+  return found?.etag === seen.etag && tick(found) === tick(seen);
+}
