@@ -200,7 +200,7 @@ export function testWritableStore(name: string, make: () => Promise<ManagedStore
 
     it("lists no unfinished uploads after puts that have ended", async () => {
       await store.put("blobs/whole", bytesOf("x"), { contentType });
-      expect(await Array.fromAsync(store.unfinished?.() ?? [])).toEqual([]);
+      expect(await Array.fromAsync(store.unfinished?.("") ?? [])).toEqual([]);
     });
 
     it("describes an object", async () => {

@@ -79,7 +79,7 @@ export async function collectGarbage(
     objects++;
     bytes += object.size;
   }
-  for await (const { key, began: modified, abort } of store.unfinished?.() ?? []) {
+  for await (const { key, began: modified, abort } of store.unfinished?.("blobs/") ?? []) {
     if (!isOlder({ modified }, olderThanMs)) continue;
     if (!dryRun) await abort();
     onObject({ key });

@@ -1,11 +1,12 @@
 import type { GetObjectCommandOutput, PutObjectCommandInput } from "@aws-sdk/client-s3";
+import { BertEdgeError } from "../artifact/error.ts";
 import { keyPrefix } from "../artifact/keys.ts";
 import { isSameWrite } from "./is-same-write.ts";
 import { assertUnchanged, publishConflict } from "./publish-conflict.ts";
 import type { S3Options } from "./s3.ts";
 import { type Connection, connect, type S3PublisherOptions } from "./s3-connection.ts";
 import { type S3Place, s3Error } from "./s3-error.ts";
-import { inParts, MIN_BYTES_IN_PARTS, unfinishedUploads } from "./s3-parts.ts";
+import { inParts, MIN_PARTS, PART_BYTES, unfinishedUploads } from "./s3-parts.ts";
 import type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore } from "./store.ts";
 
 export type {
@@ -29,7 +30,7 @@ const HEAD_CLOCK_MS = 1000;
  * The first use of the store imports the optional package `@aws-sdk/client-s3`, and throws `package_missing` without it.
  */
 export function s3Publisher(options: S3PublisherOptions): ManagedStore {
-  const { bucket, timeoutMs = 600_000 } = options;
+  const { bucket, timeoutMs = 600_000, partBytes = PART_BYTES } = options;
   const prefix = keyPrefix(options.prefix ?? "");
   const hasKeys = options.accessKeyId && options.secretAccessKey;
   const place: S3Place = {
@@ -49,6 +50,7 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
     try {
       return await send(connected);
     } catch (error) {
+      if (error instanceof BertEdgeError) throw error;
       if (expected?.has(Object(error).name)) return undefined;
       throw s3Error(place, key, failureOf(error));
     }
@@ -93,8 +95,13 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
     async put(key, Body, { contentType, replaces }) {
       const object = { ...at(key), ContentType: contentType };
       if (replaces !== undefined) return replace(key, { ...object, Body }, replaces);
-      if (Body.length > MIN_BYTES_IN_PARTS) {
-        return request(key, (connection) => inParts(connection, object, Body, late));
+      if (Body.length > MIN_PARTS * partBytes) {
+        const before = await head(key);
+        const hasArrived = async () => {
+          const now = await head(key);
+          return now?.size === Body.length && !(before && isSameWrite(now, before, HEAD_CLOCK_MS));
+        };
+        return request(key, (connection) => inParts(connection, object, Body, { partBytes, late, hasArrived }));
       }
       await request(key, ({ client, PutObjectCommand }) =>
         client.send(new PutObjectCommand({ ...object, Body }), late()),
@@ -119,8 +126,8 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
       await request(key, ({ client, DeleteObjectCommand }) => client.send(new DeleteObjectCommand(at(key)), late()));
       return true;
     },
-    async *unfinished() {
-      const uploads = await request(prefix, (connection) => unfinishedUploads(connection, bucket, prefix, late));
+    async *unfinished(keys) {
+      const uploads = await request(keys, (connection) => unfinishedUploads(connection, bucket, prefix + keys, late));
       for (const { key, began, abort } of uploads) {
         yield { key: key.slice(prefix.length), began, abort: () => request(key, abort) };
       }

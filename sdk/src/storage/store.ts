@@ -57,8 +57,8 @@ export interface ManagedStore extends WritableStore {
    * @returns whether an object may have been removed
    */
   remove(key: string, only?: StoredObject): Promise<boolean>;
-  /** Lists uploads that began and did not end, if the store keeps their parts. */
-  unfinished?(): AsyncIterable<UnfinishedUpload>;
+  /** Lists uploads that began and did not end, of keys that begin with `prefix`, if the store keeps their parts. */
+  unfinished?(prefix: string): AsyncIterable<UnfinishedUpload>;
 }
 
 export interface StoredObject {
