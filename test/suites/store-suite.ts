@@ -28,6 +28,9 @@ const storedKey = fc
   )
   .map((parts) => `property/${parts.join("/")}/object`);
 
+/** Keys that could name something outside of the store, or that not every store can distinguish. */
+const refusedKeys = ["", "/a", "a/", "a//b", ".", "..", "a/./b", "../a", "a/..", "a/../../../b", "a\\..\\b", "a\0"];
+
 /** Defines the tests that every store must pass. `make` returns an empty store. */
 export function testStore(name: string, make: () => Promise<ReadableUnderTest>): void {
   describe(`${name} as a store`, () => {
@@ -77,6 +80,13 @@ export function testStore(name: string, make: () => Promise<ReadableUnderTest>):
         await expect(receive(store, "given up", () => Promise.reject(enough))).rejects.toBe(enough);
       }
       expect(Buffer.compare((await readObject(store, "given up")) as Uint8Array, bytes)).toBe(0);
+    });
+
+    it.each(refusedKeys)("refuses to read the key %j", async (key) => {
+      await expect(readObject(store, key)).rejects.toMatchObject({
+        code: "object_key_invalid",
+        message: expect.stringContaining(JSON.stringify(key)),
+      });
     });
 
     it("distinguishes an empty object from a missing one", async () => {
@@ -159,6 +169,14 @@ export function testWritableStore(name: string, make: () => Promise<ManagedStore
       await store.remove("listed/b/d");
       expect(await listed("listed/")).toEqual(keys.slice(0, 2));
       expect(await store.head("listed/b/d")).toBeUndefined();
+    });
+
+    it.each(refusedKeys)("refuses to write, describe and remove the key %j", async (key) => {
+      const refused = { code: "object_key_invalid" };
+      await expect(store.put(key, bytesOf("x"), { contentType })).rejects.toMatchObject(refused);
+      await expect(store.head(key)).rejects.toMatchObject(refused);
+      await expect(store.remove(key)).rejects.toMatchObject(refused);
+      await expect(Array.fromAsync(store.list(`${key}/`))).rejects.toMatchObject(refused);
     });
 
     it("does not remove an object that was written again with the same bytes, which can have the same etag", async () => {

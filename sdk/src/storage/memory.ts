@@ -1,4 +1,5 @@
 import { sha256Hex } from "../artifact/sha256.ts";
+import { withCheckedKeys } from "./checked-keys.ts";
 import { isSameWrite } from "./is-same-write.ts";
 import { assertUnchanged } from "./publish-conflict.ts";
 import type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore } from "./store.ts";
@@ -18,7 +19,7 @@ export function memoryStore(objects = new Map<string, Uint8Array<ArrayBuffer>>()
     const bytes = objects.get(key);
     return bytes && describe(key, bytes);
   };
-  return {
+  return withCheckedKeys({
     name,
     async open(key) {
       const bytes = objects.get(key);
@@ -42,7 +43,7 @@ export function memoryStore(objects = new Map<string, Uint8Array<ArrayBuffer>>()
       if (only && !isSameWrite(find(key), only)) return false;
       return objects.delete(key);
     },
-  };
+  });
 }
 
 /** Returns a stream that delivers `bytes` as one piece, without a copy. */

@@ -1,6 +1,7 @@
 import type { GetObjectCommandOutput, PutObjectCommandInput } from "@aws-sdk/client-s3";
 import { BertEdgeError } from "../artifact/error.ts";
 import { keyPrefix } from "../artifact/keys.ts";
+import { withCheckedKeys } from "./checked-keys.ts";
 import { isSameWrite } from "./is-same-write.ts";
 import { assertUnchanged, publishConflict } from "./publish-conflict.ts";
 import type { S3Options } from "./s3.ts";
@@ -84,7 +85,7 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
     if (!now || Buffer.compare(now, input.Body) !== 0) throw publishConflict(name, key);
   }
 
-  return {
+  return withCheckedKeys({
     name,
     timeoutMs,
     async open(key, abortSignal) {
@@ -132,7 +133,7 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
         yield { key: key.slice(prefix.length), began, abort: () => request(key, abort) };
       }
     },
-  };
+  });
 }
 
 type Send<T> = (connection: Connection) => Promise<T>;
