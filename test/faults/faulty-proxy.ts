@@ -13,6 +13,10 @@ const proxyFaults = {
   },
   "no answer": () => {},
   reset: (_, response) => void response.socket?.destroy(),
+  "answer lost": async (pass, response) => {
+    await pass();
+    response.socket?.destroy();
+  },
   truncated: async (pass, response) => {
     const { status, headers, body } = await pass();
     response.writeHead(status, { ...headers, "content-length": body.length });

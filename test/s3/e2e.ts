@@ -1,5 +1,5 @@
-// Installs moto, an S3 server from PyPI, into a virtual environment, and runs the tests of the S3 drivers against it. Unlike the
-// server of the suite, it lists unfinished uploads and checks the conditions of PutObject.
+// Installs moto, an S3 server from PyPI, into a virtual environment, and runs the tests of the S3 drivers against it, in
+// place of the server that the suite has of its own (test/fixtures/strict-object-storage.ts).
 import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

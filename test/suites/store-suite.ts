@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { describeFile } from "#sdk/artifact/describe-file.ts";
@@ -26,6 +27,9 @@ const storedKey = fc
     { minLength: 1, maxLength: 3 },
   )
   .map((parts) => `property/${parts.join("/")}/object`);
+
+/** Keys that could name something outside of the store, or that not every store can distinguish. */
+const refusedKeys = ["", "/a", "a/", "a//b", ".", "..", "a/./b", "../a", "a/..", "a/../../../b", "a\\..\\b", "a\0"];
 
 /** Defines the tests that every store must pass. `make` returns an empty store. */
 export function testStore(name: string, make: () => Promise<ReadableUnderTest>): void {
@@ -78,6 +82,13 @@ export function testStore(name: string, make: () => Promise<ReadableUnderTest>):
       expect(Buffer.compare((await readObject(store, "given up")) as Uint8Array, bytes)).toBe(0);
     });
 
+    it.each(refusedKeys)("refuses to read the key %j", async (key) => {
+      await expect(readObject(store, key)).rejects.toMatchObject({
+        code: "object_key_invalid",
+        message: expect.stringContaining(JSON.stringify(key)),
+      });
+    });
+
     it("distinguishes an empty object from a missing one", async () => {
       await put("empty", new Uint8Array());
       expect(await readObject(store, "empty")).toEqual(new Uint8Array());
@@ -121,8 +132,12 @@ export function testStore(name: string, make: () => Promise<ReadableUnderTest>):
   });
 }
 
-/** Defines the tests that every writable store must pass, including those of `testStore`. */
-export function testWritableStore(name: string, make: () => Promise<ManagedStore>): void {
+/**
+ * Defines the tests that every writable store must pass, including those of `testStore`.
+ *
+ * @param clockMs precision of the store's clock in ms, if two writes within this time look like one. Default: they never do.
+ */
+export function testWritableStore(name: string, make: () => Promise<ManagedStore>, clockMs = 0): void {
   testStore(name, async () => {
     const store = await make();
     return { store, put: (key, bytes) => store.put(key, bytes, { contentType }) };
@@ -156,6 +171,27 @@ export function testWritableStore(name: string, make: () => Promise<ManagedStore
       expect(await store.head("listed/b/d")).toBeUndefined();
     });
 
+    it.each(refusedKeys)("refuses to write, describe and remove the key %j", async (key) => {
+      const refused = { code: "object_key_invalid" };
+      await expect(store.put(key, bytesOf("x"), { contentType })).rejects.toMatchObject(refused);
+      await expect(store.head(key)).rejects.toMatchObject(refused);
+      await expect(store.remove(key)).rejects.toMatchObject(refused);
+      await expect(Array.fromAsync(store.list(`${key}/`))).rejects.toMatchObject(refused);
+    });
+
+    it("does not remove an object that was written again with the same bytes, which can have the same etag", async () => {
+      const put = () => store.put("blobs/again", bytesOf("the same"), { contentType });
+      const listed = async () => (await Array.fromAsync(store.list("blobs/again")))[0] as StoredObject;
+      await put();
+      const seen = await listed();
+      if (clockMs > 0) await setTimeout(clockMs + 100);
+      await put();
+      expect(await store.remove("blobs/again", seen)).toBe(false);
+      expect(await readObject(store, "blobs/again")).toEqual(bytesOf("the same"));
+      expect(await store.remove("blobs/again", await listed())).toBe(true);
+      expect(await store.head("blobs/again")).toBeUndefined();
+    });
+
     it("replaces an object only if it is the one that was seen", async () => {
       const put = (text: string, replaces?: StoredObject | null) =>
         store.put("models/swapped/current.json", bytesOf(text), {
@@ -182,7 +218,7 @@ export function testWritableStore(name: string, make: () => Promise<ManagedStore
 
     it("lists no unfinished uploads after puts that have ended", async () => {
       await store.put("blobs/whole", bytesOf("x"), { contentType });
-      expect(await Array.fromAsync(store.unfinished?.() ?? [])).toEqual([]);
+      expect(await Array.fromAsync(store.unfinished?.("") ?? [])).toEqual([]);
     });
 
     it("describes an object", async () => {

@@ -357,6 +357,10 @@ export const errorCodes = {
     when: "No weight of the model can be quantized.",
     fix: "Check that the file is a float32 model that is not quantized yet.",
   },
+  object_key_invalid: {
+    when: "The key of an object could name something outside of its store.",
+    fix: "Correct the name and the version of the model, or the setting that names the object. Keys are names, separated by slashes.",
+  },
   out_occupied: {
     when: "The output folder holds files that are not an artifact.",
     fix: "Choose another folder, or empty it.",

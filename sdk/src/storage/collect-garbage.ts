@@ -77,7 +77,7 @@ export async function collectGarbage(
     objects++;
     bytes += object.size;
   }
-  for await (const { key, began: modified, abort } of store.unfinished?.() ?? []) {
+  for await (const { key, began: modified, abort } of store.unfinished?.("blobs/") ?? []) {
     if (!isOlder({ modified })) continue;
     if (!dryRun) await abort();
     onObject({ key });

@@ -1,12 +1,16 @@
-import { mkdir, mkdtemp, readdir, readlink, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readlink, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
+import { smallArtifact } from "#test/fixtures/small-artifact.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { testAtomicPuts, testWritableStore } from "#test/suites/store-suite.ts";
+import { collectGarbage } from "./collect-garbage.ts";
 import { fsStore } from "./fs.ts";
+import { publish } from "./publish.ts";
 import { readObject } from "./read-object.ts";
 import { receive } from "./receive.ts";
+import { verifyPublished } from "./versions.ts";
 
 const octets = { contentType: "application/octet-stream" };
 
@@ -48,6 +52,19 @@ describe("fsStore", () => {
     const store = fsStore(folder);
     await Promise.all([1, 2, 3].map((value) => store.put("a", Uint8Array.of(value), octets)));
     expect(await readdir(folder)).toEqual(["a"]);
+  });
+
+  it("lets gc remove the locks that killed publishers have left", async () => {
+    const folder = await temporaryFolder();
+    const store = fsStore(folder);
+    await publish(await smallArtifact(), store);
+    for (const lock of ["current.json.lock", "current.json.0.lock"]) {
+      await mkdir(join(folder, "models/small", lock));
+      await writeFile(join(folder, "models/small", lock, "0.lock"), "");
+    }
+    await collectGarbage(store, { olderThanMs: 0, now: Date.now() + 1000 });
+    expect((await Array.fromAsync(store.list("models/"))).filter(({ key }) => key.endsWith(".lock"))).toEqual([]);
+    expect(await verifyPublished(store, "small")).toBeGreaterThan(0);
   });
 
   it.runIf(process.platform === "linux")(

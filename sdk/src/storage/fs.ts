@@ -2,7 +2,9 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat, writeFile } fr
 import { dirname, join, relative, sep } from "node:path";
 import { BertEdgeError } from "../artifact/error.ts";
 import { isAbsent } from "./absent.ts";
+import { withCheckedKeys } from "./checked-keys.ts";
 import { lockOf } from "./file-lock.ts";
+import { isSameWrite } from "./is-same-write.ts";
 import { assertUnchanged } from "./publish-conflict.ts";
 import { storageError } from "./storage-error.ts";
 import type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore } from "./store.ts";
@@ -14,7 +16,7 @@ const HINT = "Give a folder that you may read and write.";
 /** Keeps objects as files under `root`. Writes go to a temporary name first, so a reader never sees half an object. */
 export function fsStore(root: string): ManagedStore {
   const name = `fs(${root})`;
-  return {
+  return withCheckedKeys({
     name,
     async open(key) {
       let handle: FileHandle;
@@ -68,7 +70,7 @@ export function fsStore(root: string): ManagedStore {
       try {
         await using _lock = await lockOf(path);
         const found = await describe(root, key);
-        if (!found || (only && found.etag !== only.etag)) return false;
+        if (!found || (only && !isSameWrite(found, only))) return false;
         await rm(path);
         return true;
       } catch (error) {
@@ -76,7 +78,7 @@ export function fsStore(root: string): ManagedStore {
         throw storageError(name, key, "the file cannot be removed", { cause: error, hint: HINT });
       }
     },
-  };
+  });
 }
 
 /** Describes a file. Returns undefined if there is none. Each write makes a new file, with its own number and time. */

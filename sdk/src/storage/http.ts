@@ -1,5 +1,6 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import { urlPath } from "../artifact/keys.ts";
+import { readingCheckedKeys } from "./checked-keys.ts";
 import { isRedirect } from "./is-redirect.ts";
 import { storageError } from "./storage-error.ts";
 import type { ObjectStore } from "./store.ts";
@@ -44,7 +45,7 @@ export function httpStore(
   }
   const base = origin + pathname.replace(/\/+$/, "");
   const store = name ?? base;
-  return {
+  return readingCheckedKeys({
     name: store,
     timeoutMs,
     async open(key, signal) {
@@ -59,5 +60,5 @@ export function httpStore(
       }
       throw storageError(store, key, `HTTP ${response.status}`);
     },
-  };
+  });
 }

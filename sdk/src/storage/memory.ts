@@ -1,3 +1,6 @@
+import { sha256Hex } from "../artifact/sha256.ts";
+import { withCheckedKeys } from "./checked-keys.ts";
+import { isSameWrite } from "./is-same-write.ts";
 import { assertUnchanged } from "./publish-conflict.ts";
 import type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore } from "./store.ts";
 
@@ -16,28 +19,31 @@ export function memoryStore(objects = new Map<string, Uint8Array<ArrayBuffer>>()
     const bytes = objects.get(key);
     return bytes && describe(key, bytes);
   };
-  let writes = 0;
-  return {
+  return withCheckedKeys({
     name,
     async open(key) {
       const bytes = objects.get(key);
       return bytes && streamOf(bytes);
     },
     async put(key, bytes, { replaces }) {
-      assertUnchanged(name, key, find(key), replaces);
       // Copies the bytes. `slice` is not enough: on a Node Buffer it returns a view.
-      objects.set(key, new Uint8Array(bytes));
-      written.set(key, { modified: new Date(), etag: String(++writes) });
+      const copy = new Uint8Array(bytes);
+      // The same content has the same etag, as in S3 and R2. A bucket that was stricter would hide errors of its users.
+      const etag = await sha256Hex(copy);
+      assertUnchanged(name, key, find(key), replaces);
+      const earliest = (written.get(key)?.modified.getTime() ?? 0) + 1;
+      objects.set(key, copy);
+      written.set(key, { modified: new Date(Math.max(Date.now(), earliest)), etag });
     },
     head: async (key) => find(key),
     async *list(prefix) {
       for (const [key, bytes] of [...objects]) if (key.startsWith(prefix)) yield describe(key, bytes);
     },
     async remove(key, only) {
-      if (only && find(key)?.etag !== only.etag) return false;
+      if (only && !isSameWrite(find(key), only)) return false;
       return objects.delete(key);
     },
-  };
+  });
 }
 
 /** Returns a stream that delivers `bytes` as one piece, without a copy. */

@@ -1,3 +1,5 @@
+import { withCheckedKeys } from "./checked-keys.ts";
+import { isSameWrite } from "./is-same-write.ts";
 import { publishConflict } from "./publish-conflict.ts";
 import { type R2Bucket, r2Store } from "./r2.ts";
 import { storageError } from "./storage-error.ts";
@@ -41,7 +43,7 @@ export function r2Publisher(bucket: WritableR2Bucket, name = "r2"): ManagedStore
     const found = await bucket.head(key).catch(failure(key));
     return found ? describe(found) : undefined;
   };
-  return {
+  return withCheckedKeys({
     ...r2Store(bucket),
     name,
     async put(key, bytes, { contentType, replaces }) {
@@ -63,11 +65,11 @@ export function r2Publisher(bucket: WritableR2Bucket, name = "r2"): ManagedStore
       } while (cursor !== undefined);
     },
     async remove(key, only) {
-      if (only && (await head(key))?.etag !== only.etag) return false;
+      if (only && !isSameWrite(await head(key), only)) return false;
       await bucket.delete(key).catch(failure(key));
       return true;
     },
-  };
+  });
 }
 
 const describe = ({ key, size, uploaded: modified, etag }: R2Object): StoredObject => ({ key, size, modified, etag });

@@ -22,9 +22,11 @@ testStore("r2Store", async () => ({
 }));
 
 const empty = ["FIRST", "SECOND"];
-testWritableStore("r2Publisher", async () => {
-  return r2Publisher((await workerd.getR2Bucket(empty.shift() ?? "")) as unknown as WritableR2Bucket);
-});
+testWritableStore(
+  "r2Publisher",
+  async () => r2Publisher((await workerd.getR2Bucket(empty.shift() ?? "")) as unknown as WritableR2Bucket),
+  1,
+);
 
 describe("r2Publisher", () => {
   it("names the bucket and the key when the binding refuses", async () => {

@@ -1,4 +1,5 @@
 import { keyPrefix } from "../artifact/keys.ts";
+import { readingCheckedKeys } from "./checked-keys.ts";
 import type { ObjectStore } from "./store.ts";
 
 export type { ObjectStore };
@@ -18,12 +19,12 @@ export interface R2Options {
 /** Reads models from an R2 bucket through a Workers binding. */
 export function r2Store(bucket: R2Bucket, { prefix: folder = "", timeoutMs }: R2Options = {}): ObjectStore {
   const prefix = keyPrefix(folder);
-  return {
+  return readingCheckedKeys({
     name: prefix ? `r2(${prefix})` : "r2",
     publishHint:
       "Publish the model with `bert-edge publish <artifact> --to r2-local:<bucket>` if this is `wrangler dev`, or with " +
       `\`--to s3://<bucket>/${prefix}\` if it is deployed.`,
     timeoutMs,
     open: async (key) => (await bucket.get(prefix + key))?.body,
-  };
+  });
 }

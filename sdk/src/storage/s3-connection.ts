@@ -3,7 +3,10 @@ import { optionalPackage } from "../artifact/optional-package.ts";
 import type { S3Options } from "./s3.ts";
 
 export type S3PublisherOptions = Omit<S3Options, "fetch" | "accessKeyId" | "secretAccessKey" | "endpoint"> &
-  Partial<Pick<S3Options, "accessKeyId" | "secretAccessKey" | "endpoint">>;
+  Partial<Pick<S3Options, "accessKeyId" | "secretAccessKey" | "endpoint">> & {
+    /** Size in bytes of the parts in which larger objects are sent. S3 takes 5 MiB at least. Default 8 MiB. */
+    partBytes?: number;
+  };
 
 /** A client of the AWS SDK, and the classes of its commands. */
 export interface Connection extends Omit<typeof Sdk, "S3Client"> {

@@ -7,12 +7,14 @@ import type {
 import { sideBySide } from "../artifact/side-by-side.ts";
 import type { Connection } from "./s3-connection.ts";
 
-/** Size of a part. S3 takes 5 MiB at least, and 10,000 parts at most. */
-const PART_BYTES = 8 * 1024 * 1024;
-/** Objects above this size are sent in parts. */
-export const MIN_BYTES_IN_PARTS = 2 * PART_BYTES;
+/** Default size of a part. S3 takes 5 MiB at least, and 10,000 parts at most. */
+export const PART_BYTES = 8 * 1024 * 1024;
+/** Objects above this number of parts are sent in parts. */
+export const MIN_PARTS = 2;
 /** Parts that are sent at the same time. */
 const PARALLEL = 4;
+/** Uploads that are tried for an object. */
+const ATTEMPTS = 3;
 
 /** Options of a request that limit its time. */
 type Deadline = () => { abortSignal: AbortSignal };
@@ -23,32 +25,62 @@ interface NewObject {
   readonly ContentType: string;
 }
 
+interface Parts {
+  readonly partBytes: number;
+  /** Makes the time limit of a request. */
+  readonly late: Deadline;
+  /** Looks whether the whole object was written meanwhile. */
+  hasArrived(): Promise<boolean>;
+}
+
+/** Answers of a service when an upload was completed or removed, or when one of its parts was sent again. */
+const OVERTAKEN: ReadonlySet<string> = new Set(["NoSuchUpload", "InvalidPart"]);
+
 /**
  * Writes a large object in parts, some at a time. If an earlier upload of this object broke off, its parts are used, as far as their
  * MD5 is right. The SDK sends a part again that fails.
  *
- * @param late makes the time limit of a request
+ * The earlier upload can be that of a publisher which still runs. One of the two completes it, and the other one then finds the object.
  */
 export async function inParts(
   connection: Connection,
+  object: NewObject,
+  bytes: Uint8Array,
+  parts: Parts,
+): Promise<void> {
+  let started = await startedUpload(connection, object, parts.late);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await upload(connection, object, bytes, parts, started);
+    } catch (error) {
+      if (!OVERTAKEN.has(Object(error).name)) throw error;
+      if (await parts.hasArrived()) return;
+      if (attempt === ATTEMPTS) throw error;
+      started = undefined;
+    }
+  }
+}
+
+/** Continues an upload, or makes a new one, and completes it. */
+async function upload(
+  { client, CreateMultipartUploadCommand, UploadPartCommand, CompleteMultipartUploadCommand }: Connection,
   { Bucket, Key, ContentType }: NewObject,
   bytes: Uint8Array,
-  late: Deadline,
+  { partBytes, late }: Parts,
+  started: StartedParts | undefined,
 ): Promise<void> {
-  const { client, CreateMultipartUploadCommand, UploadPartCommand, CompleteMultipartUploadCommand } = connection;
-  const started = await startedUpload(connection, Bucket, Key, late);
   const UploadId =
     started?.id ??
     (await client.send(new CreateMultipartUploadCommand({ Bucket, Key, ContentType }), late())).UploadId ??
     "";
-  const places = Array.from({ length: Math.ceil(bytes.length / PART_BYTES) }, (_, i) => i * PART_BYTES);
+  const places = Array.from({ length: Math.ceil(bytes.length / partBytes) }, (_, i) => i * partBytes);
   const parts: CompletedPart[] = [];
   await sideBySide(places, PARALLEL, async (place, index) => {
-    const Body = bytes.subarray(place, place + PART_BYTES);
+    const Body = bytes.subarray(place, place + partBytes);
     const PartNumber = index + 1;
-    const there = started?.parts.get(PartNumber);
-    const hasArrived = there !== undefined && there === `"${createHash("md5").update(Body).digest("hex")}"`;
-    const ETag = hasArrived
+    const there = started?.etags.get(PartNumber);
+    const isThere = there !== undefined && there === `"${createHash("md5").update(Body).digest("hex")}"`;
+    const ETag = isThere
       ? there
       : (await client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber, Body }), late())).ETag;
     parts[index] = { PartNumber, ETag };
@@ -64,7 +96,7 @@ interface StartedUpload {
   readonly began: Date;
 }
 
-/** Lists the uploads below a prefix that began and did not end. A service that keeps no list of them has none. */
+/** Lists the uploads below a prefix that began and did not end. */
 async function startedUploads(
   { client, ListMultipartUploadsCommand }: Connection,
   Bucket: string,
@@ -74,41 +106,67 @@ async function startedUploads(
   const found: StartedUpload[] = [];
   let next: Pick<ListMultipartUploadsCommandInput, "KeyMarker" | "UploadIdMarker"> | undefined = {};
   while (next) {
-    const page: ListMultipartUploadsCommandOutput | undefined = await client
-      .send(new ListMultipartUploadsCommand({ Bucket, Prefix, ...next }), late())
-      .catch((error: unknown) => {
-        if (Object(error).name === "NotImplemented") return undefined;
-        throw error;
-      });
-    for (const { Key: key = "", UploadId: id = "", Initiated: began = new Date(0) } of page?.Uploads ?? []) {
+    const page: ListMultipartUploadsCommandOutput = await client.send(
+      new ListMultipartUploadsCommand({ Bucket, Prefix, ...next }),
+      late(),
+    );
+    for (const { Key: key = "", UploadId: id = "", Initiated: began = new Date(0) } of page.Uploads ?? []) {
       found.push({ key, id, began });
     }
-    next = page?.IsTruncated ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker } : undefined;
+    const { IsTruncated, NextKeyMarker: KeyMarker, NextUploadIdMarker: UploadIdMarker } = page;
+    // Without a marker, the first page would come again and again.
+    next = IsTruncated && KeyMarker ? { KeyMarker, UploadIdMarker } : undefined;
   }
   return found;
 }
 
-/** Finds the newest upload of an object that broke off, with the ETags of its parts by number. */
-async function startedUpload(connection: Connection, Bucket: string, Key: string, late: Deadline) {
-  const { client, ListPartsCommand } = connection;
-  const [newest] = (await startedUploads(connection, Bucket, Key, late))
-    .filter(({ key }) => key === Key)
-    .sort((a, b) => b.began.getTime() - a.began.getTime());
-  if (!newest) return undefined;
-  const parts = new Map<number, string>();
-  let PartNumberMarker: string | undefined;
-  do {
-    const at = { Bucket, Key, UploadId: newest.id, PartNumberMarker };
-    const page = await client.send(new ListPartsCommand(at), late());
-    for (const { PartNumber = 0, ETag = "" } of page.Parts ?? []) parts.set(PartNumber, ETag);
-    PartNumberMarker = page.IsTruncated ? page.NextPartNumberMarker : undefined;
-  } while (PartNumberMarker !== undefined);
-  return { id: newest.id, parts };
+interface StartedParts {
+  readonly id: string;
+  /** By the number of the part. */
+  readonly etags: ReadonlyMap<number, string>;
 }
 
-/** Lists the uploads below a prefix that began and did not end. */
+/**
+ * Finds the newest upload of an object that broke off. Finds none if this cannot be known: some services keep no list, and some keys
+ * may not read it.
+ */
+async function startedUpload(
+  connection: Connection,
+  { Bucket, Key }: NewObject,
+  late: Deadline,
+): Promise<StartedParts | undefined> {
+  try {
+    const [newest] = (await startedUploads(connection, Bucket, Key, late))
+      .filter(({ key }) => key === Key)
+      .sort((a, b) => b.began.getTime() - a.began.getTime());
+    return newest && { id: newest.id, etags: await etagsOf(connection, { Bucket, Key, UploadId: newest.id }, late) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Lists the parts of an upload that have arrived. */
+async function etagsOf(
+  { client, ListPartsCommand }: Connection,
+  upload: { Bucket: string; Key: string; UploadId: string },
+  late: Deadline,
+): Promise<ReadonlyMap<number, string>> {
+  const etags = new Map<number, string>();
+  let PartNumberMarker: string | undefined;
+  do {
+    const page = await client.send(new ListPartsCommand({ ...upload, PartNumberMarker }), late());
+    for (const { PartNumber = 0, ETag = "" } of page.Parts ?? []) etags.set(PartNumber, ETag);
+    PartNumberMarker = page.IsTruncated ? page.NextPartNumberMarker : undefined;
+  } while (PartNumberMarker !== undefined);
+  return etags;
+}
+
+/** Lists the uploads below a prefix that began and did not end. A service that keeps no list of them has none. */
 export async function unfinishedUploads(connection: Connection, Bucket: string, prefix: string, late: Deadline) {
-  const uploads = await startedUploads(connection, Bucket, prefix, late);
+  const uploads = await startedUploads(connection, Bucket, prefix, late).catch((error: unknown) => {
+    if (Object(error).name === "NotImplemented") return [];
+    throw error;
+  });
   return uploads.map(({ key: Key, id: UploadId, began }) => ({
     key: Key,
     began,

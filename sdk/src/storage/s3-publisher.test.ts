@@ -1,21 +1,90 @@
 import { GetObjectCommand, HeadObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { type ObjectStorage, startObjectStorage } from "#test/fixtures/object-storage.ts";
 import { serve } from "#test/fixtures/serve.ts";
-import { bytesOf } from "#test/fixtures/small-artifact.ts";
+import { bytesOf, smallArtifact } from "#test/fixtures/small-artifact.ts";
+import { type StrictObjectStorage, startStrictObjectStorage } from "#test/fixtures/strict-object-storage.ts";
 import { testWritableStore } from "#test/suites/store-suite.ts";
 import { freePort } from "../cli/dev/process.ts";
+import { publish } from "./publish.ts";
 import { readObject } from "./read-object.ts";
 import { s3Publisher } from "./s3-publisher.ts";
 
 let server: ObjectStorage;
+let strict: StrictObjectStorage;
 let stores = 0;
 beforeAll(async () => {
   server = await startObjectStorage();
+  strict = await startStrictObjectStorage();
 });
-afterAll(() => server?.stop());
+afterAll(async () => {
+  await server?.stop();
+  await strict?.stop();
+});
 
-testWritableStore("s3Publisher", async () => s3Publisher({ ...server.access, prefix: `store ${stores++}` }));
+testWritableStore("s3Publisher", async () => s3Publisher({ ...server.access, prefix: `store ${stores++}` }), 1000);
+testWritableStore(
+  "s3Publisher with conditional writes",
+  async () => s3Publisher({ ...strict.access, prefix: `store ${stores++}` }),
+  1000,
+);
+
+describe("conditional writes of s3Publisher", () => {
+  const contentType = "application/json";
+  const key = "models/raced/current.json";
+  beforeEach(() => {
+    strict.ignoresConditions = false;
+    strict.after = () => undefined;
+  });
+
+  it("let one of several publishers win", async () => {
+    const store = s3Publisher({ ...strict.access, prefix: `store ${stores++}` });
+    const races = await Promise.allSettled(
+      Array.from({ length: 8 }, (_, i) => store.put(key, bytesOf(`publisher ${i}`), { contentType, replaces: null })),
+    );
+    const won = races.flatMap(({ status }, i) => (status === "fulfilled" ? [`publisher ${i}`] : []));
+    expect(won).toHaveLength(1);
+    expect(await readObject(store, key)).toEqual(bytesOf(won[0] ?? ""));
+  });
+
+  it.each([
+    ["a new object", false],
+    ["a replaced object", true],
+  ])("are no conflict with itself if the answer is lost and the SDK writes again: %s", async (_, isThere) => {
+    const store = s3Publisher({ ...strict.access, prefix: `store ${stores++}` });
+    if (isThere) await store.put(key, bytesOf("before"), { contentType });
+    const replaces = (await store.head(key)) ?? null;
+    let losses = 1;
+    strict.after = (kind) => (kind === "PutObject" && losses-- > 0 ? [500, "InternalError"] : undefined);
+    await store.put(key, bytesOf("mine"), { contentType, replaces });
+    expect(losses).toBeLessThan(0);
+    expect(await readObject(store, key)).toEqual(bytesOf("mine"));
+  });
+
+  it("publish although the answer to the last write is lost", async () => {
+    const store = s3Publisher({ ...strict.access, prefix: `store ${stores++}` });
+    let losses = 1;
+    strict.after = (kind, place) =>
+      kind === "PutObject" && place.endsWith("/current.json") && losses-- > 0 ? [500, "InternalError"] : undefined;
+    await expect(publish(await smallArtifact("a"), store)).resolves.toMatchObject({ name: "small" });
+    expect(losses).toBeLessThan(0);
+  });
+
+  it("report a conflict when another publisher's write was later, where the service ignores conditions", async () => {
+    const store = s3Publisher({ ...strict.access, prefix: `store ${stores++}` });
+    strict.ignoresConditions = true;
+    // Both looked before. The other one's write arrives just after this one's.
+    let others = 1;
+    strict.after = async (kind) => {
+      if (kind === "PutObject" && others-- > 0) await store.put(key, bytesOf("theirs"), { contentType });
+      return undefined;
+    };
+    await expect(store.put(key, bytesOf("mine"), { contentType, replaces: null })).rejects.toMatchObject({
+      code: "publish_conflict",
+    });
+    expect(await readObject(store, key)).toEqual(bytesOf("theirs"));
+  });
+});
 
 describe("s3Publisher", () => {
   it("stores exactly the given bytes under prefix and key, with their content type", async () => {

@@ -1,9 +1,13 @@
+import type { GetObjectCommandOutput, PutObjectCommandInput } from "@aws-sdk/client-s3";
+import { BertEdgeError } from "../artifact/error.ts";
 import { keyPrefix } from "../artifact/keys.ts";
+import { withCheckedKeys } from "./checked-keys.ts";
+import { isSameWrite } from "./is-same-write.ts";
 import { assertUnchanged, publishConflict } from "./publish-conflict.ts";
 import type { S3Options } from "./s3.ts";
 import { type Connection, connect, type S3PublisherOptions } from "./s3-connection.ts";
 import { type S3Place, s3Error } from "./s3-error.ts";
-import { inParts, MIN_BYTES_IN_PARTS, unfinishedUploads } from "./s3-parts.ts";
+import { inParts, MIN_PARTS, PART_BYTES, unfinishedUploads } from "./s3-parts.ts";
 import type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore } from "./store.ts";
 
 export type {
@@ -17,6 +21,9 @@ export type {
   WritableStore,
 };
 
+/** A response to HEAD gives the time in whole seconds. Some services list it in ms. */
+const HEAD_CLOCK_MS = 1000;
+
 /**
  * Reads and writes over the S3 protocol with the AWS SDK. Without keys, the SDK finds credentials itself (environment, profile,
  * instance role). Without an endpoint, it talks to AWS.
@@ -24,7 +31,7 @@ export type {
  * The first use of the store imports the optional package `@aws-sdk/client-s3`, and throws `package_missing` without it.
  */
 export function s3Publisher(options: S3PublisherOptions): ManagedStore {
-  const { bucket, timeoutMs = 600_000 } = options;
+  const { bucket, timeoutMs = 600_000, partBytes = PART_BYTES } = options;
   const prefix = keyPrefix(options.prefix ?? "");
   const hasKeys = options.accessKeyId && options.secretAccessKey;
   const place: S3Place = {
@@ -35,44 +42,71 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
   const at = (key: string) => ({ Bucket: bucket, Key: prefix + key });
   const late = () => ({ abortSignal: AbortSignal.timeout(timeoutMs) });
 
-  async function request<T>(key: string, send: (connection: Connection) => Promise<T>): Promise<T> {
+  async function request<T>(key: string, send: Send<T>): Promise<T>;
+  /** Resolves to undefined if the service answers with one of the `expected` errors. */
+  async function request<T>(key: string, send: Send<T>, expected: ReadonlySet<string>): Promise<T | undefined>;
+  async function request<T>(key: string, send: Send<T>, expected?: ReadonlySet<string>): Promise<T | undefined> {
     connection ??= connect(options);
     const connected = await connection;
     try {
       return await send(connected);
     } catch (error) {
+      if (error instanceof BertEdgeError) throw error;
+      if (expected?.has(Object(error).name)) return undefined;
       throw s3Error(place, key, failureOf(error));
     }
   }
 
   const name = `s3(${bucket})`;
-  const head = (key: string): Promise<StoredObject | undefined> =>
-    request(key, ({ client, HeadObjectCommand }) => client.send(new HeadObjectCommand(at(key)), late())).then(
-      (found) => described(key, found),
-      ifAbsent(undefined),
-    );
+  async function head(key: string): Promise<StoredObject | undefined> {
+    const ask: Send<Description> = ({ client, HeadObjectCommand }) =>
+      client.send(new HeadObjectCommand(at(key)), late());
+    const found = await request(key, ask, ABSENT);
+    return found && described(key, found);
+  }
 
-  return {
+  /** Writes an object if it is still the one that is to be replaced. */
+  async function replace(
+    key: string,
+    input: PutObjectCommandInput & { Body: Uint8Array },
+    replaces: StoredObject | null,
+  ): Promise<void> {
+    // Some services ignore the conditions of a PutObject, so this looks first.
+    assertUnchanged(name, key, await head(key), replaces);
+    const condition = replaces ? { IfMatch: replaces.etag } : { IfNoneMatch: "*" };
+    const put: Send<unknown> = ({ client, PutObjectCommand }) =>
+      client.send(new PutObjectCommand({ ...input, ...condition }), late());
+    await request(key, put, REFUSED);
+    // What is there now tells who has won. A refusal can be due to this publisher: the SDK writes again when an answer is lost. And
+    // a service that ignores conditions refuses nobody.
+    const read: Send<Uint8Array | undefined> = async ({ client, GetObjectCommand }) =>
+      (await client.send(new GetObjectCommand(at(key)), late())).Body?.transformToByteArray();
+    const now = await request(key, read, ABSENT);
+    if (!now || Buffer.compare(now, input.Body) !== 0) throw publishConflict(name, key);
+  }
+
+  return withCheckedKeys({
     name,
     timeoutMs,
-    open: (key, abortSignal) =>
-      request(key, ({ client, GetObjectCommand }) => client.send(new GetObjectCommand(at(key)), { abortSignal })).then(
-        ({ Body }) => Body?.transformToWebStream(),
-        ifAbsent(undefined),
-      ),
-    async put(key, bytes, { contentType, replaces }) {
+    async open(key, abortSignal) {
+      const get: Send<GetObjectCommandOutput> = ({ client, GetObjectCommand }) =>
+        client.send(new GetObjectCommand(at(key)), { abortSignal });
+      return (await request(key, get, ABSENT))?.Body?.transformToWebStream();
+    },
+    async put(key, Body, { contentType, replaces }) {
       const object = { ...at(key), ContentType: contentType };
-      if (bytes.length > MIN_BYTES_IN_PARTS && replaces === undefined) {
-        return request(key, (connection) => inParts(connection, object, bytes, late));
+      if (replaces !== undefined) return replace(key, { ...object, Body }, replaces);
+      if (Body.length > MIN_PARTS * partBytes) {
+        const before = await head(key);
+        const hasArrived = async () => {
+          const now = await head(key);
+          return now?.size === Body.length && !(before && isSameWrite(now, before, HEAD_CLOCK_MS));
+        };
+        return request(key, (connection) => inParts(connection, object, Body, { partBytes, late, hasArrived }));
       }
-      // Some services ignore the conditions of a PutObject, so this looks first.
-      if (replaces !== undefined) assertUnchanged(name, key, await head(key), replaces);
-      const condition = replaces ? { IfMatch: replaces.etag } : replaces === null && { IfNoneMatch: "*" };
-      const put = ({ client, PutObjectCommand }: Connection) =>
-        client.send(new PutObjectCommand({ ...object, ...condition, Body: bytes }), late());
-      await request(key, put).catch((error: unknown) => {
-        throw conflicts.has(causeOf(error)) ? publishConflict(name, key) : error;
-      });
+      await request(key, ({ client, PutObjectCommand }) =>
+        client.send(new PutObjectCommand({ ...object, Body }), late()),
+      );
     },
     head,
     async *list(keys) {
@@ -89,18 +123,26 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
       } while (token !== undefined);
     },
     async remove(key, only) {
-      if (only && (await head(key))?.etag !== only.etag) return false;
+      if (only && !isSameWrite(await head(key), only, HEAD_CLOCK_MS)) return false;
       await request(key, ({ client, DeleteObjectCommand }) => client.send(new DeleteObjectCommand(at(key)), late()));
       return true;
     },
-    async *unfinished() {
-      const uploads = await request(prefix, (connection) => unfinishedUploads(connection, bucket, prefix, late));
+    async *unfinished(keys) {
+      const uploads = await request(keys, (connection) => unfinishedUploads(connection, bucket, prefix + keys, late));
       for (const { key, began, abort } of uploads) {
         yield { key: key.slice(prefix.length), began, abort: () => request(key, abort) };
       }
     },
-  };
+  });
 }
+
+type Send<T> = (connection: Connection) => Promise<T>;
+
+/** Answers of a service that has no object under the key. */
+const ABSENT: ReadonlySet<string> = new Set(["NoSuchKey", "NotFound"]);
+
+/** Answers of a service that refuses a PutObject because of its condition. */
+const REFUSED: ReadonlySet<string> = new Set(["PreconditionFailed", "ConditionalRequestConflict"]);
 
 /** What the service says of an object. */
 interface Description {
@@ -115,21 +157,6 @@ const described = (key: string, { ContentLength, LastModified, ETag }: Descripti
   modified: LastModified ?? new Date(0),
   etag: ETag ?? "",
 });
-
-/** Answers of a service that refuses a PutObject because of its condition. */
-const conflicts = new Set(["PreconditionFailed", "ConditionalRequestConflict"]);
-
-/** Handles a failed request: returns `value` if there is no object under the key, otherwise throws the error again. */
-const ifAbsent =
-  <T>(value: T) =>
-  (error: unknown): T => {
-    const name = causeOf(error);
-    if (name === "NoSuchKey" || name === "NotFound") return value;
-    throw error;
-  };
-
-/** Returns the SDK's name for the cause of a failed request. */
-const causeOf = (error: unknown): string => String(Object(Object(error).cause).name);
 
 /** Reads the error code and the HTTP status from an error of the SDK. A response to HEAD has no body, only a status. */
 function failureOf(error: unknown) {

@@ -44,8 +44,8 @@ describe("s3Store", () => {
   it("signs every address according to the specification", async () => {
     const endpoint = await checkingServer();
     const key = fc.string({ unit: fc.constantFrom(..."aZ09-_.~/ +%&='()*!:@,;$ßü"), minLength: 1, maxLength: 20 });
-    // Leaves out keys with the path segment `.` or `..`: URLs drop these segments before the request is signed.
-    const kept = key.filter((key) => !/(^|\/)\.+(\/|$)/.test(key));
+    // Leaves out keys that stores refuse.
+    const kept = key.filter((key) => key.split("/").every((part) => !["", ".", ".."].includes(part)));
     await fc.assert(
       fc.asyncProperty(kept, async (key) => {
         expect(await readObject(s3Store({ ...server.access, endpoint }), key)).toEqual(new Uint8Array());

@@ -1,6 +1,7 @@
 import { AwsClient } from "aws4fetch";
 import { keyPrefix, urlPath } from "../artifact/keys.ts";
 import { boundedText } from "./bounded-text.ts";
+import { readingCheckedKeys } from "./checked-keys.ts";
 import { s3Error } from "./s3-error.ts";
 import type { ObjectStore } from "./store.ts";
 
@@ -44,7 +45,7 @@ export function s3Store(options: S3Options): ObjectStore {
     region,
   });
   const keys = ["S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"] as const;
-  return {
+  return readingCheckedKeys({
     name: `s3(${bucket})`,
     timeoutMs,
     async open(key, signal) {
@@ -57,5 +58,5 @@ export function s3Store(options: S3Options): ObjectStore {
       if (response.status === 404 && code !== "NoSuchBucket") return undefined;
       throw s3Error({ bucket, keys }, key, { code, status: response.status });
     },
-  };
+  });
 }

@@ -52,21 +52,22 @@ export interface ManagedStore extends WritableStore {
   /**
    * Removes an object. Nothing happens if there is none.
    *
-   * @param only removes the object only if it is still this one. S3 and R2 look just before they remove it.
+   * @param only removes the object only if it was not written again since, also not with the same bytes. S3 and R2 look just before
+   *   they remove it. S3 does not see a second write in the same second.
    * @returns whether an object may have been removed
    */
   remove(key: string, only?: StoredObject): Promise<boolean>;
-  /** Lists uploads that began and did not end, if the store keeps their parts. */
-  unfinished?(): AsyncIterable<UnfinishedUpload>;
+  /** Lists uploads that began and did not end, of keys that begin with `prefix`, if the store keeps their parts. */
+  unfinished?(prefix: string): AsyncIterable<UnfinishedUpload>;
 }
 
 export interface StoredObject {
   readonly key: string;
   /** In bytes. */
   readonly size: number;
-  /** When it was last written, by the clock of the store. */
+  /** When it was last written, by the clock of the store. S3's `head` gives whole seconds. */
   readonly modified: Date;
-  /** Differs between any two writes of the key with different content. */
+  /** Differs between any two contents of the key. Two writes of the same content can have the same etag: see `modified`. */
   readonly etag: string;
 }
 

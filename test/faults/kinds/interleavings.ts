@@ -19,15 +19,20 @@ const ROUNDS = 3;
 /** A store whose requests take a random number of turns. `age` makes all of its objects 40 days older. */
 function randomStore(random: () => number): ManagedStore & { age(): void } {
   const store = memoryStore();
-  /** Round in which an object was written, by its etag. */
+  /** Round in which an object was written. */
   const written = new Map<string, number>();
+  const writeOf = ({ key, modified }: StoredObject) => `${key} ${modified.getTime()}`;
+  /** What the store said of objects, by what was told. */
+  const originals = new WeakMap<StoredObject, StoredObject>();
   let round = 0;
   const turns = async () => {
     for (let left = Math.floor(random() * 6); left > 0; left--) await Promise.resolve();
   };
   const withAge = (object: StoredObject): StoredObject => {
-    const days = 40 * (round - (written.get(object.etag) ?? round));
-    return { ...object, modified: new Date(object.modified.getTime() - days * DAY_MS) };
+    const days = 40 * (round - (written.get(writeOf(object)) ?? round));
+    const told = { ...object, modified: new Date(object.modified.getTime() - days * DAY_MS) };
+    originals.set(told, object);
+    return told;
   };
   return {
     ...store,
@@ -39,8 +44,8 @@ function randomStore(random: () => number): ManagedStore & { age(): void } {
     async put(key, bytes, options) {
       await turns();
       await store.put(key, bytes, options);
-      const { etag } = (await store.head(key)) ?? {};
-      if (etag !== undefined) written.set(etag, round);
+      const now = await store.head(key);
+      if (now) written.set(writeOf(now), round);
       await turns();
     },
     async head(key) {
@@ -56,7 +61,7 @@ function randomStore(random: () => number): ManagedStore & { age(): void } {
     },
     async remove(key, only) {
       await turns();
-      return store.remove(key, only);
+      return store.remove(key, only && originals.get(only));
     },
   };
 }

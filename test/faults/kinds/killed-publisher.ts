@@ -6,26 +6,33 @@ import { fsStore } from "#sdk/storage/fs.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { s3Publisher } from "#sdk/storage/s3-publisher.ts";
 import type { ManagedStore } from "#sdk/storage/store.ts";
-import { startObjectStorage } from "../../fixtures/object-storage.ts";
 import { smallArtifact } from "../../fixtures/small-artifact.ts";
+import { startStrictObjectStorage } from "../../fixtures/strict-object-storage.ts";
 import type { Fault, RunningFault } from "../fault.ts";
 import { readWhole } from "../outcome-of.ts";
 import type { PublisherJob } from "../publisher.ts";
 import { ended, startPublisher } from "../run-publisher.ts";
 
-/** A publication has 5 writes, each with two pauses. */
+/** Pause before and after each write, and in S3 after each request. */
 const PAUSE_MS = 8;
-/** Time of a publication in ms. To S3, it begins with loading the AWS SDK. */
-const FOLDER_MS = 130;
-const S3_MS = 700;
+/** Contents are sent to S3 in five parts. */
+const PART_BYTES = 1_000;
+const CONTENT_LENGTH = 4_500;
 
-/** Kills publishers with SIGKILL at a random time, and publishes again. */
-function killing(store: ManagedStore, place: PublisherJob["place"], wholeMs: number): RunningFault["attempt"] {
+/** Kills publishers with SIGKILL at a random time of their publication, and publishes again. */
+async function killing(store: ManagedStore, place: PublisherJob["place"]): Promise<RunningFault["attempt"]> {
+  const contentOf = (model: number) => `model ${model} `.padEnd(CONTENT_LENGTH, "-");
+  const start = (content: string) => startPublisher({ place, content, pauseMs: PAUSE_MS });
+  // A publication takes longer on a machine that is busy.
+  const undisturbed = await start(contentOf(-1));
+  const began = performance.now();
+  await ended(undisturbed);
+  const wholeMs = performance.now() - began;
   let number = 0;
   return async (random) => {
-    const contents = { old: `model ${number}`, new: `model ${++number}` };
+    const contents = { old: contentOf(number), new: contentOf(++number) };
     await publish(await smallArtifact(contents.old), store);
-    const publisher = await startPublisher({ place, content: contents.new, pauseMs: PAUSE_MS });
+    const publisher = await start(contents.new);
     await setTimeout(random() * wholeMs);
     publisher.kill("SIGKILL");
     await ended(publisher);
@@ -41,7 +48,7 @@ export const killedPublisherInFolder: Fault = {
   async start() {
     const folder = await mkdtempDisposable(join(tmpdir(), "bert-edge-killed-"));
     return {
-      attempt: killing(fsStore(folder.path), { folder: folder.path }, FOLDER_MS),
+      attempt: await killing(fsStore(folder.path), { folder: folder.path }),
       [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
     };
   },
@@ -51,7 +58,10 @@ export const killedPublisherInS3: Fault = {
   name: "publisher killed (S3)",
   times: { long: 50, short: 2 },
   async start() {
-    const { access, stop } = await startObjectStorage();
-    return { attempt: killing(s3Publisher(access), { s3: access }, S3_MS), [Symbol.asyncDispose]: stop };
+    const storage = await startStrictObjectStorage();
+    // Pauses in the middle of a write that goes in parts.
+    storage.after = () => setTimeout(PAUSE_MS, undefined);
+    const access = { ...storage.access, partBytes: PART_BYTES };
+    return { attempt: await killing(s3Publisher(access), { s3: access }), [Symbol.asyncDispose]: storage.stop };
   },
 };
