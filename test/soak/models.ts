@@ -6,19 +6,16 @@ import { sha256Hex } from "#sdk/artifact/sha256.ts";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
-import { byteLevelVariants } from "../tokenizer/byte-level.ts";
-import { unigramVariants } from "../tokenizer/unigram.ts";
+import { byteLevelJson, unigramJson } from "../fixtures/tokenizer-kinds.ts";
 
 /** The models of the deployment: the default one has a WordPiece tokenizer, and each of the others another kind. */
 export const MODELS = ["bert-edge-mini", "tiny-byte-level", "tiny-unigram"] as const;
 
-const first = <T>(variants: Readonly<Record<string, () => T>>): T => (Object.values(variants)[0] as () => T)();
-
 /** Prepares the small models, and opens all. `mini` is the folder of the prepared default model. */
 export async function openModels(folder: string, mini: string): Promise<PublishableArtifact[]> {
   const tokenizers = {
-    "tiny-byte-level": first(byteLevelVariants),
-    "tiny-unigram": first(unigramVariants),
+    "tiny-byte-level": byteLevelJson(),
+    "tiny-unigram": unigramJson(),
   };
   const artifacts = [await openFolder(mini)];
   for (const [name, json] of Object.entries(tokenizers)) {
