@@ -19,7 +19,7 @@ type App = Hono<{ Bindings: object }>;
 
 const KEY = "k";
 const headers: readonly (readonly [string, string])[] = [
-  ...["50", "0", "-1", "1e309", "x"].map((budget) => ["x-latency-budget-ms", budget] as const),
+  ...["5000", "0", "-1", "1e309", "x"].map((budget) => ["x-latency-budget-ms", budget] as const),
   ...["edge", "region", "x"].map((tier) => ["x-bert-edge-tier", tier] as const),
   ["x-bert-edge-precision", "fp99"],
   ["x-bert-edge-report", "1 NaN"],
