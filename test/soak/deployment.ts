@@ -81,7 +81,9 @@ export async function startDeployment(publishAll: (store: ManagedStore) => Promi
     async measure() {
       const isolate = await ofEdge.measure();
       const { heap } = await ofRegion.measure();
-      const [, bytes = "0"] = /^bert_edge_model_bytes (\d+)$/m.exec(await get(`${url}/metrics`)) ?? [];
+      const metrics = await get(`${url}/metrics`);
+      const [, bytes] = /^bert_edge_model_bytes (\d+)$/m.exec(metrics) ?? [];
+      if (bytes === undefined) throw new Error(`/metrics has no bert_edge_model_bytes: ${metrics.slice(0, 500)}`);
       return {
         isolate,
         models: Number(bytes),
