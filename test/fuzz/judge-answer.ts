@@ -1,4 +1,3 @@
-import * as v from "valibot";
 import { decodeFloats } from "#sdk/serve/contract/base64.ts";
 import { EmbedResponse } from "#sdk/serve/contract/embed.ts";
 import { ATTRIBUTES_HEADER, readAttributes, STATUS_ATTRIBUTE } from "#sdk/serve/contract/sagemaker.ts";
@@ -47,7 +46,9 @@ function judgeContent({ headers }: Response, answer: string, route: string, body
   }
   const content: unknown = JSON.parse(answer);
   const schema = schemas.get(route);
-  if (schema) v.parse(schema, content);
+  const parsed = schema?.["~standard"].validate(content);
+  if (parsed && "issues" in parsed && parsed.issues)
+    throw new Error(`${parsed.issues.map(({ message }) => message)}: ${answer}`);
   // `JSON.stringify` writes NaN as null.
   const mayBeNull = route === "/tokenize" || schema === undefined;
   for (const { name, value } of valuesIn(content)) {

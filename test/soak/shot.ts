@@ -22,7 +22,7 @@ export interface Shot {
 }
 
 /** An answer, as a computation in this process, and as the content of the response. */
-export interface Expected {
+interface Expected {
   readonly call: TaskCall<unknown>;
   /** Returns the part of a response that the result of the call is compared with. */
   found(content: never): unknown;
