@@ -9,7 +9,7 @@ export interface Part {
   readonly first: number;
   readonly end: number;
   readonly step: number;
-  /** The current seed. */
+  /** The current seed; NaN before the first attempt. */
   readonly seed: Float64Array<SharedArrayBuffer>;
 }
 
