@@ -11,35 +11,20 @@ import { readObject } from "#sdk/storage/read-object.ts";
 import type { ManagedStore, ObjectStore } from "#sdk/storage/store.ts";
 import type { Signing } from "#sdk/storage/write-pointer.ts";
 import { NAME, type TwoVersions, twoVersions } from "../faults/two-versions.ts";
+import { clockedEdge } from "../fixtures/clocked-edge.ts";
 import { bytesOf, textOf } from "../fixtures/small-artifact.ts";
-import { workerModules } from "../fixtures/worker-modules.ts";
 
-/** The Worker of functions/edge.ts, with a clock that can be put forward. */
-const code = `
-import { wasmEngine } from "bert-edge/engine/wasm";
-import relaxed from "bert-edge/kernels/relaxed.wasm";
-import simd from "bert-edge/kernels/simd.wasm";
-import { createEdgeApp } from "bert-edge/serve";
-import { settings } from "./functions/edge-settings.ts";
-
-const { now } = Date;
-let forwardMs = 0;
-Date.now = () => now() + forwardMs;
-const app = createEdgeApp({ ...settings, engine: wasmEngine({ relaxed, simd }) });
-app.get("/minute-later", (c) => c.text(String((forwardMs += 60_000))));
-export default app;
-`;
 const contentType = "application/octet-stream";
 const DAY_MS = 86_400_000;
 
 let versions: TwoVersions;
 let signing: Signing;
-let modules: Awaited<ReturnType<typeof workerModules>>;
+let modules: Awaited<ReturnType<typeof clockedEdge>>;
 beforeAll(async () => {
   versions = await twoVersions();
   const key = await importSigningKey(await newSigningKey());
   signing = { key, expires: new Date(Date.now() + DAY_MS) };
-  modules = await workerModules({ stdin: { contents: code, loader: "ts", resolveDir: process.cwd() } });
+  modules = await clockedEdge("...settings");
 });
 
 let worker: Miniflare;

@@ -1,7 +1,10 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
 import { createEdgeApp } from "#sdk/serve/edge-app.ts";
 import { defaultLimits } from "#sdk/serve/limits.ts";
+import { defaultTokenizerJson, packed } from "../fixtures/packed-tokenizers.ts";
 import { fakeEngine, TINY, tinyStore } from "../fixtures/tiny-model.ts";
+import { byteLevelJson, unigramJson } from "../fixtures/tokenizer-kinds.ts";
 
 const KEY = "the-key";
 const app = createEdgeApp({
@@ -11,6 +14,13 @@ const app = createEdgeApp({
   keys: [KEY],
   log: "requests",
 });
+
+const kinds = { WordPiece: defaultTokenizerJson, "byte-level": byteLevelJson, Unigram: unigramJson };
+/** Above the ids of all three. */
+const VOCABULARY = 50_000;
+const MAX_TOKENS = 64;
+/** Both calls take up to 0.5 s. Work that is quadratic in the length takes more than 5 s. */
+const MAX_CPU_MS = 3_000;
 
 const post = (body: string, headers: Record<string, string> = {}, path = "/v1/embed") =>
   app.request(path, {
@@ -93,16 +103,28 @@ describe("a path as the version of a model", () => {
   });
 });
 
-describe("texts and headers that make regular expressions slow", () => {
-  const LENGTH = 200_000;
-  it.each([" ", "\t", "-", "a", "a ", "\u0301", "#", "[", "[MASK", "0", "\u00df", "!?", "http://a.a/", "日"])(
-    "%j, repeated",
-    async (unit) => {
-      const text = unit.repeat(LENGTH / unit.length);
-      const response = await post(JSON.stringify({ inputs: [`${text}x`], truncate: true }));
-      expect(response.status).toBe(200);
-    },
-  );
+/** Work that is quadratic in a text of a request takes longer. */
+const TIMEOUT_MS = 20_000;
+
+describe("texts and headers that make regular expressions slow", { timeout: TIMEOUT_MS }, () => {
+  const units = [" ", "\t", "-", "a", "a ", "\u0301", "#", "[", "[MASK", "0", "\u00df", "!?", "http://a.a/", "日"];
+  const repeated = (unit: string, length: number) => `${unit.repeat(length / unit.length)}x`;
+
+  it.each(units)("%j, repeated", async (unit) => {
+    const response = await post(JSON.stringify({ inputs: [repeated(unit, 200_000)], truncate: true }));
+    expect(response.status).toBe(200);
+  });
+
+  describe.each(Object.entries(kinds))("for %s, read to the end", (_, json) => {
+    const tokenizer = createPackedTokenizer(packed(json()), VOCABULARY);
+    it.each([...units, "<", "<mask", "\u2581", "\u00a0", "é", "'s", "\ud800", "한"])("%j", (unit) => {
+      const text = repeated(unit, 100_000);
+      const start = process.threadCpuUsage();
+      const { ids } = tokenizer.encode(text, MAX_TOKENS, "left");
+      expect(tokenizer.encodePlaced(text, MAX_TOKENS, "left").ids).toEqual(ids);
+      expect(process.threadCpuUsage(start).user / 1000).toBeLessThan(MAX_CPU_MS);
+    });
+  });
 
   it.each([
     "authorization",

@@ -8,34 +8,18 @@ import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { r2Publisher, type WritableR2Bucket } from "#sdk/storage/r2-publisher.ts";
+import { clockedEdge } from "../fixtures/clocked-edge.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
-import { workerModules } from "../fixtures/worker-modules.ts";
 
-/** A Worker whose clock can be put forward. */
-const code = `
-import { wasmEngine } from "bert-edge/engine/wasm";
-import relaxed from "bert-edge/kernels/relaxed.wasm";
-import simd from "bert-edge/kernels/simd.wasm";
-import { createEdgeApp, keysFromEnv } from "bert-edge/serve";
-import { r2Store } from "bert-edge/storage/r2";
-
-const clock = Date.now;
-let forwardMs = 0;
-Date.now = () => clock() + forwardMs;
-
-const app = createEdgeApp({
+/** Options of the Worker. */
+const options = `
   models: (env) => r2Store(env.MODELS),
   model: "tiny",
-  engine: wasmEngine({ relaxed, simd }),
   keys: (env) => keysFromEnv(env, r2Store(env.MODELS)),
   rateLimit: (env) => ({ requestsPerMinute: 1_000, binding: env.RATE_LIMITER }),
   cache: () => ({ store: caches.default }),
   cors: true,
-  metrics: true,
-});
-app.get("/minute-later", (c) => c.text(String((forwardMs += 60_000))));
-export default app;
-`;
+  metrics: true`;
 
 const LIMIT = 6;
 const hashed = (key: string, name: string) => `${name}:sha256:${createHash("sha256").update(key).digest("hex")}`;
@@ -50,7 +34,7 @@ beforeAll(async () => {
   await prepare({ model, out, name: "tiny", targets: ["edge"] });
   worker = new Miniflare(
     convertV4MiniflareOptions({
-      modules: await workerModules({ stdin: { contents: code, loader: "js", resolveDir: process.cwd() } }),
+      modules: await clockedEdge(options),
       modulesRoot: "/",
       compatibilityDate: "2026-11-01",
       bindings: { KEYS_OBJECT: "keys.txt" },

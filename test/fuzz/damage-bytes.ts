@@ -22,14 +22,21 @@ export function damagedBytes(sound: Uint8Array, choice: SeededChoice): Uint8Arra
         break;
       case 3: {
         const end = place + choice.below(16);
-        bytes = Uint8Array.from([...bytes.subarray(0, place), ...bytes.subarray(end)]);
+        bytes = joined(bytes.subarray(0, place), bytes.subarray(end));
         break;
       }
       default: {
         const end = place + choice.below(16);
-        bytes = Uint8Array.from([...bytes.subarray(0, end), ...bytes.subarray(place)]);
+        bytes = joined(bytes.subarray(0, end), bytes.subarray(place));
       }
     }
   }
+  return bytes;
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(first.length + second.length);
+  bytes.set(first);
+  bytes.set(second, first.length);
   return bytes;
 }

@@ -30,7 +30,8 @@ async function untilEnd(part: Omit<Part, "seed">, sum: Outcomes): Promise<void> 
 
 /** @returns the seed at which the thread died, if it did not come to its end */
 function inThread(part: Omit<Part, "seed">, sum: Outcomes): Promise<Outcomes["findings"][number] | undefined> {
-  const seed = new Float64Array(new SharedArrayBuffer(8)).fill(part.first);
+  const seed = new Float64Array(new SharedArrayBuffer(8)).fill(Number.NaN);
+  const current = () => (Number.isNaN(seed[0]) ? part.first : (seed[0] as number));
   const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: { ...part, seed } });
   return new Promise((resolve) => {
     let last = Number.NaN;
@@ -38,11 +39,12 @@ function inThread(part: Omit<Part, "seed">, sum: Outcomes): Promise<Outcomes["fi
       clearInterval(watch);
       // A thread that came to its end exits by itself, and removes its folders.
       if (what !== undefined) void worker.terminate();
-      resolve(what === undefined ? undefined : { seed: seed[0] ?? 0, what });
+      resolve(what === undefined ? undefined : { seed: current(), what });
     };
     const watch = setInterval(() => {
+      // Before the first attempt, the seed is NaN: a busy machine can take long to make sound input.
       if (last === seed[0]) end("hang");
-      last = seed[0] ?? 0;
+      last = seed[0] as number;
     }, HANG_MS);
     worker.on("message", ({ outcomes, isLast }: Message) => {
       add(sum, outcomes);

@@ -13,7 +13,9 @@ export const requestsByTask: readonly (readonly [Task, readonly (readonly [path:
     { task: "embed", pooling: "mean", normalize: true, dimensions: 8, prompts: { query: "query: " } },
     [
       ["/v1/embed", { inputs: two, truncate: true, dimensions: 4, output_type: "int8", prompt_name: "query" }],
-      ["/v1/embed", { inputs: [[101, 2, 3, 102]] }],
+      ["/v1/embed", { inputs: [[101, 2, 3, 102]], encoding_format: "base64" }],
+      ["/v1/embed", { inputs: "be ".repeat(40), pool_chunks: true }],
+      ["/v1/embed", { inputs: two, output_type: "ubinary", encoding_format: "base64" }],
       ["/v1/embeddings", { input: TEXT, model: TINY.name, encoding_format: "base64" }],
       ["/v1/similarity", { source: TEXT, texts: two }],
       ["/v1/rerank", { query: TEXT, documents: [TEXT, { text: "a" }], top_n: 1, return_documents: true }],
@@ -22,7 +24,7 @@ export const requestsByTask: readonly (readonly [Task, readonly (readonly [path:
       ["/v1/outputs", { model: TINY.name, sequences: [{ ids: encodeIds(Int32Array.of(101, 5, 102)) }] }],
       [
         "/v2/embed",
-        { texts: [TEXT], input_type: "search_query", embedding_types: ["float", "int8"], model: TINY.name },
+        { texts: [TEXT], input_type: "search_query", embedding_types: ["float", "int8", "base64"], model: TINY.name },
       ],
       ["/v2/rerank", { query: TEXT, documents: two, model: TINY.name, top_n: 1 }],
       ["/embed", { inputs: two, truncate: true }],
@@ -81,6 +83,7 @@ export const requestsByTask: readonly (readonly [Task, readonly (readonly [path:
     { task: "token-vectors", dimensions: 4 },
     [
       ["/v1/token-vectors", { inputs: two }],
+      ["/v1/token-vectors", { inputs: two, encoding_format: "base64" }],
       ["/embed_all", { inputs: two }],
     ],
   ],

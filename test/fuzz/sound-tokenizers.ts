@@ -1,9 +1,8 @@
 import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
 import { packed } from "../fixtures/packed-tokenizers.ts";
 import { tokenizerJson } from "../fixtures/tokenizer-json.ts";
-import { byteLevelVariants } from "../tokenizer/byte-level.ts";
+import { byteLevelJson, unigramJson } from "../fixtures/tokenizer-kinds.ts";
 import { charsmap } from "../tokenizer/charsmap.ts";
-import { unigramVariants } from "../tokenizer/unigram.ts";
 
 export interface SoundTokenizer {
   /** Content of tokenizer.json. */
@@ -30,7 +29,7 @@ export const soundTokenizers = (): SoundTokenizer[] =>
 const wordPiece = (): object => JSON.parse(tokenizerJson(400));
 
 function byteLevel(): object {
-  const json = first(byteLevelVariants);
+  const json = byteLevelJson();
   const vocab = Object.fromEntries(Object.entries(json.model.vocab).filter(([, id]) => id < 262));
   const isKnown = (pair: string) =>
     [...pair.split(" "), pair.replace(" ", "")].every((token) => Object.hasOwn(vocab, token));
@@ -39,7 +38,7 @@ function byteLevel(): object {
 }
 
 function unigram(): object {
-  const json = first(unigramVariants);
+  const json = unigramJson();
   const normalizer = {
     type: "Precompiled",
     precompiled_charsmap: Buffer.from(
@@ -54,5 +53,3 @@ function unigram(): object {
   const added = json.added_tokens.filter((token) => (token as { id: number }).id < 200);
   return { ...json, normalizer, added_tokens: added, model: { ...json.model, vocab: json.model.vocab.slice(0, 200) } };
 }
-
-const first = <T>(variants: Readonly<Record<string, () => T>>): T => (Object.values(variants)[0] as () => T)();

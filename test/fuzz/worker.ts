@@ -9,7 +9,7 @@ export interface Part {
   readonly first: number;
   readonly end: number;
   readonly step: number;
-  /** The current seed. */
+  /** The current seed; NaN before the first attempt. */
   readonly seed: Float64Array<SharedArrayBuffer>;
 }
 
@@ -25,12 +25,13 @@ const ATTEMPTS = 100;
 const { target, first, end, step, seed } = workerData as Part;
 // What the tested code logs is no finding.
 console.error = () => {};
-const attempt = await targets[target]?.start();
-if (!attempt) throw new Error(`There is no target ${target}.`);
+const chosen = targets[target];
+if (!chosen) throw new Error(`There is no target ${target}.`);
+const trial = { attempt: await chosen.start(), refusals: chosen.refusals };
 let outcomes = noOutcomes();
 for (let current = first; current < end; current += step) {
   seed[0] = current;
-  await attemptOnce(attempt, current, outcomes);
+  await attemptOnce(trial, current, outcomes);
   if (outcomes.attempts < ATTEMPTS) continue;
   parentPort?.postMessage({ outcomes, isLast: false } satisfies Message);
   outcomes = noOutcomes();

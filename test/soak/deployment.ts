@@ -2,32 +2,16 @@ import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { freePort } from "#sdk/cli/dev/process.ts";
 import { s3Publisher } from "#sdk/storage/s3-publisher.ts";
 import type { ManagedStore } from "#sdk/storage/store.ts";
+import { clockedEdge } from "../fixtures/clocked-edge.ts";
 import { deployedCompatibility } from "../fixtures/direct-edge.ts";
 import { s3Env, startObjectStorage } from "../fixtures/object-storage.ts";
 import { startRegionProcess } from "../fixtures/region-process.ts";
-import { workerModules } from "../fixtures/worker-modules.ts";
 import { childProcess, residentBytes } from "./child-process.ts";
 import { connectInspector, type IsolateMemory, sumOf } from "./isolate-memory.ts";
 import { MODELS } from "./models.ts";
 
 export const KEY = "the-key";
 const DEADLINE_MS = 60_000;
-
-/** The Worker of functions/edge.ts, with metrics, and with a clock that can be put forward. */
-const worker = `
-import { wasmEngine } from "bert-edge/engine/wasm";
-import relaxed from "bert-edge/kernels/relaxed.wasm";
-import simd from "bert-edge/kernels/simd.wasm";
-import { createEdgeApp } from "bert-edge/serve";
-import { settings } from "./functions/edge-settings.ts";
-
-const { now } = Date;
-let forwardMs = 0;
-Date.now = () => now() + forwardMs;
-const app = createEdgeApp({ ...settings, metrics: true, log: false, engine: wasmEngine({ relaxed, simd }) });
-app.get("/minute-later", (c) => c.text(String((forwardMs += 60_000))));
-export default app;
-`;
 
 /** Memory of edge and region, in bytes. */
 export interface Memory {
@@ -64,7 +48,7 @@ export async function startDeployment(publishAll: (store: ManagedStore) => Promi
   const { date, flags } = deployedCompatibility();
   const edge = new Miniflare(
     convertV4MiniflareOptions({
-      modules: await workerModules({ stdin: { contents: worker, loader: "ts", resolveDir: process.cwd() } }),
+      modules: await clockedEdge("...settings, metrics: true, log: false"),
       modulesRoot: "/",
       compatibilityDate: date,
       compatibilityFlags: [...flags],
@@ -97,7 +81,9 @@ export async function startDeployment(publishAll: (store: ManagedStore) => Promi
     async measure() {
       const isolate = await ofEdge.measure();
       const { heap } = await ofRegion.measure();
-      const [, bytes = "0"] = /^bert_edge_model_bytes (\d+)$/m.exec(await get(`${url}/metrics`)) ?? [];
+      const metrics = await get(`${url}/metrics`);
+      const [, bytes] = /^bert_edge_model_bytes (\d+)$/m.exec(metrics) ?? [];
+      if (bytes === undefined) throw new Error(`/metrics has no bert_edge_model_bytes: ${metrics.slice(0, 500)}`);
       return {
         isolate,
         models: Number(bytes),

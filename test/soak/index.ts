@@ -6,14 +6,19 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { table } from "#sdk/cli/output.ts";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
-import { isolateBytes, judge } from "./judge.ts";
+import { growth } from "./growth.ts";
+import { isolateBytes, judge, MIN_MINUTES } from "./judge.ts";
 import { MODELS, openModels } from "./models.ts";
 import { type Sample, soak } from "./soak.ts";
 
 const { values } = parseArgs({
   options: { minutes: { type: "string", default: "10" }, seed: { type: "string", default: "1" } },
 });
-const minutes = Number(values.minutes);
+const minutes = positive("minutes", values.minutes);
+const durationMs = 60_000 * minutes;
+/** Longer than the time in which the edge looks for a new version and loads it, unless the run is short. */
+const publishMs = Math.min(100_000, durationMs / 3);
+const OUTCOMES = ["answered", "refused", "busy", "aborted"];
 const mib = (bytes: number) => (bytes / 1024 / 1024).toFixed(1);
 
 await using folder = await mkdtempDisposable(join(tmpdir(), "bert-edge-soak-"));
@@ -33,15 +38,15 @@ const row = (sample: Sample) => {
   ];
   return [`${Math.round(atMs / 1000)} s`, `${requests}`, ...bytes.map(mib)];
 };
-const { samples, seen, liveAfterMs } = await soak({
+const soaked = await soak({
   artifacts: await openModels(folder.path, mini),
-  durationMs: 60_000 * minutes,
+  durationMs,
   sampleMs: 15_000,
-  // Longer than the time in which the edge looks for a new version and loads it.
-  publishMs: 100_000,
-  seed: Number(values.seed),
+  publishMs,
+  seed: positive("seed", values.seed),
   onSample: (sample) => console.error(row(sample).join("  ")),
 });
+const { samples, seen } = soaked;
 const columns = [
   "time",
   "requests",
@@ -60,17 +65,25 @@ console.log(
 console.log(table(columns, samples.map(row)));
 console.log(
   `\n${table(
-    ["requests", "times"],
-    [...seen.counts].sort().map(([kind, times]) => [kind, `${times}`]),
+    ["requests", ...OUTCOMES],
+    [...seen.counts].sort().map(([kind, times]) => [kind, ...OUTCOMES.map((outcome) => `${times.get(outcome) ?? 0}`)]),
   )}`,
 );
 console.log(`\nanswers by tier: ${[...seen.tiers].map(([tier, times]) => `${tier} ${times}`).join(", ")}\n`);
-const verdicts = judge({ samples, seen, liveAfterMs }, minutes);
+const verdicts = judge(soaked, minutes);
 console.log(
   table(
     ["condition", "measured", ""],
     verdicts.map(({ what, measured, holds }) => [what, measured, holds ? "✓" : "✗"]),
   ),
 );
+if (minutes < MIN_MINUTES)
+  for (const { what, measured } of growth(samples)) console.log(`not judged, too short: ${what}: ${measured}`);
 for (const what of seen.wrong.slice(0, 10)) console.error(`wrong: ${what}`);
 if (verdicts.some(({ holds }) => !holds)) process.exitCode = 1;
+
+function positive(option: string, text: string): number {
+  const number = Number(text);
+  if (Number.isFinite(number) && number > 0) return number;
+  throw new Error(`--${option} is ${text}. Give a number above 0.`);
+}

@@ -1,33 +1,57 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { PublishableArtifact } from "#sdk/artifact/artifact.ts";
 import { versionOf } from "#sdk/artifact/keys.ts";
 import { sha256Hex } from "#sdk/artifact/sha256.ts";
+import type { Head } from "#sdk/compile/checkpoint/task-head.ts";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
+import { HEAD_VOCABULARY, writePreparableClassifier, writePreparableHead } from "../fixtures/classifier-case.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
-import { byteLevelVariants } from "../tokenizer/byte-level.ts";
-import { unigramVariants } from "../tokenizer/unigram.ts";
+import { byteLevelJson, unigramJson } from "../fixtures/tokenizer-kinds.ts";
 
-/** The models of the deployment: the default one has a WordPiece tokenizer, and each of the others another kind. */
-export const MODELS = ["bert-edge-mini", "tiny-byte-level", "tiny-unigram"] as const;
+/** Sentence encoders: the default model has a WordPiece tokenizer, and each of the others another kind. */
+export const EMBED_MODELS = ["bert-edge-mini", "tiny-byte-level", "tiny-unigram"] as const;
+/** Models of other tasks, each with another kind of tokenizer. */
+export const PAIR_MODEL = "tiny-pairs";
+export const TAG_MODEL = "tiny-tags";
+export const ANSWER_MODEL = "tiny-answers";
 
-const first = <T>(variants: Readonly<Record<string, () => T>>): T => (Object.values(variants)[0] as () => T)();
+/** The models of the deployment. */
+export const MODELS = [...EMBED_MODELS, PAIR_MODEL, TAG_MODEL, ANSWER_MODEL] as const;
+
+/** Writes the checkpoint of each small model. */
+const checkpoints: Readonly<Record<string, (folder: string) => Promise<void>>> = {
+  "tiny-byte-level": (folder) => writeEncoder(folder, byteLevelJson()),
+  "tiny-unigram": (folder) => writeEncoder(folder, unigramJson()),
+  [PAIR_MODEL]: (folder) => writePreparableClassifier(folder, ["LABEL_0"]),
+  [TAG_MODEL]: (folder) => writeHead(folder, "token-classification", byteLevelJson()),
+  [ANSWER_MODEL]: (folder) => writeHead(folder, "question-answering", unigramJson()),
+};
+
+interface TokenizerJson {
+  readonly model: { readonly vocab: object };
+}
+
+async function writeEncoder(folder: string, json: TokenizerJson): Promise<void> {
+  const files = { "tokenizer.json": JSON.stringify(json) };
+  await writePreparableCheckpoint(folder, { config: { vocab_size: Object.keys(json.model.vocab).length + 8 }, files });
+}
+
+async function writeHead(folder: string, head: Head, json: TokenizerJson): Promise<void> {
+  if (Object.keys(json.model.vocab).length > HEAD_VOCABULARY) throw new Error("The vocabulary is too large.");
+  await writePreparableHead(folder, head);
+  await writeFile(join(folder, "tokenizer.json"), JSON.stringify(json));
+}
 
 /** Prepares the small models, and opens all. `mini` is the folder of the prepared default model. */
 export async function openModels(folder: string, mini: string): Promise<PublishableArtifact[]> {
-  const tokenizers = {
-    "tiny-byte-level": first(byteLevelVariants),
-    "tiny-unigram": first(unigramVariants),
-  };
   const artifacts = [await openFolder(mini)];
-  for (const [name, json] of Object.entries(tokenizers)) {
+  for (const [name, write] of Object.entries(checkpoints)) {
     const [checkpoint, out] = [join(folder, `${name}-checkpoint`), join(folder, name)];
     await mkdir(checkpoint);
-    const vocabulary = Array.isArray(json.model.vocab) ? json.model.vocab.length : Object.keys(json.model.vocab).length;
-    const files = { "tokenizer.json": JSON.stringify(json) };
-    await writePreparableCheckpoint(checkpoint, { config: { vocab_size: vocabulary + 8 }, files });
-    await prepare({ model: checkpoint, out, name, targets: ["edge", "regional-cpu"] });
+    await write(checkpoint);
+    await prepare({ model: checkpoint, out, name, targets: ["edge", "regional-cpu"], timingRounds: 1 });
     artifacts.push(await openFolder(out));
   }
   return artifacts;

@@ -2,8 +2,10 @@ import { setTimeout } from "node:timers/promises";
 import type { PublishableArtifact } from "#sdk/artifact/artifact.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { randomNumbers } from "../fixtures/seeded.ts";
-import { type Deployment, type Memory, startDeployment } from "./deployment.ts";
-import { nextVersion } from "./models.ts";
+import { type Memory, startDeployment } from "./deployment.ts";
+import { expectedAnswers } from "./expected-answers.ts";
+import { drawShots, HEAVY_SHOTS } from "./mix.ts";
+import { publishing } from "./publishing.ts";
 import { nothingSeen, type Seen, send } from "./traffic.ts";
 
 /** Requests at a time. */
@@ -33,67 +35,58 @@ export interface Sample extends Memory {
 export interface Soaked {
   readonly samples: readonly Sample[];
   readonly seen: Seen;
-  /** Time from each publication until its version was in an answer, in ms; undefined if it never was. */
+  /** Time from each publication until its version was in an answer, in ms; undefined if it took too long. */
   readonly liveAfterMs: readonly (number | undefined)[];
+  /** Long texts that were sent, and ways to read them. */
+  readonly heavy: { readonly sent: number; readonly ways: number };
 }
 
-/** Sends mixed traffic to an edge with a region, publishes new versions meanwhile, and measures memory. */
+/**
+ * Sends mixed traffic to an edge with a region, publishes new versions meanwhile, and measures memory. Ends when the last version that
+ * was published is served.
+ */
 export async function soak(options: SoakOptions): Promise<Soaked> {
   const { artifacts, durationMs, sampleMs, publishMs, seed, hurry = false, onSample = () => {} } = options;
+  await using expected = await expectedAnswers(artifacts);
   await using deployment = await startDeployment(async (store) => {
     for (const artifact of artifacts) await publish(artifact, store);
   });
   const start = performance.now();
-  const isOver = () => performance.now() - start > durationMs;
   const seen = nothingSeen();
-  const answers = new Map<string, string>();
+  const isLate = () => performance.now() - start > durationMs;
+  const stopped = new AbortController();
+  const published = publishing(deployment, artifacts[0] as PublishableArtifact, {
+    ...{ publishMs, hurry, seen },
+    isOver: isLate,
+  }).finally(() => stopped.abort());
+  const isOver = () => isLate() && stopped.signal.aborted;
+  const shots = drawShots();
   const clients = Array.from({ length: CLIENTS }, (_, i) =>
-    send(deployment.url, randomNumbers(seed + i), seen, answers, isOver),
+    send({ url: deployment.url, random: randomNumbers(seed + i), draw: shots.draw, seen, expected, isOver }),
   );
-  const published = publishing(deployment, artifacts[0] as PublishableArtifact, { publishMs, hurry, isOver });
   let peak = 0;
   const glancing = (async () => {
     for (; !isOver(); await setTimeout(GLANCE_MS)) peak = Math.max(peak, await deployment.glance());
   })();
   const samples: Sample[] = [];
-  while (!isOver()) {
-    const requests = [...seen.counts.values()].reduce((sum, times) => sum + times, 0);
+  async function takeSample(): Promise<void> {
+    const requests = [...seen.counts.values()].reduce((sum, outcomes) => sum + sumOfCounts(outcomes), 0);
     const sample = { ...(await deployment.measure()), atMs: performance.now() - start, requests, peak };
     peak = 0;
     samples.push(sample);
     onSample(sample);
-    await setTimeout(Math.min(sampleMs, Math.max(0, durationMs - (performance.now() - start))));
   }
+  while (!isOver()) {
+    await takeSample();
+    await setTimeout(sampleMs, undefined, { signal: stopped.signal }).catch(() => {});
+    if (stopped.signal.aborted) break;
+  }
+  const liveAfterMs = await published;
   await Promise.all([...clients, glancing]);
-  const liveAfterMs = [...(await published)].map(([version, at]) => {
-    const seenAt = seen.versions.get(version);
-    return seenAt === undefined ? undefined : seenAt - at;
-  });
-  return { samples, seen, liveAfterMs };
+  // The last requests may have the highest peak.
+  await takeSample();
+  return { samples, seen, liveAfterMs, heavy: { sent: shots.heavySent(), ways: HEAVY_SHOTS } };
 }
 
-interface Publishing {
-  readonly publishMs: number;
-  readonly hurry: boolean;
-  readonly isOver: () => boolean;
-}
-
-/** Publishes new versions. @returns when each was published, in ms of `performance.now()` */
-async function publishing(
-  { store, url }: Deployment,
-  artifact: PublishableArtifact,
-  { publishMs, hurry, isOver }: Publishing,
-): Promise<Map<string, number>> {
-  const published = new Map<string, number>();
-  const start = performance.now();
-  for (let number = 1; ; number++) {
-    while (performance.now() - start < number * publishMs) {
-      if (isOver()) return published;
-      await setTimeout(100);
-    }
-    const next = await nextVersion(artifact, number);
-    await publish(next, store);
-    published.set(next.version, performance.now());
-    if (hurry) await (await fetch(`${url}/minute-later`)).text();
-  }
-}
+const sumOfCounts = (counts: ReadonlyMap<string, number>): number =>
+  [...counts.values()].reduce((sum, times) => sum + times, 0);

@@ -22,6 +22,7 @@ const DEFAULT = new URL("../../../models/default/", import.meta.url);
 /** The JSON files of a model folder, without weights. Its config.json is of any family. */
 export const config: Target = {
   runs: { long: 30_000, short: 200 },
+  refusals: ["checkpoint_invalid", "checkpoint_unsupported", "checkpoint_missing"],
   async start() {
     const folder = workFolder();
     const sound = new Map(names.map((name) => [name, readFileSync(new URL(name, DEFAULT), "utf8")]));

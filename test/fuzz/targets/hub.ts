@@ -32,6 +32,14 @@ const inShards: Readonly<Record<string, string>> = {
 /** The Hugging Face Hub's answers: a commit, a list of files, and files. No request leaves the process. */
 export const hub: Target = {
   runs: { long: 10_000, short: 60 },
+  refusals: [
+    "hub_answer_invalid",
+    "hub_unavailable",
+    "hub_file_corrupt",
+    "hub_model_missing",
+    "hub_access_denied",
+    "checkpoint_missing",
+  ],
   async start() {
     return async (seed) => {
       const choice = new SeededChoice(seed);

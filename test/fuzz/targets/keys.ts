@@ -19,6 +19,7 @@ const signers = `ed25519:${hash}, ed25519:${hash}`;
 /** Lists of API keys and of signers. */
 export const keys: Target = {
   runs: { long: 100_000, short: 300 },
+  refusals: ["setting_invalid"],
   start: async () => (seed) => {
     const choice = new SeededChoice(seed);
     const damagedText = (text: string) => new TextDecoder().decode(damagedBytes(Buffer.from(text), choice));

@@ -10,6 +10,7 @@ import type { Target } from "../target.ts";
 /** manifest.json, of every task. */
 export const manifest: Target = {
   runs: { long: 200_000, short: 800 },
+  refusals: ["manifest_invalid"],
   async start() {
     const { ...embed } = (await smallManifest(smallFiles())) as unknown as { [key: string]: Json };
     const sound: { [key: string]: Json }[] = [

@@ -8,6 +8,7 @@ import { workFolder } from "../work-folder.ts";
 /** ONNX files: read, fused, encoded and decoded. */
 export const onnx: Target = {
   runs: { long: 20_000, short: 150 },
+  refusals: ["onnx_invalid", "graph_invalid"],
   async start() {
     const path = join(workFolder(), "model.onnx");
     return (seed) => {

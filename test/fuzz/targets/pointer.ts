@@ -20,6 +20,7 @@ const contentType = "application/json";
 /** Pointers, signed or not. A store that wants signatures must accept only pointers whose content is unchanged. */
 export const pointer: Target = {
   runs: { long: 100_000, short: 400 },
+  refusals: ["pointer_invalid", "signature_invalid", "artifact_corrupt"],
   async start() {
     const key = await importSigningKey(await newSigningKey());
     const store = memoryStore();

@@ -1,4 +1,3 @@
-import { BertEdgeError } from "#sdk/artifact/error.ts";
 import { totalLength } from "#sdk/artifact/total-length.ts";
 import type { VectorHead } from "#sdk/runtime/engine/engine.ts";
 import { idsOf } from "#sdk/runtime/engine/token-sequence.ts";
@@ -15,6 +14,7 @@ import { randomNumbers } from "../../fixtures/seeded.ts";
 import { type TinyEncoder, tinyEdgeFile, tinyEncoders } from "../../fixtures/tiny-edge-file.ts";
 import { compiledKernels } from "../../suites/kernels/builds.ts";
 import { damagedProgram } from "../damaged-program.ts";
+import { refusalCode } from "../outcome.ts";
 import type { Target } from "../target.ts";
 
 type File = Uint8Array<ArrayBuffer>;
@@ -26,6 +26,7 @@ const HEAD: VectorHead = { pooling: "mean", normalize: true };
 /** Programs of the edge engine: those that are accepted run, and must change no memory outside of their values and scratch. */
 export const program: Target = {
   runs: { long: 1_000_000, short: 1_500 },
+  refusals: ["model_invalid", "model_version", "memory_full"],
   async start() {
     const simd = await compiledKernels("simd");
     const encoders = await Promise.all(
@@ -91,7 +92,6 @@ async function run(simd: WebAssembly.Module, file: File, memory: WebAssembly.Mem
     if (Buffer.compare(first, second) !== 0) throw new Error("The second run gives another result.");
     return "accepted";
   } catch (error) {
-    if (error instanceof BertEdgeError) return error.code;
-    throw error;
+    return refusalCode(error);
   }
 }

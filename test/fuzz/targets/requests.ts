@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import type { Task } from "#sdk/artifact/manifest.ts";
+import type { Engine } from "#sdk/runtime/engine/engine.ts";
 import { createEdgeApp } from "#sdk/serve/edge-app.ts";
 import { createRegionApp } from "#sdk/serve/region-app.ts";
 import { rootRoutes, versionedRoutes } from "#sdk/serve/route-table.ts";
@@ -9,6 +10,8 @@ import { SeededChoice } from "../choose.ts";
 import { damagedBytes } from "../damage-bytes.ts";
 import type { Json } from "../damage-json.ts";
 import { damagedJsonText } from "../damaged-json-text.ts";
+import { extremeEngine } from "../extreme-engine.ts";
+import { judgeAnswer } from "../judge-answer.ts";
 import { requestsByTask } from "../sound-requests.ts";
 import type { Target } from "../target.ts";
 
@@ -16,7 +19,7 @@ type App = Hono<{ Bindings: object }>;
 
 const KEY = "k";
 const headers: readonly (readonly [string, string])[] = [
-  ...["50", "0", "-1", "1e309", "x"].map((budget) => ["x-latency-budget-ms", budget] as const),
+  ...["5000", "0", "-1", "1e309", "x"].map((budget) => ["x-latency-budget-ms", budget] as const),
   ...["edge", "region", "x"].map((tier) => ["x-bert-edge-tier", tier] as const),
   ["x-bert-edge-precision", "fp99"],
   ["x-bert-edge-report", "1 NaN"],
@@ -30,7 +33,8 @@ const headers: readonly (readonly [string, string])[] = [
   ["authorization", "Bearer"],
   ["authorization", `Bearer ${"x".repeat(9_000)}`],
   ["accept", "application/x-ndjson"],
-  ["x-amzn-sagemaker-custom-attributes", "path=v1/embed;x-latency-budget-ms=x"],
+  ["x-amzn-sagemaker-custom-attributes", "path=v1/embed&x-latency-budget-ms=x"],
+  ["x-amzn-sagemaker-custom-attributes", "path=v1/embed"],
   ["x-amzn-sagemaker-custom-attributes", "path=../ready"],
 ];
 const queries = ["?x=1", "?version=000000000000", "?__proto__=1", "?%ff"];
@@ -53,15 +57,42 @@ const artifacts = [
 const prefixes = ["", "", "/models/tiny", "/models/..%2f", "/models/__proto__"];
 const paths = [...versionedRoutes, ...rootRoutes].map(({ path }) => path);
 
-/** What `answerError` says instead of an unexpected error, in every dialect and with statuses such as TEI's 424. */
-const UNEXPECTED = /The service failed unexpectedly|The model cannot be loaded now/;
-
 /** Requests to every route of both tiers, with a model for each task. Each is answered, or refused with a 4xx or a 503. */
 export const requests: Target = {
   runs: { long: 60_000, short: 600 },
+  refusals: [
+    "body_too_large",
+    "budget_invalid",
+    "content_type_unsupported",
+    "dimensions_unsupported",
+    "input_empty",
+    "input_too_long",
+    "key_missing",
+    "key_wrong",
+    "method_unsupported",
+    "model_unknown",
+    "precision_unavailable",
+    "prompt_unknown",
+    "request_invalid",
+    "request_too_costly",
+    "route_unknown",
+    "task_unsupported",
+    "tier_invalid",
+    "tier_missing",
+    "too_many_inputs",
+    "http_400",
+    "http_401",
+    "http_404",
+    "http_405",
+    "http_413",
+    "http_415",
+    "http_422",
+  ],
   async start() {
     const served = await Promise.all(
-      requestsByTask.map(async ([task, sound]) => ({ apps: await appsOf(task), sound })),
+      requestsByTask.flatMap(([task, sound]) =>
+        [taskEngine, extreme].map(async (engineFor) => ({ apps: await appsOf(task, engineFor), sound })),
+      ),
     );
     for (const { apps, sound } of served) for (const [path, body] of sound) await assertAccepted(apps, path, body);
     const bodies = requestsByTask.flatMap(([, sound]) => sound.map(([, body]) => body));
@@ -77,17 +108,20 @@ export const requests: Target = {
       for (let count = choice.below(3); count > 0 && choice.below(2) === 0; count--) sent.set(...choice.of(headers));
       const method = isFitting ? "POST" : choice.of(["POST", "GET", "PUT", "DELETE", "HEAD", "OPTIONS"]);
       const body = method === "GET" || method === "HEAD" ? null : bodyOf(fitting, choice);
-      return judged(await choice.of(apps).request(path, { method, headers: sent, body }));
+      const response = await choice.of(apps).request(path, { method, headers: sent, body });
+      return judgeAnswer(response, method === "POST" ? route : "", body === null ? "" : textOf(body));
     };
   },
 };
 
+const extreme = (...given: Parameters<typeof taskEngine>): Engine => extremeEngine(taskEngine(...given));
+
 /** Makes an edge and a region that serve a model for a task, and waits until they do. */
-async function appsOf(task: Task): Promise<App[]> {
+async function appsOf(task: Task, engineFor: typeof extreme): Promise<App[]> {
   const models = await taskStore(task);
   const common = { models, model: TINY.name, keys: [KEY], log: false as const, metrics: true };
-  const edge = createEdgeApp({ ...common, engine: taskEngine(task), artifacts: "key" });
-  const region = createRegionApp({ ...common, engine: taskEngine(task, { target: "regional-cpu" }), sagemaker: true });
+  const edge = createEdgeApp({ ...common, engine: engineFor(task), artifacts: "key" });
+  const region = createRegionApp({ ...common, engine: engineFor(task, { target: "regional-cpu" }), sagemaker: true });
   const apps = [edge as App, region];
   for (const app of apps) {
     while ((await app.request("/ready")).status !== 200) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -109,15 +143,5 @@ function bodyOf(fitting: Json, choice: SeededChoice): string | Uint8Array<ArrayB
   return choice.below(8) === 0 ? damagedBytes(Buffer.from(text), choice) : text;
 }
 
-async function judged(response: Response): Promise<string> {
-  const { status } = response;
-  const answer = await response.text();
-  if (UNEXPECTED.test(answer)) throw new Error(`HTTP ${status} ${answer}`);
-  if (status === 200 || status === 204) {
-    if (/\bNaN\b|\bInfinity\b/.test(answer)) throw new Error(`The answer is no number: ${answer}`);
-    return "accepted";
-  }
-  const isRefusal = (status >= 400 && status < 500) || status === 503;
-  if (!isRefusal) throw new Error(`HTTP ${status} ${answer}`);
-  return /"code":\s*"([a-z_]+)"/.exec(answer)?.[1] ?? (status === 503 ? "model_unavailable" : `http_${status}`);
-}
+const textOf = (body: string | Uint8Array): string =>
+  typeof body === "string" ? body : new TextDecoder().decode(body);

@@ -10,6 +10,7 @@ import type { Target } from "../target.ts";
 /** safetensors files of checkpoints. Every tensor that is accepted is read. */
 export const safetensors: Target = {
   runs: { long: 200_000, short: 500 },
+  refusals: ["safetensors_invalid"],
   async start() {
     const tensors = {
       "bert.weight": float32Tensor(

@@ -19,6 +19,7 @@ const lengths = ["0", "1", "-1", "99999999999999999999", "x"];
 /** Answers of S3 and of web servers, to someone who opens a model and reads its files. No request leaves the process. */
 export const storage: Target = {
   runs: { long: 40_000, short: 200 },
+  refusals: ["storage_unavailable", "pointer_invalid", "artifact_corrupt", "model_not_published", "setting_invalid"],
   async start() {
     const artifact = await smallArtifact();
     const sound = memoryStore();

@@ -13,6 +13,7 @@ const MAX_TOKENS = 16;
 /** tokenizer.json of all kinds: packed if there is a packed form, and then loaded. */
 export const tokenizerJson: Target = {
   runs: { long: 20_000, short: 200 },
+  refusals: ["not_packed", "checkpoint_unsupported", "checkpoint_invalid", "tokenizer_invalid"],
   async start() {
     const sound = soundTokenizers();
     return (seed) => {

@@ -37,6 +37,12 @@ describe("a packed byte-level tokenizer", () => {
     expect(idsOf("")).toEqual([0, 2]);
   });
 
+  it("finds places in texts that have more characters than a call can have arguments", () => {
+    const length = 300_000;
+    const placed = createPackedTokenizer(file, VOCABULARY).encodePlaced(" a".repeat(length / 2), 2 * length);
+    expect(placed.offsets.slice(-4)).toEqual(Int32Array.of(length - 1, length, 0, 0));
+  });
+
   testLongTexts(composing, [
     "a",
     "the ",

@@ -41,7 +41,10 @@ export function createByteLevel(
     splitsAtBlanks: true,
     normalize(text, origins) {
       const normalized = composes ? compose(classes, text) : text;
-      if (origins) origins.push(...(normalized === text ? identity(text) : composedOrigins(text, normalized)));
+      if (!origins) return normalized;
+      // Long texts have more origins than a call can have arguments.
+      for (const position of normalized === text ? identity(text) : composedOrigins(text, normalized))
+        origins.push(position);
       return normalized;
     },
     textOf: stringText,

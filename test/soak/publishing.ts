@@ -1,0 +1,42 @@
+import { setTimeout } from "node:timers/promises";
+import type { PublishableArtifact } from "#sdk/artifact/artifact.ts";
+import { publish } from "#sdk/storage/publish.ts";
+import type { Deployment } from "./deployment.ts";
+import { LIVE_MS } from "./judge.ts";
+import { nextVersion } from "./models.ts";
+import type { Seen } from "./traffic.ts";
+
+const POLL_MS = 100;
+
+export interface Publishing {
+  readonly publishMs: number;
+  /** Puts the clock of the edge forward after each publication, so that the edge looks for it at once. */
+  readonly hurry: boolean;
+  readonly seen: Seen;
+  readonly isOver: () => boolean;
+}
+
+/**
+ * Publishes new versions, each of them after the earlier one was in an answer.
+ *
+ * @returns time from each publication until its version was in an answer, in ms; undefined if it took too long
+ */
+export async function publishing(
+  { store, url }: Deployment,
+  artifact: PublishableArtifact,
+  { publishMs, hurry, seen, isOver }: Publishing,
+): Promise<(number | undefined)[]> {
+  const liveAfterMs: (number | undefined)[] = [];
+  for (let number = 1; ; number++) {
+    const start = performance.now();
+    for (; performance.now() - start < publishMs; await setTimeout(POLL_MS)) if (isOver()) return liveAfterMs;
+    const next = await nextVersion(artifact, number);
+    await publish(next, store);
+    const published = performance.now();
+    if (hurry) await (await fetch(`${url}/minute-later`)).text();
+    while (!seen.versions.has(next.version) && performance.now() - published < LIVE_MS) await setTimeout(POLL_MS);
+    const at = seen.versions.get(next.version);
+    liveAfterMs.push(at === undefined ? undefined : at - published);
+    if (at === undefined) return liveAfterMs;
+  }
+}
