@@ -21,9 +21,13 @@ const post = (inputs: unknown, headers: Record<string, string> = {}) => ({
 });
 
 describe('log: "requests"', () => {
-  async function linesOf(paths: readonly [path: string, init?: RequestInit][], mounted = false) {
+  async function linesOf(
+    paths: readonly [path: string, init?: RequestInit][],
+    mounted = false,
+    changes: Partial<EdgeAppOptions<object>> = {},
+  ) {
     const printed = vi.spyOn(console, "log").mockReturnValue(undefined);
-    const options = await optionsWith({ log: "requests" });
+    const options = await optionsWith({ log: "requests", ...changes });
     const app = mounted ? new Hono().route("/", embeddings(options)) : createEdgeApp(options);
     for (const [path, init] of paths) await app.request(path, init, {});
     const lines = printed.mock.calls.map(([line]) => String(line));
@@ -46,6 +50,14 @@ describe('log: "requests"', () => {
       ...{ timings: { queue: expect.any(Number), compute: expect.any(Number) }, decision: expect.any(Object) },
     });
     for (const secret of [TEXT, "to be", "secret-key"]) expect(line).not.toContain(secret);
+  });
+
+  it.each([false, true])("has the figures of a refusal (mounted: %j)", async (mounted) => {
+    const [line = ""] = await linesOf([["/v1/embed", post([TEXT])]], mounted, { cpuLimitMs: 1 });
+    expect(JSON.parse(line)).toMatchObject({
+      ...{ status: 400, error: "request_too_costly" },
+      decision: { wait: 0, compute: expect.any(Number), cpu: expect.any(Number), "cpu-limit": 1 },
+    });
   });
 
   it("names errors, wrong keys and unknown paths, whose text is not printed", async () => {

@@ -1,5 +1,6 @@
 import type { Model } from "../runtime/model.ts";
 import type { TaskCall } from "../runtime/tasks/task-call.ts";
+import type { Figures } from "./contract/figures.ts";
 import type { NumberFormat, Reason, Tier } from "./contract/headers.ts";
 import type { ArrivalTime, Deadline } from "./routing/deadline.ts";
 import type { RequestTrace } from "./trace.ts";
@@ -40,7 +41,7 @@ export interface AnswerDetails {
   /** Milliseconds of each part of the work, by name, for the Server-Timing header. */
   readonly timings: Readonly<Record<string, number>>;
   /** The figures behind the decision, by name: times in milliseconds, or a flag. */
-  readonly decision: Readonly<Record<string, number | true>>;
+  readonly decision: Readonly<Figures>;
 }
 
 export interface TaskAnswer<R> extends AnswerDetails {
