@@ -224,6 +224,16 @@ describe("GET /metrics", () => {
     const text = await (await createEdgeApp(await optionsWith({ metrics: true })).request("/metrics", {}, {})).text();
     expect(text).toMatch(/^# These are the figures of one isolate\..*\n/);
     expect(text).toContain("bert_edge_queue_wait_seconds 0");
+    const busy = createEdgeApp(await optionsWith({ metrics: true }));
+    await busy.request("/v1/embed", post([TEXT]), {});
+    expect(await (await busy.request("/metrics", {}, {})).text()).toContain(
+      'bert_edge_requests_total{tier="edge",reason="only-tier"} 1',
+    );
+    const app = createEdgeApp(await optionsWith({ metrics: true, cpuLimitMs: 1, log: false }));
+    await app.request("/v1/embed", post([TEXT]), {});
+    expect(await (await app.request("/metrics", {}, {})).text()).toContain(
+      'bert_edge_refusals_total{code="request_too_costly"} 1',
+    );
     const { models, model, engine } = { ...(await optionsWith()), models: await tinyStore(), model: TINY.name };
     const region = createRegionApp({ models, model, engine, keys: ["k"], metrics: true });
     expect(await (await region.request("/metrics")).text()).not.toContain("isolate");

@@ -50,6 +50,7 @@ const explanations: Readonly<Record<RefusalCode, Explanation>> = {
 
 /** The error of a request that nobody answers, with what this was decided by. */
 export class Refused extends BertEdgeError {
+  declare readonly code: RefusalCode;
   /** The figures behind the decision. Empty if the request was refused without a prediction. */
   readonly basis: Readonly<Figures>;
 

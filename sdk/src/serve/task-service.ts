@@ -24,6 +24,7 @@ import { logFailure } from "./region/log-failure.ts";
 import type { Region } from "./region/region.ts";
 import type { RegionTier } from "./region/region-tier.ts";
 import { regions as oneOf } from "./region/regions.ts";
+import { requestCounter } from "./request-totals.ts";
 import { arrivalBetween, maxLateMs } from "./routing/deadline.ts";
 import type { Situation } from "./routing/decide.ts";
 import { runHere } from "./run-here.ts";
@@ -66,6 +67,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
   const { models, tier, limits, log, cpuLimitMs, blocksThread, now = () => performance.now() } = options;
   const lane = turns({ blocksThread, now });
   const extra = extraLoad();
+  const counter = requestCounter();
   /** Characters of the texts of all requests without an answer yet. */
   let waitingCharacters = 0;
   /** Whether the last decision was a refusal, or the region has refused. Then a region that seemed too slow may be needed. */
@@ -85,13 +87,14 @@ export function taskService(options: TaskServiceOptions): TaskService {
       const answered = await answerTo(query, background);
       extra.answered();
       const { tier: outcome, reason, decision: basis } = answered;
+      counter.answered(outcome, reason);
       const isUnusual = outcome !== tier || "hedge" in basis || expectedLate.has(reason);
       const logged = { outcome, texts: texts.length, reason, isUnusual, basis, elapsedMs: deadline.elapsedMs(), trace };
       logDecision(log, logged);
       // `describe` decodes with the call of this query.
       return answered as TaskAnswer<R>;
     } catch (error) {
-      logRefusal(error, query, texts.length);
+      noteRefusal(error, query, texts.length);
       throw error;
     } finally {
       waitingCharacters -= characters;
@@ -104,15 +107,16 @@ export function taskService(options: TaskServiceOptions): TaskService {
     try {
       choose(stateOf({ ...terms, call: noCall }, noCall, model, []));
     } catch (error) {
-      logRefusal(error, terms);
+      noteRefusal(error, terms);
       throw error;
     }
   }
 
   /** @param texts number of texts; undefined while it is unknown */
-  function logRefusal(error: unknown, { deadline, trace }: CallTerms, texts?: number): void {
+  function noteRefusal(error: unknown, { deadline, trace }: CallTerms, texts?: number): void {
     if (!(error instanceof Refused)) return;
     const { code: outcome, basis } = error;
+    counter.refused(outcome);
     logDecision(log, { outcome, texts, isUnusual: true, basis, elapsedMs: deadline.elapsedMs(), trace });
   }
 
@@ -271,6 +275,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
 
   return {
     models: models.names,
+    totals: counter.totals,
     admit,
     answer,
     async using(background, work, name) {

@@ -61,7 +61,10 @@ export const devCommand = new Command("dev")
       const stack = await startStack({
         project: hasRegion ? project : { ...project, region: undefined },
         artifact,
-        port: () => edgePort(port, { chosen }),
+        port: () => {
+          log.done();
+          return edgePort(port, { chosen });
+        },
         onStage: log.stage,
         onOutput: (service, line) => {
           if (verbose || serving) printNote(`[${service}] ${line}`.trimEnd());
