@@ -229,6 +229,8 @@ describe("explain", () => {
     expect(reason.stdout).toMatch(
       /^edge-cpu-limit\nThe region answers, because .*cpuLimitMs\.\nFix: .*raise cpuLimitMs/,
     );
+    const figure = await bertEdge(["explain", "hedge"]);
+    expect(figure).toMatchObject({ code: 0, stdout: expect.stringMatching(/^hedge\nThe edge was uncertain, .+\n$/) });
     const json = await bertEdge(["explain", "login_missing", "--json"]);
     expect(JSON.parse(json.stdout)).toEqual({
       code: "login_missing",

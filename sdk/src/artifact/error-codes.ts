@@ -184,7 +184,7 @@ export const errorCodes = {
   },
   overloaded: {
     when: "More requests wait than can be answered in time.",
-    fix: "Send the request again after the time in `retry-after-ms`, or with a larger budget. Add a region.",
+    fix: "Retry after the time in `retry-after-ms`, or give a larger budget. Add a region, or machines to it.",
   },
   precision_unavailable: {
     when: "No tier that may answer computes with the precision in `x-bert-edge-precision`.",

@@ -3,20 +3,24 @@ import { errorStatus } from "../serve/contract/errors.ts";
 import { editDistance } from "./edit-distance.ts";
 import { explainedCodes, explanationOf } from "./explanations.ts";
 import { printJson, printResult } from "./output.ts";
+import type { Explanation } from "./reasons.ts";
 
 export const explainCommand = new Command("explain")
-  .description("say when an error occurs and how to fix it, or why a tier answers")
+  .description("say when an error occurs and how to fix it, why a tier answers, or what a figure of its decision means")
   .argument(
     "<code>",
-    "error code, such as input_too_long, or x-bert-edge-reason of a response, such as edge-over-budget",
+    "error code, such as input_too_long, or x-bert-edge-reason of a response, such as edge-over-budget, or a figure of x-bert-edge-decision, such as region-wait",
     knownCode,
   )
   .option("--json", "print the explanation as JSON")
   .action((code: string, { json }: { json?: true }) => {
-    const { when, fix } = explanationOf(code) ?? { when: "", fix: "" };
+    const { when, fix }: Explanation = explanationOf(code) ?? { when: "" };
     const status = code in errorStatus ? errorStatus[code as keyof typeof errorStatus] : undefined;
-    if (json) printJson({ code, when, fix, ...(status !== undefined && { status }) });
-    else printResult([`${code}${status === undefined ? "" : `, HTTP ${status}`}`, when, `Fix: ${fix}`].join("\n"));
+    if (json) printJson({ code, when, ...(fix && { fix }), ...(status !== undefined && { status }) });
+    else
+      printResult(
+        [`${code}${status === undefined ? "" : `, HTTP ${status}`}`, when, ...(fix ? [`Fix: ${fix}`] : [])].join("\n"),
+      );
   });
 
 /** Reads a code as it stands in a message: `Error input_too_long:`. */
@@ -29,5 +33,5 @@ function knownCode(value: string): string {
   // A third of the letters may be wrong.
   const similar = explainedCodes.filter((known) => editDistance(code, known) <= known.length / 3);
   const hint = similar.length > 0 ? `Similar: ${similar.join(", ")}.` : "Error messages begin with their code.";
-  throw new InvalidArgumentError(`It is neither an error code nor a reason. ${hint}`);
+  throw new InvalidArgumentError(`It is no error code, no reason and no figure. ${hint}`);
 }

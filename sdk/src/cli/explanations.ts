@@ -1,5 +1,6 @@
 import { errorCodes } from "../artifact/error-codes.ts";
 import type { OwnErrorCode } from "../client/errors/bert-edge-client-error.ts";
+import { figures } from "./figures.ts";
 import { type Explanation, reasons } from "./reasons.ts";
 
 /** The codes of the typed client. `http_<status>` stands for all codes of that form. */
@@ -23,8 +24,8 @@ export const clientCodes: Readonly<Record<OwnErrorCode | "http_<status>", Explan
   },
 };
 
-/** Error codes, and the reasons for which a tier answers. They have no name in common. */
-const explanations: Readonly<Record<string, Explanation>> = { ...errorCodes, ...clientCodes, ...reasons };
+/** Error codes, the figures of a decision, and the reasons for which a tier answers. `pinned` and `region-down` are figures and reasons. */
+const explanations: Readonly<Record<string, Explanation>> = { ...errorCodes, ...clientCodes, ...figures, ...reasons };
 
 export const explainedCodes = Object.keys(explanations);
 

@@ -3,15 +3,15 @@ import type { Reason } from "../serve/contract/headers.ts";
 export interface Explanation {
   /** Who answers, and why. */
   readonly when: string;
-  /** What changes it. */
-  readonly fix: string;
+  /** What changes it; undefined if nothing has to be done. */
+  readonly fix?: string;
 }
 
 /** Every reason of a response, for `bert-edge explain`. */
 export const reasons: Readonly<Record<Reason, Explanation>> = {
   "no-budget": {
     when: "The edge answers, because the request has no latency budget.",
-    fix: "Send x-latency-budget-ms, so that a slow answer can come from the region.",
+    fix: "Send x-latency-budget-ms, so that an answer that would be late comes from the region. Without a budget, only a queue at the edge sends requests there (edge-busy).",
   },
   "within-budget": { when: "The edge answers, because it is expected to be in time.", fix: "Nothing to do." },
   "only-tier": {
@@ -19,7 +19,7 @@ export const reasons: Readonly<Record<Reason, Explanation>> = {
     fix: "Set REGION_URL to add one.",
   },
   "region-down": {
-    when: "The edge answers, although the region would be better, because the region failed a short time ago.",
+    when: "The region would be better, but it failed a short time ago, or has just failed or refused this request. The edge answers, or refuses too.",
     fix: "Read the region's log, ask its /ready, and run `bert-edge check`.",
   },
   "edge-over-budget": {
@@ -28,7 +28,7 @@ export const reasons: Readonly<Record<Reason, Explanation>> = {
   },
   "edge-busy": {
     when: "The region answers, because the edge has a queue and would need more than 1.2 times the region's time.",
-    fix: "To keep such requests at the edge: fewer texts a request, or x-bert-edge-tier: edge.",
+    fix: "To keep such requests at the edge: fewer texts a request, or x-bert-edge-tier: edge, with which they wait instead.",
   },
   "edge-cold": {
     when: "The region answers, because the edge is loading its model.",
@@ -47,7 +47,7 @@ export const reasons: Readonly<Record<Reason, Explanation>> = {
     fix: "Give a larger budget or shorter texts, or a faster region. x-bert-edge-decision has the predicted times.",
   },
   pinned: {
-    when: "The request, its key or the deployment's defaults allow only this tier.",
+    when: "The tier of the request (x-bert-edge-tier), of its key or of the deployment's defaults allows no other one.",
     fix: "Leave out x-bert-edge-tier, and `tier` of the key and of the defaults, so that the deployment chooses.",
   },
 };

@@ -54,7 +54,7 @@ describe("wrong usage", () => {
   it("has no hint for a code that is similar to nothing, and knows codes as messages show them", async () => {
     expect(await refusal(["explain", "surgeon"])).toMatchObject({
       message:
-        "<code> cannot be surgeon. It is neither an error code nor a reason. Error messages begin with their code.",
+        "<code> cannot be surgeon. It is no error code, no reason and no figure. Error messages begin with their code.",
     });
     expect(await refusal(["explain", "input_to_long"])).toMatchObject({
       message: expect.stringMatching(/Similar: input_too_long\.$/),

@@ -157,6 +157,8 @@ describe("embed", () => {
         "x-bert-edge-reason": "within-budget",
         "x-bert-edge-predicted-ms": "11.20",
         "x-latency-budget-remaining-ms": "-3.50",
+        "x-request-id": "r-1",
+        "x-bert-edge-decision": "budget=50.0, wait=0.0",
       }),
     );
     expect(await client.embed("to be")).toEqual({
@@ -168,7 +170,12 @@ describe("embed", () => {
       predictedMs: 11.2,
       remainingMs: -3.5,
       tokens: 4,
-      requests: [{ texts: 1, tokens: 4, tier: "edge", reason: "within-budget", predictedMs: 11.2, remainingMs: -3.5 }],
+      requests: [
+        {
+          ...{ texts: 1, tokens: 4, tier: "edge", reason: "within-budget", predictedMs: 11.2, remainingMs: -3.5 },
+          ...{ requestId: "r-1", decision: "budget=50.0, wait=0.0" },
+        },
+      ],
     });
   });
 
@@ -217,6 +224,15 @@ describe("errors", () => {
   it("may have no hint", async () => {
     const { client } = clientOf(() => refused(400, { code: "input_empty", message: "Empty." }));
     expect(await failure(client.embed("a"))).toMatchObject({ code: "input_empty", hint: undefined });
+  });
+
+  it("have the request's name and the figures of a refusal", async () => {
+    const headers = { "x-request-id": "r-1", "x-bert-edge-decision": "budget=50.0, wait=90.0" };
+    const { client } = clientOf(() => Response.json({ error: details }, { status: 400, headers }));
+    expect(await failure(client.embed("a"))).toMatchObject({
+      requestId: "r-1",
+      decision: "budget=50.0, wait=90.0",
+    });
   });
 
   it.each(["<html>", "", "null", "[]", '{"error": "no"}', '{"error": {"code": 7}}', '{"error": {"code": "x"}}'])(

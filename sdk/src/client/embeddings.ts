@@ -53,7 +53,7 @@ export interface EmbedProgress {
 }
 
 /**
- * One request of a call, and its answer. The reason and the times are response headers: in browsers, they are undefined
+ * One request of a call, and its answer. All but `texts`, `tokens` and `tier` are response headers: in browsers, they are undefined
  * on pages of another origin, unless the deployment names these headers in `exposeHeaders` of Hono's `cors()`.
  */
 export interface RequestDetails {
@@ -71,6 +71,10 @@ export interface RequestDetails {
    * Budget that was left when the answer was ready, in ms; negative if the answer was late, undefined without a budget.
    */
   remainingMs: number | undefined;
+  /** The request's name in the logs of the edge and the region. */
+  requestId: string | undefined;
+  /** The figures behind the decision, as in the header: `budget=50.0, wait=12.3, compute=29.8, spread=4.1, region=41.7`. */
+  decision: string | undefined;
 }
 
 /** The model and the tier that answered a call, and its requests. */

@@ -12,7 +12,7 @@ import type {
 import type { RequestDetails } from "./embeddings.ts";
 import { ConnectionError } from "./errors/connection-error.ts";
 import { TimeoutError } from "./errors/timeout-error.ts";
-import { responseError } from "./response-error.ts";
+import { decisionHeader, responseError } from "./response-error.ts";
 
 // Only types are imported from the contract, to keep the bundle small. The types check that each name equals the name
 // in the contract.
@@ -122,5 +122,7 @@ function detailsOf({ model, version, tier, usage }: AnswerFields, headers: Heade
     reason: (headers.get(reasonHeader) as Reason | null) ?? undefined,
     predictedMs: milliseconds(predictedHeader),
     remainingMs: milliseconds(remainingHeader),
+    requestId: headers.get("x-request-id") ?? undefined,
+    decision: headers.get(decisionHeader) ?? undefined,
   };
 }

@@ -1,9 +1,13 @@
 import type { ErrorBody } from "../serve/contract/errors.ts";
+import type { DECISION_HEADER } from "../serve/contract/headers.ts";
 import { AuthenticationError } from "./errors/authentication-error.ts";
 import type { BertEdgeClientError, ErrorDetails } from "./errors/bert-edge-client-error.ts";
 import { InvalidRequestError } from "./errors/invalid-request-error.ts";
 import { RateLimitError } from "./errors/rate-limit-error.ts";
 import { UnavailableError } from "./errors/unavailable-error.ts";
+
+// Only the type is imported, to keep the bundle small.
+export const decisionHeader: typeof DECISION_HEADER = "x-bert-edge-decision";
 
 /**
  * Turns a response that is not 200 into an error.
@@ -24,6 +28,8 @@ export function responseError(response: Response, body: string, indices: readonl
     ...details,
     status,
     retryAfterMs: waitMs > 0 ? waitMs : undefined,
+    requestId: headers.get("x-request-id") ?? undefined,
+    decision: headers.get(decisionHeader) ?? undefined,
   });
 }
 

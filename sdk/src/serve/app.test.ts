@@ -10,6 +10,7 @@ import type { BulkJob } from "./bulk/job.ts";
 import type { ApiKey, CallDefaults } from "./call-defaults.ts";
 import { errorStatus, type HttpErrorCode } from "./contract/errors.ts";
 import { checkQuery } from "./limits.ts";
+import { requestCounter } from "./request-totals.ts";
 import type { TaskAnswer, TaskQuery, TaskService } from "./service.ts";
 
 errorLog();
@@ -61,6 +62,7 @@ function setUp(
     models: [],
     memoryBytes: () => 0,
     queueMs: () => 0,
+    totals: requestCounter().totals,
   };
   const app = createApp({
     service: () => service,

@@ -2,6 +2,7 @@ import type { TokenSequence } from "../runtime/engine/engine.ts";
 import type { Model } from "../runtime/model.ts";
 import type { ModelCall } from "../runtime/tasks/task-call.ts";
 import { numberFormats, type Tier } from "./contract/headers.ts";
+import { decisionFigures } from "./decision-figures.ts";
 import type { Limits } from "./limits.ts";
 import type { Opened } from "./model-holder.ts";
 import { inRegionMs, type Plan, planOf } from "./plan.ts";
@@ -125,7 +126,7 @@ export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: Tie
       if ("tier" in decision) return { ...decision, situation };
       const { refusal, retryAfterMs: earliestMs } = decision;
       const retryAfterMs = earliestMs && slots.take(earliestMs, request.work?.compute.ms || lane.callMs());
-      throw new Refused({ refusal, retryAfterMs }, basisOf(situation, request.query), {
+      throw new Refused({ refusal, retryAfterMs }, decisionFigures(situation, request.query.deadline.budgetMs), {
         cpuMs: request.work?.measuredMs ?? 0,
         cpuLimitMs,
       });
@@ -137,16 +138,6 @@ export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: Tie
 export function fromRegionToo(choice: TierChoice): TierChoice {
   const { ms } = choice.situation.region as AnswerEstimate;
   return { ...choice, tier: "region", reason: "edge-over-budget", predictedMs: ms };
-}
-
-/** Names the figures of a situation on which a decision is based. Times are in milliseconds. */
-export function basisOf({ here, region }: Situation, { deadline }: CallTerms): Record<string, number> {
-  const { budgetMs } = deadline;
-  return {
-    ...(budgetMs !== undefined && { budget: budgetMs }),
-    ...(typeof here === "object" && { wait: here.waitMs, compute: here.compute.ms, spread: here.compute.spreadMs }),
-    ...(typeof region === "object" && { region: region.ms }),
-  };
 }
 
 /** Whether the model that this deployment runs has a lower precision than the caller accepts. */

@@ -50,7 +50,7 @@ export interface EmbeddingsOptions<Env extends object> {
   region?: Setting<Env, Region | readonly Region[] | undefined>;
   /**
    * Chooses what is logged, as one line of JSON each: `requests`, or decisions, which are `all` or the `unusual` ones. Default
-   * `unusual`: refusals, and answers of the region.
+   * `unusual`: refusals, answers of the region, and answers that are expected to be late.
    */
   log?: DecisionLog | "requests";
   /** Dataset of Cloudflare's Analytics Engine that gets a point for every request. Default: none. */

@@ -27,7 +27,7 @@ describe("logDecision", () => {
         "bert-edge": "region",
         reason: "edge-over-budget",
         texts: 2,
-        ...{ budget: 50, region: 41.7, hedge: true, elapsed: 43.2 },
+        ...{ budget: 50, region: 41.7, hedge: true, elapsedMs: 43.2 },
         requestId: "r-1",
       },
     ]);

@@ -1,8 +1,8 @@
 import type { RequestTrace } from "./trace.ts";
 
 /**
- * Which decisions are logged: all of them, none, or only the unusual ones, which are refusals, answers of the region, and
- * answers that two tiers were asked for.
+ * Which decisions are logged: all of them, none, or only the unusual ones: refusals, answers of the region, answers
+ * that both tiers were asked for, and answers that are expected to be late.
  */
 export type DecisionLog = "all" | "unusual" | false;
 
@@ -24,7 +24,7 @@ export interface LoggedDecision {
 export function logDecision(log: DecisionLog, decision: LoggedDecision): void {
   const { outcome, isUnusual, basis, elapsedMs, trace, ...fields } = decision;
   if (log === false || (log === "unusual" && !isUnusual)) return;
-  const times = Object.entries({ ...basis, elapsed: elapsedMs }).map(([name, value]) => [
+  const times = Object.entries({ ...basis, elapsedMs }).map(([name, value]) => [
     name,
     typeof value === "number" ? Math.round(value * 10) / 10 : value,
   ]);

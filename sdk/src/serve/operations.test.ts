@@ -21,9 +21,13 @@ const post = (inputs: unknown, headers: Record<string, string> = {}) => ({
 });
 
 describe('log: "requests"', () => {
-  async function linesOf(paths: readonly [path: string, init?: RequestInit][], mounted = false) {
+  async function linesOf(
+    paths: readonly [path: string, init?: RequestInit][],
+    mounted = false,
+    changes: Partial<EdgeAppOptions<object>> = {},
+  ) {
     const printed = vi.spyOn(console, "log").mockReturnValue(undefined);
-    const options = await optionsWith({ log: "requests" });
+    const options = await optionsWith({ log: "requests", ...changes });
     const app = mounted ? new Hono().route("/", embeddings(options)) : createEdgeApp(options);
     for (const [path, init] of paths) await app.request(path, init, {});
     const lines = printed.mock.calls.map(([line]) => String(line));
@@ -46,6 +50,14 @@ describe('log: "requests"', () => {
       ...{ timings: { queue: expect.any(Number), compute: expect.any(Number) }, decision: expect.any(Object) },
     });
     for (const secret of [TEXT, "to be", "secret-key"]) expect(line).not.toContain(secret);
+  });
+
+  it.each([false, true])("has the figures of a refusal (mounted: %j)", async (mounted) => {
+    const [line = ""] = await linesOf([["/v1/embed", post([TEXT])]], mounted, { cpuLimitMs: 1 });
+    expect(JSON.parse(line)).toMatchObject({
+      ...{ status: 400, error: "request_too_costly" },
+      decision: { wait: 0, compute: expect.any(Number), cpu: expect.any(Number), "cpu-limit": 1 },
+    });
   });
 
   it("names errors, wrong keys and unknown paths, whose text is not printed", async () => {
@@ -212,6 +224,16 @@ describe("GET /metrics", () => {
     const text = await (await createEdgeApp(await optionsWith({ metrics: true })).request("/metrics", {}, {})).text();
     expect(text).toMatch(/^# These are the figures of one isolate\..*\n/);
     expect(text).toContain("bert_edge_queue_wait_seconds 0");
+    const busy = createEdgeApp(await optionsWith({ metrics: true }));
+    await busy.request("/v1/embed", post([TEXT]), {});
+    expect(await (await busy.request("/metrics", {}, {})).text()).toContain(
+      'bert_edge_requests_total{tier="edge",reason="only-tier"} 1',
+    );
+    const app = createEdgeApp(await optionsWith({ metrics: true, cpuLimitMs: 1, log: false }));
+    await app.request("/v1/embed", post([TEXT]), {});
+    expect(await (await app.request("/metrics", {}, {})).text()).toContain(
+      'bert_edge_refusals_total{code="request_too_costly"} 1',
+    );
     const { models, model, engine } = { ...(await optionsWith()), models: await tinyStore(), model: TINY.name };
     const region = createRegionApp({ models, model, engine, keys: ["k"], metrics: true });
     expect(await (await region.request("/metrics")).text()).not.toContain("isolate");

@@ -1,4 +1,5 @@
 import { BertEdgeError } from "../artifact/error.ts";
+import type { Figures } from "./contract/figures.ts";
 
 export type RefusalCode =
   | "budget_exceeded"
@@ -49,13 +50,14 @@ const explanations: Readonly<Record<RefusalCode, Explanation>> = {
 
 /** The error of a request that nobody answers, with what this was decided by. */
 export class Refused extends BertEdgeError {
-  /** The figures behind the decision: milliseconds by name. Empty if the request was refused without a prediction. */
-  readonly basis: Readonly<Record<string, number>>;
+  declare readonly code: RefusalCode;
+  /** The figures behind the decision. Empty if the request was refused without a prediction. */
+  readonly basis: Readonly<Figures>;
 
   /** @param cpu the CPU time that the request needs, and that the platform allows, in ms */
   constructor(
     { refusal, retryAfterMs }: { refusal: RefusalCode; retryAfterMs?: number | undefined },
-    basis: Readonly<Record<string, number>> = {},
+    basis: Readonly<Figures> = {},
     cpu = { cpuMs: 0, cpuLimitMs: 0 },
   ) {
     const { message, hint, retryMs } = explanations[refusal];

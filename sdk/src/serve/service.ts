@@ -1,6 +1,8 @@
 import type { Model } from "../runtime/model.ts";
 import type { TaskCall } from "../runtime/tasks/task-call.ts";
+import type { Figures } from "./contract/figures.ts";
 import type { NumberFormat, Reason, Tier } from "./contract/headers.ts";
+import type { RequestTotals } from "./request-totals.ts";
 import type { ArrivalTime, Deadline } from "./routing/deadline.ts";
 import type { RequestTrace } from "./trace.ts";
 
@@ -40,7 +42,7 @@ export interface AnswerDetails {
   /** Milliseconds of each part of the work, by name, for the Server-Timing header. */
   readonly timings: Readonly<Record<string, number>>;
   /** The figures behind the decision, by name: times in milliseconds, or a flag. */
-  readonly decision: Readonly<Record<string, number | true>>;
+  readonly decision: Readonly<Figures>;
 }
 
 export interface TaskAnswer<R> extends AnswerDetails {
@@ -91,4 +93,6 @@ export interface TaskService {
   memoryBytes(): number;
   /** Predicted milliseconds that a new request with a budget would wait for its turn. */
   queueMs(): number;
+  /** Requests that this process or isolate has answered or refused so far. */
+  readonly totals: RequestTotals;
 }

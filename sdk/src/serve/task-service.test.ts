@@ -181,6 +181,7 @@ describe("a warm edge with a region", () => {
       decision: {
         ...(budget !== undefined && { budget }),
         ...{ wait: 0, compute: EDGE_MS, spread: EDGE_MS / 4, region: 50 + REGION_COMPUTE_MS },
+        ...(reason === "edge-cpu-limit" && { cpu: EDGE_MS, "cpu-limit": 1_399 }),
       },
     });
     expect(engine.sessions[0]?.runs).toBe(0);
@@ -474,7 +475,7 @@ describe("an edge in front of a real region", () => {
   it("answers itself when the region serves another version, and does not ask it again at once", async () => {
     const { embed } = await tiers("other weights");
     expect(await embed({ budget })).toMatchObject({ tier: "edge", reason: "region-down" });
-    expect(log).toHaveBeenCalledWith(expect.stringContaining("the edge serves tiny@"), "");
+    expect(log).toHaveBeenCalledWith(expect.stringContaining("the edge serves tiny@"));
     expect(await embed({ budget })).toMatchObject({ tier: "edge", reason: "region-down" });
     expect(log).toHaveBeenCalledOnce();
   });

@@ -6,8 +6,9 @@ import { idsOf } from "../runtime/engine/token-sequence.ts";
 import type { Model } from "../runtime/model.ts";
 import type { ModelCall } from "../runtime/tasks/task-call.ts";
 import { isPerToken } from "../runtime/tasks/task-output.ts";
-import { basisOf, fromRegionToo, type RequestState, type TierChoice, tierChooser } from "./choose-tier.ts";
-import type { Tier } from "./contract/headers.ts";
+import { fromRegionToo, type RequestState, type TierChoice, tierChooser } from "./choose-tier.ts";
+import type { Reason, Tier } from "./contract/headers.ts";
+import { decisionFigures } from "./decision-figures.ts";
 import { encodeInParts, hasParts } from "./encode-in-parts.ts";
 import { firstAnswer } from "./first-answer.ts";
 import { checkQuery, checkSize, type Limits } from "./limits.ts";
@@ -19,9 +20,11 @@ import { type Turns, turns } from "./queue/turns.ts";
 import { Refused } from "./refusal.ts";
 import { expectedAnswer } from "./region/expected-answer.ts";
 import { type ExtraLoad, extraLoad } from "./region/extra-load.ts";
+import { logFailure } from "./region/log-failure.ts";
 import type { Region } from "./region/region.ts";
 import type { RegionTier } from "./region/region-tier.ts";
 import { regions as oneOf } from "./region/regions.ts";
+import { requestCounter } from "./request-totals.ts";
 import { arrivalBetween, maxLateMs } from "./routing/deadline.ts";
 import type { Situation } from "./routing/decide.ts";
 import { runHere } from "./run-here.ts";
@@ -48,6 +51,9 @@ const SCARCE_PROBE_MS = 250;
 /** Errors of the region after which this deployment answers itself. */
 const edgeAnswers = new Set<ErrorCode>(["region_failed", "region_overloaded"]);
 
+/** Reasons for an answer of this deployment that is expected to be late, or slower than that of a region that works. */
+const expectedLate = new Set<Reason>(["over-budget", "region-down"]);
+
 type Answered = TaskAnswer<unknown>;
 
 /** The call of a request whose body has not been read. */
@@ -61,6 +67,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
   const { models, tier, limits, log, cpuLimitMs, blocksThread, now = () => performance.now() } = options;
   const lane = turns({ blocksThread, now });
   const extra = extraLoad();
+  const counter = requestCounter();
   /** Characters of the texts of all requests without an answer yet. */
   let waitingCharacters = 0;
   /** Whether the last decision was a refusal, or the region has refused. Then a region that seemed too slow may be needed. */
@@ -80,13 +87,14 @@ export function taskService(options: TaskServiceOptions): TaskService {
       const answered = await answerTo(query, background);
       extra.answered();
       const { tier: outcome, reason, decision: basis } = answered;
-      const isUnusual = outcome !== tier || "hedge" in basis;
+      counter.answered(outcome, reason);
+      const isUnusual = outcome !== tier || "hedge" in basis || expectedLate.has(reason);
       const logged = { outcome, texts: texts.length, reason, isUnusual, basis, elapsedMs: deadline.elapsedMs(), trace };
       logDecision(log, logged);
       // `describe` decodes with the call of this query.
       return answered as TaskAnswer<R>;
     } catch (error) {
-      logRefusal(error, query, texts.length);
+      noteRefusal(error, query, texts.length);
       throw error;
     } finally {
       waitingCharacters -= characters;
@@ -99,15 +107,16 @@ export function taskService(options: TaskServiceOptions): TaskService {
     try {
       choose(stateOf({ ...terms, call: noCall }, noCall, model, []));
     } catch (error) {
-      logRefusal(error, terms);
+      noteRefusal(error, terms);
       throw error;
     }
   }
 
   /** @param texts number of texts; undefined while it is unknown */
-  function logRefusal(error: unknown, { deadline, trace }: CallTerms, texts?: number): void {
+  function noteRefusal(error: unknown, { deadline, trace }: CallTerms, texts?: number): void {
     if (!(error instanceof Refused)) return;
     const { code: outcome, basis } = error;
+    counter.refused(outcome);
     logDecision(log, { outcome, texts, isUnusual: true, basis, elapsedMs: deadline.elapsedMs(), trace });
   }
 
@@ -230,11 +239,11 @@ export function taskService(options: TaskServiceOptions): TaskService {
     } catch (error) {
       if (!(error instanceof BertEdgeError && edgeAnswers.has(error.code))) throw error;
       isScarce = true;
-      console.error(`bert-edge: ${error.message}`, error.cause ?? "");
+      logFailure(error, { trace: query.trace });
       if (query.pin === "region" && error.code === "region_overloaded") {
         throw new Refused(
           { refusal: "overloaded", retryAfterMs: error.retryAfterMs },
-          basisOf(choice.situation, query),
+          { ...decisionFigures(choice.situation, query.deadline.budgetMs), "region-refused": true },
         );
       }
       return undefined;
@@ -253,7 +262,8 @@ export function taskService(options: TaskServiceOptions): TaskService {
   function describe(answer: TierAnswer, from: Tier, choice: TierChoice, { query, call }: RequestState): Answered {
     const { outputs, ...details } = answer;
     const { reason, predictedMs, hedge, situation } = choice;
-    const decision = { ...basisOf(situation, query), ...(hedge && { hedge: true as const }) };
+    const decision = decisionFigures(situation, query.deadline.budgetMs);
+    if (hedge) decision.hedge = true;
     return { ...details, result: call.decode(outputs), tier: from, reason, predictedMs, decision };
   }
 
@@ -265,6 +275,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
 
   return {
     models: models.names,
+    totals: counter.totals,
     admit,
     answer,
     async using(background, work, name) {

@@ -265,7 +265,10 @@ describe("pins", () => {
     const overloaded = new BertEdgeError("region_overloaded", "Busy.", { retryAfterMs: 321 });
     vi.mocked(region.ask).mockRejectedValue(overloaded);
     vi.spyOn(console, "error").mockImplementationOnce(() => {});
-    await expect(embed(undefined, { pin: "region" })).rejects.toMatchObject({ code: "overloaded", retryAfterMs: 321 });
+    await expect(embed(undefined, { pin: "region" })).rejects.toMatchObject({
+      ...{ code: "overloaded", retryAfterMs: 321 },
+      basis: { pinned: true, region: 60, "region-refused": true },
+    });
   });
 });
 
@@ -297,5 +300,11 @@ describe("the log", () => {
     expect(lines().at(-1)).toMatchObject({ "bert-edge": "overloaded", budget: 2_000, texts: 1 });
     end();
     await first;
+  });
+
+  it("has a line for an answer of the edge that is expected to be late", async () => {
+    const { embed } = await setUp({ regionMs: 2_000 });
+    expect(await embed(1_000)).toMatchObject({ tier: "edge", reason: "over-budget" });
+    expect(lines()).toMatchObject([{ "bert-edge": "edge", reason: "over-budget", budget: 1_000 }]);
   });
 });

@@ -51,7 +51,9 @@ export const devCommand = new Command("dev")
       log.done();
       await assertServable({ root, folder, name, targets });
       const { edgePort } = await import("./edge-port.ts");
-      const freePort = await edgePort(port, { chosen: command.getOptionValueSource("port") === "cli" });
+      const chosen = command.getOptionValueSource("port") === "cli";
+      // Preparing can take minutes. A port in use should not cost them.
+      if (chosen) await edgePort(port, { chosen });
 
       const artifact = await preparedArtifact({ root, folder, name, targets, onProgress: log.progress });
       const { startStack } = await import("./stack.ts");
@@ -59,7 +61,10 @@ export const devCommand = new Command("dev")
       const stack = await startStack({
         project: hasRegion ? project : { ...project, region: undefined },
         artifact,
-        port: freePort,
+        port: () => {
+          log.done();
+          return edgePort(port, { chosen });
+        },
         onStage: log.stage,
         onOutput: (service, line) => {
           if (verbose || serving) printNote(`[${service}] ${line}`.trimEnd());

@@ -22,8 +22,8 @@ export const DEV_VARS = ".dev.vars";
 export interface StackOptions {
   project: Project;
   artifact: PublishableArtifact;
-  /** Port of the edge. Default: any free port. */
-  port?: number;
+  /** Port of the edge, or a function that chooses it right before the edge starts. Default: any free port. */
+  port?: number | (() => Promise<number>);
   /** wrangler's folder of local state. Default: the one that stock `wrangler dev` uses. */
   state?: string;
   onStage?: (stage: string) => void;
@@ -59,13 +59,23 @@ export interface Stack {
  * @throws BertEdgeError `service_failed`, `package_missing`, and the errors of `publish`
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const { project, artifact, port, state = WRANGLER_STATE, onStage = () => {}, onOutput = () => {} } = options;
+  const {
+    project,
+    artifact,
+    port = freePort,
+    state = WRANGLER_STATE,
+    onStage = () => {},
+    onOutput = () => {},
+  } = options;
   const { root } = project;
   const { manifest } = artifact;
   const script = edgeScript(project, manifest.targets.edge?.engine ?? "wasm");
   const own = await developerVars(root);
   const ownKey = firstPlainKey(own["API_KEYS"] ?? "");
-  const [edgePort, regionPort] = [port ?? (await freePort()), await freePort()];
+  onStage("publish to the local R2");
+  const published = await publishToLocalR2(options);
+  // Preparing and publishing take minutes, in which another program could take a port that was free before.
+  const [edgePort, regionPort] = [typeof port === "number" ? port : await port(), await freePort()];
   const edge: Access = {
     url: `http://127.0.0.1:${edgePort}`,
     key: ownKey ?? crypto.randomUUID(),
@@ -131,8 +141,6 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   };
 
   try {
-    onStage("publish to the local R2");
-    const published = await publishToLocalR2(options);
     onStage(region ? "start edge and region" : "start edge");
     const services = await Promise.allSettled([
       startEdge(),

@@ -21,6 +21,8 @@ export interface ErrorDetails {
   index?: number | undefined;
   retryable?: boolean | undefined;
   retryAfterMs?: number | undefined;
+  requestId?: string | undefined;
+  decision?: string | undefined;
   cause?: unknown;
 }
 
@@ -38,6 +40,10 @@ export class BertEdgeClientError extends Error {
   declare readonly retryable: boolean;
   /** Milliseconds to wait before the next try, if the service said so. */
   declare readonly retryAfterMs: number | undefined;
+  /** The request's name in the logs of the edge and the region; undefined without a response. */
+  declare readonly requestId: string | undefined;
+  /** The figures behind a refusal, as in `RequestDetails`. */
+  declare readonly decision: string | undefined;
 
   constructor(message: string, details: ErrorDetails) {
     super(message, details);

@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
 import { findTargetHandler, isMiddleware } from "hono/utils/handler";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { Refused } from "../refusal.ts";
 import { keyOf } from "./api-key.ts";
 import { answerOf, type NotedAnswer } from "./note-answer.ts";
 import { traceOf } from "./request-id.ts";
@@ -52,6 +53,7 @@ function describe(c: Context, elapsedMs: number): RequestLine {
     key: keyOf(c)?.name,
     model: model && `${model}@${version}`,
     ...answer,
+    ...(c.error instanceof Refused && Object.keys(c.error.basis).length > 0 && { decision: c.error.basis }),
     elapsedMs,
     ...traceOf(c),
   };

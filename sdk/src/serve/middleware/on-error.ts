@@ -7,6 +7,7 @@ import { formatDecision } from "../format-decision.ts";
 import { Refused } from "../refusal.ts";
 import { dialectOf } from "../route-table.ts";
 import { errorFormats, type PublicError } from "./error-formats.ts";
+import { traceOf } from "./request-id.ts";
 
 /**
  * Errors of the deployment that may be temporary. The caller can try again, and the operator finds the cause in the
@@ -37,13 +38,14 @@ const CLIENT_CLOSED_REQUEST = 499;
 const RETRY_AFTER_MS = 1_000;
 
 /** Returns errors of the HTTP contract unchanged. Logs all other errors and hides their messages. */
-function toPublic(error: unknown): PublicError {
+function toPublic(error: unknown, c: Context): PublicError {
   if (error instanceof BertEdgeError && error.code in errorStatus) {
     const { message, hint, index, retryAfterMs } = error;
     const pause = error.code === "model_unavailable" ? RETRY_AFTER_MS : retryAfterMs;
     return { code: error.code as HttpErrorCode, message, hint, index, retryAfterMs: pause };
   }
-  console.error("bert-edge:", error);
+  const trace = traceOf(c);
+  console.error(trace ? `bert-edge: requestId=${trace.requestId}` : "bert-edge:", error);
   return error instanceof BertEdgeError && temporary.has(error.code)
     ? {
         code: "model_unavailable",
@@ -59,7 +61,7 @@ export function answerError(error: unknown, c: Context): Response {
   // The work was stopped because the caller has gone. Nobody reads the answer.
   if (c.req.raw.signal.aborted && !(error instanceof BertEdgeError))
     return new Response(null, { status: CLIENT_CLOSED_REQUEST });
-  const found = toPublic(error);
+  const found = toPublic(error, c);
   const { code, retryAfterMs } = found;
   const { status, body } = errorFormats[dialectOf(c.req.path)](found);
   if (retryAfterMs !== undefined) {

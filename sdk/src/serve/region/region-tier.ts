@@ -9,6 +9,7 @@ import { breaker as newBreaker } from "./breaker.ts";
 import { FP16_COSINE } from "./compare-golden.ts";
 import type { RegionQuestion, RegionReport } from "./dialects/dialect.ts";
 import type { ExpectedAnswer } from "./expected-answer.ts";
+import { logFailure } from "./log-failure.ts";
 import { goldenProof, type ProvableModel } from "./proof.ts";
 import { MAX_ERROR_BYTES, readRefusal } from "./read-refusal.ts";
 import { connectionFailed, regionConnection } from "./region-connection.ts";
@@ -188,7 +189,7 @@ export function connectRegion(options: ConnectOptions): RegionTier {
       const error =
         cause instanceof BertEdgeError ? cause : connectionFailed(connection, "did not answer a probe", cause);
       const isDown = countFailure(sent, PROBE_TIMEOUT_MS, cause);
-      if (isDown) console.error(`bert-edge: ${error.message} ${error.hint}`, error.cause ?? "");
+      if (isDown) logFailure(error);
     } finally {
       probingUntil = Number.NEGATIVE_INFINITY;
     }

@@ -1,5 +1,6 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { ExtraLoad } from "./extra-load.ts";
+import { logFailure } from "./log-failure.ts";
 import type { RegionTier } from "./region-tier.ts";
 
 /**
@@ -32,7 +33,7 @@ export function regions(tiers: readonly RegionTier[], extra: ExtraLoad): RegionT
         const remainingMs = query.deadline.remainingMs() ?? Number.POSITIVE_INFINITY;
         const isInTime = second !== undefined && second.predicted.ms <= remainingMs;
         if (!isInTime || options.hedge || !isOfTheRegion(error) || !extra.take()) throw error;
-        console.error(`bert-edge: ${error.message} Another region is asked.`, error.cause ?? "");
+        logFailure(error, { trace: query.trace, next: "Another region is asked." });
         return second.tier.ask(query, expected, options);
       }
     },

@@ -4,6 +4,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { CallDefaults, KeyWithDefaults } from "../call-defaults.ts";
 import { EmbedRequest } from "../contract/embed.ts";
 import { apiKey } from "../middleware/api-key.ts";
+import { requestCounter } from "../request-totals.ts";
 import type { CallTerms } from "../service.ts";
 import { readCall } from "./call.ts";
 
@@ -15,6 +16,7 @@ const unused = {
   models: [],
   memoryBytes: () => 0,
   queueMs: () => 0,
+  totals: requestCounter().totals,
 };
 
 interface Settings {

@@ -1,0 +1,43 @@
+import type { Figures } from "./contract/figures.ts";
+import type { Situation } from "./routing/decide.ts";
+
+/** Shorter times, in ms, are printed as 0.0. */
+const SHOWN_MS = 0.05;
+
+/**
+ * Names the figures of a situation on which a decision is based.
+ *
+ * @param budgetMs the whole budget of the request, in ms
+ */
+export function decisionFigures(situation: Situation, budgetMs: number | undefined): Figures {
+  const { remainingMs = 0, elapsedErrorMs, lostMs, pin, here, region } = situation;
+  const figures: Figures = {};
+  if (budgetMs !== undefined) {
+    figures.budget = budgetMs;
+    if (budgetMs - remainingMs >= SHOWN_MS) figures.used = budgetMs - remainingMs;
+    if (elapsedErrorMs >= SHOWN_MS) figures["arrival-error"] = elapsedErrorMs;
+    if (lostMs >= SHOWN_MS) figures.lost = lostMs;
+  }
+  if (pin) figures.pinned = true;
+  if (typeof here === "object") {
+    figures.wait = here.waitMs;
+    figures.compute = here.compute.ms;
+    figures.spread = here.compute.spreadMs;
+    if (here.cpuMs > here.cpuLimitMs) {
+      figures.cpu = here.cpuMs;
+      figures["cpu-limit"] = here.cpuLimitMs;
+    }
+    if (here.calls > 1) figures["several-calls"] = true;
+    if (here.delaysOthers) figures["others-late"] = true;
+    if (here.delaysFetches) figures["answers-late"] = true;
+  }
+  // The region does not count for a request that is pinned to this deployment.
+  if (pin === "here") return figures;
+  if (region === "down") figures["region-down"] = true;
+  else if (region !== "none") {
+    figures.region = region.ms;
+    if (region.spreadMs >= SHOWN_MS) figures["region-spread"] = region.spreadMs;
+    if (region.waitMs >= SHOWN_MS) figures["region-wait"] = region.waitMs;
+  }
+  return figures;
+}
