@@ -6,7 +6,7 @@ import { assertLoadable } from "../../runtime/assert-loadable.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { s3Publisher } from "../../storage/s3-publisher.ts";
 import { edgeScript, openProject } from "../dev/project.ts";
-import { readWranglerConfig } from "../wrangler.ts";
+import { assertWranglerFor, readWranglerConfig } from "../wrangler.ts";
 import { chooseAccount } from "./choose-account.ts";
 import type { DeployOptions } from "./deploy-project.ts";
 import { type DeploySecrets, readSecrets } from "./read-secrets.ts";
@@ -44,6 +44,7 @@ export async function prepareDeployment(names: DeploymentNames): Promise<Omit<De
   }
   const secrets = readSecrets(names.secrets);
   const project = openProject(root);
+  assertWranglerFor("deploy", root);
   const { path, name, account: configured, model, deployedBuckets } = readWranglerConfig(root);
   const config = relative(root, path);
   const bucket = deployedBuckets.get("MODELS");
