@@ -37,8 +37,11 @@ export interface ServiceOptions {
   args?: readonly string[];
   cwd: string;
   env?: Readonly<Record<string, string>>;
-  /** The service counts as started when `url` answers. If `status` is set, the answer must have this HTTP status. */
-  ready: { url: string; status?: number; withinMs: number };
+  /**
+   * The service counts as started when `url` answers. If `status` is set, the answer must have this HTTP status. With
+   * `absent`, the answer 404 ends the start with this error: waiting adds no route.
+   */
+  ready: { url: string; status?: number; withinMs: number; absent?: { message: string; hint: string } };
   /** Whether to restart the process when a file that it has imported changes. */
   watch?: boolean;
   /** Called with each line of the service's output. Log lines about requests to `ready.url` are left out. */
@@ -50,7 +53,7 @@ export interface ServiceOptions {
  *
  * @throws BertEdgeError `service_failed` when the process exits, its code has an error, or it does not answer in time.
  *   The message contains the last output of the process. If `ready.url` answers with an error that waiting does not
- *   change, such as `setting_invalid`, throws this error.
+ *   change, such as `setting_invalid`, throws this error; if it answers 404, `ready.absent`.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { name, script, args = [], cwd, env = {}, ready, watch = false, onOutput = () => {} } = options;
@@ -91,6 +94,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   for (;;) {
     const answer = await probe(ready);
     if (answer === "ready") break;
+    if (answer === "absent") {
+      await stop(STOP_FAILED_MS);
+      const { message = "", hint } = ready.absent ?? {};
+      throw new BertEdgeError("service_failed", message, { hint });
+    }
     if (answer !== "starting") {
       if (answer.code === "internal") await fail("answers every request with an error");
       await stop(STOP_FAILED_MS);
@@ -114,11 +122,16 @@ const nodeOptions = (script: string, watch: boolean): string[] => [
 ];
 
 /** Asks whether a service is ready. Returns the service's error if waiting does not change it. */
-async function probe({ url, status }: ServiceOptions["ready"]): Promise<"ready" | "starting" | BertEdgeClientError> {
+async function probe({
+  url,
+  status,
+  absent,
+}: ServiceOptions["ready"]): Promise<"ready" | "starting" | "absent" | BertEdgeClientError> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
     const body = await response.text();
     if (status === undefined || response.status === status) return "ready";
+    if (response.status === 404 && absent) return "absent";
     const error = responseError(response, body, []);
     return response.status < 500 || error.retryable ? "starting" : error;
   } catch {
