@@ -40,7 +40,7 @@ describe.each([
   let url: URL;
   beforeAll(async () => {
     expect(code).toContain(made.replace("()", "<Env>("));
-    worker = await start(code, { bindings: { API_KEY: "key", SEARCH_TOKEN: "token" } });
+    worker = await start(code, { bindings: { API_KEYS: "key", SEARCH_TOKEN: "token" } });
     url = await worker.ready;
   });
   afterAll(() => worker?.dispose());
