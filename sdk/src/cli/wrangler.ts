@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { addCommand } from "../artifact/add-command.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { packageFile, packageVersion } from "./package-file.ts";
@@ -87,6 +87,20 @@ export function assertWranglerFor(command: keyof typeof wranglerFor, root: strin
 export const findWranglerConfig = (root: string): string | undefined =>
   ["wrangler.json", "wrangler.jsonc", "wrangler.toml"].map((name) => join(root, name)).find((each) => existsSync(each));
 
+const isToml = (path: string) => path.endsWith(".toml");
+
+/** Says how to set the variable MODEL in a configuration file, in the file's own syntax. */
+export const modelSetting = (path: string, model: string): string =>
+  isToml(path)
+    ? `MODEL = "${model}" under [vars] in ${basename(path)}`
+    : `"MODEL": "${model}" under "vars" in ${basename(path)}`;
+
+/** Says how to bind a bucket in a configuration file, in the file's own syntax. */
+export const bucketSetting = (path: string, bucket: string): string =>
+  isToml(path)
+    ? `an [[r2_buckets]] section with binding = "MODELS" and bucket_name = "${bucket}" to ${basename(path)}`
+    : `{ "binding": "MODELS", "bucket_name": "${bucket}" } to the list "r2_buckets" in ${basename(path)}`;
+
 /**
  * Reads the project's configuration of wrangler.
  *
@@ -96,7 +110,7 @@ export const findWranglerConfig = (root: string): string | undefined =>
 export function readWranglerConfig(root: string): WranglerConfig {
   const path = findWranglerConfig(root);
   if (!path) {
-    throw new BertEdgeError("project_invalid", `${root} has no wrangler.toml.`, {
+    throw new BertEdgeError("project_invalid", `${root} has no wrangler.toml or wrangler.jsonc.`, {
       hint: "Run this command in the folder of your project. `npx create-bert-edge` makes a new project.",
     });
   }
