@@ -113,11 +113,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         url: `${edge.url}/ready`,
         status: 200,
         withinMs: START_MS,
-        absent: {
-          message:
-            "The Worker runs, but GET /ready answers 404: its routes are not those of createEdgeApp. `bert-edge dev` needs them at the root.",
+        absent: (status) => ({
+          message: `The Worker runs, but GET /ready answers ${status}: its routes are not those of createEdgeApp. \`bert-edge dev\` needs them at the root.`,
           hint: `Run this Worker with wrangler alone: \`npx bert-edge publish <artifact> --to r2-local:${project.bucket}\`, then \`npx wrangler dev\`.`,
-        },
+        }),
       },
     });
   };
@@ -139,10 +138,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         url: `${url}/ready`,
         status: 200,
         withinMs: START_MS,
-        absent: {
-          message: "The region runs, but GET /ready answers 404: its routes are not those of createRegionApp.",
+        absent: (status) => ({
+          message: `The region runs, but GET /ready answers ${status}: its routes are not those of createRegionApp.`,
           hint: `Serve the app of createRegionApp at the root, in ${script}.`,
-        },
+        }),
       },
     });
   };
