@@ -11,7 +11,7 @@ import { KEY_NAME, readEntry } from "./entry.ts";
 export function checkKeyList(keys: unknown): readonly ApiKey[] {
   if (!keys) return [];
   const isKey = (key: unknown) => typeof key === "string" || typeof (key as KeyWithDefaults | null)?.key === "string";
-  const unset = Array.isArray(keys) ? keys.findIndex((key) => key === undefined) : -1;
+  const unset = Array.isArray(keys) ? keys.indexOf(undefined) : -1;
   if (unset >= 0) {
     throw new BertEdgeError("setting_invalid", `Key ${unset} of the option keys is undefined. Is the secret set?`, {
       hint: "Set the secret that it comes from: in .dev.vars on this machine, deployed with `npx wrangler secret put <name>`.",
