@@ -164,6 +164,13 @@ describe("deploy", () => {
       "worker planned",
     ]);
     expect(steps[0]?.why).toBe("wrangler is not logged in to Cloudflare.");
+
+    // Only a dry run may leave the secrets out.
+    const without = (...more: string[]) =>
+      bertEdge(["deploy", "--model", artifact, "--json", ...more], { cwd: root, env });
+    const plan = JSON.parse((await without("--dry-run")).stdout) as { steps: { name: string; why?: string }[] };
+    expect(plan.steps.find(({ name }) => name === "secrets")?.why).toContain("There is no --secrets <file>");
+    expect((await without()).stderr).toContain("The option --secrets <file> is missing.");
     expect(dryRun.stderr).toContain("Not looked at: wrangler is not logged in");
   });
 });
@@ -306,6 +313,20 @@ describe("doctor", () => {
         ["model", "models/other", "note"],
       ]),
     );
+    // The Worker's code may name its model itself.
+    await rm(config);
+    const json = { name: "api", main: "functions/edge.ts", r2_buckets: [{ binding: "MODELS", bucket_name: "models" }] };
+    await writeFile(join(root, "wrangler.jsonc"), JSON.stringify(json));
+    const inCode = await doctor(root);
+    expect(inCode.code).toBe(0);
+    expect(inCode.report.findings.filter(({ check }) => check === "model")).toEqual([
+      expect.objectContaining({
+        level: "note",
+        where: "wrangler.jsonc",
+        fix: 'Add "MODEL": "<name of the model>" under "vars" in wrangler.jsonc.',
+      }),
+    ]);
+    await rm(join(root, "wrangler.jsonc"));
     await writeFile(config, `${settings.replace("functions/edge.ts", "functions/gone.ts")}\n[limits]\ncpu_ms = 50\n`);
     const { code, report } = await doctor(root);
     expect([code, report.ok]).toEqual([1, false]);

@@ -379,6 +379,19 @@ describe("a running stack", () => {
     await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
   });
 
+  it("says at once that a Worker has other routes than those of createEdgeApp", async () => {
+    const project = await userProject();
+    onTestFinished(() => project.remove());
+    const worker = 'export default { fetch: () => new Response("no route", { status: 404 }) };\n';
+    await writeFile(join(project.root, "functions/edge.ts"), worker);
+    const starting = startStack({ project: openProject(project.root), artifact: await openFolder(artifact) });
+    await expect(starting).rejects.toMatchObject({
+      code: "service_failed",
+      message: expect.stringMatching(/^The Worker runs, but GET \/ready answers 404/),
+      hint: expect.stringContaining("--to r2-local:bert-edge-models"),
+    });
+  });
+
   it.each([
     ["a module that does not exist", 'import "./nowhere.ts";', 'Could not resolve "./nowhere.ts"'],
     ["a syntax error", "const a = = 1;", 'Unexpected "="'],

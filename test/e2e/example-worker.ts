@@ -28,15 +28,23 @@ import simd from "bert-edge/kernels/simd.wasm";
 import { settings as shared } from "./functions/edge-settings.ts";
 ${code.replace(/declare const (\w+): EdgeAppOptions<\w+>;/, "const $1 = { ...shared, engine: engine({ relaxed, simd }) };")}`;
 
-/** Prepares a small model named bert-edge-mini, and starts Workers whose bucket MODELS has it. */
-export function exampleWorkers() {
+interface ExampleModel {
+  name: string;
+  /** Writes the folder of the model. */
+  write(folder: string): Promise<void>;
+}
+
+/** Prepares a small model, an encoder named bert-edge-mini by default, and starts Workers whose bucket MODELS has it. */
+export function exampleWorkers(
+  { name, write }: ExampleModel = { name: "bert-edge-mini", write: writePreparableCheckpoint },
+) {
   let folder: string;
   let artifact: Awaited<ReturnType<typeof openFolder>>;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "bert-edge-example-"));
     const [model, out] = [join(folder, "checkpoint"), join(folder, "artifact")];
-    await writePreparableCheckpoint(model);
-    await prepare({ model, out, name: "bert-edge-mini", targets: ["edge"] });
+    await write(model);
+    await prepare({ model, out, name, targets: ["edge"] });
     artifact = await openFolder(out);
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));

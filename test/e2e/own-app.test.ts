@@ -15,8 +15,8 @@ const start = exampleWorkers();
 
 describe("the Worker in the package's README", () => {
   it("compares two texts for callers with a key", async () => {
-    const code = exampleOf("sdk/README.md", "createEdgeApp<").replace('"my-model"', '"bert-edge-mini"');
-    const worker = await start(code, { bindings: { API_KEYS: "key" } });
+    const code = exampleOf("sdk/README.md", "createEdgeApp<");
+    const worker = await start(code, { bindings: { MODEL: "bert-edge-mini", API_KEYS: "key" } });
     onTestFinished(() => worker.dispose());
     const similarity = async (query: string, key: string) => {
       const url = new URL(`/v1/similar?${query}`, await worker.ready);
@@ -40,7 +40,7 @@ describe.each([
   let url: URL;
   beforeAll(async () => {
     expect(code).toContain(made.replace("()", "<Env>("));
-    worker = await start(code, { bindings: { API_KEY: "key", SEARCH_TOKEN: "token" } });
+    worker = await start(code, { bindings: { API_KEYS: "key", SEARCH_TOKEN: "token" } });
     url = await worker.ready;
   });
   afterAll(() => worker?.dispose());

@@ -1,5 +1,6 @@
 import type { Miniflare } from "miniflare";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { writePreparableClassifier } from "../fixtures/classifier-case.ts";
 import { workerModules } from "../fixtures/worker-modules.ts";
 import { exampleOf, exampleWorkers, withOptions } from "./example-worker.ts";
 
@@ -28,6 +29,10 @@ export default {};
 `;
 
 const start = exampleWorkers();
+const startClassifier = exampleWorkers({
+  name: "distilbert-sst-2",
+  write: (folder) => writePreparableClassifier(folder, ["NEGATIVE", "POSITIVE"]),
+});
 const authorization = "Bearer key";
 
 /** Starts a Worker before the tests of a block. */
@@ -42,6 +47,28 @@ function running(make: () => Promise<Miniflare>): (path: string, init?: RequestI
 }
 
 const edgeVariables = { MODEL: "bert-edge-mini", API_KEYS: "key" };
+
+describe("the recipe for a Worker of your own", () => {
+  const send = running(async () => startClassifier(exampleOf("docs/recipes.md", "classifyCall(["), {}));
+  const classify = (body: string) => send("/", { method: "POST", body });
+
+  it("answers with the labels of a text, best first, and cuts one that is too long", async () => {
+    for (const text of ["a fine day", "a fine day ".repeat(1_000)]) {
+      const response = await classify(text);
+      expect(response.status).toBe(200);
+      const scores = (await response.json()) as { label: string; score: number }[];
+      expect(scores.map(({ label }) => label).sort()).toEqual(["NEGATIVE", "POSITIVE"]);
+      const [first = 0, second = 0] = scores.map(({ score }) => score);
+      expect(first).toBeGreaterThanOrEqual(second);
+      expect(first + second).toBeCloseTo(1, 5);
+    }
+  });
+
+  it("says what is wrong with an empty text", async () => {
+    const response = await classify("");
+    expect([response.status, await response.json()]).toEqual([400, { error: "Input 0 is empty." }]);
+  });
+});
 
 describe("the recipe for Vectorize", () => {
   const send = running(async () =>
@@ -108,7 +135,7 @@ describe("an app with a route of its own, for those who come from Workers AI", (
   );
 
   it("embeds in process", async () => {
-    const vector = (await (await send("/mine")).json()) as number[];
+    const vector = (await (await send("/v1/mine")).json()) as number[];
     expect(Math.hypot(...vector)).toBeCloseTo(1, 5);
   });
 });

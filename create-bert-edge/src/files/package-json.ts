@@ -2,9 +2,9 @@ import root from "../../../package.json" with { type: "json" };
 import sdk from "../../../sdk/package.json" with { type: "json" };
 import { modelName, type Project } from "../project.ts";
 
-const { wrangler, "onnxruntime-node": ortNode } = sdk.peerDependencies;
+const { "onnxruntime-node": ortNode } = sdk.peerDependencies;
 const { hono, "@hono/node-server": nodeServer } = root.dependencies;
-const { typescript, "@types/node": nodeTypes, esbuild, osls } = root.devDependencies;
+const { typescript, "@types/node": nodeTypes, esbuild, osls, wrangler } = root.devDependencies;
 
 /** Makes package.json. All versions come from this repository. */
 export function packageJson(project: Project): string {
@@ -34,7 +34,7 @@ export function packageJson(project: Project): string {
       "@types/node": nodeTypes,
       ...(hasRegion && { esbuild }),
       typescript,
-      wrangler,
+      wrangler: `^${wrangler}`,
     },
   };
   return `${JSON.stringify(manifest, null, 2)}\n`;

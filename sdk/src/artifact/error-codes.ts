@@ -97,7 +97,7 @@ export const errorCodes = {
     fix: "Prepare the model again, or deploy the version of bert-edge that prepared it.",
   },
   package_missing: {
-    when: "An optional package is not installed.",
+    when: "An optional package is not installed, or it is too old.",
     fix: "Run the command that the hint names.",
   },
   pairs_unsupported: {

@@ -4,7 +4,7 @@ import { BertEdgeError } from "../artifact/error.ts";
 import { r2Publisher, type WritableR2Bucket } from "../storage/r2-publisher.ts";
 import type { ManagedStore } from "../storage/store.ts";
 import { disposableFolder } from "./disposable-folder.ts";
-import { readWranglerConfig, requireWrangler, WRANGLER_STATE } from "./wrangler.ts";
+import { bucketSetting, readWranglerConfig, requireWrangler, WRANGLER_STATE } from "./wrangler.ts";
 
 interface LocalR2Options {
   /** The project's folder. */
@@ -56,6 +56,6 @@ export async function openProjectBucket(root: string, bucket: string): Promise<L
     hint:
       bound.length > 0
         ? `Publish to one of its buckets: ${bound.map((name) => `r2-local:${name}`).join(", ")}.`
-        : "Add an [[r2_buckets]] section with this bucket_name.",
+        : `Add ${bucketSetting(path, bucket)}.`,
   });
 }

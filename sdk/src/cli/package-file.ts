@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type OptionalPackage, packageMissing } from "../artifact/optional-package.ts";
 
@@ -14,3 +14,11 @@ export function packageFile(root: string, name: OptionalPackage, file: string): 
     if (folder === dirname(folder)) throw packageMissing(name);
   }
 }
+
+/**
+ * Returns the version of an installed package; undefined if its package.json has none.
+ *
+ * @throws BertEdgeError `package_missing`
+ */
+export const packageVersion = (root: string, name: OptionalPackage): string | undefined =>
+  (JSON.parse(readFileSync(packageFile(root, name, "package.json"), "utf8")) as { version?: string }).version;

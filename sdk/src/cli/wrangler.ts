@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { addCommand } from "../artifact/add-command.ts";
 import { BertEdgeError } from "../artifact/error.ts";
-import { packageFile } from "./package-file.ts";
+import { packageFile, packageVersion } from "./package-file.ts";
 
 type Wrangler = Pick<typeof import("wrangler"), "getPlatformProxy" | "unstable_readConfig">;
 
@@ -55,9 +56,50 @@ export function requireWrangler(root: string): Wrangler {
   }
 }
 
+/**
+ * Lowest version of wrangler for each command: the first with `dev --env-file`, and the first with `whoami --json`.
+ * `publish --to r2-local:…` needs no more than the peer range.
+ */
+export const wranglerFor = { dev: "4.28.0", deploy: "4.65.0" } as const;
+
+/** Returns the commands that a version of wrangler is too old for. */
+export function commandsWithout(version: string): (keyof typeof wranglerFor)[] {
+  const number = ([major = 0, minor = 0]: number[]) => major * 1_000 + minor;
+  const parsed = (text: string) => number(text.split(".").map(Number));
+  return (["dev", "deploy"] as const).filter((command) => parsed(version) < parsed(wranglerFor[command]));
+}
+
+/**
+ * Checks that the project's wrangler is new enough for a command.
+ *
+ * @throws BertEdgeError `package_missing`
+ */
+export function assertWranglerFor(command: keyof typeof wranglerFor, root: string): void {
+  const version = packageVersion(root, "wrangler");
+  if (version === undefined || !commandsWithout(version).includes(command)) return;
+  const needs = `\`bert-edge ${command}\` needs wrangler ${wranglerFor[command]} or newer`;
+  throw new BertEdgeError("package_missing", `${needs}, and ${version} is installed.`, {
+    hint: `Update it with: ${addCommand("wrangler@latest")}`,
+  });
+}
+
 /** Returns the path of the project's configuration of wrangler; undefined if there is none. */
 export const findWranglerConfig = (root: string): string | undefined =>
   ["wrangler.json", "wrangler.jsonc", "wrangler.toml"].map((name) => join(root, name)).find((each) => existsSync(each));
+
+const isToml = (path: string) => path.endsWith(".toml");
+
+/** Says how to set the variable MODEL in a configuration file, in the file's own syntax. */
+export const modelSetting = (path: string, model: string): string =>
+  isToml(path)
+    ? `MODEL = "${model}" under [vars] in ${basename(path)}`
+    : `"MODEL": "${model}" under "vars" in ${basename(path)}`;
+
+/** Says how to bind a bucket in a configuration file, in the file's own syntax. */
+export const bucketSetting = (path: string, bucket: string): string =>
+  isToml(path)
+    ? `an [[r2_buckets]] section with binding = "MODELS" and bucket_name = "${bucket}" to ${basename(path)}`
+    : `{ "binding": "MODELS", "bucket_name": "${bucket}" } to the list "r2_buckets" in ${basename(path)}`;
 
 /**
  * Reads the project's configuration of wrangler.
@@ -68,7 +110,7 @@ export const findWranglerConfig = (root: string): string | undefined =>
 export function readWranglerConfig(root: string): WranglerConfig {
   const path = findWranglerConfig(root);
   if (!path) {
-    throw new BertEdgeError("project_invalid", `${root} has no wrangler.toml.`, {
+    throw new BertEdgeError("project_invalid", `${root} has no wrangler.toml or wrangler.jsonc.`, {
       hint: "Run this command in the folder of your project. `npx create-bert-edge` makes a new project.",
     });
   }

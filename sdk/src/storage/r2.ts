@@ -22,8 +22,8 @@ export function r2Store(bucket: R2Bucket, { prefix: folder = "", timeoutMs }: R2
   return readingCheckedKeys({
     name: prefix ? `r2(${prefix})` : "r2",
     publishHint:
-      "Publish the model with `bert-edge publish <artifact> --to r2-local:<bucket>` if this is `wrangler dev`, or with " +
-      `\`--to s3://<bucket>/${prefix}\` if it is deployed.`,
+      "Publish the model: `npx bert-edge publish <artifact> --to r2-local:<bucket>` if this is `wrangler dev`, or " +
+      `\`--to s3://<bucket>/${prefix}\` if it is deployed. <bucket> is bucket_name of the R2 binding.`,
     timeoutMs,
     open: async (key) => (await bucket.get(prefix + key))?.body,
   });

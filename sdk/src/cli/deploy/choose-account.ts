@@ -19,6 +19,6 @@ export function chooseAccount(accounts: readonly Account[] | undefined, wished: 
   if (only && others.length === 0) return only.id;
   const names = accounts.map(({ id, name }) => `${id} (${name})`).join(", ");
   throw new BertEdgeError("login_missing", `There are several Cloudflare accounts: ${names || "none"}.`, {
-    hint: "Once: set account_id in wrangler.toml, or the variable CLOUDFLARE_ACCOUNT_ID. Nothing was changed.",
+    hint: "Once: set account_id in wrangler's configuration, or the variable CLOUDFLARE_ACCOUNT_ID. Nothing was changed.",
   });
 }

@@ -23,7 +23,8 @@ export interface DeployOptions extends RunStepsOptions {
   /** The bucket, or what a dry run misses to open it. */
   readonly store: WritableStore | BertEdgeError;
   readonly artifact: PublishableArtifact;
-  readonly secrets: DeploySecrets;
+  /** Undefined in a dry run without a file of secrets. */
+  readonly secrets: DeploySecrets | undefined;
   readonly wrangler: WranglerCalls;
   /** Undefined if the deployment has no region, or one that is deployed elsewhere. */
   readonly region: RegionDeployment | undefined;
@@ -35,6 +36,8 @@ export interface Deployed {
   readonly url: string | undefined;
 }
 
+type Secrets = Readonly<Record<string, string>>;
+
 /** Secrets of a Worker that signs its requests to a region on AWS. */
 const SIGNING = ["REGION_AWS_ACCESS_KEY_ID", "REGION_AWS_SECRET_ACCESS_KEY"];
 
@@ -44,7 +47,8 @@ const SIGNING = ["REGION_AWS_ACCESS_KEY_ID", "REGION_AWS_SECRET_ACCESS_KEY"];
  * @throws BertEdgeError `deploy_failed`, `login_missing` when the edge has no keys for the region, and the errors of `publish`
  */
 export async function deployProject(options: DeployOptions): Promise<Deployed> {
-  const { root, config, worker, account, bucket, store, artifact, secrets, wrangler } = options;
+  const { root, config, worker, account, bucket, store, artifact, wrangler } = options;
+  const secrets: Secrets = options.secrets ?? {};
   const known = await knownDeployment(root, { worker, account });
   const region = options.region && regionSteps(options.region, artifact, known);
   /** Undefined if a dry run could not look. */
@@ -78,8 +82,9 @@ export async function deployProject(options: DeployOptions): Promise<Deployed> {
       ...(region?.steps ?? []),
       {
         name: "secrets",
-        what: `set the Worker's secrets ${[...Object.keys(secrets), ...(region ? ["REGION_URL"] : [])].join(", ")}, unless they are set`,
+        what: `set the Worker's secrets ${[...Object.keys(options.secrets ?? { API_KEYS: "" }), ...(region ? ["REGION_URL"] : [])].join(", ")}, unless they are set`,
         async isDone() {
+          if (!options.secrets) throw secretsMissing();
           const there = await wrangler.secretNames();
           const stack = region?.stack();
           missing = Object.fromEntries(Object.entries(secrets).filter(([name]) => !there.includes(name)));
@@ -115,13 +120,16 @@ export async function deployProject(options: DeployOptions): Promise<Deployed> {
 }
 
 /** The secrets by which the Worker reaches the region. They must be those of the region, so they replace older ones. */
-const regionSecrets = ({ url }: RegionStack, { REGION_KEY = "" }: DeploySecrets) => ({ REGION_URL: url, REGION_KEY });
+const regionSecrets = ({ url }: RegionStack, { REGION_KEY = "" }: Secrets) => ({ REGION_URL: url, REGION_KEY });
 
-const accessOf = (stack: RegionStack, secrets: DeploySecrets): string =>
+const accessOf = (stack: RegionStack, secrets: Secrets): string =>
   createHash("sha256")
     .update(JSON.stringify(regionSecrets(stack, secrets)))
     .digest("hex")
     .slice(0, 12);
+
+const secretsMissing = () =>
+  new BertEdgeError("login_missing", "There is no --secrets <file>, which also says whether there is a region.");
 
 const signingMissing = ({ user }: RegionStack) =>
   new BertEdgeError("login_missing", `The edge has no keys to sign requests to the region with.`, {

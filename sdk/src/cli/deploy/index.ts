@@ -8,7 +8,7 @@ import type { StepState } from "./run-steps.ts";
 
 interface Options {
   model: string;
-  secrets: string;
+  secrets?: string;
   endpoint?: string;
   dryRun?: true;
   json?: true;
@@ -23,9 +23,9 @@ interface DeployReport extends Deployed {
 export const deployCommand = new Command("deploy")
   .description("deploy bucket, model, region, secrets and Worker; then check them. A second run does only what is left")
   .requiredOption("--model <artifact>", "artifact folder")
-  .requiredOption(
+  .option(
     "--secrets <file>",
-    "file of lines NAME=value: API_KEYS, REGION_KEY for the region of serverless.yml, and REGION_URL for one elsewhere",
+    "file of lines NAME=value: API_KEYS, REGION_KEY for the region of serverless.yml, and REGION_URL for one elsewhere. Required, except with --dry-run",
   )
   .option("--endpoint <url>", "S3 endpoint of the bucket (default: R2 of the account)")
   .option(
@@ -39,14 +39,15 @@ export const deployCommand = new Command("deploy")
       "\ncredentials of AWS. Secrets that the Worker has are not replaced, apart from those of that region: change one with" +
       "\n`npx wrangler secret put`.",
   )
-  .action(async ({ model, secrets, endpoint, json, ...options }: Options) => {
+  .action(async ({ model, secrets, endpoint, json, ...options }: Options, command: Command) => {
     const dryRun = options.dryRun ?? false;
+    if (secrets === undefined && !dryRun) command.error("required option '--secrets <file>' not specified");
     const { prepareDeployment } = await import("./prepare-deployment.ts");
     const { deployProject } = await import("./deploy-project.ts");
     const { costLine, deployCost } = await import("./deploy-cost.ts");
     const deployment = await prepareDeployment({ root: process.cwd(), model, secrets, endpoint, dryRun });
     // The check needs a key, which hashes do not give. A missing one is an error before anything changes.
-    const key = dryRun ? "" : (firstPlainKey(deployment.secrets.API_KEYS) ?? readApiKey(undefined));
+    const key = dryRun ? "" : (firstPlainKey(deployment.secrets?.API_KEYS ?? "") ?? readApiKey(undefined));
     const { steps, url } = await deployProject({
       ...deployment,
       dryRun,

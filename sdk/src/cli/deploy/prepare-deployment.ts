@@ -6,7 +6,7 @@ import { assertLoadable } from "../../runtime/assert-loadable.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { s3Publisher } from "../../storage/s3-publisher.ts";
 import { edgeScript, openProject } from "../dev/project.ts";
-import { readWranglerConfig } from "../wrangler.ts";
+import { assertWranglerFor, modelSetting, readWranglerConfig } from "../wrangler.ts";
 import { chooseAccount } from "./choose-account.ts";
 import type { DeployOptions } from "./deploy-project.ts";
 import { type DeploySecrets, readSecrets } from "./read-secrets.ts";
@@ -19,8 +19,8 @@ interface DeploymentNames {
   readonly root: string;
   /** Artifact folder. */
   readonly model: string;
-  /** File of secrets. */
-  readonly secrets: string;
+  /** File of secrets. Only a dry run may leave it out. */
+  readonly secrets: string | undefined;
   readonly endpoint: string | undefined;
   /** A dry run needs no login: its steps then say what they could not look at. */
   readonly dryRun: boolean;
@@ -42,8 +42,9 @@ export async function prepareDeployment(names: DeploymentNames): Promise<Omit<De
       hint: "Prepare the model again with --targets edge.",
     });
   }
-  const secrets = readSecrets(names.secrets);
+  const secrets = names.secrets === undefined ? undefined : readSecrets(names.secrets);
   const project = openProject(root);
+  assertWranglerFor("deploy", root);
   const { path, name, account: configured, model, deployedBuckets } = readWranglerConfig(root);
   const config = relative(root, path);
   const bucket = deployedBuckets.get("MODELS");
@@ -53,18 +54,20 @@ export async function prepareDeployment(names: DeploymentNames): Promise<Omit<De
     });
   }
   if (model !== artifact.manifest.name) {
-    throw new BertEdgeError("project_invalid", `${path} serves the model ${model}, not ${artifact.manifest.name}.`, {
-      hint: `Set MODEL = "${artifact.manifest.name}" under [vars] in ${config}.`,
+    const fault =
+      model === undefined ? "has no variable MODEL" : `serves the model ${model}, not ${artifact.manifest.name}`;
+    throw new BertEdgeError("project_invalid", `${path} ${fault}.`, {
+      hint: `Set ${modelSetting(path, artifact.manifest.name)}, and read it in the Worker: model: (env) => env.MODEL.`,
     });
   }
   const wrangler = wranglerCalls({
     root,
     script: edgeScript(project, edge.engine),
-    secrets: Object.values(secrets),
+    secrets: Object.values(secrets ?? {}),
   });
   const accounts = await wrangler.accounts();
   const account = orMissing(dryRun, () => chooseAccount(accounts, configured ?? process.env["CLOUDFLARE_ACCOUNT_ID"]));
-  const region = await regionOf(root, artifact, secrets, dryRun);
+  const region = secrets && (await regionOf(root, artifact, secrets, dryRun));
   const common = { root, config, worker: name, bucket, artifact, secrets, region };
   if (account instanceof BertEdgeError) {
     return { ...common, account: "", store: account, wrangler: withoutLogin(wrangler, account) };

@@ -44,6 +44,8 @@ export const devCommand = new Command("dev")
       const root = process.cwd();
       const { openProject } = await import("./project.ts");
       const project = openProject(root);
+      const { assertWranglerFor } = await import("../wrangler.ts");
+      assertWranglerFor("dev", root);
       const targets: TargetName[] = project.region ? ["edge", ...regionalTargets()] : ["edge"];
       const { assertServable, localModel, preparedArtifact } = await import("./prepared.ts");
       const log = stageLog();

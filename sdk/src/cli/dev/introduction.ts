@@ -1,3 +1,4 @@
+import { BertEdgeError } from "../../artifact/error.ts";
 import type { Manifest } from "../../artifact/manifest.ts";
 import { exampleFor } from "./example.ts";
 import { DEV_VARS, type Stack } from "./stack.ts";
@@ -7,7 +8,11 @@ const SHOWN = 200;
 /** Timeout of the request, in ms. The model is loaded for it. */
 const TIMEOUT_MS = 60_000;
 
-/** Sends one request to the edge. Returns a text with the edge's URL and key, a command that sends the same request, and the answer. */
+/**
+ * Sends one request to the edge. Returns a text with the edge's URL and key, a command that sends the same request, and the answer.
+ *
+ * @throws BertEdgeError `service_failed` if the Worker has other routes
+ */
 export async function introduction({ edge, keyIsNew, published }: Stack, manifest: Manifest): Promise<string> {
   const { url, key } = edge;
   const { path, body } = exampleFor(manifest);
@@ -19,6 +24,11 @@ export async function introduction({ edge, keyIsNew, published }: Stack, manifes
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   const answer = await response.text();
+  if (!response.headers.get("content-type")?.startsWith("application/json")) {
+    throw new BertEdgeError("service_failed", `The Worker runs, but POST ${path} answers no JSON.`, {
+      hint: "Export an app of createEdgeApp at the root, or run the Worker with wrangler alone.",
+    });
+  }
   return [
     `${published.name}@${published.version} is served at ${url}. The API key is ${key}.`,
     ...(keyIsNew

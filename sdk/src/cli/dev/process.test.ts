@@ -108,6 +108,23 @@ describe("startService", () => {
     });
   });
 
+  it.each([404, 400])(
+    "stops waiting for a service that answers %d, and says that it has no such route",
+    async (status) => {
+      const folder = await temporaryFolder();
+      const port = await freePort();
+      await writeFile(
+        join(folder, "service.mjs"),
+        `import { createServer } from "node:http";
+      createServer((_, response) => response.writeHead(${status}).end()).listen(${port}, "127.0.0.1");`,
+      );
+      const absent = (answered: number) => ({ message: `It answers ${answered}.`, hint: "Add it." });
+      const ready = { url: `http://127.0.0.1:${port}/ready`, status: 200, withinMs: 60_000, absent };
+      const starting = startService({ name: "edge", script: "service.mjs", cwd: folder, ready });
+      await expect(starting).rejects.toMatchObject({ code: "service_failed", ...absent(status) });
+    },
+  );
+
   describe("while the service answers with errors", () => {
     /** Starts a service that prints each request, and answers with these errors, one after the other. Then it is ready. */
     async function startFailing(errors: readonly object[], lines: string[] = []) {

@@ -30,6 +30,12 @@ export interface Service {
   stop(): Promise<void>;
 }
 
+/** Says that a service does not have the route of `ready`. */
+interface AbsentRoute {
+  message: string;
+  hint: string;
+}
+
 export interface ServiceOptions {
   name: string;
   /** A JavaScript or TypeScript file. It runs with the same Node.js as this process. */
@@ -37,8 +43,11 @@ export interface ServiceOptions {
   args?: readonly string[];
   cwd: string;
   env?: Readonly<Record<string, string>>;
-  /** The service counts as started when `url` answers. If `status` is set, the answer must have this HTTP status. */
-  ready: { url: string; status?: number; withinMs: number };
+  /**
+   * The service counts as started when `url` answers. If `status` is set, the answer must have this HTTP status. With
+   * `absent`, an answer such as 404 ends the start with this error: waiting adds no route.
+   */
+  ready: { url: string; status?: number; withinMs: number; absent?: (status: number) => AbsentRoute };
   /** Whether to restart the process when a file that it has imported changes. */
   watch?: boolean;
   /** Called with each line of the service's output. Log lines about requests to `ready.url` are left out. */
@@ -50,7 +59,7 @@ export interface ServiceOptions {
  *
  * @throws BertEdgeError `service_failed` when the process exits, its code has an error, or it does not answer in time.
  *   The message contains the last output of the process. If `ready.url` answers with an error that waiting does not
- *   change, such as `setting_invalid`, throws this error.
+ *   change, such as `setting_invalid`, throws this error; if it answers 404, that of `ready.absent`.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { name, script, args = [], cwd, env = {}, ready, watch = false, onOutput = () => {} } = options;
@@ -92,6 +101,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const answer = await probe(ready);
     if (answer === "ready") break;
     if (answer !== "starting") {
+      if (!(answer instanceof Error)) {
+        await stop(STOP_FAILED_MS);
+        throw new BertEdgeError("service_failed", answer.message, { hint: answer.hint });
+      }
       if (answer.code === "internal") await fail("answers every request with an error");
       await stop(STOP_FAILED_MS);
       throw new BertEdgeError(answer.code as ErrorCode, `${name} cannot start: ${answer.message}`, {
@@ -114,12 +127,17 @@ const nodeOptions = (script: string, watch: boolean): string[] => [
 ];
 
 /** Asks whether a service is ready. Returns the service's error if waiting does not change it. */
-async function probe({ url, status }: ServiceOptions["ready"]): Promise<"ready" | "starting" | BertEdgeClientError> {
+async function probe({
+  url,
+  status,
+  absent,
+}: ServiceOptions["ready"]): Promise<"ready" | "starting" | AbsentRoute | BertEdgeClientError> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
     const body = await response.text();
     if (status === undefined || response.status === status) return "ready";
     const error = responseError(response, body, []);
+    if (absent && response.status >= 400 && response.status < 500 && !error.retryable) return absent(response.status);
     return response.status < 500 || error.retryable ? "starting" : error;
   } catch {
     return "starting";

@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Target } from "../../artifact/manifest.ts";
 import { packageFile } from "../package-file.ts";
-import { readWranglerConfig } from "../wrangler.ts";
+import { bucketSetting, readWranglerConfig } from "../wrangler.ts";
 
 /** A folder with the functions that users deploy. */
 export interface Project {
@@ -40,7 +40,7 @@ export function openProject(root: string): Project {
   const bucket = buckets.get("MODELS");
   if (!bucket) {
     throw new BertEdgeError("project_invalid", `${path} has no R2 binding named MODELS.`, {
-      hint: 'Add an [[r2_buckets]] section with binding = "MODELS". The Worker reads its model from there.',
+      hint: `Add ${bucketSetting(path, "my-models")}. The Worker reads its model from there.`,
     });
   }
   const region = existsSync(join(root, REGION)) ? REGION : undefined;

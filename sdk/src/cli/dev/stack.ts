@@ -119,7 +119,15 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         "--show-interactive-dev-session=false",
       ],
       env: { WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false" },
-      ready: { url: `${edge.url}/ready`, status: 200, withinMs: START_MS },
+      ready: {
+        url: `${edge.url}/ready`,
+        status: 200,
+        withinMs: START_MS,
+        absent: (status) => ({
+          message: `The Worker runs, but GET /ready answers ${status}: its routes are not those of createEdgeApp. \`bert-edge dev\` needs them at the root.`,
+          hint: `Run this Worker with wrangler alone: \`npx bert-edge publish <artifact> --to r2-local:${project.bucket}\`, then \`npx wrangler dev\`.`,
+        }),
+      },
     });
   };
 
@@ -136,7 +144,15 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         API_KEYS: key,
         PROVIDERS: process.env["PROVIDERS"] ?? "cpu",
       },
-      ready: { url: `${url}/ready`, status: 200, withinMs: START_MS },
+      ready: {
+        url: `${url}/ready`,
+        status: 200,
+        withinMs: START_MS,
+        absent: (status) => ({
+          message: `The region runs, but GET /ready answers ${status}: its routes are not those of createRegionApp.`,
+          hint: `Serve the app of createRegionApp at the root, in ${script}.`,
+        }),
+      },
     });
   };
 

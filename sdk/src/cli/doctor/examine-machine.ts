@@ -1,12 +1,11 @@
-import { createRequire } from "node:module";
-import { join } from "node:path";
 import { addCommand } from "../../artifact/add-command.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { type OptionalPackage, purposes } from "../../artifact/optional-package.ts";
 import type { Provider } from "../../runtime/engine/ort-node/index.ts";
 import { hasRelaxedSimd } from "../../runtime/engine/wasm/load/relaxed-simd.ts";
 import { type Finding, findingsOf } from "../finding.ts";
-import { packageFile } from "../package-file.ts";
+import { packageVersion } from "../package-file.ts";
+import { commandsWithout, wranglerFor } from "../wrangler.ts";
 
 const providers: readonly Provider[] = ["cpu", "cuda", "tensorrt", "webgpu"];
 
@@ -45,14 +44,18 @@ export async function examineMachine(root: string, machine: MachineFacts): Promi
 function examinePackage(root: string, name: OptionalPackage, purpose: string): Finding {
   const { ok, note } = findingsOf("package", name);
   const version = versionOf(root, name);
+  const commands = name === "wrangler" && version !== undefined ? commandsWithout(version) : [];
+  if (commands.length > 0) {
+    const needs = commands.map((command) => `\`bert-edge ${command}\` needs ${wranglerFor[command]} or newer.`);
+    return { ...note(`Version ${version} is installed. ${needs.join(" ")}`), fix: addCommand("wrangler@latest") };
+  }
   if (version !== undefined) return ok(`Version ${version} is installed.`);
   return { ...note(`It is not installed. bert-edge needs it ${purpose}.`), fix: addCommand(name) };
 }
 
 function versionOf(root: string, name: OptionalPackage): string | undefined {
   try {
-    const path = packageFile(root, name, "package.json");
-    return (createRequire(join(root, "package.json"))(path) as { version: string }).version;
+    return packageVersion(root, name);
   } catch (error) {
     if (error instanceof BertEdgeError && error.code === "package_missing") return undefined;
     throw error;

@@ -6,7 +6,7 @@ import { openProject } from "../dev/project.ts";
 import { DEV_VARS } from "../dev/stack.ts";
 import { type Finding, findingsOf } from "../finding.ts";
 import { FREE_PLAN_MS, PAID_PLAN_MS } from "../workers-plan.ts";
-import type { WranglerConfig } from "../wrangler.ts";
+import { modelSetting, type WranglerConfig } from "../wrangler.ts";
 import { attempt } from "./attempt.ts";
 import { type CpuLimitSetting, cpuLimitSetting } from "./cpu-limit-setting.ts";
 
@@ -25,9 +25,9 @@ export async function examineProject(root: string, config: WranglerConfig): Prom
     attempt("cpu-limit", SETTINGS, () => examineCpuLimit(root, config)),
     attempt("keys", DEV_VARS, () => examineKeys(root)),
     attempt("page", name, () => examinePage(root, config)),
-    ...modelsOf(config).map((model) => attempt("model", join("models", model), () => examineModel(root, model))),
+    ...modelsOf(config).map((model) => attempt("model", join("models", model), () => examineModel(root, model, name))),
   ];
-  return [...(await Promise.all(examined)).flat(), ...missingModel(config)];
+  return [...(await Promise.all(examined)).flat(), ...missingModel(config, name)];
 }
 
 /** Compares `cpuLimitMs`, which the edge reckons with, with the limit that Cloudflare applies. */
@@ -76,8 +76,8 @@ function examinePage(root: string, { assets, path }: WranglerConfig): Finding[] 
     existsSync(join(folder, "index.html"))
       ? ok("The Worker shows it at `/`.")
       : broken(
-          "The folder of [assets] has no index.html.",
-          "Install the project's packages, or remove [assets] from wrangler.toml.",
+          "The folder of the assets has no index.html.",
+          `Install the project's packages, or remove the assets from ${relative(root, path)}.`,
         ),
   ];
 }
@@ -89,19 +89,20 @@ const modelsOf = ({ model = "" }: WranglerConfig): string[] =>
     .map((name) => name.trim())
     .filter((name) => name !== "");
 
-function missingModel(config: WranglerConfig): Finding[] {
+/** The Worker's code can name its model itself, but `deploy` and this command read the variable. */
+function missingModel(config: WranglerConfig, name: string): Finding[] {
   if (modelsOf(config).length > 0) return [];
-  const { broken } = findingsOf("model", "models");
-  return [broken("wrangler.toml has no MODEL under [vars].", 'Add MODEL = "<name of the model>" under [vars].')];
+  const what = "It has no variable MODEL, so no artifact was examined. `bert-edge deploy` needs it.";
+  return [{ ...findingsOf("model", name).note(what), fix: `Add ${modelSetting(config.path, "<name of the model>")}.` }];
 }
 
 /** Examines the artifact in models/<name>, where `create-bert-edge` puts it. */
-async function examineModel(root: string, name: string): Promise<Finding> {
+async function examineModel(root: string, name: string, config: string): Promise<Finding> {
   const folder = join("models", name);
   const { ok, note, broken } = findingsOf("model", folder);
   if (!existsSync(join(root, folder, "manifest.json"))) {
     return note(
-      "There is no artifact of the model that wrangler.toml names. The deployed Worker reads it from its bucket.",
+      `There is no artifact of the model that ${config} names. The deployed Worker reads it from its bucket.`,
     );
   }
   const { manifest, measurements } = await openFolder(join(root, folder));

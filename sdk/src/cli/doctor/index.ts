@@ -42,7 +42,10 @@ async function projectConfig(
   if (findWranglerConfig(root) === undefined) {
     const { note } = findingsOf("project", "this folder");
     report([
-      { ...note("It has no wrangler.toml, so only the machine was examined."), fix: "npx create-bert-edge my-api" },
+      {
+        ...note("It has no wrangler.toml or wrangler.jsonc, so only the machine was examined."),
+        fix: "npx create-bert-edge my-api",
+      },
     ]);
     return undefined;
   }

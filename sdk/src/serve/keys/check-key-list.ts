@@ -11,6 +11,12 @@ import { KEY_NAME, readEntry } from "./entry.ts";
 export function checkKeyList(keys: unknown): readonly ApiKey[] {
   if (!keys) return [];
   const isKey = (key: unknown) => typeof key === "string" || typeof (key as KeyWithDefaults | null)?.key === "string";
+  const unset = Array.isArray(keys) ? keys.indexOf(undefined) : -1;
+  if (unset >= 0) {
+    throw new BertEdgeError("setting_invalid", `Key ${unset} of the option keys is undefined. Is the secret set?`, {
+      hint: "Set the secret that it comes from: in .dev.vars on this machine, deployed with `npx wrangler secret put <name>`.",
+    });
+  }
   if (!Array.isArray(keys) || !keys.every(isKey)) {
     throw invalid("is not a list of keys", 'Give a list, for example env.API_KEYS?.split(",") ?? [].');
   }

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
 import { memoryStore } from "../../storage/memory.ts";
+import { checkKeyList } from "./check-key-list.ts";
 import { keyRing } from "./key-ring.ts";
 import { keysFromEnv } from "./keys-from-env.ts";
 import { keysFromStore } from "./keys-from-store.ts";
@@ -64,6 +65,18 @@ describe("parseKeys", () => {
   ])("refuses %s, and shows no key", (text) => {
     expect(() => parseKeys(text)).toThrow(
       expect.objectContaining({ code: "setting_invalid", message: expect.not.stringContaining("topsecret") }),
+    );
+  });
+});
+
+describe("checkKeyList", () => {
+  it("asks for the secret of a key that is undefined", () => {
+    expect(() => checkKeyList([undefined])).toThrow(
+      expect.objectContaining({
+        code: "setting_invalid",
+        message: "Key 0 of the option keys is undefined. Is the secret set?",
+        hint: expect.stringMatching(/\.dev\.vars.*wrangler secret put/),
+      }),
     );
   });
 });
