@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { parseJson } from "../../artifact/parse-json.ts";
 import { emptyPrefix } from "./hashed-prefix.ts";
 import { jobChanged } from "./job-changed.ts";
+import { nextJournalOf } from "./job-files.ts";
 import { writing } from "./writing.ts";
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -70,6 +71,6 @@ export async function readJournal(path: string, settings: JobSettings): Promise<
 
 /** Replaces the journal. A process that is killed meanwhile leaves the old one or the new one. */
 export async function writeJournal(path: string, journal: Journal): Promise<void> {
-  await writing(path, writeFile(`${path}.tmp`, `${JSON.stringify(journal)}\n`, { flush: true }));
-  await writing(path, rename(`${path}.tmp`, path));
+  await writing(path, writeFile(nextJournalOf(path), `${JSON.stringify(journal)}\n`, { flush: true }));
+  await writing(path, rename(nextJournalOf(path), path));
 }

@@ -196,4 +196,11 @@ describe("runBatch", () => {
     expect(done.at(-1)).toBe(new TextEncoder().encode(input).length);
     expect(done).toEqual(done.toSorted((a, b) => a - b));
   });
+
+  it("keeps a file with the name of the rejected records that no journal describes", async () => {
+    const file = out.replace(".jsonl", ".rejected.jsonl");
+    await writeFile(file, "precious\n");
+    await expect(run()).rejects.toMatchObject({ code: "job_changed", message: expect.stringContaining(file) });
+    expect(await readFile(file, "utf8")).toBe("precious\n");
+  });
 });
