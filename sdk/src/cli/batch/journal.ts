@@ -6,7 +6,7 @@ import { jobChanged } from "./job-changed.ts";
 import { nextJournalOf } from "./job-files.ts";
 import { writing } from "./writing.ts";
 
-const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const Prefix = v.object({ bytes: Count, sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)) });
 
 const Settings = v.object({
@@ -21,7 +21,7 @@ const Settings = v.object({
 /** What the results of a job depend on, apart from its input. */
 export type JobSettings = v.InferOutput<typeof Settings>;
 
-const JournalSchema = v.object({
+const Fields = v.object({
   journal: v.literal(1),
   settings: Settings,
   /** What was read, and what was written for it. */
@@ -32,6 +32,21 @@ const JournalSchema = v.object({
   /** Whether the input was read to its end. */
   complete: v.boolean(),
 });
+
+/** A line has a byte or more, also in the files of the results. */
+const JournalSchema = v.pipe(
+  Fields,
+  v.check(
+    ({ counts, input, output, rejected }) =>
+      counts.records === counts.embedded + counts.rejected &&
+      counts.records <= counts.lines &&
+      counts.truncated <= counts.embedded &&
+      counts.lines <= input.bytes &&
+      counts.embedded <= output.bytes &&
+      counts.rejected <= rejected.bytes,
+    "its counts contradict each other or the sizes of the files",
+  ),
+);
 
 /** How far a job has come. */
 export type Journal = v.InferOutput<typeof JournalSchema>;
