@@ -1,4 +1,4 @@
-import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/fixtures/temporary-folder.ts";
@@ -36,6 +36,16 @@ describe("assertUsable", () => {
     for (const path of ["file", "file/api"]) {
       expect(() => assertUsable(join(folder, path))).toThrow(
         expect.objectContaining({ code: "folder_unusable", message: expect.stringContaining("ENOTDIR") }),
+      );
+    }
+  });
+
+  it("refuses a link to nothing, and a folder below it", async () => {
+    const link = join(await temporaryFolder(), "link");
+    await symlink(`${link}-target`, link);
+    for (const path of [link, join(link, "api")]) {
+      expect(() => assertUsable(path)).toThrow(
+        expect.objectContaining({ code: "folder_unusable", message: expect.stringContaining("ENOENT") }),
       );
     }
   });

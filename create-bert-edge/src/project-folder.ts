@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, readdirSync } from "node:fs";
+import { accessSync, constants, lstatSync, readdirSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { ScaffoldError } from "./scaffold-error.ts";
 
@@ -54,7 +54,8 @@ function entriesOf(folder: string): string[] {
   }
 }
 
+/** A link to nothing exists: no folder can be made in its place. */
 function nearestExisting(path: string): string {
   const parent = dirname(path);
-  return existsSync(path) || path === parent ? path : nearestExisting(parent);
+  return path === parent || lstatSync(path, { throwIfNoEntry: false }) ? path : nearestExisting(parent);
 }

@@ -1,2 +1,8 @@
+/** What no shell acts on inside of double quotes, which cmd.exe knows too. */
+const QUOTABLE = /^[\w./\\:@+ -]*[\w./:@+ -]$/;
+
 /** Writes a path as it is typed in a shell: in quotes if it contains a space or another special character. */
-export const shellPath = (path: string): string => (/^[\w./\\:@+-]+$/.test(path) ? path : `"${path}"`);
+export function shellPath(path: string): string {
+  if (/^[\w./\\:@+-]+$/.test(path)) return path;
+  return QUOTABLE.test(path) ? `"${path}"` : `'${path.replaceAll("'", "'\\''")}'`;
+}

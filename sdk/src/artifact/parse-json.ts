@@ -1,9 +1,10 @@
 import * as v from "valibot";
 import { BertEdgeError } from "./error.ts";
 import type { ErrorCode } from "./error-codes.ts";
+import { printable } from "./printable.ts";
 
-/** Shortens a key or value for a message: it can be as long as the document. */
-const shorten = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
+/** Shortens a key or value for a message: it can be as long as the document, and have any characters. */
+const shorten = (text: string): string => printable(text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
 /**
  * Parses `text` as JSON and checks it against a schema.

@@ -37,12 +37,12 @@ const signs: Readonly<Record<Level, string>> = { ok: "✓", note: "·", broken: 
 
 const colours = { ok: "green", note: "dim", broken: "red" } as const;
 
-/** Describes a finding in a few lines, for a stream. */
-export function findingLines({ check, level, where, what, fix }: Finding, stream: NodeJS.WriteStream): string[] {
+/** Describes a finding in a few lines, for a stream. The sign before them is coloured. */
+export function findingLines(
+  { check, level, where, what, fix }: Finding,
+  stream: NodeJS.WriteStream,
+): [text: string, sign: string] {
   const [first = "", ...others] = wrapped(`${check}, ${where}: ${what}`, COLUMNS - 2, 3);
-  return [
-    `${colour(colours[level], signs[level], stream)} ${first}`,
-    ...others,
-    ...(fix === undefined ? [] : wrapped(`fix: ${fix}`, COLUMNS - 2, 5).map((line) => `  ${line}`)),
-  ];
+  const fixes = fix === undefined ? [] : wrapped(`fix: ${fix}`, COLUMNS - 2, 5).map((line) => `  ${line}`);
+  return [[` ${first}`, ...others, ...fixes].join("\n"), colour(colours[level], signs[level], stream)];
 }

@@ -56,6 +56,25 @@ describe("inspectDeployment", () => {
     });
   });
 
+  it.each(["http://user:pass@edge.test", "http://edge.test/?key=pass", "http://edge.test#pass", "https://pass@"])(
+    "neither asks nor shows %s",
+    async (url) => {
+      const send = vi.fn(deployment());
+      const error = await inspectDeployment(url, { key: undefined, fetch: send }).catch((refusal) => refusal);
+      expect(error).toMatchObject({ code: "setting_invalid" });
+      expect(`${error.message} ${error.hint} ${error.cause}`).not.toContain("pass");
+      expect(send).not.toHaveBeenCalled();
+    },
+  );
+
+  it("stops a body without an end", async () => {
+    const pull = (controller: ReadableStreamDefaultController) => controller.enqueue(new Uint8Array(65_536));
+    const send: typeof fetch = async () => new Response(new ReadableStream({ pull }));
+    await expect(inspectDeployment("http://edge.test", { key: "k", fetch: send })).rejects.toMatchObject({
+      code: "service_failed",
+    });
+  });
+
   it("gives up in time, also between two tries", async () => {
     const send: typeof fetch = async () => failing(503, "model_unavailable", { "retry-after-ms": "50000" });
     await expect(inspectDeployment("http://edge.test", { key: "k", fetch: send, timeoutMs: 20 })).rejects.toMatchObject(

@@ -2,12 +2,15 @@ import * as v from "valibot";
 import { BertEdgeError } from "../artifact/error.ts";
 import { responseError } from "../client/response-error.ts";
 import { withRetries } from "../client/with-retries.ts";
+import { boundedText } from "../storage/bounded-text.ts";
 import { KEY_VARIABLE } from "./api-key.ts";
 
 /** Time for all requests together, in ms. A cold deployment loads its model for the first one. */
 const TIMEOUT_MS = 60_000;
 /** Tries after an answer that may be another one soon, such as that of a deployment that loads its model. */
 const MAX_RETRIES = 4;
+/** Bytes of a body that is read. Lists of models are much smaller. */
+const MAX_BODY_BYTES = 1e6;
 
 const Info = v.looseObject({
   model_id: v.string(),
@@ -50,7 +53,8 @@ export interface InspectDeploymentOptions {
 /**
  * Asks a deployment what it serves. Asks again for a while if it cannot answer yet.
  *
- * @throws BertEdgeError `service_failed` if it does not answer, or is not bert-edge; `setting_invalid` if it refuses the key
+ * @throws BertEdgeError `service_failed` if it does not answer, or is not bert-edge; `setting_invalid` if it refuses the key,
+ *   or if the URL has a user name or a query
  * @throws BertEdgeClientError what the deployment answers in any other case
  */
 export async function inspectDeployment(
@@ -58,6 +62,12 @@ export async function inspectDeployment(
   { key, keyFile, timeoutMs = TIMEOUT_MS, fetch: send = fetch }: InspectDeploymentOptions,
 ): Promise<InspectedDeployment> {
   const base = url.replace(/\/+$/, "");
+  const bare = withoutSecrets(url);
+  if (bare !== url) {
+    throw new BertEdgeError("setting_invalid", `The URL has more than an address: a user name, or a query.`, {
+      hint: `Give ${bare} alone, and an API key in ${KEY_VARIABLE} or with --key-file <file>.`,
+    });
+  }
   if (!URL.canParse(base)) throw notDeployed(url, "this is not a complete URL");
   const signal = AbortSignal.timeout(timeoutMs);
   const silent = (cause: unknown) => notDeployed(url, "it does not answer", cause);
@@ -65,7 +75,7 @@ export async function inspectDeployment(
     const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
     try {
       const response = await send(`${base}${path}`, { headers, redirect: "manual", signal });
-      return { response, body: await response.text() };
+      return { response, body: (await boundedText(response, MAX_BODY_BYTES)) ?? "" };
     } catch (cause) {
       throw silent(cause);
     }
@@ -97,6 +107,9 @@ export async function inspectDeployment(
     artifacts: pointer.ok,
   };
 }
+
+/** Removes what can be a secret: user name and password, query and fragment. Works on text that is no valid URL, too. */
+const withoutSecrets = (url: string): string => url.replace(/[?#].*$/s, "").replace(/^([^/]*\/\/)[^/]*@/, "$1");
 
 function keyRefused(url: string, key: string | undefined, keyFile: string | undefined): BertEdgeError {
   if (key === undefined) {

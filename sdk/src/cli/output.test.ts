@@ -28,6 +28,19 @@ describe("the output streams", () => {
     expect(out).toBe('result\n{\n  "a": 1\n}\n');
     expect(err).toMatch(/^note\n\nError: no\n/);
   });
+
+  it("carry no control characters of what they print", () => {
+    const text = "\x1b[2Jname\x9b";
+    printResult(text);
+    printJson({ text });
+    printNote(text);
+    printError(new BertEdgeError("internal", text, { hint: text, cause: new Error(text) }));
+    printError(new UnavailableError(text, { code: text }));
+    printError(new TypeError(text));
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: it finds them.
+    expect((out + err).match(/\x1b\[2J|[\x7f-\x9f]/)).toBeNull();
+    expect(err.match(/\\x1b\[2Jname\\x9b/g)).toHaveLength(7);
+  });
 });
 
 describe("printError", () => {

@@ -1,12 +1,22 @@
 import { BertEdgeError } from "../artifact/error.ts";
+import { printable, printableJson } from "../artifact/printable.ts";
 import { BertEdgeClientError } from "../client/errors/bert-edge-client-error.ts";
 import { colour } from "./colour.ts";
 import { explanationOf } from "./explanations.ts";
 
 /** stdout carries only the result. Progress and notes go to stderr. */
-export const printJson = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
-export const printResult = (line: string): void => void process.stdout.write(`${line}\n`);
-export const printNote = (line: string): void => void process.stderr.write(`${line}\n`);
+export const printJson = (value: unknown): void =>
+  void process.stdout.write(`${printableJson(JSON.stringify(value, null, 2))}\n`);
+
+/**
+ * Prints text, with its control characters made visible.
+ *
+ * @param sign our own text before it, such as a coloured sign, which is printed as it is
+ */
+export const printResult = (text: string, sign = ""): void => void process.stdout.write(`${sign}${printable(text)}\n`);
+
+/** Prints text as `printResult` does, on stderr. */
+export const printNote = (text: string, sign = ""): void => void process.stderr.write(`${sign}${printable(text)}\n`);
 
 const isOurs = (error: unknown): error is BertEdgeError | BertEdgeClientError =>
   error instanceof BertEdgeError || error instanceof BertEdgeClientError;
@@ -18,7 +28,7 @@ export function printError(error: unknown): void {
     printNote("  This is a bug in bert-edge: report it with the lines above.\n  More: bert-edge explain internal");
     return;
   }
-  printNote(`\n${colour("red", `Error ${error.code}:`, process.stderr)} ${error.message}`);
+  printNote(` ${error.message}`, `\n${colour("red", `Error ${printable(error.code)}:`, process.stderr)}`);
   if (error.hint) printNote(`  ${error.hint}`);
   if (error.cause instanceof Error) printNote(`  caused by ${rootCause(error.cause).message}`);
   if (explanationOf(error.code)) printNote(`  More: bert-edge explain ${error.code}`);

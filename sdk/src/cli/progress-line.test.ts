@@ -31,6 +31,11 @@ it("logLine names work, percent, elapsed and remaining time, as far as they are 
 });
 
 describe("terminalLine", () => {
+  it("shows control characters of names", () => {
+    const line = terminalLine({ name: "file\x1b[2J", detail: "\x9b", fraction: undefined, elapsedMs: 0 }, 120);
+    expect(line).toMatch(/^… file\\x1b\[2J +\\x9b, 0 s$/);
+  });
+
   const state = { name: "observe activations", fraction: 0.25, elapsedMs: 10_000 };
 
   it("has a bar that fills from the left", () => {

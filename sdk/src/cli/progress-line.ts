@@ -1,3 +1,5 @@
+import { printable } from "../artifact/printable.ts";
+
 /** What a progress line shows. */
 export interface ProgressState {
   readonly name: string;
@@ -42,11 +44,12 @@ export function logLine(state: ProgressState): string {
  * wraps cannot be written over.
  */
 export function terminalLine(state: ProgressState, columns: number): string {
+  const [name, detail] = [printable(state.name), state.detail && printable(state.detail)];
   const done = Math.round((state.fraction ?? 0) * BAR_WIDTH);
   const bar = state.fraction === undefined ? "" : `${"█".repeat(done)}${"░".repeat(BAR_WIDTH - done)} `;
-  const tail = `${bar}${[percentOf(state), state.detail, ...timesOf(state)].filter(Boolean).join(", ")}`;
+  const tail = `${bar}${[percentOf(state), detail, ...timesOf(state)].filter(Boolean).join(", ")}`;
   const width = Math.min(NAME_WIDTH, columns - tail.length - "… ".length - 2);
-  return shortened(`… ${shortened(state.name, Math.max(width, MIN_NAME_WIDTH)).padEnd(width)} ${tail}`, columns - 1);
+  return shortened(`… ${shortened(name, Math.max(width, MIN_NAME_WIDTH)).padEnd(width)} ${tail}`, columns - 1);
 }
 
 const percentOf = ({ fraction }: ProgressState): string =>

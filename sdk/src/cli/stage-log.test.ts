@@ -88,7 +88,7 @@ describe("stageLog, while a stage runs", () => {
       "… measure 0 s⌫",
       "… measure 1 s⌫",
       "… measure ██████████░░░░░░░░░░ 50 %, 2 s, 2 s left⌫",
-      "✓ measure 2.0 s⌫\n",
+      "⌫✓ measure 2.0 s\n",
     ]);
   });
 });

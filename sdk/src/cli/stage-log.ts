@@ -59,8 +59,8 @@ export function stageLog(): StageLog {
     if (!current) return;
     clearInterval(current.timer);
     const seconds = ((performance.now() - current.start) / 1000).toFixed(1);
-    const [begin, end] = isTTY ? ["\r", DELETE_LINE] : ["", ""];
-    printNote(`${begin}${colour("green", "✓", process.stderr)} ${current.name.padEnd(NAME_WIDTH)} ${seconds} s${end}`);
+    const sign = `${isTTY ? `\r${DELETE_LINE}` : ""}${colour("green", "✓", process.stderr)}`;
+    printNote(` ${current.name.padEnd(NAME_WIDTH)} ${seconds} s`, sign);
     current = undefined;
   }
   function stage(name: string): void {

@@ -24,6 +24,21 @@ describe("hubModel", () => {
     expect(hubModel(text)).toEqual({ name, revision, file });
   });
 
+  it.each([
+    `${name}@../../../../tmp/zz`,
+    `${name}@..`,
+    `${name}@a/./b`,
+    `${name}@/etc`,
+    `${name}@a\\..\\b`,
+    `${name}@C:x`,
+    `${name}@..%2F..%2Fzz`,
+    `${page}/tree/..%2F..%2Fzz`,
+    `${page}/blob/main/../../x.onnx`,
+    `${page}/blob/main/..%2F..%2Fx.onnx`,
+  ])("refuses %s, which leads out of a folder", (text) => {
+    expect(() => hubModel(text)).toThrow(expect.objectContaining({ code: "hub_model_missing" }));
+  });
+
   it.each(["model", "./nowhere/model", "../nowhere/model", "/nowhere/model", "nowhere/a/b", "https://example.com/a/b"])(
     "takes %s for a path",
     (path) => {

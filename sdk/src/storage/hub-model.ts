@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { BertEdgeError } from "../artifact/error.ts";
+import { isInnerPath } from "./inner-path.ts";
 
 const NAME = "(?<name>[\\w-][\\w.-]*/[\\w-][\\w.-]*)";
 const ID = new RegExp(`^${NAME}(?:@(?<revision>[^@]+))?$`);
@@ -20,10 +22,12 @@ export interface HubModel {
 /**
  * Recognizes a model of the Hugging Face Hub: `organization/model`, `organization/model@revision`, or the address of its
  * page. Returns undefined for everything else, and if the organization's name is a folder here: then it is a path.
+ *
+ * @throws BertEdgeError `hub_model_missing` if the revision or the file cannot exist, because it leads out of a folder
  */
 export function hubModel(text: string): HubModel | undefined {
   const page = PAGE.exec(text)?.groups;
-  if (page) return { ...named(page), file: page["file"]?.endsWith(".onnx") ? decoded(page["file"]) : undefined };
+  if (page) return { ...named(page), file: page["file"]?.endsWith(".onnx") ? inner(page["file"], "file") : undefined };
   const id = ID.exec(text)?.groups;
   if (id?.["name"] === undefined || existsSync(resolve(id["name"], ".."))) return undefined;
   return { ...named(id), file: undefined };
@@ -35,7 +39,19 @@ export function hubPageOf(path: string): string | undefined {
   return name && `https://huggingface.co/${name}`;
 }
 
-const named = ({ name = "", revision = "main" }: NodeJS.Dict<string>) => ({ name, revision: decoded(revision) });
+const named = ({ name = "", revision = "main" }: NodeJS.Dict<string>) => ({
+  name,
+  revision: inner(revision, "revision"),
+});
+
+/** Decodes a part of a URL that becomes a path in the cache. */
+function inner(text: string, what: string): string {
+  const path = decoded(text);
+  if (isInnerPath(path)) return path;
+  throw new BertEdgeError("hub_model_missing", `${JSON.stringify(path)} cannot be a ${what} of a model on the Hub.`, {
+    hint: "Give a branch, a tag or a commit, such as org/model@main, or the address of a file on the Hub.",
+  });
+}
 
 /** Decodes a part of a URL. Text that is not valid stays as it is. */
 function decoded(text: string): string {

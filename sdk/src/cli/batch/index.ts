@@ -43,7 +43,8 @@ export const batchCommand = new Command("batch")
   )
   .action(async (input: string, out: string, { model: folder, engine: wished, threads, json, ...options }: Options) => {
     const { assertWritable } = await import("../../compile/files/output-file.ts");
-    await assertWritable(out);
+    const { jobFiles } = await import("./job-files.ts");
+    for (const file of jobFiles(out)) await assertWritable(file);
     const { inputFile } = await import("./input-file.ts");
     const { name: inputName, size, pieces } = inputFile(input, out);
     const { engineOnThisMachine } = await import("../../local/engines.ts");

@@ -1,5 +1,6 @@
-import { createReadStream, realpathSync, statSync } from "node:fs";
+import { type BigIntStats, createReadStream, fstatSync, statSync } from "node:fs";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { jobFiles } from "./job-files.ts";
 
 /** Bytes that are read at a time. */
 const PIECE_BYTES = 1 << 20;
@@ -19,26 +20,42 @@ export interface InputFile {
  *
  * @param path path of a file or a pipe, or `-` for stdin
  * @param out path of the results
- * @throws BertEdgeError `data_missing`; `setting_invalid` when the results would replace the input
+ * @throws BertEdgeError `data_missing`; `setting_invalid` when the job would replace or delete the input
  */
 export function inputFile(path: string, out: string): InputFile {
-  if (path === "-") return { name: "stdin", size: undefined, pieces: () => readable(process.stdin, "stdin") };
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (!found || found.isDirectory()) {
+  const name = path === "-" ? "stdin" : path;
+  const found = path === "-" ? statOfStdin() : statSync(path, { throwIfNoEntry: false, bigint: true });
+  if (path !== "-" && (!found || found.isDirectory())) {
     throw new BertEdgeError("data_missing", `${path} is not a file.`, {
       hint: 'Give a JSONL file with a line {"id": "…", "text": "…"} for each text, or - for stdin.',
     });
   }
-  if (statSync(out, { throwIfNoEntry: false }) && realpathSync(path) === realpathSync(out)) {
-    throw new BertEdgeError("setting_invalid", `${out} is the input and the output.`, {
-      hint: "Name another output file.",
-    });
+  const replaced = found && jobFiles(out).find((file) => isFile(file, found));
+  if (replaced !== undefined) {
+    const what =
+      replaced === out ? "the input and the output" : `the input, and a file that belongs to the output ${out}`;
+    throw new BertEdgeError("setting_invalid", `${replaced} is ${what}.`, { hint: "Name another output file." });
   }
   return {
-    name: path,
-    size: found.isFile() ? found.size : undefined,
-    pieces: () => readable(createReadStream(path, { highWaterMark: PIECE_BYTES }), path),
+    name,
+    size: path !== "-" && found?.isFile() ? Number(found.size) : undefined,
+    pieces: () => readable(path === "-" ? process.stdin : createReadStream(path, { highWaterMark: PIECE_BYTES }), name),
   };
+}
+
+/** Describes stdin. Undefined if the process has none. */
+function statOfStdin(): BigIntStats | undefined {
+  try {
+    return fstatSync(0, { bigint: true });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a path leads to this file, also through links. */
+function isFile(path: string, { dev, ino }: BigIntStats): boolean {
+  const found = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return found?.dev === dev && found.ino === ino;
 }
 
 async function* readable(stream: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {

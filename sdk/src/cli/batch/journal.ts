@@ -3,9 +3,10 @@ import * as v from "valibot";
 import { parseJson } from "../../artifact/parse-json.ts";
 import { emptyPrefix } from "./hashed-prefix.ts";
 import { jobChanged } from "./job-changed.ts";
+import { nextJournalOf } from "./job-files.ts";
 import { writing } from "./writing.ts";
 
-const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const Prefix = v.object({ bytes: Count, sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)) });
 
 const Settings = v.object({
@@ -20,7 +21,7 @@ const Settings = v.object({
 /** What the results of a job depend on, apart from its input. */
 export type JobSettings = v.InferOutput<typeof Settings>;
 
-const JournalSchema = v.object({
+const Fields = v.object({
   journal: v.literal(1),
   settings: Settings,
   /** What was read, and what was written for it. */
@@ -31,6 +32,21 @@ const JournalSchema = v.object({
   /** Whether the input was read to its end. */
   complete: v.boolean(),
 });
+
+/** A line has a byte or more, also in the files of the results. */
+const JournalSchema = v.pipe(
+  Fields,
+  v.check(
+    ({ counts, input, output, rejected }) =>
+      counts.records === counts.embedded + counts.rejected &&
+      counts.records <= counts.lines &&
+      counts.truncated <= counts.embedded &&
+      counts.lines <= input.bytes &&
+      counts.embedded <= output.bytes &&
+      counts.rejected <= rejected.bytes,
+    "its counts contradict each other or the sizes of the files",
+  ),
+);
 
 /** How far a job has come. */
 export type Journal = v.InferOutput<typeof JournalSchema>;
@@ -70,6 +86,6 @@ export async function readJournal(path: string, settings: JobSettings): Promise<
 
 /** Replaces the journal. A process that is killed meanwhile leaves the old one or the new one. */
 export async function writeJournal(path: string, journal: Journal): Promise<void> {
-  await writing(path, writeFile(`${path}.tmp`, `${JSON.stringify(journal)}\n`, { flush: true }));
-  await writing(path, rename(`${path}.tmp`, path));
+  await writing(path, writeFile(nextJournalOf(path), `${JSON.stringify(journal)}\n`, { flush: true }));
+  await writing(path, rename(nextJournalOf(path), path));
 }

@@ -196,4 +196,26 @@ describe("runBatch", () => {
     expect(done.at(-1)).toBe(new TextEncoder().encode(input).length);
     expect(done).toEqual(done.toSorted((a, b) => a - b));
   });
+
+  it("keeps a file with the name of the rejected records that no journal describes", async () => {
+    const file = out.replace(".jsonl", ".rejected.jsonl");
+    await writeFile(file, "precious\n");
+    await expect(run()).rejects.toMatchObject({ code: "job_changed", message: expect.stringContaining(file) });
+    expect(await readFile(file, "utf8")).toBe("precious\n");
+  });
+
+  it.each([
+    { records: 1e308 },
+    { lines: 2 ** 53 },
+    { lines: 1_000_000 },
+    { records: 1_999, embedded: 1_999 },
+    { truncated: 1_999 },
+    { rejected: 1_000_000, records: 1_000_000 },
+  ])("refuses a journal with the counts %j", async (wrong) => {
+    await run();
+    const file = out.replace(".jsonl", ".journal.json");
+    const journal = JSON.parse(await readFile(file, "utf8"));
+    await writeFile(file, JSON.stringify({ ...journal, counts: { ...journal.counts, ...wrong } }));
+    await expect(run()).rejects.toMatchObject({ code: "job_changed", message: expect.stringContaining("counts") });
+  });
 });

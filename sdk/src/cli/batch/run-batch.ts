@@ -4,6 +4,7 @@ import { type ChunkModel, embedChunk } from "../../bulk/embed-chunk.ts";
 import { addCounts, type RecordCounts } from "../../bulk/record-counts.ts";
 import { openHashedFile } from "./hashed-file.ts";
 import { jobChanged } from "./job-changed.ts";
+import { journalFileOf, rejectedFileOf } from "./job-files.ts";
 import { firstJournal, type JobSettings, type Journal, readJournal, writeJournal } from "./journal.ts";
 import { readChunks } from "./read-chunks.ts";
 import { writing } from "./writing.ts";
@@ -38,9 +39,6 @@ export interface BatchReport {
   /** Records of earlier runs, which were not embedded again. */
   readonly resumed: number;
 }
-
-export const rejectedFileOf = (out: string): string => `${out.replace(/\.jsonl$/, "")}.rejected.jsonl`;
-export const journalFileOf = (out: string): string => `${out.replace(/\.jsonl$/, "")}.journal.json`;
 
 /**
  * Embeds the records of a JSONL file into another one. A run with the same options continues where an earlier one was
@@ -92,13 +90,16 @@ export async function runBatch(options: BatchOptions): Promise<BatchReport> {
 async function startingPoint(path: string, { out, settings, restart }: BatchOptions): Promise<Journal> {
   const found = restart ? undefined : await readJournal(path, settings);
   if (found) return found;
-  const bytes = await stat(out).then(
-    ({ size }) => size,
-    () => 0,
-  );
-  if (bytes > 0 && !restart) throw jobChanged(`${out} exists, and there is no ${path} that says how it was written.`);
+  const replaced = [out, rejectedFileOf(out)];
+  for (const file of restart ? [] : replaced) {
+    const bytes = await stat(file).then(
+      ({ size }) => size,
+      () => 0,
+    );
+    if (bytes > 0) throw jobChanged(`${file} exists, and there is no ${path} that says how it was written.`);
+  }
   const first = firstJournal(settings);
   await writeJournal(path, first);
-  for (const file of [out, rejectedFileOf(out)]) await writing(file, rm(file, { force: true }));
+  for (const file of replaced) await writing(file, rm(file, { force: true }));
   return first;
 }

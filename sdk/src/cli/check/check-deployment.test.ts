@@ -185,6 +185,23 @@ describe("a broken deployment", () => {
     expect(brokenOf(await check(send))).toEqual(["reached: GET /ready"]);
   });
 
+  it("is one that leads to another address, which is not asked", async () => {
+    const asked: (RequestInit | undefined)[] = [];
+    const report = await check(async (_, init) => {
+      asked.push(init);
+      return new Response(null, { status: 302, headers: { location: "http://other.test" } });
+    });
+    expect(brokenOf(report)).toEqual(["reached: GET /ready"]);
+    expect(report.findings[0]?.what).toContain("HTTP 302: it leads to another address");
+    expect(asked).toEqual([expect.objectContaining({ redirect: "manual" })]);
+  });
+
+  it("is one whose body has no end", async () => {
+    const pull = (controller: ReadableStreamDefaultController) => controller.enqueue(new Uint8Array(65_536));
+    const report = await check(async () => new Response(new ReadableStream({ pull })));
+    expect(brokenOf(report)).toEqual(["reached: GET /ready"]);
+  });
+
   it("is one whose answers never come", async () => {
     const silent: typeof fetch = (_, init) =>
       new Promise((_, reject) => init?.signal?.addEventListener("abort", () => reject(init.signal?.reason)));

@@ -1,3 +1,4 @@
+import { isRedirect } from "../../storage/is-redirect.ts";
 import { type Finding, findingsOf } from "../finding.ts";
 import { checkBudget } from "./check-budget.ts";
 import { checkKeys } from "./check-keys.ts";
@@ -39,6 +40,11 @@ export async function checkDeployment({ expected, onFinding, ...options }: Check
   const ready = await asked.ready();
   const isCold = ready?.status === 503;
   const reached = findingsOf("reached", "GET /ready");
+  if (ready && isRedirect(ready.status)) {
+    const what = `It answers HTTP ${ready.status}: it leads to another address, which was not asked.`;
+    add(reached.broken(what, "Give the URL to which it leads, if you know it."));
+    return report();
+  }
   const { status } = Object(ready?.body) as { status?: unknown };
   if (!ready || !["ready", "loading", "draining"].includes(String(status))) {
     const what = ready ? `It answers HTTP ${ready.status}, but not as bert-edge does.` : "Nothing answers.";

@@ -30,7 +30,7 @@ export const checkCommand = new Command("check")
       key,
       timeoutMs,
       expected,
-      onFinding: (finding) => printNote(findingLines(finding, process.stderr).join("\n")),
+      onFinding: (finding) => printNote(...findingLines(finding, process.stderr)),
     });
     if (json) printJson(report);
     else printResult(checkSummary(report));

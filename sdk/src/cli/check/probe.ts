@@ -10,6 +10,10 @@ import {
   type Tier,
 } from "../../serve/contract/headers.ts";
 import { timingOf } from "../../serve/server-timing.ts";
+import { boundedText } from "../../storage/bounded-text.ts";
+
+/** Bytes of the body of `/ready` that are read. It has less than 1 kB. */
+const MAX_BODY_BYTES = 1e6;
 
 export interface ProbeOptions {
   readonly url: string;
@@ -77,7 +81,7 @@ export function openProbe({ url, key, timeoutMs, maxRetries = 2, fetch: send = f
         if (otherKey) headers.delete("authorization");
         if (otherKey?.key !== undefined) headers.set("authorization", `Bearer ${otherKey.key}`);
         const start = performance.now();
-        const response = await send(input, { ...init, headers });
+        const response = await send(input, { ...init, headers, redirect: "manual" });
         last = { headers: response.headers, ms: performance.now() - start };
         return response;
       };
@@ -113,9 +117,9 @@ export function openProbe({ url, key, timeoutMs, maxRetries = 2, fetch: send = f
     async ready() {
       try {
         const address = new URL("ready", url.replace(/\/*(\/v1\/*)?$/, "/"));
-        const response = await send(address, { signal: AbortSignal.timeout(timeoutMs) });
-        const body = await response.text();
-        return { status: response.status, body: parsed(body) };
+        const response = await send(address, { redirect: "manual", signal: AbortSignal.timeout(timeoutMs) });
+        const body = await boundedText(response, MAX_BODY_BYTES);
+        return { status: response.status, body: parsed(body ?? "") };
       } catch {
         return undefined;
       }

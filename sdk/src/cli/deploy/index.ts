@@ -75,7 +75,7 @@ async function checked(url: string, model: string, key: string): Promise<CheckRe
     key,
     timeoutMs: 30_000,
     expected: await readExpected(model),
-    onFinding: (finding) => printNote(findingLines(finding, process.stderr).join("\n")),
+    onFinding: (finding) => printNote(...findingLines(finding, process.stderr)),
   });
 }
 

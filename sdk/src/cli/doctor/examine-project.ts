@@ -1,5 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
+import * as v from "valibot";
+import { ModelName } from "../../artifact/manifest.ts";
+import { shown } from "../../artifact/shown.ts";
 import { forecastOf } from "../../compile/latency/platforms/forecast.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { openProject } from "../dev/project.ts";
@@ -98,6 +101,10 @@ function missingModel(config: WranglerConfig, name: string): Finding[] {
 
 /** Examines the artifact in models/<name>, where `create-bert-edge` puts it. */
 async function examineModel(root: string, name: string, config: string): Promise<Finding> {
+  if (!v.is(ModelName, name)) {
+    const { broken } = findingsOf("model", config);
+    return broken(`MODEL has ${shown(name)}, which is not the name of a model.`, "Use 1-64 of a-z 0-9 . _ -.");
+  }
   const folder = join("models", name);
   const { ok, note, broken } = findingsOf("model", folder);
   if (!existsSync(join(root, folder, "manifest.json"))) {

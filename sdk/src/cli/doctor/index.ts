@@ -15,7 +15,7 @@ export const doctorCommand = new Command("doctor")
     const findings: Finding[] = [];
     const report = (found: readonly Finding[]) => {
       findings.push(...found);
-      if (!json) for (const each of found) printResult(findingLines(each, process.stdout).join("\n"));
+      if (!json) for (const each of found) printResult(...findingLines(each, process.stdout));
     };
     const root = process.cwd();
     const { examineMachine, thisMachine } = await import("./examine-machine.ts");

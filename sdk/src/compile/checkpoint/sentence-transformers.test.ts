@@ -44,6 +44,14 @@ describe("readModules", () => {
     });
   });
 
+  it.each(["../../../../etc", "/etc", "a/../..", "C:\\x"])("refuses a module in %s", async (path) => {
+    const files = { "modules.json": [transformer, module("Pooling", path)] };
+    await expect(headOf(files)).rejects.toMatchObject({
+      code: "checkpoint_invalid",
+      message: expect.stringContaining("the path leads out of the model folder"),
+    });
+  });
+
   it.each([
     ["mean", "pooling_mode_mean_tokens"],
     ["cls", "pooling_mode_cls_token"],

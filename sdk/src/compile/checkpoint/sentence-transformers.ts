@@ -2,9 +2,15 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Pooling } from "../../artifact/manifest.ts";
+import { isInnerPath } from "../../storage/inner-path.ts";
 import { readJson } from "../files/json-file.ts";
 
-const ModuleList = v.array(v.object({ path: v.string(), type: v.string() }));
+/** Folder of a module; empty for the model folder itself. */
+const ModulePath = v.pipe(
+  v.string(),
+  v.check((path) => path === "" || isInnerPath(path.replace(/\/$/, "")), "the path leads out of the model folder"),
+);
+const ModuleList = v.array(v.object({ path: ModulePath, type: v.string() }));
 const Length = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(3)));
 const Transformer = v.object({ max_seq_length: Length });
 /** `model_max_length` is 10³⁰ for tokenizers without a maximum length. */

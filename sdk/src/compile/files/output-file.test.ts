@@ -1,4 +1,6 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { refusalOf } from "#test/fixtures/refusal.ts";
@@ -51,6 +53,21 @@ describe("assertWritable", () => {
 
   it.runIf(process.platform === "linux")("refuses a folder that the system does not let anybody write to", async () => {
     await expect(assertWritable("/proc/model.onnx")).rejects.toMatchObject({ code: "out_unwritable" });
+  });
+
+  it.runIf(process.platform !== "win32")("refuses what is no regular file, also behind a link", async () => {
+    const folder = await temporaryFolder();
+    const socket = join(folder, "socket");
+    const server = createServer().listen(socket);
+    await once(server, "listening");
+    await symlink(socket, join(folder, "link"));
+    for (const out of [socket, join(folder, "link")]) {
+      await expect(assertWritable(out)).rejects.toMatchObject({
+        code: "out_unwritable",
+        message: `${out} is a pipe, a device or a socket.`,
+      });
+    }
+    server.close();
   });
 
   it("refuses a folder, a file in a missing folder, and an empty path", async () => {

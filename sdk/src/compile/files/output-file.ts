@@ -64,11 +64,11 @@ export async function assertWritable(out: string | undefined): Promise<void> {
     });
   if (!(await exists(folder))) throw unwritable(`${folder} does not exist.`);
   await assertWritableFolder(folder);
-  const isFolder = await stat(out).then(
-    (found) => found.isDirectory(),
-    () => out === "",
-  );
-  if (isFolder) throw unwritable(out === "" ? "The output path is empty." : `${out} is a folder.`);
+  if (out === "") throw unwritable("The output path is empty.");
+  const found = await stat(out).catch(() => undefined);
+  if (found?.isDirectory()) throw unwritable(`${out} is a folder.`);
+  // The file is replaced, and nothing would reach the reader of a pipe or the device.
+  if (found && !found.isFile()) throw unwritable(`${out} is a pipe, a device or a socket.`);
 }
 
 const exists = (path: string): Promise<boolean> =>

@@ -3,6 +3,7 @@ import { copyFile, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/
 import { dirname, join } from "node:path";
 import * as v from "valibot";
 import { isAbsent } from "../../../storage/absent.ts";
+import { isInnerPath } from "../../../storage/inner-path.ts";
 import { fileSize, type HubFile, KeptFile } from "./hub-file.ts";
 import { isCommit } from "./repository.ts";
 
@@ -58,12 +59,12 @@ export class HubCache {
 
   /** Returns the commit that a branch or tag had when it was last asked for. */
   async commitOf(revision: string): Promise<string | undefined> {
-    const commit = (await textOf(join(this.#folder, "refs", revision)))?.trim();
+    const commit = (await textOf(this.#ref(revision)))?.trim();
     return commit !== undefined && isCommit(commit) ? commit : undefined;
   }
 
-  setCommit(revision: string, commit: string): Promise<void> {
-    return replace(join(this.#folder, "refs", revision), commit);
+  async setCommit(revision: string, commit: string): Promise<void> {
+    return replace(this.#ref(revision), commit);
   }
 
   /** Returns the list of a commit's files, which never changes; undefined if it is not known or not readable. */
@@ -74,6 +75,11 @@ export class HubCache {
 
   setList(commit: string, files: readonly HubFile[]): Promise<void> {
     return replace(this.#list(commit), JSON.stringify(files));
+  }
+
+  #ref(revision: string): string {
+    if (isInnerPath(revision)) return join(this.#folder, "refs", revision);
+    throw new Error(`${JSON.stringify(revision)} leads out of the cache.`);
   }
 
   #list(commit: string): string {

@@ -3,6 +3,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import * as v from "valibot";
 import { isAbsent } from "../../../storage/absent.ts";
+import { isInnerPath } from "../../../storage/inner-path.ts";
 
 /** A file of a model on the Hub. */
 export interface HubFile {
@@ -18,13 +19,7 @@ const Size = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MA
 const Sha1 = v.pipe(v.string(), v.regex(/^[0-9a-f]{40}$/));
 const Sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 
-/** A path that stays inside of a folder on every platform. */
-const Path = v.pipe(
-  v.string(),
-  v.check(
-    (path) => !path.split("/").some((part) => part === "" || part === "." || part === ".." || /[\\:\0]/.test(part)),
-  ),
-);
+const Path = v.pipe(v.string(), v.check(isInnerPath));
 
 /** A file in a list that the cache keeps. */
 export const KeptFile = v.object({ path: Path, size: Size, hash: v.union([Sha1, Sha256]) });

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { optionalPackage } from "../../../artifact/optional-package.ts";
 import type { HubModel } from "../../../storage/hub-model.ts";
+import { boundedFetch } from "./bounded-fetch.ts";
 import { wrongAnswer } from "./hub-error.ts";
 import { type HubFile, HubFiles } from "./hub-file.ts";
 
@@ -42,7 +43,7 @@ export interface HubRepository {
 export async function hubRepository(endpoint: URL, fetch: typeof globalThis.fetch): Promise<HubRepository> {
   const { listFiles, modelInfo } = await optionalPackage("@huggingface/hub", () => import("@huggingface/hub"));
   const base = endpoint.href.replace(/\/+$/, "");
-  const access = { hubUrl: base, fetch };
+  const access = () => ({ hubUrl: base, fetch: boundedFetch(fetch) });
   /** Validates what the package read. It passes on whatever JSON it got. */
   async function valid<S extends v.GenericSchema>(schema: S, what: string, read: () => Promise<unknown>) {
     try {
@@ -56,14 +57,14 @@ export async function hubRepository(endpoint: URL, fetch: typeof globalThis.fetc
     host: endpoint.host,
     async resolve({ name, revision }) {
       const info = await valid(Info, `a commit of ${name}`, () =>
-        modelInfo({ ...access, name, revision, additionalFields: ["sha"] }),
+        modelInfo({ ...access(), name, revision, additionalFields: ["sha"] }),
       );
       return { name: info.name, commit: info.sha };
     },
     list: ({ name, commit }) =>
       valid(HubFiles, `the files of ${name}`, async () => {
         const files: unknown[] = [];
-        const pages = listFiles({ ...access, repo: { type: "model", name }, revision: commit, recursive: true });
+        const pages = listFiles({ ...access(), repo: { type: "model", name }, revision: commit, recursive: true });
         for await (const file of pages) files.push(file);
         return files;
       }),

@@ -1,0 +1,14 @@
+/** Control characters, except tab and line feed. Terminals act on them, also on those from 0x80 to 0x9f. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it finds them.
+const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
+
+/**
+ * Makes the control characters of a text visible: a model, a server or a file can have them in its names, and a terminal
+ * would act on them. ESC becomes `\x1b`. Tab and line feed stay.
+ */
+export const printable = (text: string): string =>
+  text.replace(CONTROL, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
+
+/** Makes the control characters in JSON visible that JSON leaves as they are. The value stays the same. */
+export const printableJson = (json: string): string =>
+  json.replace(/[\x7f-\x9f]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
