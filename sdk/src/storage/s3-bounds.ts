@@ -1,14 +1,11 @@
 import type { S3ClientConfig } from "@aws-sdk/client-s3";
+import { ANSWER_TOO_LARGE, ENDLESS_LIST } from "./s3-error.ts";
 
 /** Largest answer that is read into memory, in bytes: a page of 1,000 keys of 1 KiB, of which each byte is escaped, has 6 MB. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /** Pages of a list: ten million objects. */
 const MAX_PAGES = 10_000;
-
-/** Error codes of answers that no sound service gives. */
-export const ANSWER_TOO_LARGE = "AnswerTooLarge";
-export const ENDLESS_LIST = "EndlessList";
 
 /** Reads the XML of an answer, as the SDK does without it, and stops as soon as it is larger than `MAX_ANSWER_BYTES`. */
 export const boundedCollector: NonNullable<S3ClientConfig["streamCollector"]> = (stream: AsyncIterable<Uint8Array>) =>

@@ -1,7 +1,10 @@
 import type { BertEdgeError } from "../artifact/error.ts";
 import { isRedirect } from "./is-redirect.ts";
-import { ANSWER_TOO_LARGE, ENDLESS_LIST } from "./s3-bounds.ts";
 import { storageError } from "./storage-error.ts";
+
+/** Error codes of answers that no sound service gives. */
+export const ANSWER_TOO_LARGE = "AnswerTooLarge";
+export const ENDLESS_LIST = "EndlessList";
 
 /** An S3 store, as error messages describe it. */
 export interface S3Place {

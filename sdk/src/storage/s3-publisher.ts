@@ -5,9 +5,9 @@ import { withCheckedKeys } from "./checked-keys.ts";
 import { isSameWrite } from "./is-same-write.ts";
 import { assertUnchanged, publishConflict } from "./publish-conflict.ts";
 import type { S3Options } from "./s3.ts";
-import { ANSWER_TOO_LARGE, collected, pageCounter } from "./s3-bounds.ts";
+import { collected, pageCounter } from "./s3-bounds.ts";
 import { type Connection, connect, type S3PublisherOptions } from "./s3-connection.ts";
-import { type S3Place, s3Error } from "./s3-error.ts";
+import { ANSWER_TOO_LARGE, type S3Place, s3Error } from "./s3-error.ts";
 import { inParts, MIN_PARTS, PART_BYTES, unfinishedUploads } from "./s3-parts.ts";
 import type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore } from "./store.ts";
 
