@@ -1,5 +1,5 @@
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { blobKey, pointerKey } from "#sdk/artifact/keys.ts";
 import type { Pointer } from "#sdk/artifact/pointer.ts";
 import { importSigningKey, newSigningKey } from "#sdk/artifact/signing-key.ts";
@@ -137,6 +137,26 @@ describe("who can write to the bucket", () => {
       expect(await ask()).toBe("model_unavailable");
       await logged("sequence number");
     }
+  });
+
+  it("cannot make a version outrank its fix with a sequence number of their own", async () => {
+    await publish(versions.old, store, { signing });
+    const signed = JSON.parse(textOf(await contentOf(pointerKey(NAME)))) as Pointer;
+    const sequence = (signed.sequence ?? 0) + 300_000_000;
+    await put(pointerKey(NAME), bytesOf(JSON.stringify({ ...signed, sequence })));
+    await publish(versions.old, store, { signing });
+    const old = await contentOf(pointerKey(NAME));
+    const { sequence: own = 0 } = await readPointer(store, NAME, versions.old.version);
+    expect(own).toBeLessThan(sequence);
+    await store.remove(pointerKey(NAME));
+    const later = Date.now() + 60_000;
+    const clock = vi.spyOn(Date, "now").mockReturnValue(later);
+    await publish(versions.new, store, { signing }).finally(() => clock.mockRestore());
+    const { sequence: fixed } = await readPointer(store, NAME);
+    await put(pointerKey(NAME), old);
+    await startCold({ MODEL_MIN_SEQUENCE: `${fixed}` });
+    expect(await ask()).toBe("model_unavailable");
+    await logged("sequence number");
   });
 
   it("can bring back a version that gc has removed, for callers who name it, but not below MODEL_MIN_SEQUENCE", async () => {

@@ -59,6 +59,8 @@ export const nodeOnly: readonly string[] = [
   "storage/fs.ts",
   "storage/folder-artifact.ts",
   "storage/hub-model.ts",
+  "storage/leads-out.ts",
+  "storage/s3-bounds.ts",
   "storage/s3-parts.ts",
   "storage/s3-publisher.ts",
   "runtime/engine/ort-node/",

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { refusalOf } from "#test/fixtures/refusal.ts";
 import { TINY_EDGE, tinyEdgeFile } from "#test/fixtures/tiny-edge-file.ts";
-import { tinyArtifact } from "#test/fixtures/tiny-model.ts";
+import { TINY, tinyArtifact } from "#test/fixtures/tiny-model.ts";
+import { GOLDEN_FILE, writeGolden } from "../artifact/golden.ts";
 import type { EmbedManifest } from "../artifact/manifest.ts";
 import { assertLoadable } from "./assert-loadable.ts";
 import { PROGRAM_VERSION } from "./engine/wasm/run/program.ts";
@@ -52,5 +53,35 @@ describe("assertLoadable", () => {
   it("refuses a tokenizer that cannot be read", async () => {
     const manifest = { ...artifact.manifest, tokenizer: { kind: "packed", file: "model.onnx" } } as EmbedManifest;
     expect(await refusalOf(assertLoadable({ manifest, read: artifact.read }))).toBe("tokenizer_invalid");
+  });
+
+  describe("before it becomes the current version", () => {
+    const accepted = (changes: Partial<EmbedManifest>, golden = new Uint8Array()) => {
+      const manifest = { ...artifact.manifest, ...changes } as EmbedManifest;
+      const read = async (name: string) => (name === GOLDEN_FILE ? golden : artifact.read(name));
+      return refusalOf(assertLoadable({ manifest, read }));
+    };
+    const { dimensions } = TINY;
+
+    it("reads the golden texts", async () => {
+      const golden = (size: number) => writeGolden({ texts: ["a"], vectors: [new Float32Array(size)] });
+      expect(await accepted({ golden: GOLDEN_FILE }, golden(dimensions))).toBe("accepted");
+      expect(await accepted({ golden: GOLDEN_FILE }, golden(dimensions + 1))).toBe("artifact_corrupt");
+      expect(await accepted({ golden: GOLDEN_FILE }, golden(dimensions).slice(0, -1))).toBe("artifact_corrupt");
+    });
+
+    it("wants the default prompt to be one of the prompts", async () => {
+      const prompts = { query: "query: " };
+      expect(await accepted({ prompts, defaultPrompt: "query" })).toBe("accepted");
+      expect(await accepted({ prompts, defaultPrompt: "toString" })).toBe("manifest_invalid");
+      expect(await accepted({ defaultPrompt: "query" })).toBe("manifest_invalid");
+    });
+
+    it("wants each target to be for an engine of its tier", async () => {
+      const { edge, "regional-cpu": cpu } = artifact.manifest.targets;
+      expect(await accepted({ targets: { edge, "regional-cpu": cpu } })).toBe("accepted");
+      expect(await accepted({ targets: { edge: cpu } })).toBe("engine_mismatch");
+      expect(await accepted({ targets: { "regional-gpu": edge } })).toBe("engine_mismatch");
+    });
   });
 });

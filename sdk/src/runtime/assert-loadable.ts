@@ -1,19 +1,54 @@
 import type { Artifact } from "../artifact/artifact.ts";
+import { BertEdgeError } from "../artifact/error.ts";
+import { parseGolden } from "../artifact/golden.ts";
+import { type Manifest, PREPARE_AGAIN, type Target, type TargetName, targetNames } from "../artifact/manifest.ts";
 import { assertFits } from "./assert-fits.ts";
 import { readModelFile } from "./engine/wasm/load/model-file.ts";
 import { parseProgram } from "./engine/wasm/load/parse-program.ts";
 import { shapeOf } from "./engine/wasm/run/shape-of.ts";
 import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
 
+/** The engines that each target can be for. */
+const engines: Readonly<Record<TargetName, readonly Target["engine"][]>> = {
+  edge: ["wasm", "ort-web"],
+  "regional-cpu": ["ort-node"],
+  "regional-gpu": ["ort-node"],
+};
+
 /**
- * Checks that this version of the package can load an artifact: its tokenizer and its wasm model file. A broken artifact
- * must not be published, because it would replace a working one.
+ * Checks that this version of the package can load an artifact: its tokenizer, its golden texts, its default prompt, the engines of
+ * its targets and its wasm model file. A broken artifact must not be published, because it would replace a working one.
  *
- * @throws BertEdgeError `tokenizer_invalid`, `model_invalid`, `model_version`, and the errors of reading files
+ * @throws BertEdgeError `tokenizer_invalid`, `model_invalid`, `model_version`, `artifact_corrupt`, `manifest_invalid`,
+ *   `engine_mismatch`, and the errors of reading files
  */
 export async function assertLoadable({ manifest, read }: Pick<Artifact, "manifest" | "read">): Promise<void> {
+  assertDefaultPrompt(manifest);
   await loadTokenizer(manifest, read);
-  for (const target of Object.values(manifest.targets)) {
-    if (target?.engine === "wasm") assertFits(manifest, shapeOf(parseProgram(readModelFile(await read(target.model)))));
+  if (manifest.task === "embed" && manifest.golden !== undefined) {
+    parseGolden(await read(manifest.golden), manifest.dimensions, manifest.name);
   }
+  for (const name of targetNames) {
+    const target = manifest.targets[name];
+    if (!target) continue;
+    assertEngine(manifest.name, name, target.engine);
+    if (target.engine === "wasm") assertFits(manifest, shapeOf(parseProgram(readModelFile(await read(target.model)))));
+  }
+}
+
+function assertDefaultPrompt(manifest: Manifest): void {
+  if (!("defaultPrompt" in manifest)) return;
+  const { name, prompts = {}, defaultPrompt } = manifest;
+  if (defaultPrompt === undefined || Object.hasOwn(prompts, defaultPrompt)) return;
+  const shown = JSON.stringify(defaultPrompt.slice(0, 80));
+  throw new BertEdgeError("manifest_invalid", `The default prompt ${shown} of ${name} is none of its prompts.`, {
+    hint: PREPARE_AGAIN,
+  });
+}
+
+function assertEngine(model: string, target: TargetName, engine: Target["engine"]): void {
+  if (engines[target].includes(engine)) return;
+  throw new BertEdgeError("engine_mismatch", `The target ${target} of ${model} is for the engine ${engine}.`, {
+    hint: `This target runs on ${engines[target].join(" or ")}. ${PREPARE_AGAIN}`,
+  });
 }

@@ -33,6 +33,9 @@ const GRACE_MS = 3_600_000;
 /** Ends the keys of what publishers that were killed leave in a folder. */
 const LEFTOVER = /\.(tmp|lock)$/;
 
+/** Keys of objects, and of what is left of writing them. Nothing else below `blobs/` is of bert-edge. */
+const OBJECT = /^blobs\/sha256\/[0-9a-f]{64}(\..*(tmp|lock))?$/;
+
 /**
  * Removes old versions of models that are not current, and old objects that no version needs, such as those of publishers that were
  * killed. Keeps the current version of each model, whatever its age, and everything that is younger than `olderThanMs`.
@@ -56,7 +59,9 @@ export async function collectGarbage(
 
   // Objects first: a version that is published after the pointers are read writes its old objects again, which saves them.
   const oldObjects: StoredObject[] = [];
-  for await (const object of store.list("blobs/")) if (isOlder(object)) oldObjects.push(object);
+  for await (const object of store.list("blobs/")) {
+    if (OBJECT.test(object.key) && isOlder(object)) oldObjects.push(object);
+  }
   const { current, own, removed, leftovers, needed } = await readPointers(store, (object) => isOlder(object, GRACE_MS));
   for (const object of removed) {
     if (await remove(object)) continue;

@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, readdir, readlink, rm, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
@@ -109,5 +110,78 @@ describe("fsStore", () => {
     const key = "x".repeat(300);
     await expect(readObject(store, key)).rejects.toMatchObject({ code: "storage_unavailable" });
     await expect(store.head(key)).rejects.toMatchObject({ code: "storage_unavailable" });
+  });
+
+  describe("with a folder that is a link out of the store", () => {
+    const key = "blobs/sha256/a";
+    const refused = { code: "storage_unavailable", message: expect.stringContaining("leads out of the store") };
+    async function linked(link: string) {
+      const [root, outside] = [await temporaryFolder(), await temporaryFolder()];
+      await mkdir(join(outside, "sha256"));
+      await writeFile(join(outside, "sha256/a"), "secret");
+      await mkdir(join(root, link, ".."), { recursive: true });
+      await symlink(outside, join(root, link));
+      return { store: fsStore(root), outside };
+    }
+    const everythingIn = (folder: string) => readdir(folder, { recursive: true });
+
+    it("writes and removes nothing there", async () => {
+      const { store, outside } = await linked("blobs");
+      await expect(store.put(key, Uint8Array.of(1), octets)).rejects.toMatchObject(refused);
+      await expect(store.put("blobs/new/b", Uint8Array.of(1), octets)).rejects.toMatchObject(refused);
+      await expect(store.remove(key)).rejects.toMatchObject(refused);
+      expect(await readFile(join(outside, "sha256/a"), "utf8")).toBe("secret");
+      expect((await everythingIn(outside)).sort()).toEqual(["sha256", "sha256/a"]);
+    });
+
+    it("lists nothing there, and does not pretend that there is nothing", async () => {
+      for (const [link, prefix] of [
+        ["blobs", "blobs/"],
+        ["blobs", ""],
+        ["models/small", "models/"],
+        ["models/small", "models/small/"],
+      ] as const) {
+        const { store } = await linked(link);
+        await expect(Array.fromAsync(store.list(prefix))).rejects.toMatchObject(refused);
+      }
+    });
+
+    it("is neither published to nor cleaned", async () => {
+      const { store, outside } = await linked("models/small");
+      await expect(publish(await smallArtifact(), store)).rejects.toMatchObject(refused);
+      const cleaned = await linked("blobs");
+      await expect(collectGarbage(cleaned.store, { olderThanMs: 0, now: Date.now() + 1000 })).rejects.toMatchObject(
+        refused,
+      );
+      for (const folder of [outside, cleaned.outside]) expect(await everythingIn(folder)).toHaveLength(2);
+    });
+  });
+
+  it("works where the store itself is a link", async () => {
+    const [folder, parent] = [await temporaryFolder(), await temporaryFolder()];
+    await symlink(folder, join(parent, "store"));
+    const store = fsStore(join(parent, "store"));
+    await store.put("a/b", Uint8Array.of(1), octets);
+    expect((await Array.fromAsync(store.list("a/"))).map(({ key }) => key)).toEqual(["a/b"]);
+    expect(await store.remove("a/b")).toBe(true);
+  });
+
+  it("leaves files alone in gc that bert-edge has not written", async () => {
+    const folder = await temporaryFolder();
+    const store = fsStore(folder);
+    const foreign = ["blobs/notes.txt", "blobs/sha256/readme", `blobs/sha256/${"a".repeat(65)}`, "blobs/x.tmp"];
+    const ours = [`blobs/sha256/${"b".repeat(64)}`, `blobs/sha256/${"c".repeat(64)}.0.tmp`];
+    for (const key of [...foreign, ...ours]) await store.put(key, Uint8Array.of(1), octets);
+    expect(await collectGarbage(store, { olderThanMs: 0, now: Date.now() + 1000 })).toMatchObject({ objects: 2 });
+    expect((await Array.fromAsync(store.list(""))).map(({ key }) => key).sort()).toEqual(foreign.sort());
+  });
+
+  it.skipIf(process.platform === "win32")("does not wait for the writer of a pipe: it is no object", async () => {
+    const folder = await temporaryFolder();
+    execFileSync("mkfifo", [join(folder, "pipe")]);
+    const store = fsStore(folder);
+    expect(await store.open("pipe", AbortSignal.timeout(1000))).toBeUndefined();
+    await store.put("pipe", Uint8Array.of(1), octets);
+    expect(await readObject(store, "pipe")).toEqual(Uint8Array.of(1));
   });
 });

@@ -1,3 +1,4 @@
+import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { BertEdgeError } from "../artifact/error.ts";
@@ -5,6 +6,7 @@ import { isAbsent } from "./absent.ts";
 import { withCheckedKeys } from "./checked-keys.ts";
 import { lockOf } from "./file-lock.ts";
 import { isSameWrite } from "./is-same-write.ts";
+import { leadsOut } from "./leads-out.ts";
 import { assertUnchanged } from "./publish-conflict.ts";
 import { storageError } from "./storage-error.ts";
 import type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore } from "./store.ts";
@@ -13,15 +15,28 @@ export type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpl
 
 const HINT = "Give a folder that you may read and write.";
 
-/** Keeps objects as files under `root`. Writes go to a temporary name first, so a reader never sees half an object. */
+/** Without waiting: a pipe would be opened only when somebody writes to it. Windows has neither. */
+const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+/**
+ * Keeps objects as files under `root`. Writes go to a temporary name first, so a reader never sees half an object. Nothing is listed,
+ * written or removed through a link that leads out of `root`.
+ */
 export function fsStore(root: string): ManagedStore {
   const name = `fs(${root})`;
+  /** @throws BertEdgeError `storage_unavailable` */
+  const assertInside = async (key: string, folder: string): Promise<void> => {
+    if (!(await leadsOut(root, folder))) return;
+    throw storageError(name, key, `the folder ${folder} leads out of the store, because it or one above it is a link`, {
+      hint: "Put the folder itself in the place of the link, or give the folder to which the link leads.",
+    });
+  };
   return withCheckedKeys({
     name,
     async open(key) {
       let handle: FileHandle;
       try {
-        handle = await open(join(root, key));
+        handle = await open(join(root, key), READ);
       } catch (error) {
         if (isAbsent(error)) return undefined;
         throw error;
@@ -34,6 +49,7 @@ export function fsStore(root: string): ManagedStore {
       const path = join(root, key);
       const temporary = `${path}.${crypto.randomUUID()}.tmp`;
       try {
+        await assertInside(key, dirname(path));
         await mkdir(dirname(path), { recursive: true });
         await writeFile(temporary, bytes);
         await using _lock = await lockOf(path);
@@ -54,10 +70,19 @@ export function fsStore(root: string): ManagedStore {
     },
     async *list(prefix) {
       const folder = join(root, dirname(`${prefix}x`));
-      const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
-        if (isAbsent(error)) return [];
+      const unreadable = (error: unknown): never => {
+        if (error instanceof BertEdgeError) throw error;
         throw storageError(name, prefix, "the folder cannot be read", { cause: error, hint: HINT });
-      });
+      };
+      await assertInside(prefix, folder).catch(unreadable);
+      const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error: unknown) =>
+        isAbsent(error) ? [] : unreadable(error),
+      );
+      // They are not followed. But a list without their objects would look complete, and `gc` would remove what these need.
+      for (const entry of entries) {
+        const path = join(entry.parentPath, entry.name);
+        if (entry.isSymbolicLink() && (await isFolder(path))) await assertInside(prefix, path).catch(unreadable);
+      }
       for (const entry of entries) {
         const key = relative(root, join(entry.parentPath, entry.name)).split(sep).join("/");
         // Another process can remove a file meanwhile.
@@ -68,6 +93,7 @@ export function fsStore(root: string): ManagedStore {
     async remove(key, only) {
       const path = join(root, key);
       try {
+        await assertInside(key, dirname(path));
         await using _lock = await lockOf(path);
         const found = await describe(root, key);
         if (!found || (only && !isSameWrite(found, only))) return false;
@@ -75,11 +101,15 @@ export function fsStore(root: string): ManagedStore {
         return true;
       } catch (error) {
         if (isAbsent(error)) return false;
+        if (error instanceof BertEdgeError) throw error;
         throw storageError(name, key, "the file cannot be removed", { cause: error, hint: HINT });
       }
     },
   });
 }
+
+const isFolder = async (path: string): Promise<boolean> =>
+  (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 
 /** Describes a file. Returns undefined if there is none. Each write makes a new file, with its own number and time. */
 async function describe(root: string, key: string): Promise<StoredObject | undefined> {

@@ -1,6 +1,7 @@
 import type * as Sdk from "@aws-sdk/client-s3";
 import { optionalPackage } from "../artifact/optional-package.ts";
 import type { S3Options } from "./s3.ts";
+import { boundedCollector } from "./s3-bounds.ts";
 
 export type S3PublisherOptions = Omit<S3Options, "fetch" | "accessKeyId" | "secretAccessKey" | "endpoint"> &
   Partial<Pick<S3Options, "accessKeyId" | "secretAccessKey" | "endpoint">> & {
@@ -32,6 +33,7 @@ export async function connect({
     // The SDK's default checksums split the body into framed chunks. Services other than AWS store the frames as content.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
+    streamCollector: boundedCollector,
   });
   return { client, ...commands };
 }

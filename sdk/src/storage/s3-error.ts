@@ -2,6 +2,10 @@ import type { BertEdgeError } from "../artifact/error.ts";
 import { isRedirect } from "./is-redirect.ts";
 import { storageError } from "./storage-error.ts";
 
+/** Error codes of answers that no sound service gives. */
+export const ANSWER_TOO_LARGE = "AnswerTooLarge";
+export const ENDLESS_LIST = "EndlessList";
+
 /** An S3 store, as error messages describe it. */
 export interface S3Place {
   readonly bucket: string;
@@ -23,6 +27,8 @@ export function s3Error(place: S3Place, key: string, { code, status, cause }: S3
   const parts = [what, answer].filter((part) => part !== undefined);
   return storageError(`s3(${place.bucket})`, key, parts.join(", ") || String(cause), { cause, hint });
 }
+
+const ANOTHER_SERVICE = "Correct the endpoint: no S3 service answers so. If it is right, report this to its operator.";
 
 /** Returns what happened and what to do; undefined for failures that only the service can explain. */
 function adviceOf(
@@ -50,6 +56,10 @@ function adviceOf(
     case "PermanentRedirect":
     case "AuthorizationHeaderMalformed":
       return ["the bucket is in another region", "Set AWS_REGION to the bucket's region."];
+    case ANSWER_TOO_LARGE:
+      return ["the answer is too large", ANOTHER_SERVICE];
+    case ENDLESS_LIST:
+      return ["the list does not end", ANOTHER_SERVICE];
     case "ERR_INVALID_URL":
       return ["the endpoint is not a URL", "Give an endpoint such as https://<account>.r2.cloudflarestorage.com."];
     case "ECONNREFUSED":

@@ -5,6 +5,7 @@ import type {
   ListMultipartUploadsCommandOutput,
 } from "@aws-sdk/client-s3";
 import { sideBySide } from "../artifact/side-by-side.ts";
+import { pageCounter } from "./s3-bounds.ts";
 import type { Connection } from "./s3-connection.ts";
 
 /** Default size of a part. S3 takes 5 MiB at least, and 10,000 parts at most. */
@@ -104,8 +105,10 @@ async function startedUploads(
   late: Deadline,
 ): Promise<StartedUpload[]> {
   const found: StartedUpload[] = [];
+  const count = pageCounter();
   let next: Pick<ListMultipartUploadsCommandInput, "KeyMarker" | "UploadIdMarker"> | undefined = {};
   while (next) {
+    count(JSON.stringify(next));
     const page: ListMultipartUploadsCommandOutput = await client.send(
       new ListMultipartUploadsCommand({ Bucket, Prefix, ...next }),
       late(),
@@ -153,7 +156,9 @@ async function etagsOf(
 ): Promise<ReadonlyMap<number, string>> {
   const etags = new Map<number, string>();
   let PartNumberMarker: string | undefined;
+  const count = pageCounter();
   do {
+    count(PartNumberMarker);
     const page = await client.send(new ListPartsCommand({ ...upload, PartNumberMarker }), late());
     for (const { PartNumber = 0, ETag = "" } of page.Parts ?? []) etags.set(PartNumber, ETag);
     PartNumberMarker = page.IsTruncated ? page.NextPartNumberMarker : undefined;

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { GetObjectCommand, HeadObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { type ObjectStorage, startObjectStorage } from "#test/fixtures/object-storage.ts";
@@ -9,6 +10,9 @@ import { freePort } from "../cli/dev/process.ts";
 import { publish } from "./publish.ts";
 import { readObject } from "./read-object.ts";
 import { s3Publisher } from "./s3-publisher.ts";
+import type { ManagedStore } from "./store.ts";
+
+const MIB = 1024 * 1024;
 
 let server: ObjectStorage;
 let strict: StrictObjectStorage;
@@ -188,5 +192,58 @@ describe("s3Publisher", () => {
     await expect(readObject(s3Publisher({ ...server.access, timeoutMs: 0 }), "models/x.json")).rejects.toMatchObject({
       code: "storage_unavailable",
     });
+  });
+
+  it.each([
+    ["a list", 200, (store: ManagedStore) => Array.fromAsync(store.list("models/"))],
+    ["a list of uploads", 200, (store: ManagedStore) => Array.fromAsync(store.unfinished?.("blobs/") ?? [])],
+    ["an error", 403, (store: ManagedStore) => store.remove("x")],
+  ])("stops reading %s that does not end", async (_, status, ask) => {
+    let sent = 0;
+    const endpoint = await serve((_request, response) => {
+      response.writeHead(status, { "content-type": "application/xml" });
+      const piece = Buffer.alloc(MIB, " ");
+      Readable.from(
+        (function* () {
+          for (; sent < 200; sent++) yield piece;
+        })(),
+      )
+        .on("error", () => {})
+        .pipe(response);
+    });
+    await expect(ask(s3Publisher({ ...server.access, endpoint }))).rejects.toMatchObject({
+      code: "storage_unavailable",
+      message: expect.stringMatching(/: the answer is too large \(object .*\)$/),
+      hint: expect.stringContaining("endpoint"),
+    });
+    expect(sent).toBeLessThan(100);
+  });
+
+  it("does not read more of a pointer back than it has written", async () => {
+    const endpoint = await serve((request, response) => {
+      if (request.method === "GET") Readable.from(Array(200).fill(Buffer.alloc(MIB))).pipe(response);
+      else request.resume().on("end", () => response.writeHead(request.method === "HEAD" ? 404 : 200).end());
+    });
+    const store = s3Publisher({ ...server.access, endpoint });
+    await expect(store.put("x", bytesOf("x"), { contentType: "text/plain", replaces: null })).rejects.toMatchObject({
+      code: "publish_conflict",
+    });
+  });
+
+  it("refuses a list whose next page comes again and again", async () => {
+    let requests = 0;
+    const endpoint = await serve((request, response) => {
+      requests++;
+      const isUploads = request.url?.includes("uploads");
+      const [kind, next] = isUploads
+        ? ["ListMultipartUploadsResult", "NextKeyMarker"]
+        : ["ListBucketResult", "NextContinuationToken"];
+      response.end(`<${kind}><IsTruncated>true</IsTruncated><${next}>1</${next}></${kind}>`);
+    });
+    const store = s3Publisher({ ...server.access, endpoint });
+    const refused = { code: "storage_unavailable", message: expect.stringContaining("list does not end") };
+    await expect(Array.fromAsync(store.list("models/"))).rejects.toMatchObject(refused);
+    await expect(Array.fromAsync(store.unfinished?.("blobs/") ?? [])).rejects.toMatchObject(refused);
+    expect(requests).toBe(4);
   });
 });

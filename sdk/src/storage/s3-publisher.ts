@@ -5,8 +5,9 @@ import { withCheckedKeys } from "./checked-keys.ts";
 import { isSameWrite } from "./is-same-write.ts";
 import { assertUnchanged, publishConflict } from "./publish-conflict.ts";
 import type { S3Options } from "./s3.ts";
+import { collected, pageCounter } from "./s3-bounds.ts";
 import { type Connection, connect, type S3PublisherOptions } from "./s3-connection.ts";
-import { type S3Place, s3Error } from "./s3-error.ts";
+import { ANSWER_TOO_LARGE, type S3Place, s3Error } from "./s3-error.ts";
 import { inParts, MIN_PARTS, PART_BYTES, unfinishedUploads } from "./s3-parts.ts";
 import type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore } from "./store.ts";
 
@@ -79,9 +80,11 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
     await request(key, put, REFUSED);
     // What is there now tells who has won. A refusal can be due to this publisher: the SDK writes again when an answer is lost. And
     // a service that ignores conditions refuses nobody.
-    const read: Send<Uint8Array | undefined> = async ({ client, GetObjectCommand }) =>
-      (await client.send(new GetObjectCommand(at(key)), late())).Body?.transformToByteArray();
-    const now = await request(key, read, ABSENT);
+    const read: Send<Uint8Array | undefined> = async ({ client, GetObjectCommand }) => {
+      const { Body } = await client.send(new GetObjectCommand(at(key)), late());
+      return Body && collected(Body.transformToWebStream(), input.Body.length);
+    };
+    const now = await request(key, read, OTHER);
     if (!now || Buffer.compare(now, input.Body) !== 0) throw publishConflict(name, key);
   }
 
@@ -111,11 +114,13 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
     head,
     async *list(keys) {
       let token: string | undefined;
+      const count = pageCounter();
       do {
         const input = { Bucket: bucket, Prefix: prefix + keys, ContinuationToken: token };
-        const page = await request(keys, ({ client, ListObjectsV2Command }) =>
-          client.send(new ListObjectsV2Command(input), late()),
-        );
+        const page = await request(keys, ({ client, ListObjectsV2Command }) => {
+          count(input.ContinuationToken);
+          return client.send(new ListObjectsV2Command(input), late());
+        });
         for (const { Key = "", ...found } of page.Contents ?? []) {
           yield described(Key.slice(prefix.length), { ...found, ContentLength: found.Size });
         }
@@ -140,6 +145,9 @@ type Send<T> = (connection: Connection) => Promise<T>;
 
 /** Answers of a service that has no object under the key. */
 const ABSENT: ReadonlySet<string> = new Set(["NoSuchKey", "NotFound"]);
+
+/** Answers that are not the object which was just written: one that is larger, or none. */
+const OTHER: ReadonlySet<string> = new Set([...ABSENT, ANSWER_TOO_LARGE]);
 
 /** Answers of a service that refuses a PutObject because of its condition. */
 const REFUSED: ReadonlySet<string> = new Set(["PreconditionFailed", "ConditionalRequestConflict"]);

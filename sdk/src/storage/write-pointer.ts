@@ -20,8 +20,6 @@ export interface CurrentPointer {
   readonly object: StoredObject | null;
   /** undefined: there is none, or it cannot be trusted. */
   readonly pointer: Pointer | undefined;
-  /** Its sequence number, whether or not it can be trusted. Default 0. */
-  readonly sequence: number;
 }
 
 /** Codes of pointers that can be replaced although they cannot be read. */
@@ -45,11 +43,11 @@ export async function currentPointer(
   signing: Signing | undefined,
 ): Promise<CurrentPointer> {
   const object = (await store.head(pointerKey(name))) ?? null;
-  if (!object) return { object, pointer: undefined, sequence: 0 };
+  if (!object) return { object, pointer: undefined };
   const pointer = await readable(store, name);
+  if (signing) return { object, pointer };
   const { verifyPointer: _, ...anySignature } = store;
-  const found = pointer ?? (await readable(anySignature, name));
-  if (signing || !found?.signature) return { object, pointer, sequence: found?.sequence ?? 0 };
+  if (!(pointer ?? (await readable(anySignature, name)))?.signature) return { object, pointer };
   throw new BertEdgeError(
     "signing_key_missing",
     `The current version of ${name} is signed, the new one would not be.`,
@@ -78,7 +76,7 @@ export interface Replacement {
  * sequence number, so that a minimum that accepts one of them accepts the other too.
  *
  * @throws BertEdgeError `publish_conflict` if another publisher has replaced the current one meanwhile; `signature_invalid` if
- *   there is no sequence number left
+ *   the signed number of the current one is more than ten years ahead of the clock
  */
 export async function writePointers(
   store: WritableStore,
@@ -99,12 +97,13 @@ export async function writePointers(
 
 const contentType = "application/json";
 
-/** Seconds by which a sequence number may be ahead of the clock: ten years. */
+/** Seconds by which a signed sequence number may be ahead of the clock: ten years. */
 const MOST_AHEAD = 315_360_000;
 
 /**
  * Returns a number that is higher than those of both pointers that are replaced: the time in seconds, also if the last pointer was lost,
- * or their number plus 1 if the clock of this machine is behind.
+ * or their number plus 1 if the clock of this machine is behind. A pointer that cannot be verified has no number: with a made-up one,
+ * the new version would outrank those that are published after this pointer is removed. No reader has accepted such a number.
  */
 function nextSequence(
   { name: store }: ObjectStore,
@@ -112,14 +111,14 @@ function nextSequence(
   before: CurrentPointer,
 ): number {
   const now = Math.floor(Date.now() / 1000);
-  const sequence = Math.max(own, before.sequence);
+  const sequence = Math.max(own, before.pointer?.sequence ?? 0);
   if (sequence - now < MOST_AHEAD) return Math.max(now, sequence + 1);
   const key = pointerKey(name);
   throw new BertEdgeError(
     "signature_invalid",
     `The pointer ${store}/${key} has the sequence number ${sequence}, more than ten years ahead of the clock.`,
     {
-      hint: `Correct the clock of this machine. If the clock is right, somebody has made the number up: remove ${key}, and publish or promote again.`,
+      hint: `Correct the clock of this machine. If the clock is right, the pointer was signed on a machine with a wrong clock: remove ${key}, publish or promote with a new key, and remove the old key from MODEL_SIGNERS.`,
     },
   );
 }

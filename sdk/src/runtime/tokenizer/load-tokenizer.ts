@@ -1,4 +1,5 @@
-import type { Manifest } from "../../artifact/manifest.ts";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { type Manifest, PREPARE_AGAIN } from "../../artifact/manifest.ts";
 import { createPackedTokenizer } from "./packed/packed-tokenizer.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
@@ -13,11 +14,27 @@ export async function loadTokenizer(
   read: (file: string) => Promise<Uint8Array<ArrayBuffer>>,
 ): Promise<Tokenizer> {
   if (tokenizer.kind === "packed") return createPackedTokenizer(await read(tokenizer.file), vocabulary);
-  const parsed = async (file: string) => JSON.parse(new TextDecoder().decode(await read(file))) as object;
   const [{ createJsonTokenizer }, json, config] = await Promise.all([
     import("./json-tokenizer.ts"),
-    parsed(tokenizer.json),
-    parsed(tokenizer.config),
+    read(tokenizer.json),
+    read(tokenizer.config),
   ]);
-  return createJsonTokenizer(json, config);
+  const [parsed, settings] = [parsedFile(tokenizer.json, json), parsedFile(tokenizer.config, config)];
+  try {
+    return createJsonTokenizer(parsed, settings);
+  } catch (cause) {
+    const files = `${tokenizer.json} with ${tokenizer.config}`;
+    throw invalid(`No tokenizer can be made of ${files}: ${Object(cause).message}`, cause);
+  }
 }
+
+function parsedFile(file: string, bytes: Uint8Array<ArrayBuffer>): object {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes)) as object;
+  } catch (cause) {
+    throw invalid(`The tokenizer file ${file} is not JSON.`, cause);
+  }
+}
+
+const invalid = (what: string, cause: unknown) =>
+  new BertEdgeError("tokenizer_invalid", what, { hint: PREPARE_AGAIN, cause });

@@ -1,0 +1,37 @@
+import type { S3ClientConfig } from "@aws-sdk/client-s3";
+import { ANSWER_TOO_LARGE, ENDLESS_LIST } from "./s3-error.ts";
+
+/** Largest answer that is read into memory, in bytes: a page of 1,000 keys of 1 KiB, of which each byte is escaped, has 6 MB. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+/** Pages of a list: ten million objects. */
+const MAX_PAGES = 10_000;
+
+/** Reads the XML of an answer, as the SDK does without it, and stops as soon as it is larger than `MAX_ANSWER_BYTES`. */
+export const boundedCollector: NonNullable<S3ClientConfig["streamCollector"]> = (stream: AsyncIterable<Uint8Array>) =>
+  collected(stream, MAX_ANSWER_BYTES);
+
+/** Reads a stream, and stops as soon as it is larger than `maxBytes`. */
+export async function collected(stream: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of stream) {
+    bytes += piece.length;
+    // Leaving the loop ends the stream, and with it the connection.
+    if (bytes > maxBytes) throw refusal(ANSWER_TOO_LARGE);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces, bytes);
+}
+
+/** Makes a function that is called with the token of each page of a list, and throws if the list does not end. */
+export function pageCounter(): (token: string | undefined) => void {
+  const seen = new Set<string | undefined>();
+  return (token) => {
+    if (seen.has(token) || seen.size === MAX_PAGES) throw refusal(ENDLESS_LIST);
+    seen.add(token);
+  };
+}
+
+/** The SDK adds text to messages of errors without metadata. */
+const refusal = (code: string) => Object.assign(new Error(code), { name: code, code, $metadata: {} });
