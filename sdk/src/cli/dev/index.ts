@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import { Command } from "commander";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { TargetName } from "../../artifact/manifest.ts";
@@ -69,7 +70,7 @@ export const devCommand = new Command("dev")
         },
         onStage: log.stage,
         onOutput: (service, line) => {
-          if (verbose || serving) printNote(`[${service}] ${line}`.trimEnd());
+          if (verbose || serving) printNote(`[${service}] ${stripVTControlCharacters(line)}`.trimEnd());
         },
       });
       try {
