@@ -1,4 +1,6 @@
+import * as v from "valibot";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { parseJson } from "#sdk/artifact/parse-json.ts";
 import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
 import { createEdgeApp } from "#sdk/serve/edge-app.ts";
 import { defaultLimits } from "#sdk/serve/limits.ts";
@@ -21,6 +23,8 @@ const VOCABULARY = 50_000;
 const MAX_TOKENS = 64;
 /** Both calls take up to 0.5 s. Work that is quadratic in the length takes more than 5 s. */
 const MAX_CPU_MS = 3_000;
+/** The first issue of a list is found in 1 ms. All 100,000 take more than 100 ms. */
+const FIRST_ISSUE_MS = 50;
 
 const post = (body: string, headers: Record<string, string> = {}, path = "/v1/embed") =>
   app.request(path, {
@@ -51,6 +55,33 @@ describe("oversized and deeply nested JSON", () => {
 
   it("is refused with more texts than the limit", async () => {
     expect(await codeOf(await post(JSON.stringify({ inputs: Array(100_000).fill("a") })))).toBe("too_many_inputs");
+  });
+});
+
+describe("lists of 700,000 items", () => {
+  it.each([
+    ["null", "/v1/embed", "too_many_inputs"],
+    ["{}", "/v1/embed", "too_many_inputs"],
+    ["[]", "/v1/embed", "too_many_inputs"],
+    ["[]", "/decode", "Validation"],
+    ["1", "/v1/embed", "request_invalid"],
+    ["-1", "/v1/embed", "request_invalid"],
+  ])("are refused before their items are read: %s, %s", async (item, path, code) => {
+    const list = `[${`${item},`.repeat(700_000)}${item}]`;
+    const start = process.threadCpuUsage();
+    const response = await post(`{"${path === "/decode" ? "ids" : "inputs"}":${list}}`, {}, path);
+    expect(process.threadCpuUsage(start).user / 1000).toBeLessThan(MAX_CPU_MS);
+    expect(response.status).toBeLessThan(500);
+    const body = (await response.json()) as { error: { code: string }; error_type?: string };
+    expect(body.error_type ?? body.error.code).toBe(code);
+  });
+
+  it("have one issue: the first", () => {
+    const list = JSON.stringify(Array(100_000).fill({}));
+    const parse = () => parseJson(v.array(v.string()), list, { code: "request_invalid", what: "body", hint: "" });
+    const start = process.threadCpuUsage();
+    expect(parse).toThrow("The body is not valid at 0");
+    expect(process.threadCpuUsage(start).user / 1000).toBeLessThan(FIRST_ISSUE_MS);
   });
 });
 

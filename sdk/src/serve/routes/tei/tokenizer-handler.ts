@@ -22,7 +22,7 @@ export const tokenizerHandler = <Env extends object, S extends v.GenericSchema>(
   { schema, items, answer }: TokenizerRoute<S>,
 ): Handler<{ Bindings: Env }> =>
   async function handleTokenizer(c) {
-    const body: v.InferOutput<S> = await jsonBody(c, schema);
+    const body: v.InferOutput<S> = await jsonBody(c, schema, { maxItems: limits.maxInputs });
     checkSize(items(body).length, limits.maxInputs);
     const work = async (model: Model) => c.json(answer(model, body));
     return service(c.env).using(backgroundOf(c), work, c.req.param("model"));
