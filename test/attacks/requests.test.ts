@@ -1,10 +1,12 @@
 import * as v from "valibot";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Task } from "#sdk/artifact/manifest.ts";
 import { parseJson } from "#sdk/artifact/parse-json.ts";
 import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
 import { createEdgeApp } from "#sdk/serve/edge-app.ts";
 import { defaultLimits } from "#sdk/serve/limits.ts";
 import { defaultTokenizerJson, packed } from "../fixtures/packed-tokenizers.ts";
+import { taskEngine, taskStore } from "../fixtures/task-model.ts";
 import { fakeEngine, TINY, tinyStore } from "../fixtures/tiny-model.ts";
 import { byteLevelJson, unigramJson } from "../fixtures/tokenizer-kinds.ts";
 
@@ -82,6 +84,56 @@ describe("lists of 700,000 items", () => {
     const start = process.threadCpuUsage();
     expect(parse).toThrow("The body is not valid at 0");
     expect(process.threadCpuUsage(start).user / 1000).toBeLessThan(FIRST_ISSUE_MS);
+  });
+});
+
+describe("one request with the work of thousands", () => {
+  const embed: Task = { task: "embed", pooling: "mean", normalize: true, dimensions: 8 };
+  const nli: Task = {
+    task: "classify",
+    input: "pair",
+    labels: ["contradiction", "entailment", "neutral"],
+  };
+
+  it.each<[string, Task, string, object]>([
+    ["a long label", embed, "/v1/zero-shot", { inputs: "a", candidate_labels: ["b".repeat(1_001)] }],
+    [
+      "a template with many places",
+      embed,
+      "/v1/zero-shot",
+      { inputs: "a", candidate_labels: ["b"], hypothesis_template: "{} {}" },
+    ],
+    [
+      "a long template",
+      embed,
+      "/v1/zero-shot",
+      { inputs: "a", candidate_labels: ["b"], hypothesis_template: `{}${"b".repeat(1_000)}` },
+    ],
+    ["many labels", nli, "/", { inputs: Array(100).fill("a"), parameters: { candidate_labels: "b,".repeat(40_000) } }],
+    ["no label", nli, "/", { inputs: "a", parameters: { candidate_labels: " , " } }],
+    ["an empty label", nli, "/", { inputs: "a", parameters: { candidate_labels: ["b", " "] } }],
+    ["a long label", nli, "/", { inputs: "a", parameters: { candidate_labels: "b".repeat(1_001) } }],
+    [
+      "a template with many places",
+      nli,
+      "/",
+      { inputs: "a", parameters: { candidate_labels: ["b"], hypothesis_template: "{}{}" } },
+    ],
+  ])("is refused: %s", async (_, task, path, body) => {
+    const refusing = createEdgeApp({
+      models: await taskStore(task, 16),
+      model: TINY.name,
+      engine: taskEngine(task),
+      keys: false,
+    });
+    const start = process.threadCpuUsage();
+    const response = await refusing.request(path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    expect(process.threadCpuUsage(start).user / 1000).toBeLessThan(MAX_CPU_MS);
+    expect([400, 422], await response.text()).toContain(response.status);
   });
 });
 

@@ -13,6 +13,7 @@ import { zeroShotCall } from "../../../runtime/tasks/zero-shot-call.ts";
 import type { TextInput } from "../../../runtime/text-input.ts";
 import { vectorNumbers } from "../../contract/format-vector.ts";
 import type { HuggingFaceInputs, HuggingFaceParameters, HuggingFaceRequest } from "../../contract/hugging-face.ts";
+import { MAX_LABEL_CHARACTERS } from "../../contract/zero-shot.ts";
 import { answerResults } from "../answer.ts";
 import { entityResults } from "../tag.ts";
 
@@ -21,9 +22,12 @@ import { entityResults } from "../tag.ts";
  * and by the fields of the inputs. The result is the JSON of the answer.
  */
 export function huggingFaceCall(body: HuggingFaceRequest): TaskCall<unknown> {
-  const { inputs } = body;
+  const { inputs, parameters } = body;
+  const texts = textsOf(inputs);
+  const labels = labelsOf(parameters?.candidate_labels);
   return {
-    texts: textsOf(inputs),
+    texts,
+    size: texts.length * Math.max(1, labels?.length ?? 1),
     on: (manifest) => callFor(body, manifest).on(manifest),
   };
 }
@@ -31,6 +35,25 @@ export function huggingFaceCall(body: HuggingFaceRequest): TaskCall<unknown> {
 function textsOf(inputs: HuggingFaceInputs): readonly string[] {
   if (typeof inputs === "string") return [inputs];
   return Array.isArray(inputs) ? inputs : Object.values(inputs).flat();
+}
+
+/**
+ * Returns the labels of a request; undefined if it has none. As in transformers, commas are between the labels of a string, and
+ * empty ones do not count.
+ *
+ * @throws BertEdgeError `request_invalid`
+ */
+function labelsOf(labels: HuggingFaceParameters["candidate_labels"]): readonly string[] | undefined {
+  if (labels === undefined || labels === null) return undefined;
+  const found = typeof labels === "string" ? labels.split(",").map((label) => label.trim()) : labels;
+  const named = found.filter((label) => label !== "");
+  const isInvalid = named.length === 0 || named.some(({ length }) => length > MAX_LABEL_CHARACTERS);
+  if (!isInvalid) return named;
+  throw new BertEdgeError(
+    "request_invalid",
+    `The field \`candidate_labels\` needs labels of 1 to ${MAX_LABEL_CHARACTERS} characters.`,
+    { hint: "Send a list of labels, or a string with commas between them." },
+  );
 }
 
 function callFor({ inputs, parameters, ...beside }: HuggingFaceRequest, manifest: Manifest): TaskCall<unknown> {
@@ -42,7 +65,7 @@ function callFor({ inputs, parameters, ...beside }: HuggingFaceRequest, manifest
     const { source_sentence, sentences } = inputs as { source_sentence: string; sentences: string[] };
     return similarityCall(source_sentence, sentences, { truncate });
   }
-  if (options.candidate_labels) return zeroShot(textList(inputs, manifest), options, truncate);
+  if (labelsOf(options.candidate_labels)) return zeroShot(textList(inputs, manifest), options, truncate);
   switch (manifest.task) {
     case "embed": {
       const prompt = options.prompt_name ?? beside.prompt_name ?? undefined;
@@ -127,9 +150,8 @@ function callFor({ inputs, parameters, ...beside }: HuggingFaceRequest, manifest
 }
 
 function zeroShot(texts: readonly string[], options: HuggingFaceParameters, truncate: boolean): TaskCall<unknown> {
-  const labels = options.candidate_labels ?? [];
   const call = zeroShotCall(texts, {
-    candidateLabels: typeof labels === "string" ? labels.split(",").map((label) => label.trim()) : labels,
+    candidateLabels: labelsOf(options.candidate_labels) ?? [],
     multiLabel: options.multi_label ?? undefined,
     hypothesisTemplate: options.hypothesis_template ?? undefined,
     truncate,
