@@ -95,7 +95,29 @@ describe("one request with the work of thousands", () => {
     labels: ["contradiction", "entailment", "neutral"],
   };
 
+  const answers: Task = { task: "answer" };
+  const long = { question: "w", context: "a ".repeat(60_000) };
+
+  const masked: Task = { task: "fill-mask", mask: { id: 103, token: "[MASK]" } };
+
   it.each<[string, Task, string, object]>([
+    ["the whole vocabulary for a mask", masked, "/v1/fill-mask", { inputs: "[MASK]", top_k: 30_522 }],
+    ["the whole vocabulary for a mask", masked, "/", { inputs: "[MASK]", parameters: { top_k: 30_522 } }],
+    ["many targets", masked, "/v1/fill-mask", { inputs: "[MASK]", targets: Array(1_001).fill("a") }],
+    ["a long target", masked, "/v1/fill-mask", { inputs: "[MASK]", targets: ["a".repeat(201)] }],
+    ["a long target", masked, "/", { inputs: "[MASK]", parameters: { targets: "a".repeat(201) } }],
+    [
+      "many masks with many results",
+      masked,
+      "/v1/fill-mask",
+      { inputs: Array(100).fill("[MASK]".repeat(14)), top_k: 100 },
+    ],
+    ["parts that overlap by all but one token", answers, "/v1/answer", { ...long, doc_stride: 10 }],
+    ["several contexts of such parts", answers, "/v1/answer", { inputs: [long, long], doc_stride: 10 }],
+    ["such parts", answers, "/", { inputs: long, parameters: { doc_stride: 10 } }],
+    ["many answers", answers, "/v1/answer", { ...long, top_k: 101 }],
+    ["many answers", answers, "/", { inputs: long, parameters: { top_k: 101 } }],
+    ["long answers", answers, "/v1/answer", { ...long, max_answer_tokens: 101 }],
     ["a long label", embed, "/v1/zero-shot", { inputs: "a", candidate_labels: ["b".repeat(1_001)] }],
     [
       "a template with many places",

@@ -10,7 +10,7 @@ import { basisOf, fromRegionToo, type RequestState, type TierChoice, tierChooser
 import type { Tier } from "./contract/headers.ts";
 import { encodeInParts, hasParts } from "./encode-in-parts.ts";
 import { firstAnswer } from "./first-answer.ts";
-import { checkQuery, checkSize, type Limits } from "./limits.ts";
+import { checkQuery, type Limits } from "./limits.ts";
 import { type DecisionLog, logDecision } from "./log-decision.ts";
 import type { ModelHolder } from "./model-holder.ts";
 import type { ModelPool } from "./model-pool.ts";
@@ -173,9 +173,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
       // Encoding takes long, so a request that has no chance is refused before it.
       choose(stateOf(query, call, model, estimatedLengths(call.inputs, model.manifest.maxTokens)));
     }
-    const sequences = await encodeInParts(model, call, signal);
-    // A text can have many parts.
-    checkSize(sequences.length, limits.maxInputs);
+    const sequences = await encodeInParts(model, call, signal, limits.maxInputs);
     await model.ready(sequences);
     signal?.throwIfAborted();
 

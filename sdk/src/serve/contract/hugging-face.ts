@@ -1,5 +1,7 @@
 import * as v from "valibot";
-import { LatencyBudget, notList } from "./fields.ts";
+import { MAX_ANSWER_TOKENS } from "./answer.ts";
+import { countUpTo, LatencyBudget, notList } from "./fields.ts";
+import { Target, Targets } from "./fill-mask.ts";
 import { CandidateLabel, HypothesisTemplate } from "./zero-shot.ts";
 
 // Bodies of Hugging Face's inference API: https://huggingface.co/docs/inference-providers/tasks
@@ -26,7 +28,7 @@ const Parameters = v.object({
   prompt_name: v.nullish(v.string()),
   dimensions: v.nullish(Count),
   top_k: v.nullish(Count),
-  targets: v.nullish(v.union([v.string(), v.pipe(v.array(v.string()), v.minLength(1))])),
+  targets: v.nullish(v.union([Target, Targets])),
   function_to_apply: v.nullish(v.picklist(["softmax", "sigmoid", "none"])),
   aggregation_strategy: v.nullish(v.picklist(["none", "simple", "first", "average", "max"])),
   ignore_labels: v.nullish(v.array(v.string())),
@@ -36,7 +38,7 @@ const Parameters = v.object({
   multi_label: v.nullish(v.boolean()),
   hypothesis_template: v.nullish(HypothesisTemplate),
   doc_stride: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(0))),
-  max_answer_len: v.nullish(Count),
+  max_answer_len: v.nullish(countUpTo(MAX_ANSWER_TOKENS)),
   handle_impossible_answer: v.nullish(v.boolean()),
 });
 export type HuggingFaceParameters = v.InferOutput<typeof Parameters>;

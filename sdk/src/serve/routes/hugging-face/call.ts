@@ -11,6 +11,8 @@ import type { TaskCall } from "../../../runtime/tasks/task-call.ts";
 import { tokenVectorsCall } from "../../../runtime/tasks/token-vectors-call.ts";
 import { zeroShotCall } from "../../../runtime/tasks/zero-shot-call.ts";
 import type { TextInput } from "../../../runtime/text-input.ts";
+import { MAX_ANSWERS } from "../../contract/answer.ts";
+import { MAX_TOKENS_PER_MASK } from "../../contract/fill-mask.ts";
 import { vectorNumbers } from "../../contract/format-vector.ts";
 import type { HuggingFaceInputs, HuggingFaceParameters, HuggingFaceRequest } from "../../contract/hugging-face.ts";
 import { MAX_LABEL_CHARACTERS } from "../../contract/zero-shot.ts";
@@ -35,6 +37,18 @@ export function huggingFaceCall(body: HuggingFaceRequest): TaskCall<unknown> {
 function textsOf(inputs: HuggingFaceInputs): readonly string[] {
   if (typeof inputs === "string") return [inputs];
   return Array.isArray(inputs) ? inputs : Object.values(inputs).flat();
+}
+
+/** @throws BertEdgeError `request_invalid` */
+function topKUpTo(most: number, { top_k: topK }: HuggingFaceParameters): number | undefined {
+  if ((topK ?? 0) <= most) return topK ?? undefined;
+  throw new BertEdgeError(
+    "request_invalid",
+    `The field \`top_k\` is ${topK}, but at most ${most} results are possible.`,
+    {
+      hint: "Send a smaller `top_k`.",
+    },
+  );
 }
 
 /**
@@ -104,7 +118,7 @@ function callFor({ inputs, parameters, ...beside }: HuggingFaceRequest, manifest
     case "answer": {
       if (!("question" in fields)) throw otherInputs(manifest, "an object with `question` and `context`");
       const question = inputs as { question: string; context: string };
-      const topK = options.top_k ?? 1;
+      const topK = topKUpTo(MAX_ANSWERS, options) ?? 1;
       const call = answerCall([question], {
         topK,
         stride: options.doc_stride ?? undefined,
@@ -132,7 +146,7 @@ function callFor({ inputs, parameters, ...beside }: HuggingFaceRequest, manifest
     case "fill-mask": {
       const targets = options.targets ?? undefined;
       const call = fillMaskCall(textList(inputs, manifest), {
-        topK: options.top_k ?? undefined,
+        topK: topKUpTo(MAX_TOKENS_PER_MASK, options),
         targets: typeof targets === "string" ? [targets] : targets,
         truncate,
       });
