@@ -101,6 +101,8 @@ describe("one request with the work of thousands", () => {
   const masked: Task = { task: "fill-mask", mask: { id: 103, token: "[MASK]" } };
 
   it.each<[string, Task, string, object]>([
+    ["many characters to tokenize", embed, "/tokenize", { inputs: Array(101).fill("a ".repeat(500)) }],
+    ["many ids to decode", embed, "/decode", { ids: Array(100_001).fill(1) }],
     ["the whole vocabulary for a mask", masked, "/v1/fill-mask", { inputs: "[MASK]", top_k: 30_522 }],
     ["the whole vocabulary for a mask", masked, "/", { inputs: "[MASK]", parameters: { top_k: 30_522 } }],
     ["many targets", masked, "/v1/fill-mask", { inputs: "[MASK]", targets: Array(1_001).fill("a") }],
