@@ -1,8 +1,8 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 
 /** Maximum number of token ids in a body: 2,048 texts of 122. */
-export const MAX_NUMBERS = 250_000;
-/** Lists of lists in a field of `parameters`. No schema has anything deeper. */
+const MAX_NUMBERS = 250_000;
+/** Lists of lists in an object of `parameters` are the deepest that any schema has. */
 const MAX_DEPTH = 5;
 
 /**
