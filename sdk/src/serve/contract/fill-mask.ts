@@ -4,9 +4,9 @@ import { countUpTo, ownAnswer, ownBody, Texts, Truncate } from "./fields.ts";
 /** Tokens for a mask token, at most. */
 export const MAX_TOKENS_PER_MASK = 100;
 
-export const Target = v.pipe(v.string(), v.maxLength(200, "must have at most 200 characters"));
+export const MaskTarget = v.pipe(v.string(), v.maxLength(200, "must have at most 200 characters"));
 export const Targets = v.pipe(
-  v.array(Target),
+  v.array(MaskTarget),
   v.minLength(1, "must have at least one token"),
   v.maxLength(1_000, "must have at most 1,000 tokens"),
 );

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { MAX_ANSWER_TOKENS } from "./answer.ts";
 import { countUpTo, LatencyBudget, notList } from "./fields.ts";
-import { Target, Targets } from "./fill-mask.ts";
+import { MaskTarget, Targets } from "./fill-mask.ts";
 import { CandidateLabel, HypothesisTemplate } from "./zero-shot.ts";
 
 // Bodies of Hugging Face's inference API: https://huggingface.co/docs/inference-providers/tasks
@@ -28,7 +28,7 @@ const Parameters = v.object({
   prompt_name: v.nullish(v.string()),
   dimensions: v.nullish(Count),
   top_k: v.nullish(Count),
-  targets: v.nullish(v.union([Target, Targets])),
+  targets: v.nullish(v.union([MaskTarget, Targets])),
   function_to_apply: v.nullish(v.picklist(["softmax", "sigmoid", "none"])),
   aggregation_strategy: v.nullish(v.picklist(["none", "simple", "first", "average", "max"])),
   ignore_labels: v.nullish(v.array(v.string())),
