@@ -1,7 +1,5 @@
-import * as v from "valibot";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Task } from "#sdk/artifact/manifest.ts";
-import { parseJson } from "#sdk/artifact/parse-json.ts";
 import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
 import { createEdgeApp } from "#sdk/serve/edge-app.ts";
 import { defaultLimits } from "#sdk/serve/limits.ts";
@@ -25,8 +23,6 @@ const VOCABULARY = 50_000;
 const MAX_TOKENS = 64;
 /** Both calls take up to 0.5 s. Work that is quadratic in the length takes more than 5 s. */
 const MAX_CPU_MS = 3_000;
-/** The first issue of a list is found in 1 ms. All 100,000 take more than 100 ms. */
-const FIRST_ISSUE_MS = 50;
 
 const post = (body: string, headers: Record<string, string> = {}, path = "/v1/embed") =>
   app.request(path, {
@@ -76,14 +72,6 @@ describe("lists of 700,000 items", () => {
     expect(response.status).toBeLessThan(500);
     const body = (await response.json()) as { error: { code: string }; error_type?: string };
     expect(body.error_type ?? body.error.code).toBe(code);
-  });
-
-  it("have one issue: the first", () => {
-    const list = JSON.stringify(Array(100_000).fill({}));
-    const parse = () => parseJson(v.array(v.string()), list, { code: "request_invalid", what: "body", hint: "" });
-    const start = process.threadCpuUsage();
-    expect(parse).toThrow("The body is not valid at 0");
-    expect(process.threadCpuUsage(start).user / 1000).toBeLessThan(FIRST_ISSUE_MS);
   });
 });
 
