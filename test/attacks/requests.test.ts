@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Task } from "#sdk/artifact/manifest.ts";
 import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
 import { createEdgeApp } from "#sdk/serve/edge-app.ts";
 import { defaultLimits } from "#sdk/serve/limits.ts";
 import { defaultTokenizerJson, packed } from "../fixtures/packed-tokenizers.ts";
+import { taskEngine, taskStore } from "../fixtures/task-model.ts";
 import { fakeEngine, TINY, tinyStore } from "../fixtures/tiny-model.ts";
 import { byteLevelJson, unigramJson } from "../fixtures/tokenizer-kinds.ts";
 
@@ -51,6 +53,99 @@ describe("oversized and deeply nested JSON", () => {
 
   it("is refused with more texts than the limit", async () => {
     expect(await codeOf(await post(JSON.stringify({ inputs: Array(100_000).fill("a") })))).toBe("too_many_inputs");
+  });
+});
+
+describe("lists of 700,000 items", () => {
+  it.each([
+    ["null", "/v1/embed", "too_many_inputs"],
+    ["{}", "/v1/embed", "too_many_inputs"],
+    ["[]", "/v1/embed", "too_many_inputs"],
+    ["[]", "/decode", "Validation"],
+    ["1", "/v1/embed", "request_invalid"],
+    ["-1", "/v1/embed", "request_invalid"],
+  ])("are refused before their items are read: %s, %s", async (item, path, code) => {
+    const list = `[${`${item},`.repeat(700_000)}${item}]`;
+    const start = process.threadCpuUsage();
+    const response = await post(`{"${path === "/decode" ? "ids" : "inputs"}":${list}}`, {}, path);
+    expect(process.threadCpuUsage(start).user / 1000).toBeLessThan(MAX_CPU_MS);
+    expect(response.status).toBeLessThan(500);
+    const body = (await response.json()) as { error: { code: string }; error_type?: string };
+    expect(body.error_type ?? body.error.code).toBe(code);
+  });
+});
+
+describe("one request with the work of thousands", () => {
+  const embed: Task = { task: "embed", pooling: "mean", normalize: true, dimensions: 8 };
+  const nli: Task = {
+    task: "classify",
+    input: "pair",
+    labels: ["contradiction", "entailment", "neutral"],
+  };
+
+  const answers: Task = { task: "answer" };
+  const long = { question: "w", context: "a ".repeat(60_000) };
+
+  const masked: Task = { task: "fill-mask", mask: { id: 103, token: "[MASK]" } };
+
+  it.each<[string, Task, string, object]>([
+    ["many characters to tokenize", embed, "/tokenize", { inputs: Array(101).fill("a ".repeat(500)) }],
+    ["many ids to decode", embed, "/decode", { ids: Array(100_001).fill(1) }],
+    ["the whole vocabulary for a mask", masked, "/v1/fill-mask", { inputs: "[MASK]", top_k: 30_522 }],
+    ["the whole vocabulary for a mask", masked, "/", { inputs: "[MASK]", parameters: { top_k: 30_522 } }],
+    ["many targets", masked, "/v1/fill-mask", { inputs: "[MASK]", targets: Array(1_001).fill("a") }],
+    ["a long target", masked, "/v1/fill-mask", { inputs: "[MASK]", targets: ["a".repeat(201)] }],
+    ["a long target", masked, "/", { inputs: "[MASK]", parameters: { targets: "a".repeat(201) } }],
+    [
+      "many masks with many results",
+      masked,
+      "/v1/fill-mask",
+      { inputs: Array(100).fill("[MASK]".repeat(14)), top_k: 100 },
+    ],
+    ["parts that overlap by all but one token", answers, "/v1/answer", { ...long, doc_stride: 10 }],
+    ["several contexts of such parts", answers, "/v1/answer", { inputs: [long, long], doc_stride: 10 }],
+    ["such parts", answers, "/", { inputs: long, parameters: { doc_stride: 10 } }],
+    ["many answers", answers, "/v1/answer", { ...long, top_k: 101 }],
+    ["many answers", answers, "/", { inputs: long, parameters: { top_k: 101 } }],
+    ["long answers", answers, "/v1/answer", { ...long, max_answer_tokens: 101 }],
+    ["a long label", embed, "/v1/zero-shot", { inputs: "a", candidate_labels: ["b".repeat(1_001)] }],
+    [
+      "a template with many places",
+      embed,
+      "/v1/zero-shot",
+      { inputs: "a", candidate_labels: ["b"], hypothesis_template: "{} {}" },
+    ],
+    [
+      "a long template",
+      embed,
+      "/v1/zero-shot",
+      { inputs: "a", candidate_labels: ["b"], hypothesis_template: `{}${"b".repeat(1_000)}` },
+    ],
+    ["many labels", nli, "/", { inputs: Array(100).fill("a"), parameters: { candidate_labels: "b,".repeat(40_000) } }],
+    ["no label", nli, "/", { inputs: "a", parameters: { candidate_labels: " , " } }],
+    ["an empty label", nli, "/", { inputs: "a", parameters: { candidate_labels: ["b", " "] } }],
+    ["a long label", nli, "/", { inputs: "a", parameters: { candidate_labels: "b".repeat(1_001) } }],
+    [
+      "a template with many places",
+      nli,
+      "/",
+      { inputs: "a", parameters: { candidate_labels: ["b"], hypothesis_template: "{}{}" } },
+    ],
+  ])("is refused: %s", async (_, task, path, body) => {
+    const refusing = createEdgeApp({
+      models: await taskStore(task, 16),
+      model: TINY.name,
+      engine: taskEngine(task),
+      keys: false,
+    });
+    const start = process.threadCpuUsage();
+    const response = await refusing.request(path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    expect(process.threadCpuUsage(start).user / 1000).toBeLessThan(MAX_CPU_MS);
+    expect([400, 422], await response.text()).toContain(response.status);
   });
 });
 

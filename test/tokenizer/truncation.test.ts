@@ -106,4 +106,11 @@ describe("a text whose tokens need places", () => {
     expect(() => encodePlaced(words, 8, "left")).toThrow(refused);
     expect(() => encodeWindows("to be", words, { maxTokens: 64, maxQuestionTokens: 8, stride: 8 })).toThrow(refused);
   });
+
+  it("is refused if it needs more windows than are allowed", () => {
+    const windows = (maxWindows: number) =>
+      encodeWindows("to", "be ".repeat(20), { maxTokens: 14, maxQuestionTokens: 8, stride: 9, maxWindows });
+    expect(windows(11)).toHaveLength(11);
+    expect(() => windows(10)).toThrow(expect.objectContaining({ code: "too_many_inputs" }));
+  });
 });

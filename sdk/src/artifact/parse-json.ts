@@ -11,13 +11,24 @@ const shorten = (text: string): string => printable(text.length > 200 ? `${text.
  *
  * @param code the error's code, or a function that chooses the code by valibot's issue. If the text is not JSON, there is
  *   no issue.
+ * @param check checks the JSON before the schema does
  * @param what names the document in the message, e.g. "manifest at s3(models)/…"
  * @throws BertEdgeError with this code; the message names the wrong key
  */
 export function parseJson<S extends v.GenericSchema>(
   schema: S,
   text: string,
-  { code, what, hint }: { code: ErrorCode | ((issue?: v.BaseIssue<unknown>) => ErrorCode); what: string; hint: string },
+  {
+    code,
+    what,
+    hint,
+    check,
+  }: {
+    code: ErrorCode | ((issue?: v.BaseIssue<unknown>) => ErrorCode);
+    what: string;
+    hint: string;
+    check?: ((json: unknown) => void) | undefined;
+  },
 ): v.InferOutput<S> {
   const codeOf = typeof code === "function" ? code : () => code;
   let json: unknown;
@@ -26,7 +37,9 @@ export function parseJson<S extends v.GenericSchema>(
   } catch (cause) {
     throw new BertEdgeError(codeOf(), `The ${what} is not JSON.`, { hint, cause });
   }
-  const result = v.safeParse(schema, json);
+  check?.(json);
+  // The message names one issue, and a list can have one in every item.
+  const result = v.safeParse(schema, json, { abortEarly: true });
   if (result.success) return result.output;
   const [issue] = result.issues;
   const at = v.getDotPath(issue) ?? "its root";

@@ -58,7 +58,7 @@ export interface Model {
    * @returns the sequences of the inputs, in order
    * @throws BertEdgeError `input_too_long` unless the call truncates its inputs
    */
-  encode(call: ModelCall<unknown>, range?: { readonly start: number; readonly end: number }): TokenSequence[];
+  encode(call: ModelCall<unknown>, range?: EncodedRange): TokenSequence[];
   /**
    * Runs the model on token sequences.
    *
@@ -77,6 +77,14 @@ export interface Model {
   memoryBytes(): number | undefined;
   /** Frees the model's memory. Later calls of `embed` fail. */
   release(): Promise<void>;
+}
+
+/** Inputs of a call that are encoded together. */
+export interface EncodedRange {
+  readonly start: number;
+  readonly end: number;
+  /** Maximum number of sequences, for calls whose inputs become several. Default: any. */
+  readonly most?: number | undefined;
 }
 
 export interface ModelOutputs {
@@ -123,13 +131,16 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
   /** Encoders of calls. The ranges of a call share what its encoder has read. */
   const encoders = new WeakMap<ModelCall<unknown>, ReturnType<typeof inputEncoder>>();
 
-  function encode(call: ModelCall<unknown>, range = { start: 0, end: call.inputs.length }) {
+  function encode(call: ModelCall<unknown>, range: EncodedRange = { start: 0, end: call.inputs.length }) {
     const { inputs, truncate, encode: own } = call;
     const encodeInput = encoders.get(call) ?? inputEncoder(tokenizer, manifest, truncate);
     encoders.set(call, encodeInput);
+    let room = range.most ?? Number.POSITIVE_INFINITY;
     return inputs.slice(range.start, range.end).flatMap((input, i) => {
       const index = range.start + i;
-      return own ? own(tokenizer, input, index) : [encodeInput(input, index)];
+      const sequences = own ? own(tokenizer, input, index, room) : [encodeInput(input, index)];
+      room -= sequences.length;
+      return sequences;
     });
   }
 

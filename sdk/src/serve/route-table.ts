@@ -49,7 +49,10 @@ const entry = <S extends BodySchema, R>(dialect: DialectName, path: string, rout
   handler: (deployment) => taskHandler(deployment, route),
 });
 
-const tokenizerEntry = <S extends v.GenericSchema>(path: string, route: TokenizerRoute<S>): TableRoute => ({
+const tokenizerEntry = <S extends v.GenericSchema, Item extends string | readonly number[]>(
+  path: string,
+  route: TokenizerRoute<S, Item>,
+): TableRoute => ({
   path,
   dialect: "tei",
   schema: route.schema,

@@ -11,7 +11,7 @@ import type { Reason, Tier } from "./contract/headers.ts";
 import { decisionFigures } from "./decision-figures.ts";
 import { encodeInParts, hasParts } from "./encode-in-parts.ts";
 import { firstAnswer } from "./first-answer.ts";
-import { checkQuery, checkSize, type Limits } from "./limits.ts";
+import { checkQuery, type Limits } from "./limits.ts";
 import { type DecisionLog, logDecision } from "./log-decision.ts";
 import type { ModelHolder } from "./model-holder.ts";
 import type { ModelPool } from "./model-pool.ts";
@@ -182,9 +182,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
       // Encoding takes long, so a request that has no chance is refused before it.
       choose(stateOf(query, call, model, estimatedLengths(call.inputs, model.manifest.maxTokens)));
     }
-    const sequences = await encodeInParts(model, call, signal);
-    // A text can have many parts.
-    checkSize(sequences.length, limits.maxInputs);
+    const sequences = await encodeInParts(model, call, signal, limits.maxInputs);
     await model.ready(sequences);
     signal?.throwIfAborted();
 

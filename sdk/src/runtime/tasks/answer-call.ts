@@ -37,9 +37,9 @@ export const answerCall = (
       inputs: questions.map(({ question, context }) => [question, context] as const),
       // Contexts are read in parts.
       truncate: true,
-      encode(tokenizer, input, index) {
+      encode(tokenizer, input, index, most) {
         const [question, context] = input as readonly [string, string];
-        const sizes = { maxTokens, maxQuestionTokens: MAX_QUESTION_TOKENS, stride: shared };
+        const sizes = { maxTokens, maxQuestionTokens: MAX_QUESTION_TOKENS, stride: shared, maxWindows: most };
         windows[index] = tokenizer.encodeWindows(question, context, sizes);
         return windows[index];
       },

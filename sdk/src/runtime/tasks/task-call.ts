@@ -46,6 +46,7 @@ export interface ModelCall<R> {
  * Encodes an input to one or more sequences.
  *
  * @param index position of the input, for error messages
- * @throws BertEdgeError `input_too_long`
+ * @param most maximum number of sequences. A call whose inputs become several sequences may refuse more before it makes them
+ * @throws BertEdgeError `input_too_long`, `too_many_inputs`
  */
-export type Encode = (tokenizer: Tokenizer, input: TextInput, index: number) => readonly TokenSequence[];
+export type Encode = (tokenizer: Tokenizer, input: TextInput, index: number, most?: number) => readonly TokenSequence[];

@@ -37,13 +37,15 @@ export function tokenizerOf({ prefix, suffix, pair, unknownId, vocabulary, ...re
       const starts = Array.from({ length: Math.max(1, Math.ceil(content.length / room)) }, (_, i) => i * room);
       return starts.map((start) => joined([prefix, content.slice(start, start + room), suffix]));
     },
-    encodeWindows(question, context, { maxTokens, maxQuestionTokens, stride }) {
+    encodeWindows(question, context, { maxTokens, maxQuestionTokens, stride, maxWindows = Number.POSITIVE_INFINITY }) {
       if (!pair) throw pairsUnsupported();
       const before = [...pair.prefix, ...reader.idsOf(question, maxQuestionTokens).slice(0, maxQuestionTokens)];
       const first = [...before, ...pair.separator];
       const room = maxTokens - first.length - pair.suffix.length;
       if (room <= stride) throw questionTooLong(room, stride);
       const content = reader.placedOf(context, Number.POSITIVE_INFINITY);
+      const count = Math.max(1, Math.ceil((content.ids.length - stride) / (room - stride)));
+      if (count > maxWindows) throw tooManyWindows(count, maxWindows);
       const windows: TextWindow[] = [];
       for (let start = 0; start === 0 || start + stride < content.ids.length; start += room - stride) {
         const placed = placedTokens(first, content, { start, end: start + room }, pair.suffix);
@@ -65,6 +67,11 @@ const pairsUnsupported = () =>
       hint: "Use a model whose tokenizer.json has such a template. If it has one, prepare the artifact again with this version of bert-edge.",
     },
   );
+
+const tooManyWindows = (count: number, most: number) =>
+  new BertEdgeError("too_many_inputs", `The context is read in ${count} parts, but at most ${most} are allowed.`, {
+    hint: "Shorten the context, or let the parts overlap less.",
+  });
 
 const questionTooLong = (room: number, stride: number) =>
   new BertEdgeError(

@@ -31,8 +31,10 @@ export interface Tokenizer {
    *
    * @param options.maxTokens maximum number of ids of a sequence, including special tokens
    * @param options.maxQuestionTokens maximum number of ids of the question; a longer one is truncated
+   * @param options.maxWindows maximum number of sequences. Default: any
    * @throws BertEdgeError `pairs_unsupported`, `offsets_unsupported`; `input_too_long` if a sequence has no room for more
-   *   than `stride` tokens of the text, or if the text has more than 500,000 characters
+   *   than `stride` tokens of the text, or if the text has more than 500,000 characters; `too_many_inputs` if there are
+   *   more than `maxWindows` sequences
    */
   encodeWindows(question: string, context: string, options: WindowOptions): TextWindow[];
   /**
@@ -81,6 +83,7 @@ export interface WindowOptions {
   readonly maxTokens: number;
   readonly maxQuestionTokens: number;
   readonly stride: number;
+  readonly maxWindows?: number | undefined;
 }
 
 /** A question with a part of a text. Offsets and words are those of the text. */

@@ -1,5 +1,10 @@
 import * as v from "valibot";
-import { ownAnswer, ownBody, PositiveInteger } from "./fields.ts";
+import { countUpTo, ownAnswer, ownBody } from "./fields.ts";
+
+/** Answers to a question, at most. */
+export const MAX_ANSWERS = 100;
+/** Each part of a context has as many spans for each of its tokens. */
+export const MAX_ANSWER_TOKENS = 100;
 
 const Question = v.object({ question: v.string(), context: v.string() });
 
@@ -10,9 +15,9 @@ export const AnswerRequest = v.pipe(
     context: v.optional(v.string()),
     inputs: v.optional(v.array(Question)),
     /** Maximum number of answers to each question. */
-    top_k: v.optional(PositiveInteger, 1),
+    top_k: v.optional(countUpTo(MAX_ANSWERS), 1),
     /** Maximum number of tokens in an answer. */
-    max_answer_tokens: v.optional(PositiveInteger, 15),
+    max_answer_tokens: v.optional(countUpTo(MAX_ANSWER_TOKENS), 15),
     /** Number of tokens that two parts of a long context share. Default 128, or less for models that read little. */
     doc_stride: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
     /** Whether an empty answer is possible. */

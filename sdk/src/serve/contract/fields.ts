@@ -96,6 +96,8 @@ export const embedInputsIn = (inputs: v.InferOutput<typeof EmbedInputs>): readon
 
 export const PositiveInteger = v.pipe(v.number(), v.integer(), v.minValue(1));
 
+export const countUpTo = (most: number) => v.pipe(PositiveInteger, v.maxValue(most, `must be at most ${most}`));
+
 const answerFields = {
   model: v.string(),
   version: v.string(),

@@ -1,14 +1,24 @@
 import * as v from "valibot";
-import { ownAnswer, ownBody, PositiveInteger, Texts, Truncate } from "./fields.ts";
+import { countUpTo, ownAnswer, ownBody, Texts, Truncate } from "./fields.ts";
+
+/** Tokens for a mask token, at most. */
+export const MAX_TOKENS_PER_MASK = 100;
+
+export const MaskTarget = v.pipe(v.string(), v.maxLength(200, "must have at most 200 characters"));
+export const Targets = v.pipe(
+  v.array(MaskTarget),
+  v.minLength(1, "must have at least one token"),
+  v.maxLength(1_000, "must have at most 1,000 tokens"),
+);
 
 /** The body of `POST /v1/fill-mask`. */
 export const FillMaskRequest = ownBody({
   /** Texts with the model's mask token, such as `[MASK]`, at least once. */
   inputs: Texts,
   /** Maximum number of tokens for each mask token. */
-  top_k: v.optional(PositiveInteger, 5),
+  top_k: v.optional(countUpTo(MAX_TOKENS_PER_MASK), 5),
   /** Tokens of which the results are chosen. Of words that are no tokens, the first token counts. Default: all. */
-  targets: v.optional(v.pipe(v.array(v.string()), v.minLength(1, "must have at least one token"))),
+  targets: v.optional(Targets),
   truncate: Truncate,
 });
 export type FillMaskRequest = v.InferInput<typeof FillMaskRequest>;

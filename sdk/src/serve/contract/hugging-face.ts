@@ -1,5 +1,8 @@
 import * as v from "valibot";
-import { LatencyBudget, notList } from "./fields.ts";
+import { MAX_ANSWER_TOKENS } from "./answer.ts";
+import { countUpTo, LatencyBudget, notList } from "./fields.ts";
+import { MaskTarget, Targets } from "./fill-mask.ts";
+import { CandidateLabel, HypothesisTemplate } from "./zero-shot.ts";
 
 // Bodies of Hugging Face's inference API: https://huggingface.co/docs/inference-providers/tasks
 
@@ -14,6 +17,9 @@ const Inputs = v.union(
 );
 export type HuggingFaceInputs = v.InferOutput<typeof Inputs>;
 
+/** Labels with commas between them. */
+const LabelLine = v.pipe(v.string(), v.maxLength(100_000));
+
 /** Options of transformers' pipelines. */
 const Parameters = v.object({
   truncate: v.nullish(v.boolean()),
@@ -22,15 +28,17 @@ const Parameters = v.object({
   prompt_name: v.nullish(v.string()),
   dimensions: v.nullish(Count),
   top_k: v.nullish(Count),
-  targets: v.nullish(v.union([v.string(), v.pipe(v.array(v.string()), v.minLength(1))])),
+  targets: v.nullish(v.union([MaskTarget, Targets])),
   function_to_apply: v.nullish(v.picklist(["softmax", "sigmoid", "none"])),
   aggregation_strategy: v.nullish(v.picklist(["none", "simple", "first", "average", "max"])),
   ignore_labels: v.nullish(v.array(v.string())),
-  candidate_labels: v.nullish(v.union([v.pipe(v.array(v.string()), v.minLength(1)), v.string()])),
+  candidate_labels: v.nullish(
+    v.union([v.array(CandidateLabel), LabelLine], "must be labels of up to 1,000 characters"),
+  ),
   multi_label: v.nullish(v.boolean()),
-  hypothesis_template: v.nullish(v.pipe(v.string(), v.includes("{}", "must contain {}, which stands for the label"))),
+  hypothesis_template: v.nullish(HypothesisTemplate),
   doc_stride: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(0))),
-  max_answer_len: v.nullish(Count),
+  max_answer_len: v.nullish(countUpTo(MAX_ANSWER_TOKENS)),
   handle_impossible_answer: v.nullish(v.boolean()),
 });
 export type HuggingFaceParameters = v.InferOutput<typeof Parameters>;

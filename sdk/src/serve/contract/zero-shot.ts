@@ -1,19 +1,31 @@
 import * as v from "valibot";
 import { ownAnswer, ownBody, ScoredLabel, Texts, Truncate } from "./fields.ts";
 
-const Label = v.pipe(v.string(), v.trim(), v.nonEmpty("must not be empty"));
+/** Characters of a label, and of the template, at most: each hypothesis has both. */
+export const MAX_LABEL_CHARACTERS = 1_000;
+
+export const CandidateLabel = v.pipe(
+  v.string(),
+  v.trim(),
+  v.nonEmpty("must not be empty"),
+  v.maxLength(MAX_LABEL_CHARACTERS, `must have at most ${MAX_LABEL_CHARACTERS} characters`),
+);
+
+/** Sentence with `{}` in place of the label: once, since transformers' `str.format` gets one argument. */
+export const HypothesisTemplate = v.pipe(
+  v.string(),
+  v.maxLength(MAX_LABEL_CHARACTERS, `must have at most ${MAX_LABEL_CHARACTERS} characters`),
+  v.check((text) => text.split("{}", 3).length === 2, "must contain {} once, which stands for the label"),
+);
 
 /** The body of `POST /v1/zero-shot`. */
 export const ZeroShotRequest = ownBody({
   inputs: Texts,
-  candidate_labels: v.pipe(v.array(Label), v.minLength(1, "must have at least one label")),
+  candidate_labels: v.pipe(v.array(CandidateLabel), v.minLength(1, "must have at least one label")),
   /** Whether several labels can be true, so that each is scored on its own. */
   multi_label: v.optional(v.boolean(), false),
   /** Sentence with `{}` in place of the label. */
-  hypothesis_template: v.optional(
-    v.pipe(v.string(), v.includes("{}", "must contain {}, which stands for the label")),
-    "This example is {}.",
-  ),
+  hypothesis_template: v.optional(HypothesisTemplate, "This example is {}."),
   truncate: Truncate,
 });
 export type ZeroShotRequest = v.InferInput<typeof ZeroShotRequest>;

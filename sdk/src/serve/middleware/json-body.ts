@@ -2,17 +2,19 @@ import type { Context } from "hono";
 import type * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { parseJson } from "../../artifact/parse-json.ts";
+import { checkLists } from "./check-lists.ts";
 import { readBody } from "./read-body.ts";
 
 /**
  * Reads a request body as JSON and checks it against `schema`.
  *
- * @throws BertEdgeError `content_type_unsupported`, `request_invalid`
+ * @param maxItems maximum length of lists. Default: any
+ * @throws BertEdgeError `content_type_unsupported`, `request_invalid`, `too_many_inputs`
  */
 export async function jsonBody<S extends v.GenericSchema>(
   c: Context,
   schema: S,
-  hint = hintFor(c.req.path),
+  { hint = hintFor(c.req.path), maxItems = Number.POSITIVE_INFINITY }: { hint?: string; maxItems?: number } = {},
 ): Promise<v.InferOutput<S>> {
   const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
@@ -26,6 +28,7 @@ export async function jsonBody<S extends v.GenericSchema>(
     code: "request_invalid",
     what: "request body",
     hint,
+    check: (json) => checkLists(json, maxItems),
   });
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { CallDefaults, KeyWithDefaults } from "../call-defaults.ts";
 import { EmbedRequest } from "../contract/embed.ts";
+import { defaultLimits } from "../limits.ts";
 import { apiKey } from "../middleware/api-key.ts";
 import { requestCounter } from "../request-totals.ts";
 import type { CallTerms } from "../service.ts";
@@ -37,7 +38,7 @@ async function read(headers: Record<string, string>, { defaults = {}, key, bodyM
   });
   app.use(apiKey(() => [{ key: "k", ...key }]));
   app.post("/", async (c) => {
-    ({ terms: call } = await readCall(c, { service, defaults }, EmbedRequest));
+    ({ terms: call } = await readCall(c, { service, defaults, limits: defaultLimits }, EmbedRequest));
     return c.text("");
   });
   const sent = { authorization: "Bearer k", "content-type": "application/json", ...headers };

@@ -28,7 +28,7 @@ export type BodySchema = v.GenericSchema<
 /** Reads the headers and the body of a request. A request that cannot be in time is refused before its body is read. */
 export async function readCall<Env extends object, S extends BodySchema>(
   c: Context<{ Bindings: Env }>,
-  { service, defaults }: Pick<Deployment<Env>, "service" | "defaults">,
+  { service, defaults, limits }: Pick<Deployment<Env>, "service" | "defaults" | "limits">,
   schema: S,
 ): Promise<{ terms: CallTerms; body: v.InferOutput<S> }> {
   const { arrival, admit } = service(c.env);
@@ -41,7 +41,7 @@ export async function readCall<Env extends object, S extends BodySchema>(
   });
   // The body can only make the budget smaller.
   if (headerMs !== undefined) admit(termsWith(headerMs), backgroundOf(c));
-  const body: v.InferOutput<S> = await jsonBody(c, schema);
+  const body: v.InferOutput<S> = await jsonBody(c, schema, { maxItems: limits.maxInputs });
   const budgetMs = smallerBudget(headerMs, body.latency_budget_ms);
   return { body, terms: termsWith(budgetMs ?? keyDefaultsOf(c)?.latencyBudgetMs ?? defaults.latencyBudgetMs) };
 }

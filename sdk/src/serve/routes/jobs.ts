@@ -35,7 +35,7 @@ export function jobRoutes<Env extends object>(deployment: Deployment<Env>): Hono
     const place = placeOf(c, deployment);
     const name = nameOf(c);
     const hasBody = c.req.header("content-type") !== undefined;
-    const body = hasBody ? await jsonBody(c, JobRequest, 'Send {"truncate": true}, or no body.') : {};
+    const body = hasBody ? await jsonBody(c, JobRequest, { hint: 'Send {"truncate": true}, or no body.' }) : {};
     const { encoding_format: encodingFormat = "float", truncate = false } = body;
     const background = backgroundOf(c);
     const source = { service: service(c.env), background, cpuLimitMs, maxInputs: limits.maxInputs };

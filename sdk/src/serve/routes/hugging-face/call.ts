@@ -11,8 +11,11 @@ import type { TaskCall } from "../../../runtime/tasks/task-call.ts";
 import { tokenVectorsCall } from "../../../runtime/tasks/token-vectors-call.ts";
 import { zeroShotCall } from "../../../runtime/tasks/zero-shot-call.ts";
 import type { TextInput } from "../../../runtime/text-input.ts";
+import { MAX_ANSWERS } from "../../contract/answer.ts";
+import { MAX_TOKENS_PER_MASK } from "../../contract/fill-mask.ts";
 import { vectorNumbers } from "../../contract/format-vector.ts";
 import type { HuggingFaceInputs, HuggingFaceParameters, HuggingFaceRequest } from "../../contract/hugging-face.ts";
+import { MAX_LABEL_CHARACTERS } from "../../contract/zero-shot.ts";
 import { answerResults } from "../answer.ts";
 import { entityResults } from "../tag.ts";
 
@@ -21,9 +24,12 @@ import { entityResults } from "../tag.ts";
  * and by the fields of the inputs. The result is the JSON of the answer.
  */
 export function huggingFaceCall(body: HuggingFaceRequest): TaskCall<unknown> {
-  const { inputs } = body;
+  const { inputs, parameters } = body;
+  const texts = textsOf(inputs);
+  const labels = labelsOf(parameters?.candidate_labels);
   return {
-    texts: textsOf(inputs),
+    texts,
+    size: texts.length * Math.max(1, labels?.length ?? 1),
     on: (manifest) => callFor(body, manifest).on(manifest),
   };
 }
@@ -31,6 +37,37 @@ export function huggingFaceCall(body: HuggingFaceRequest): TaskCall<unknown> {
 function textsOf(inputs: HuggingFaceInputs): readonly string[] {
   if (typeof inputs === "string") return [inputs];
   return Array.isArray(inputs) ? inputs : Object.values(inputs).flat();
+}
+
+/** @throws BertEdgeError `request_invalid` */
+function topKUpTo(most: number, { top_k: topK }: HuggingFaceParameters): number | undefined {
+  if ((topK ?? 0) <= most) return topK ?? undefined;
+  throw new BertEdgeError(
+    "request_invalid",
+    `The field \`top_k\` is ${topK}, but at most ${most} results are possible.`,
+    {
+      hint: "Send a smaller `top_k`.",
+    },
+  );
+}
+
+/**
+ * Returns the labels of a request; undefined if it has none. As in transformers, commas are between the labels of a string, and
+ * empty ones do not count.
+ *
+ * @throws BertEdgeError `request_invalid`
+ */
+function labelsOf(labels: HuggingFaceParameters["candidate_labels"]): readonly string[] | undefined {
+  if (labels === undefined || labels === null) return undefined;
+  const found = typeof labels === "string" ? labels.split(",").map((label) => label.trim()) : labels;
+  const named = found.filter((label) => label !== "");
+  const isInvalid = named.length === 0 || named.some(({ length }) => length > MAX_LABEL_CHARACTERS);
+  if (!isInvalid) return named;
+  throw new BertEdgeError(
+    "request_invalid",
+    `The field \`candidate_labels\` needs labels of 1 to ${MAX_LABEL_CHARACTERS} characters.`,
+    { hint: "Send a list of labels, or a string with commas between them." },
+  );
 }
 
 function callFor({ inputs, parameters, ...beside }: HuggingFaceRequest, manifest: Manifest): TaskCall<unknown> {
@@ -42,7 +79,7 @@ function callFor({ inputs, parameters, ...beside }: HuggingFaceRequest, manifest
     const { source_sentence, sentences } = inputs as { source_sentence: string; sentences: string[] };
     return similarityCall(source_sentence, sentences, { truncate });
   }
-  if (options.candidate_labels) return zeroShot(textList(inputs, manifest), options, truncate);
+  if (labelsOf(options.candidate_labels)) return zeroShot(textList(inputs, manifest), options, truncate);
   switch (manifest.task) {
     case "embed": {
       const prompt = options.prompt_name ?? beside.prompt_name ?? undefined;
@@ -81,7 +118,7 @@ function callFor({ inputs, parameters, ...beside }: HuggingFaceRequest, manifest
     case "answer": {
       if (!("question" in fields)) throw otherInputs(manifest, "an object with `question` and `context`");
       const question = inputs as { question: string; context: string };
-      const topK = options.top_k ?? 1;
+      const topK = topKUpTo(MAX_ANSWERS, options) ?? 1;
       const call = answerCall([question], {
         topK,
         stride: options.doc_stride ?? undefined,
@@ -109,7 +146,7 @@ function callFor({ inputs, parameters, ...beside }: HuggingFaceRequest, manifest
     case "fill-mask": {
       const targets = options.targets ?? undefined;
       const call = fillMaskCall(textList(inputs, manifest), {
-        topK: options.top_k ?? undefined,
+        topK: topKUpTo(MAX_TOKENS_PER_MASK, options),
         targets: typeof targets === "string" ? [targets] : targets,
         truncate,
       });
@@ -127,9 +164,8 @@ function callFor({ inputs, parameters, ...beside }: HuggingFaceRequest, manifest
 }
 
 function zeroShot(texts: readonly string[], options: HuggingFaceParameters, truncate: boolean): TaskCall<unknown> {
-  const labels = options.candidate_labels ?? [];
   const call = zeroShotCall(texts, {
-    candidateLabels: typeof labels === "string" ? labels.split(",").map((label) => label.trim()) : labels,
+    candidateLabels: labelsOf(options.candidate_labels) ?? [],
     multiLabel: options.multi_label ?? undefined,
     hypothesisTemplate: options.hypothesis_template ?? undefined,
     truncate,

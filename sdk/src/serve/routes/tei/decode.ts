@@ -2,7 +2,7 @@ import { TeiDecodeRequest, teiResponses } from "../../contract/tei.ts";
 import type { TokenizerRoute } from "./tokenizer-handler.ts";
 
 /** `POST /decode` of text-embeddings-inference. Ids that are in no vocabulary are left out. */
-export const teiDecodeRoute: TokenizerRoute<typeof TeiDecodeRequest> = {
+export const teiDecodeRoute: TokenizerRoute<typeof TeiDecodeRequest, readonly number[]> = {
   schema: TeiDecodeRequest,
   about: {
     summary: "Texts of token ids, for clients of text-embeddings-inference",
@@ -10,8 +10,8 @@ export const teiDecodeRoute: TokenizerRoute<typeof TeiDecodeRequest> = {
     response: teiResponses.decode,
   },
   items: ({ ids }) => listsIn(ids),
-  answer: ({ tokenizer }, { ids, skip_special_tokens }) =>
-    listsIn(ids).map((list) => tokenizer.vocabulary.decode(list, { skipSpecial: skip_special_tokens ?? true })),
+  answer: ({ tokenizer }, ids, { skip_special_tokens }) =>
+    tokenizer.vocabulary.decode(ids, { skipSpecial: skip_special_tokens ?? true }),
 };
 
 const listsIn = (ids: readonly number[] | readonly (readonly number[])[]): readonly (readonly number[])[] =>

@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
-import { promptOf, withPrompt } from "../../../runtime/tasks/prompt.ts";
+import { promptOf } from "../../../runtime/tasks/prompt.ts";
 import type { Tokenizer } from "../../../runtime/tokenizer/tokenizer.ts";
 import { textsIn } from "../../contract/fields.ts";
 import { type TeiToken, TeiTokenizeRequest, teiResponses } from "../../contract/tei.ts";
@@ -7,7 +7,7 @@ import { codePointsBefore } from "../code-points.ts";
 import type { TokenizerRoute } from "./tokenizer-handler.ts";
 
 /** `POST /tokenize` of text-embeddings-inference. Texts are not cut. */
-export const teiTokenizeRoute: TokenizerRoute<typeof TeiTokenizeRequest> = {
+export const teiTokenizeRoute: TokenizerRoute<typeof TeiTokenizeRequest, string> = {
   schema: TeiTokenizeRequest,
   about: {
     summary: "Tokens of texts, for clients of text-embeddings-inference",
@@ -15,10 +15,9 @@ export const teiTokenizeRoute: TokenizerRoute<typeof TeiTokenizeRequest> = {
     response: teiResponses.tokenize,
   },
   items: ({ inputs }) => textsIn(inputs),
-  answer({ tokenizer, manifest }, { inputs, add_special_tokens, prompt_name }) {
-    const texts = textsIn(inputs);
-    const prompted = prompt_name ? withPrompt(promptOf(manifest, prompt_name), texts) : texts;
-    return prompted.map((text) => tokensOf(tokenizer, text).filter(({ special }) => add_special_tokens || !special));
+  answer({ tokenizer, manifest }, text, { add_special_tokens, prompt_name }) {
+    const prompted = prompt_name ? promptOf(manifest, prompt_name) + text : text;
+    return tokensOf(tokenizer, prompted).filter(({ special }) => add_special_tokens || !special);
   },
 };
 
