@@ -15,6 +15,8 @@ export interface CallTerms {
   readonly precision?: NumberFormat | undefined;
   /** Aborted when the caller has gone. */
   readonly signal?: AbortSignal | undefined;
+  /** Name of the caller's key; undefined if keys are not checked. */
+  readonly caller?: string | undefined;
   /** The times of an earlier answer, in milliseconds, as its client measured it. */
   readonly report?: { readonly predictedMs: number; readonly measuredMs: number } | undefined;
   /** Names of the request in the logs of other services. */

@@ -10,6 +10,7 @@ import { basisOf, fromRegionToo, type RequestState, type TierChoice, tierChooser
 import type { Tier } from "./contract/headers.ts";
 import { encodeInParts, hasParts } from "./encode-in-parts.ts";
 import { firstAnswer } from "./first-answer.ts";
+import { givenPredictions } from "./given-predictions.ts";
 import { checkQuery, checkSize, type Limits } from "./limits.ts";
 import { type DecisionLog, logDecision } from "./log-decision.ts";
 import type { ModelHolder } from "./model-holder.ts";
@@ -61,6 +62,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
   const { models, tier, limits, log, cpuLimitMs, blocksThread, now = () => performance.now() } = options;
   const lane = turns({ blocksThread, now });
   const extra = extraLoad();
+  const given = givenPredictions();
   /** Characters of the texts of all requests without an answer yet. */
   let waitingCharacters = 0;
   /** Whether the last decision was a refusal, or the region has refused. Then a region that seemed too slow may be needed. */
@@ -80,6 +82,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
       const answered = await answerTo(query, background);
       extra.answered();
       const { tier: outcome, reason, decision: basis } = answered;
+      if (outcome === tier && answered.predictedMs !== undefined) given.give(query.caller, answered.predictedMs);
       const isUnusual = outcome !== tier || "hedge" in basis;
       const logged = { outcome, texts: texts.length, reason, isUnusual, basis, elapsedMs: deadline.elapsedMs(), trace };
       logDecision(log, logged);
@@ -114,7 +117,11 @@ export function taskService(options: TaskServiceOptions): TaskService {
   async function answerTo(query: TaskQuery<unknown>, background: Background): Promise<Answered> {
     checkQuery(query, limits);
     const holder = models.holderOf(query.model);
-    if (query.report) lane.speed.observeReport(query.report.predictedMs, query.report.measuredMs);
+    const { caller, report } = query;
+    // A report changes the predictions of all callers, so only answers that the caller got count.
+    if (report && given.take(caller, report.predictedMs)) {
+      lane.speed.observeReport(report.predictedMs, report.measuredMs);
+    }
     const loaded = holder.current(background);
     region?.keepMeasured(background, isScarce ? SCARCE_PROBE_MS : undefined, loaded);
     const whileLoading = loaded ? undefined : await askWhileLoading(query, holder, background);

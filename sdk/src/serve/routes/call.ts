@@ -11,7 +11,7 @@ import {
   TIER_HEADER,
 } from "../contract/headers.ts";
 import type { Deployment } from "../deployment.ts";
-import { keyDefaultsOf } from "../middleware/api-key.ts";
+import { keyDefaultsOf, keyOf } from "../middleware/api-key.ts";
 import { jsonBody } from "../middleware/json-body.ts";
 import { traceOf } from "../middleware/request-id.ts";
 import { readBudget, smallerBudget, startDeadline } from "../routing/deadline.ts";
@@ -55,6 +55,7 @@ function readWishes(c: Context, defaults: CallDefaults): Omit<CallTerms, "deadli
         : readPin(tier.trim().toLowerCase(), `header ${TIER_HEADER}`),
     precision: readPrecision(c.req.header(PRECISION_HEADER)),
     signal: c.req.raw.signal,
+    caller: keyOf(c)?.name,
     report: readReport(c.req.header(REPORT_HEADER)),
     trace: traceOf(c),
   };
