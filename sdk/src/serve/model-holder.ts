@@ -44,6 +44,8 @@ const RETRY_MS = 1_000;
 
 export interface ModelHolder {
   readonly name: string;
+  /** Returns the version of the loaded model; undefined if none is loaded. */
+  version(): string | undefined;
   /** Returns the loaded model, or undefined. Loads the model, or checks for a newer version, in the background. */
   current(background: Background): Model | undefined;
   /**
@@ -190,6 +192,7 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
 
   return {
     name,
+    version: () => held?.version,
     current(background) {
       const isFinal = held !== undefined && version !== undefined;
       if (!isFinal && now() - checkedAt >= (held ? refreshMs : RETRY_MS)) start(background);
