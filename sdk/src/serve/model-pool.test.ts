@@ -124,7 +124,7 @@ describe("a pool of models", () => {
     };
     expect(await version("a")).toBe(newer);
     expect(await version(`a@${versions[0]}`)).toBe(versions[0]);
-    await expect(use("a@000000000000", async () => {})).rejects.toMatchObject({ code: "model_not_published" });
+    await expect(use("a@000000000000", async () => {})).rejects.toMatchObject({ code: "model_unknown" });
   });
 
   it("has the current version only once, whether a request pins it or not", async () => {
