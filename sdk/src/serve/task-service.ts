@@ -231,6 +231,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     const handled = lane.startFetch(remainingMs === undefined ? undefined : now() + remainingMs);
     try {
       const question = { ...query, inputs, truncate, sequences };
+      query.onWork?.({ tokens: totalLength(sequences?.map(idsOf) ?? []), texts: query.call.texts.length });
       const expected = expectedAnswer(opened, { ...request, inputs: inputs.length });
       const answer = await (region as RegionTier).ask(question, expected, { signal, hedge: choice.hedge });
       return describe(answer, "region", choice, request);

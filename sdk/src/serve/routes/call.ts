@@ -13,6 +13,7 @@ import {
 import type { Deployment } from "../deployment.ts";
 import { keyDefaultsOf, keyOf } from "../middleware/api-key.ts";
 import { jsonBody } from "../middleware/json-body.ts";
+import { onWorkOf } from "../middleware/note-answer.ts";
 import { traceOf } from "../middleware/request-id.ts";
 import { readBudget, smallerBudget, startDeadline } from "../routing/deadline.ts";
 import { readPin } from "../routing/pin.ts";
@@ -56,6 +57,7 @@ function readWishes(c: Context, defaults: CallDefaults): Omit<CallTerms, "deadli
     precision: readPrecision(c.req.header(PRECISION_HEADER)),
     signal: c.req.raw.signal,
     caller: keyOf(c)?.name,
+    onWork: onWorkOf(c),
     report: readReport(c.req.header(REPORT_HEADER)),
     trace: traceOf(c),
   };
