@@ -226,6 +226,17 @@ describe("GET /metrics", () => {
 });
 
 describe("the limits of a key", () => {
+  it("are the same for the models' files as for other routes", async () => {
+    const keys = [{ key: "secret-key", name: "web", requestsPerMinute: 2 }];
+    const app = createEdgeApp(await optionsWith({ keys, artifacts: "key" }));
+    const { headers } = post("");
+    const statuses: number[] = [];
+    for (const path of ["/info", "/artifacts/x", "/artifacts/x", "/info"]) {
+      statuses.push((await app.request(path, { headers }, {})).status);
+    }
+    expect(statuses).toEqual([expect.any(Number), 404, 429, 429]);
+  });
+
   it.each([
     ["tokensPerMinute", 2],
     ["textsPerMinute", 10],
