@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, expectTypeOf, it } from "vitest";
+import { describe, expect, expectTypeOf, it, vi } from "vitest";
 import { encodeFloats } from "../serve/contract/base64.ts";
 import {
   AuthenticationError,
@@ -295,6 +295,39 @@ describe("errors", () => {
     }
   });
 
+  it("come at once and are read to a bound, whatever a page consists of", async () => {
+    let chunks = 0;
+    let cancelled = false;
+    const endless = new ReadableStream({
+      pull(stream) {
+        chunks++;
+        stream.enqueue(new TextEncoder().encode("<".repeat(4_096)));
+      },
+      cancel: () => {
+        cancelled = true;
+      },
+    });
+    const { client } = clientOf(() => new Response(endless, { status: 500 }));
+    expect(await failure(client.embed("a"))).toMatchObject({ code: "http_500" });
+    expect(chunks).toBeLessThan(10);
+    expect(cancelled).toBe(true);
+  });
+
+  it.each([
+    [
+      "a redirect",
+      new Response("", { status: 307, headers: { location: "https://other.test/v1/embed" } }),
+      "other.test",
+    ],
+    ["a redirect that a browser hides", Response.error(), "baseURL"],
+  ])("say where %s leads, which is not followed", async (_, response, hint) => {
+    const { client, sent } = clientOf(() => response, { maxRetries: 3 });
+    const error = await failure(client.embed("a"));
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ code: "redirected", hint: expect.stringContaining(hint) });
+    expect(sent.map(({ init }) => init.redirect)).toEqual(["manual"]);
+  });
+
   it("never contain the API key", async () => {
     for (const answer of [
       () => refused(401, details),
@@ -321,6 +354,23 @@ describe("a call", () => {
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({ code: "timeout", message: expect.stringContaining("1 ms") });
     expect((error as TimeoutError).status).toBeUndefined();
+  });
+
+  it("leaves no timer and no listener behind", async () => {
+    vi.useFakeTimers();
+    try {
+      const { signal } = new AbortController();
+      const added = vi.spyOn(signal, "addEventListener");
+      const removed = vi.spyOn(signal, "removeEventListener");
+      const { client, sent } = clientOf(() => good(), { timeoutMs: 1e12 });
+      await client.embed("a", { signal });
+      expect(vi.getTimerCount()).toBe(0);
+      expect(removed.mock.calls).toEqual(added.mock.calls);
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(sent[0]?.init.signal?.aborted).toBe(false);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("fails with a TimeoutError while the body is read", async () => {

@@ -1,5 +1,6 @@
 import type { AnswerFields } from "../serve/contract/fields.ts";
 import type { Tier } from "../serve/contract/headers.ts";
+import { abortWith } from "./abort-with.ts";
 import type { EmbedOptions, PartialEmbeddings, RequestDetails } from "./embeddings.ts";
 import { BertEdgeClientError } from "./errors/bert-edge-client-error.ts";
 import { versionChanged } from "./errors/version-changed-error.ts";
@@ -53,7 +54,8 @@ export async function callAll<Input, Response extends AnswerFields, Result>(
   call: CallSettings,
 ): Promise<AllResults<Result>> {
   const failure = new AbortController();
-  const settings = { ...call, signal: AbortSignal.any([failure.signal, ...(call.signal ? [call.signal] : [])]) };
+  const unlink = abortWith(failure, call.signal);
+  const settings = { ...call, signal: failure.signal };
   const batches = splitInputs(inputs, call.batchSize);
   const results: (Result | undefined)[] = inputs.map(() => undefined);
   const failed: PartialEmbeddings["failed"] = [];
@@ -112,6 +114,8 @@ export async function callAll<Input, Response extends AnswerFields, Result>(
   } catch (error) {
     failure.abort(error);
     throw error;
+  } finally {
+    unlink();
   }
 
   const requests = answered.flat();

@@ -1,3 +1,4 @@
+import { abortWith } from "./abort-with.ts";
 import type { Embeddings, EmbedOptions } from "./embeddings.ts";
 import { versionChanged } from "./errors/version-changed-error.ts";
 
@@ -25,7 +26,7 @@ export async function* embedMany(
   { signal, onProgress }: EmbedManyOptions,
 ): AsyncGenerator<Float32Array<ArrayBuffer>, void, undefined> {
   const stop = new AbortController();
-  const stopped = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]);
+  const unlink = abortWith(stop, signal);
   const running: Promise<Embeddings>[] = [];
   let version: string | undefined;
   let done = 0;
@@ -41,8 +42,8 @@ export async function* embedMany(
 
   try {
     for await (const batch of batchesOf(texts, batchSize)) {
-      stopped.throwIfAborted();
-      const answer = embed(batch, stopped);
+      stop.signal.throwIfAborted();
+      const answer = embed(batch, stop.signal);
       // It may fail while earlier batches are awaited. Node exits on an unhandled rejection.
       answer.catch(() => {});
       running.push(answer);
@@ -50,6 +51,7 @@ export async function* embedMany(
     }
     while (running.length > 0) yield* first();
   } finally {
+    unlink();
     stop.abort();
   }
 }

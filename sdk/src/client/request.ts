@@ -9,6 +9,7 @@ import type {
   TIER_HEADER,
   Tier,
 } from "../serve/contract/headers.ts";
+import { abortWith } from "./abort-with.ts";
 import type { RequestDetails } from "./embeddings.ts";
 import { ConnectionError } from "./errors/connection-error.ts";
 import { TimeoutError } from "./errors/timeout-error.ts";
@@ -22,6 +23,12 @@ const predictedHeader: typeof PREDICTED_HEADER = "x-bert-edge-predicted-ms";
 const reportHeader: typeof REPORT_HEADER = "x-bert-edge-report";
 const tierHeader: typeof TIER_HEADER = "x-bert-edge-tier";
 const remainingHeader: typeof REMAINING_HEADER = "x-latency-budget-remaining-ms";
+
+/** Longest body of an error that is read, in characters. */
+const MAX_ERROR_LENGTH = 16_384;
+
+/** Longest time of a timer, in ms. Longer ones end at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Settings that all requests of a call share. */
 export interface RequestSettings {
@@ -60,7 +67,10 @@ export async function request<Response extends AnswerFields, T>(
   { route, body, indices, read }: Question<Response, T>,
   { url, apiKey, latencyBudgetMs, tier, timeoutMs, fetch: send, signal, report }: RequestSettings,
 ): Promise<{ result: T; details: ReplyDetails }> {
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const controller = new AbortController();
+  const timeout = new Error("timeout");
+  const unlink = abortWith(controller, signal);
+  const timer = setTimeout(() => controller.abort(timeout), Math.min(timeoutMs, MAX_TIMER_MS));
   const start = Date.now();
   let response: globalThis.Response;
   let received: string;
@@ -75,12 +85,14 @@ export async function request<Response extends AnswerFields, T>(
         ...(report.last && { [reportHeader]: report.last }),
       },
       body: JSON.stringify(body),
-      signal: AbortSignal.any([signal, timeout]),
+      // A redirected request would carry texts to another host.
+      redirect: "manual",
+      signal: controller.signal,
     });
-    received = await response.text();
+    received = await (response.ok ? response.text() : beginningOf(response));
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
-    if (timeout.aborted) {
+    if (controller.signal.reason === timeout) {
       throw new TimeoutError(`${url} did not answer within ${timeoutMs} ms.`, {
         code: "timeout",
         hint: "Raise timeoutMs, or lower batchSize.",
@@ -92,6 +104,17 @@ export async function request<Response extends AnswerFields, T>(
       hint: "Check baseURL, network and CORS.",
       retryable: true,
       cause,
+    });
+  } finally {
+    clearTimeout(timer);
+    unlink();
+  }
+  // Browsers give a redirect the status 0, and hide where it leads.
+  if (!response.ok && response.status < 400) {
+    throw new ConnectionError(`${url} redirects requests, and redirects are not followed.`, {
+      code: "redirected",
+      status: response.status,
+      hint: `Use the URL that the server names${locationOf(response)} as baseURL.`,
     });
   }
   if (!response.ok) throw responseError(response, received, indices);
@@ -109,6 +132,26 @@ export async function request<Response extends AnswerFields, T>(
       cause,
     });
   }
+}
+
+/** Reads a body up to `MAX_ERROR_LENGTH`. */
+async function beginningOf({ body }: globalThis.Response): Promise<string> {
+  const reader = body?.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  while (reader && text.length < MAX_ERROR_LENGTH) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    text += decoder.decode(value, { stream: true });
+  }
+  // A body that goes on would keep the connection.
+  reader?.cancel().catch(() => {});
+  return text;
+}
+
+function locationOf({ headers }: globalThis.Response): string {
+  const location = headers.get("location");
+  return location ? ` (${location.slice(0, 200)})` : "";
 }
 
 /** @throws an error if the response is not from bert-edge */

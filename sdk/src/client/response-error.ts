@@ -56,10 +56,13 @@ function serviceError(body: string, indices: readonly number[]): Described | und
   }
 }
 
+/** Beginning of an error page that is searched for a number, in characters. */
+const MAX_PAGE_LENGTH = 4_096;
+
 /** Describes an error page of the platform, or of a proxy. */
 function platformError(status: number, body: string): Described {
   // Cloudflare's own errors: https://developers.cloudflare.com/workers/observability/errors/
-  const number = /error\W*(?:code\W*)?(1\d{3})\b/i.exec(body.replace(/<[^>]*>/g, " "))?.[1];
+  const number = /error\W*(?:code\W*)?(1\d{3})\b/i.exec(body.slice(0, MAX_PAGE_LENGTH).replace(/<[^<>]*>/g, " "))?.[1];
   const overCpuLimit = number === "1102";
   return {
     code: `http_${status}`,

@@ -44,11 +44,13 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
   // Unknown paths need a key too, so that callers without one cannot find out which routes exist.
   const info = withAndWithoutSlash("/info");
   const atRoot = rootRoutes.flatMap(({ path }) => withAndWithoutSlash(path));
-  for (const guard of guards(keys, operations)) {
+  const guarded = guards(keys, operations);
+  for (const guard of guarded) {
     for (const path of ["/v1/*", "/v2/*", "/models/*", ...info]) app.use(path, guard);
     app.on("POST", atRoot, guard);
   }
-  for (const guard of guards(deployment.artifacts?.isPublic ? false : keys, operations))
+  // Guards count requests and wrong keys, so that all routes of a key share them.
+  for (const guard of deployment.artifacts?.isPublic ? guards(false, operations) : guarded)
     app.use(`${ARTIFACTS}/*`, guard);
   addArtifactRoutes(app, deployment);
   app.on("GET", info, infoRoute(deployment));

@@ -137,6 +137,27 @@ describe("loading", () => {
       message: expect.stringContaining("other"),
     });
   });
+
+  it("fails without a line in the log if the store has no such version, and looks for it again only after 5 s", async () => {
+    const { store, background } = await setUp();
+    const open = vi.spyOn(store, "open");
+    let time = 0;
+    const version = "000000000000";
+    const holder = modelHolder({ store, name: TINY.name, version, engine: fakeEngine(), now: () => time });
+    for (const [at, reads] of [
+      [0, 1],
+      [4_999, 1],
+      [5_000, 2],
+    ] as const) {
+      time = at;
+      await expect(holder.load(background)).rejects.toMatchObject({
+        code: "model_unknown",
+        message: expect.stringContaining(version),
+      });
+      expect(open).toHaveBeenCalledTimes(reads);
+    }
+    expect(log).not.toHaveBeenCalled();
+  });
 });
 
 describe("a model that answers before it is complete", () => {

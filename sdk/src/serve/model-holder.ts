@@ -1,4 +1,5 @@
 import { BertEdgeError } from "../artifact/error.ts";
+import type { ErrorCode } from "../artifact/error-codes.ts";
 import type { Manifest } from "../artifact/manifest.ts";
 import { withDeadline } from "../artifact/with-deadline.ts";
 import type { Engine } from "../runtime/engine/engine.ts";
@@ -42,8 +43,13 @@ export type Reserve = (bytes: number) => Promise<void>;
 /** Pause after a failed load before `current` starts another one. `load` does not pause. */
 const RETRY_MS = 1_000;
 
+/** Time for which a version that the store does not have is not looked for again, in ms. */
+const MISSING_MS = 5_000;
+
 export interface ModelHolder {
   readonly name: string;
+  /** Returns the version of the loaded model; undefined if none is loaded. */
+  version(): string | undefined;
   /** Returns the loaded model, or undefined. Loads the model, or checks for a newer version, in the background. */
   current(background: Background): Model | undefined;
   /**
@@ -102,11 +108,17 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
   let early: Model | undefined;
   let loading: Loading | undefined;
   let checkedAt = Number.NEGATIVE_INFINITY;
+  /** When the store had no such version. */
+  let missingAt = Number.NEGATIVE_INFINITY;
 
   /** Fetches the current version. Resolves when it is completely loaded and has replaced the old one. */
   async function fetchCurrent({ opened, usable }: Loading): Promise<Model> {
     const old = held;
-    const pointer = await readPointer(store, name, version);
+    const pointer = await readPointer(store, name, version).catch((error: unknown) => {
+      if (version === undefined || !hasCode(error, "model_not_published")) throw error;
+      missingAt = now();
+      throw noSuchVersion(name, version);
+    });
     if (old?.version === pointer.version) {
       old.measurements = pointer.measurements ?? {};
       return old;
@@ -157,7 +169,9 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
     const ended = Promise.withResolvers<void>();
     const current = { opened, usable, ended, since: checkedAt };
     loading = current;
-    const whole = fetchCurrent(current).finally(async () => {
+    const isMissing = version !== undefined && now() - missingAt < MISSING_MS;
+    const fetched = isMissing ? Promise.reject<Model>(noSuchVersion(name, version)) : fetchCurrent(current);
+    const whole = fetched.finally(async () => {
       if (loading === current) loading = undefined;
       await reserve(0);
       ended.resolve();
@@ -174,7 +188,11 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
     );
     // If no caller waits for these promises, nothing handles their rejections. Node exits on an unhandled rejection.
     for (const { promise } of [opened, usable]) promise.catch(() => {});
-    background(whole.catch((error: unknown) => console.error(`bert-edge: loading ${name} failed:`, error)));
+    const report = (error: unknown) => {
+      // A version that does not exist is the caller's mistake.
+      if (!hasCode(error, "model_unknown")) console.error(`bert-edge: loading ${name} failed:`, error);
+    };
+    background(whole.catch(report));
     return current;
   }
 
@@ -190,6 +208,7 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
 
   return {
     name,
+    version: () => held?.version,
     current(background) {
       const isFinal = held !== undefined && version !== undefined;
       if (!isFinal && now() - checkedAt >= (held ? refreshMs : RETRY_MS)) start(background);
@@ -214,3 +233,10 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
     },
   };
 }
+
+const hasCode = (error: unknown, code: ErrorCode): boolean => error instanceof BertEdgeError && error.code === code;
+
+const noSuchVersion = (name: string, version: string): BertEdgeError =>
+  new BertEdgeError("model_unknown", `The model ${name} has no version ${version}.`, {
+    hint: `Set \`model\` to ${JSON.stringify(name)} for the current version.`,
+  });

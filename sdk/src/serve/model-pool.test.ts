@@ -124,7 +124,36 @@ describe("a pool of models", () => {
     };
     expect(await version("a")).toBe(newer);
     expect(await version(`a@${versions[0]}`)).toBe(versions[0]);
-    await expect(use("a@000000000000", async () => {})).rejects.toMatchObject({ code: "model_not_published" });
+    await expect(use("a@000000000000", async () => {})).rejects.toMatchObject({ code: "model_unknown" });
+  });
+
+  it("has the current version only once, whether a request pins it or not", async () => {
+    const { use, engine, models, versions, loaded } = await setUp(Number.POSITIVE_INFINITY);
+    const pinned = `a@${versions[0]}`;
+    await use("a", async () => {});
+    await use(pinned, async () => {});
+    expect(models.holderOf(pinned)).toBe(models.holderOf("a"));
+    expect(engine.sessions).toHaveLength(1);
+
+    await use(`b@${versions[1]}`, async () => {});
+    await use("b", async () => {});
+    await use(`b@${versions[1]}`, async () => {});
+    await expect.poll(loaded).toBe(2);
+    expect(models.bytes()).toBe(2 * BYTES);
+  });
+
+  it("keeps two versions that are pinned, apart from the current one, without any limit of memory", async () => {
+    const { use, store, loaded, models, versions } = await setUp(Number.POSITIVE_INFINITY);
+    const pinned = [versions[0]];
+    for (const letter of "uvwxyz") pinned.push(await publishTiny(store, letter.repeat(BYTES), { name: "a" }));
+    await use("a", async () => {});
+    for (const version of pinned) {
+      await use(`a@${version}`, async () => {});
+      expect(loaded()).toBeLessThanOrEqual(3);
+    }
+    expect(models.bytes()).toBe(3 * BYTES);
+    await use("b", async () => {});
+    expect(loaded()).toBe(4);
   });
 
   it("answers 300 requests across three models, never exceeds the limit, and loses nothing", async () => {

@@ -26,12 +26,19 @@ export interface ModelPoolOptions {
  */
 const MAX_UNLOADED = 32;
 
+/**
+ * Pinned versions that stay loaded, apart from those that are current. A caller can pin every version that was ever published. More
+ * than one, so that callers can compare two.
+ */
+const MAX_PINNED = 2;
+
 /** The models of a deployment. */
 export interface ModelPool {
   /** Names of the models, the default one first. */
   readonly names: readonly string[];
   /**
-   * Returns the holder of a model.
+   * Returns the holder of a model. The current version has one holder, whether a request pins it or not. The caller has to use
+   * `current` at once: the current version changes.
    *
    * @param model name of a model, or `name@version`. Default: the default model
    * @throws BertEdgeError `model_unknown`
@@ -59,6 +66,8 @@ export function modelPool({
   let last: Promise<void> = Promise.resolve();
   const bytes = () => [...holders].reduce((sum, [key, holder]) => sum + holder.bytes() + (reserved.get(key) ?? 0), 0);
 
+  const isLoaded = (key: string) => (holders.get(key)?.bytes() ?? 0) > 0 || reserved.has(key);
+
   function reserve(model: string, needed: number): Promise<void> {
     reserved.delete(model);
     if (needed === 0) return Promise.resolve();
@@ -74,6 +83,12 @@ export function modelPool({
 
   async function makeRoom(model: string, needed: number): Promise<void> {
     if (needed > limitBytes) throw tooLarge(model, needed, limitBytes);
+    if (model.includes("@")) {
+      const others = [...holders].filter(([key]) => key.includes("@") && key !== model && isLoaded(key));
+      for (const [, holder] of others.slice(0, 1 - MAX_PINNED)) {
+        await withDeadline(holder.unload(), timeoutMs, () => full(model, needed, limitBytes));
+      }
+    }
     for (const [key, holder] of [...holders]) {
       if (bytes() + needed <= limitBytes) break;
       if (key === model) continue;
@@ -82,12 +97,16 @@ export function modelPool({
     reserved.set(model, needed);
   }
 
+  /** Unloads a version that was pinned before it was loaded as the current one. */
+  function unload(pinned: string): void {
+    const unloaded = holders.get(pinned)?.unload();
+    unloaded?.catch((error: unknown) => console.error(`bert-edge: releasing ${pinned} failed:`, error));
+  }
+
   /** Forgets the pinned versions that have not been asked for the longest time, and are not loaded. */
   function forgetUnloaded(): void {
     if (holders.size <= MAX_UNLOADED) return;
-    const unloaded = [...holders].filter(
-      ([key, holder]) => !names.includes(key) && holder.bytes() === 0 && !reserved.has(key),
-    );
+    const unloaded = [...holders].filter(([key]) => !names.includes(key) && !isLoaded(key));
     for (const [key] of unloaded.slice(0, -MAX_UNLOADED)) holders.delete(key);
   }
 
@@ -98,10 +117,13 @@ export function modelPool({
       if (!names.includes(name) || rest.length > 0) throw unknown(model, names);
       // A caller's text becomes part of an object's key: `../../x` would leave the models' folder.
       if (version !== undefined && !v.is(ModelVersion, version)) throw unknown(model, names);
-      const holder = holders.get(model) ?? make(name, version, (needed) => reserve(model, needed));
+      const isCurrent = version !== undefined && holders.get(name)?.version() === version;
+      if (isCurrent) unload(model);
+      const key = isCurrent ? name : model;
+      const holder = holders.get(key) ?? make(name, version, (needed) => reserve(key, needed));
       // The last key of a map is the one that was set last.
-      holders.delete(model);
-      holders.set(model, holder);
+      holders.delete(key);
+      holders.set(key, holder);
       forgetUnloaded();
       return holder;
     },

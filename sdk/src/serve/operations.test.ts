@@ -1,7 +1,14 @@
 import { Hono } from "hono";
 import { describe, expect, it, vi } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
-import { fakeEngine, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
+import {
+  type FakeEngineOptions,
+  fakeEngine,
+  hiddenStatesOf,
+  latch,
+  TINY,
+  tinyStore,
+} from "#test/fixtures/tiny-model.ts";
 import { createEdgeApp, type EdgeAppOptions } from "./edge-app.ts";
 import { embeddings } from "./embedding-routes.ts";
 import { createRegionApp } from "./region-app.ts";
@@ -237,5 +244,48 @@ describe("GET /metrics", () => {
     const { models, model, engine } = { ...(await optionsWith()), models: await tinyStore(), model: TINY.name };
     const region = createRegionApp({ models, model, engine, keys: ["k"], metrics: true });
     expect(await (await region.request("/metrics")).text()).not.toContain("isolate");
+  });
+});
+
+describe("the limits of a key", () => {
+  it("are the same for the models' files as for other routes", async () => {
+    const keys = [{ key: "secret-key", name: "web", requestsPerMinute: 2 }];
+    const app = createEdgeApp(await optionsWith({ keys, artifacts: "key" }));
+    const { headers } = post("");
+    const statuses: number[] = [];
+    for (const path of ["/info", "/artifacts/x", "/artifacts/x", "/info"]) {
+      statuses.push((await app.request(path, { headers }, {})).status);
+    }
+    expect(statuses).toEqual([expect.any(Number), 404, 429, 429]);
+  });
+
+  it.each([
+    ["tokensPerMinute", 2],
+    ["textsPerMinute", 10],
+  ])("%s counts work when it begins, and once", async (limit, perMinute) => {
+    const begun = latch();
+    const end = latch();
+    const run: FakeEngineOptions["run"] = async (sequences) => {
+      begun.resolve();
+      await end.promise;
+      return sequences.map(hiddenStatesOf);
+    };
+    const keys = [{ key: "secret-key", name: "web", [limit]: perMinute }];
+    const app = createEdgeApp(await optionsWith({ keys, engine: fakeEngine({ run }) }));
+    const caller = new AbortController();
+    const first = app.request("/v1/embed", { ...post(Array(15).fill("to be")), signal: caller.signal }, {});
+    await begun.promise;
+    caller.abort();
+    // The caller has gone, and what runs after its request may never run.
+    const { status, headers } = await app.request("/v1/embed", post("a"), {});
+    expect(status).toBe(429);
+    end.resolve();
+    await first;
+    // 15 texts are 5 too many for half a minute.
+    if (limit === "textsPerMinute") {
+      const later = await app.request("/v1/embed", post("a"), {});
+      for (const each of [headers, later.headers])
+        expect(Number(each.get("retry-after-ms"))).toBeLessThanOrEqual(30_000);
+    }
   });
 });

@@ -22,8 +22,14 @@ export function runHere(
   return lane.using(work, { signal, giveUpAt }, async (place) => {
     const outputs: Float32Array<ArrayBuffer>[] = new Array(sequences.length);
     let computeMs = 0;
+    let tokens = 0;
     await sideBySide(work.calls, work.parallel, async ({ indices, measuredMs }) => {
-      const part = await place.turn(measuredMs, () => model.run(sequencesOf(sequences, indices), now));
+      const part = await place.turn(measuredMs, () => {
+        const batch = sequencesOf(sequences, indices);
+        tokens += totalLength(batch.map(idsOf));
+        query.onWork?.({ tokens, texts: query.call.texts.length });
+        return model.run(batch, now);
+      });
       indices.forEach((index, i) => {
         outputs[index] = part.outputs[i] as Float32Array<ArrayBuffer>;
       });

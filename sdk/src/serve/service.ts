@@ -17,10 +17,20 @@ export interface CallTerms {
   readonly precision?: NumberFormat | undefined;
   /** Aborted when the caller has gone. */
   readonly signal?: AbortSignal | undefined;
+  /** Name of the caller's key; undefined if keys are not checked. */
+  readonly caller?: string | undefined;
   /** The times of an earlier answer, in milliseconds, as its client measured it. */
   readonly report?: { readonly predictedMs: number; readonly measuredMs: number } | undefined;
+  /** Told about the work of the request as soon as it begins, each time about all of it: the caller may go before it ends. */
+  readonly onWork?: ((cost: Cost) => void) | undefined;
   /** Names of the request in the logs of other services. */
   readonly trace?: RequestTrace | undefined;
+}
+
+/** What a request costs. */
+export interface Cost {
+  readonly tokens: number;
+  readonly texts: number;
 }
 
 /** A request for the results of a task, independent of the route that received it. */

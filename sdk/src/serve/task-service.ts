@@ -11,6 +11,7 @@ import type { Reason, Tier } from "./contract/headers.ts";
 import { decisionFigures } from "./decision-figures.ts";
 import { encodeInParts, hasParts } from "./encode-in-parts.ts";
 import { firstAnswer } from "./first-answer.ts";
+import { givenPredictions } from "./given-predictions.ts";
 import { checkQuery, type Limits } from "./limits.ts";
 import { type DecisionLog, logDecision } from "./log-decision.ts";
 import type { ModelHolder } from "./model-holder.ts";
@@ -68,6 +69,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
   const lane = turns({ blocksThread, now });
   const extra = extraLoad();
   const counter = requestCounter();
+  const given = givenPredictions();
   /** Characters of the texts of all requests without an answer yet. */
   let waitingCharacters = 0;
   /** Whether the last decision was a refusal, or the region has refused. Then a region that seemed too slow may be needed. */
@@ -88,6 +90,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
       extra.answered();
       const { tier: outcome, reason, decision: basis } = answered;
       counter.answered(outcome, reason);
+      if (outcome === tier && answered.predictedMs !== undefined) given.give(query.caller, answered.predictedMs);
       const isUnusual = outcome !== tier || "hedge" in basis || expectedLate.has(reason);
       const logged = { outcome, texts: texts.length, reason, isUnusual, basis, elapsedMs: deadline.elapsedMs(), trace };
       logDecision(log, logged);
@@ -123,7 +126,11 @@ export function taskService(options: TaskServiceOptions): TaskService {
   async function answerTo(query: TaskQuery<unknown>, background: Background): Promise<Answered> {
     checkQuery(query, limits);
     const holder = models.holderOf(query.model);
-    if (query.report) lane.speed.observeReport(query.report.predictedMs, query.report.measuredMs);
+    const { caller, report } = query;
+    // A report changes the predictions of all callers, so only answers that the caller got count.
+    if (report && given.take(caller, report.predictedMs)) {
+      lane.speed.observeReport(report.predictedMs, report.measuredMs);
+    }
     const loaded = holder.current(background);
     region?.keepMeasured(background, isScarce ? SCARCE_PROBE_MS : undefined, loaded);
     const whileLoading = loaded ? undefined : await askWhileLoading(query, holder, background);
@@ -231,6 +238,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     const handled = lane.startFetch(remainingMs === undefined ? undefined : now() + remainingMs);
     try {
       const question = { ...query, inputs, truncate, sequences };
+      query.onWork?.({ tokens: totalLength(sequences?.map(idsOf) ?? []), texts: query.call.texts.length });
       const expected = expectedAnswer(opened, { ...request, inputs: inputs.length });
       const answer = await (region as RegionTier).ask(question, expected, { signal, hedge: choice.hedge });
       return describe(answer, "region", choice, request);

@@ -178,6 +178,20 @@ describe("an edge whose clock stands still during computation", () => {
     expect(predictedMs).toBeGreaterThan(EDGE_MS / 8);
     expect(predictedMs).toBeLessThan(EDGE_MS / 2);
   });
+
+  it.each([
+    ["that nobody got", "web", (request: number) => (request % 2 ? 10 : 1_000)],
+    ["that another key got", "other", (_: number, got: number) => got],
+  ])("does not learn from reports about predictions %s", async (_, caller, predictionOf) => {
+    const { embed } = await setUp();
+    for (let request = 0; request < 200; request++) {
+      const texts = Array(1 + 2 * (request % 2)).fill(TEXT);
+      const { predictedMs: got = 0 } = await embed(undefined, { caller: "web", texts });
+      const predictedMs = predictionOf(request, got);
+      await embed(undefined, { caller, report: { predictedMs, measuredMs: 10 * predictedMs } });
+    }
+    expect((await embed()).predictedMs).toBe(EDGE_MS);
+  });
 });
 
 describe("a request that both tiers are asked for", () => {

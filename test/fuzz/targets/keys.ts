@@ -10,8 +10,8 @@ import type { Target } from "../target.ts";
 const hash = "0123456789abcdef".repeat(4);
 const list: Json = [
   { name: "web", key: `sha256:${hash}`, requestsPerMinute: 600, latencyBudgetMs: 100 },
-  { name: "batch", key: "a key that is long", tokensPerMinute: 1e6, tier: "region" },
-  "another key",
+  { name: "batch", key: "a-key-that-is-long", tokensPerMinute: 1e6, tier: "region" },
+  "another-key",
 ];
 const lines = `web:sha256:${hash},batch:a-key-that-is-long\nplain`;
 const signers = `ed25519:${hash}, ed25519:${hash}`;

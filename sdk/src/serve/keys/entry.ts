@@ -1,5 +1,13 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+
 /** Names of keys. */
 export const KEY_NAME = /^[\w.-]{1,64}$/;
+
+/**
+ * Plain keys: visible ASCII without what JSON, HTML and XML consist of. A list in another format, or an error page, would otherwise
+ * give keys that anybody can guess, such as `{` or `</html>`.
+ */
+const PLAIN = /^(?!#)(?:(?![{}[\]<>",])[!-~])*$/;
 
 /** A key as it is configured: as it is, or as the hash of one. */
 export interface KeyEntry {
@@ -11,12 +19,18 @@ export interface KeyEntry {
 }
 
 /**
- * Reads an entry of a list of keys: a key, `sha256:<hex>` or `<name>:sha256:<hex>`. Returns undefined if an entry that begins like
- * a hash is not one.
+ * Reads an entry of a list of keys: a key, `sha256:<hex>` or `<name>:sha256:<hex>`. Returns undefined if an entry has a hash
+ * that is not valid.
+ *
+ * @throws BertEdgeError `setting_invalid` if a plain key has characters that no key has
  */
 export function readEntry(text: string): KeyEntry | undefined {
   const entry = text.trim();
   const [, name, sha256] = /^(?:(.+):)?sha256:([0-9a-f]{64})$/i.exec(entry) ?? [];
   if (sha256 && (name === undefined || KEY_NAME.test(name))) return { name, sha256: sha256.toLowerCase() };
-  return /(^|:)sha256:/i.test(entry) ? undefined : { plain: entry };
+  if (/sha256:/i.test(entry)) return undefined;
+  if (PLAIN.test(entry)) return { plain: entry };
+  throw new BertEdgeError("setting_invalid", "The list of API keys has an entry that is not a key.", {
+    hint: 'Write keys apart from each other by commas or newlines, without comments, spaces and any of {}[]<>", or a JSON array.',
+  });
 }

@@ -15,7 +15,7 @@ const hash = (key: string) => `sha256:${createHash("sha256").update(key).digest(
 
 describe("knownKeys and findKey", () => {
   it("finds exactly the configured keys, whether they are plain or hashed, at the first and at later tries", async () => {
-    const key = fc.stringMatching(/^[!-~]{1,40}$/).filter((text) => !/sha256:/i.test(text));
+    const key = fc.stringMatching(/^[!-~]{1,40}$/).filter((text) => !/sha256:|^#|[{}[\]<>",]/i.test(text));
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(key, { minLength: 2, maxLength: 5 }), key, async (keys, other) => {
         const known = await knownKeys(keys.map((each, i) => (i % 2 ? hash(each) : each)));
@@ -55,6 +55,16 @@ describe("parseKeys", () => {
 
   it.each([
     "sha256:12",
+    `team-${hash("a")}`,
+    `{\n  "name": "web",\n  "key": "${hash("a")}"\n}`,
+    `web:${hash("a")}\n{\n}`,
+    "\n<!doctype html>\n<html>\n<body>topsecret</body>\n</html>",
+    "topsecret\n</Error>",
+    `# keys of the team\nweb:${hash("a")}`,
+    "#team",
+    "top secret",
+    "schl\u00fcssel",
+    '[{"key": "}"}]',
     `web site:${hash("a")}`,
     "[1]",
     "[",

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { BertEdgeError } from "../../artifact/error.ts";
 import { parseJson } from "../../artifact/parse-json.ts";
 import type { ApiKey } from "../call-defaults.ts";
 import { checkKeyList } from "./check-key-list.ts";
@@ -12,7 +13,10 @@ const Keys = v.array(v.union([v.string(), v.looseObject({ key: v.string() })]));
  * @throws BertEdgeError `setting_invalid`
  */
 export function parseKeys(text: string): readonly ApiKey[] {
-  if (!text.trim().startsWith("[")) return checkKeyList(text.split(/[,\n]/));
   const hint = 'Write a JSON array such as [{"name": "web", "key": "sha256:…", "requestsPerMinute": 600}].';
+  if (/^\s*[{<]/.test(text)) {
+    throw new BertEdgeError("setting_invalid", "The API keys are an object or a page, not a list.", { hint });
+  }
+  if (!text.trim().startsWith("[")) return checkKeyList(text.split(/[,\n]/));
   return checkKeyList(parseJson(Keys, text, { code: "setting_invalid", what: "list of API keys", hint }));
 }

@@ -21,7 +21,7 @@ async function outcome(keys: readonly string[], authorization?: string): Promise
   return `${response.status} ${error.code}`;
 }
 
-const key = fc.stringMatching(/^[!-~]{1,40}$/);
+const key = fc.stringMatching(/^[!-~]{1,40}$/).filter((text) => !/sha256:|^#|[{}[\]<>",]/i.test(text));
 
 describe("apiKey", () => {
   it.each([

@@ -2,14 +2,15 @@ import type { MiddlewareHandler } from "hono";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { perMinute } from "../call-defaults.ts";
 import { type Spending, spending } from "../keys/spending.ts";
+import type { Cost } from "../service.ts";
 import { keyOf } from "./api-key.ts";
-import { answerOf } from "./note-answer.ts";
+import { answerOf, setOnWork } from "./note-answer.ts";
 
 const nouns = { requestsPerMinute: "requests", tokensPerMinute: "tokens", textsPerMinute: "texts" } as const;
 
 /**
- * Keeps keys to their limits per minute. Requests count when they arrive. Texts and tokens count when they have been computed,
- * so a request is refused only after earlier ones have used up the limit. Keys with the same name share their limits. Every
+ * Keeps keys to their limits per minute. Requests count when they arrive. Texts and tokens count when their computation
+ * begins, so a request is refused only after earlier ones have used up the limit. Keys with the same name share their limits. Every
  * process, and every isolate of a Worker, counts for itself.
  *
  * @throws BertEdgeError `rate_limited`
@@ -36,8 +37,16 @@ export function limitKey(now?: () => number): MiddlewareHandler {
       );
     }
     spent.add(limits, request);
+    let counted: Cost = { tokens: 0, texts: 0 };
+    const count = (work: Cost) => {
+      const tokens = Math.max(work.tokens, counted.tokens);
+      const texts = Math.max(work.texts, counted.texts);
+      spent.add(limits, { tokensPerMinute: tokens - counted.tokens, textsPerMinute: texts - counted.texts });
+      counted = { tokens, texts };
+    };
+    setOnWork(c, count);
     await next();
     const answer = answerOf(c);
-    if (answer) spent.add(limits, { tokensPerMinute: answer.tokens, textsPerMinute: answer.texts });
+    if (answer) count(answer);
   };
 }

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { AnswerDetails } from "../service.ts";
+import type { AnswerDetails, CallTerms } from "../service.ts";
 
 const VARIABLE = "bert-edge-answer";
 
@@ -18,3 +18,11 @@ export function noteAnswer(c: Context, answer: NotedAnswer): void {
 
 /** Returns the answer to a request; undefined if it was refused, or computes nothing. */
 export const answerOf = (c: Context): NotedAnswer | undefined => c.get(VARIABLE);
+
+const WORK_VARIABLE = "bert-edge-on-work";
+
+/** Has work of a request counted when it begins: Workers do not run what comes after a caller has gone. */
+export const setOnWork = (c: Context, onWork: CallTerms["onWork"]): void => c.set(WORK_VARIABLE, onWork);
+
+/** Returns what counts the work of a request; undefined if nothing does. */
+export const onWorkOf = (c: Context): CallTerms["onWork"] => c.get(WORK_VARIABLE);

@@ -19,6 +19,9 @@ export const MAX_ERROR_BYTES = 8_192;
 /** Wait after a refusal that names none, in ms: some gateways do not send `retry-after`. */
 const DEFAULT_WAIT_MS = 1_000;
 
+/** Longest wait that a region may ask for, in ms: a wrong one must not stop callers for hours. */
+const MAX_WAIT_MS = 60_000;
+
 /** Probable causes of some HTTP statuses. On AWS, 403 means that a signature is missing or wrong. */
 const suspects: Readonly<Record<number, string>> = {
   401: "REGION_KEY",
@@ -84,7 +87,10 @@ const codeOf = (json: unknown): string | undefined => {
 
 /** Reads the pause in milliseconds that a refusal asks for. A date is not read: clocks of machines differ. */
 const pauseOf = (headers: Headers): number =>
-  [numberOf(headers, "retry-after-ms"), 1_000 * numberOf(headers, "retry-after")].find(isWait) ?? DEFAULT_WAIT_MS;
+  Math.min(
+    [numberOf(headers, "retry-after-ms"), 1_000 * numberOf(headers, "retry-after")].find(isWait) ?? DEFAULT_WAIT_MS,
+    MAX_WAIT_MS,
+  );
 
 /**
  * Reads the wait of a new request in milliseconds: the region's queue, or the pause if the region reports no queue. The pause
@@ -92,9 +98,9 @@ const pauseOf = (headers: Headers): number =>
  */
 function waitOf(headers: Headers): number {
   const queueMs = numberOf(headers, QUEUE_HEADER);
-  return isWait(queueMs) ? queueMs : pauseOf(headers);
+  return isWait(queueMs) ? Math.min(queueMs, MAX_WAIT_MS) : pauseOf(headers);
 }
 
 const numberOf = (headers: Headers, name: string): number => Number.parseFloat(headers.get(name) ?? "");
 
-const isWait = (ms: number): boolean => ms >= 0;
+const isWait = (ms: number): boolean => ms >= 0 && Number.isFinite(ms);

@@ -521,6 +521,14 @@ describe("a region that is overloaded", () => {
     expect(predicted()).toBe(PRIOR_MS);
   });
 
+  it.each([
+    ["1000000000", 60_000],
+    ["Infinity", 1_000],
+  ])("passes on a wait of at most a minute: %s", async (wait, retryAfterMs) => {
+    const { tier, query } = setUp(() => overloaded(503, { "retry-after": wait }));
+    await expect(tier.ask(query(), expected)).rejects.toMatchObject({ code: "region_overloaded", retryAfterMs });
+  });
+
   it("is not down when it refuses a probe", async () => {
     const { tier, predicted } = setUp(() => new Response("", { status: 429 }));
     const { background, work } = collect();

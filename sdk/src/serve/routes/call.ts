@@ -11,8 +11,9 @@ import {
   TIER_HEADER,
 } from "../contract/headers.ts";
 import type { Deployment } from "../deployment.ts";
-import { keyDefaultsOf } from "../middleware/api-key.ts";
+import { keyDefaultsOf, keyOf } from "../middleware/api-key.ts";
 import { jsonBody } from "../middleware/json-body.ts";
+import { onWorkOf } from "../middleware/note-answer.ts";
 import { traceOf } from "../middleware/request-id.ts";
 import { readBudget, smallerBudget, startDeadline } from "../routing/deadline.ts";
 import { readPin } from "../routing/pin.ts";
@@ -55,6 +56,8 @@ function readWishes(c: Context, defaults: CallDefaults): Omit<CallTerms, "deadli
         : readPin(tier.trim().toLowerCase(), `header ${TIER_HEADER}`),
     precision: readPrecision(c.req.header(PRECISION_HEADER)),
     signal: c.req.raw.signal,
+    caller: keyOf(c)?.name,
+    onWork: onWorkOf(c),
     report: readReport(c.req.header(REPORT_HEADER)),
     trace: traceOf(c),
   };
