@@ -166,7 +166,7 @@ describe("who can write to the bucket", () => {
     const { sequence } = await readPointer(store, NAME);
     await store.remove(pointerKey(NAME, version));
     const named = `${NAME}@${version}`;
-    expect(await ask(named)).toBe("model_unavailable");
+    expect(await ask(named)).toBe("model_unknown");
     await put(pointerKey(NAME, version), own);
     await startCold();
     expect(await ask(named)).toBe("old");

@@ -369,6 +369,6 @@ describe("paths that name a model", () => {
     const { version } = await own("/v1/embed", { inputs: "a" });
     expect(await own(`/models/${TINY.name}@${version}/v1/embed`, { inputs: "a" })).toMatchObject({ version });
     expect(await own("/v1/embed", { inputs: "a", model: `${TINY.name}@${version}` })).toMatchObject({ version });
-    expect((await post(`/models/${TINY.name}@000000000000/v1/embed`, { inputs: "a" })).status).toBe(503);
+    expect((await post(`/models/${TINY.name}@000000000000/v1/embed`, { inputs: "a" })).status).toBe(404);
   });
 });
