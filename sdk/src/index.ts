@@ -20,7 +20,7 @@ export type {
   VectorHead,
 } from "./runtime/engine/engine.ts";
 export { type DisposableModel, loadArtifact, loadPublished } from "./runtime/load-published.ts";
-export type { Model, ModelOutputs } from "./runtime/model.ts";
+export type { EncodedRange, Model, ModelOutputs } from "./runtime/model.ts";
 export type { AnswerOptions, AnswerSpan } from "./runtime/tasks/answer.ts";
 export { type AnswerParameters, answerCall, type ContextQuestion } from "./runtime/tasks/answer-call.ts";
 export type { Activation, LabelScore } from "./runtime/tasks/classify.ts";
@@ -38,7 +38,7 @@ export type { Encode, ModelCall, TaskCall } from "./runtime/tasks/task-call.ts";
 export { type TokenVectors, tokenVectorsCall } from "./runtime/tasks/token-vectors-call.ts";
 export { type ZeroShotParameters, zeroShotCall } from "./runtime/tasks/zero-shot-call.ts";
 export type { TextInput } from "./runtime/text-input.ts";
-export type { PlacedTokens, TextWindow, Tokenizer, WindowOptions } from "./runtime/tokenizer/tokenizer.ts";
+export type { EncodedPair, PlacedTokens, TextWindow, Tokenizer, WindowOptions } from "./runtime/tokenizer/tokenizer.ts";
 export type { VocabularyText } from "./runtime/tokenizer/vocabulary-text.ts";
 export type { Side, Truncation } from "./runtime/truncation.ts";
 export { openFolder } from "./storage/folder-artifact.ts";

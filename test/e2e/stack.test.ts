@@ -72,8 +72,11 @@ describe("the whole product", () => {
   });
 
   it("asks the region if the edge would exceed the budget, and the region is faster", async () => {
-    // Other processes may slow the region down for a moment. The edge then expects nothing from it.
-    const ask = async () => edge.embed(manyTexts, { latencyBudgetMs: await tightBudget() });
+    // How much faster the region is depends on the CPU and on other processes.
+    const shares = [0.95, 0.8, 0.65, 0.5];
+    let tries = 0;
+    const ask = async () =>
+      edge.embed(manyTexts, { latencyBudgetMs: (await expectedMs()) * (shares[tries++ % shares.length] ?? 1) });
     await expect.poll(ask, { timeout: 45_000 }).toMatchObject({
       tier: "region",
       reason: expect.stringMatching(/^(edge-)?over-budget$/),
@@ -129,9 +132,13 @@ describe("the whole product", () => {
     if (!stack.region) throw new Error("The stack has no region.");
     for (const { url, key: apiKey } of [stack.edge, stack.region]) {
       const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 });
-      const { data } = await openai.embeddings.create({ model: "bert-edge-mini", input });
+      const { data: answer, response } = await openai.embeddings
+        .create({ model: "bert-edge-mini", input })
+        .withResponse();
+      const { data } = answer;
       expect(data).toHaveLength(input.length);
-      const [alone] = (await new BertEdge({ baseURL: url, apiKey }).embed(input[2_047] ?? "")).embeddings;
+      const tier = response.headers.get("x-bert-edge-tier") as "edge" | "region";
+      const [alone] = (await new BertEdge({ baseURL: url, apiKey }).embed(input[2_047] ?? "", { tier })).embeddings;
       expect(cosine(Float32Array.from(data[2_047]?.embedding ?? []), alone ?? new Float32Array())).toBeGreaterThan(
         0.999_99,
       );
@@ -177,7 +184,7 @@ describe("the whole product", () => {
   });
 
   it("answers at the edge when the region is down, and reports it", async () => {
-    const latencyBudgetMs = await tightBudget();
+    const latencyBudgetMs = 0.7 * (await expectedMs());
     await stack.services.region?.stop();
     // The region is asked only with a budget that it can be expected to keep.
     let tries = 0;
@@ -188,11 +195,11 @@ describe("the whole product", () => {
     expect(answer.embeddings).toHaveLength(manyTexts.length);
   });
 
-  /** Returns a budget for `manyTexts` that the edge is expected to exceed. The edge learns its speed from its answers. */
-  async function tightBudget(): Promise<number> {
-    for (let answers = 0; answers < 2; answers++) await edge.embed(manyTexts);
-    const { predictedMs = 0 } = await edge.embed(manyTexts);
-    return predictedMs * 0.7;
+  /** Returns the time that the edge is expected to need for `manyTexts`. The edge learns its speed from its answers. */
+  async function expectedMs(): Promise<number> {
+    for (let answers = 0; answers < 2; answers++) await edge.embed(manyTexts, { tier: "edge" });
+    const { predictedMs = 0 } = await edge.embed(manyTexts, { tier: "edge" });
+    return predictedMs;
   }
 
   const post = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> =>

@@ -111,7 +111,7 @@ describe("these checks", () => {
     "npm run gone",
     "npm publish",
     "curl https://example.com",
-    "npm run bench:pool",
+    "npm run package:aws",
   ])("refuse %s", (command) => {
     expect(faultOf(command)).toBeDefined();
   });

@@ -23,14 +23,11 @@ it("`bert-edge inspect <url>` says what a deployment serves", async () => {
   });
 });
 
-it.each([
-  ["service_failed", "https://", "this is not a complete URL"],
-  ["setting_invalid", "http://127.0.0.1:1", "BERT_EDGE_API_KEY has no API key"],
-])("`bert-edge inspect <url>` says what is missing: %s", async (code, url, message) => {
-  const outcome = await bertEdge(["inspect", url], { env: { BERT_EDGE_API_KEY: "" } });
+it("`bert-edge inspect <url>` says that a URL is not complete", async () => {
+  const outcome = await bertEdge(["inspect", "https://"], { env: { BERT_EDGE_API_KEY: "" } });
   expect([outcome.code, outcome.stdout]).toEqual([1, ""]);
-  expect(outcome.stderr).toContain(`Error ${code}: `);
-  expect(outcome.stderr).toContain(message);
+  expect(outcome.stderr).toContain("Error service_failed: ");
+  expect(outcome.stderr).toContain("this is not a complete URL");
 });
 
 it("`bert-edge inspect <url>` refuses what is not a deployment", async () => {

@@ -18,7 +18,7 @@ export type {
   VectorHead,
 } from "./engine/engine.ts";
 export { type DisposableModel, loadArtifact, loadPublished } from "./load-published.ts";
-export type { Model, ModelOutputs } from "./model.ts";
+export type { EncodedRange, Model, ModelOutputs } from "./model.ts";
 export type { AnswerOptions, AnswerSpan } from "./tasks/answer.ts";
 export { type AnswerParameters, answerCall, type ContextQuestion } from "./tasks/answer-call.ts";
 export type { Activation, LabelScore } from "./tasks/classify.ts";
@@ -36,6 +36,6 @@ export type { Encode, ModelCall, TaskCall } from "./tasks/task-call.ts";
 export { type TokenVectors, tokenVectorsCall } from "./tasks/token-vectors-call.ts";
 export { type ZeroShotParameters, zeroShotCall } from "./tasks/zero-shot-call.ts";
 export type { TextInput } from "./text-input.ts";
-export type { PlacedTokens, TextWindow, Tokenizer, WindowOptions } from "./tokenizer/tokenizer.ts";
+export type { EncodedPair, PlacedTokens, TextWindow, Tokenizer, WindowOptions } from "./tokenizer/tokenizer.ts";
 export type { VocabularyText } from "./tokenizer/vocabulary-text.ts";
 export type { Side, Truncation } from "./truncation.ts";

@@ -16,7 +16,7 @@ export type {
   TokenSequence,
   VectorHead,
 } from "../runtime/engine/engine.ts";
-export type { Model, ModelOutputs } from "../runtime/model.ts";
+export type { EncodedRange, Model, ModelOutputs } from "../runtime/model.ts";
 export type { ModelCache } from "../runtime/model-cache.ts";
 export type { AnswerOptions, AnswerSpan } from "../runtime/tasks/answer.ts";
 export { type AnswerParameters, answerCall, type ContextQuestion } from "../runtime/tasks/answer-call.ts";
@@ -35,7 +35,13 @@ export type { Encode, ModelCall, TaskCall } from "../runtime/tasks/task-call.ts"
 export { type TokenVectors, tokenVectorsCall } from "../runtime/tasks/token-vectors-call.ts";
 export { type ZeroShotParameters, zeroShotCall } from "../runtime/tasks/zero-shot-call.ts";
 export type { TextInput } from "../runtime/text-input.ts";
-export type { PlacedTokens, TextWindow, Tokenizer, WindowOptions } from "../runtime/tokenizer/tokenizer.ts";
+export type {
+  EncodedPair,
+  PlacedTokens,
+  TextWindow,
+  Tokenizer,
+  WindowOptions,
+} from "../runtime/tokenizer/tokenizer.ts";
 export type { VocabularyText } from "../runtime/tokenizer/vocabulary-text.ts";
 export type { Side, Truncation } from "../runtime/truncation.ts";
 export type { ObjectStore } from "../storage/store.ts";
@@ -50,6 +56,7 @@ export type {
   InProcessAnswer,
   InProcessOptions,
 } from "./call-in-process.ts";
+export type { Figure, Figures } from "./contract/figures.ts";
 export type { NumberFormat, Reason, Tier } from "./contract/headers.ts";
 export type { EmbeddingsOptions, PageBinding, Setting } from "./deployment.ts";
 export { createEdgeApp, type EdgeAppOptions } from "./edge-app.ts";
@@ -88,7 +95,7 @@ export type {
 export { createRegionApp, type RegionAppOptions } from "./region-app.ts";
 export type { CallContext } from "./routes/respond.ts";
 export type { ArrivalTime, Deadline } from "./routing/deadline.ts";
-export type { AnswerDetails, Background, CallTerms, TierAnswer } from "./service.ts";
+export type { AnswerDetails, Background, CallTerms, Cost, TierAnswer } from "./service.ts";
 export type { RequestTrace } from "./trace.ts";
 export type { WarmUpShape } from "./warm-up.ts";
 export type { AnalyticsDataset } from "./write-request-line.ts";

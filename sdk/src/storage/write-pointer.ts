@@ -45,7 +45,10 @@ export async function currentPointer(
   const object = (await store.head(pointerKey(name))) ?? null;
   if (!object) return { object, pointer: undefined };
   const pointer = await readable(store, name);
-  if (signing) return { object, pointer };
+  // A pointer of this key that has expired still has a number that readers may know.
+  if (signing) {
+    return { object, pointer: pointer ?? (await readable(anyAgeStore(store, [signing.key.signer]), name)) };
+  }
   const { verifyPointer: _, ...anySignature } = store;
   if (!(pointer ?? (await readable(anySignature, name)))?.signature) return { object, pointer };
   throw new BertEdgeError(
