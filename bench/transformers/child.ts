@@ -1,7 +1,7 @@
 // Runs one engine in a process of its own, so that its memory can be told: embeds each text that the parent sends.
 import { type EngineName, engines, type Measured } from "./engines.ts";
 
-/** What the child sends after each text. */
+/** Message of the child after each text. */
 export interface Answer {
   readonly ms: number;
   readonly vector: readonly number[];

@@ -53,7 +53,7 @@ async function transformers({ installed, pooling, normalize }: Measured): Promis
   return async (text) => (await extract(text, { pooling: poolingNames[pooling], normalize })).data;
 }
 
-/** What is compared. The first one is float32. */
+/** Engines that are compared. The first one is float32. */
 export const engines = {
   "transformers.js, float32": transformers,
   "edge, WebAssembly": ours("wasm"),

@@ -1,4 +1,4 @@
-/** What no shell acts on inside of double quotes, which cmd.exe knows too. */
+/** Characters that no shell interprets inside double quotes. cmd.exe has double quotes too. */
 const QUOTABLE = /^[\w./\\:@+ -]*[\w./:@+ -]$/;
 
 /** Writes a path as it is typed in a shell: in quotes if it contains a space or another special character. */

@@ -17,7 +17,7 @@ export interface Shot {
   readonly statuses: readonly number[];
   /** Refusals that are right, by their code. */
   readonly refusals: readonly string[];
-  /** What the answer must be; undefined if the request is wrong. */
+  /** Expected answer; undefined if the request is wrong. */
   readonly expected?: Expected | undefined;
 }
 

@@ -9,7 +9,7 @@ interface Word {
   readonly description: string;
 }
 
-/** What can follow a command. */
+/** Words that can follow a command. */
 interface Place {
   /** Names of the command and its parents, each after a space: ` keys new`. Empty for the program. */
   readonly path: string;

@@ -28,7 +28,7 @@ export interface OpenPlace extends AsyncDisposable {
   readonly address: string;
 }
 
-/** What is done in a place. `publish` may make a new folder. */
+/** How a command uses a place. `publish` may make a new folder. */
 export type Access = "read" | "write" | "publish";
 
 /**

@@ -3,7 +3,7 @@ import type { Reason } from "../serve/contract/headers.ts";
 export interface Explanation {
   /** Who answers, and why. */
   readonly when: string;
-  /** What changes it; undefined if nothing has to be done. */
+  /** Setting or action that changes the reason; undefined if nothing has to be done. */
   readonly fix?: string;
 }
 

@@ -27,7 +27,7 @@ export interface CallTerms {
   readonly trace?: RequestTrace | undefined;
 }
 
-/** What a request costs. */
+/** Cost of a request. */
 export interface Cost {
   readonly tokens: number;
   readonly texts: number;

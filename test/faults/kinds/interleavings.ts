@@ -22,7 +22,7 @@ function randomStore(random: () => number): ManagedStore & { age(): void } {
   /** Round in which an object was written. */
   const written = new Map<string, number>();
   const writeOf = ({ key, modified }: StoredObject) => `${key} ${modified.getTime()}`;
-  /** What the store said of objects, by what was told. */
+  /** The store's own descriptions of objects, by the descriptions that were given out. */
   const originals = new WeakMap<StoredObject, StoredObject>();
   let round = 0;
   const turns = async () => {
