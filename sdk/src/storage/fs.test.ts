@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { smallArtifact } from "#test/fixtures/small-artifact.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { verifyPublished } from "#test/fixtures/verify-published.ts";
 import { testAtomicPuts, testWritableStore } from "#test/suites/store-suite.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 import { fsStore } from "./fs.ts";
 import { publish } from "./publish.ts";
 import { readObject } from "./read-object.ts";
 import { receive } from "./receive.ts";
-import { verifyPublished } from "./versions.ts";
 
 const octets = { contentType: "application/octet-stream" };
 

@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import { recordingStore } from "#test/fixtures/recording-store.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { bytesOf, smallArtifact } from "#test/fixtures/small-artifact.ts";
+import { verifyPublished } from "#test/fixtures/verify-published.ts";
 import { blobKey, pointerKey } from "../artifact/keys.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 import { memoryStore } from "./memory.ts";
@@ -11,7 +12,7 @@ import { publish } from "./publish.ts";
 import { readPointer } from "./published-artifact.ts";
 import { readObject } from "./read-object.ts";
 import type { ManagedStore } from "./store.ts";
-import { previousVersion, promote, publishedVersions, verifyPublished } from "./versions.ts";
+import { previousVersion, promote, publishedVersions } from "./versions.ts";
 
 const DAY_MS = 86_400_000;
 const contentType = "application/octet-stream";

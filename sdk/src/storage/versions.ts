@@ -159,19 +159,3 @@ export async function damagedObjects(
   }
   return damaged;
 }
-
-/**
- * Reads everything of a model's current version back, and compares it with its hashes.
- *
- * @returns bytes that were read
- * @throws BertEdgeError `artifact_corrupt`, `storage_unavailable`
- */
-export async function verifyPublished(store: ObjectStore, name: string): Promise<number> {
-  const artifact = await openPublished(store, await readPointer(store, name));
-  let bytes = 0;
-  for (const [file, { size }] of Object.entries(artifact.manifest.files)) {
-    await artifact.read(file);
-    bytes += size;
-  }
-  return bytes;
-}

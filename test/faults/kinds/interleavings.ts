@@ -4,8 +4,9 @@ import { memoryStore } from "#sdk/storage/memory.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { openPublished, readPointer } from "#sdk/storage/published-artifact.ts";
 import type { ManagedStore, StoredObject } from "#sdk/storage/store.ts";
-import { previousVersion, promote, publishedVersions, verifyPublished } from "#sdk/storage/versions.ts";
+import { previousVersion, promote, publishedVersions } from "#sdk/storage/versions.ts";
 import { smallArtifact, textOf } from "../../fixtures/small-artifact.ts";
+import { verifyPublished } from "../../fixtures/verify-published.ts";
 import type { Fault, Outcome } from "../fault.ts";
 
 const DAY_MS = 86_400_000;
