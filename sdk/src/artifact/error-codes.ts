@@ -359,7 +359,7 @@ export const errorCodes = {
   },
   object_key_invalid: {
     when: "The key of an object could name something outside of its store.",
-    fix: "Correct the name and the version of the model, or the setting that names the object. Keys are names, separated by slashes.",
+    fix: "Correct the name and the version of the model, or the setting that names the object. Keys are names without colons, separated by slashes.",
   },
   out_occupied: {
     when: "The output folder holds files that are not an artifact.",

@@ -285,6 +285,35 @@ describe("errors", () => {
     },
   );
 
+  const vectors = (...lists: number[][]) => ({
+    embeddings: lists.map((list) => encodeFloats(Float32Array.from(list))),
+  });
+  it.each<[what: string, change: object]>([
+    ["a vector with NaN", vectors([Number.NaN, 1], [1, 0])],
+    ["a vector with Infinity", vectors([1, 0], [Number.NEGATIVE_INFINITY, 1])],
+    ["an empty vector", vectors([], [])],
+    ["vectors of different lengths", vectors([1, 0], [1, 0, 0])],
+    ["one vector for two texts", vectors([1, 0])],
+    ["a vector that is not base64", { embeddings: ["!", "!"] }],
+    ["a vector of three bytes", { embeddings: ["AAAA", "AAAA"] }],
+    ["an unknown tier", { tier: "moon" }],
+    ["no version", { version: undefined }],
+    ["a model that is not a string", { model: 1 }],
+    ["tokens as a string", { usage: { tokens: "4" } }],
+    ["no usage", { usage: undefined }],
+  ])("are ConnectionErrors when the answer has %s", async (_, change) => {
+    const usual = {
+      model: "tiny",
+      version: "0123456789ab",
+      tier: "edge",
+      usage: { tokens: 4 },
+      ...vectors([1, 0], [0, 1]),
+    };
+    await clientOf(() => Response.json(usual)).client.embed(["a", "b"]);
+    const { client } = clientOf(() => Response.json({ ...usual, ...change }));
+    expect(await failure(client.embed(["a", "b"]))).toMatchObject({ code: "response_invalid", retryable: false });
+  });
+
   it("are ConnectionErrors when there is no response or the body breaks off", async () => {
     const unreachable = new TypeError("fetch failed");
     const brokenOff = new ReadableStream({ pull: (stream) => stream.error(new TypeError("terminated")) });

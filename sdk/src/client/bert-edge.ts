@@ -1,10 +1,10 @@
-import { decodeFloats } from "../serve/contract/base64.ts";
 import type { EmbedRequest, EmbedResponse } from "../serve/contract/embed.ts";
 import { type CallChoice, type CallSettings, callAll } from "./call-all.ts";
 import { snakeCase } from "./camel-case.ts";
 import { collectCalls } from "./collect-calls.ts";
 import { type EmbedManyOptions, embedMany } from "./embed-many.ts";
 import type { Embeddings, EmbedOptions, PartialEmbeddings, SkippingOptions } from "./embeddings.ts";
+import { readVectors } from "./read-vectors.ts";
 import { type CallList, TaskMethods } from "./task-methods.ts";
 
 export interface BertEdgeOptions {
@@ -145,5 +145,11 @@ const embedTask = ({
     ...{ inputs: [...inputs], encoding_format: "base64" },
     ...snakeCase<Partial<EmbedRequest>>({ truncate, poolChunks, promptName, dimensions, model }),
   }),
-  read: ({ embeddings }: EmbedResponse) => (embeddings as string[]).map(decodeFloats),
+  read({ embeddings }: EmbedResponse) {
+    let dimensions: number | undefined;
+    return readVectors(embeddings, (length) => {
+      dimensions ??= length;
+      return length === dimensions;
+    });
+  },
 });

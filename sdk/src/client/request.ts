@@ -156,6 +156,8 @@ function locationOf({ headers }: globalThis.Response): string {
 
 /** @throws an error if the response is not from bert-edge */
 function detailsOf({ model, version, tier, usage }: AnswerFields, headers: Headers): ReplyDetails {
+  const isNamed = typeof model === "string" && typeof version === "string" && (tier === "edge" || tier === "region");
+  if (!isNamed || !Number.isSafeInteger(usage.tokens)) throw new TypeError("Wrong details");
   const milliseconds = (name: string) => (headers.has(name) ? Number(headers.get(name)) : undefined);
   return {
     model,

@@ -1,5 +1,4 @@
 import type { AnswerRequest, AnswerResponse } from "../serve/contract/answer.ts";
-import { decodeFloats } from "../serve/contract/base64.ts";
 import type { ClassifyRequest, ClassifyResponse } from "../serve/contract/classify.ts";
 import type { AnswerFields } from "../serve/contract/fields.ts";
 import type { FillMaskRequest, FillMaskResponse } from "../serve/contract/fill-mask.ts";
@@ -12,6 +11,7 @@ import type { ZeroShotRequest, ZeroShotResponse } from "../serve/contract/zero-s
 import type { ListTask } from "./call-all.ts";
 import { type CamelCase, camelCase } from "./camel-case.ts";
 import type { CallDetails, CallOptions } from "./embeddings.ts";
+import { readVectors } from "./read-vectors.ts";
 import { inUtf16 } from "./utf16-positions.ts";
 
 /** The options of a route, with the names of JavaScript. */
@@ -186,7 +186,7 @@ export abstract class TaskMethods {
         body: (inputs) => ({ inputs, encodingFormat: "base64" }),
         read(json: TokenVectorsResponse) {
           dimensions = json.dimensions;
-          return (json.embeddings as string[]).map(decodeFloats);
+          return readVectors(json.embeddings, (length) => length % dimensions === 0);
         },
       },
       listOf(inputs),

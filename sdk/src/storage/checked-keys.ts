@@ -1,8 +1,6 @@
 import { BertEdgeError } from "../artifact/error.ts";
+import { isInnerPath } from "./inner-path.ts";
 import type { ManagedStore, ObjectStore } from "./store.ts";
-
-/** Empty parts, the parts `.` and `..`, which paths and URLs resolve, and characters that end or separate the parts of some paths. */
-const REFUSED = /(^|\/)\.{0,2}(\/|$)|[\\\0]/;
 
 /**
  * Makes a store that refuses keys with which its driver could reach something outside of the store. The methods throw BertEdgeError
@@ -30,8 +28,8 @@ export const readingCheckedKeys = <Store extends ObjectStore>(store: Store): Sto
 });
 
 function checked(store: string, key: string): string {
-  if (!REFUSED.test(key)) return key;
-  const fault = "an empty part, the part . or .., a backslash or a NUL";
+  if (isInnerPath(key)) return key;
+  const fault = "an empty part, the part . or .., a backslash, a colon or a NUL";
   throw new BertEdgeError("object_key_invalid", `${store} takes no key with ${fault}: ${JSON.stringify(key)}.`, {
     hint: "Correct the name and the version of the model, or the setting that names the object.",
   });

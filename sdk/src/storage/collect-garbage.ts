@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../artifact/error.ts";
-import { removedKey } from "../artifact/keys.ts";
+import { pointerKey, removedKey } from "../artifact/keys.ts";
 import { type Pointer, parsePointer } from "../artifact/pointer.ts";
 import { pointerPlace } from "./pointer-place.ts";
 import { assertNames } from "./published-artifact.ts";
@@ -38,7 +38,8 @@ const OBJECT = /^blobs\/sha256\/[0-9a-f]{64}(\..*(tmp|lock))?$/;
 
 /**
  * Removes old versions of models that are not current, and old objects that no version needs, such as those of publishers that were
- * killed. Keeps the current version of each model, whatever its age, and everything that is younger than `olderThanMs`.
+ * killed. Keeps the current version of each model, whatever its age, the version that was current until less than `olderThanMs` ago, and
+ * everything that is younger.
  *
  * Publishers may run at the same time. A version is removed by renaming its pointer to `.removed`, and its objects stay for another
  * hour. An object is removed only if nobody has written it again meanwhile, and `publish` does so with old objects.
@@ -62,7 +63,9 @@ export async function collectGarbage(
   for await (const object of store.list("blobs/")) {
     if (OBJECT.test(object.key) && isOlder(object)) oldObjects.push(object);
   }
-  const { current, own, removed, leftovers, needed } = await readPointers(store, (object) => isOlder(object, GRACE_MS));
+  const isRecent = (object: StoredObject) => !isOlder(object);
+  const isOver = (object: StoredObject) => isOlder(object, GRACE_MS);
+  const { kept, own, removed, leftovers, needed } = await readPointers(store, { isRecent, isOver });
   for (const object of removed) {
     if (await remove(object)) continue;
     // Another gc has just removed this version once more.
@@ -72,7 +75,7 @@ export async function collectGarbage(
 
   const versions: string[] = [];
   for (const [object, { name, version }] of own) {
-    if (!isOlder(object) || current.get(name) === version) continue;
+    if (!isOlder(object) || kept.has(pointerKey(name, version))) continue;
     if (dryRun || (await removeVersion(store, object, removedKey(name, version)))) versions.push(`${name}@${version}`);
   }
 
@@ -93,8 +96,8 @@ export async function collectGarbage(
 
 /** Everything under `models/`. */
 interface Pointers {
-  /** The current version of each model. */
-  readonly current: Map<string, string>;
+  /** Keys of the pointers of current versions, and of those that were current until recently: `rollback` leads back to them. */
+  readonly kept: Set<string>;
   /** The pointer of each version, by its object. */
   readonly own: Map<StoredObject, Pointer>;
   /** Pointers of removed versions whose objects need not stay any longer. */
@@ -104,8 +107,15 @@ interface Pointers {
   readonly needed: Set<string>;
 }
 
-async function readPointers(store: ManagedStore, isOver: (removed: StoredObject) => boolean): Promise<Pointers> {
-  const found: Pointers = { current: new Map(), own: new Map(), removed: [], leftovers: [], needed: new Set() };
+interface Ages {
+  /** Whether a version became the current one recently. */
+  isRecent(current: StoredObject): boolean;
+  /** Whether the objects of a removed version need not stay any longer. */
+  isOver(removed: StoredObject): boolean;
+}
+
+async function readPointers(store: ManagedStore, { isRecent, isOver }: Ages): Promise<Pointers> {
+  const found: Pointers = { kept: new Set(), own: new Map(), removed: [], leftovers: [], needed: new Set() };
   for await (const object of store.list("models/")) {
     const { key } = object;
     const isRemoved = key.endsWith(".removed");
@@ -117,7 +127,11 @@ async function readPointers(store: ManagedStore, isOver: (removed: StoredObject)
       if (place) assertNames(pointer, place, `${store.name}/${key}`);
       for (const needed of await neededBy(store, pointer)) found.needed.add(needed);
       if (place?.version !== undefined) found.own.set(object, pointer);
-      else if (place) found.current.set(place.name, pointer.version);
+      else if (place) {
+        const { name, version, previous } = pointer;
+        found.kept.add(pointerKey(name, version));
+        if (previous && isRecent(object)) found.kept.add(pointerKey(name, previous));
+      }
     }
   }
   return found;

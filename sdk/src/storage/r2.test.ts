@@ -46,6 +46,14 @@ describe("r2Publisher", () => {
       });
     }
   });
+
+  it("refuses a list that is cut off and has no cursor", async () => {
+    const cut = { ...bucket, list: async () => ({ objects: [], truncated: true }) };
+    await expect(Array.fromAsync(r2Publisher(cut).list("models/"))).rejects.toMatchObject({
+      code: "storage_unavailable",
+      message: expect.stringContaining("The list is cut off"),
+    });
+  });
 });
 
 describe("r2Store", () => {

@@ -1,5 +1,5 @@
 import type { S3ClientConfig } from "@aws-sdk/client-s3";
-import { ANSWER_TOO_LARGE, ENDLESS_LIST } from "./s3-error.ts";
+import { ANSWER_TOO_LARGE, CUT_LIST, ENDLESS_LIST } from "./s3-error.ts";
 
 /** Largest answer that is read into memory, in bytes: a page of 1,000 keys of 1 KiB, of which each byte is escaped, has 6 MB. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -31,6 +31,16 @@ export function pageCounter(): (token: string | undefined) => void {
     if (seen.has(token) || seen.size === MAX_PAGES) throw refusal(ENDLESS_LIST);
     seen.add(token);
   };
+}
+
+/**
+ * Returns the token of the next page of a list; undefined after the last page. A list without its end must not look complete: `gc`
+ * would remove what the missing versions need.
+ */
+export function nextToken(page: { IsTruncated?: boolean | undefined }, token: string | undefined): string | undefined {
+  if (!page.IsTruncated) return undefined;
+  if (!token) throw refusal(CUT_LIST);
+  return token;
 }
 
 /** The SDK adds text to messages of errors without metadata. */

@@ -5,6 +5,7 @@ import { storageError } from "./storage-error.ts";
 /** Error codes of answers that no sound service gives. */
 export const ANSWER_TOO_LARGE = "AnswerTooLarge";
 export const ENDLESS_LIST = "EndlessList";
+export const CUT_LIST = "CutList";
 
 /** An S3 store, as error messages describe it. */
 export interface S3Place {
@@ -60,6 +61,8 @@ function adviceOf(
       return ["the answer is too large", ANOTHER_SERVICE];
     case ENDLESS_LIST:
       return ["the list does not end", ANOTHER_SERVICE];
+    case CUT_LIST:
+      return ["the list is cut off, and the answer does not say where it goes on", ANOTHER_SERVICE];
     case "ERR_INVALID_URL":
       return ["the endpoint is not a URL", "Give an endpoint such as https://<account>.r2.cloudflarestorage.com."];
     case "ECONNREFUSED":

@@ -230,6 +230,17 @@ describe("s3Publisher", () => {
     });
   });
 
+  it("refuses a list that is cut off and does not say where it goes on", async () => {
+    const endpoint = await serve((_, response) => {
+      response.end("<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>");
+    });
+    const list = s3Publisher({ ...server.access, endpoint }).list("models/");
+    await expect(Array.fromAsync(list)).rejects.toMatchObject({
+      code: "storage_unavailable",
+      message: expect.stringContaining("list is cut off"),
+    });
+  });
+
   it("refuses a list whose next page comes again and again", async () => {
     let requests = 0;
     const endpoint = await serve((request, response) => {

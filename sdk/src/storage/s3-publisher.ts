@@ -5,7 +5,7 @@ import { withCheckedKeys } from "./checked-keys.ts";
 import { isSameWrite } from "./is-same-write.ts";
 import { assertUnchanged, publishConflict } from "./publish-conflict.ts";
 import type { S3Options } from "./s3.ts";
-import { collected, pageCounter } from "./s3-bounds.ts";
+import { collected, nextToken, pageCounter } from "./s3-bounds.ts";
 import { type Connection, connect, type S3PublisherOptions } from "./s3-connection.ts";
 import { ANSWER_TOO_LARGE, type S3Place, s3Error } from "./s3-error.ts";
 import { inParts, MIN_PARTS, PART_BYTES, unfinishedUploads } from "./s3-parts.ts";
@@ -117,14 +117,15 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
       const count = pageCounter();
       do {
         const input = { Bucket: bucket, Prefix: prefix + keys, ContinuationToken: token };
-        const page = await request(keys, ({ client, ListObjectsV2Command }) => {
+        const { objects, next } = await request(keys, async ({ client, ListObjectsV2Command }) => {
           count(input.ContinuationToken);
-          return client.send(new ListObjectsV2Command(input), late());
+          const page = await client.send(new ListObjectsV2Command(input), late());
+          return { objects: page.Contents ?? [], next: nextToken(page, page.NextContinuationToken) };
         });
-        for (const { Key = "", ...found } of page.Contents ?? []) {
+        for (const { Key = "", ...found } of objects) {
           yield described(Key.slice(prefix.length), { ...found, ContentLength: found.Size });
         }
-        token = page.IsTruncated ? page.NextContinuationToken : undefined;
+        token = next;
       } while (token !== undefined);
     },
     async remove(key, only) {

@@ -7,6 +7,7 @@ import { serve } from "#test/fixtures/serve.ts";
 import { bytesOf } from "#test/fixtures/small-artifact.ts";
 import { testStore } from "#test/suites/store-suite.ts";
 import { freePort } from "../cli/dev/process.ts";
+import { isInnerPath } from "./inner-path.ts";
 import { readObject } from "./read-object.ts";
 import { s3Store } from "./s3.ts";
 import { s3Publisher } from "./s3-publisher.ts";
@@ -43,11 +44,9 @@ describe("s3Store", () => {
 
   it("signs every address according to the specification", async () => {
     const endpoint = await checkingServer();
-    const key = fc.string({ unit: fc.constantFrom(..."aZ09-_.~/ +%&='()*!:@,;$ßü"), minLength: 1, maxLength: 20 });
-    // Leaves out keys that stores refuse.
-    const kept = key.filter((key) => key.split("/").every((part) => !["", ".", ".."].includes(part)));
+    const key = fc.string({ unit: fc.constantFrom(..."aZ09-_.~/ +%&='()*!@,;$ßü"), minLength: 1, maxLength: 20 });
     await fc.assert(
-      fc.asyncProperty(kept, async (key) => {
+      fc.asyncProperty(key.filter(isInnerPath), async (key) => {
         expect(await readObject(s3Store({ ...server.access, endpoint }), key)).toEqual(new Uint8Array());
       }),
       seeded(100),

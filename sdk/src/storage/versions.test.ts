@@ -160,6 +160,27 @@ describe("collectGarbage", () => {
     expect(await verifyPublished(store, "small")).toBeGreaterThan(0);
   });
 
+  it("keeps an old version that was current until recently, so that rollback leads back to it", async () => {
+    const store = memoryStore();
+    const aged = {
+      ...store,
+      list: async function* (prefix: string) {
+        for await (const object of store.list(prefix)) {
+          const isNew = object.key === pointerKey("small");
+          yield { ...object, modified: new Date(object.modified.getTime() - (isNew ? 0 : 60 * DAY_MS)) };
+        }
+      },
+    };
+    const [a = "", b = "", c = ""] = await published(store, "a", "b", "c");
+    const dry = (days: number) => collectGarbage(aged, { olderThanMs: 30 * DAY_MS, now: later(days), dryRun: true });
+    expect(await dry(0)).toMatchObject({ versions: [`small@${a}`] });
+    expect((await dry(31)).versions.toSorted()).toEqual([`small@${a}`, `small@${b}`].sort());
+    await promote(store, "small", await previousVersion(store, "small"));
+    // The version that a rollback left is not needed to go further back.
+    expect(await currentOf(store)).toBe(b);
+    expect(await dry(0)).toMatchObject({ versions: [`small@${c}`] });
+  });
+
   it("keeps a current version that has no pointer of its own", async () => {
     const store = memoryStore();
     const [a = ""] = await published(store, "a");

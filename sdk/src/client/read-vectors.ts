@@ -1,0 +1,16 @@
+import { decodeFloats } from "../serve/contract/base64.ts";
+
+/**
+ * Decodes the vectors of an answer, each in base64.
+ *
+ * @param fits whether a vector of this length can be in the answer
+ * @throws an error if a vector is empty, has a number that is not finite, or does not fit
+ */
+export function readVectors(encoded: unknown, fits: (length: number) => boolean): Float32Array<ArrayBuffer>[] {
+  return (encoded as string[]).map((text) => {
+    const vector = decodeFloats(text);
+    if (!(vector.length > 0 && fits(vector.length) && vector.every(Number.isFinite)))
+      throw new TypeError("Wrong vector");
+    return vector;
+  });
+}
