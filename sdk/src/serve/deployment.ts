@@ -127,7 +127,7 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
   if (artifacts !== undefined && artifacts !== "key" && artifacts !== "public") {
     throw invalid(`artifacts is ${String(artifacts)}`, 'Give "key" or "public", or leave it out.');
   }
-  const store = once((env: Env) => read(options.models, env));
+  const store = once((env: Env) => read("models", options.models, env));
   if (Array.isArray(keys)) checkKeyList(keys);
   return {
     limits,
@@ -137,22 +137,22 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
     operations: {
       writers: [
         ...(log === "requests" ? [printRequestLine] : []),
-        ...(options.analytics ? [analyticsWriter((env: Env) => read(options.analytics, env))] : []),
+        ...(options.analytics ? [analyticsWriter((env: Env) => read("analytics", options.analytics, env))] : []),
       ],
       cors: options.cors || undefined,
-      rateLimit: options.rateLimit && ((env) => read(options.rateLimit, env)),
+      rateLimit: options.rateLimit && ((env) => read("rateLimit", options.rateLimit, env)),
       metrics: options.metrics === true,
-      cache: options.cache && ((env) => read(options.cache, env)),
+      cache: options.cache && ((env) => read("cache", options.cache, env)),
     },
     artifacts: artifacts && { store, isPublic: artifacts === "public" },
-    page: options.page && ((env) => read(options.page, env)),
-    jobs: options.jobs && once((env) => read(options.jobs, env)),
+    page: options.page && ((env) => read("page", options.page, env)),
+    jobs: options.jobs && once((env) => read("jobs", options.jobs, env)),
     // Only `false` opens a deployment to everyone. In plain JavaScript, `keys` can also be missing. Then the deployment
     // has no keys and refuses every request.
-    keys: keys === false ? false : async (env) => checkKeyList(await read(keys, env)),
+    keys: keys === false ? false : async (env) => checkKeyList(await read("keys", keys, env)),
     service: once((env) => {
       const { warmUp } = options;
-      const names = [read(options.model, env)].flat().map((name) => name.trim());
+      const names = [read("model", options.model, env)].flat().map((name) => name.trim());
       const models = modelPool({
         names,
         limitBytes: options.memoryLimitBytes,
@@ -173,13 +173,29 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
 
 const invalid = (what: string, hint: string) => new BertEdgeError("setting_invalid", `The option ${what}.`, { hint });
 
-const read = <Env, T>(setting: Setting<Env, T>, env: Env): T =>
-  typeof setting === "function" ? (setting as (env: Env) => T)(env) : setting;
+/**
+ * Reads an option. If its function fails, such as on a secret that is not set, the reason is logged, and callers do not see it.
+ *
+ * @throws BertEdgeError `setting_invalid`, and the BertEdgeErrors of the function
+ */
+function read<Env, T>(option: string, setting: Setting<Env, T>, env: Env): T {
+  if (typeof setting !== "function") return setting;
+  try {
+    return (setting as (env: Env) => T)(env);
+  } catch (cause) {
+    if (cause instanceof BertEdgeError) throw cause;
+    console.error(`bert-edge: The function of the option ${option} failed.`, cause);
+    throw invalid(
+      `${option} could not be read`,
+      "Set the secrets and bindings that it reads. The server log has the reason.",
+    );
+  }
+}
 
 /** Reads the regions. If a setting is wrong, this is logged, and there are none: the edge can answer without them. */
 function readRegions<Env extends object>(setting: EmbeddingsOptions<Env>["region"], env: Env): Region[] {
   try {
-    return [read(setting, env) ?? []].flat();
+    return [read("region", setting, env) ?? []].flat();
   } catch (error) {
     if (!(error instanceof BertEdgeError)) throw error;
     console.error(`bert-edge: ${error.message} ${error.hint} The edge answers alone.`);

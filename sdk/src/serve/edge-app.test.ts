@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { cors } from "hono/cors";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { fakeEngine, latch, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
 import { httpSurfaceSuite } from "#test/suites/http-surface.ts";
 import { BertEdgeError } from "../artifact/error.ts";
@@ -140,34 +140,33 @@ describe("createEdgeApp", () => {
     },
   );
 
-  it.each<[string, number, string, () => never]>([
+  const missing = new BertEdgeError("setting_invalid", "The setting S3_BUCKET is missing.", { hint: "Set S3_BUCKET." });
+  it.each<[what: string, option: "models" | "keys" | "model", fault: Error, message: string]>([
+    ["a missing setting", "models", missing, missing.message],
     [
-      "names a missing setting",
-      503,
-      "setting_invalid",
-      () => {
-        throw new BertEdgeError("setting_invalid", "The setting S3_BUCKET is missing.", { hint: "Set S3_BUCKET." });
-      },
+      "an option whose function fails",
+      "models",
+      new TypeError("SECRET is not a URL"),
+      "The option models could not be read.",
     ],
-    [
-      "hides any other error of the settings",
-      500,
-      "internal",
-      () => {
-        throw new TypeError("SECRET is not a URL");
-      },
-    ],
-  ])("%s in every answer, and stays healthy", async (_, status, code, fault) => {
+    ["the keys", "keys", new TypeError("of undefined (reading 'split') SECRET"), "The option keys could not be read."],
+    ["the model", "model", new TypeError("SECRET"), "The option model could not be read."],
+  ])("names %s in every answer, hides other errors, and stays healthy", async (_, option, fault, message) => {
     const log = vi.spyOn(console, "error").mockReturnValue(undefined);
-    const app = createEdgeApp({ models: fault, model: () => TINY.name, engine: fakeEngine(), keys: () => ["k"] });
+    onTestFinished(() => log.mockRestore());
+    const fail = () => {
+      throw fault;
+    };
+    const settings = { models: await tinyStore(), model: TINY.name, engine: fakeEngine(), keys: ["k"] };
+    const app = createEdgeApp({ ...settings, [option]: fail });
     for (const request of [embed(), embed(), new Request("http://edge.test/ready")]) {
       const response = await app.fetch(request, {});
       const text = await response.text();
-      expect([response.status, JSON.parse(text)]).toMatchObject([status, { error: { code } }]);
+      expect([response.status, JSON.parse(text)]).toMatchObject([503, { error: { code: "setting_invalid", message } }]);
       expect(text).not.toContain("SECRET");
     }
+    expect(log.mock.calls.some((parts) => parts.includes(fault))).toBe(fault !== missing);
     expect((await app.fetch(new Request("http://edge.test/health"), {})).status).toBe(200);
-    log.mockRestore();
   });
 
   it("asks the region for the precision that the edge lacks, and passes on its refusal", async () => {
