@@ -30,7 +30,7 @@ interface PageOptions {
    * Id of the part of the page that must be shown before a test goes on. Keys that are typed into a hidden part are lost.
    * Default: `app`, which is shown when the deployment has said what it serves.
    */
-  readonly shows?: "app" | "key" | "served";
+  readonly shows?: "app" | "key" | "served" | "routes";
   /** Prepares the page before it opens the URL. */
   readonly before?: (page: Page) => Promise<unknown>;
 }

@@ -36,7 +36,7 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
     document ??= openApiDocument(table);
     return c.json(document);
   });
-  app.get("/docs", (c) => c.html(docsPage));
+  app.get("/docs", docsPage);
   app.on("GET", withAndWithoutSlash("/ready"), (c) => {
     const model = service(c.env).ready(backgroundOf(c));
     return model ? c.json({ status: "ready", ...model }) : c.json({ status: "loading" }, 503);

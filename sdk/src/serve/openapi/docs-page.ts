@@ -1,10 +1,27 @@
-/** A page that shows the OpenAPI document beside it, and sends its examples. It loads nothing from elsewhere. */
-export const docsPage = `<!doctype html>
+import type { Context } from "hono";
+
+/**
+ * Answers with a page that shows the OpenAPI document beside it, and sends its examples. It loads nothing from elsewhere, and runs no
+ * other script.
+ */
+export function docsPage(c: Context): Response {
+  const nonce = crypto.randomUUID();
+  const own = `'nonce-${nonce}'`;
+  c.header(
+    "content-security-policy",
+    `default-src 'none'; script-src ${own}; style-src ${own}; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  );
+  c.header("referrer-policy", "no-referrer");
+  c.header("x-content-type-options", "nosniff");
+  return c.html(page.replaceAll("NONCE", nonce)) as Response;
+}
+
+const page = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>bert-edge: HTTP interface</title>
-<style>
+<style nonce="NONCE">
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
 body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 summary { cursor: pointer; padding: .4rem 0; }
@@ -19,7 +36,7 @@ details details { margin-left: 1rem; }
 <p>This page shows <a href="openapi.json">openapi.json</a>.</p>
 <p><label>API key, for examples that you send <input id="key" type="password" autocomplete="off"></label></p>
 <main id="routes">Loading …</main>
-<script>
+<script nonce="NONCE">
 const make = (name, properties = {}, children = []) => {
   const element = Object.assign(document.createElement(name), properties);
   element.append(...children);

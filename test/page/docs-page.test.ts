@@ -1,0 +1,22 @@
+import { expect, it } from "vitest";
+import { isSkipped, launch, openPage } from "./in-chromium.ts";
+import { servedPage } from "./served-page.ts";
+
+/** Adds a script to the page, which changes the page's title if it runs. */
+const INJECTING = `document.body.append(Object.assign(document.createElement("script"), { textContent: "document.title = 'injected'" }));
+document.title`;
+
+it.skipIf(isSkipped)("/docs shows the routes and sends their examples, with its own script alone", async () => {
+  await using chrome = await launch();
+  const origin = await servedPage({ task: "embed", pooling: "mean", normalize: true, dimensions: 64 }, ["the-key"]);
+  const { page, faults } = await openPage(chrome, `${origin}/docs`, { shows: "routes" });
+  await page.getByLabel("API key").fill("the-key");
+  await page.getByText("POST /v1/embed", { exact: true }).click();
+  const route = page.locator("details", { hasText: "POST /v1/embed " }).first();
+  await route.getByRole("button", { name: "Send" }).click();
+  await expect.poll(() => route.getByRole("status").textContent()).toMatch(/^200 in \d+ ms, tier edge\n/);
+  expect(faults).toEqual([]);
+
+  expect(await page.evaluate(INJECTING)).toBe("bert-edge: HTTP interface");
+  expect(faults).toEqual([expect.stringContaining("Content Security Policy")]);
+});
