@@ -87,12 +87,16 @@ describe("one request with the work of thousands", () => {
   const long = { question: "w", context: "a ".repeat(60_000) };
 
   const masked: Task = { task: "fill-mask", mask: { id: 103, token: "[MASK]" } };
+  const sparse: Task = { task: "sparse" };
 
   it.each<[string, Task, string, object]>([
     ["many characters to tokenize", embed, "/tokenize", { inputs: Array(101).fill("a ".repeat(500)) }],
     ["many ids to decode", embed, "/decode", { ids: Array(100_001).fill(1) }],
     ["the whole vocabulary for a mask", masked, "/v1/fill-mask", { inputs: "[MASK]", top_k: 30_522 }],
     ["the whole vocabulary for a mask", masked, "/", { inputs: "[MASK]", parameters: { top_k: 30_522 } }],
+    ["many masks", masked, "/v1/fill-mask", { inputs: Array(138).fill("[MASK]") }],
+    ["many weights of the whole vocabulary", sparse, "/v1/sparse", { inputs: Array(138).fill("a") }],
+    ["many weights of the whole vocabulary", sparse, "/embed_sparse", { inputs: Array(138).fill("a") }],
     ["many targets", masked, "/v1/fill-mask", { inputs: "[MASK]", targets: Array(1_001).fill("a") }],
     ["a long target", masked, "/v1/fill-mask", { inputs: "[MASK]", targets: ["a".repeat(201)] }],
     ["a long target", masked, "/", { inputs: "[MASK]", parameters: { targets: "a".repeat(201) } }],

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { decodeFloats } from "#sdk/serve/contract/base64.ts";
 import type { EmbedResponse, OpenAiEmbeddingsResponse } from "#sdk/serve/contract/embed.ts";
 import { type ErrorBody, errorStatus, type HttpErrorCode, type OpenAiErrorBody } from "#sdk/serve/contract/errors.ts";
-import type { Limits } from "#sdk/serve/limits.ts";
+import { defaultLimits, type Limits } from "#sdk/serve/limits.ts";
 import type { ObjectStore } from "#sdk/storage/store.ts";
 import { errorLog } from "../fixtures/error-log.ts";
 import { type FakeEngineOptions, TINY, tinyStore } from "../fixtures/tiny-model.ts";
@@ -19,7 +19,7 @@ interface SurfaceOptions {
 export type OpenSurface = (options: SurfaceOptions) => (request: Request) => Promise<Response>;
 
 const KEY = "the-key";
-const LIMITS: Limits = { maxInputs: 4, maxBodyBytes: 4_096, maxWaitMs: 30_000, maxWaitingCharacters: 1_000_000 };
+const LIMITS: Limits = { ...defaultLimits, maxInputs: 4, maxBodyBytes: 4_096 };
 const LONG = "word ".repeat(TINY.maxTokens);
 
 interface Sent {

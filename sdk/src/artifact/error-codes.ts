@@ -217,7 +217,7 @@ export const errorCodes = {
     fix: "Send the request again later, or send `auto`.",
   },
   too_many_inputs: {
-    when: "The request has more texts than the deployment takes.",
+    when: "The request has more texts than the deployment takes, or the model's outputs for them have more bytes.",
     fix: "Send the texts in several requests.",
   },
   // Jobs of many records

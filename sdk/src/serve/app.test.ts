@@ -9,13 +9,13 @@ import { createApp } from "./app.ts";
 import type { BulkJob } from "./bulk/job.ts";
 import type { ApiKey, CallDefaults } from "./call-defaults.ts";
 import { errorStatus, type HttpErrorCode } from "./contract/errors.ts";
-import { checkQuery } from "./limits.ts";
+import { checkQuery, defaultLimits } from "./limits.ts";
 import { requestCounter } from "./request-totals.ts";
 import type { TaskAnswer, TaskQuery, TaskService } from "./service.ts";
 
 errorLog();
 
-const LIMITS = { maxInputs: 2, maxBodyBytes: 1_000, maxWaitMs: 1_000, maxWaitingCharacters: 1_000_000 };
+const LIMITS = { ...defaultLimits, maxInputs: 2, maxBodyBytes: 1_000, maxWaitMs: 1_000 };
 const answer: TaskAnswer<unknown> = {
   result: [Float32Array.of(0.6, 0.8)],
   tokens: 3,

@@ -1,4 +1,7 @@
 import { BertEdgeError } from "../artifact/error.ts";
+import type { Manifest } from "../artifact/manifest.ts";
+import type { TokenIds } from "../runtime/engine/engine.ts";
+import { outputLength } from "../runtime/tasks/task-output.ts";
 import type { TaskQuery } from "./service.ts";
 
 export interface Limits {
@@ -10,12 +13,18 @@ export interface Limits {
   maxWaitMs: number;
   /** Maximum characters of all texts that wait or are computed, to limit memory. Default 16,000,000. */
   maxWaitingCharacters: number;
+  /**
+   * Maximum bytes of the model's outputs for a request. Default 16,777,216: vectors of 2,048 dimensions for 2,048 texts, or the
+   * logits of 137 mask tokens with a vocabulary of 30,522.
+   */
+  maxOutputBytes: number;
 }
 export const defaultLimits: Limits = {
   maxInputs: 2_048,
   maxBodyBytes: 4_000_000,
   maxWaitMs: 30_000,
   maxWaitingCharacters: 16_000_000,
+  maxOutputBytes: 16 * 1024 * 1024,
 };
 
 /**
@@ -44,4 +53,25 @@ export function checkSize(size: number, maxInputs: number): void {
   throw new BertEdgeError("too_many_inputs", `The request has ${size} inputs, but at most ${maxInputs} are allowed.`, {
     hint: "Send the inputs in several requests.",
   });
+}
+
+/**
+ * Checks the size of a request's outputs before they are computed.
+ *
+ * @param ids the sequences; undefined for those that are not encoded
+ * @throws BertEdgeError `too_many_inputs`
+ */
+export function checkOutputs(
+  manifest: Manifest,
+  ids: readonly (TokenIds | undefined)[],
+  { maxOutputBytes }: Limits,
+): void {
+  const floats = ids.reduce((sum, each) => sum + outputLength(manifest, each), 0);
+  const bytes = floats * Float32Array.BYTES_PER_ELEMENT;
+  if (bytes <= maxOutputBytes) return;
+  throw new BertEdgeError(
+    "too_many_inputs",
+    `The outputs of ${manifest.name} for this request have ${bytes} bytes, but at most ${maxOutputBytes} are allowed.`,
+    { hint: "Send the inputs in several requests, or shorter ones." },
+  );
 }

@@ -12,7 +12,7 @@ import { decisionFigures } from "./decision-figures.ts";
 import { encodeInParts, hasParts } from "./encode-in-parts.ts";
 import { firstAnswer } from "./first-answer.ts";
 import { givenPredictions } from "./given-predictions.ts";
-import { checkQuery, type Limits } from "./limits.ts";
+import { checkOutputs, checkQuery, type Limits } from "./limits.ts";
 import { type DecisionLog, logDecision } from "./log-decision.ts";
 import type { ModelHolder } from "./model-holder.ts";
 import type { ModelPool } from "./model-pool.ts";
@@ -171,6 +171,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     const call = query.call.on(opened.manifest);
     // Without the model's tokenizer, only outputs of a known length can be checked.
     if (call.encode || isPerToken(opened.manifest)) return undefined;
+    checkOutputs(opened.manifest, Array(call.inputs.length).fill(undefined), limits);
     // Before the inputs are encoded, each of them could be too long.
     const request = { query, call, opened, inRegionMs: 0, mayCut: true };
     const choice = choose(request);
@@ -190,6 +191,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
       choose(stateOf(query, call, model, estimatedLengths(call.inputs, model.manifest.maxTokens)));
     }
     const sequences = await encodeInParts(model, call, signal, limits.maxInputs);
+    checkOutputs(model.manifest, sequences.map(idsOf), limits);
     await model.ready(sequences);
     signal?.throwIfAborted();
 

@@ -4,7 +4,7 @@ import { checkBudget } from "./check-budget.ts";
 import { checkKeys } from "./check-keys.ts";
 import { checkClock, checkCpuLimit, checkTimes } from "./check-platform.ts";
 import { checkVectors, type ExpectedModel } from "./check-vectors.ts";
-import { described, failed, openProbe, type ProbeOptions } from "./probe.ts";
+import { described, failed, isWrongAnswer, openProbe, type ProbeOptions } from "./probe.ts";
 
 export interface CheckReport {
   readonly url: string;
@@ -55,9 +55,9 @@ export async function checkDeployment({ expected, onFinding, ...options }: Check
 
   const start = performance.now();
   const first = await asked.ask([golden.texts[0] ?? ""]);
-  // The check of the vectors says what the CPU limit refuses.
   const isTooCostly = failed(first) && first.code === "request_too_costly";
-  if (failed(first) && !isTooCostly) {
+  // The check of the vectors says what the CPU limit refuses, and what is wrong with an answer.
+  if (failed(first) && !isTooCostly && !isWrongAnswer(first)) {
     const { broken } = findingsOf("reached", "POST /v1/embed");
     add(broken(`It answers ${described(first)}`, first.hint ?? "Check the deployment's log."));
     if (first.status === 401) {

@@ -5,7 +5,7 @@ import type { Tier } from "../../serve/contract/headers.ts";
 import { againstGolden, cosineLimit } from "../../serve/region/compare-golden.ts";
 import { type Finding, findingsOf } from "../finding.ts";
 import { PAID_PLAN_MS } from "../workers-plan.ts";
-import { described, failed, type Probe, type ProbeAnswer } from "./probe.ts";
+import { described, failed, isWrongAnswer, type Probe, type ProbeAnswer } from "./probe.ts";
 
 /** The model that a deployment should serve. */
 export interface ExpectedModel {
@@ -42,13 +42,13 @@ export async function checkVectors(
     const outcome = await ask([text], { tier });
     if (failed(outcome) && outcome.code === "request_too_costly") refusal = outcome;
     else if (failed(outcome)) {
-      const { broken } = findingsOf(tier === "region" ? "region" : "vectors", tier);
-      const fix =
-        tier === "region"
-          ? "Check that the region runs, the secrets REGION_URL and REGION_KEY, and the logs of edge and region."
-          : (outcome.hint ?? "Check the deployment's log.");
+      const isOfRegion = tier === "region" && !isWrongAnswer(outcome);
+      const { broken } = findingsOf(isOfRegion ? "region" : "vectors", tier);
+      const fix = isOfRegion
+        ? "Check that the region runs, the secrets REGION_URL and REGION_KEY, and the logs of edge and region."
+        : (outcome.hint ?? "Check the deployment's log.");
       return {
-        findings: [broken(`The ${tier} does not answer: ${described(outcome)}`, fix)],
+        findings: [broken(`The ${tier} gives no answer: ${described(outcome)}`, fix)],
         answers: undefined,
       };
     } else {

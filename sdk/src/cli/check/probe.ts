@@ -65,9 +65,15 @@ export interface Probe {
 export const failed = (outcome: ProbeAnswer | BertEdgeClientError): outcome is BertEdgeClientError =>
   outcome instanceof BertEdgeClientError;
 
-/** Describes an error of the client with its status and code. */
-export const described = ({ message, code, status }: BertEdgeClientError): string =>
-  `${status ? `HTTP ${status} ` : ""}${code}: ${message}`;
+/** Whether an answer came that the client refuses, such as one whose vectors have NaN. */
+export const isWrongAnswer = ({ code }: BertEdgeClientError): boolean => code === "response_invalid";
+
+/** Describes an error of the client with its status and code, and what is wrong with an answer. */
+export function described(error: BertEdgeClientError): string {
+  const { message, code, status, cause } = error;
+  const why = isWrongAnswer(error) && cause instanceof Error ? ` (${cause.message})` : "";
+  return `${status ? `HTTP ${status} ` : ""}${code}: ${message}${why}`;
+}
 
 export function openProbe({ url, key, timeoutMs, maxRetries = 2, fetch: send = fetch }: ProbeOptions): Probe {
   return {
