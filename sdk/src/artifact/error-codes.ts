@@ -168,7 +168,7 @@ export const errorCodes = {
   },
   input_empty: { when: "A text is empty, or there are no texts.", fix: "Give at least one text, and no empty ones." },
   input_too_long: {
-    when: "A text has more tokens than the model takes, or more than 500,000 characters where it must be read to its end.",
+    when: "A text has more tokens than the model takes, or more than 250,000 characters where it must be read to its end.",
     fix: "Send a shorter text, or ask for truncation.",
   },
   internal: { when: "An unexpected fault in the service.", fix: "Try again. The operator finds the cause in the log." },

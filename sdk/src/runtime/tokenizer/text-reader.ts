@@ -8,10 +8,10 @@ const GROWTH = 4;
 /** Characters in which `lastBlank` searches. */
 const SEARCHED = 1_000;
 /**
- * Characters of a text that can be read to its end, and for which places of tokens can be found. Places need up to 140 bytes for
+ * Characters of a text that can be read to its end, and for which places of tokens can be found. Places need up to 130 bytes for
  * each meanwhile, and an isolate has 128 MB.
  */
-const MAX_WHOLE_CHARACTERS = 500_000;
+const MAX_WHOLE_CHARACTERS = 250_000;
 
 /** Reads the tokens of texts, without special tokens. */
 export interface TextReader {

@@ -14,7 +14,7 @@ export interface Tokenizer {
    * @param side where it is truncated. Default `right`
    * @returns `ids`, the token ids, and `tokens`, the number of token ids before truncation. If a text is very long,
    *   only its beginning is read. Then `tokens` can differ from the real number, but it is larger than `maxTokens`.
-   * @throws BertEdgeError `input_too_long` if a text of more than 500,000 characters is truncated at its left
+   * @throws BertEdgeError `input_too_long` if a text of more than 250,000 characters is truncated at its left
    */
   encode(text: string, maxTokens: number, side?: Side): { ids: TokenIds; tokens: number };
   /**
@@ -22,7 +22,7 @@ export interface Tokenizer {
    *
    * @param maxTokens as in `encode`, as is `side`
    * @throws BertEdgeError `offsets_unsupported` if the artifact has no packed tokenizer; `input_too_long` if more than
-   *   500,000 characters of the text must be read
+   *   250,000 characters of the text must be read
    */
   encodePlaced(text: string, maxTokens: number, side?: Side): PlacedTokens & { tokens: number };
   /**
@@ -33,7 +33,7 @@ export interface Tokenizer {
    * @param options.maxQuestionTokens maximum number of ids of the question; a longer one is truncated
    * @param options.maxWindows maximum number of sequences. Default: any
    * @throws BertEdgeError `pairs_unsupported`, `offsets_unsupported`; `input_too_long` if a sequence has no room for more
-   *   than `stride` tokens of the text, or if the text has more than 500,000 characters; `too_many_inputs` if there are
+   *   than `stride` tokens of the text, or if the text has more than 250,000 characters; `too_many_inputs` if there are
    *   more than `maxWindows` sequences
    */
   encodeWindows(question: string, context: string, options: WindowOptions): TextWindow[];
@@ -41,7 +41,7 @@ export interface Tokenizer {
    * Encodes a text in as many sequences as it needs: each has the next part of it.
    *
    * @param maxTokens maximum number of ids of a sequence, including special tokens
-   * @throws BertEdgeError `input_too_long` if the text has more than 500,000 characters
+   * @throws BertEdgeError `input_too_long` if the text has more than 250,000 characters
    */
   encodeChunks(text: string, maxTokens: number): TokenIds[];
   /**

@@ -52,9 +52,8 @@ export function addOrigin(origins: Origins, start: number, end: number, units = 
   for (let unit = 0; unit < units; unit++) origins.push(start, end);
 }
 
-/** Returns the origins of a text that no normalizer has changed: each code point is one part. */
-export function identity(text: string): Origins {
-  const origins: Origins = [];
+/** Adds the origins of a text that no normalizer has changed: each code point is one part. */
+export function addIdentity(origins: Origins, text: string): Origins {
   for (const [start, end] of codePointsOf(text)) addOrigin(origins, start, end, end - start);
   return origins;
 }

@@ -3,11 +3,11 @@ import type { TokenizerAlgorithm } from "../algorithm.ts";
 import { openCodePoints } from "../code-points.ts";
 import type { PackedFile } from "../packed-file.ts";
 import type { ByteLevelSettings } from "../packed-settings.ts";
-import { identity } from "../token-places.ts";
+import { addIdentity } from "../token-places.ts";
 import { byteLevelText } from "./byte-level-text.ts";
 import { addBytePlaces } from "./byte-places.ts";
 import { compose } from "./compose.ts";
-import { composedOrigins } from "./composed-origins.ts";
+import { addComposed } from "./composed-origins.ts";
 import { createLongWordMerger } from "./long-words.ts";
 import { createByteMerger } from "./merge-bytes.ts";
 import { openMerges } from "./merges.ts";
@@ -15,6 +15,8 @@ import { wordEnd } from "./word-end.ts";
 
 /** Maximum UTF-8 bytes per UTF-16 code unit. */
 const MAX_UTF8_BYTES = 3;
+/** Bytes that are kept for the next word. */
+const KEPT = 1024;
 /** Maximum UTF-16 code units of a word that is merged as a whole. */
 const LONG_WORD = 2 ** 14;
 
@@ -33,7 +35,14 @@ export function createByteLevel(
   const merge = createByteMerger(merges);
   const mergeLong = createLongWordMerger(merges, merge);
   const encoder = new TextEncoder();
-  let bytes = new Uint8Array(256);
+  let bytes = new Uint8Array(KEPT);
+
+  /** Writes a word's UTF-8 to `bytes`, and returns its length. */
+  function encode(word: string): number {
+    const room = MAX_UTF8_BYTES * word.length;
+    if (bytes.length < room || bytes.length > Math.max(room, KEPT)) bytes = new Uint8Array(Math.max(room, KEPT));
+    return encoder.encodeInto(word, bytes).written;
+  }
 
   return {
     vocabulary: byteLevelText(settings, merges),
@@ -41,10 +50,8 @@ export function createByteLevel(
     splitsAtBlanks: true,
     normalize(text, origins) {
       const normalized = composes ? compose(classes, text) : text;
-      if (!origins) return normalized;
-      // Long texts have more origins than a call can have arguments.
-      for (const position of normalized === text ? identity(text) : composedOrigins(text, normalized))
-        origins.push(position);
+      if (origins && normalized === text) addIdentity(origins, text);
+      else if (origins) addComposed(origins, text, normalized);
       return normalized;
     },
     textOf: stringText,
@@ -58,16 +65,15 @@ export function createByteLevel(
         const next = wordEnd(classes, text, at);
         const word = text.slice(at, next);
         at = next;
-        if (word.length > LONG_WORD && !places) {
-          mergeLong(word, ids, enough);
-          continue;
-        }
-        const room = MAX_UTF8_BYTES * word.length;
-        if (bytes.length < room) bytes = new Uint8Array(2 * room);
+        const isLong = word.length > LONG_WORD;
         const starts: number[] | undefined = places && [];
-        merge(bytes, encoder.encodeInto(word, bytes).written, ids, starts);
-        if (places && starts)
-          addBytePlaces(places, { word, bytes, starts, at: shift + next - word.length, from: start });
+        // Long words are merged block by block. Only their places need all of their bytes.
+        const length = isLong && !places ? 0 : encode(word);
+        if (isLong) mergeLong(word, ids, enough, starts);
+        else merge(bytes, length, ids, starts);
+        if (places && starts) {
+          addBytePlaces(places, { word, bytes, length, starts, at: shift + next - word.length, from: start });
+        }
       }
     },
   };

@@ -1,10 +1,12 @@
-import { addPlace, codePointsOf, nextWord, type TokenPlaces } from "../token-places.ts";
+import { utf16Length } from "../../../../artifact/utf16-length.ts";
+import { addPlace, nextWord, type TokenPlaces } from "../token-places.ts";
 
 /** A word whose tokens have been found. */
 interface SplitWord {
   readonly word: string;
-  /** The word's UTF-8. */
+  /** The word's UTF-8 is the first `length` items. */
   readonly bytes: Uint8Array;
+  readonly length: number;
   /** Position of each token's first byte. */
   readonly starts: readonly number[];
   /** Position of the word in the normalized text. */
@@ -17,31 +19,40 @@ interface SplitWord {
  * Adds the places of a word's tokens. A token that has some bytes of a character has the place of the whole character. A space
  * that was added has the place of the character after it.
  */
-export function addBytePlaces(places: TokenPlaces, { word, bytes, starts, at, from }: SplitWord): void {
-  /** Start and end of the character that each byte belongs to. */
-  const characters: (readonly [start: number, end: number])[] = [];
-  const parts = [...codePointsOf(word)];
-  parts.forEach((part, i) => {
-    const place = at + part[0] < from ? (parts[i + 1] ?? part) : part;
-    for (let byte = bytesOf(word.codePointAt(part[0]) as number); byte > 0; byte--) characters.push(place);
-  });
+export function addBytePlaces(places: TokenPlaces, { word, bytes, length, starts, at, from }: SplitWord): void {
   const index = nextWord(places);
-  starts.forEach((first, i) => {
-    const last = (starts[i + 1] ?? characters.length) - 1;
-    const place = [at + (characters[first]?.[0] ?? 0), at + (characters[last]?.[1] ?? 0)] as const;
-    addPlace(places, place, index, spacesAround(bytes.subarray(first, last + 1)));
-  });
+  // Start and end of the character that was read last, and the end of its bytes.
+  let [start, end, bytesRead] = [0, 0, 0];
+  const readTo = (byte: number): void => {
+    while (bytesRead <= byte) {
+      start = end;
+      const point = word.codePointAt(start) as number;
+      end += utf16Length(point);
+      bytesRead += bytesOf(point);
+    }
+  };
+  const hasPlaceOfNext = (): boolean => at + start < from && end < word.length;
+  for (let token = 0; token < starts.length; token++) {
+    const [first, next] = [starts[token] as number, starts[token + 1] ?? length];
+    readTo(first);
+    const begins = hasPlaceOfNext() ? end : start;
+    readTo(next - 1);
+    const ends = hasPlaceOfNext() ? end + utf16Length(word.codePointAt(end) as number) : end;
+    addPlace(places, [at + begins, at + ends], index, spacesAround(bytes, first, next));
+  }
 }
 
 const SPACE = 0x20;
 /** Spaces at the end of a token that has nothing else. */
 export const ONLY_SPACES = -1;
 
-/** Counts the spaces at the start and at the end of a token's bytes. */
-function spacesAround(bytes: Uint8Array): [before: number, after: number] {
-  const first = bytes.findIndex((byte) => byte !== SPACE);
-  if (first < 0) return [bytes.length, ONLY_SPACES];
-  return [first, bytes.length - 1 - bytes.findLastIndex((byte) => byte !== SPACE)];
+/** Counts the spaces at the start and at the end of the token whose bytes are from `start` to `end` (exclusive). */
+function spacesAround(bytes: Uint8Array, start: number, end: number): [before: number, after: number] {
+  let [first, last] = [start, end];
+  while (first < end && bytes[first] === SPACE) first++;
+  if (first === end) return [end - start, ONLY_SPACES];
+  while (bytes[last - 1] === SPACE) last--;
+  return [first - start, end - last];
 }
 
 const bytesOf = (point: number): number => (point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4);

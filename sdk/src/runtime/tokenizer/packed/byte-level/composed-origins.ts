@@ -1,20 +1,23 @@
-import { addOrigin, codePointsOf, type Origins } from "../token-places.ts";
+import { utf16Length } from "../../../../artifact/utf16-length.ts";
+import { addOrigin, type Origins } from "../token-places.ts";
 
 /**
- * Finds the origins of a text in NFC. Each of its characters decomposes into some characters, and the text before
+ * Adds the origins of a text in NFC. Each of its characters decomposes into some characters, and the text before
  * composition decomposes into the same ones: a character comes from the part with the first of them.
  */
-export function composedOrigins(text: string, composed: string): Origins {
-  const parts = [...codePointsOf(text)].flatMap((part) => {
-    const decomposed = [...text.slice(...part).normalize("NFD")];
-    return decomposed.map(() => part);
-  });
-  const origins: Origins = [];
+export function addComposed(origins: Origins, text: string, composed: string): void {
+  // Start and end of the part of the text that was read last, and the decomposed characters of all parts up to it.
+  let [start, end, decomposed] = [0, 0, 0];
   let done = 0;
   for (const character of composed) {
-    const [start, end] = parts[done] ?? parts.at(-1) ?? [0, 0];
+    while (decomposed <= done && end < text.length) {
+      start = end;
+      end += utf16Length(text.codePointAt(start) as number);
+      decomposed += decomposedLength(text.slice(start, end));
+    }
     addOrigin(origins, start, end, character.length);
-    done += [...character.normalize("NFD")].length;
+    done += decomposedLength(character);
   }
-  return origins;
 }
+
+const decomposedLength = (character: string): number => [...character.normalize("NFD")].length;

@@ -47,17 +47,18 @@ const someWord = fc
   .array(fc.tuple(fc.constantFrom(...LETTERS), fc.integer({ min: 1, max: 9 })), { minLength: 1, maxLength: 40 })
   .map((runs) => runs.map(([letter, times]) => letter.repeat(times)).join(""));
 
-it("merging block by block gives the ids of the whole word, and as many as are enough", () => {
+it("merging block by block gives the ids and places of the whole word, and as many as are enough", () => {
   fc.assert(
     fc.property(someMerges, someWord, fc.integer({ min: 8, max: 64 }), fc.nat(40), (merges, word, block, enough) => {
       const merge = createByteMerger(merges);
       const mergeLong = createLongWordMerger(merges, merge, block);
       const bytes = new TextEncoder().encode(word);
-      const whole: number[] = [];
-      merge(bytes, bytes.length, whole);
-      const ids: number[] = [];
-      mergeLong(word, ids, Number.POSITIVE_INFINITY);
+      const [whole, starts]: [number[], number[]] = [[], []];
+      merge(bytes, bytes.length, whole, starts);
+      const [ids, found]: [number[], number[]] = [[], []];
+      mergeLong(word, ids, Number.POSITIVE_INFINITY, found);
       expect(ids).toEqual(whole);
+      expect(found).toEqual(starts);
       const some: number[] = [];
       mergeLong(word, some, enough);
       expect(some.length).toBeGreaterThan(Math.min(enough, whole.length - 1));

@@ -8,8 +8,11 @@ const LONGEST_TOKEN = 512;
 /** Maximum UTF-8 bytes per UTF-16 code unit. */
 const MAX_UTF8_BYTES = 3;
 
-/** Appends the token ids of a word. After more than `enough` ids, the others are left out. */
-export type LongWordMerger = (word: string, ids: number[], enough: number) => void;
+/**
+ * Appends the token ids of a word. After more than `enough` ids, the others are left out. `starts` receives the position of each
+ * token's first byte.
+ */
+export type LongWordMerger = (word: string, ids: number[], enough: number, starts?: number[]) => void;
 
 /**
  * Creates a function that merges a long word block by block, so that its memory does not depend on the word's length. It gives
@@ -61,11 +64,13 @@ export function createLongWordMerger(merges: Merges, merge: ByteMerger, blockByt
     return lasting;
   }
 
-  return (word, ids, enough) => {
+  return (word, ids, enough, allStarts) => {
     longest ??= longestToken(merges);
     const block = longest > LONGEST_TOKEN ? MAX_UTF8_BYTES * word.length : blockBytes;
     let bytes = new Uint8Array(block + MAX_UTF8_BYTES);
     let held = 0;
+    /** Bytes of the word before those that are held. */
+    let before = 0;
     for (let at = 0; ids.length <= enough; ) {
       const part = word.slice(at, wholeEnd(word, at + Math.ceil((bytes.length - held) / MAX_UTF8_BYTES)));
       const { read, written } = encoder.encodeInto(part, bytes.subarray(held));
@@ -74,12 +79,14 @@ export function createLongWordMerger(merges: Merges, merge: ByteMerger, blockByt
       const tokens: number[] = [];
       const starts: number[] = [];
       merge(bytes, held, tokens, starts);
-      if (at === word.length) {
-        for (const id of tokens) ids.push(id);
-        return;
+      const isLast = at === word.length;
+      const lasting = isLast ? held : lastingBoundary(bytes, held, starts, longest);
+      for (let token = 0; token < starts.length && (starts[token] as number) < lasting; token++) {
+        ids.push(tokens[token] as number);
+        allStarts?.push(before + (starts[token] as number));
       }
-      const lasting = lastingBoundary(bytes, held, starts, longest);
-      for (let token = 0; (starts[token] as number) < lasting; token++) ids.push(tokens[token] as number);
+      if (isLast) return;
+      before += lasting;
       const rest = bytes.subarray(lasting, held);
       if (rest.length > bytes.length / 2) bytes = new Uint8Array(2 * bytes.length);
       bytes.set(rest);

@@ -7,7 +7,7 @@ import type { UnigramVocabulary } from "./vocabulary.ts";
  * than `enough` ids, the others are left out. `ends` receives the end of each token's part of the word.
  */
 export type PieceSplitter = (
-  points: Int32Array,
+  points: Uint32Array,
   length: number,
   ids: number[],
   enough: number,
@@ -79,7 +79,7 @@ export function createPieceSplitter({
   };
 
   /** Adds a run of code points that are unknown. */
-  const addUnknown = (points: Int32Array, start: number, end: number, ids: number[]): void => {
+  const addUnknown = (points: Uint32Array, start: number, end: number, ids: number[]): void => {
     const piece = longestToken(automaton, START, symbols, start, end);
     if (piece?.end === end || byteIds.length === 0) {
       ids.push(piece?.end === end ? piece.id : unknown);

@@ -1,6 +1,6 @@
 import { isWhiteSpace } from "../character-classes.ts";
 import type { UnigramNormalizer } from "../packed-settings.ts";
-import { identity, type Origins } from "../token-places.ts";
+import { addIdentity, type Origins } from "../token-places.ts";
 import { applyCharsmap, type Charsmap } from "./charsmap.ts";
 import { followReplacements, type OnReplaced } from "./follow-replacements.ts";
 
@@ -19,7 +19,7 @@ export function normalizeText(
   origins?: Origins,
 ): string {
   let normalized = text.toWellFormed();
-  let from = origins && identity(normalized);
+  let from = origins && addIdentity([], normalized);
   for (const normalizer of normalizers) {
     const before = normalized;
     const moved = from && followReplacements(before, from);

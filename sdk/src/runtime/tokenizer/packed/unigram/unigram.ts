@@ -4,6 +4,7 @@ import { isWhiteSpace } from "../character-classes.ts";
 import type { PackedFile } from "../packed-file.ts";
 import type { UnigramSettings } from "../packed-settings.ts";
 import { addPlace, nextWord, type TokenPlaces } from "../token-places.ts";
+import { withRoom } from "../with-room.ts";
 import { createPieceSplitter } from "./best-pieces.ts";
 import { openCharsmap } from "./charsmap.ts";
 import { normalizeText } from "./normalize-text.ts";
@@ -27,7 +28,7 @@ export function createUnigram(file: PackedFile<UnigramSettings>, vocabularySize:
   const vocabulary = openVocabulary(file, vocabularySize);
   const addPieces = createPieceSplitter(vocabulary);
   /** Code points of a word. */
-  let points = new Int32Array(KEPT);
+  let points = new Uint32Array(KEPT);
 
   return {
     vocabulary: unigramText(file.settings, vocabulary),
@@ -76,13 +77,7 @@ export function createUnigram(file: PackedFile<UnigramSettings>, vocabularySize:
         begins = false;
       }
       if (ids.length <= enough) addWord();
-      if (points.length > KEPT) points = new Int32Array(KEPT);
+      if (points.length > KEPT) points = new Uint32Array(KEPT);
     },
   };
-}
-
-function withRoom(points: Int32Array<ArrayBuffer>, length: number): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(length);
-  larger.set(points);
-  return larger;
 }

@@ -16,3 +16,6 @@ export const WORD = 1 << 18;
 /** Mark of combining class 0 that normalization removes. Marks before it are sorted separately from marks after it. */
 export const DROPPED = 1 << 19;
 export const CLASS_SHIFT = 24;
+
+/** The characters of a normalized text. A list of numbers would take up to four times the memory while it grows. */
+export type Characters = Uint32Array<ArrayBuffer>;

@@ -2,7 +2,8 @@ import { utf16Length } from "../../../../artifact/utf16-length.ts";
 import { type CodePointTable, damagedTable, numberOf, openCodePoints } from "../code-points.ts";
 import type { IntegerArray, TokenizerArrays } from "../packed-arrays.ts";
 import { addOrigin, type Origins } from "../token-places.ts";
-import { type Character, CLASS_SHIFT, DROPPED } from "./character.ts";
+import { withRoom } from "../with-room.ts";
+import { type Character, type Characters, CLASS_SHIFT, DROPPED } from "./character.ts";
 
 /**
  * Maps each code point to its result: the characters that it becomes in a normalized text. The number of a code point
@@ -50,9 +51,14 @@ export function openCharacters(arrays: TokenizerArrays<"wordpiece">): CharacterT
  * @throws BertEdgeError `tokenizer_invalid` if a result is missing. `openCharacters` does not check this, because
  *   checking all results takes longer than normalizing a text.
  */
-export function normalize(table: CharacterTable, text: string, origins?: Origins): Character[] {
+export function normalize(table: CharacterTable, text: string, origins?: Origins): Characters {
   const { resultStart, symbols } = table;
-  const normalized: Character[] = [];
+  let normalized: Characters = new Uint32Array(text.length);
+  let length = 0;
+  const push = (symbol: Character): void => {
+    if (length === normalized.length) normalized = withRoom(normalized, 2 * length);
+    normalized[length++] = symbol;
+  };
   // `marks` is the index of the first mark after the last character of combining class 0. `disordered` says whether the
   // marks from this index on are unsorted.
   let marks = 0;
@@ -69,28 +75,28 @@ export function normalize(table: CharacterTable, text: string, origins?: Origins
       const symbol = symbols[i] as Character;
       const combining = symbol >>> CLASS_SHIFT;
       if (combining > 0) {
-        const last = normalized.length > marks ? (normalized.at(-1) as Character) : 0;
+        const last = length > marks ? (normalized[length - 1] as Character) : 0;
         if (last >>> CLASS_SHIFT > combining) disordered = true;
-        normalized.push(symbol);
+        push(symbol);
       } else {
-        if (disordered) sortMarks(normalized, marks);
+        if (disordered) sortMarks(normalized.subarray(marks, length));
         disordered = false;
-        if ((symbol & DROPPED) === 0) normalized.push(symbol);
-        marks = normalized.length;
+        if ((symbol & DROPPED) === 0) push(symbol);
+        marks = length;
       }
     }
   };
   for (let at = 0; at < text.length; at++) {
     const codePoint = text.codePointAt(at) as number;
     if (origins) {
-      const before = normalized.length;
+      const before = length;
       add(codePoint);
-      addOrigin(origins, at, at + utf16Length(codePoint), normalized.length - before);
+      addOrigin(origins, at, at + utf16Length(codePoint), length - before);
     } else add(codePoint);
     if (codePoint > 0xffff) at++;
   }
-  if (disordered) sortMarks(normalized, marks);
-  return normalized;
+  if (disordered) sortMarks(normalized.subarray(marks, length));
+  return normalized.subarray(0, length);
 }
 
 /** Returns the two or three letters of a Hangul syllable. */
@@ -103,8 +109,5 @@ function lettersOf(codePoint: number): number[] {
   return trailing > 0 ? [leading, vowel, TRAILING + trailing] : [leading, vowel];
 }
 
-/** Sorts the marks from index `from` on by combining class. Marks of the same class keep their order. */
-function sortMarks(normalized: Character[], from: number): void {
-  const marks = normalized.splice(from);
-  for (const mark of marks.sort((a, b) => (a >>> CLASS_SHIFT) - (b >>> CLASS_SHIFT))) normalized.push(mark);
-}
+/** Sorts marks by combining class. Marks of the same class keep their order. */
+const sortMarks = (marks: Characters): unknown => marks.sort((a, b) => (a >>> CLASS_SHIFT) - (b >>> CLASS_SHIFT));

@@ -1,11 +1,11 @@
 import { type Automaton, type AutomatonPosition, follow, longestToken, START } from "../automaton.ts";
 import type { WordPieceSettings } from "../packed-settings.ts";
 import { addPlace, dropPlaces, nextWord, type TokenPlaces } from "../token-places.ts";
-import { type Character, ISOLATED, SPACE } from "./character.ts";
+import { type Character, type Characters, ISOLATED, SPACE } from "./character.ts";
 
 /** Appends the token ids of a part of a normalized text. */
 export type WordSplitter = (
-  characters: readonly Character[],
+  characters: Characters,
   start: number,
   end: number,
   ids: number[],
@@ -32,13 +32,7 @@ export function createWordSplitter(
     addPlace(places, [start, end], word, [0, 0], continues ? continuation.length : 0);
   };
 
-  const splitWord = (
-    characters: readonly Character[],
-    start: number,
-    end: number,
-    ids: number[],
-    places?: TokenPlaces,
-  ): void => {
+  const splitWord = (characters: Characters, start: number, end: number, ids: number[], places?: TokenPlaces): void => {
     const before = ids.length;
     let position: AutomatonPosition | undefined = START;
     for (let at = start; at < end; ) {

@@ -3,7 +3,7 @@ import type { TokenizerAlgorithm } from "../algorithm.ts";
 import { type Automaton, follow, longestToken, openAutomaton, START } from "../automaton.ts";
 import { checkIds, type PackedFile } from "../packed-file.ts";
 import type { WordPieceSettings } from "../packed-settings.ts";
-import { type Character, SPACE, WORD } from "./character.ts";
+import { type Characters, SPACE, WORD } from "./character.ts";
 import { normalize, openCharacters } from "./characters.ts";
 import { createWordSplitter } from "./split-words.ts";
 import { wordPieceText } from "./word-piece-text.ts";
@@ -16,7 +16,7 @@ import { wordPieceText } from "./word-piece-text.ts";
 export function createWordPiece(
   { settings, arrays }: PackedFile<WordPieceSettings>,
   vocabularySize: number,
-): TokenizerAlgorithm<readonly Character[]> {
+): TokenizerAlgorithm<Characters> {
   checkIds([settings.unknown], vocabularySize);
   const characters = openCharacters(arrays);
   const automaton = openAutomaton(arrays, vocabularySize);
@@ -31,7 +31,7 @@ export function createWordPiece(
   };
 }
 
-function charactersText(characters: readonly Character[]): SplittableText {
+function charactersText(characters: Characters): SplittableText {
   const has = (at: number, flag: number) => ((characters[at] ?? 0) & flag) !== 0;
   return {
     length: characters.length,
@@ -48,7 +48,7 @@ function charactersText(characters: readonly Character[]): SplittableText {
 function automatonFinder(
   { added, addedCode }: WordPieceSettings,
   automaton: Automaton,
-): AddedTokenFinder<readonly Character[]> | undefined {
+): AddedTokenFinder<Characters> | undefined {
   const first = follow(automaton, START, addedCode);
   if (!first) return undefined;
   const tokens = new Map(added.map((token) => [token.id, token]));
