@@ -13,6 +13,7 @@ import { engineOnThisMachine } from "#sdk/local/engines.ts";
 import { type Engine, oneModel } from "#sdk/runtime/engine/engine.ts";
 import { ortNodeEngine } from "#sdk/runtime/engine/ort-node/index.ts";
 import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
+import { sampled } from "../fixtures/sampled.ts";
 import { describeShared } from "../fixtures/shared.ts";
 import { casesIn, EXPORTS } from "./exported-model.ts";
 
@@ -123,10 +124,11 @@ describe("an export in this repository, on the WebAssembly engine,", () => {
 });
 
 describeShared("corpus", "an export of the large corpus, on the WebAssembly engine,", (folder) => {
+  const cases = sampled(casesIn(folder), 2);
   let computed = 0;
-  afterAll(() => expect(computed).toBeGreaterThanOrEqual(110));
+  afterAll(() => expect(computed).toBeGreaterThan(0.7 * cases.length));
 
-  it.each(casesIn(folder))("%s computes nearly the same, or is refused with a reason", async (name) => {
+  it.each(cases)("%s computes nearly the same, or is refused with a reason", async (name) => {
     const { vocab, hidden, max_pos } = readCase(folder, name).config;
     const { reading, program } = atEdge(folder, name, {
       vocabulary: vocab as number,

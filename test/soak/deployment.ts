@@ -13,6 +13,27 @@ import { MODELS } from "./models.ts";
 export const KEY = "the-key";
 const DEADLINE_MS = 60_000;
 
+/** Miniflare starts workerd with these flags of V8. */
+const V8_FLAGS = "MINIFLARE_WORKERD_V8_FLAGS";
+/** Half of an isolate's 128 MB. The other half is for models and buffers, which are not in the heap. */
+const HEAP_MIB = 64;
+
+/**
+ * Gives the heap of a workerd that `start` starts a limit. V8 collects garbage before the heap reaches its limit. Cloudflare's
+ * isolates have one, and a local workerd has none, so that garbage lies there for longer. If a heap in use exceeds the limit,
+ * workerd ends, and the run fails.
+ */
+async function withHeapLimit<T>(start: () => Promise<T>): Promise<T> {
+  const before = process.env[V8_FLAGS];
+  process.env[V8_FLAGS] = `--max-heap-size=${HEAP_MIB}`;
+  try {
+    return await start();
+  } finally {
+    if (before === undefined) delete process.env[V8_FLAGS];
+    else process.env[V8_FLAGS] = before;
+  }
+}
+
 /** Memory of edge and region, in bytes. */
 export interface Memory {
   readonly isolate: IsolateMemory;
@@ -46,19 +67,22 @@ export async function startDeployment(publishAll: (store: ManagedStore) => Promi
   });
   stack.defer(() => region.stop());
   const { date, flags } = deployedCompatibility();
-  const edge = new Miniflare(
-    convertV4MiniflareOptions({
-      modules: await clockedEdge("...settings, metrics: true, log: false"),
-      modulesRoot: "/",
-      compatibilityDate: date,
-      compatibilityFlags: [...flags],
-      bindings: { ...models, REGION_URL: region.url, REGION_KEY: KEY },
-      // Requests pass no Worker of Miniflare, whose memory would grow with each body of 2 MB.
-      unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
-      inspectorPort: 0,
-    }),
-  );
-  stack.defer(() => edge.dispose());
+  const options = convertV4MiniflareOptions({
+    modules: await clockedEdge("...settings, metrics: true, log: false"),
+    modulesRoot: "/",
+    compatibilityDate: date,
+    compatibilityFlags: [...flags],
+    bindings: { ...models, REGION_URL: region.url, REGION_KEY: KEY },
+    // Requests pass no Worker of Miniflare, whose memory would grow with each body of 2 MB.
+    unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+    inspectorPort: 0,
+  });
+  const edge = await withHeapLimit(async () => {
+    const miniflare = new Miniflare(options);
+    stack.defer(() => miniflare.dispose());
+    await miniflare.ready;
+    return miniflare;
+  });
   const { origin: url } = await edge.unsafeGetDirectURL();
   const [workerd, regionPid] = [await childProcess("workerd"), await childProcess("functions/region.ts")];
   const wake = () => get(`${url}/health`);

@@ -13,28 +13,25 @@ const QUERY = "whether to suffer";
 const tooLong = { statuses: [200, 400], refusals: ["input_too_long"] } as const;
 
 /** Long texts in every way in which they can be read, for every kind of tokenizer. Made when they are sent. */
-const heavy: readonly (() => Shot)[] = Array.from({ length: LONG_TEXTS }, (_, which) => which).flatMap(
-  (which) => [
-    ...EMBED_MODELS.flatMap((model) => [
-      () => embedShot("2 MB", [longText(which, LONG_BYTES)], { model }),
-      () => embedShot("2 MB, left", [longText(which, LONG_BYTES)], { model, truncate: "left", ...tooLong }),
-      // A word of WordPiece that is too long is one token.
-      () => embedShot("2 MB, not cut", [longText(which, LONG_BYTES)], { model, truncate: false, ...tooLong }),
-      () => {
-        const bytes = model === EMBED_MODELS[0] ? MINI_PARTS_BYTES : PARTS_BYTES;
-        return embedShot("long, in chunks", [longText(which, bytes)], { model, poolChunks: true });
-      },
-    ]),
-    () => rerankShot("2 MB, pairs", QUERY, [longText(which, LONG_BYTES), QUERY], tooLong),
-    () =>
-      rerankShot("2 MB, pairs, left", QUERY, [longText(which, LONG_BYTES), QUERY], { truncate: "left", ...tooLong }),
-    () => tagShot("2 MB, tagged", longText(which, LONG_BYTES), tooLong),
-    () => tagShot("2 MB, tagged, left", longText(which, LONG_BYTES), { truncate: "left", ...tooLong }),
-    () => tagShot("long, tagged, left", longText(which, 4 * PARTS_BYTES), { truncate: "left" }),
-    () => answerShot("2 MB, answers", QUERY, longText(which, LONG_BYTES), tooLong),
-    () => answerShot("long, answers", QUERY, longText(which, PARTS_BYTES)),
-  ],
-);
+const heavy: readonly (() => Shot)[] = Array.from({ length: LONG_TEXTS }, (_, which) => which).flatMap((which) => [
+  ...EMBED_MODELS.flatMap((model) => [
+    () => embedShot("2 MB", [longText(which, LONG_BYTES)], { model }),
+    () => embedShot("2 MB, left", [longText(which, LONG_BYTES)], { model, truncate: "left", ...tooLong }),
+    // A word of WordPiece that is too long is one token.
+    () => embedShot("2 MB, not cut", [longText(which, LONG_BYTES)], { model, truncate: false, ...tooLong }),
+    () => {
+      const bytes = model === EMBED_MODELS[0] ? MINI_PARTS_BYTES : PARTS_BYTES;
+      return embedShot("long, in chunks", [longText(which, bytes)], { model, poolChunks: true });
+    },
+  ]),
+  () => rerankShot("2 MB, pairs", QUERY, [longText(which, LONG_BYTES), QUERY], tooLong),
+  () => rerankShot("2 MB, pairs, left", QUERY, [longText(which, LONG_BYTES), QUERY], { truncate: "left", ...tooLong }),
+  () => tagShot("2 MB, tagged", longText(which, LONG_BYTES), tooLong),
+  () => tagShot("2 MB, tagged, left", longText(which, LONG_BYTES), { truncate: "left", ...tooLong }),
+  () => tagShot("long, tagged, left", longText(which, 4 * PARTS_BYTES), { truncate: "left" }),
+  () => answerShot("2 MB, answers", QUERY, longText(which, LONG_BYTES), tooLong),
+  () => answerShot("long, answers", QUERY, longText(which, PARTS_BYTES)),
+]);
 
 /** Number of requests after which every long text was sent in every way. */
 export const HEAVY_SHOTS = heavy.length;

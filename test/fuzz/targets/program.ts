@@ -25,7 +25,7 @@ const HEAD: VectorHead = { pooling: "mean", normalize: true };
 
 /** Programs of the edge engine: those that are accepted run, and must change no memory outside of their values and scratch. */
 export const program: Target = {
-  runs: { long: 1_000_000, short: 1_500 },
+  runs: { long: 1_000_000, short: 800 },
   refusals: ["model_invalid", "model_version", "memory_full"],
   async start() {
     const simd = await compiledKernels("simd");

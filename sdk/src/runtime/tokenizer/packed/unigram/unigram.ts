@@ -13,6 +13,8 @@ import { openVocabulary } from "./vocabulary.ts";
 
 /** Maximum code points of a word for which memory is kept. */
 const KEPT = 1024;
+/** Code points from which on a word gets all the memory that it can need. */
+const LONG = 65_536;
 const BLANK = 0x20;
 /** ▁, which stands for a blank in pieces. */
 const MARKED_BLANK = 0x2581;
@@ -55,7 +57,8 @@ export function createUnigram(file: PackedFile<UnigramSettings>, vocabularySize:
       };
       const addPoint = (point: number, from: number, to: number) => {
         if (places) [spans[2 * length], spans[2 * length + 1]] = [from, to];
-        if (length === points.length) points = withRoom(points, 2 * length);
+        // Doubling a long word's memory again and again would leave as much behind. No word is longer than the part.
+        if (length === points.length) points = withRoom(points, length < LONG ? 2 * length : end - start + 1);
         points[length++] = point;
       };
       let begins = true;

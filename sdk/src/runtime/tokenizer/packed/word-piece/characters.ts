@@ -30,6 +30,8 @@ const VOWELS = 0x1161;
 const TRAILING = 0x11a7;
 const TRAILING_COUNT = 28;
 const VOWEL_AND_TRAILING_COUNT = 588;
+/** Maximum letters of a syllable. */
+const LETTERS = 3;
 
 /**
  * Opens the character table of a packed tokenizer.
@@ -56,7 +58,7 @@ export function normalize(table: CharacterTable, text: string, origins?: Origins
   let normalized: Characters = new Uint32Array(text.length);
   let length = 0;
   const push = (symbol: Character): void => {
-    if (length === normalized.length) normalized = withRoom(normalized, 2 * length);
+    if (length === normalized.length) normalized = withRoom(normalized, Math.max(LETTERS * text.length, 2 * length));
     normalized[length++] = symbol;
   };
   // `marks` is the index of the first mark after the last character of combining class 0. `disordered` says whether the
