@@ -87,16 +87,12 @@ describe("one request with the work of thousands", () => {
   const long = { question: "w", context: "a ".repeat(60_000) };
 
   const masked: Task = { task: "fill-mask", mask: { id: 103, token: "[MASK]" } };
-  const sparse: Task = { task: "sparse" };
 
   it.each<[string, Task, string, object]>([
     ["many characters to tokenize", embed, "/tokenize", { inputs: Array(101).fill("a ".repeat(500)) }],
     ["many ids to decode", embed, "/decode", { ids: Array(100_001).fill(1) }],
     ["the whole vocabulary for a mask", masked, "/v1/fill-mask", { inputs: "[MASK]", top_k: 30_522 }],
     ["the whole vocabulary for a mask", masked, "/", { inputs: "[MASK]", parameters: { top_k: 30_522 } }],
-    ["many masks", masked, "/v1/fill-mask", { inputs: Array(138).fill("[MASK]") }],
-    ["many weights of the whole vocabulary", sparse, "/v1/sparse", { inputs: Array(138).fill("a") }],
-    ["many weights of the whole vocabulary", sparse, "/embed_sparse", { inputs: Array(138).fill("a") }],
     ["many targets", masked, "/v1/fill-mask", { inputs: "[MASK]", targets: Array(1_001).fill("a") }],
     ["a long target", masked, "/v1/fill-mask", { inputs: "[MASK]", targets: ["a".repeat(201)] }],
     ["a long target", masked, "/", { inputs: "[MASK]", parameters: { targets: "a".repeat(201) } }],
@@ -150,6 +146,35 @@ describe("one request with the work of thousands", () => {
     });
     expect(process.threadCpuUsage(start).user / 1000).toBeLessThan(MAX_CPU_MS);
     expect([400, 422], await response.text()).toContain(response.status);
+  });
+});
+
+describe("outputs that are larger than an isolate", () => {
+  const masked: Task = { task: "fill-mask", mask: { id: 103, token: "[MASK]" } };
+
+  it.each<[string, Task, string, string]>([
+    ["logits of masks", masked, "/v1/fill-mask", "[MASK]"],
+    ["weights of a vocabulary", { task: "sparse" }, "/v1/sparse", "a"],
+  ])("are refused before they are computed: %s", async (_, task, path, text) => {
+    const engine = taskEngine(task);
+    const app = createEdgeApp({
+      models: await taskStore(task, 16),
+      model: TINY.name,
+      engine,
+      keys: false,
+      cpuLimitMs: Number.POSITIVE_INFINITY,
+      limits: { maxWaitMs: Number.POSITIVE_INFINITY },
+    });
+    const ask = (count: number) =>
+      app.request(path, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ inputs: Array(count).fill(text) }),
+      });
+    const refused = await ask(138);
+    expect([refused.status, await refused.json()]).toMatchObject([400, { error: { code: "too_many_inputs" } }]);
+    expect(engine.sessions.map(({ runs }) => runs)).toEqual([0]);
+    expect((await ask(137)).status).toBe(200);
   });
 });
 

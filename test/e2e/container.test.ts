@@ -123,7 +123,7 @@ describe.runIf(process.platform === "linux")("the region's container image", () 
     expect(image.entrypoint[0]).toBe("node");
     expect(image.healthcheck[0]).toBe("node");
     expect(image.user).not.toBe("root");
-    expect(image.env).toMatchObject({ PORT: "8080", PROVIDERS: "cpu" });
+    expect(image.env).toMatchObject({ PORT: "8080", PROVIDERS: "cpu", MALLOC_MMAP_THRESHOLD_: "1048576" });
   });
 
   it("contains only the bundle and onnxruntime for this platform", async () => {

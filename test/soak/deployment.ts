@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { freePort } from "#sdk/cli/dev/process.ts";
 import { s3Publisher } from "#sdk/storage/s3-publisher.ts";
@@ -63,7 +65,12 @@ export async function startDeployment(publishAll: (store: ManagedStore) => Promi
   const models = { MODEL: MODELS.join(","), API_KEYS: KEY, ...s3Env(storage.access) };
   const inspectorPort = await freePort();
   const region = await startRegionProcess({
-    env: { ...models, SESSIONS: "1", NODE_OPTIONS: `--inspect=127.0.0.1:${inspectorPort}` },
+    env: {
+      ...models,
+      ...(await allocatorSettings()),
+      SESSIONS: "1",
+      NODE_OPTIONS: `--inspect=127.0.0.1:${inspectorPort}`,
+    },
   });
   stack.defer(() => region.stop());
   const { date, flags } = deployedCompatibility();
@@ -119,6 +126,13 @@ export async function startDeployment(publishAll: (store: ManagedStore) => Promi
     glance: async () => sumOf(await ofEdge.glance()),
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
+}
+
+/** Returns the settings of glibc's allocator that the region's image has. */
+async function allocatorSettings(): Promise<Record<string, string>> {
+  const dockerfile = await readFile(join(import.meta.dirname, "../../infra/Dockerfile"), "utf8");
+  const settings = [...dockerfile.matchAll(/\b(MALLOC_\w+)=(\S+)/g)].map(([, name, value]) => [name, value] as const);
+  return Object.fromEntries(settings) as Record<string, string>;
 }
 
 async function get(url: string): Promise<string> {

@@ -217,8 +217,8 @@ export const errorCodes = {
     fix: "Send the request again later, or send `auto`.",
   },
   too_many_inputs: {
-    when: "The request has more texts than the deployment takes, or the model's outputs for them have more bytes.",
-    fix: "Send the texts in several requests.",
+    when: "The request has more texts than the deployment takes, or the model's outputs for these texts are larger than `limits.maxOutputBytes`.",
+    fix: "Send the texts in several requests, or send shorter ones.",
   },
   // Jobs of many records
   job_changed: {

@@ -10,8 +10,8 @@ export const clientCodes: Readonly<Record<OwnErrorCode | "http_<status>", Explan
     fix: "Check the URL and the network. Trying again can help.",
   },
   response_invalid: {
-    when: "A successful response does not come from bert-edge.",
-    fix: "Check the URL, and proxies before the deployment.",
+    when: "A successful response does not come from bert-edge, or is damaged: a vector is empty, not finite or has another length.",
+    fix: "Check the URL, proxies before the deployment, and what `bert-edge check` says.",
   },
   timeout: { when: "No answer came within `timeoutMs`.", fix: "Allow more time, or send fewer texts a request." },
   version_changed: {

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { runAction } from "#test/fixtures/run-action.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { importSigningKey, newSigningKey } from "../artifact/signing-key.ts";
 import { memoryStore } from "../storage/memory.ts";
@@ -48,7 +49,6 @@ describe("--expires", () => {
 
   it("is checked before anything is published", async () => {
     const args = ["artifact", "--to", "folder:x", "--expires", "200000000"];
-    const parsed = publishCommand.configureOutput({ writeErr: () => {} }).exitOverride();
-    await expect(parsed.parseAsync(args, { from: "user" })).rejects.toThrow(/3650 days/);
+    await expect(runAction(publishCommand, ...args)).rejects.toThrow(/3650 days/);
   });
 });

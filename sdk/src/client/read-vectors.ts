@@ -7,10 +7,11 @@ import { decodeFloats } from "../serve/contract/base64.ts";
  * @throws an error if a vector is empty, has a number that is not finite, or does not fit
  */
 export function readVectors(encoded: unknown, fits: (length: number) => boolean): Float32Array<ArrayBuffer>[] {
-  return (encoded as string[]).map((text) => {
+  return (encoded as string[]).map((text, i) => {
     const vector = decodeFloats(text);
-    if (!(vector.length > 0 && fits(vector.length) && vector.every(Number.isFinite)))
-      throw new TypeError("Wrong vector");
+    const { length } = vector;
+    if (length === 0 || !fits(length)) throw new TypeError(`vector ${i} has a wrong length: ${length}`);
+    if (!vector.every(Number.isFinite)) throw new TypeError(`vector ${i} has NaN or infinite values`);
     return vector;
   });
 }

@@ -125,10 +125,10 @@ export async function request<Response extends AnswerFields, T>(
     if (tier === "edge" && predictedMs !== undefined) report.last = `${predictedMs} ${Date.now() - start}`;
     return answer;
   } catch (cause) {
-    throw new ConnectionError(`The answer of ${url} is not from bert-edge.`, {
+    throw new ConnectionError(`The answer of ${url} is damaged, or not from bert-edge.`, {
       code: "response_invalid",
       status: response.status,
-      hint: "Check that baseURL is the URL of a bert-edge deployment.",
+      hint: "Check that baseURL is the URL of a bert-edge deployment, and what `bert-edge check` says about it.",
       cause,
     });
   }

@@ -149,7 +149,7 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
     jobs: options.jobs && once((env) => read("jobs", options.jobs, env)),
     // Only `false` opens a deployment to everyone. In plain JavaScript, `keys` can also be missing. Then the deployment
     // has no keys and refuses every request.
-    keys: keys === false ? false : async (env) => checkKeyList(await read("keys", keys, env)),
+    keys: keys === false ? false : async (env) => checkKeyList(await readKeys(keys, env)),
     service: once((env) => {
       const { warmUp } = options;
       const names = [read("model", options.model, env)].flat().map((name) => name.trim());
@@ -173,6 +173,15 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
 
 const invalid = (what: string, hint: string) => new BertEdgeError("setting_invalid", `The option ${what}.`, { hint });
 
+/** @throws the errors of `read` */
+async function readKeys<Env extends object>(keys: Exclude<EmbeddingsOptions<Env>["keys"], false>, env: Env) {
+  try {
+    return await read("keys", keys, env);
+  } catch (cause) {
+    throw asSettingInvalid("keys", cause);
+  }
+}
+
 /**
  * Reads an option. If its function fails, such as on a secret that is not set, the reason is logged, and callers do not see it.
  *
@@ -183,13 +192,14 @@ function read<Env, T>(option: string, setting: Setting<Env, T>, env: Env): T {
   try {
     return (setting as (env: Env) => T)(env);
   } catch (cause) {
-    if (cause instanceof BertEdgeError) throw cause;
-    console.error(`bert-edge: The function of the option ${option} failed.`, cause);
-    throw invalid(
-      `${option} could not be read`,
-      "Set the secrets and bindings that it reads. The server log has the reason.",
-    );
+    throw asSettingInvalid(option, cause);
   }
+}
+
+function asSettingInvalid(option: string, cause: unknown): BertEdgeError {
+  if (cause instanceof BertEdgeError) return cause;
+  console.error(`bert-edge: The function of the option ${option} failed.`, cause);
+  return invalid(`${option} could not be read`, "Set the secrets and bindings that it reads. The log has the reason.");
 }
 
 /** Reads the regions. If a setting is wrong, this is logged, and there are none: the edge can answer without them. */
@@ -197,8 +207,8 @@ function readRegions<Env extends object>(setting: EmbeddingsOptions<Env>["region
   try {
     return [read("region", setting, env) ?? []].flat();
   } catch (error) {
-    if (!(error instanceof BertEdgeError)) throw error;
-    console.error(`bert-edge: ${error.message} ${error.hint} The edge answers alone.`);
+    const { message, hint } = error as BertEdgeError;
+    console.error(`bert-edge: ${message} ${hint} The edge answers alone.`);
     return [];
   }
 }

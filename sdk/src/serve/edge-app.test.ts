@@ -151,10 +151,12 @@ describe("createEdgeApp", () => {
     ],
     ["the keys", "keys", new TypeError("of undefined (reading 'split') SECRET"), "The option keys could not be read."],
     ["the model", "model", new TypeError("SECRET"), "The option model could not be read."],
-  ])("names %s in every answer, hides other errors, and stays healthy", async (_, option, fault, message) => {
+    ["keys that are a promise", "keys", new TypeError("SECRET"), "The option keys could not be read."],
+  ])("names %s in every answer, hides other errors, and stays healthy", async (what, option, fault, message) => {
     const log = vi.spyOn(console, "error").mockReturnValue(undefined);
     onTestFinished(() => log.mockRestore());
     const fail = () => {
+      if (what.endsWith("promise")) return Promise.reject(fault);
       throw fault;
     };
     const settings = { models: await tinyStore(), model: TINY.name, engine: fakeEngine(), keys: ["k"] };

@@ -1,5 +1,6 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import type { ErrorCode } from "../artifact/error-codes.ts";
+import type { Manifest } from "../artifact/manifest.ts";
 import { totalLength } from "../artifact/total-length.ts";
 import type { TokenSequence } from "../runtime/engine/engine.ts";
 import { idsOf } from "../runtime/engine/token-sequence.ts";
@@ -161,6 +162,11 @@ export function taskService(options: TaskServiceOptions): TaskService {
     return answered.promise;
   }
 
+  /** Checks the outputs of a call whose sizes are known before its inputs are encoded. */
+  function checkKnownOutputs(manifest: Manifest, call: ModelCall<unknown>): void {
+    if (hasKnownOutputs(manifest, call)) checkOutputs(manifest, Array(call.inputs.length).fill(undefined), limits);
+  }
+
   async function askWhileLoading(
     query: TaskQuery<unknown>,
     holder: ModelHolder,
@@ -170,8 +176,8 @@ export function taskService(options: TaskServiceOptions): TaskService {
     const opened = await holder.opened(background);
     const call = query.call.on(opened.manifest);
     // Without the model's tokenizer, only outputs of a known length can be checked.
-    if (call.encode || isPerToken(opened.manifest)) return undefined;
-    checkOutputs(opened.manifest, Array(call.inputs.length).fill(undefined), limits);
+    checkKnownOutputs(opened.manifest, call);
+    if (!hasKnownOutputs(opened.manifest, call)) return undefined;
     // Before the inputs are encoded, each of them could be too long.
     const request = { query, call, opened, inRegionMs: 0, mayCut: true };
     const choice = choose(request);
@@ -186,6 +192,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
   ): Promise<Answered> {
     const { signal } = query;
     const call = query.call.on(model.manifest);
+    checkKnownOutputs(model.manifest, call);
     if (hasParts(call.inputs)) {
       // Encoding takes long, so a request that has no chance is refused before it.
       choose(stateOf(query, call, model, estimatedLengths(call.inputs, model.manifest.maxTokens)));
@@ -298,6 +305,10 @@ export function taskService(options: TaskServiceOptions): TaskService {
     queueMs: () => lane.outlook({ dueAt: Number.MAX_VALUE, compute: { ms: 0, spreadMs: 0 }, loadMs: 0 }).waitMs,
   };
 }
+
+/** Whether each input has one output, and its length does not depend on the input. */
+const hasKnownOutputs = (manifest: Manifest, { encode }: ModelCall<unknown>): boolean =>
+  !encode && !isPerToken(manifest);
 
 /** Loads a model. Another model's load may unload it before anybody could use it; then it is loaded again. */
 async function loadedBy(holder: ModelHolder, background: Background): Promise<Model> {

@@ -38,8 +38,8 @@ const OBJECT = /^blobs\/sha256\/[0-9a-f]{64}(\..*(tmp|lock))?$/;
 
 /**
  * Removes old versions of models that are not current, and old objects that no version needs, such as those of publishers that were
- * killed. Keeps the current version of each model, whatever its age, the version that was current until less than `olderThanMs` ago, and
- * everything that is younger.
+ * killed. Keeps the current version of each model, whatever its age, and everything that is younger than `olderThanMs`. If a version
+ * became current more recently, the version to which `rollback` returns stays too.
  *
  * Publishers may run at the same time. A version is removed by renaming its pointer to `.removed`, and its objects stay for another
  * hour. An object is removed only if nobody has written it again meanwhile, and `publish` does so with old objects.
@@ -96,7 +96,7 @@ export async function collectGarbage(
 
 /** Everything under `models/`. */
 interface Pointers {
-  /** Keys of the pointers of current versions, and of those that were current until recently: `rollback` leads back to them. */
+  /** Keys of the pointers of current versions, and of those to which `rollback` returns from a version that is new. */
   readonly kept: Set<string>;
   /** The pointer of each version, by its object. */
   readonly own: Map<StoredObject, Pointer>;

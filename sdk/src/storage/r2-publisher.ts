@@ -61,7 +61,7 @@ export function r2Publisher(bucket: WritableR2Bucket, name = "r2"): ManagedStore
       do {
         const page = await bucket.list({ prefix, ...(cursor && { cursor }) }).catch(failure(prefix));
         yield* page.objects.map(describe);
-        if (page.truncated && !page.cursor) failure(prefix)("The list is cut off, and has no cursor.");
+        if (page.truncated && !page.cursor) failure(prefix)("the list is cut off, and does not say where it goes on");
         cursor = page.truncated ? page.cursor : undefined;
       } while (cursor !== undefined);
     },

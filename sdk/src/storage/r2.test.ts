@@ -51,7 +51,7 @@ describe("r2Publisher", () => {
     const cut = { ...bucket, list: async () => ({ objects: [], truncated: true }) };
     await expect(Array.fromAsync(r2Publisher(cut).list("models/"))).rejects.toMatchObject({
       code: "storage_unavailable",
-      message: expect.stringContaining("The list is cut off"),
+      message: expect.stringContaining("the list is cut off"),
     });
   });
 });

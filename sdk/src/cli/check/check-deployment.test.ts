@@ -165,6 +165,7 @@ describe("a broken deployment", () => {
       ["model: edge", "vectors: edge", "model: region", "vectors: region"],
     ],
     ["NaN", { onVector: nan }, ["vectors: edge", "vectors: region"]],
+    ["NaN, without a region", { onVector: nan, region: "none" }, ["vectors: edge"]],
   ])("is found: %s", async (_, how, broken) => {
     const report = await check(await deployed(how));
     expect(report.ok).toBe(false);

@@ -4,7 +4,7 @@ import { checkBudget } from "./check-budget.ts";
 import { checkKeys } from "./check-keys.ts";
 import { checkClock, checkCpuLimit, checkTimes } from "./check-platform.ts";
 import { checkVectors, type ExpectedModel } from "./check-vectors.ts";
-import { described, failed, isWrongAnswer, openProbe, type ProbeOptions } from "./probe.ts";
+import { described, failed, isWrongAnswer, openProbe, type Probe, type ProbeOptions } from "./probe.ts";
 
 export interface CheckReport {
   readonly url: string;
@@ -69,7 +69,7 @@ export async function checkDeployment({ expected, onFinding, ...options }: Check
   add(...(await checkKeys(asked)));
 
   // A region would have answered what is too costly for the edge.
-  const hasRegion = failed(first) ? !isTooCostly : first.reason !== "only-tier";
+  const hasRegion = failed(first) ? !isTooCostly && (await hasRegionTier(asked)) : first.reason !== "only-tier";
   const edge = await checkVectors(asked, expected, "edge", { hasRegion });
   add(...edge.findings);
   const region = hasRegion ? await checkVectors(asked, expected, "region", { hasRegion }) : undefined;
@@ -84,4 +84,10 @@ export async function checkDeployment({ expected, onFinding, ...options }: Check
     add(...checkTimes({ edge: edge.answers, region: region?.answers }, coldMs));
   }
   return report();
+}
+
+/** Whether there is a region, sound or not. */
+async function hasRegionTier({ ask }: Probe): Promise<boolean> {
+  const outcome = await ask(["a"], { tier: "region" });
+  return !(failed(outcome) && outcome.code === "tier_missing");
 }

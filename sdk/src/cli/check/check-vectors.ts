@@ -42,15 +42,7 @@ export async function checkVectors(
     const outcome = await ask([text], { tier });
     if (failed(outcome) && outcome.code === "request_too_costly") refusal = outcome;
     else if (failed(outcome)) {
-      const isOfRegion = tier === "region" && !isWrongAnswer(outcome);
-      const { broken } = findingsOf(isOfRegion ? "region" : "vectors", tier);
-      const fix = isOfRegion
-        ? "Check that the region runs, the secrets REGION_URL and REGION_KEY, and the logs of edge and region."
-        : (outcome.hint ?? "Check the deployment's log.");
-      return {
-        findings: [broken(`The ${tier} gives no answer: ${described(outcome)}`, fix)],
-        answers: undefined,
-      };
+      return { findings: [noAnswer(outcome, tier)], answers: undefined };
     } else {
       answers.push(outcome);
       answered.push(i);
@@ -103,6 +95,21 @@ export async function checkVectors(
         ),
   );
   return { findings, answers };
+}
+
+/** Says why a tier gives no answer, or what is wrong with it. */
+function noAnswer(outcome: BertEdgeClientError, tier: Tier): Finding {
+  if (isWrongAnswer(outcome)) {
+    const { message } = Object(outcome.cause) as { message?: string };
+    const fix = "Run `bert-edge verify` on the artifact, and look for proxies that change answers.";
+    return findingsOf("vectors", tier).broken(`The answer of the ${tier} is wrong: ${message}.`, fix);
+  }
+  const { broken } = findingsOf(tier === "region" ? "region" : "vectors", tier);
+  const fix =
+    tier === "region"
+      ? "Check that the region runs, the secrets REGION_URL and REGION_KEY, and the logs of edge and region."
+      : (outcome.hint ?? "Check the deployment's log.");
+  return broken(`The ${tier} does not answer: ${described(outcome)}`, fix);
 }
 
 /** A CPU limit that refuses texts is no fault of the deployment, as long as it or a region answers some of them. */

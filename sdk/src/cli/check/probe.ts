@@ -68,12 +68,9 @@ export const failed = (outcome: ProbeAnswer | BertEdgeClientError): outcome is B
 /** Whether an answer came that the client refuses, such as one whose vectors have NaN. */
 export const isWrongAnswer = ({ code }: BertEdgeClientError): boolean => code === "response_invalid";
 
-/** Describes an error of the client with its status and code, and what is wrong with an answer. */
-export function described(error: BertEdgeClientError): string {
-  const { message, code, status, cause } = error;
-  const why = isWrongAnswer(error) && cause instanceof Error ? ` (${cause.message})` : "";
-  return `${status ? `HTTP ${status} ` : ""}${code}: ${message}${why}`;
-}
+/** Describes an error of the client with its status and code. */
+export const described = ({ message, code, status }: BertEdgeClientError): string =>
+  `${status ? `HTTP ${status} ` : ""}${code}: ${message}`;
 
 export function openProbe({ url, key, timeoutMs, maxRetries = 2, fetch: send = fetch }: ProbeOptions): Probe {
   return {

@@ -39,10 +39,7 @@ describe.each(["bert", "modernbert", "mpnet", "deberta-v2", "eurobert"])("an obs
   it("is fused around, or named by a reason", async () => {
     const graph = await graphOf(name);
     const found: string[] = [];
-    for (const i of sampled(
-      [...graph.nodes].map((_, index) => index),
-      2,
-    )) {
+    for (const i of sampled([...Array(graph.nodes.size).keys()], 2)) {
       const changed = withObstacle(graph, i);
       if (!changed) continue;
       const trace = await fuseGraph(changed);

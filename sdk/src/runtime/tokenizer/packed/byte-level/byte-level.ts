@@ -15,7 +15,7 @@ import { wordEnd } from "./word-end.ts";
 
 /** Maximum UTF-8 bytes per UTF-16 code unit. */
 const MAX_UTF8_BYTES = 3;
-/** Bytes that are kept for the next word. */
+/** Bytes that words of usual length share. */
 const KEPT = 1024;
 /** Maximum UTF-16 code units of a word that is merged as a whole. */
 const LONG_WORD = 2 ** 14;

@@ -57,7 +57,8 @@ export function createUnigram(file: PackedFile<UnigramSettings>, vocabularySize:
       };
       const addPoint = (point: number, from: number, to: number) => {
         if (places) [spans[2 * length], spans[2 * length + 1]] = [from, to];
-        // Doubling a long word's memory again and again would leave as much behind. No word is longer than the part.
+        // Each doubling leaves the smaller array as garbage. So a long word gets all that it can need: it has at most one point more
+        // than the part of the text has units.
         if (length === points.length) points = withRoom(points, length < LONG ? 2 * length : end - start + 1);
         points[length++] = point;
       };
