@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openProject } from "#sdk/cli/dev/project.ts";
 import { type Stack, startStack } from "#sdk/cli/dev/stack.ts";
 import { tour } from "#sdk/cli/dev/tour.ts";
-import { AuthenticationError, BertEdge, InvalidRequestError } from "#sdk/client/index.ts";
+import { AuthenticationError, BertEdge, type Embeddings, InvalidRequestError } from "#sdk/client/index.ts";
 import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { preparedDefault } from "../fixtures/prepared-default.ts";
@@ -21,8 +21,8 @@ const GOLDEN_COSINE = 0.975;
 
 const longText = "The wheel still turns whenever the sluice is open. ".repeat(18);
 
-/** Texts that take seconds on the edge, and tenths of a second in the region, even on a busy machine. */
-const manyTexts = Array<string>(40).fill(longText);
+/** Texts that take tenths of a second at the edge. */
+const manyTexts = Array<string>(10).fill(longText);
 
 /** Runs everything with the real model, as `bert-edge dev` does: local R2, the edge in workerd, the region in Node. */
 describe("the whole product", () => {
@@ -72,13 +72,8 @@ describe("the whole product", () => {
   });
 
   it("asks the region if the edge would exceed the budget, and the region is faster", async () => {
-    // How much faster the region is depends on the CPU and on other processes.
-    const shares = [0.95, 0.8, 0.65, 0.5];
-    let tries = 0;
-    const ask = async () =>
-      edge.embed(manyTexts, { latencyBudgetMs: (await expectedMs()) * (shares[tries++ % shares.length] ?? 1) });
-    await expect.poll(ask, { timeout: 45_000 }).toMatchObject({
-      tier: "region",
+    const ofRegion = async () => (await askAtOnce()).find(({ tier }) => tier === "region");
+    await expect.poll(ofRegion, { timeout: 45_000 }).toMatchObject({
       reason: expect.stringMatching(/^(edge-)?over-budget$/),
       embeddings: { length: manyTexts.length },
     });
@@ -184,16 +179,32 @@ describe("the whole product", () => {
   });
 
   it("answers at the edge when the region is down, and reports it", async () => {
-    const latencyBudgetMs = 0.7 * (await expectedMs());
     await stack.services.region?.stop();
-    // The region is asked only with a budget that it can be expected to keep.
+    // The region is asked only with a budget that it can be expected to keep, and the edge cannot. How much faster the region is
+    // depends on the CPU and on other processes.
+    const shares = [0.95, 0.85, 0.75, 0.65];
     let tries = 0;
-    const ask = () => edge.embed(manyTexts, { latencyBudgetMs: latencyBudgetMs * (1 + 0.1 * (tries++ % 4)) });
-    await expect.poll(async () => (await ask()).reason, { timeout: 45_000 }).toBe("region-down");
-    const answer = await ask();
-    expect(answer.tier).toBe("edge");
-    expect(answer.embeddings).toHaveLength(manyTexts.length);
+    const ask = async () =>
+      edge.embed(manyTexts, { latencyBudgetMs: (shares[tries++ % shares.length] ?? 1) * (await expectedMs()) });
+    await expect.poll(ask, { timeout: 45_000 }).toMatchObject({
+      ...{ tier: "edge", reason: "region-down" },
+      embeddings: { length: manyTexts.length },
+    });
   });
+
+  /**
+   * Sends requests at once, more of them each time, and returns their answers. The edge can answer some of them within the budget, and
+   * a region needs less than the budget on every CPU, even if it is slower than the edge.
+   */
+  async function askAtOnce(): Promise<Embeddings[]> {
+    const latencyBudgetMs = 3 * (await expectedMs());
+    crowd += 4;
+    const asked = Array.from({ length: crowd }, () => edge.embed(manyTexts, { latencyBudgetMs }));
+    const outcomes = await Promise.allSettled(asked);
+    return outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+  }
+
+  let crowd = 0;
 
   /** Returns the time that the edge is expected to need for `manyTexts`. The edge learns its speed from its answers. */
   async function expectedMs(): Promise<number> {
