@@ -173,7 +173,7 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
 
 const invalid = (what: string, hint: string) => new BertEdgeError("setting_invalid", `The option ${what}.`, { hint });
 
-/** @throws the errors of `read` */
+/** Reads the keys, whose function may return a promise. @throws the errors of `read` */
 async function readKeys<Env extends object>(keys: Exclude<EmbeddingsOptions<Env>["keys"], false>, env: Env) {
   try {
     return await read("keys", keys, env);
