@@ -22,6 +22,7 @@ import { errorLog } from "../fixtures/error-log.ts";
 import { openAiServer, teiServer, workersAi } from "../fixtures/foreign-servers.ts";
 import { fusedGraph } from "../fixtures/fused-graph.ts";
 import { defaultModel, preparedDefault } from "../fixtures/prepared-default.ts";
+import { waitFor } from "../fixtures/wait-for.ts";
 
 const log = errorLog();
 
@@ -139,7 +140,7 @@ describe.each(Object.keys(foreign))("a region that speaks %s", (name) => {
 
   it("answers when it serves the same model, with the edge's vectors", async () => {
     const { embed } = await edgeWith(await start("mean"));
-    await vi.waitFor(async () => expect(await embed(TEXT, pinned)).toMatchObject({ status: 200, tier: "region" }));
+    await waitFor(async () => expect(await embed(TEXT, pinned)).toMatchObject({ status: 200, tier: "region" }));
     const here = await embed(TEXT, { "x-bert-edge-tier": "edge" });
     const there = await embed(TEXT, pinned);
     expect(there.version).toBe(here.version);
@@ -156,7 +157,7 @@ describe.each(Object.keys(foreign))("a region that speaks %s", (name) => {
   ])("is refused by its vectors when it serves a model %s", async (_, how) => {
     const { embed, ready } = await edgeWith(await start(...how));
     await ready();
-    await vi.waitFor(() =>
+    await waitFor(() =>
       expect(log).toHaveBeenCalledWith(expect.stringMatching(/cosine of -?0\.\d{4} with the model's own/)),
     );
     expect(await embed(TEXT, pinned)).toMatchObject({ status: 503, error: { code: "tier_unavailable" } });
@@ -167,7 +168,7 @@ describe.each(Object.keys(foreign))("a region that speaks %s", (name) => {
 describe("a budget that only the region can keep", () => {
   it.each(Object.keys(foreign))("is answered by a region that speaks %s", async (name) => {
     const { embed } = await edgeWith(await (foreign[name] as Foreign)("mean"), slowStore);
-    await vi.waitFor(async () => expect(await embed(TEXT, pinned)).toMatchObject({ tier: "region" }));
+    await waitFor(async () => expect(await embed(TEXT, pinned)).toMatchObject({ tier: "region" }));
     const { tier, headers, embeddings } = await embed(manyTexts, { "x-latency-budget-ms": "3000" });
     expect({ tier, reason: headers.get("x-bert-edge-reason") }).toEqual({ tier: "region", reason: "edge-over-budget" });
     const [last] = await embedWith("mean")(manyTexts.slice(-1));

@@ -3,10 +3,11 @@ import { type AddressInfo, connect } from "node:net";
 import { serve } from "@hono/node-server";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRegionApp } from "#sdk/serve/region-app.ts";
 import { errorLog } from "../fixtures/error-log.ts";
 import { fakeEngine, TINY, tinyStore } from "../fixtures/tiny-model.ts";
+import { waitFor } from "../fixtures/wait-for.ts";
 
 const log = errorLog();
 const head = "POST /v1/embed HTTP/1.1\r\nhost: x\r\nauthorization: Bearer k\r\ncontent-type: application/json\r\n";
@@ -105,9 +106,9 @@ describe("a caller of a Worker who sends half of", () => {
     async (body, how) => {
       output.length = 0;
       const { port } = await workerd.ready;
-      const reading = vi.waitFor(() => expect(output).toEqual(["READING"]));
+      const reading = waitFor(() => expect(output).toEqual(["READING"]));
       await sendHalf(Number(port), body, how, reading);
-      await vi.waitFor(() => expect(output).toEqual(["READING", "CODE request_invalid"]));
+      await waitFor(() => expect(output).toEqual(["READING", "CODE request_invalid"]));
     },
   );
 });

@@ -3,13 +3,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { r2Publisher, type WritableR2Bucket } from "#sdk/storage/r2-publisher.ts";
 import { clockedEdge } from "../fixtures/clocked-edge.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
+import { waitFor } from "../fixtures/wait-for.ts";
 
 /** Options of the Worker. */
 const options = `
@@ -48,7 +49,7 @@ beforeAll(async () => {
   await publish(await openFolder(out), r2Publisher(bucket));
   await bucket.put("keys.txt", `${hashed("first-key", "one")}\n${hashed("second-key", "two")}\nthird-key`);
   // Whatever route a cold isolate is asked first, it loads the model to the end.
-  await vi.waitFor(async () => expect(await (await get("/metrics")).text()).toContain("bert_edge_model_info{"), 5_000);
+  await waitFor(async () => expect(await (await get("/metrics")).text()).toContain("bert_edge_model_info{"));
 });
 afterAll(async () => {
   await worker?.dispose();
@@ -73,11 +74,11 @@ async function embed(text: string, key: string) {
 it("repeats answers through the Cache API, for each key by itself", async () => {
   const first = await embed("where is the mill?", "first-key");
   expect([first.status, first.headers.get("x-bert-edge-cache")]).toEqual([200, "miss"]);
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const again = await embed("where is the mill?", "first-key");
     expect([again.headers.get("x-bert-edge-cache"), again.json]).toEqual(["hit", first.json]);
     expect(again.headers.get("access-control-allow-origin")).toBe("*");
-  }, 1_000);
+  });
   const other = await embed("where is the mill?", "second-key");
   expect([other.headers.get("x-bert-edge-cache"), other.json.embeddings]).toEqual(["miss", first.json.embeddings]);
 });

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { decodeFloats } from "#sdk/serve/contract/base64.ts";
 import type { EmbedResponse, OpenAiEmbeddingsResponse } from "#sdk/serve/contract/embed.ts";
 import { type ErrorBody, errorStatus, type HttpErrorCode, type OpenAiErrorBody } from "#sdk/serve/contract/errors.ts";
@@ -7,6 +7,7 @@ import { defaultLimits, type Limits } from "#sdk/serve/limits.ts";
 import type { ObjectStore } from "#sdk/storage/store.ts";
 import { errorLog } from "../fixtures/error-log.ts";
 import { type FakeEngineOptions, TINY, tinyStore } from "../fixtures/tiny-model.ts";
+import { waitFor } from "../fixtures/wait-for.ts";
 
 interface SurfaceOptions {
   store: ObjectStore;
@@ -401,7 +402,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       });
       const ready = await open("/ready", { method: "GET", key: null });
       expect([ready.status, await ready.json()]).toEqual([503, { status: "loading" }]);
-      await vi.waitFor(() => expect(loads.started).toBe(1));
+      await waitFor(() => expect(loads.started).toBe(1));
     });
 
     it.each(["/v1/embed", "/v1/embeddings"])("%s accepts only POST", async (path) => {

@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { cors } from "hono/cors";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { fakeEngine, latch, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
+import { waitFor } from "#test/fixtures/wait-for.ts";
 import { httpSurfaceSuite } from "#test/suites/http-surface.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { createEdgeApp } from "./edge-app.ts";
@@ -90,9 +91,7 @@ describe("createEdgeApp", () => {
     const reasonOf = async (app: ReturnType<typeof createEdgeApp>, budget?: string) => {
       // The first request starts loading the model.
       await app.fetch(embed(), {});
-      await vi.waitFor(async () =>
-        expect((await app.fetch(new Request("http://edge.test/ready"), {})).status).toBe(200),
-      );
+      await waitFor(async () => expect((await app.fetch(new Request("http://edge.test/ready"), {})).status).toBe(200));
       const response = await app.fetch(embed(budget), {});
       expect(await response.json()).toMatchObject({ tier: response.headers.get("x-bert-edge-tier") });
       return response.headers.get("x-bert-edge-reason");
@@ -120,7 +119,7 @@ describe("createEdgeApp", () => {
       const app = createEdgeApp({ models: () => store, model: () => TINY.name, engine, keys, region: () => region });
       if (state === "warm") {
         const ready = async () => (await app.fetch(new Request("http://edge.test/ready"), {})).status;
-        await vi.waitFor(async () => expect(await ready()).toBe(200));
+        await waitFor(async () => expect(await ready()).toBe(200));
       }
       const refusals: [code: string, path: string, json: object, budget?: string][] = [
         ["input_empty", "/v1/embed", { inputs: [" "] }],
@@ -184,7 +183,7 @@ describe("createEdgeApp", () => {
       request.headers.set("x-bert-edge-precision", precision);
       return app.fetch(request, {});
     };
-    await vi.waitFor(async () => expect((await app.request("/ready")).status).toBe(200));
+    await waitFor(async () => expect((await app.request("/ready")).status).toBe(200));
     expect((await precise("int8")).headers.get("x-bert-edge-tier")).toBe("edge");
     // The region of this test computes with int8 too.
     const refused = await precise("fp16");
@@ -292,7 +291,7 @@ async function regionOf(store: Awaited<ReturnType<typeof tinyStore>>) {
     engine: fakeEngine({ target: "regional-cpu" }),
     keys: ["region-key"],
   });
-  await vi.waitFor(async () => expect((await app.request("/ready")).status).toBe(200));
+  await waitFor(async () => expect((await app.request("/ready")).status).toBe(200));
   return regionTier({
     url: "http://region.test",
     key: "region-key",

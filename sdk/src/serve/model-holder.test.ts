@@ -10,6 +10,7 @@ import {
   TINY,
   tinyStore,
 } from "#test/fixtures/tiny-model.ts";
+import { waitFor } from "#test/fixtures/wait-for.ts";
 import type { TokenIds } from "../runtime/engine/engine.ts";
 import type { ObjectStore, WritableStore } from "../storage/store.ts";
 import { type ModelHolderOptions, modelHolder } from "./model-holder.ts";
@@ -121,7 +122,7 @@ describe("loading", () => {
     unreliable.fault = new Error("the store is down");
     const holder = modelHolder({ store: unreliable, name: TINY.name, engine: fakeEngine() });
     await expect(holder.load(background)).rejects.toThrow("the store is down");
-    await vi.waitFor(() =>
+    await waitFor(() =>
       expect(log).toHaveBeenCalledWith(
         expect.stringContaining(TINY.name),
         expect.objectContaining({ code: "storage_unavailable", cause: unreliable.fault }),
@@ -330,7 +331,7 @@ describe("the load timeout", () => {
     await vi.advanceTimersByTimeAsync(500);
     await refused;
     slow.resolve();
-    await vi.waitFor(() => expect(holder.current(background)).toBeDefined());
+    await waitFor(() => expect(holder.current(background)).toBeDefined());
     expect(engine.sessions).toHaveLength(1);
   });
 
@@ -347,7 +348,7 @@ describe("the load timeout", () => {
     const newer = await publishTiny(store, "newer");
     expect((await holder.load(background)).version).toBe(newer);
     slow.resolve();
-    await vi.waitFor(() => expect(engine.sessions[1]?.releases).toBe(1));
+    await waitFor(() => expect(engine.sessions[1]?.releases).toBe(1));
     expect(engine.sessions[1]?.weights).toBe("tiny");
     expect(holder.current(background)?.version).toBe(newer);
     expect(engine.sessions[0]?.releases).toBe(0);

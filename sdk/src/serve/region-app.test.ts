@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { fakeEngine, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
+import { waitFor } from "#test/fixtures/wait-for.ts";
 import { httpSurfaceSuite } from "#test/suites/http-surface.ts";
 import { createRegionApp } from "./region-app.ts";
 
@@ -18,13 +19,13 @@ describe("createRegionApp", () => {
   it("loads its model before the first request", async () => {
     const engine = fakeEngine({ target: "regional-cpu" });
     createRegionApp({ models: await tinyStore(), model: TINY.name, engine, keys: [] });
-    await vi.waitFor(() => expect(engine.sessions).toHaveLength(1));
+    await waitFor(() => expect(engine.sessions).toHaveLength(1));
   });
 
   it("starts and is healthy even if its model cannot be loaded", async () => {
     const log = vi.spyOn(console, "error").mockReturnValue(undefined);
     const app = createRegionApp({ models: await tinyStore(), model: "other", engine: fakeEngine(), keys: [] });
-    await vi.waitFor(() => expect(log).toHaveBeenCalled());
+    await waitFor(() => expect(log).toHaveBeenCalled());
     expect((await app.request("/health")).status).toBe(200);
     expect((await app.request("/ready")).status).toBe(503);
     log.mockRestore();
@@ -35,7 +36,7 @@ describe("createRegionApp", () => {
     expect((await createRegionApp(options).request("/metrics")).status).toBe(404);
 
     const app = createRegionApp({ ...options, metrics: true });
-    await vi.waitFor(async () => expect((await app.request("/ready")).status).toBe(200));
+    await waitFor(async () => expect((await app.request("/ready")).status).toBe(200));
     const response = await app.request("/metrics");
     expect(response.headers.get("content-type")).toContain("version=0.0.4");
     const text = await response.text();

@@ -1,6 +1,7 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
 import { fakeEngine, latch, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
+import { waitFor } from "#test/fixtures/wait-for.ts";
 import { createRegionApp, type RegionAppOptions } from "./region-app.ts";
 
 errorLog();
@@ -27,7 +28,7 @@ describe("GET /ping", () => {
     const app = await setUp({ engine });
     expect((await app.request("/ping")).status).toBe(503);
     loaded.resolve();
-    await vi.waitFor(async () => expect((await app.request("/ping")).status).toBe(200));
+    await waitFor(async () => expect((await app.request("/ping")).status).toBe(200));
   });
 });
 

@@ -11,6 +11,7 @@ import {
   TINY,
   tinyStore,
 } from "#test/fixtures/tiny-model.ts";
+import { waitFor } from "#test/fixtures/wait-for.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { sentenceVector } from "../runtime/tasks/sentence-vector.ts";
 import { defaultLimits } from "./limits.ts";
@@ -277,10 +278,10 @@ describe("a warm edge with a region", () => {
 
     await publishTiny(store, "newer");
     clock.now += 60_000;
-    await vi.waitFor(() => expect(holder.current(background)?.version).not.toBe(old));
+    await waitFor(() => expect(holder.current(background)?.version).not.toBe(old));
     asked.resolve();
     expect(await answer).toMatchObject({ version: old, reason: "region-down" });
-    await vi.waitFor(() => expect(engine.sessions[0]?.releases).toBe(1));
+    await waitFor(() => expect(engine.sessions[0]?.releases).toBe(1));
   });
 });
 

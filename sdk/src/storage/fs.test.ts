@@ -2,10 +2,11 @@ import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { smallArtifact } from "#test/fixtures/small-artifact.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { verifyPublished } from "#test/fixtures/verify-published.ts";
+import { waitFor } from "#test/fixtures/wait-for.ts";
 import { testAtomicPuts, testWritableStore } from "#test/suites/store-suite.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 import { fsStore } from "./fs.ts";
@@ -83,7 +84,7 @@ describe("fsStore", () => {
       await receive(store, "large", async () => expect(await open()).toEqual([join(folder, "large")]));
       await expect(receive(store, "large", () => Promise.reject(new Error("enough")))).rejects.toThrow("enough");
       expect(await readObject(store, "a-folder")).toBeUndefined();
-      await vi.waitFor(async () => expect(await open()).toEqual([]));
+      await waitFor(async () => expect(await open()).toEqual([]));
 
       // /proc/self/mem is a regular file whose first byte cannot be read.
       await expect(readObject(fsStore("/proc/self"), "mem")).rejects.toMatchObject({

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { waitFor } from "#test/fixtures/wait-for.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { receive } from "./receive.ts";
 import type { ObjectStore } from "./store.ts";
@@ -114,7 +115,7 @@ describe("receive", () => {
     const { store, cancel, aborted } = sourceThat(never, type);
     expect(await whenLate(receive(store, "k", async () => {}))).toEqual(isLate);
     expect(aborted()).toBe(true);
-    await vi.waitFor(() => expect(cancel).toHaveBeenCalledTimes(1));
+    await waitFor(() => expect(cancel).toHaveBeenCalledTimes(1));
   });
 
   it("applies the time limit to the whole transfer, even while pieces keep arriving", async () => {
@@ -145,7 +146,7 @@ describe("receive", () => {
     }
     opened.resolve(new ReadableStream({ cancel, pull: (controller) => controller.enqueue(Uint8Array.of(8)) }));
     resolve();
-    await vi.waitFor(() => expect(cancel).toHaveBeenCalledTimes(2));
+    await waitFor(() => expect(cancel).toHaveBeenCalledTimes(2));
     expect(got).toEqual([]);
   });
 
@@ -168,7 +169,7 @@ describe("receive", () => {
     const fault = new Error("enough");
     await expect(receive(store, "k", () => Promise.reject(fault))).rejects.toBe(fault);
     expect(aborted()).toBe(true);
-    await vi.waitFor(() => expect(cancel).toHaveBeenCalledTimes(1));
+    await waitFor(() => expect(cancel).toHaveBeenCalledTimes(1));
   });
 
   it("leaves no timer after a complete read, and does not abort it", async () => {

@@ -1,6 +1,7 @@
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
 import { fakeEngine, publishTiny, TINY, tinyArtifact } from "#test/fixtures/tiny-model.ts";
+import { waitFor } from "#test/fixtures/wait-for.ts";
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { sentenceEncoder } from "../../artifact/manifest.ts";
 import { startModel } from "../../runtime/model.ts";
@@ -74,7 +75,7 @@ async function deployed(how: Deployment = {}): Promise<typeof fetch> {
   const request = () => new Request("http://test/ready");
   // An edge that finds its region loading does not ask it for a while.
   for (const each of [regionApp, app]) {
-    await vi.waitFor(async () => expect((await each.fetch(request(), {})).status).toBe(200));
+    await waitFor(async () => expect((await each.fetch(request(), {})).status).toBe(200));
   }
   return async (input, init) => {
     const response = await app.fetch(new Request(input, init), {});

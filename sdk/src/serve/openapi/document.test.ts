@@ -1,10 +1,11 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { taskEngine, taskStore } from "#test/fixtures/task-model.ts";
 import { TINY } from "#test/fixtures/tiny-model.ts";
+import { waitFor } from "#test/fixtures/wait-for.ts";
 import type { Task } from "../../artifact/manifest.ts";
 import { createEdgeApp } from "../edge-app.ts";
 import { rootRoutes, versionedRoutes } from "../route-table.ts";
@@ -52,7 +53,7 @@ async function setUp(path: string) {
     keys: ["k"],
     engine: taskEngine(task),
   });
-  await vi.waitFor(async () => expect((await app.request("/ready")).status).toBe(200));
+  await waitFor(async () => expect((await app.request("/ready")).status).toBe(200));
   const document = (await (await app.request("/openapi.json")).json()) as Document;
   const { post } = document.paths[path] as { post: Operation };
   const post_ = (body: unknown) =>

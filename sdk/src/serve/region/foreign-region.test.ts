@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { describe, expect, it, vi } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
+import { waitFor } from "#test/fixtures/wait-for.ts";
 import type { GoldenTexts } from "../../artifact/golden.ts";
 import { encodeFloats } from "../contract/base64.ts";
 import { startDeadline } from "../routing/deadline.ts";
@@ -359,7 +360,7 @@ describe.each(Object.entries(speakers))("a region that speaks %s", (name, speake
     const reason = new Error("gone");
     const caller = new AbortController();
     const answer = embed({}, {}, caller.signal);
-    await vi.waitFor(() => expect(what()).toHaveLength(3));
+    await waitFor(() => expect(what()).toHaveLength(3));
     caller.abort(reason);
     await expect(answer).rejects.toBe(reason);
     expect(tier.predict(0)).not.toBe("down");
@@ -517,5 +518,5 @@ it("a Workers AI binding that answers after its caller has gone is not left open
   await expect(answer).rejects.toThrow("gone");
   const cancel = vi.fn();
   late.resolve(new Response(new ReadableStream({ cancel })));
-  await vi.waitFor(() => expect(cancel).toHaveBeenCalledOnce());
+  await waitFor(() => expect(cancel).toHaveBeenCalledOnce());
 });

@@ -1,7 +1,8 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
 import { taskEngine, taskStore } from "#test/fixtures/task-model.ts";
 import { TINY } from "#test/fixtures/tiny-model.ts";
+import { waitFor } from "#test/fixtures/wait-for.ts";
 import type { Task } from "../../artifact/manifest.ts";
 import { createEdgeApp } from "../edge-app.ts";
 import { regionTier } from "../region/region.ts";
@@ -46,7 +47,7 @@ async function setUp(task: Task) {
       body: JSON.stringify(body),
     });
   for (const app of [region, edge]) {
-    await vi.waitFor(async () => expect((await app.request("/ready")).status).toBe(200));
+    await waitFor(async () => expect((await app.request("/ready")).status).toBe(200));
   }
   return { post, asked };
 }

@@ -8,6 +8,7 @@ import {
   tinyEdgeFile,
   tinyEncoders,
 } from "#test/fixtures/tiny-edge-file.ts";
+import { waitFor } from "#test/fixtures/wait-for.ts";
 import { compiledKernels } from "#test/suites/kernels/builds.ts";
 import { into } from "../../../../artifact/fill.ts";
 import { type Engine, type ModelFiles, oneModel, type TokenIds } from "../../engine.ts";
@@ -174,7 +175,7 @@ it("pauses its transfer after an answer", async () => {
       bytes().set(file);
       checked?.(neededOf(file)([first]));
       expect(turn?.()).toBeUndefined();
-      await vi.waitFor(() => {
+      await waitFor(() => {
         pause = turn?.();
         expect(pause).toBeDefined();
       });
