@@ -18,7 +18,7 @@ interface Level {
 /**
  * Heaps are measured after a garbage collection: caches fill and code is compiled in the first fifth of a run. Then they vary by 3 MiB with
  * the requests of the moment, so that the slope of a run of 10 minutes has an error of 0.25 MiB a minute: the limit is 4 times as much.
- * Resident memory also has what allocators keep. It varies by 30 MiB after each load, and in the first minutes it rises: half of a run
+ * Resident memory also has what allocators keep. It varies by 50 MiB after each load, and in the first minutes it rises: half of a run
  * does not count, and the limit is 50 MiB in the other half.
  */
 const levels: readonly Level[] = [
