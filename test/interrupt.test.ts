@@ -24,7 +24,7 @@ const ended = (child: ReturnType<typeof startBertEdge>) => once(child, "close") 
 const files = (folder: string) => readdir(folder, { recursive: true });
 
 describe("SIGINT ends prepare and leaves nothing behind", () => {
-  /** What one test has computed, the next one takes from here. */
+  /** Folder of stage results. Each test continues with those of the test before it. */
   let cache: string;
   beforeAll(async () => {
     cache = await mkdtemp(join(tmpdir(), "bert-edge-interrupt-"));

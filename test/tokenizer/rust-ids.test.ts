@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
 import { packed } from "../fixtures/packed-tokenizers.ts";
-import { sampled } from "../fixtures/sampled.ts";
+import { allCases, sampled } from "../fixtures/sampled.ts";
 import { blockHash } from "./block-hash.ts";
 import { fuzzedTexts, type TextSet } from "./fuzzed-texts.ts";
 import rustIds from "./rust-ids.json" with { type: "json" };
@@ -10,7 +10,7 @@ import { variants } from "./variants.ts";
 const ALL_TOKENS = 2 ** 30;
 
 // `npm run test:all` compares about four times as many texts as `npm test`, with every variant.
-const set: TextSet = process.env.CASES === "all" ? "all" : "suite";
+const set: TextSet = allCases ? "all" : "suite";
 const blocks = fuzzedTexts(set);
 const expected: Readonly<Record<string, Readonly<Record<string, string>>>> = rustIds[set];
 

@@ -173,10 +173,13 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
 
 const invalid = (what: string, hint: string) => new BertEdgeError("setting_invalid", `The option ${what}.`, { hint });
 
+const valueIn = <Env, T>(setting: Setting<Env, T>, env: Env): T =>
+  typeof setting === "function" ? (setting as (env: Env) => T)(env) : setting;
+
 /** Reads the keys, whose function may return a promise. @throws the errors of `read` */
 async function readKeys<Env extends object>(keys: Exclude<EmbeddingsOptions<Env>["keys"], false>, env: Env) {
   try {
-    return await read("keys", keys, env);
+    return await valueIn(keys, env);
   } catch (cause) {
     throw asSettingInvalid("keys", cause);
   }
@@ -188,9 +191,8 @@ async function readKeys<Env extends object>(keys: Exclude<EmbeddingsOptions<Env>
  * @throws BertEdgeError `setting_invalid`, and the BertEdgeErrors of the function
  */
 function read<Env, T>(option: string, setting: Setting<Env, T>, env: Env): T {
-  if (typeof setting !== "function") return setting;
   try {
-    return (setting as (env: Env) => T)(env);
+    return valueIn(setting, env);
   } catch (cause) {
     throw asSettingInvalid(option, cause);
   }

@@ -55,6 +55,10 @@ export function checkSize(size: number, maxInputs: number): void {
   });
 }
 
+/** Returns the bytes of a sequence's output. `ids` are as in `outputLength`. */
+export const outputBytes = (manifest: Manifest, ids: TokenIds | undefined): number =>
+  outputLength(manifest, ids) * Float32Array.BYTES_PER_ELEMENT;
+
 /**
  * Checks the size of a request's outputs before they are computed.
  *
@@ -66,8 +70,7 @@ export function checkOutputs(
   ids: readonly (TokenIds | undefined)[],
   { maxOutputBytes }: Limits,
 ): void {
-  const floats = ids.reduce((sum, each) => sum + outputLength(manifest, each), 0);
-  const bytes = floats * Float32Array.BYTES_PER_ELEMENT;
+  const bytes = ids.reduce((sum, each) => sum + outputBytes(manifest, each), 0);
   if (bytes <= maxOutputBytes) return;
   throw new BertEdgeError(
     "too_many_inputs",

@@ -162,9 +162,15 @@ export function taskService(options: TaskServiceOptions): TaskService {
     return answered.promise;
   }
 
-  /** Checks the outputs of a call whose sizes are known before its inputs are encoded. */
-  function checkKnownOutputs(manifest: Manifest, call: ModelCall<unknown>): void {
-    if (hasKnownOutputs(manifest, call)) checkOutputs(manifest, Array(call.inputs.length).fill(undefined), limits);
+  /**
+   * Checks the outputs of a call, if their sizes are known before its inputs are encoded.
+   *
+   * @returns whether they are
+   */
+  function checkedBeforeEncoding(manifest: Manifest, { encode, inputs }: ModelCall<unknown>): boolean {
+    if (encode || isPerToken(manifest)) return false;
+    checkOutputs(manifest, Array(inputs.length).fill(undefined), limits);
+    return true;
   }
 
   async function askWhileLoading(
@@ -176,8 +182,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     const opened = await holder.opened(background);
     const call = query.call.on(opened.manifest);
     // Without the model's tokenizer, only outputs of a known length can be checked.
-    checkKnownOutputs(opened.manifest, call);
-    if (!hasKnownOutputs(opened.manifest, call)) return undefined;
+    if (!checkedBeforeEncoding(opened.manifest, call)) return undefined;
     // Before the inputs are encoded, each of them could be too long.
     const request = { query, call, opened, inRegionMs: 0, mayCut: true };
     const choice = choose(request);
@@ -192,13 +197,13 @@ export function taskService(options: TaskServiceOptions): TaskService {
   ): Promise<Answered> {
     const { signal } = query;
     const call = query.call.on(model.manifest);
-    checkKnownOutputs(model.manifest, call);
+    const isChecked = checkedBeforeEncoding(model.manifest, call);
     if (hasParts(call.inputs)) {
       // Encoding takes long, so a request that has no chance is refused before it.
       choose(stateOf(query, call, model, estimatedLengths(call.inputs, model.manifest.maxTokens)));
     }
     const sequences = await encodeInParts(model, call, signal, limits.maxInputs);
-    checkOutputs(model.manifest, sequences.map(idsOf), limits);
+    if (!isChecked) checkOutputs(model.manifest, sequences.map(idsOf), limits);
     await model.ready(sequences);
     signal?.throwIfAborted();
 
@@ -305,10 +310,6 @@ export function taskService(options: TaskServiceOptions): TaskService {
     queueMs: () => lane.outlook({ dueAt: Number.MAX_VALUE, compute: { ms: 0, spreadMs: 0 }, loadMs: 0 }).waitMs,
   };
 }
-
-/** Whether each input has one output, and its length does not depend on the input. */
-const hasKnownOutputs = (manifest: Manifest, { encode }: ModelCall<unknown>): boolean =>
-  !encode && !isPerToken(manifest);
 
 /** Loads a model. Another model's load may unload it before anybody could use it; then it is loaded again. */
 async function loadedBy(holder: ModelHolder, background: Background): Promise<Model> {

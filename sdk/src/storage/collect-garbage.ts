@@ -63,9 +63,7 @@ export async function collectGarbage(
   for await (const object of store.list("blobs/")) {
     if (OBJECT.test(object.key) && isOlder(object)) oldObjects.push(object);
   }
-  const isRecent = (object: StoredObject) => !isOlder(object);
-  const isOver = (object: StoredObject) => isOlder(object, GRACE_MS);
-  const { kept, own, removed, leftovers, needed } = await readPointers(store, { isRecent, isOver });
+  const { kept, own, removed, leftovers, needed } = await readPointers(store, isOlder);
   for (const object of removed) {
     if (await remove(object)) continue;
     // Another gc has just removed this version once more.
@@ -107,21 +105,18 @@ interface Pointers {
   readonly needed: Set<string>;
 }
 
-interface Ages {
-  /** Whether a version became the current one recently. */
-  isRecent(current: StoredObject): boolean;
-  /** Whether the objects of a removed version need not stay any longer. */
-  isOver(removed: StoredObject): boolean;
-}
-
-async function readPointers(store: ManagedStore, { isRecent, isOver }: Ages): Promise<Pointers> {
+/** @param isOlder whether an object is older than a number of ms. Default: `olderThanMs` */
+async function readPointers(
+  store: ManagedStore,
+  isOlder: (object: StoredObject, ms?: number) => boolean,
+): Promise<Pointers> {
   const found: Pointers = { kept: new Set(), own: new Map(), removed: [], leftovers: [], needed: new Set() };
   for await (const object of store.list("models/")) {
     const { key } = object;
     const isRemoved = key.endsWith(".removed");
     const place = pointerPlace(key);
     if (LEFTOVER.test(key)) found.leftovers.push(object);
-    else if (isRemoved && isOver(object)) found.removed.push(object);
+    else if (isRemoved && isOlder(object, GRACE_MS)) found.removed.push(object);
     else if (isRemoved || place) {
       const pointer = await pointerIn(store, key);
       if (place) assertNames(pointer, place, `${store.name}/${key}`);
@@ -130,7 +125,7 @@ async function readPointers(store: ManagedStore, { isRecent, isOver }: Ages): Pr
       else if (place) {
         const { name, version, previous } = pointer;
         found.kept.add(pointerKey(name, version));
-        if (previous && isRecent(object)) found.kept.add(pointerKey(name, previous));
+        if (previous && !isOlder(object)) found.kept.add(pointerKey(name, previous));
       }
     }
   }

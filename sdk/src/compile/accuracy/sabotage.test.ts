@@ -271,7 +271,7 @@ it("any sabotage of any tensor is refused without writing a file, or reaches the
       if (code === "ships") await expectLimitsReached(model);
       else expect(await listing(model.parent)).toEqual(before);
     }),
-    seeded(8),
+    seeded(12),
   );
   expect(outcomes.size).toBeGreaterThanOrEqual(3);
 });

@@ -1,9 +1,9 @@
 import type { Handler } from "hono";
 import type { Manifest } from "../../artifact/manifest.ts";
 import { crossEncoder } from "../../runtime/tasks/classify-call.ts";
-import { isPerToken, outputLength } from "../../runtime/tasks/task-output.ts";
+import { isPerToken } from "../../runtime/tasks/task-output.ts";
 import type { Deployment } from "../deployment.ts";
-import type { Limits } from "../limits.ts";
+import { type Limits, outputBytes } from "../limits.ts";
 import { backgroundOf } from "./respond.ts";
 
 /**
@@ -43,8 +43,7 @@ export function infoRoute<Env extends object>({
 /** Returns the number of texts that a request can have. Of tasks with outputs for each token, longer texts can be fewer. */
 function largestBatch(manifest: Manifest, { maxInputs, maxOutputBytes }: Limits): number {
   if (isPerToken(manifest)) return maxInputs;
-  const bytes = outputLength(manifest, undefined) * Float32Array.BYTES_PER_ELEMENT;
-  return Math.min(maxInputs, Math.floor(maxOutputBytes / bytes));
+  return Math.min(maxInputs, Math.floor(maxOutputBytes / outputBytes(manifest, undefined)));
 }
 
 /** Describes a model's task as text-embeddings-inference does, which knows encoders and classifiers. */

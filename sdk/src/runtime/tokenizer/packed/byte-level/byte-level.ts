@@ -39,8 +39,8 @@ export function createByteLevel(
 
   /** Writes a word's UTF-8 to `bytes`, and returns its length. */
   function encode(word: string): number {
-    const room = MAX_UTF8_BYTES * word.length;
-    if (bytes.length < room || bytes.length > Math.max(room, KEPT)) bytes = new Uint8Array(Math.max(room, KEPT));
+    const room = Math.max(KEPT, MAX_UTF8_BYTES * word.length);
+    if (bytes.length !== room) bytes = new Uint8Array(room);
     return encoder.encodeInto(word, bytes).written;
   }
 

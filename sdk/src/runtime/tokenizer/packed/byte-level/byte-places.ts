@@ -1,3 +1,4 @@
+import { utf8Length } from "../../../../artifact/utf8-length.ts";
 import { utf16Length } from "../../../../artifact/utf16-length.ts";
 import { addPlace, nextWord, type TokenPlaces } from "../token-places.ts";
 
@@ -28,7 +29,7 @@ export function addBytePlaces(places: TokenPlaces, { word, bytes, length, starts
       start = end;
       const point = word.codePointAt(start) as number;
       end += utf16Length(point);
-      bytesRead += bytesOf(point);
+      bytesRead += utf8Length(point);
     }
   };
   const hasPlaceOfNext = (): boolean => at + start < from && end < word.length;
@@ -54,5 +55,3 @@ function spacesAround(bytes: Uint8Array, start: number, end: number): [before: n
   while (bytes[last - 1] === SPACE) last--;
   return [first - start, end - last];
 }
-
-const bytesOf = (point: number): number => (point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4);

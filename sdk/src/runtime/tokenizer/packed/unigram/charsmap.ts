@@ -1,3 +1,4 @@
+import { utf8Length } from "../../../../artifact/utf8-length.ts";
 import { utf16Length } from "../../../../artifact/utf16-length.ts";
 import { indexOfSorted } from "../automaton.ts";
 import { type CodePointTable, damagedTable, numberOf, openCodePoints } from "../code-points.ts";
@@ -83,13 +84,13 @@ export function applyCharsmap(
     const number = numberOf(points, first);
     const second = start + utf16Length(first);
     let end = second;
-    let bytes = bytesOf(first);
+    let bytes = utf8Length(first);
     for (let state = stateAfter(graphemeClasses.OTHER, number & CLASS_MASK); end < text.length; ) {
       const point = text.codePointAt(end) as number;
       const kind = numberOf(points, point) & CLASS_MASK;
       if (!continues(state, kind)) break;
       state = stateAfter(state, kind);
-      bytes += bytesOf(point);
+      bytes += utf8Length(point);
       end += utf16Length(point);
     }
 
@@ -115,5 +116,3 @@ export function applyCharsmap(
   replaced.add(text.slice(copied));
   return replaced.end();
 }
-
-const bytesOf = (point: number): number => (point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4);
