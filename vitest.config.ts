@@ -1,6 +1,17 @@
+import { globSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+
+const TESTS = ["sdk/{src,build}/**", "create-bert-edge/src/**", "test/**", "bench/**", "release/**"].map(
+  (folder) => `${folder}/*.test.ts`,
+);
+/** Tests that start processes, prepare models or compute for seconds: `npm run test:all`. */
+const LONG = ["**/*.long.test.ts"];
+/** Test files whose random tests have a larger budget in `npm run test:all`. */
+const withBudget = globSync(TESTS, { cwd: import.meta.dirname, exclude: LONG }).filter((path) =>
+  /"[^"]*\/runs\.ts"/.test(readFileSync(join(import.meta.dirname, path), "utf8")),
+);
 
 export default defineConfig({
   resolve: {
@@ -8,13 +19,11 @@ export default defineConfig({
     alias: { "#test": new URL("test", import.meta.url).pathname },
   },
   test: {
-    include: [
-      "sdk/{src,build}/**/*.test.ts",
-      "create-bert-edge/src/**/*.test.ts",
-      "test/**/*.test.ts",
-      "bench/**/*.test.ts",
-      "release/*.test.ts",
+    projects: [
+      { extends: true, test: { name: "unit", include: TESTS, exclude: LONG, provide: { isLong: false } } },
+      { extends: true, test: { name: "long", include: [...LONG, ...withBudget], provide: { isLong: true } } },
     ],
+    reporters: ["default", "./test/no-warnings.ts"],
     // Subprocesses run the sources: Node keeps their compiled form here instead of stripping types at every start.
     env: {
       NODE_COMPILE_CACHE: join(tmpdir(), "bert-edge-compile-cache"),

@@ -16,9 +16,13 @@ const SPECIFIER = /(?:\bfrom\s*|\bimport\s*\(\s*|^import\s*)["']([^"'\n]+)["']/g
 const DECLARATION =
   /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;
 
+/** Lists what a file imports, as it is written. */
+export const importsOf = (text: string): string[] =>
+  [...text.matchAll(SPECIFIER)].map(([, specifier = ""]) => specifier);
+
 /** Parses the text of one file. */
 export function parseSource(path: string, text: string): SourceFile {
-  const specifiers = [...text.matchAll(SPECIFIER)].map(([, specifier = ""]) => specifier);
+  const specifiers = importsOf(text);
   const relative = specifiers.filter((specifier) => specifier.startsWith("."));
   return {
     path,

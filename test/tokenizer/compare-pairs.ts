@@ -1,5 +1,5 @@
 /**
- * Compares pairs of texts with Hugging Face's Rust tokenizers, and writes rust-pairs.json for rust-pairs.test.ts.
+ * Compares pairs of texts with Hugging Face's Rust tokenizers, and writes rust-pairs.json for rust-pairs.long.test.ts.
  *
  *     pip install tokenizers && node test/tokenizer/compare-pairs.ts [tokenizer.json …]
  *

@@ -1,6 +1,6 @@
 /**
  * Compares the packed tokenizer with Hugging Face's Rust tokenizers on every fuzzed text, and writes rust-ids.json for
- * rust-ids.test.ts.
+ * rust-ids.long.test.ts.
  *
  *     pip install tokenizers && node test/tokenizer/compare.ts [tokenizer.json or text file …]
  *

@@ -16,7 +16,7 @@ import { fusedCounts, largestOutputDifference } from "../oracles/run-model.ts";
  */
 const TOLERANCE = 1e-4;
 
-/** Number of random graphs. For a long run: `NOISE_RUNS=10000 npx vitest run test/corpus/noise.test.ts`. */
+/** Number of random graphs. For a long run: `NOISE_RUNS=10000 npx vitest run test/corpus/noise.long.test.ts`. */
 const RUNS = Number(process.env["NOISE_RUNS"] ?? 60);
 
 /** Time limit. One graph takes about 30 ms on an idle machine. */

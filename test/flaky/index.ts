@@ -1,0 +1,71 @@
+// Repeats tests in shuffled order on a busy machine, and lists what failed: `npm run test:flaky -- --runs 3 --project unit`. Exits with
+// 1 if a run failed. A run is repeated with its seed: `--runs 1 --seed <seed>`.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempDisposable, readFile } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { startsProcesses } from "./starts-processes.ts";
+
+const { values, positionals } = parseArgs({
+  options: {
+    runs: { type: "string", default: "3" },
+    seed: { type: "string", default: `${Date.now() % 1_000_000}` },
+    /** `unit`, `long`, or `processes`: all files that start a process or a server. */
+    project: { type: "string", default: "unit" },
+  },
+  allowPositionals: true,
+});
+
+interface Report {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly message: string;
+    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+  }[];
+}
+
+const root = join(import.meta.dirname, "../..");
+await using folder = await mkdtempDisposable(join(tmpdir(), "bert-edge-flaky-"));
+const chosen = values.project === "processes" ? startsProcesses(root) : [];
+const project = values.project === "processes" ? [] : [`--project=${values.project}`];
+
+/** Loops that keep all cores busy. */
+const busy: ChildProcess[] = Array.from({ length: availableParallelism() }, () =>
+  spawn(process.execPath, ["--eval", "for (;;);"], { stdio: "ignore" }),
+);
+process.on("exit", () => {
+  for (const loop of busy) loop.kill("SIGKILL");
+});
+
+let failures = 0;
+for (let run = 0; run < Number(values.runs); run++) {
+  const seed = Number(values.seed) + run;
+  const file = join(folder.path, `${seed}.json`);
+  const shuffle = ["--sequence.shuffle.files", "--sequence.shuffle.tests", `--sequence.seed=${seed}`];
+  const report = ["--reporter=json", `--outputFile.json=${file}`];
+  const start = performance.now();
+  const vitest = spawn(
+    join(root, "node_modules/.bin/vitest"),
+    ["run", ...project, ...shuffle, ...report, ...chosen, ...positionals],
+    {
+      cwd: root,
+      stdio: ["ignore", "ignore", "inherit"],
+    },
+  );
+  const [code] = (await once(vitest, "exit")) as [number | null];
+  const { testResults } = JSON.parse(await readFile(file, "utf8")) as Report;
+  const failed = testResults.flatMap(({ name, status, assertionResults }) => {
+    const tests = assertionResults.filter((test) => test.status === "failed").map(({ fullName }) => fullName);
+    return tests.length > 0 || status === "passed" ? tests.map((test) => `${name} > ${test}`) : [`${name} (the file)`];
+  });
+  if (code !== 0) failures++;
+  console.log(
+    `seed ${seed}: ${testResults.length} files, ${Math.round((performance.now() - start) / 1000)} s, exit code ${code}, ${failed.length} failed`,
+  );
+  for (const name of failed) console.log(`  ${name.replace(`${root}/`, "")}`);
+}
+console.log(`${values.runs} runs, ${failures} failed`);
+process.exitCode = failures > 0 ? 1 : 0;

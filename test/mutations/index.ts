@@ -1,0 +1,96 @@
+// Makes small mistakes in the code that tests covered before they left `npm test`, and asks which tests find them, in an older checkout
+// and in this one: `npm run test:mutations -- --old <checkout>`. Exits with 1 if a mistake is missed that was found before, or if
+// `npm test` alone finds too few.
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { table } from "#sdk/cli/output.ts";
+import { randomNumbers } from "../fixtures/seeded.ts";
+import { closureOf, testFiles } from "../structure/test-closure.ts";
+import { type Mutant, mutantsOf, mutated } from "./mutants.ts";
+
+/** Mistakes for each test file. */
+const MUTANTS = 3;
+/** Minimum share of the mistakes found before that `npm test` alone finds. */
+const MIN_SHARE = 0.9;
+/** A mistake can make a loop endless: tests that need longer than this have found it. */
+const TIMEOUT_MS = 240_000;
+
+const here = join(import.meta.dirname, "../..");
+const { values } = parseArgs({
+  options: { old: { type: "string" }, only: { type: "string", default: "" }, seed: { type: "string", default: "1" } },
+});
+const old = values.old;
+if (old === undefined) throw new Error("--old <checkout> is missing: an older checkout, installed and built.");
+
+const [before, now] = [testFiles(old), new Set(testFiles(here))];
+/** Test files of the older checkout that `npm test` no longer runs, at least not with all cases. */
+const left = before.filter((path) => !now.has(path) || now.has(path.replace(".test.ts", ".long.test.ts")));
+
+interface Mistake extends Mutant {
+  readonly path: string;
+}
+
+/** Chooses mistakes in the code that a test file covered. Only code that both checkouts have alike can be compared. */
+function mistakesFor(test: string, random: () => number): Mistake[] {
+  const same = (path: string) =>
+    existsSync(join(here, path)) &&
+    readFileSync(join(here, path), "utf8") === readFileSync(join(old as string, path), "utf8");
+  const all = closureOf(old as string, test)
+    .product.filter(same)
+    .flatMap((path) => mutantsOf(path, readFileSync(join(here, path), "utf8")).map((mutant) => ({ path, ...mutant })));
+  return Array.from({ length: Math.min(MUTANTS, all.length) }, () =>
+    all.splice(Math.floor(random() * all.length), 1),
+  ).flat();
+}
+
+/** Runs the tests that import a file, until one fails. Returns the first that failed, or undefined if none did. */
+function foundBy(root: string, path: string, ...more: string[]): string | undefined {
+  const args = ["related", path, "--run", "--bail=1", "--reporter=json", ...more];
+  const { status, stdout, error } = spawnSync(join(root, "node_modules/.bin/vitest"), args, {
+    cwd: root,
+    encoding: "utf8",
+    timeout: TIMEOUT_MS,
+    killSignal: "SIGKILL",
+    maxBuffer: 2 ** 30,
+  });
+  if (error) return "the time limit";
+  if (status === 0) return undefined;
+  const found = /"name":"([^"]+\.test\.ts)"/.exec(stdout.slice(stdout.indexOf('"status":"failed"')));
+  return found?.[1]?.replace(`${root}/`, "") ?? "a failed run";
+}
+
+/** Runs `work` while a file of a checkout has a mistake. */
+function withMistake<T>(root: string, { path, ...mutant }: Mistake, work: () => T): T {
+  const file = join(root, path);
+  const source = readFileSync(file, "utf8");
+  writeFileSync(file, mutated(source, mutant));
+  try {
+    return work();
+  } finally {
+    writeFileSync(file, source);
+  }
+}
+
+const rows: string[][] = [];
+let [found, missed, short] = [0, 0, 0];
+for (const test of left.filter((path) => path.includes(values.only))) {
+  const random = randomNumbers(Number(values.seed));
+  for (const mistake of mistakesFor(test, random)) {
+    const { path, what } = mistake;
+    const inShort = withMistake(here, mistake, () => foundBy(here, path, "--project=unit"));
+    const wasFound = withMistake(old, mistake, () => foundBy(old, path));
+    const inLong = inShort ?? (wasFound && withMistake(here, mistake, () => foundBy(here, path, "--project=long")));
+    if (wasFound !== undefined) {
+      found++;
+      if (inShort !== undefined) short++;
+      if (inLong === undefined) missed++;
+    }
+    rows.push([test, `${path}: ${what}`, wasFound ?? "-", inShort ?? "-", inLong ?? "-"]);
+    console.error(rows.at(-1)?.join(" | "));
+  }
+}
+console.log(table(["test file", "mistake", "found before by", "by npm test", "by all tests"], rows));
+console.log(`\nfound before: ${found}, by npm test: ${short}, missed now: ${missed}`);
+if (missed > 0 || short < MIN_SHARE * found) process.exitCode = 1;
