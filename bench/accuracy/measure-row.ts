@@ -6,8 +6,6 @@ import { readSts } from "#sdk/compile/accuracy/tasks/read-sts.ts";
 import { scoreClassification } from "#sdk/compile/accuracy/tasks/score-classification.ts";
 import { scoreRetrieval } from "#sdk/compile/accuracy/tasks/score-retrieval.ts";
 import { scoreSts } from "#sdk/compile/accuracy/tasks/score-sts.ts";
-import { ortIntegerMatMul } from "#sdk/compile/evaluate/interpreter/ort-integer-mat-mul.ts";
-import { referenceSession } from "#sdk/compile/evaluate/interpreter/reference-session.ts";
 import { tokenBatches } from "#sdk/compile/evaluate/token-batches.ts";
 import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import { copyGraph } from "#sdk/compile/graph/copy-graph.ts";
@@ -22,6 +20,8 @@ import { engineOnThisMachine } from "#sdk/local/engines.ts";
 import { oneModel } from "#sdk/runtime/engine/engine.ts";
 import { ortNodeEngine } from "#sdk/runtime/engine/ort-node/index.ts";
 import { withHead } from "#sdk/runtime/engine/with-head.ts";
+import { ortIntegerMatMul } from "#test/oracles/interpreter/ort-integer-mat-mul.ts";
+import { referenceSession } from "#test/oracles/interpreter/reference-session.ts";
 import { type Row, sections } from "./rows.ts";
 
 /** Measurements of a row. A task that was not measured has no property. */

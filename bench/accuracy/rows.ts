@@ -82,7 +82,7 @@ const blocks = (precision: BlockPrecision) => () => matMulNBits(precision);
 export const sections: readonly Section[] = [
   {
     title: "Shipped precisions",
-    text: "The precisions that `prepare` and `quantize` make. Rows of the edge engine are measured on the engine itself. Options without kernels are measured on its reference kernels in `sdk/src/runtime/engine/wasm/reference`.",
+    text: "The precisions that `prepare` and `quantize` make. Rows of the edge engine are measured on the engine itself. Options without kernels are measured on its reference kernels in `test/oracles/reference`.",
     rows: [
       { ...row("fp32", "float32", ({ fused }) => fused), retrieval: true, classification: true },
       {

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import * as scalar from "#sdk/runtime/engine/wasm/reference/activation.ts";
+import * as scalar from "../../oracles/reference/activation.ts";
 import type { KernelCase } from "./kernel-case.ts";
 import { elsewhere, inBlocks, someRows, spare, widths } from "./sizes.ts";
 import { columnsOf, unwritten } from "./strided.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import { quantizedAttention } from "#sdk/runtime/engine/wasm/reference/attention.ts";
-import { LOG2_E_F32 } from "#sdk/runtime/engine/wasm/reference/exp.ts";
-import { integerProduct } from "#sdk/runtime/engine/wasm/reference/integer-product.ts";
+import { LOG2_E } from "#sdk/runtime/engine/wasm/constants/arithmetic.ts";
 import type { Kernels } from "#sdk/runtime/engine/wasm/run/kernels.ts";
+import { quantizedAttention } from "../../oracles/reference/attention.ts";
+import { integerProduct } from "../../oracles/reference/integer-product.ts";
 import type { Drawing } from "./drawing.ts";
 import type { From, KernelCase } from "./kernel-case.ts";
 import { spare } from "./sizes.ts";
@@ -52,11 +52,11 @@ export const attentionInt8: KernelCase<Shape> = {
     const scale = 1 / Math.sqrt(size);
     const [query, key, value] = [0, 1, 2].map((part) => ({ array: x, from: part * size })) as [From, From, From];
     const scratch = { scratchBytes: (kernels: Kernels) => kernels.attentionScratch(tokens, size) };
-    const factor = Math.fround(LOG2_E_F32 * scale);
+    const factor = Math.fround(LOG2_E * scale);
     const matrix = distances && biasOf(distances, tokens, span);
-    const byDistance = distances?.map((distance) => distance * LOG2_E_F32);
+    const byDistance = distances?.map((distance) => distance * LOG2_E);
     const bias = isDense
-      ? (matrix?.map((each) => each * LOG2_E_F32) ?? 0)
+      ? (matrix?.map((each) => each * LOG2_E) ?? 0)
       : byDistance
         ? { array: byDistance, from: span - 1 }
         : 0;

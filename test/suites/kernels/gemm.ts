@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { tensor } from "#sdk/compile/graph/tensor.ts";
 import { tilePadded, tileWeight } from "#sdk/compile/lower/tile-weight.ts";
-import { integerProduct } from "#sdk/runtime/engine/wasm/reference/integer-product.ts";
-import { quantizedLinear } from "#sdk/runtime/engine/wasm/reference/linear.ts";
-import { I8 } from "#sdk/runtime/engine/wasm/reference/quantize-rows.ts";
+import { I8 } from "#sdk/runtime/engine/wasm/constants/operand-ranges.ts";
+import { integerProduct } from "../../oracles/reference/integer-product.ts";
+import { quantizedLinear } from "../../oracles/reference/linear.ts";
 import type { KernelCase } from "./kernel-case.ts";
 import { quantizedRows } from "./quantize-rows.ts";
 import { inBlocks, someRows, spare, widths } from "./sizes.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { fround } from "#sdk/runtime/engine/wasm/reference/float32.ts";
-import { layerNormRows, rmsNormRows } from "#sdk/runtime/engine/wasm/reference/layer-norm.ts";
+import { fround } from "../../oracles/reference/float32.ts";
+import { layerNormRows, rmsNormRows } from "../../oracles/reference/layer-norm.ts";
 import type { Expected, KernelCase, OperandArray } from "./kernel-case.ts";
 import { elsewhere, inBlocks, someRows, widths } from "./sizes.ts";
 import { unwritten } from "./strided.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { LOG2_E_F32 } from "#sdk/runtime/engine/wasm/reference/exp.ts";
-import { fround } from "#sdk/runtime/engine/wasm/reference/float32.ts";
+import { LOG2_E } from "#sdk/runtime/engine/wasm/constants/arithmetic.ts";
+import { fround } from "../../oracles/reference/float32.ts";
 import type { KernelCase } from "./kernel-case.ts";
 import { unwritten } from "./strided.ts";
 
@@ -40,7 +40,7 @@ export const positionBiasesF32: KernelCase<Shape> = {
           const [i, j] = [Math.floor(at / tokens), at % tokens];
           const [a, b] = [ofQueries?.[i * buckets + bucketAt(j - i)], ofKeys?.[j * buckets + bucketAt(j - i)]];
           const sum = a === undefined ? (b as number) : b === undefined ? a : fround(a + b);
-          return sum * LOG2_E_F32;
+          return sum * LOG2_E;
         });
         return new Map([[out, { values }]]);
       },

@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { I8, quantizeRows } from "#sdk/runtime/engine/wasm/reference/quantize-rows.ts";
+import { I8 } from "#sdk/runtime/engine/wasm/constants/operand-ranges.ts";
+import { quantizeRows } from "../../oracles/reference/quantize-rows.ts";
 import type { Expected, KernelCase, OperandArray } from "./kernel-case.ts";
 import { inBlocks, someRows, spare, widths } from "./sizes.ts";
 import { columnsOf } from "./strided.ts";

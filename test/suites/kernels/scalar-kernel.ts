@@ -1,9 +1,9 @@
-import { floatKernels } from "#sdk/compile/evaluate/interpreter/float-kernels.ts";
-import { integerKernels } from "#sdk/compile/evaluate/interpreter/integer-kernels.ts";
-import type { KernelInputs } from "#sdk/compile/evaluate/interpreter/node-kernel.ts";
 import type { Value } from "#sdk/compile/graph/node.ts";
-import { integerProduct } from "#sdk/runtime/engine/wasm/reference/integer-product.ts";
 import { Sketch, type SketchAttribute } from "../../fixtures/sketch.ts";
+import { floatKernels } from "../../oracles/interpreter/float-kernels.ts";
+import { integerKernels } from "../../oracles/interpreter/integer-kernels.ts";
+import type { KernelInputs } from "../../oracles/interpreter/node-kernel.ts";
+import { integerProduct } from "../../oracles/reference/integer-product.ts";
 
 interface Operator {
   readonly opType: string;

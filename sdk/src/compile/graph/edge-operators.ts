@@ -1,5 +1,5 @@
 /**
- * Domain of the edge engine's own operators, which ONNX does not have. `runtime/engine/wasm/reference` holds their
+ * Domain of the edge engine's own operators, which ONNX does not have. `test/oracles/reference` holds their
  * reference kernels.
  *
  * - DynamicQuantizeMatMul(x [.., in], weight [out, in] as integers, scale [out], zero point [out], bias? [out])

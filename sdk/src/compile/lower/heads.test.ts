@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { tinyBert } from "#test/fixtures/tiny-bert.ts";
+import { referenceSession } from "#test/oracles/interpreter/reference-session.ts";
 import { engineOnThisMachine } from "../../local/engines.ts";
 import { oneModel } from "../../runtime/engine/engine.ts";
 import { activationFormulas } from "../checkpoint/activation.ts";
@@ -8,7 +9,6 @@ import { writeEncoder } from "../checkpoint/encoder-graph.ts";
 import { GraphWriter } from "../checkpoint/graph-writer.ts";
 import { writeLinear, writeNorm } from "../checkpoint/layers.ts";
 import { axes } from "../checkpoint/positions.ts";
-import { referenceSession } from "../evaluate/interpreter/reference-session.ts";
 import { fuseGraph } from "../fusions/fuse-graph.ts";
 import { int } from "../graph/attribute.ts";
 import type { Value } from "../graph/node.ts";

@@ -1,6 +1,6 @@
+import { LOG2_E } from "../../runtime/engine/wasm/constants/arithmetic.ts";
+import { I8 } from "../../runtime/engine/wasm/constants/operand-ranges.ts";
 import { MAX_HEAD_SIZE } from "../../runtime/engine/wasm/constants/tiles.ts";
-import { LOG2_E_F32 } from "../../runtime/engine/wasm/reference/exp.ts";
-import { I8 } from "../../runtime/engine/wasm/reference/quantize-rows.ts";
 import { EDGE } from "../graph/edge-operators.ts";
 import type { Node } from "../graph/node.ts";
 import { numbersOf, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
@@ -78,7 +78,7 @@ export function attention(lowering: LoweringContext, node: Node): void {
   const heads = node.int("num_heads") ?? 0;
   const size = (query?.width ?? 0) / heads;
   // The engine's softmax uses powers of 2, so scores are multiplied by log₂ e.
-  const scale = Math.fround(LOG2_E_F32 * (node.float("scale") ?? 1 / Math.sqrt(size)));
+  const scale = Math.fround(LOG2_E * (node.float("scale") ?? 1 / Math.sqrt(size)));
   if (!query || !key || !value) throw unsupported(node, "queries, keys and values must depend on the text");
   if (size % 4 !== 0) throw unsupported(node, notInFours("its head size", size));
   if (size > MAX_HEAD_SIZE) throw unsupported(node, `its head size is ${size}; the maximum is ${MAX_HEAD_SIZE}`);

@@ -1,8 +1,8 @@
 import { PROGRAM_VERSION, type Program } from "../../runtime/engine/wasm/run/program.ts";
-import { kernelSupports, supportedForms } from "../evaluate/interpreter/kernel-supports.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
 import type { Tensor } from "../graph/tensor.ts";
+import { kernelSupports, supportedForms } from "./kernel-supports.ts";
 import { LoweringContext } from "./lowering-context.ts";
 import { lowerings } from "./operators.ts";
 import { positionValues } from "./position-values.ts";

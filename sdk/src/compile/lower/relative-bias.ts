@@ -1,4 +1,4 @@
-import { LOG2_E_F32 } from "../../runtime/engine/wasm/reference/exp.ts";
+import { LOG2_E } from "../../runtime/engine/wasm/constants/arithmetic.ts";
 import type { Value } from "../graph/node.ts";
 import { type Tensor, toFloat32 } from "../graph/tensor.ts";
 import type { LoweringContext } from "./lowering-context.ts";
@@ -20,7 +20,7 @@ export function lowerRelativeBias(
   return {
     table: lowering.floats(
       `${bias.name}.distances`,
-      rows.map((distance) => distance * LOG2_E_F32),
+      rows.map((distance) => distance * LOG2_E),
       [heads, width],
     ),
     heads,

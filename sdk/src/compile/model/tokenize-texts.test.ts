@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { preparable } from "#test/fixtures/preparable.ts";
 import { preparableConfig } from "#test/fixtures/tiny-bert.ts";
 import { tokenizerJson } from "#test/fixtures/tokenizer-json.ts";
-import { referenceSession } from "../evaluate/interpreter/reference-session.ts";
+import { referenceSession } from "#test/oracles/interpreter/reference-session.ts";
 import { fuseGraph } from "../fusions/fuse-graph.ts";
 import { precisions } from "../quantize/precisions.ts";
 import { readTextModel } from "./text-model.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { correlatedTokens, statisticsOf } from "#test/fixtures/activation-statistics.ts";
 import { identity, quantizedLayer, randomMatrix } from "#test/fixtures/quantized-layer.ts";
-import { integerProduct } from "../../../runtime/engine/wasm/reference/integer-product.ts";
-import { integerKernels } from "../../evaluate/interpreter/integer-kernels.ts";
-import type { NodeKernel, NodeTensor } from "../../evaluate/interpreter/node-kernel.ts";
+import { integerKernels } from "#test/oracles/interpreter/integer-kernels.ts";
+import type { NodeKernel, NodeTensor } from "#test/oracles/interpreter/node-kernel.ts";
+import { integerProduct } from "#test/oracles/reference/integer-product.ts";
 import { symbolicDim } from "../../graph/dim.ts";
 import { Graph } from "../../graph/graph.ts";
 import type { Node } from "../../graph/node.ts";

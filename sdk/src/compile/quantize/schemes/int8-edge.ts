@@ -1,4 +1,4 @@
-import { I8, type OperandRange, U7 } from "../../../runtime/engine/wasm/reference/quantize-rows.ts";
+import { I8, type OperandRange, U7 } from "../../../runtime/engine/wasm/constants/operand-ranges.ts";
 import { type Attribute, int } from "../../graph/attribute.ts";
 import { EDGE } from "../../graph/edge-operators.ts";
 import type { Graph } from "../../graph/graph.ts";

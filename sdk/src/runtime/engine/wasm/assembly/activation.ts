@@ -1,7 +1,7 @@
 import { exp } from "./exp";
 
 /*
- * Elementwise activations. reference/activation.ts has the formulas.
+ * Elementwise activations. test/oracles/reference/activation.ts has the formulas.
  *
  *   x    f32 [rows, stride]; reads `width` numbers of each row; width is a multiple of 4
  *   out  f32 [rows, width]

@@ -14,7 +14,7 @@ import {
   NO_FRACTIONS_BITS,
 } from "../constants/arithmetic";
 
-/** Computes eˣ with x limited to −87…88. The result has the same bits as reference/exp.ts. */
+/** Computes eˣ with x limited to −87…88. The result has the same bits as test/oracles/reference/exp.ts. */
 // @ts-ignore: decorator
 @inline
 export function exp(x: v128): v128 {

@@ -17,9 +17,8 @@ export const NO_FRACTIONS_BITS = 0x4b400000;
 /** Minimum range of a quantized row, 2⁻¹⁰⁰. Without it, the scale of a row of zeros would be zero. */
 export const MIN_EXTENT = 7.888609052210118e-31;
 
-/** log₂ e = 1/ln 2 */
-// biome-ignore lint/suspicious/noApproximativeNumericConstant: AssemblyScript compiles this file too
-export const LOG2_E = 1.4426950408889634;
+/** log₂ e = 1/ln 2, rounded to float32. */
+export const LOG2_E = 1.4426950216293335;
 
 /*
  * exp computes eˣ = 2ⁿ · eʳ with n = round(x / ln 2) and |r| ≤ ½ ln 2, like expf of Cephes: https://www.netlib.org/cephes/

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
+import { quantizeRows } from "#test/oracles/reference/quantize-rows.ts";
 import { attentionInt8 } from "#test/suites/kernels/attention.ts";
 import { builds, compiledKernels, openKernels } from "#test/suites/kernels/builds.ts";
 import { difference } from "#test/suites/kernels/difference.ts";
@@ -9,7 +10,7 @@ import { gemmInt8 } from "#test/suites/kernels/gemm.ts";
 import { type KernelName, kernelTable, SCRATCH_SIZE } from "#test/suites/kernels/index.ts";
 import { type KernelMachine, place } from "#test/suites/kernels/place.ts";
 import { KERNEL_DATA, MODEL } from "../constants/memory.ts";
-import { I8, quantizeRows } from "../reference/quantize-rows.ts";
+import { I8 } from "../constants/operand-ranges.ts";
 import { instantiate } from "./kernels.ts";
 
 const MEMORY = 2 ** 20;

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { seeded } from "#test/fixtures/seeded.ts";
+import { I8, type OperandRange, U7 } from "#sdk/runtime/engine/wasm/constants/operand-ranges.ts";
+import { seeded } from "../../fixtures/seeded.ts";
 import { integerProduct } from "./integer-product.ts";
 import { type IntegerWeight, quantizedLinear } from "./linear.ts";
-import { I8, type OperandRange, quantizeRows, U7 } from "./quantize-rows.ts";
+import { quantizeRows } from "./quantize-rows.ts";
 
 /**
  * Maximum relative errors. The product is rounded three times: when the integer sum becomes a float32, when the scale

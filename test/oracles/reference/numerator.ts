@@ -1,4 +1,10 @@
-import { SCORE_PARTS, SOFTMAX_P0, SOFTMAX_P1, SOFTMAX_P2, SOFTMAX_P3 } from "../constants/arithmetic.ts";
+import {
+  SCORE_PARTS,
+  SOFTMAX_P0,
+  SOFTMAX_P1,
+  SOFTMAX_P2,
+  SOFTMAX_P3,
+} from "#sdk/runtime/engine/wasm/constants/arithmetic.ts";
 import { nearest } from "./float32.ts";
 
 /**

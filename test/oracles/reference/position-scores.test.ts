@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { randomNumbers } from "#test/fixtures/seeded.ts";
+import { randomNumbers } from "../../fixtures/seeded.ts";
 import { integerProduct } from "./integer-product.ts";
 import type { IntegerWeight } from "./linear.ts";
 import { positionScores } from "./position-scores.ts";

@@ -1,5 +1,5 @@
-import type { IntegerProduct } from "../../../runtime/engine/wasm/reference/integer-product.ts";
-import type { Node } from "../../graph/node.ts";
+import type { Node } from "#sdk/compile/graph/node.ts";
+import type { IntegerProduct } from "../reference/integer-product.ts";
 
 /** A row-major tensor of one sequence. If the graph has a batch axis, that axis has size 1. */
 export interface NodeTensor {

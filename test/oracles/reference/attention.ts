@@ -1,10 +1,10 @@
-import { MIN_EXTENT, SCORE_PARTS } from "../constants/arithmetic.ts";
+import { LOG2_E, MIN_EXTENT, SCORE_PARTS } from "#sdk/runtime/engine/wasm/constants/arithmetic.ts";
+import { U7 } from "#sdk/runtime/engine/wasm/constants/operand-ranges.ts";
 import { columnsOfHead } from "./columns-of-head.ts";
-import { LOG2_E_F32 } from "./exp.ts";
 import { fround, nearest } from "./float32.ts";
 import type { IntegerProduct } from "./integer-product.ts";
 import { numerator } from "./numerator.ts";
-import { quantizeRowsSymmetric, U7 } from "./quantize-rows.ts";
+import { quantizeRowsSymmetric } from "./quantize-rows.ts";
 
 export interface AttentionInputs {
   /** Queries [tokens, heads · size]. Keys and values have the same shape. */
@@ -40,7 +40,7 @@ export async function quantizedAttention(
     const keys = quantizeKeys(part(key), size);
     const values = quantizeRowsSymmetric(transposed(part(value), size), tokens);
     const products = await product(queries.values, keys.values, size);
-    const factor = fround(keys.scale * fround(LOG2_E_F32 * scale));
+    const factor = fround(keys.scale * fround(LOG2_E * scale));
     const scales = queries.scales.map((each) => each * factor);
     const headBias = bias?.subarray((head * tokens * tokens) % bias.length);
     const { numerators, inverse } = softmax(products, scales, headBias);
@@ -102,7 +102,7 @@ function softmax(
     const start = row * tokens;
     const scores = Float32Array.from(products.subarray(start, start + tokens), (value, i) => {
       const score = fround(fround(value) * fround(scale * SCORE_PARTS));
-      return bias ? score + fround(fround((bias[start + i] as number) * LOG2_E_F32) * SCORE_PARTS) : score;
+      return bias ? score + fround(fround((bias[start + i] as number) * LOG2_E) * SCORE_PARTS) : score;
     });
     const max = scores.reduce((highest, score) => Math.max(highest, score));
     let sum = 0;

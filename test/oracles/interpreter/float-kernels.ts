@@ -1,16 +1,8 @@
-import { BertEdgeError } from "../../../artifact/error.ts";
-import {
-  type ActivationFunction,
-  fastGelu,
-  gelu,
-  relu,
-  sigmoid,
-  swish,
-  tanh,
-} from "../../../runtime/engine/wasm/reference/activation.ts";
-import { fround, sumInLanes } from "../../../runtime/engine/wasm/reference/float32.ts";
-import { layerNormRows, rmsNormRows } from "../../../runtime/engine/wasm/reference/layer-norm.ts";
-import { MICROSOFT, type Node } from "../../graph/node.ts";
+import { BertEdgeError } from "#sdk/artifact/error.ts";
+import { MICROSOFT, type Node } from "#sdk/compile/graph/node.ts";
+import { type ActivationFunction, fastGelu, gelu, relu, sigmoid, swish, tanh } from "../reference/activation.ts";
+import { fround, sumInLanes } from "../reference/float32.ts";
+import { layerNormRows, rmsNormRows } from "../reference/layer-norm.ts";
 import { floatData, type KernelInputs, type KernelOutputs, type NodeKernel, type NodeTensor } from "./node-kernel.ts";
 
 /** Reference kernels of the float32 operators of fused encoders, by domain and operator. */

@@ -1,15 +1,15 @@
-import { BertEdgeError } from "../../../artifact/error.ts";
-import type { TokenSequence } from "../../../runtime/engine/engine.ts";
-import { idsOf } from "../../../runtime/engine/token-sequence.ts";
-import { type IntegerProduct, integerProduct } from "../../../runtime/engine/wasm/reference/integer-product.ts";
-import type { Graph } from "../../graph/graph.ts";
-import type { Node, Value } from "../../graph/node.ts";
-import { type DataType, numbersOf, type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
-import { inputContent } from "../input-content.ts";
-import { runSubgraph } from "../run-subgraph.ts";
+import { BertEdgeError } from "#sdk/artifact/error.ts";
+import { inputContent } from "#sdk/compile/evaluate/input-content.ts";
+import { runSubgraph } from "#sdk/compile/evaluate/run-subgraph.ts";
+import type { Graph } from "#sdk/compile/graph/graph.ts";
+import type { Node, Value } from "#sdk/compile/graph/node.ts";
+import { type DataType, numbersOf, type Tensor, tensor, toFloat32 } from "#sdk/compile/graph/tensor.ts";
+import { kernelSupports } from "#sdk/compile/lower/kernel-supports.ts";
+import type { TokenSequence } from "#sdk/runtime/engine/engine.ts";
+import { idsOf } from "#sdk/runtime/engine/token-sequence.ts";
+import { type IntegerProduct, integerProduct } from "../reference/integer-product.ts";
 import { floatKernels } from "./float-kernels.ts";
 import { integerKernels } from "./integer-kernels.ts";
-import { kernelSupports } from "./kernel-supports.ts";
 import type { KernelOutputs, NodeKernel, NodeTensor } from "./node-kernel.ts";
 
 /** Runs a graph on the reference kernels, one text at a time. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { randomNumbers } from "#test/fixtures/seeded.ts";
+import { randomNumbers } from "../../fixtures/seeded.ts";
 import { type AttentionInputs, quantizedAttention } from "./attention.ts";
 import { integerProduct } from "./integer-product.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { seeded } from "#test/fixtures/seeded.ts";
+import { seeded } from "../../fixtures/seeded.ts";
 import { fround, nearest, polynomial, sumInLanes } from "./float32.ts";
 
 /** Maximum relative rounding error of one float32 operation: half of the last bit. */

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { seeded } from "#test/fixtures/seeded.ts";
-import { I8, quantizeRows, quantizeRowsSymmetric, U7 } from "./quantize-rows.ts";
+import { I8, U7 } from "#sdk/runtime/engine/wasm/constants/operand-ranges.ts";
+import { seeded } from "../../fixtures/seeded.ts";
+import { quantizeRows, quantizeRowsSymmetric } from "./quantize-rows.ts";
 
 /**
  * Maximum error in units of the scale: one half for rounding to an integer, plus three float32 roundings. The rounded

@@ -1,8 +1,8 @@
+import { I8 } from "#sdk/runtime/engine/wasm/constants/operand-ranges.ts";
 import { columnsOfHead } from "./columns-of-head.ts";
 import { fround } from "./float32.ts";
 import type { IntegerProduct } from "./integer-product.ts";
 import { type IntegerWeight, quantizedLinear } from "./linear.ts";
-import { I8 } from "./quantize-rows.ts";
 
 /** Position keys or position queries, and the tensor that they are multiplied with. */
 export interface PositionFactor {

@@ -1,6 +1,7 @@
+import type { OperandRange } from "#sdk/runtime/engine/wasm/constants/operand-ranges.ts";
 import { fround } from "./float32.ts";
 import type { Bytes, IntegerProduct } from "./integer-product.ts";
-import { type OperandRange, quantizeRows } from "./quantize-rows.ts";
+import { quantizeRows } from "./quantize-rows.ts";
 
 /** A linear layer's weight matrix in integers: weight[o, i] ≈ scales[o] · (values[o, i] − zeroPoints[o]). */
 export interface IntegerWeight {

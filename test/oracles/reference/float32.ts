@@ -1,4 +1,4 @@
-import { NO_FRACTIONS } from "../constants/arithmetic.ts";
+import { NO_FRACTIONS } from "#sdk/runtime/engine/wasm/constants/arithmetic.ts";
 
 /**
  * Rounds to float32. The reference kernels round after every operation, and their operations have the same order as in

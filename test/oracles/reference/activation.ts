@@ -1,4 +1,4 @@
-import * as c from "../constants/arithmetic.ts";
+import * as c from "#sdk/runtime/engine/wasm/constants/arithmetic.ts";
 import { exp } from "./exp.ts";
 import { fround, polynomial } from "./float32.ts";
 

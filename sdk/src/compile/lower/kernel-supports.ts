@@ -1,5 +1,5 @@
-import { MICROSOFT, type Node } from "../../graph/node.ts";
-import { numbersOf } from "../../graph/tensor.ts";
+import { MICROSOFT, type Node } from "../graph/node.ts";
+import { numbersOf } from "../graph/tensor.ts";
 
 interface Form {
   readonly isKnown: (node: Node) => boolean;
@@ -8,8 +8,8 @@ interface Form {
 }
 
 /**
- * Whether the reference kernels support a node. The kernels support only the forms of an operator that fused encoders
- * use, such as MatMul with a matrix.
+ * Whether the kernels support a node. They support only the forms of an operator that fused encoders use, such as MatMul
+ * with a matrix.
  */
 export const kernelSupports = (node: Node): boolean => formOf(node)?.isKnown(node) ?? true;
 

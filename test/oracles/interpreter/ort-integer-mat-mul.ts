@@ -1,9 +1,10 @@
-import { Tensor } from "onnxruntime-common";
-import { onnxruntimeNode } from "../../../runtime/engine/ort-node/onnxruntime-node.ts";
-import type { Bytes, IntegerProduct } from "../../../runtime/engine/wasm/reference/integer-product.ts";
-import { ints } from "../../graph/attribute.ts";
-import { Graph } from "../../graph/graph.ts";
-import { encodeOnnx } from "../../onnx/to-onnx.ts";
+import { toOrt } from "#sdk/compile/evaluate/ort-tensor.ts";
+import { ints } from "#sdk/compile/graph/attribute.ts";
+import { Graph } from "#sdk/compile/graph/graph.ts";
+import { tensor } from "#sdk/compile/graph/tensor.ts";
+import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
+import { onnxruntimeNode } from "#sdk/runtime/engine/ort-node/onnxruntime-node.ts";
+import type { Bytes, IntegerProduct } from "../reference/integer-product.ts";
 
 /**
  * Added to signed bytes to make them unsigned. onnxruntime's integer MatMul gives exact results on every CPU only if
@@ -34,12 +35,12 @@ export async function ortIntegerMatMul(): Promise<IntegerProduct> {
   };
 }
 
-function unsigned(x: Bytes, k: number): { values: Tensor; zero: Tensor } {
+function unsigned(x: Bytes, k: number) {
   const isSigned = x instanceof Int8Array;
   const bytes = isSigned ? new Uint8Array(x.length) : x;
   if (isSigned) for (let i = 0; i < x.length; i++) bytes[i] = (x[i] as number) + SHIFT;
   return {
-    values: new Tensor("uint8", bytes, [x.length / k, k]),
-    zero: new Tensor("uint8", Uint8Array.of(isSigned ? SHIFT : 0), []),
+    values: toOrt(tensor("uint8", [x.length / k, k], bytes)),
+    zero: toOrt(tensor("uint8", [], Uint8Array.of(isSigned ? SHIFT : 0))),
   };
 }

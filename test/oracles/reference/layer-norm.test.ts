@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { seeded } from "#test/fixtures/seeded.ts";
+import { seeded } from "../../fixtures/seeded.ts";
 import { layerNormRows } from "./layer-norm.ts";
 
 const EPSILON = 1e-5;

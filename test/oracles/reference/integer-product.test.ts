@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { seeded } from "#test/fixtures/seeded.ts";
-import { ortIntegerMatMul } from "../../../../compile/evaluate/interpreter/ort-integer-mat-mul.ts";
+import { seeded } from "../../fixtures/seeded.ts";
+import { ortIntegerMatMul } from "../interpreter/ort-integer-mat-mul.ts";
 import { type Bytes, type IntegerProduct, integerProduct } from "./integer-product.ts";
 
 const size = fc.constantFrom(1, 2, 3, 5, 7, 33);

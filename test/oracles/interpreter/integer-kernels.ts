@@ -1,12 +1,12 @@
-import { quantizedAttention } from "../../../runtime/engine/wasm/reference/attention.ts";
-import { fround } from "../../../runtime/engine/wasm/reference/float32.ts";
-import type { Bytes, IntegerProduct } from "../../../runtime/engine/wasm/reference/integer-product.ts";
-import { type IntegerWeight, quantizedLinear } from "../../../runtime/engine/wasm/reference/linear.ts";
-import { positionScores } from "../../../runtime/engine/wasm/reference/position-scores.ts";
-import { EDGE } from "../../graph/edge-operators.ts";
-import { MICROSOFT, type Node } from "../../graph/node.ts";
-import type { Tensor } from "../../graph/tensor.ts";
-import { numbersOf, toFloat32 } from "../../graph/tensor.ts";
+import { EDGE } from "#sdk/compile/graph/edge-operators.ts";
+import { MICROSOFT, type Node } from "#sdk/compile/graph/node.ts";
+import type { Tensor } from "#sdk/compile/graph/tensor.ts";
+import { numbersOf, toFloat32 } from "#sdk/compile/graph/tensor.ts";
+import { quantizedAttention } from "../reference/attention.ts";
+import { fround } from "../reference/float32.ts";
+import type { Bytes, IntegerProduct } from "../reference/integer-product.ts";
+import { type IntegerWeight, quantizedLinear } from "../reference/linear.ts";
+import { positionScores } from "../reference/position-scores.ts";
 import { floatData, type KernelInputs, type KernelOutputs, type NodeKernel, type NodeTensor } from "./node-kernel.ts";
 
 /** Reference kernels of the quantized operators, by domain and operator. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SCORE_PARTS } from "../constants/arithmetic.ts";
+import { SCORE_PARTS } from "#sdk/runtime/engine/wasm/constants/arithmetic.ts";
 import { numerator } from "./numerator.ts";
 
 /** Documented maximum error. Measured: 0.00603 over all fractions. */

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { refusal } from "#test/fixtures/refusal.ts";
-import { randomNumbers } from "#test/fixtures/seeded.ts";
-import { Sketch, type SketchAttribute } from "#test/fixtures/sketch.ts";
-import { runGraph } from "#test/oracles/run-graph.ts";
-import type { Tensors } from "#test/oracles/run-model.ts";
-import { integerProduct } from "../../../runtime/engine/wasm/reference/integer-product.ts";
-import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
-import { elementCount, numbersOf, type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
-import { toOrt } from "../ort-tensor.ts";
+import { toOrt } from "#sdk/compile/evaluate/ort-tensor.ts";
+import { MICROSOFT, type Node, type Value } from "#sdk/compile/graph/node.ts";
+import { elementCount, numbersOf, type Tensor, tensor, toFloat32 } from "#sdk/compile/graph/tensor.ts";
+import { kernelSupports } from "#sdk/compile/lower/kernel-supports.ts";
+import { refusal } from "../../fixtures/refusal.ts";
+import { randomNumbers } from "../../fixtures/seeded.ts";
+import { Sketch, type SketchAttribute } from "../../fixtures/sketch.ts";
+import { integerProduct } from "../reference/integer-product.ts";
+import { runGraph } from "../run-graph.ts";
+import type { Tensors } from "../run-model.ts";
 import { floatKernels } from "./float-kernels.ts";
-import { kernelSupports } from "./kernel-supports.ts";
 import type { KernelOutputs, NodeTensor } from "./node-kernel.ts";
 
 /**
