@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
-import { printGraph } from "#sdk/compile/graph/print-graph.ts";
 import { verifyGraph } from "#sdk/compile/graph/verify-graph.ts";
 import { integerMatMuls } from "#sdk/compile/quantize/qdq/integer-matmuls.ts";
+import { printGraph } from "../fixtures/print-graph.ts";
 import { Sketch } from "../fixtures/sketch.ts";
 import { countOperators, expectSame, type Options, only } from "./rewritten.ts";
 

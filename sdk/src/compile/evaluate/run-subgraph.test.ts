@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { attribute, declarationOf, modelOf, nodeOf } from "#test/fixtures/onnx-file.ts";
+import { printGraph } from "#test/fixtures/print-graph.ts";
 import { CAST, Sketch } from "#test/fixtures/sketch.ts";
 import type { Value } from "../graph/node.ts";
-import { printGraph } from "../graph/print-graph.ts";
 import { float32Scalar, int64s, type Tensor, tensor } from "../graph/tensor.ts";
 import { verifyGraph } from "../graph/verify-graph.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { printGraph } from "#test/fixtures/print-graph.ts";
 import { Sketch } from "#test/fixtures/sketch.ts";
 import { MICROSOFT } from "../graph/node.ts";
-import { printGraph } from "../graph/print-graph.ts";
 import { verifyGraph } from "../graph/verify-graph.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { applyRules } from "./apply-rules.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { printGraph } from "#test/fixtures/print-graph.ts";
 import { Sketch, type SketchAttribute } from "#test/fixtures/sketch.ts";
 import { countOperators, expectSame } from "#test/oracles/rewritten.ts";
 import { MICROSOFT, type Value } from "../../graph/node.ts";
-import { printGraph } from "../../graph/print-graph.ts";
 import { verifyGraph } from "../../graph/verify-graph.ts";
 import { inferShapes } from "../../shapes/infer-shapes.ts";
 import { constantMatMuls, exposeMatMuls } from "./expose-matmuls.ts";
