@@ -1,10 +1,8 @@
 import { BertEdgeError } from "#sdk/artifact/error.ts";
 import { parity } from "#sdk/compile/accuracy/parity.ts";
 import { readLabelled } from "#sdk/compile/accuracy/tasks/read-labelled.ts";
-import { readRetrieval } from "#sdk/compile/accuracy/tasks/read-retrieval.ts";
 import { readSts } from "#sdk/compile/accuracy/tasks/read-sts.ts";
 import { scoreClassification } from "#sdk/compile/accuracy/tasks/score-classification.ts";
-import { scoreRetrieval } from "#sdk/compile/accuracy/tasks/score-retrieval.ts";
 import { scoreSts } from "#sdk/compile/accuracy/tasks/score-sts.ts";
 import { tokenBatches } from "#sdk/compile/evaluate/token-batches.ts";
 import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
@@ -22,6 +20,8 @@ import { ortNodeEngine } from "#sdk/runtime/engine/ort-node/index.ts";
 import { withHead } from "#sdk/runtime/engine/with-head.ts";
 import { ortIntegerMatMul } from "#test/oracles/interpreter/ort-integer-mat-mul.ts";
 import { referenceSession } from "#test/oracles/interpreter/reference-session.ts";
+import { readRetrieval } from "../eval/retrieval/read-retrieval.ts";
+import { scoreRetrieval } from "../eval/retrieval/score-retrieval.ts";
 import { type Row, sections } from "./rows.ts";
 
 /** Measurements of a row. A task that was not measured has no property. */

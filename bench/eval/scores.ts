@@ -1,15 +1,15 @@
 import { BertEdge } from "#sdk/client/index.ts";
 import { readLabelled } from "#sdk/compile/accuracy/tasks/read-labelled.ts";
-import { readRetrieval } from "#sdk/compile/accuracy/tasks/read-retrieval.ts";
 import { readSts } from "#sdk/compile/accuracy/tasks/read-sts.ts";
 import { scoreClassification } from "#sdk/compile/accuracy/tasks/score-classification.ts";
-import { scoreRetrieval } from "#sdk/compile/accuracy/tasks/score-retrieval.ts";
 import { scoreSts } from "#sdk/compile/accuracy/tasks/score-sts.ts";
 import { describeModel } from "#sdk/compile/model/describe-model.ts";
 import type { ClassifyResponse } from "#sdk/serve/contract/classify.ts";
 import { KEY } from "#test/fixtures/served-tiers.ts";
 import { askerOf, inParts } from "./ask.ts";
 import { onTiers, type TierName } from "./on-tiers.ts";
+import { readRetrieval } from "./retrieval/read-retrieval.ts";
+import { scoreRetrieval } from "./retrieval/score-retrieval.ts";
 import { sharedFile } from "./shared-file.ts";
 
 /** A metric of a trained model on a data set. */

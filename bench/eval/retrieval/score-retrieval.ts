@@ -1,5 +1,5 @@
-import { cosine } from "../../../runtime/tasks/sentence-vector.ts";
-import { type Compute, eachTextOnce } from "./each-text-once.ts";
+import { type Compute, eachTextOnce } from "#sdk/compile/accuracy/tasks/each-text-once.ts";
+import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { ndcgAt } from "./ndcg.ts";
 import type { Retrieval } from "./read-retrieval.ts";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as v from "valibot";
-import { parseJson } from "../../../artifact/parse-json.ts";
-import { type Line, linesOf, readData, unexpected } from "./data-file.ts";
+import { parseJson } from "#sdk/artifact/parse-json.ts";
+import { type Line, linesOf, readData, unexpected } from "#sdk/compile/accuracy/tasks/data-file.ts";
 
 /** Documents, queries, and the relevance of documents to queries. */
 export interface Retrieval {
