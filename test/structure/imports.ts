@@ -6,6 +6,8 @@ export interface SourceFile {
   readonly path: string;
   /** Imported files of the SDK, including type imports. */
   readonly imports: readonly string[];
+  /** Files of the SDK that the file starts as workers or subprocesses. */
+  readonly scripts: readonly string[];
   /** Imported Node built-ins, such as `node:fs`. */
   readonly builtIns: readonly string[];
   /** Names that the file declares and exports, without re-exports. */
@@ -13,6 +15,8 @@ export interface SourceFile {
 }
 
 const SPECIFIER = /(?:\bfrom\s*|\bimport\s*\(\s*|^import\s*)["']([^"'\n]+)["']/gm;
+/** A URL of a script. Its extension is `.js`, or that of the file itself. */
+const SCRIPT = /\bnew URL\(["'`](\.[^"'`$]+)(?:\.js|\$\{extname\(import\.meta\.url\)\})["'`], import\.meta\.url\)/g;
 const DECLARATION =
   /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;
 
@@ -23,10 +27,12 @@ export const importsOf = (text: string): string[] =>
 /** Parses the text of one file. */
 export function parseSource(path: string, text: string): SourceFile {
   const specifiers = importsOf(text);
+  const fromRoot = (relative: string) => posix.join(dirname(path), relative);
   const relative = specifiers.filter((specifier) => specifier.startsWith("."));
   return {
     path,
-    imports: relative.map((specifier) => posix.join(dirname(path), specifier)),
+    imports: relative.map(fromRoot),
+    scripts: [...text.matchAll(SCRIPT)].map(([, script]) => fromRoot(`${script}.ts`)),
     builtIns: specifiers.filter((specifier) => specifier.startsWith("node:")),
     declares: [...new Set([...text.matchAll(DECLARATION)].map(([, name = ""]) => name))],
   };
@@ -38,4 +44,17 @@ export function readSources(root: string): SourceFile[] {
     .filter((path) => !/\.test(-d)?\.ts$/.test(path) && !path.includes("/assembly/"))
     .sort()
     .map((path) => parseSource(path, readFileSync(join(root, path), "utf8")));
+}
+
+/**
+ * Reads the entries of a package: its exports, and what its commands import from `dist`.
+ *
+ * @param root folder of package.json
+ * @returns paths relative to `sdk/src`
+ */
+export function readEntries(root: string): string[] {
+  const read = (path: string) => readFileSync(join(root, path), "utf8");
+  const { bin, exports } = JSON.parse(read("package.json")) as { bin: Record<string, string>; exports: object };
+  const texts = [JSON.stringify(exports), ...Object.values(bin).map(read)];
+  return texts.flatMap((text) => [...text.matchAll(/\bdist\/([^"]+)\.js"/g)].map(([, path]) => `${path}.ts`));
 }

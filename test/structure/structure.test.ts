@@ -1,18 +1,31 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parseSource, readSources, type SourceFile } from "./imports.ts";
+import { parseSource, readEntries, readSources, type SourceFile } from "./imports.ts";
 import { layers } from "./layers.ts";
-import { backwardImports, circles, crowdedWing, misplacedBuiltIns, roomOf, sharedNames } from "./violations.ts";
+import {
+  backwardImports,
+  circles,
+  crowdedWing,
+  misplacedBuiltIns,
+  roomOf,
+  sharedNames,
+  unreachedFiles,
+} from "./violations.ts";
 
+const sdk = join(import.meta.dirname, "../../sdk");
 const file = (path: string, text = ""): SourceFile => parseSource(path, text);
 
 describe("parseSource", () => {
-  it("finds static, dynamic, type and side-effect imports, and exported declarations", () => {
+  it("finds static, dynamic, type and side-effect imports, scripts, and exported declarations", () => {
     const text = `import { a } from "../graph/graph.ts";
       import type { B } from "../onnx/proto.ts";
 import "./polyfill.ts";
 import { readFile } from "node:fs/promises";
 const lazy = () => import("./lazy.ts");
+const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+const entry = new URL(\`../entry\${extname(import.meta.url)}\`, import.meta.url);
+const kernels = new URL("../../../dist/kernels.wasm", import.meta.url);
 export type C = B;
 export const C = a;
 export async function d() {}
@@ -26,17 +39,26 @@ export { e } from "./e.ts";`;
         "compile/fusions/lazy.ts",
         "compile/fusions/e.ts",
       ],
+      scripts: ["compile/fusions/worker.ts", "compile/entry.ts"],
       builtIns: ["node:fs/promises"],
       declares: ["C", "d"],
     });
   });
 
   it("reads all of the SDK", () => {
-    const paths = readSources(join(import.meta.dirname, "../../sdk/src")).map(({ path }) => path);
+    const paths = readSources(join(sdk, "src")).map(({ path }) => path);
     expect(paths).toContain("runtime/model.ts");
     expect(paths.length).toBeGreaterThan(300);
     for (const room of layers) expect(paths.some((path) => roomOf(path) === room)).toBe(true);
   });
+});
+
+it("readEntries reads exports, those of a condition included, and what commands import", () => {
+  const entries = readEntries(sdk);
+  for (const entry of ["index.ts", "runtime/engine/wasm-pool/node/index.ts", "cli/index.ts"]) {
+    expect(entries).toContain(entry);
+  }
+  expect(entries.every((entry) => existsSync(join(sdk, "src", entry)))).toBe(true);
 });
 
 describe("the checks find", () => {
@@ -85,6 +107,23 @@ describe("the checks find", () => {
     expect(sharedNames(files, {})).toEqual(["Range is exported by serve/a.ts and storage/b.ts"]);
     expect(sharedNames(files, { Range: "a reason" })).toEqual([]);
     expect(sharedNames([], { Range: "a reason" })).toHaveLength(1);
+  });
+
+  it("a file that no entry reaches by imports and scripts", () => {
+    const files = [
+      file("index.ts", 'export { a } from "./serve/a.ts";'),
+      file("serve/a.ts", 'import type { b } from "./b.ts"; new URL("./worker.js", import.meta.url);'),
+      file("serve/b.ts"),
+      file("serve/worker.ts", 'await import("./a.ts"); await import("./c.ts");'),
+      file("serve/c.ts"),
+      file("serve/oracle.ts", 'import { a } from "./a.ts"; import { d } from "./d.ts";'),
+      file("serve/d.ts", 'import { oracle } from "./oracle.ts";'),
+    ];
+    expect(unreachedFiles(files, ["index.ts"])).toEqual([
+      "serve/oracle.ts is reached by no entry of the package",
+      "serve/d.ts is reached by no entry of the package",
+    ]);
+    expect(unreachedFiles(files, ["index.ts", "serve/oracle.ts"])).toEqual([]);
   });
 
   it("a compiler with too many rooms", () => {

@@ -70,6 +70,20 @@ export function sharedNames(files: readonly SourceFile[], allowed: Readonly<Reco
   ];
 }
 
+/** Lists files that the package contains, but that none of its entries reaches by imports and scripts. */
+export function unreachedFiles(files: readonly SourceFile[], entries: readonly string[]): string[] {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const reached = new Set(entries);
+  // The loop also visits what it adds.
+  for (const path of reached) {
+    const { imports = [], scripts = [] } = byPath.get(path) ?? {};
+    for (const next of [...imports, ...scripts]) reached.add(next);
+  }
+  return files
+    .filter(({ path }) => !reached.has(path))
+    .map(({ path }) => `${path} is reached by no entry of the package`);
+}
+
 /** Returns a message if compile/ has more rooms than a reader can remember. */
 export function crowdedWing(files: readonly SourceFile[], limit = 20): string[] {
   const rooms = new Set(files.flatMap(({ path }) => /^compile\/([^/]+)\//.exec(path)?.[1] ?? []));
