@@ -20,7 +20,7 @@ import { assertReplaceable, writeMeasurements } from "../pack/write-artifact.ts"
 import { calibrationTexts } from "../quantize/calibration/calibration-texts.ts";
 import { assembleArtifact, modelName } from "../stages/assemble-artifact.ts";
 import { checkFusion } from "../stages/check.ts";
-import { contentKey } from "../stages/content-key.ts";
+import { contentKey, modelKey } from "../stages/content-key.ts";
 import { fromCache } from "../stages/from-cache.ts";
 import { fuse } from "../stages/fuse.ts";
 import { type HubSource, locateModel } from "../stages/locate-model.ts";
@@ -160,7 +160,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     const model = await run(readFolder, { path, ...choice });
     await run(checkMemory, { graph: model.graph });
     const { graph, nodes, fused, excused } = await run(fuse, { graph: model.graph, complete: true });
-    const modelHash = cache && (await readFolder.key({ path, ...choice }));
+    const modelHash = cache && contentKey("read", await modelKey(path), task, reads, choice.prompts);
     const checked = await fromCache(run, cache, context, {
       ...{ stage: "check", label: "the fused graph" },
       key: async () => contentKey("checked", modelHash, data?.content),

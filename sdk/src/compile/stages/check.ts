@@ -13,10 +13,9 @@ import type { Graph } from "../graph/graph.ts";
 import type { ModelSource } from "../model/model-source.ts";
 import { inputsOf } from "../model/task-inputs.ts";
 import type { TextModel } from "../model/text-model.ts";
-import { contentKey, filesKey, graphKey } from "./content-key.ts";
 import { withSession } from "./engine-file.ts";
 import { graphFile } from "./graph-file.ts";
-import type { KeyedStage, Stage } from "./stage.ts";
+import type { Stage } from "./stage.ts";
 
 interface CheckFusionInput {
   readonly model: TextModel;
@@ -39,17 +38,9 @@ export interface CheckedFusion {
  * @throws BertEdgeError `accuracy_gate` when the results differ; `checkpoint_invalid` when the model cannot run on a
  *   text of its maximum length
  */
-export const checkFusion: KeyedStage<CheckFusionInput, CheckedFusion> = {
+export const checkFusion: Stage<CheckFusionInput, CheckedFusion> = {
   name: "check",
   describe: () => "check the fused graph",
-  key: async ({ model, graph, data }) =>
-    contentKey(
-      "check",
-      graphKey(model.graph),
-      graphKey(graph),
-      [model.task, model.maxTokens, filesKey(model.tokenizer.files), probeTexts],
-      data?.content,
-    ),
   async run({ model, graph, data }, { folder, signal, progress }) {
     const during = (message: string) => ({ signal, progress: (fraction: number) => progress(message, fraction) });
     const fused = { path: await graphFile(graph, folder), engine: "ort-node" } as const;
@@ -84,10 +75,9 @@ interface CheckWeightsInput {
 }
 
 /** @throws BertEdgeError `weights_invalid` if a weight is NaN or infinite */
-export const checkWeights: KeyedStage<CheckWeightsInput, { readonly weights: number }> = {
+export const checkWeights: Stage<CheckWeightsInput, { readonly weights: number }> = {
   name: "check",
   describe: () => "check the weights",
-  key: async ({ graph }) => contentKey("weights", graphKey(graph)),
   async run({ graph, path }) {
     assertFiniteWeights(graph, path);
     return { weights: [...graph.constants()].length };

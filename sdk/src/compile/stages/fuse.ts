@@ -7,8 +7,7 @@ import { copyGraph } from "../graph/copy-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import { integerMatMuls } from "../quantize/qdq/integer-matmuls.ts";
 import type { UnfusedReason } from "../rewrite/trace.ts";
-import { contentKey, graphKey } from "./content-key.ts";
-import type { KeyedStage } from "./stage.ts";
+import type { Stage } from "./stage.ts";
 
 interface FuseInput {
   readonly graph: Graph;
@@ -34,11 +33,9 @@ export interface Fused {
  *
  * @throws BertEdgeError `fusion_incomplete` when `complete` is set and a part of the graph is not fused
  */
-export const fuse: KeyedStage<FuseInput, Fused> = {
+export const fuse: Stage<FuseInput, Fused> = {
   name: "fuse",
   describe: () => "fuse the graph",
-  key: async ({ graph, complete = false, keepIntegers = false }) =>
-    contentKey("fuse", graphKey(graph), complete, keepIntegers),
   async run({ graph: original, complete = false, keepIntegers = false }) {
     const copy = copyGraph(original);
     const reasons = unfusedParts(copy, await fuseGraph(copy));

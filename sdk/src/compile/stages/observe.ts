@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { serialize } from "node:v8";
 import type { TokenBatch } from "../evaluate/token-batches.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
@@ -14,9 +13,8 @@ import { type ObservedRange, observeRanges } from "../quantize/static/observe-ra
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { reportProgress } from "../subprocess/report-progress.ts";
 import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
-import { contentKey, graphKey } from "./content-key.ts";
 import { graphFile } from "./graph-file.ts";
-import type { KeyedStage } from "./stage.ts";
+import type { Stage } from "./stage.ts";
 
 /** The results of the observe stage. */
 export interface Observations {
@@ -36,10 +34,8 @@ export interface ObserveInput {
   readonly kinds: readonly (keyof Observations)[];
 }
 
-/** The requested observations. `key` returns the key that the observe stage has for them. */
-export interface Observed extends Partial<Observations> {
-  readonly key: () => Promise<string>;
-}
+/** The requested observations. */
+export type Observed = Partial<Observations>;
 
 /**
  * Observes a graph's activations on batches of tokens. A subprocess runs the graph, because an engine's session takes
@@ -47,10 +43,9 @@ export interface Observed extends Partial<Observations> {
  *
  * @throws BertEdgeError `calibration_failed`, and the errors of `observeStatistics` and `observeRanges`
  */
-export const observe: KeyedStage<ObserveInput, Observed> = {
+export const observe: Stage<ObserveInput, Observed> = {
   name: "observe",
   describe: ({ kinds }) => `observe activations: ${kinds.join(", ")}`,
-  key: observeKey,
   async run(input, { folder, signal, progress }) {
     const { graph, batches, kinds } = input;
     const model = await graphFile(graph, folder);
@@ -64,7 +59,7 @@ export const observe: KeyedStage<ObserveInput, Observed> = {
       signal,
       onProgress: (fraction) => progress(observe.describe(input), fraction),
     })(model, batches, kinds, statistics);
-    return { ...received(found, graph, statistics), key: () => observeKey(input) };
+    return received(found, graph, statistics);
   },
   report: ({ statistics, ranges, overflowing }) => ({
     ...(statistics && { matrices: statistics.weights.length }),
@@ -73,11 +68,7 @@ export const observe: KeyedStage<ObserveInput, Observed> = {
   }),
 };
 
-async function observeKey({ graph, batches, kinds }: ObserveInput): Promise<string> {
-  return contentKey("observe", graphKey(graph), kinds, serialize(batches).toString("base64"));
-}
-
-function received(found: SentObservations, graph: Graph, statisticsFile: string): Partial<Observations> {
+function received(found: SentObservations, graph: Graph, statisticsFile: string): Observed {
   const values = valuesOf(graph);
   const { statistics, ranges, overflowing } = found;
   return {

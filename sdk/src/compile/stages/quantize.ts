@@ -9,9 +9,8 @@ import { quantizableNodes } from "../quantize/quantize-graph.ts";
 import { type ActivationRange, minErrorRange, percentileRange } from "../quantize/static/histogram.ts";
 import { quantizeInt8Static } from "../quantize/static/int8-static.ts";
 import type { ObservedRange } from "../quantize/static/observe-ranges.ts";
-import { contentKey, graphKey } from "./content-key.ts";
 import type { Observations, Observed, ObserveInput } from "./observe.ts";
-import type { KeyedStage } from "./stage.ts";
+import type { Stage } from "./stage.ts";
 
 /** Candidates for the quantization of a graph, the fastest first. A candidate is quantized only when it is measured. */
 export interface Quantized<Label extends string = string> {
@@ -33,11 +32,9 @@ interface QuantizeForEngineInput {
 }
 
 /** Returns the candidates for a fused graph in the precisions that an engine can run. */
-export const quantizeForEngine: KeyedStage<QuantizeForEngineInput, Quantized<Precision>> = {
+export const quantizeForEngine: Stage<QuantizeForEngineInput, Quantized<Precision>> = {
   name: "quantize",
   describe: ({ label }) => `quantize for ${label}`,
-  key: async ({ graph, precisions: names, observed, tableBits, mixesPrecisions }) =>
-    contentKey("quantize", graphKey(graph), names, tableBits, mixesPrecisions, await observed.key()),
   async run(input) {
     const { graph, observed, tableBits, mixesPrecisions, quantizers } = input;
     const layers = mixesPrecisions ? quantizableNodes(graph) : [];
@@ -103,11 +100,9 @@ interface QuantizeInModeInput extends QuantizeChoice {
 }
 
 /** Returns the candidates for a graph in one of the modes of `quantize`. */
-export const quantizeInMode: KeyedStage<QuantizeInModeInput, Quantized> = {
+export const quantizeInMode: Stage<QuantizeInModeInput, Quantized> = {
   name: "quantize",
   describe: ({ mode }) => `quantize in ${mode}`,
-  key: async ({ graph, observed, mode, tableBits, feedForwardBits }) =>
-    contentKey("quantize", graphKey(graph), mode, tableBits ?? 8, feedForwardBits ?? 8, await observed?.key()),
   run: async (input) => ({ candidates: candidatesOf(input) }),
   report: ({ candidates }) => ({ candidates: candidates.map(({ label }) => label) }),
 };

@@ -1,18 +1,12 @@
 import { readdir } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { describe, expect, it } from "vitest";
-import { preparable, set } from "#test/fixtures/preparable.ts";
+import { preparable } from "#test/fixtures/preparable.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { TaskData } from "../accuracy/task-data.ts";
-import { tokenBatches } from "../evaluate/token-batches.ts";
-import { writeOnnx } from "../onnx/write-onnx.ts";
-import { checkFusion } from "./check.ts";
 import { fuse } from "./fuse.ts";
 import { graphRunner } from "./graph-runner.ts";
-import { observe } from "./observe.ts";
-import { quantizeForEngine } from "./quantize.ts";
-import { readFolder, readSource } from "./read.ts";
+import { readFolder } from "./read.ts";
 import { type Progress, type Stage, startRun } from "./stage.ts";
 
 /** Doubles a number in two steps. */
@@ -53,77 +47,6 @@ describe("startRun", () => {
     const { run } = startRun({ onProgress: () => abort.abort(), signal: abort.signal }, "/nowhere");
     await expect(run(double, 1)).rejects.toMatchObject({ code: "aborted" });
     await expect(run(double, 1)).rejects.toMatchObject({ code: "aborted" });
-  });
-});
-
-describe("a stage's key", () => {
-  const texts = ["a few words", "and some more"];
-
-  /** Returns the keys of all stages up to quantization, for a checkpoint. */
-  async function keysOf(path: string, calibration: readonly string[], tableBits: 4 | 8 = 8) {
-    const context = { folder: await temporaryFolder(), progress: () => {} };
-    const model = await readFolder.run({ path }, context);
-    const fuseInput = { graph: model.graph, complete: true };
-    const { graph } = await fuse.run(fuseInput, context);
-    const observeInput = {
-      graph,
-      batches: tokenBatches(graph, model.encode(calibration)),
-      kinds: ["statistics"] as const,
-    };
-    const observed = { key: () => observe.key(observeInput) };
-    const quantizeInput = { graph, observed, tableBits, precisions: ["int8"] as const, mixesPrecisions: true };
-    return {
-      read: await readFolder.key({ path }),
-      fuse: await fuse.key(fuseInput),
-      check: await checkFusion.key({ model, graph, data: undefined }),
-      observe: await observe.key(observeInput),
-      quantize: await quantizeForEngine.key({ ...quantizeInput, quantizers: new Map(), label: "edge" }),
-    };
-  }
-
-  it("depends on exactly the content that determines the result", async () => {
-    const [one, same] = [await preparable(), await preparable()];
-    const other = await preparable({ edit: set("encoder.layer.0.output.dense.weight", 0.5) });
-    const keys = await keysOf(one.folder, texts);
-    expect(new Set(Object.values(keys)).size).toBe(5);
-    expect(await keysOf(same.folder, texts)).toEqual(keys);
-
-    const otherTexts = await keysOf(one.folder, ["entirely different words"]);
-    expect(otherTexts).toEqual({ ...keys, observe: expect.any(String), quantize: expect.any(String) });
-    expect(otherTexts.observe).not.toBe(keys.observe);
-    expect(otherTexts.quantize).not.toBe(keys.quantize);
-
-    const fewerBits = await keysOf(one.folder, texts, 4);
-    expect(fewerBits).toEqual({ ...keys, quantize: expect.any(String) });
-    expect(fewerBits.quantize).not.toBe(keys.quantize);
-
-    const otherWeights = await keysOf(other.folder, texts);
-    for (const stage of ["read", "fuse", "check", "observe", "quantize"] as const) {
-      expect(otherWeights[stage], stage).not.toBe(keys[stage]);
-    }
-  });
-
-  it("depends on the data that a model is scored on", async () => {
-    const { folder } = await preparable();
-    const model = await readFolder.run({ path: folder }, { folder, progress: () => {} });
-    const data = (score: number): TaskData => ({
-      metric: "sts",
-      content: [{ first: "x", second: "y", score }],
-      score: async () => 1,
-    });
-    const key = (given?: TaskData) => checkFusion.key({ model, graph: model.graph, data: given });
-    expect(new Set([await key(), await key(data(1)), await key(data(2))]).size).toBe(3);
-    expect(await key(data(1))).toBe(await key(data(1)));
-  });
-
-  it("does not depend on which file contains the weights of an ONNX model", async () => {
-    const { folder } = await preparable();
-    const { graph } = await readSource.run({ path: folder }, { folder, progress: () => {} });
-    const place = await temporaryFolder();
-    const [inline, external] = [join(place, "inline.onnx"), join(place, "external.onnx")];
-    await writeOnnx(inline, graph);
-    await writeOnnx(external, graph, {}, { maxInlineBytes: 0 });
-    expect(await readSource.key({ path: external })).toBe(await readSource.key({ path: inline }));
   });
 });
 

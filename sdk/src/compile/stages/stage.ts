@@ -13,12 +13,6 @@ export interface Stage<Input, Output> {
   readonly report: (output: Output) => Findings;
 }
 
-/** A stage whose result depends on its input alone. */
-export interface KeyedStage<Input, Output> extends Stage<Input, Output> {
-  /** Returns a hash of everything that determines the result: equal keys mean equal results. */
-  readonly key: (input: Input) => Promise<string>;
-}
-
 export type Findings = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 export interface StageContext {
