@@ -13,6 +13,7 @@ import { printResult, table } from "#sdk/cli/output.ts";
 import { topLabel } from "#sdk/compile/accuracy/tasks/accuracy.ts";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { withWorkFolder } from "#sdk/compile/files/work-folder.ts";
+import { describeModel } from "#sdk/compile/model/describe-model.ts";
 import { readTextModel } from "#sdk/compile/model/text-model.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
@@ -62,7 +63,7 @@ const answerScore =
   };
 
 async function scores(folder: string): Promise<string[][]> {
-  const { task, graph } = await readTextModel(folder);
+  const { task, graph } = await readTextModel(await describeModel(folder));
   const heldOut = JSON.parse(await readFile(join(folder, "held-out.json"), "utf8"));
   const score = task.task === "tag" ? tagScore(task.labels, heldOut) : answerScore(heldOut);
   const row = async (label: string, session: EngineSession, fp32 = Number.NaN): Promise<[string[], number]> => {

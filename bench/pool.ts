@@ -10,6 +10,7 @@ import { availableParallelism, loadavg } from "node:os";
 import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
 import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import { encodeProgram } from "#sdk/compile/lower/write-model-file.ts";
+import { describeModel } from "#sdk/compile/model/describe-model.ts";
 import { readTextModel } from "#sdk/compile/model/text-model.ts";
 import { precisions } from "#sdk/compile/quantize/precisions.ts";
 import { type EngineSession, oneModel } from "#sdk/runtime/engine/engine.ts";
@@ -20,7 +21,7 @@ import { median } from "./run-tool.ts";
 
 const ROUNDS = 25;
 
-const { graph, config, maxTokens, encode } = await readTextModel("models/default");
+const { graph, config, maxTokens, encode } = await readTextModel(await describeModel("models/default"));
 await fuseGraph(graph);
 const size = { maxTokens, vocabulary: config.vocabularySize };
 const model = oneModel(await encodeProgram(await precisions["int8-edge"](graph)(), size));

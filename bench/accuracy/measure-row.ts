@@ -10,6 +10,7 @@ import { copyGraph } from "#sdk/compile/graph/copy-graph.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
 import { byteLength } from "#sdk/compile/graph/tensor.ts";
 import { encodeProgram } from "#sdk/compile/lower/write-model-file.ts";
+import { describeModel } from "#sdk/compile/model/describe-model.ts";
 import { readTextModel, type TextModel } from "#sdk/compile/model/text-model.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
 import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
@@ -52,7 +53,7 @@ export async function measureRow(
 ): Promise<Result> {
   const row = allRows.find((each) => each.id === id) as Row;
   if (what === "classification") return classification(row, data.classifier as string, data.labelled as string);
-  const model = await readTextModel(data.model);
+  const model = await readTextModel(await describeModel(data.model));
   const { graph, fused } = await graphOf(row, model);
   const compute = await computer(row, model, graph);
   if (what === "retrieval") return { ndcg: await scoreRetrieval(await readRetrieval(data.scifact as string), compute) };
@@ -68,7 +69,7 @@ export async function measureRow(
 }
 
 async function classification(row: Row, folder: string, labelled: string): Promise<Result> {
-  const model = await readTextModel(folder);
+  const model = await readTextModel(await describeModel(folder));
   const labels = model.task.task === "classify" ? model.task.labels : [];
   const { graph } = await graphOf(row, model);
   const texts = await readLabelled(labelled, labels);

@@ -3,6 +3,7 @@ import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import { copyGraph } from "#sdk/compile/graph/copy-graph.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
 import { encodeProgram } from "#sdk/compile/lower/write-model-file.ts";
+import { describeModel } from "#sdk/compile/model/describe-model.ts";
 import { readTextModel, type TextModel } from "#sdk/compile/model/text-model.ts";
 import { normalizeGraph } from "#sdk/compile/normalize/normalize-graph.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
@@ -41,7 +42,7 @@ export interface Subject {
 }
 
 export async function openSubject(folder: string): Promise<Subject> {
-  const model = await readTextModel(folder);
+  const model = await readTextModel(await describeModel(folder));
   const [fused, plain] = [copyGraph(model.graph), copyGraph(model.graph)];
   await fuseGraph(fused);
   await normalizeGraph(plain, new Trace(), new Questions());

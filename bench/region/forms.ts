@@ -5,6 +5,7 @@ import * as ort from "onnxruntime-node";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import { copyGraph } from "#sdk/compile/graph/copy-graph.ts";
+import { describeModel } from "#sdk/compile/model/describe-model.ts";
 import { readTextModel, type TextModel } from "#sdk/compile/model/text-model.ts";
 import { withVectorOutput } from "#sdk/compile/model/vector-output.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
@@ -26,7 +27,7 @@ export interface Forms extends AsyncDisposable {
 
 /** Prepares a sentence encoder in all forms. */
 export async function openForms(folder: string): Promise<Forms> {
-  const model = await readTextModel(folder);
+  const model = await readTextModel(await describeModel(folder));
   const head = vectorHead(model.task) as VectorHead;
   const place = await mkdtemp(join(tmpdir(), "bert-edge-region-"));
   const files = {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
 import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
+import { describeModel } from "#sdk/compile/model/describe-model.ts";
 import { readTextModel } from "#sdk/compile/model/text-model.ts";
 import type { TokenIds } from "#sdk/runtime/engine/engine.ts";
 import { edgeFile } from "../fixtures/edge-file.ts";
@@ -30,7 +31,7 @@ export async function writeCases(folder: string): Promise<void> {
   for (const name of Object.keys(tinyEncoders) as TinyEncoder[]) {
     await add(name, await tinyEdgeFile(name), randomSequences(TINY_EDGE));
   }
-  const { graph, config, maxTokens, encode } = await readTextModel(join(root, "models/default"));
+  const { graph, config, maxTokens, encode } = await readTextModel(await describeModel(join(root, "models/default")));
   await fuseGraph(graph);
   await add("default", await edgeFile(graph, { maxTokens, vocabulary: config.vocabularySize }), encode(probeTexts));
 

@@ -16,6 +16,7 @@ import { quantize } from "../commands/quantize.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
 import { type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
+import { describeModel } from "../model/describe-model.ts";
 import { readModelSource } from "../model/model-source.ts";
 import { readTextModel } from "../model/text-model.ts";
 import { encodeOnnx } from "../onnx/to-onnx.ts";
@@ -52,7 +53,7 @@ const sabotaged = (edit: Edit, config: TinyFolderOptions["config"] = deep) =>
 /** Runs the model file of every target, and expects that the results reach the accuracy limits of the target. */
 async function expectLimitsReached({ folder, out }: Preparable): Promise<Manifest> {
   const { manifest, read } = await openFolder(out);
-  const model = await readTextModel(folder);
+  const model = await readTextModel(await describeModel(folder));
   const vectors = async (name: Target["engine"] | undefined, bytes: Uint8Array<ArrayBuffer>) => {
     const engine = name ? await engineOnThisMachine(name) : ortNodeEngine({ threads: 1, optimize: false });
     const session = await engine.load(oneModel(bytes));

@@ -17,7 +17,7 @@ import { INT8_LIMIT } from "../accuracy/limits.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import { topLabel } from "../accuracy/tasks/accuracy.ts";
 import type { Head } from "../checkpoint/task-head.ts";
-import type { TaskChoice } from "../model/describe-model.ts";
+import { describeModel, type TaskChoice } from "../model/describe-model.ts";
 import { readTextModel } from "../model/text-model.ts";
 import { encodeOnnx } from "../onnx/to-onnx.ts";
 import { type PrepareOptions, prepare } from "./prepare.ts";
@@ -40,7 +40,7 @@ async function tinyClassifier(labels: readonly string[]) {
 
 /** Returns the unfused float32 model's result for each text. */
 async function float32(folder: string, texts: readonly string[], choice?: TaskChoice): Promise<Float32Array[]> {
-  const model = await readTextModel(folder, choice);
+  const model = await readTextModel(await describeModel(folder, choice));
   const session = await ortNodeEngine({ threads: 1, optimize: false }).load(oneModel(encodeOnnx(model.graph)));
   try {
     return await model.compute(session, texts);

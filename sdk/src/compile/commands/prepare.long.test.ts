@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -15,6 +16,7 @@ import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { FP16_LIMIT } from "../accuracy/limits.ts";
 import { readTensors } from "../checkpoint/read-tensors.ts";
+import { describeModel } from "../model/describe-model.ts";
 import { readTextModel } from "../model/text-model.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
 import { modelName } from "../stages/assemble-artifact.ts";
@@ -192,6 +194,15 @@ describe("prepare", () => {
     await expectAgreement(artifact);
   });
 
+  it("reads what the folder's model computes once: config.json is not needed after the first stage begins", async () => {
+    const { run, folder } = await preparable();
+    const onProgress = ({ stage }: Progress) => {
+      if (stage === "read") rmSync(join(folder, "config.json"), { force: true });
+    };
+    const { manifest } = await run({ targets: ["regional-gpu"], onProgress });
+    expect(manifest.vocabulary).toBe(preparableConfig.vocab_size);
+  });
+
   it("stops when the signal aborts, and leaves nothing behind", async () => {
     const { run, parent } = await preparable();
     const before = await listing(parent);
@@ -203,7 +214,7 @@ describe("prepare", () => {
 
   it("makes the same edge target from a model's ONNX export", async () => {
     const [checkpoint, exported] = [await preparable(), await preparable()];
-    const { graph } = await readTextModel(exported.folder);
+    const { graph } = await readTextModel(await describeModel(exported.folder));
     await mkdir(join(exported.folder, "onnx"));
     await writeOnnx(join(exported.folder, "onnx", "model.onnx"), graph);
     await rm(join(exported.folder, "model.safetensors"));
@@ -222,20 +233,23 @@ describe("prepare", () => {
     const [checkpoint, other] = [await preparable(), await preparable({ seed: 2 })];
     const named = join(checkpoint.folder, "onnx", "model_O2.onnx");
     await mkdir(join(checkpoint.folder, "onnx"));
-    await writeOnnx(named, (await readTextModel(other.folder)).graph);
-    await writeOnnx(join(checkpoint.folder, "onnx", "model.onnx"), (await readTextModel(checkpoint.folder)).graph);
+    await writeOnnx(named, (await readTextModel(await describeModel(other.folder))).graph);
+    await writeOnnx(
+      join(checkpoint.folder, "onnx", "model.onnx"),
+      (await readTextModel(await describeModel(checkpoint.folder))).graph,
+    );
     const edgeHash = async ({ manifest }: PrepareReport) =>
       manifest.files[manifest.targets.edge?.model as string]?.sha256;
     const ofNamed = await checkpoint.run({ model: named, targets: ["edge"] });
     expect(ofNamed.manifest.name).toBe("tiny-model");
     await rm(join(other.folder, "model.safetensors"));
-    await writeOnnx(join(other.folder, "model.onnx"), (await readTextModel(named)).graph);
+    await writeOnnx(join(other.folder, "model.onnx"), (await readTextModel(await describeModel(named))).graph);
     expect(await edgeHash(ofNamed)).toBe(await edgeHash(await other.run({ targets: ["edge"] })));
   });
 
   it("refuses an export that accepts fewer tokens than config.json declares", async () => {
     const { folder, run } = await preparable({ config: ROBERTA });
-    await writeOnnx(join(folder, "model.onnx"), (await readTextModel(folder)).graph);
+    await writeOnnx(join(folder, "model.onnx"), (await readTextModel(await describeModel(folder))).graph);
     await rm(join(folder, "model.safetensors"));
     const config = join(folder, "config.json");
     const text = await readFile(config, "utf8");
@@ -258,12 +272,15 @@ describe("prepare", () => {
         "sentence_bert_config.json": '{"max_seq_length":32}',
       },
     });
-    expect(await readTextModel(folder)).toMatchObject({ task: { pooling: "cls", normalize: false }, maxTokens: 32 });
+    expect(await readTextModel(await describeModel(folder))).toMatchObject({
+      task: { pooling: "cls", normalize: false },
+      maxTokens: 32,
+    });
   });
 
   it("limits inputs to the number of positions", async () => {
     const { folder } = await preparable({ files: { "sentence_bert_config.json": '{"max_seq_length":512}' } });
-    expect((await readTextModel(folder)).maxTokens).toBe(64);
+    expect((await readTextModel(await describeModel(folder))).maxTokens).toBe(64);
   });
 
   it("times a model whose maximum is below the shortest default length", async () => {

@@ -151,16 +151,13 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     const cache = options.cache === undefined ? undefined : openStageCache(options.cache);
     const { path, source } = await locateModel(run, options.model, folder);
     const { task, input: reads } = options;
-    const choice = {
-      task,
-      input: reads,
-      prompts: options.prompts ?? (source && catalogueModelOf(source.name)?.prompts),
-    };
-    const data = await readTaskData((await describeModel(path, choice)).task, options);
-    const model = await run(readFolder, { path, ...choice });
+    const prompts = options.prompts ?? (source && catalogueModelOf(source.name)?.prompts);
+    const description = await describeModel(path, { task, input: reads, prompts });
+    const data = await readTaskData(description.task, options);
+    const model = await run(readFolder, { path, description });
     await run(checkMemory, { graph: model.graph });
     const { graph, nodes, fused, excused } = await run(fuse, { graph: model.graph, complete: true });
-    const modelHash = cache && contentKey("read", await modelKey(path), task, reads, choice.prompts);
+    const modelHash = cache && contentKey("read", await modelKey(path), task, reads, prompts);
     const checked = await fromCache(run, cache, context, {
       ...{ stage: "check", label: "the fused graph" },
       key: async () => contentKey("checked", modelHash, data?.content),

@@ -4,7 +4,7 @@ import type { EncoderConfig } from "../checkpoint/encoder-config.ts";
 import { readTokenizer } from "../checkpoint/model-folder.ts";
 import type { Graph } from "../graph/graph.ts";
 import { type ShippedTokenizer, shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
-import { describeModel, type TaskChoice } from "./describe-model.ts";
+import type { ModelDescription } from "./describe-model.ts";
 import { runTask } from "./run-task.ts";
 import { openTokenizer, type TextOrPair, type TokenizeTexts, tokenizeTexts } from "./tokenize-texts.ts";
 
@@ -26,14 +26,13 @@ export interface TextModel {
 }
 
 /**
- * Reads a model from a Hugging Face folder.
+ * Reads the graph and the tokenizer of a model that `describeModel` described.
  *
- * @param path path of the folder, or of an ONNX file in it
  * @throws BertEdgeError `checkpoint_invalid` when the tokenizer does not work or belongs to another model, and the
- *   errors of `describeModel` and its `readGraph`
+ *   errors of `readGraph`
  */
-export async function readTextModel(path: string, choice?: TaskChoice): Promise<TextModel> {
-  const { folder, config, task, maxTokens, assumed, readGraph } = await describeModel(path, choice);
+export async function readTextModel(description: ModelDescription): Promise<TextModel> {
+  const { folder, config, task, maxTokens, assumed, readGraph } = description;
   const files = await readTokenizer(folder);
   const graph = await readGraph();
   const tokenizer = shipTokenizer(files);

@@ -5,13 +5,14 @@ import { tokenizerJson } from "#test/fixtures/tokenizer-json.ts";
 import { referenceSession } from "#test/oracles/interpreter/reference-session.ts";
 import { fuseGraph } from "../fusions/fuse-graph.ts";
 import { precisions } from "../quantize/precisions.ts";
+import { describeModel } from "./describe-model.ts";
 import { readTextModel } from "./text-model.ts";
 
 const [first, second] = ["to be", "or not to be"];
 
 it("encodes and computes texts and pairs side by side", async () => {
   const { folder } = await preparable();
-  const model = await readTextModel(folder);
+  const model = await readTextModel(await describeModel(folder));
   const [a, b] = [first, second].map((text) => [...(model.encode([text])[0] ?? [])]) as [number[], number[]];
   const ids = Int32Array.from([...a, ...b.slice(1)]);
   expect(model.encode([first, [first, second]])).toEqual([Int32Array.from(a), { ids, secondFrom: a.length }]);
@@ -25,14 +26,14 @@ it("encodes and computes texts and pairs side by side", async () => {
 
 it("cuts pairs to the model's maximum length", async () => {
   const { folder } = await preparable();
-  const { encode, maxTokens } = await readTextModel(folder);
+  const { encode, maxTokens } = await readTextModel(await describeModel(folder));
   const long = `${second} `.repeat(100);
   expect(encode([[first, long]])).toMatchObject([{ ids: { length: maxTokens }, secondFrom: 4 }]);
 });
 
 it("refuses pairs if the tokenizer has no template for them", async () => {
   const { folder } = await preparable({ files: { "tokenizer.json": withoutPairs() } });
-  const { encode } = await readTextModel(folder);
+  const { encode } = await readTextModel(await describeModel(folder));
   expect(encode([first])).toHaveLength(1);
   expect(() => encode([[first, second]])).toThrow(expect.objectContaining({ code: "pairs_unsupported" }));
 });

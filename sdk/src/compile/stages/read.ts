@@ -1,24 +1,25 @@
 import { totalLength } from "../../artifact/total-length.ts";
 import type { TokenIds } from "../../runtime/engine/engine.ts";
-import type { TaskChoice } from "../model/describe-model.ts";
+import type { ModelDescription } from "../model/describe-model.ts";
 import { encodeTextsInSubprocess } from "../model/encode-texts.ts";
 import { type ModelSource, readModelSource } from "../model/model-source.ts";
 import { readTextModel, type TextModel } from "../model/text-model.ts";
 import type { Stage } from "./stage.ts";
-
-/** A model, and what to make of it. */
-interface ChosenModel extends ModelPath, TaskChoice {}
 
 /** Path of a model: a Hugging Face folder or an ONNX file. */
 interface ModelPath {
   readonly path: string;
 }
 
-/** Reads the graph, the tokenizer and the task of a Hugging Face folder. */
-export const readFolder: Stage<ChosenModel, TextModel> = {
+interface DescribedModel extends ModelPath {
+  readonly description: ModelDescription;
+}
+
+/** Reads the graph and the tokenizer of a Hugging Face folder. */
+export const readFolder: Stage<DescribedModel, TextModel> = {
   name: "read",
   describe: ({ path }) => `read ${path}`,
-  run: ({ path, ...choice }) => readTextModel(path, choice),
+  run: ({ description }) => readTextModel(description),
   report: ({ task, maxTokens, graph }) => ({ task: task.task, maxTokens, nodes: graph.nodes.size }),
 };
 

@@ -4,9 +4,10 @@ import { describe, expect, it } from "vitest";
 import { preparable } from "#test/fixtures/preparable.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { describeModel } from "../model/describe-model.ts";
+import { readTextModel } from "../model/text-model.ts";
 import { fuse } from "./fuse.ts";
 import { graphRunner } from "./graph-runner.ts";
-import { readFolder } from "./read.ts";
 import { type Progress, type Stage, startRun } from "./stage.ts";
 
 /** Doubles a number in two steps. */
@@ -52,7 +53,7 @@ describe("startRun", () => {
 
 it("graphRunner keeps the file of the last graph only", async () => {
   const { folder } = await preparable();
-  const model = await readFolder.run({ path: folder }, { folder, progress: () => {} });
+  const model = await readTextModel(await describeModel(folder));
   const place = await temporaryFolder();
   const { file, extension, mixesPrecisions } = graphRunner(model, "ort-node", { folder: place });
   expect({ extension, mixesPrecisions }).toEqual({ extension: "onnx", mixesPrecisions: true });
