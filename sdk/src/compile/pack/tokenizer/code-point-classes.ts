@@ -1,17 +1,6 @@
 import { CODE_POINTS } from "../../../runtime/tokenizer/packed/code-points.ts";
 import { pagesWith } from "./code-point-pages.ts";
-import {
-  apart,
-  combining,
-  ideographs,
-  letters,
-  nonspacing,
-  nonspacingStarters,
-  numbers,
-  punctuation,
-  removed,
-  undecomposed,
-} from "./rust-unicode.ts";
+import unicode from "./rust-unicode.json" with { type: "json" };
 
 /** A set of code points. */
 export interface CodePointSet {
@@ -23,19 +12,28 @@ export interface CodePointSet {
  * Node.js.
  */
 export const classes = {
-  removed: codePointSet(removed),
-  punctuation: codePointSet(punctuation),
-  ideographs: codePointSet(ideographs),
-  nonspacing: codePointSet(nonspacing),
-  nonspacingStarters: codePointSet(nonspacingStarters),
-  undecomposed: codePointSet(undecomposed),
-  apart: codePointSet(apart),
-  letters: codePointSet(letters),
-  numbers: codePointSet(numbers),
+  /** Characters that cleaning removes: control and format characters, private use, NUL and U+FFFD. */
+  removed: codePointSet(unicode.sets.removed),
+  /** Punctuation: ASCII symbols, and the punctuation of Unicode 8. */
+  punctuation: codePointSet(unicode.sets.punctuation),
+  /** Blocks of CJK ideographs. */
+  ideographs: codePointSet(unicode.sets.ideographs),
+  /** Nonspacing marks (Unicode category Mn). */
+  nonspacing: codePointSet(unicode.sets.nonspacing),
+  /** Nonspacing marks with combining class 0. */
+  nonspacingStarters: codePointSet(unicode.sets.nonspacingStarters),
+  /** Characters that JavaScript decomposes and the Rust tokenizers do not, because their Unicode version is older. */
+  undecomposed: codePointSet(unicode.sets.undecomposed),
+  /** Characters that JavaScript reorders, decomposes or composes and the Rust tokenizers do not. */
+  apart: codePointSet(unicode.sets.apart),
+  /** Letters (Unicode category L). */
+  letters: codePointSet(unicode.sets.letters),
+  /** Numbers (Unicode category N). */
+  numbers: codePointSet(unicode.sets.numbers),
 } as const;
 
 const combiningClasses = codePointNumbers(
-  Object.entries(combining).map(([combiningClass, ranges]) => [Number(combiningClass), ranges]),
+  Object.entries(unicode.combining).map(([combiningClass, ranges]) => [Number(combiningClass), ranges]),
 );
 
 /** Returns the canonical combining class of a character that does not decompose. */
@@ -67,11 +65,8 @@ export const pagesWithBorders = (lists: readonly string[]): ReadonlySet<number> 
   pagesWith(lists.flatMap(rangesIn).flatMap(({ first, last }) => [first, last + 1]));
 
 function rangesIn(ranges: string): { first: number; last: number }[] {
-  return ranges
-    .trim()
-    .split(/\s+/)
-    .map((range) => {
-      const [first, last = first] = range.split("-").map((digits) => Number.parseInt(digits, 16)) as [number, number?];
-      return { first, last };
-    });
+  return ranges.split(" ").map((range) => {
+    const [first, last = first] = range.split("-").map((digits) => Number.parseInt(digits, 16)) as [number, number?];
+    return { first, last };
+  });
 }

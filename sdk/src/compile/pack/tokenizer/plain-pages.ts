@@ -1,9 +1,8 @@
 import { pagesWithBorders } from "./code-point-classes.ts";
 import { pageText } from "./code-point-pages.ts";
-import * as unicode from "./rust-unicode.ts";
+import unicode from "./rust-unicode.json" with { type: "json" };
 
-const { combining, ...sets } = unicode;
-const mixedPages = pagesWithBorders([...Object.values(sets), ...Object.values(combining)]);
+const mixedPages = pagesWithBorders([...Object.values(unicode.sets), ...Object.values(unicode.combining)]);
 const WHITE_SPACE = /\p{White_Space}/u;
 
 /** Pages are the same for all tokenizers, so a process that packs several of them checks each page once. */

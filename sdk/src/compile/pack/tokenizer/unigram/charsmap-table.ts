@@ -3,15 +3,18 @@ import { CLASS_BITS, graphemeClasses } from "../../../../runtime/tokenizer/packe
 import { codePointNumbers, pagesWithBorders } from "../code-point-classes.ts";
 import { codePointPages, numberOfKey, pagesWith } from "../code-point-pages.ts";
 import type { CharsmapEntries } from "./read-charsmap.ts";
-import { graphemes } from "./rust-graphemes.ts";
+import graphemes from "./rust-graphemes.json" with { type: "json" };
 
 /** Grapheme class of each code point; 0 is `OTHER`. */
 const classOf = codePointNumbers(
-  Object.entries(graphemes).map(([name, ranges]) => [graphemeClasses[name as keyof typeof graphemes], ranges]),
+  Object.entries(graphemes.classes).map(([name, ranges]) => [
+    graphemeClasses[name as keyof typeof graphemes.classes],
+    ranges,
+  ]),
 );
 
 /** First code points of the pages whose characters have several grapheme classes. */
-const mixedPages = pagesWithBorders(Object.values(graphemes));
+const mixedPages = pagesWithBorders(Object.values(graphemes.classes));
 
 /** Builds the arrays of `runtime/tokenizer/packed/unigram/charsmap.ts`. */
 export function charsmapTable(entries: CharsmapEntries): Charsmap {
