@@ -7,7 +7,7 @@ import { openProject } from "#sdk/cli/dev/project.ts";
 import { type Stack, startStack } from "#sdk/cli/dev/stack.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { bertEdge } from "../fixtures/bert-edge-command.ts";
-import { preparedDefault } from "../fixtures/prepared-default.ts";
+import { preparedDefault } from "../fixtures/prepared.ts";
 
 /** `bert-edge check` as users run it, against the edge in workerd and the region in Node. */
 describe("bert-edge check", () => {

@@ -10,7 +10,7 @@ import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { fsStore } from "#sdk/storage/fs.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import project from "../../package.json" with { type: "json" };
-import { preparedDefault } from "../fixtures/prepared-default.ts";
+import { preparedDefault } from "../fixtures/prepared.ts";
 import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 import { cleanEnv } from "./clean-env.ts";
 import { type Image, replayDockerfile } from "./dockerfile.ts";

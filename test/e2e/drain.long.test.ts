@@ -10,7 +10,7 @@ import { freePort } from "#sdk/cli/dev/process.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { fsStore } from "#sdk/storage/fs.ts";
 import { publish } from "#sdk/storage/publish.ts";
-import { preparedDefault } from "../fixtures/prepared-default.ts";
+import { preparedDefault } from "../fixtures/prepared.ts";
 import { startPost } from "../fixtures/start-post.ts";
 
 /** Enough texts that the request still runs when SIGTERM arrives. */

@@ -21,7 +21,7 @@ import { publish } from "#sdk/storage/publish.ts";
 import { errorLog } from "../fixtures/error-log.ts";
 import { openAiServer, teiServer, workersAi } from "../fixtures/foreign-servers.ts";
 import { fusedGraph } from "../fixtures/fused-graph.ts";
-import { defaultModel, preparedDefault } from "../fixtures/prepared-default.ts";
+import { defaultModel, preparedDefault } from "../fixtures/prepared.ts";
 import { waitFor } from "../fixtures/wait-for.ts";
 
 const log = errorLog();

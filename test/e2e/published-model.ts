@@ -3,7 +3,7 @@ import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { s3Publisher } from "#sdk/storage/s3-publisher.ts";
 import { type ObjectStorage, startObjectStorage } from "../fixtures/object-storage.ts";
-import { preparedDefault } from "../fixtures/prepared-default.ts";
+import { preparedDefault } from "../fixtures/prepared.ts";
 
 /**
  * Tolerance for the length of a normalized vector: each float32 value has a relative rounding error of 2^-24 (6e-8).

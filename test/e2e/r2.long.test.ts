@@ -5,7 +5,7 @@ import { BertEdge, UnavailableError } from "#sdk/client/index.ts";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { bertEdge } from "../fixtures/bert-edge-command.ts";
-import { preparedDefault } from "../fixtures/prepared-default.ts";
+import { preparedDefault } from "../fixtures/prepared.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
 import { type RunningWrangler, type UserProject, userProject, wranglerDev } from "./project.ts";
 

@@ -6,7 +6,7 @@ import { loadModel } from "#sdk/local/load-model.ts";
 import { ortNodeEngine } from "#sdk/runtime/engine/ort-node/index.ts";
 import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { readGolden } from "../fixtures/golden.ts";
-import { defaultModel, preparedDefault } from "../fixtures/prepared-default.ts";
+import { defaultModel, preparedDefault } from "../fixtures/prepared.ts";
 import { tinyBert } from "../fixtures/tiny-bert.ts";
 
 /** Lowest cosine of half precision with float32: `FP16_LIMIT` in compile/accuracy/limits.ts. */

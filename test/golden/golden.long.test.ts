@@ -18,7 +18,7 @@ import { loadTokenizer } from "#sdk/runtime/tokenizer/load-tokenizer.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { fusedGraph } from "../fixtures/fused-graph.ts";
 import { type GoldenCase, readGolden } from "../fixtures/golden.ts";
-import { defaultModel, preparedDefault } from "../fixtures/prepared-default.ts";
+import { defaultModel, preparedDefault } from "../fixtures/prepared.ts";
 import { describeShared } from "../fixtures/shared.ts";
 
 /**

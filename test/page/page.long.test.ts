@@ -9,7 +9,7 @@ import { type Stack, startStack } from "#sdk/cli/dev/stack.ts";
 import { BertEdge } from "#sdk/client/index.ts";
 import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
-import { preparedDefault } from "../fixtures/prepared-default.ts";
+import { preparedDefault } from "../fixtures/prepared.ts";
 import { seriousFaults } from "./accessibility.ts";
 import { isSkipped, launch, newestRequest, openPage } from "./in-chromium.ts";
 

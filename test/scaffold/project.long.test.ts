@@ -7,7 +7,7 @@ import { cleanEnv } from "../e2e/clean-env.ts";
 import { replayDockerfile } from "../e2e/dockerfile.ts";
 import { publishedModel } from "../e2e/published-model.ts";
 import { regionEnv, startImage } from "../e2e/running-image.ts";
-import { preparedDefault } from "../fixtures/prepared-default.ts";
+import { preparedDefault } from "../fixtures/prepared.ts";
 import { buildScaffolder, linkPackages } from "./scaffolder.ts";
 import { runIn } from "./terminal.ts";
 

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
@@ -6,10 +7,13 @@ import { contentKey, folderKey } from "./content-key.ts";
 /** The compiled package, or its sources if those run. */
 const CODE = join(import.meta.dirname, "../..");
 
+/** Folders with all code that `prepare` runs. A change elsewhere, as in the client, leaves kept results valid. */
+export const codeFolders = ["artifact", "compile", "kernels", "local", "runtime", "storage"] as const;
+
 let known: Promise<string> | undefined;
 
 /**
- * Hashes what determines results besides a stage's input: the code of this package, the version of onnxruntime, and the
+ * Hashes what determines results besides a stage's input: the code that `prepare` runs, the version of onnxruntime, and the
  * CPU, whose instructions decide how kernels round.
  */
 export function codeKey(): Promise<string> {
@@ -19,5 +23,8 @@ export function codeKey(): Promise<string> {
 
 async function compute(): Promise<string> {
   const { env } = await onnxruntimeNode();
-  return contentKey("code", await folderKey(CODE), env.versions, process.arch, cpus()[0]?.model ?? "");
+  // Sources have no kernels beside them, but tests.
+  const folders = codeFolders.map((name) => join(CODE, name)).filter((folder) => existsSync(folder));
+  const code = await Promise.all(folders.map((folder) => folderKey(folder, (path) => !path.endsWith(".test.ts"))));
+  return contentKey("code", code, env.versions, process.arch, cpus()[0]?.model ?? "");
 }

@@ -14,12 +14,12 @@ export const contentKey = (kind: string, ...parts: readonly unknown[]): string =
     .update(JSON.stringify([MANIFEST_FORMAT, kind, ...parts]))
     .digest("hex");
 
-/** Hashes the files below a folder: their paths and their bytes. */
-export async function folderKey(folder: string): Promise<string> {
+/** Hashes the files below a folder: their paths and their bytes. `counts` chooses among the paths. */
+export async function folderKey(folder: string, counts: (path: string) => boolean = () => true): Promise<string> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
   const hash = createHash("sha256");
-  for (const path of paths.toSorted()) {
+  for (const path of paths.filter(counts).toSorted()) {
     const file = createHash("sha256");
     for await (const chunk of createReadStream(path)) file.update(chunk as Buffer);
     hash.update(JSON.stringify([relative(folder, path), file.digest("hex")]));
