@@ -1,17 +1,16 @@
-import { globSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { closureOf, testFiles } from "./test/structure/test-closure.ts";
 
 const TESTS = ["sdk/{src,build}/**", "create-bert-edge/src/**", "test/**", "bench/**", "release/**"].map(
   (folder) => `${folder}/*.test.ts`,
 );
 /** Tests that start processes, prepare models or compute for seconds: `npm run test:all`. */
 const LONG = ["**/*.long.test.ts"];
-/** Test files whose random tests have a larger budget in `npm run test:all`. */
-const withBudget = globSync(TESTS, { cwd: import.meta.dirname, exclude: LONG }).filter((path) =>
-  /"[^"]*\/runs\.ts"/.test(readFileSync(join(import.meta.dirname, path), "utf8")),
-);
+/** Test files with random tests whose budget is larger in `npm run test:all`. */
+const root = import.meta.dirname;
+const withBudget = testFiles(root).filter((test) => closureOf(root, test).own.includes("test/fixtures/runs.ts"));
 
 export default defineConfig({
   resolve: {
@@ -31,6 +30,7 @@ export default defineConfig({
       XDG_CACHE_HOME: join(tmpdir(), "bert-edge-test-cache"),
     },
     globalSetup: ["test/run-folder.ts"],
+    setupFiles: ["test/seed-properties.ts"],
     // All files run in two processes: one for each file would take much longer. So tests restore whatever they replace.
     isolate: false,
     testTimeout: 60_000,

@@ -3,11 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CheckReport } from "#sdk/cli/check/check-deployment.ts";
-import { openProject } from "#sdk/cli/dev/project.ts";
-import { type Stack, startStack } from "#sdk/cli/dev/stack.ts";
-import { openFolder } from "#sdk/storage/folder-artifact.ts";
+import type { Stack } from "#sdk/cli/dev/stack.ts";
 import { bertEdge } from "../fixtures/bert-edge-command.ts";
 import { preparedDefault } from "../fixtures/prepared.ts";
+import { startDefaultStack } from "./default-stack.ts";
 
 /** `bert-edge check` as users run it, against the edge in workerd and the region in Node. */
 describe("bert-edge check", () => {
@@ -17,13 +16,8 @@ describe("bert-edge check", () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "bert-edge-check-"));
-    artifact = join(folder, "artifact");
-    await cp(await preparedDefault(), artifact, { recursive: true });
-    stack = await startStack({
-      project: openProject(process.cwd()),
-      artifact: await openFolder(artifact),
-      state: join(folder, "state"),
-    });
+    artifact = await preparedDefault();
+    stack = await startDefaultStack();
   });
   afterAll(async () => {
     await stack?.stop();

@@ -1,15 +1,10 @@
-import { cp, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openProject } from "#sdk/cli/dev/project.ts";
-import { type Stack, startStack } from "#sdk/cli/dev/stack.ts";
+import type { Stack } from "#sdk/cli/dev/stack.ts";
 import { BertEdge } from "#sdk/client/index.ts";
 import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
-import { openFolder } from "#sdk/storage/folder-artifact.ts";
-import { preparedDefault } from "../fixtures/prepared.ts";
+import { startDefaultStack } from "../e2e/default-stack.ts";
 import { seriousFaults } from "./accessibility.ts";
 import { isSkipped, launch, newestRequest, openPage } from "./in-chromium.ts";
 
@@ -24,28 +19,16 @@ const FOCUSED = `(({ id, tagName, textContent }) => id || (tagName === "BODY" ? 
 
 /** The page of the real stack: edge in workerd, region in Node, the default model. */
 describe.skipIf(isSkipped)("the page at /, in Chromium", () => {
-  let folder: string;
   let stack: Stack;
   let chrome: Browser;
   let withKey: string;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "bert-edge-page-"));
-    const artifact = join(folder, "artifact");
-    await cp(await preparedDefault(), artifact, { recursive: true });
-    [stack, chrome] = await Promise.all([
-      startStack({
-        project: openProject(process.cwd()),
-        artifact: await openFolder(artifact),
-        state: join(folder, "state"),
-      }),
-      launch(),
-    ]);
+    [stack, chrome] = await Promise.all([startDefaultStack(), launch()]);
     withKey = `${stack.edge.url}/#key=${stack.edge.key}`;
   });
   afterAll(async () => {
     await chrome?.close();
     await stack?.stop();
-    await rm(folder, { recursive: true, force: true });
   });
 
   it("compares texts, with the cosine of the edge's vectors", async () => {

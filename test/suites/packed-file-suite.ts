@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
 import type { Tokenizer } from "#sdk/runtime/tokenizer/tokenizer.ts";
 import { refusal } from "../fixtures/refusal.ts";
+import { runs } from "../fixtures/runs.ts";
 import { seeded } from "../fixtures/seeded.ts";
 
 interface Damage {
@@ -26,7 +27,7 @@ export function testDamage(
       fc.property(fc.nat(file.length - 1), (length) => {
         expect(refusal(() => createPackedTokenizer(file.slice(0, length), vocabulary))).toBe("tokenizer_invalid");
       }),
-      seeded(300),
+      seeded(runs(60, 300)),
     );
   });
 
@@ -45,7 +46,7 @@ export function testDamage(
         });
         outcomes[outcome as keyof typeof outcomes]++;
       }),
-      seeded(1000),
+      seeded(runs(200, 1000)),
     );
     expect(outcomes.tokenizer_invalid).toBeGreaterThan(100);
     expect(outcomes.accepted).toBeGreaterThan(100);

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { longestFirst } from "#sdk/runtime/tokenizer/longest-first.ts";
 import type { Tokenizer } from "#sdk/runtime/tokenizer/tokenizer.ts";
 import { readGolden } from "../fixtures/golden.ts";
+import { runs } from "../fixtures/runs.ts";
 import { seeded } from "../fixtures/seeded.ts";
 
 const model = (file: string) =>
@@ -69,7 +70,7 @@ function tests(open: (json: object, config: object) => Tokenizer): void {
         expect(idsOf(text, maxTokens)).toEqual(expected);
         expect(tokenizer.encode(text, maxTokens).tokens > maxTokens).toBe(whole.length > maxTokens);
       }),
-      seeded(60),
+      seeded(runs(20, 60)),
     );
   });
 
@@ -120,7 +121,7 @@ function tests(open: (json: object, config: object) => Tokenizer): void {
         if (keptA.length < a.length) expect(keptA.length).toBeGreaterThanOrEqual(keptB.length - 1);
         if (keptB.length < b.length) expect(keptB.length).toBeGreaterThanOrEqual(keptA.length - 1);
       }),
-      seeded(300),
+      seeded(runs(75, 300)),
     );
   });
 
@@ -153,7 +154,7 @@ function tests(open: (json: object, config: object) => Tokenizer): void {
           }
         },
       ),
-      seeded(300),
+      seeded(runs(75, 300)),
     );
   });
 
@@ -201,7 +202,7 @@ function tests(open: (json: object, config: object) => Tokenizer): void {
         expect([ids[0], ids.at(-1)]).toEqual([CLS, SEP]);
         expect(ids.every((id) => id >= 0 && id < VOCABULARY)).toBe(true);
       }),
-      seeded(500),
+      seeded(runs(125, 500)),
     );
   });
 
@@ -212,7 +213,7 @@ function tests(open: (json: object, config: object) => Tokenizer): void {
         const cut = idsOf(text, maxTokens);
         expect(cut.slice(0, -1)).toEqual(whole.slice(0, cut.length - 1));
       }),
-      seeded(200),
+      seeded(runs(50, 200)),
     );
   });
 
@@ -223,7 +224,7 @@ function tests(open: (json: object, config: object) => Tokenizer): void {
         tokenizer.encode(other, 40);
         expect(idsOf(text, 40)).toEqual(before);
       }),
-      seeded(200),
+      seeded(runs(50, 200)),
     );
   });
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
+import { runs } from "#test/fixtures/runs.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { backgroundWork, fakeEngine, latch, publishTiny } from "#test/fixtures/tiny-model.ts";
 import { memoryStore } from "../storage/memory.ts";
@@ -156,11 +157,12 @@ describe("a pool of models", () => {
     expect(loaded()).toBe(4);
   });
 
-  it("answers 300 requests across three models, never exceeds the limit, and loses nothing", async () => {
+  it("answers requests across three models, never exceeds the limit, and loses nothing", async () => {
     const { use, engine, peak, models } = await setUp();
     const random = randomNumbers(1);
+    const rounds = runs(25, 100);
     let answered = 0;
-    for (let round = 0; round < 100; round++) {
+    for (let round = 0; round < rounds; round++) {
       const names = Array.from({ length: 3 }, () => NAMES[Math.floor(random() * 3)] as string);
       await Promise.all(
         names.map((name) =>
@@ -171,8 +173,8 @@ describe("a pool of models", () => {
         ),
       );
     }
-    expect(answered).toBe(300);
-    expect(engine.sessions.length).toBeGreaterThan(50);
+    expect(answered).toBe(3 * rounds);
+    expect(engine.sessions.length).toBeGreaterThan(rounds / 2);
     expect(peak()).toBeLessThanOrEqual(LIMIT);
     expect(models.bytes()).toBeLessThanOrEqual(LIMIT);
   });

@@ -1,6 +1,7 @@
 import { appendFile, readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
+import { runs } from "#test/fixtures/runs.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
@@ -96,7 +97,7 @@ describe("runBatch", () => {
     await run();
     const whole = await results();
     const random = randomNumbers(7);
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < runs(2, 5); round++) {
       out = join(folder, `killed-${round}.jsonl`);
       let kills = 0;
       for (let isDone = false; !isDone; ) {

@@ -1,6 +1,4 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import * as ort from "onnxruntime-node";
 import { describe, expect, it } from "vitest";
 import {
   type ClassifierCase,
@@ -11,65 +9,20 @@ import {
   tokenHeadCases,
   writeClassifier,
 } from "#test/fixtures/classifier-case.ts";
-import { describeShared } from "#test/fixtures/shared.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import { runGraph } from "#test/oracles/run-graph.ts";
-import type { Tensors } from "#test/oracles/run-model.ts";
-import { createJsonTokenizer } from "../../runtime/tokenizer/json-tokenizer.ts";
-import { readLabelled } from "../accuracy/tasks/read-labelled.ts";
-import { scoreClassification } from "../accuracy/tasks/score-classification.ts";
-import { fuseGraph } from "../fusions/fuse-graph.ts";
-import { unfusedParts } from "../fusions/unfused-parts.ts";
-import { copyGraph } from "../graph/copy-graph.ts";
+import { fusedOf, largestDifference, logitsOf } from "#test/oracles/logits.ts";
 import { symbolicDim } from "../graph/dim.ts";
-import type { Graph } from "../graph/graph.ts";
 import { families } from "./families/index.ts";
 import { headGraph } from "./head-graph.ts";
 import { type HeadedModel, readHeadedModel } from "./headed-model.ts";
-import { readTokenizer } from "./model-folder.ts";
 
 /**
  * Maximum difference from transformers' logits. transformers adds float32 numbers in another order than our graph, and
  * the case files store six decimals. Measured: at most 1.5e-6.
  */
 const FLOAT32_ROUNDING = 1e-5;
-/** Maximum difference of a real model's logits. golden.json stores five decimals. Measured: at most 7.0e-6. */
-const GOLDEN_ROUNDING = 2e-5;
 /** Minimum change of a logit when a config.json key of the head changes. Measured: at least 0.18. */
 const VISIBLE = 0.01;
-
-type Rows = readonly (readonly number[])[];
-
-/**
- * For each batch of token ids, returns the logits of all its texts in one flat list.
- *
- * @param padding token id that gets the attention mask 0
- */
-async function logitsOf(graph: Graph, batches: readonly Rows[], padding?: number): Promise<number[][]> {
-  const feeds = batches.map((ids): Tensors => {
-    const input = (value: (id: number) => number) =>
-      new ort.Tensor(
-        "int64",
-        BigInt64Array.from(ids.flat(), (id) => BigInt(value(id))),
-        [ids.length, ids[0]?.length ?? 0],
-      );
-    const all: Tensors = {
-      input_ids: input((id) => id),
-      attention_mask: input((id) => Number(id !== padding)),
-      token_type_ids: input(() => 0),
-    };
-    return Object.fromEntries(graph.inputs.map(({ name }) => [name, all[name] as ort.Tensor]));
-  });
-  return (await runGraph(graph, feeds)).map((outputs) => [...((outputs["logits"] as ort.Tensor).data as Float32Array)]);
-}
-
-const largestDifference = (a: readonly number[], b: readonly number[]) =>
-  a.length === b.length ? Math.max(...a.map((value, i) => Math.abs(value - (b[i] as number)))) : Number.NaN;
-
-async function fusedOf(graph: Graph) {
-  const fused = copyGraph(graph);
-  return { fused, reasons: unfusedParts(fused, await fuseGraph(fused)) };
-}
 
 async function classifierOf(stored: ClassifierCase, keys: object = {}): Promise<HeadedModel> {
   const folder = join(await temporaryFolder(), "model");
@@ -163,45 +116,5 @@ describe("the graph of a head that computes logits for each token", () => {
       );
       expect(largestDifference(found, shown.flat(2))).toBeLessThan(FLOAT32_ROUNDING);
     }
-  });
-});
-
-describeShared("models/bert-edge-mini-sst2", "bert-edge-mini-sst2", (folder) => {
-  const load = async () => {
-    const classifier = await readHeadedModel(folder, "sequence-classification");
-    const { labels } = classifier;
-    const graph = headGraph(classifier);
-    const tokenizer = await readTokenizer(folder);
-    const { encode } = createJsonTokenizer(tokenizer.json, tokenizer.config);
-    const encoded = (text: string): Rows => [[...encode(text, classifier.config.maxPositions).ids]];
-    return { graph, labels, encoded, ...(await fusedOf(graph)) };
-  };
-
-  it("computes transformers' logits", async () => {
-    const { graph, fused, encoded, reasons } = await load();
-    expect(reasons).toEqual([]);
-    const { cases } = JSON.parse(await readFile(join(folder, "golden.json"), "utf8")) as {
-      cases: { text: string; logits: number[] }[];
-    };
-    expect(cases).toHaveLength(80);
-    for (const written of [graph, fused]) {
-      const logits = await logitsOf(
-        written,
-        cases.map(({ text }) => encoded(text)),
-      );
-      const worst = Math.max(...cases.map((golden, i) => largestDifference(logits[i] ?? [], golden.logits)));
-      expect(worst).toBeLessThan(GOLDEN_ROUNDING);
-    }
-  });
-
-  describeShared("data/sst2", "on SST-2", (data) => {
-    it("has the accuracy that transformers measured on the dev set, 770 of 872", async () => {
-      const { fused, labels, encoded } = await load();
-      expect(labels).toEqual(["NEGATIVE", "POSITIVE"]);
-      const classify = async (texts: readonly string[]) =>
-        (await logitsOf(fused, texts.map(encoded))).map((logits) => Float32Array.from(logits));
-      const texts = await readLabelled(join(data, "dev.tsv"), labels);
-      expect(await scoreClassification(texts, classify)).toBeCloseTo((100 * 770) / 872, 10);
-    });
   });
 });

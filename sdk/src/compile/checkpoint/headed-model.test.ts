@@ -10,6 +10,7 @@ import {
   writeClassifier,
 } from "#test/fixtures/classifier-case.ts";
 import { refusalOf } from "#test/fixtures/refusal.ts";
+import { runs } from "#test/fixtures/runs.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { headGraph } from "./head-graph.ts";
@@ -117,7 +118,7 @@ describe("readHeadedModel", () => {
         await writeFile(join(folder, "config.json"), text);
         codes.add(await refusalOf(readHeadedModel(folder, "sequence-classification").then(headGraph)));
       }),
-      seeded(300),
+      seeded(runs(80, 300)),
     );
     expect([...codes].sort()).toEqual(["accepted", "checkpoint_invalid", "checkpoint_unsupported"]);
   });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { refusalOf } from "#test/fixtures/refusal.ts";
+import { runs } from "#test/fixtures/runs.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { readModules } from "./sentence-transformers.ts";
@@ -186,7 +187,7 @@ describe("readModules", () => {
           await refusalOf(readModules(folder)),
         );
       }),
-      seeded(150),
+      seeded(runs(40, 150)),
     );
   });
 });

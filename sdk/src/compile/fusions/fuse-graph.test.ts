@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { runs } from "#test/fixtures/runs.ts";
 import { Sketch } from "#test/fixtures/sketch.ts";
 import type { Value } from "../graph/node.ts";
 import { verifyGraph } from "../graph/verify-graph.ts";
@@ -6,7 +7,7 @@ import { fuseGraph } from "./fuse-graph.ts";
 
 const WIDTH = 8;
 /** Number of nodes in a chain: too many for recursion, and for a quadratic search. */
-const LONG = 3000;
+const LONG = runs(1_000, 3_000);
 /** Time limit that is generous for a busy machine. An exponential search would take hours. */
 const TIMEOUT_MS = 30_000;
 

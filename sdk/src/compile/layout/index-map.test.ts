@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "#test/fixtures/runs.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { Sketch } from "#test/fixtures/sketch.ts";
 import { runGraph } from "#test/oracles/run-graph.ts";
@@ -120,7 +121,7 @@ describe("indexMap", () => {
         const expected = Array.from((moved?.data ?? []) as Float32Array);
         expect(Array.from(map?.index ?? [], (index) => index * (map?.scale ?? 0))).toEqual(expected);
       }),
-      seeded(300),
+      seeded(runs(80, 300)),
     );
   });
 

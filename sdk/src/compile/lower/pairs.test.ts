@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { caseOf, writeClassifier } from "#test/fixtures/classifier-case.ts";
 import { fusedGraph } from "#test/fixtures/fused-graph.ts";
+import { runs } from "#test/fixtures/runs.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { tinyBert } from "#test/fixtures/tiny-bert.ts";
@@ -68,7 +69,7 @@ function roberta(types: number): Encoder {
 function drawPairs(maxTokens: number, vocabulary: number): TokenPair[] {
   const random = randomNumbers(3);
   const below = (end: number) => Math.floor(end * random());
-  return [1, 2, 3, maxTokens - 1, maxTokens, ...Array.from({ length: 8 }, () => 1 + below(maxTokens))].map(
+  return [1, 2, 3, maxTokens - 1, maxTokens, ...Array.from({ length: runs(1, 8) }, () => 1 + below(maxTokens))].map(
     (length) => ({
       ids: Int32Array.from({ length }, () => (random() < 0.1 ? PADDING : below(vocabulary))),
       secondFrom: below(length + 1),

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { refusal } from "#test/fixtures/refusal.ts";
+import { runs } from "#test/fixtures/runs.ts";
 import { randomNumbers, seeded } from "#test/fixtures/seeded.ts";
 import { describeShared } from "#test/fixtures/shared.ts";
 import { tinyBert } from "#test/fixtures/tiny-bert.ts";
@@ -103,7 +104,7 @@ describe("decodeModel and encodeModel", () => {
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         expect(["accepted", "onnx_invalid"]).toContain(survives(new Uint8Array(bytes)));
       }),
-      seeded(2_000),
+      seeded(runs(400, 2_000)),
     );
   });
 

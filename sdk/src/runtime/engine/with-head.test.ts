@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "#test/fixtures/runs.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
 import { sentenceVector } from "../tasks/sentence-vector.ts";
 import { ofSimilarLength, oneByOne, PADDED_TOKENS, together } from "./batching.ts";
 import type { TokenIds, TokenSequence } from "./engine.ts";
@@ -37,7 +39,7 @@ describe.each([
         expect(await run(texts)).toEqual(texts.map(hiddenStatesOf));
         expect(await run(texts, HEAD)).toEqual(texts.map((ids) => sentenceVector(hiddenStatesOf(ids), WIDTH, HEAD)));
       }),
-      { numRuns: 20 },
+      seeded(runs(5, 20)),
     );
   });
 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type FakeJobs, fakeJobs } from "#test/fixtures/fake-jobs.ts";
+import { runs } from "#test/fixtures/runs.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { fakeEngine, publishTiny, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
 import type { WritableStore } from "../../storage/store.ts";
@@ -107,8 +108,9 @@ describe("a job", () => {
   it("is the same after kills at random points, whether or not the queue keeps its messages", async () => {
     const whole = await wholeJob();
     const random = randomNumbers(3);
+    const rounds = runs(3, 12);
     let kills = 0;
-    for (let round = 0; round < 12; round++) {
+    for (let round = 0; round < rounds; round++) {
       jobs = fakeJobs({ "jobs/a/input.jsonl": INPUT });
       for (let isComplete = false; !isComplete; ) {
         app = edge();
@@ -123,7 +125,7 @@ describe("a job", () => {
       expect(await content("results")).toBe(whole.results);
       expect(await content("rejected")).toBe(whole.rejected);
     }
-    expect(kills).toBeGreaterThan(12);
+    expect(kills).toBeGreaterThan(rounds);
   });
 
   it("is not changed by messages that are delivered twice, or by a second start", async () => {

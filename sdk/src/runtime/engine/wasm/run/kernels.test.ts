@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
+import { runs } from "#test/fixtures/runs.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { quantizeRows } from "#test/oracles/reference/quantize-rows.ts";
 import { attentionInt8 } from "#test/suites/kernels/attention.ts";
@@ -14,7 +15,7 @@ import { I8 } from "../constants/operand-ranges.ts";
 import { instantiate } from "./kernels.ts";
 
 const MEMORY = 2 ** 20;
-const RUNS = 100;
+const RUNS = runs(25, 100);
 
 const names = Object.keys(kernelTable) as KernelName[];
 /** Guard bytes around the operands. As float32 numbers, they are NaN, nearly the maximum, or zero. */

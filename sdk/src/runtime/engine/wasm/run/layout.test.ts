@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { checkedProgram, PROGRAM_VOCABULARY, randomProgram, TENSORS } from "#test/fixtures/random-program/index.ts";
+import { runs } from "#test/fixtures/runs.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { openKernels } from "#test/suites/kernels/builds.ts";
 import { commonDrawing } from "#test/suites/kernels/drawing.ts";
@@ -82,6 +83,7 @@ describe("layoutOf", () => {
   }
 
   it("gives the same result as a layout without shared memory, run step by step", () => {
+    const count = runs(80, 400);
     let shared = 0;
     let blocks = 0;
     fc.assert(
@@ -99,9 +101,9 @@ describe("layoutOf", () => {
         if (new Set(layout.offsets).size < layout.offsets.length) shared++;
         if (tokens - room > BLOCK && layout.isWhole.includes(false)) blocks++;
       }),
-      seeded(400),
+      seeded(count),
     );
-    expect(Math.min(shared, blocks)).toBeGreaterThan(50);
+    expect(Math.min(shared, blocks)).toBeGreaterThan(count / 8);
   });
 
   it("reuses the memory of values that attention has read", () => {
