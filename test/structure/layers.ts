@@ -9,6 +9,14 @@ export const layers: readonly string[] = [
   "local",
   "serve/contract",
   "bulk",
+  "serve/queue",
+  "serve/routing",
+  "serve/region",
+  "serve/keys",
+  "serve/bulk",
+  "serve/middleware",
+  "serve/routes",
+  "serve/openapi",
   "serve",
   "client",
   "compile/files",
@@ -35,6 +43,12 @@ export const layers: readonly string[] = [
   "",
   "cli",
 ];
+
+/**
+ * The room whose own files stand between its inner rooms. For an inner room, such a file is as high as the highest room that it
+ * imports, itself or through other such files.
+ */
+export const stairs = "serve";
 
 /** Rooms that may import only from the listed rooms, not from all lower rooms. */
 export const narrower: Readonly<Record<string, readonly string[]>> = {

@@ -79,6 +79,31 @@ describe("the checks find", () => {
     expect(backwardImports([file("compile/index.ts", 'export { x } from "../serve/app.ts";')])).toHaveLength(1);
   });
 
+  it("an import of a higher room of the server", () => {
+    const files = [file("serve/middleware/api-key.ts", 'import { x } from "../routes/respond.ts";')];
+    expect(backwardImports(files)).toEqual([
+      "serve/middleware/api-key.ts imports serve/routes/respond.ts: serve/middleware must not import serve/routes",
+    ]);
+  });
+
+  it("an import that leads to a higher room of the server through files between the rooms", () => {
+    const files = [
+      file("serve/middleware/on-error.ts", 'import { x } from "../route-table.ts"; import { y } from "../refusal.ts";'),
+      file("serve/refusal.ts", 'import type { x } from "./contract/figures.ts";'),
+      file("serve/route-table.ts", 'import type { x } from "./deployment.ts";'),
+      file("serve/deployment.ts", 'import { x } from "./routes/answer.ts"; import type { y } from "./route-table.ts";'),
+      file("serve/routes/answer.ts", 'import { x } from "../refusal.ts";'),
+    ];
+    expect(backwardImports(files)).toEqual([
+      "serve/middleware/on-error.ts imports serve/route-table.ts: serve/middleware must not import serve/routes",
+    ]);
+  });
+
+  it("an import of any file of the server from below the server", () => {
+    const files = [file("runtime/model.ts", 'import { x } from "../serve/trace.ts";'), file("serve/trace.ts")];
+    expect(backwardImports(files)).toEqual(["runtime/model.ts imports serve/trace.ts: runtime must not import serve"]);
+  });
+
   it("a client that imports more than the contract", () => {
     const contract = file("client/a.ts", 'import type { X } from "../serve/contract/embed.ts";');
     const artifact = file("client/b.ts", 'import { X } from "../artifact/error.ts";');

@@ -1,5 +1,5 @@
 import type { SourceFile } from "./imports.ts";
-import { layers, narrower, nodeOnly, strangers, webStandard } from "./layers.ts";
+import { layers, narrower, nodeOnly, stairs, strangers, webStandard } from "./layers.ts";
 
 const isIn = (path: string, room: string) => room === "" || path.startsWith(`${room}/`);
 
@@ -9,13 +9,26 @@ export function roomOf(path: string): string {
   return rooms.reduce((longest, room) => (room.length > longest.length ? room : longest), "");
 }
 
-/** Lists the imports that `layers`, `narrower` or `strangers` forbid. */
+/** Lists the imports that `layers`, `stairs`, `narrower` or `strangers` forbid. */
 export function backwardImports(files: readonly SourceFile[]): string[] {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  /** Returns the room of a file, or the rooms that a file of `stairs` leads to. */
+  const roomsBehind = (path: string, seen = new Set<string>()): string[] => {
+    if (roomOf(path) !== stairs) return [roomOf(path)];
+    if (seen.has(path)) return [];
+    seen.add(path);
+    return (byPath.get(path)?.imports ?? []).flatMap((next) => roomsBehind(next, seen));
+  };
   return eachImport(files, (from, to) => {
-    const [own, other] = [roomOf(from), roomOf(to)];
-    const isNarrow = own in narrower && own !== other && !narrower[own]?.includes(other);
+    const own = roomOf(from);
+    const others = isIn(from, stairs) && own !== stairs ? roomsBehind(to) : [roomOf(to)];
     const areStrangers = strangers.some(([room, apart]) => isIn(from, room) && isIn(to, apart));
-    if (layers.indexOf(other) <= layers.indexOf(own) && !isNarrow && !areStrangers) return undefined;
+    const isForbidden = (other: string) =>
+      areStrangers ||
+      layers.indexOf(other) > layers.indexOf(own) ||
+      (own in narrower && own !== other && !narrower[own]?.includes(other));
+    const other = others.find(isForbidden);
+    if (other === undefined) return undefined;
     return `${from} imports ${to}: ${own || "the root"} must not import ${other || "the root"}`;
   });
 }

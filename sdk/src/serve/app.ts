@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import { BertEdgeError } from "../artifact/error.ts";
+import { backgroundOf } from "./background.ts";
 import type { Deployment } from "./deployment.ts";
 import { type EmbeddingsApp, embeddingRoutes } from "./embedding-routes.ts";
 import { answerError } from "./middleware/on-error.ts";
@@ -13,7 +14,6 @@ import { infoRoute } from "./routes/info.ts";
 import { methodsOf } from "./routes/methods-of.ts";
 import { metrics } from "./routes/metrics.ts";
 import { listModels } from "./routes/models.ts";
-import { backgroundOf } from "./routes/respond.ts";
 import { withAndWithoutSlash } from "./routes/with-and-without-slash.ts";
 
 /** Makes the app of both tiers, with `/health` and `/ready`, and with `/info` and the embeddings routes behind an API key. */

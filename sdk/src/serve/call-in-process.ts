@@ -1,8 +1,8 @@
 import { embedCall } from "../runtime/tasks/embed-call.ts";
 import type { TaskCall } from "../runtime/tasks/task-call.ts";
+import { backgroundOf, type CallContext } from "./background.ts";
 import type { Tier } from "./contract/headers.ts";
 import type { Deployment } from "./deployment.ts";
-import { backgroundOf, type CallContext } from "./routes/respond.ts";
 import { startDeadline } from "./routing/deadline.ts";
 import { readPin } from "./routing/pin.ts";
 import type { AnswerDetails } from "./service.ts";

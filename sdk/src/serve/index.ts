@@ -45,6 +45,7 @@ export type {
 export type { VocabularyText } from "../runtime/tokenizer/vocabulary-text.ts";
 export type { Side, Truncation } from "../runtime/truncation.ts";
 export type { ObjectStore } from "../storage/store.ts";
+export type { Background, CallContext } from "./background.ts";
 export type { JobsBatch, JobsBucket, JobsObject, JobsPlace, JobsQueue } from "./bulk/bindings.ts";
 export type { ApiKey, CallDefaults, KeyLimits, KeyWithDefaults } from "./call-defaults.ts";
 export type {
@@ -93,9 +94,8 @@ export type {
   RegionTiming,
 } from "./region/region-tier.ts";
 export { createRegionApp, type RegionAppOptions } from "./region-app.ts";
-export type { CallContext } from "./routes/respond.ts";
 export type { ArrivalTime, Deadline } from "./routing/deadline.ts";
-export type { AnswerDetails, Background, CallTerms, Cost, TierAnswer } from "./service.ts";
+export type { AnswerDetails, CallTerms, Cost, TierAnswer } from "./service.ts";
 export type { RequestTrace } from "./trace.ts";
 export type { WarmUpShape } from "./warm-up.ts";
 export type { AnalyticsDataset } from "./write-request-line.ts";

@@ -7,8 +7,8 @@ import { type Model, releaseModel, startModel } from "../runtime/model.ts";
 import { type ReleasedAfterUse, releasedAfterUse } from "../runtime/released-after-use.ts";
 import { openPublished, readPointer } from "../storage/published-artifact.ts";
 import type { ObjectStore } from "../storage/store.ts";
+import type { Background } from "./background.ts";
 import { expectedBytes } from "./expected-bytes.ts";
-import type { Background } from "./service.ts";
 import { type WarmUpShape, warmUp } from "./warm-up.ts";
 
 export interface ModelHolderOptions {

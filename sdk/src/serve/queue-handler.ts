@@ -1,8 +1,8 @@
+import { backgroundOf, type CallContext } from "./background.ts";
 import type { JobsBatch } from "./bulk/bindings.ts";
 import { handleBatch } from "./bulk/handle-batch.ts";
 import type { Deployment } from "./deployment.ts";
 import { placeOf } from "./routes/jobs.ts";
-import { backgroundOf, type CallContext } from "./routes/respond.ts";
 
 /** Handles the messages that a Worker gets from the queue of jobs. */
 export type QueueHandler<Env> = (

@@ -1,6 +1,6 @@
 import type { Handler } from "hono";
 import type * as v from "valibot";
-import type { DialectName } from "./contract/errors.ts";
+import { type DialectName, dialectOf, type RoutePath } from "./contract/dialects.ts";
 import type { Deployment } from "./deployment.ts";
 import { answerRoute } from "./routes/answer.ts";
 import type { BodySchema } from "./routes/call.ts";
@@ -40,9 +40,9 @@ export interface TableRoute {
   handler<Env extends object>(deployment: Deployment<Env>): Handler<{ Bindings: Env }>;
 }
 
-const entry = <S extends BodySchema, R>(dialect: DialectName, path: string, route: TaskRoute<S, R>): TableRoute => ({
+const entry = <S extends BodySchema, R>(path: RoutePath, route: TaskRoute<S, R>): TableRoute => ({
   path,
-  dialect,
+  dialect: dialectOf(path),
   schema: route.schema,
   about: route.about,
   runsModel: true,
@@ -50,11 +50,11 @@ const entry = <S extends BodySchema, R>(dialect: DialectName, path: string, rout
 });
 
 const tokenizerEntry = <S extends v.GenericSchema, Item extends string | readonly number[]>(
-  path: string,
+  path: RoutePath,
   route: TokenizerRoute<S, Item>,
 ): TableRoute => ({
   path,
-  dialect: "tei",
+  dialect: dialectOf(path),
   schema: route.schema,
   about: route.about,
   runsModel: false,
@@ -63,47 +63,35 @@ const tokenizerEntry = <S extends v.GenericSchema, Item extends string | readonl
 
 /** Routes under `/v1` and `/v2`, for every app. */
 export const versionedRoutes: readonly TableRoute[] = [
-  entry("own", "/v1/answer", answerRoute),
-  entry("own", "/v1/classify", classifyRoute),
-  entry("own", "/v1/embed", embedRoute),
-  entry("own", "/v1/fill-mask", fillMaskRoute),
-  entry("own", "/v1/outputs", outputsRoute),
-  entry("own", "/v1/rerank", rerankRoute),
-  entry("own", "/v1/similarity", similarityRoute),
-  entry("own", "/v1/sparse", sparseRoute),
-  entry("own", "/v1/tag", tagRoute),
-  entry("own", "/v1/token-vectors", tokenVectorsRoute),
-  entry("own", "/v1/zero-shot", zeroShotRoute),
-  entry("openai", "/v1/embeddings", openAiEmbeddingsRoute),
-  entry("cohere", "/v2/embed", cohereEmbedRoute),
-  entry("cohere", "/v2/rerank", cohereRerankRoute),
+  entry("/v1/answer", answerRoute),
+  entry("/v1/classify", classifyRoute),
+  entry("/v1/embed", embedRoute),
+  entry("/v1/fill-mask", fillMaskRoute),
+  entry("/v1/outputs", outputsRoute),
+  entry("/v1/rerank", rerankRoute),
+  entry("/v1/similarity", similarityRoute),
+  entry("/v1/sparse", sparseRoute),
+  entry("/v1/tag", tagRoute),
+  entry("/v1/token-vectors", tokenVectorsRoute),
+  entry("/v1/zero-shot", zeroShotRoute),
+  entry("/v1/embeddings", openAiEmbeddingsRoute),
+  entry("/v2/embed", cohereEmbedRoute),
+  entry("/v2/rerank", cohereRerankRoute),
 ];
 
 /** Routes at the root, for deployments that are apps of their own. */
 export const rootRoutes: readonly TableRoute[] = [
-  entry("tei", "/embed", teiEmbedRoute),
-  entry("tei", "/embed_all", teiEmbedAllRoute),
-  entry("tei", "/embed_sparse", teiEmbedSparseRoute),
-  entry("tei", "/predict", teiPredictRoute),
-  entry("tei", "/rerank", teiRerankRoute),
-  entry("tei", "/similarity", teiSimilarityRoute),
+  entry("/embed", teiEmbedRoute),
+  entry("/embed_all", teiEmbedAllRoute),
+  entry("/embed_sparse", teiEmbedSparseRoute),
+  entry("/predict", teiPredictRoute),
+  entry("/rerank", teiRerankRoute),
+  entry("/similarity", teiSimilarityRoute),
   tokenizerEntry("/decode", teiDecodeRoute),
   tokenizerEntry("/tokenize", teiTokenizeRoute),
-  entry("openai", "/embeddings", openAiEmbeddingsRoute),
-  entry("hugging-face", "/", huggingFaceRoute),
+  entry("/embeddings", openAiEmbeddingsRoute),
+  entry("/", huggingFaceRoute),
 ];
 
 /** Prefix of all paths under which a request names its model, for dialects without a field for it. */
 export const MODEL_PREFIX = "/models/:model";
-
-/** Longer paths first: `/v1/embed` ends like `/embed`. */
-const byLength = [...versionedRoutes, ...rootRoutes].sort((a, b) => b.path.length - a.path.length);
-
-/** Returns the dialect of a request's path, which can have anything before the route: the app can be mounted anywhere. */
-export function dialectOf(path: string): DialectName {
-  const bare = path.replace(/\/$/, "");
-  const known = byLength.find((route) => bare.endsWith(route.path));
-  if (known) return known.dialect;
-  if (bare === "" || /^\/models\/[^/]+$/.test(bare)) return "hugging-face";
-  return path.includes("/v2/") ? "cohere" : "own";
-}

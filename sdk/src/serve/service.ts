@@ -1,5 +1,6 @@
 import type { Model } from "../runtime/model.ts";
 import type { TaskCall } from "../runtime/tasks/task-call.ts";
+import type { Background } from "./background.ts";
 import type { Figures } from "./contract/figures.ts";
 import type { NumberFormat, Reason, Tier } from "./contract/headers.ts";
 import type { RequestTotals } from "./request-totals.ts";
@@ -63,9 +64,6 @@ export interface TaskAnswer<R> extends AnswerDetails {
 export interface TierAnswer extends Omit<AnswerDetails, "tier" | "reason" | "predictedMs" | "decision"> {
   readonly outputs: readonly Float32Array<ArrayBuffer>[];
 }
-
-/** Keeps work running after the response, with `waitUntil` on platforms that have this function. */
-export type Background = (work: Promise<unknown>) => void;
 
 export interface TaskService {
   /** Names of the models, the default one first. */

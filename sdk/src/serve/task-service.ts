@@ -7,6 +7,7 @@ import { idsOf } from "../runtime/engine/token-sequence.ts";
 import type { Model } from "../runtime/model.ts";
 import type { ModelCall } from "../runtime/tasks/task-call.ts";
 import { isPerToken } from "../runtime/tasks/task-output.ts";
+import type { Background } from "./background.ts";
 import { fromRegionToo, type RequestState, type TierChoice, tierChooser } from "./choose-tier.ts";
 import type { Reason, Tier } from "./contract/headers.ts";
 import { decisionFigures } from "./decision-figures.ts";
@@ -30,7 +31,7 @@ import { requestCounter } from "./request-totals.ts";
 import { arrivalBetween, maxLateMs } from "./routing/deadline.ts";
 import type { Situation } from "./routing/decide.ts";
 import { runHere } from "./run-here.ts";
-import type { Background, CallTerms, TaskAnswer, TaskQuery, TaskService, TierAnswer } from "./service.ts";
+import type { CallTerms, TaskAnswer, TaskQuery, TaskService, TierAnswer } from "./service.ts";
 
 export interface TaskServiceOptions {
   models: ModelPool;

@@ -3,9 +3,10 @@ import { type ChunkModel, type EmbeddedChunk, embedChunk } from "../../bulk/embe
 import { type InputLine, lineSplitter } from "../../bulk/line-splitter.ts";
 import type { Model } from "../../runtime/model.ts";
 import { embedCall } from "../../runtime/tasks/embed-call.ts";
+import type { Background } from "../background.ts";
 import type { Tier } from "../contract/headers.ts";
 import { startDeadline } from "../routing/deadline.ts";
-import type { Background, TaskService } from "../service.ts";
+import type { TaskService } from "../service.ts";
 import type { JobsBucket } from "./bindings.ts";
 import { metadataOf } from "./finished-parts.ts";
 import { inTime } from "./in-time.ts";

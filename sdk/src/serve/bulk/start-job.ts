@@ -1,7 +1,8 @@
 import { BertEdgeError } from "../../artifact/error.ts";
+import type { Background } from "../background.ts";
 import type { EncodingFormat } from "../contract/fields.ts";
 import { predictedFit } from "../plan.ts";
-import type { Background, TaskService } from "../service.ts";
+import type { TaskService } from "../service.ts";
 import type { JobsPlace } from "./bindings.ts";
 import { inTime } from "./in-time.ts";
 import { type BulkJob, readJob, writeJob } from "./job.ts";

@@ -38,9 +38,6 @@ export const errorStatus = {
 
 export type HttpErrorCode = keyof typeof errorStatus;
 
-/** The APIs whose requests are understood. */
-export type DialectName = "own" | "openai" | "tei" | "cohere" | "hugging-face";
-
 const Code = v.picklist(Object.keys(errorStatus) as HttpErrorCode[]);
 
 /** The body of an error on our own routes. */

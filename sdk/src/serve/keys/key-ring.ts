@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { withDeadline } from "../../artifact/with-deadline.ts";
+import type { Background } from "../background.ts";
 import type { ApiKey } from "../call-defaults.ts";
-import type { Background } from "../service.ts";
 import { type KnownKey, knownKeys } from "./known-key.ts";
 
 /** Age at which keys are read again, in the background of a request, in ms. */

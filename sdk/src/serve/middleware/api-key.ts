@@ -1,10 +1,10 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { backgroundOf } from "../background.ts";
 import type { CallDefaults } from "../call-defaults.ts";
 import { countGuesses } from "../keys/guesses.ts";
 import { keyRing, type ReadKeys } from "../keys/key-ring.ts";
 import { findKey, type KnownKey } from "../keys/known-key.ts";
-import { backgroundOf } from "../routes/respond.ts";
 import { callerAddress } from "./caller-address.ts";
 
 const VARIABLE = "bert-edge-key";

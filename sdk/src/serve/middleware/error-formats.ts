@@ -1,12 +1,7 @@
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { CohereErrorBody } from "../contract/cohere.ts";
-import {
-  type DialectName,
-  type ErrorBody,
-  errorStatus,
-  type HttpErrorCode,
-  type OpenAiErrorBody,
-} from "../contract/errors.ts";
+import type { DialectName } from "../contract/dialects.ts";
+import { type ErrorBody, errorStatus, type HttpErrorCode, type OpenAiErrorBody } from "../contract/errors.ts";
 import type { HuggingFaceErrorBody } from "../contract/hugging-face.ts";
 import type { TeiErrorBody } from "../contract/tei.ts";
 

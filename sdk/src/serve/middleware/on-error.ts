@@ -1,11 +1,11 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { ErrorCode } from "../../artifact/error-codes.ts";
+import { dialectOf } from "../contract/dialects.ts";
 import { errorStatus, type HttpErrorCode } from "../contract/errors.ts";
 import { DECISION_HEADER } from "../contract/headers.ts";
 import { formatDecision } from "../format-decision.ts";
 import { Refused } from "../refusal.ts";
-import { dialectOf } from "../route-table.ts";
 import { errorFormats, type PublicError } from "./error-formats.ts";
 import { traceOf } from "./request-id.ts";
 

@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { sha256Hex } from "../../artifact/sha256.ts";
+import { backgroundOf } from "../background.ts";
 import { CACHE_HEADER, MODEL_HEADER, PRECISION_HEADER, TIER_HEADER } from "../contract/headers.ts";
-import { backgroundOf } from "../routes/respond.ts";
 import type { TaskService } from "../service.ts";
 import { keyOf } from "./api-key.ts";
 import { readBody } from "./read-body.ts";

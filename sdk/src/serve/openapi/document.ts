@@ -1,6 +1,7 @@
 import type * as v from "valibot";
 import { CohereErrorBody } from "../contract/cohere.ts";
-import { type DialectName, ErrorBody, errorStatus, type HttpErrorCode, OpenAiErrorBody } from "../contract/errors.ts";
+import type { DialectName } from "../contract/dialects.ts";
+import { ErrorBody, errorStatus, type HttpErrorCode, OpenAiErrorBody } from "../contract/errors.ts";
 import {
   BUDGET_HEADER,
   DECISION_HEADER,

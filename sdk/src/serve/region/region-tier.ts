@@ -1,8 +1,9 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { boundedText } from "../../storage/bounded-text.ts";
+import type { Background } from "../background.ts";
 import { BUDGET_HEADER, PRECISION_HEADER } from "../contract/headers.ts";
 import type { AnswerEstimate } from "../queue/speed.ts";
-import type { Background, CallTerms, TierAnswer } from "../service.ts";
+import type { CallTerms, TierAnswer } from "../service.ts";
 import { traceHeaders } from "../trace.ts";
 import { ask, RegionRefused } from "./ask.ts";
 import { breaker as newBreaker } from "./breaker.ts";

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import type * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { backgroundOf } from "../background.ts";
 import type { CallDefaults } from "../call-defaults.ts";
 import {
   BUDGET_HEADER,
@@ -18,7 +19,6 @@ import { traceOf } from "../middleware/request-id.ts";
 import { readBudget, smallerBudget, startDeadline } from "../routing/deadline.ts";
 import { readPin } from "../routing/pin.ts";
 import type { CallTerms } from "../service.ts";
-import { backgroundOf } from "./respond.ts";
 
 /** Bodies of requests that can name a model and have a budget. */
 export type BodySchema = v.GenericSchema<

@@ -2,9 +2,9 @@ import type { Handler } from "hono";
 import type { Manifest } from "../../artifact/manifest.ts";
 import { crossEncoder } from "../../runtime/tasks/classify-call.ts";
 import { isPerToken } from "../../runtime/tasks/task-output.ts";
+import { backgroundOf } from "../background.ts";
 import type { Deployment } from "../deployment.ts";
 import { type Limits, outputBytes } from "../limits.ts";
-import { backgroundOf } from "./respond.ts";
 
 /**
  * `GET /info` says what this deployment serves, and its limits. Where text-embeddings-inference has a field for the same thing, it

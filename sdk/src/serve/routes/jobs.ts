@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { backgroundOf } from "../background.ts";
 import type { JobsPlace } from "../bulk/bindings.ts";
 import { type BulkJob, readJob } from "../bulk/job.ts";
 import { jobStatus } from "../bulk/job-status.ts";
@@ -8,7 +9,6 @@ import { startJob } from "../bulk/start-job.ts";
 import { JobRequest } from "../contract/job.ts";
 import type { Deployment } from "../deployment.ts";
 import { jsonBody } from "../middleware/json-body.ts";
-import { backgroundOf } from "./respond.ts";
 import { withAndWithoutSlash } from "./with-and-without-slash.ts";
 
 /** Names of jobs are parts of keys in a bucket. */

@@ -1,5 +1,6 @@
+import type { Background } from "../background.ts";
 import type { Tier } from "../contract/headers.ts";
-import type { Background, TaskService } from "../service.ts";
+import type { TaskService } from "../service.ts";
 
 /** Media type of Prometheus' text format: https://prometheus.io/docs/instrumenting/exposition_formats/ */
 const TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8";

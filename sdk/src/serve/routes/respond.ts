@@ -12,7 +12,7 @@ import { formatDecision } from "../format-decision.ts";
 import { noteAnswer } from "../middleware/note-answer.ts";
 import type { Deadline } from "../routing/deadline.ts";
 import { formatServerTiming } from "../server-timing.ts";
-import type { AnswerDetails, Background } from "../service.ts";
+import type { AnswerDetails } from "../service.ts";
 
 /** Sets the response headers that describe an answer. */
 export function describeAnswer(
@@ -35,22 +35,4 @@ export function describeAnswer(
     c.header(REMAINING_HEADER, (remainingMs - unseenMs).toFixed(2));
   }
   c.header("server-timing", formatServerTiming({ ...answer.timings, total: deadline.elapsedMs() }));
-}
-
-/** The parts of Hono's context that do not depend on a request. `{ env, executionCtx }` stands for it in a cron handler. */
-export interface CallContext<Env> {
-  readonly env: Env;
-  readonly req?: { readonly raw: Request };
-  readonly executionCtx: { waitUntil(work: Promise<unknown>): void };
-}
-
-/** Returns a function that passes work to `waitUntil`. Platforms without `waitUntil` do not need it. */
-export function backgroundOf(c: Pick<CallContext<unknown>, "executionCtx">): Background {
-  return (work) => {
-    try {
-      c.executionCtx.waitUntil(work);
-    } catch {
-      // Hono throws if there is no execution context. Then this is a server process, which keeps running.
-    }
-  };
 }

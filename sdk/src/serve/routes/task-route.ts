@@ -1,10 +1,11 @@
 import type { Context, Handler } from "hono";
 import type * as v from "valibot";
 import type { TaskCall } from "../../runtime/tasks/task-call.ts";
+import { backgroundOf } from "../background.ts";
 import type { Deployment } from "../deployment.ts";
 import type { TaskAnswer } from "../service.ts";
 import { type BodySchema, readCall } from "./call.ts";
-import { backgroundOf, describeAnswer } from "./respond.ts";
+import { describeAnswer } from "./respond.ts";
 
 /** Describes a route in the OpenAPI document. */
 export interface RouteDescription<S extends v.GenericSchema> {

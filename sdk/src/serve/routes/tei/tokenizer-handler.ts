@@ -3,10 +3,10 @@ import type * as v from "valibot";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { nextTurn } from "../../../artifact/next-turn.ts";
 import type { Model } from "../../../runtime/model.ts";
+import { backgroundOf } from "../../background.ts";
 import type { Deployment } from "../../deployment.ts";
 import { checkSize } from "../../limits.ts";
 import { jsonBody } from "../../middleware/json-body.ts";
-import { backgroundOf } from "../respond.ts";
 import type { RouteDescription } from "../task-route.ts";
 
 /**
