@@ -17,7 +17,6 @@ export type {
   VectorHead,
 } from "../runtime/engine/engine.ts";
 export type { EncodedRange, Model, ModelOutputs } from "../runtime/model.ts";
-export type { ModelCache } from "../runtime/model-cache.ts";
 export type { AnswerOptions, AnswerSpan } from "../runtime/tasks/answer.ts";
 export { type AnswerParameters, answerCall, type ContextQuestion } from "../runtime/tasks/answer-call.ts";
 export type { Activation, LabelScore } from "../runtime/tasks/classify.ts";
@@ -71,7 +70,7 @@ export type { DecisionLog } from "./log-decision.ts";
 export type { CrossOrigin } from "./middleware/cross-origin.ts";
 export type { RateLimit, RateLimiter } from "./middleware/limit-rate.ts";
 export type { AnswerStore, ResponseCache } from "./middleware/response-cache.ts";
-export { type PublishedModelsOptions, publishedModels } from "./published-models.ts";
+export { type ModelCache, type PublishedModelsOptions, publishedModels } from "./published-models.ts";
 export type { AnswerEstimate, Estimate } from "./queue/speed.ts";
 export type { QueueHandler } from "./queue-handler.ts";
 export type { ExpectedAnswer } from "./region/expected-answer.ts";

@@ -29,6 +29,8 @@ export interface ModelHolderOptions {
    * Default 25,000, because Workers stop background work 30 s after the response.
    */
   loadTimeoutMs?: number;
+  /** Reports a load that has failed. Default: `console.error`, because nobody may wait for the load. */
+  report?: (error: unknown) => void;
   now?: () => number;
 }
 
@@ -98,6 +100,7 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
     warmUp: shapes = [],
     refreshMs = 60_000,
     loadTimeoutMs = 25_000,
+    report = (error) => console.error(`bert-edge: loading ${name} failed:`, error),
     now = Date.now,
   } = options;
   const uses = releasedAfterUse(releaseModel);
@@ -188,11 +191,8 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
     );
     // If no caller waits for these promises, nothing handles their rejections. Node exits on an unhandled rejection.
     for (const { promise } of [opened, usable]) promise.catch(() => {});
-    const report = (error: unknown) => {
-      // A version that does not exist is the caller's mistake.
-      if (!hasCode(error, "model_unknown")) console.error(`bert-edge: loading ${name} failed:`, error);
-    };
-    background(whole.catch(report));
+    // A version that does not exist is the caller's mistake.
+    background(whole.catch((error: unknown) => hasCode(error, "model_unknown") || report(error)));
     return current;
   }
 

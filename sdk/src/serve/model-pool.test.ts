@@ -3,6 +3,8 @@ import { errorLog } from "#test/fixtures/error-log.ts";
 import { runs } from "#test/fixtures/runs.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { backgroundWork, fakeEngine, latch, publishTiny } from "#test/fixtures/tiny-model.ts";
+import { pointerKey } from "../artifact/keys.ts";
+import { nextTurn } from "../artifact/next-turn.ts";
 import { memoryStore } from "../storage/memory.ts";
 import { modelHolder } from "./model-holder.ts";
 import { modelPool } from "./model-pool.ts";
@@ -14,11 +16,23 @@ const BYTES = 40;
 const LIMIT = 100;
 const NAMES = ["a", "b", "c"];
 
-/** Makes a pool of three models of 40 bytes. */
-async function setUp(limitBytes = LIMIT) {
-  const store = memoryStore();
+/**
+ * Makes a pool of three models of 40 bytes.
+ *
+ * @param until resolves when an object can be read
+ */
+async function setUp(limitBytes = LIMIT, until: (key: string) => Promise<void> | undefined = () => undefined) {
+  const memory = memoryStore();
+  const store: typeof memory = {
+    ...memory,
+    async open(key, signal) {
+      await until(key);
+      return memory.open(key, signal);
+    },
+  };
   const versions: string[] = [];
-  for (const name of NAMES) versions.push(await publishTiny(store, "x".repeat(BYTES), { name }));
+  const tokenizer = { kind: "packed", file: "tokenizer.safetensors" } as const;
+  for (const name of NAMES) versions.push(await publishTiny(store, "x".repeat(BYTES), { name, tokenizer }));
   const engine = fakeEngine();
   const models = modelPool({
     names: NAMES,
@@ -83,17 +97,28 @@ describe("a pool of models", () => {
   });
 
   it("lets requests on a model finish before it is unloaded", async () => {
-    const { use, engine } = await setUp(BYTES);
+    const { use, engine, models } = await setUp(BYTES);
     const { promise: opened, resolve: open } = latch();
     const first = use("a", () => opened);
     await expect.poll(() => engine.sessions.length).toBe(1);
     const second = use("b", async () => "b");
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    // The load of b has asked for room.
+    await expect.poll(() => models.holderOf("a").version()).toBeUndefined();
     expect(engine.sessions).toHaveLength(1);
     open();
     await first;
     expect(await second).toBe("b");
     expect(engine.sessions[0]?.releases).toBe(1);
+  });
+
+  it("does not wait for a model that has not asked for room yet", async () => {
+    const { promise: readable, resolve: read } = latch();
+    const { use } = await setUp(BYTES, (key) => (key === pointerKey("b") ? readable : undefined));
+    const b = use("b", async () => "b");
+    await use("c", async () => {});
+    expect(await use("a", async () => "a")).toBe("a");
+    read();
+    expect(await b).toBe("b");
   });
 
   it("refuses a load when models in use leave too little room for too long", async () => {
@@ -167,7 +192,7 @@ describe("a pool of models", () => {
       await Promise.all(
         names.map((name) =>
           use(name, async () => {
-            await new Promise((resolve) => setTimeout(resolve, random() * 2));
+            for (let turn = 3 * random(); turn > 0; turn--) await nextTurn();
             answered++;
           }),
         ),
