@@ -40,7 +40,12 @@ export function outputsCall(
   };
 }
 
-/** @throws BertEdgeError `request_invalid` when the model cannot run a sequence: engines check nothing */
+/**
+ * Checks token ids of a caller. The edge engine refuses the same ids, but as a mistake of this server. Engines of onnxruntime do not
+ * check sequences.
+ *
+ * @throws BertEdgeError `request_invalid` when the model cannot run a sequence
+ */
 function assertRuns(sequence: TokenSequence, index: number, { name, maxTokens, vocabulary }: Manifest): void {
   const ids = idsOf(sequence);
   const fault =
