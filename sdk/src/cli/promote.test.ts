@@ -1,6 +1,5 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { afterEach, expect, it, vi } from "vitest";
 import { runAction } from "#test/fixtures/run-action.ts";
 import { type SmallVersion, smallVersion } from "#test/fixtures/small-version.ts";
@@ -24,10 +23,7 @@ async function publishedIn(...wanted: readonly SmallVersion[]) {
   const folder = await temporaryFolder();
   const store = fsStore(folder);
   const artifacts = await Promise.all(wanted.map(smallVersion));
-  for (const artifact of artifacts) {
-    await publish(artifact, store);
-    await setTimeout(10);
-  }
+  for (const artifact of artifacts) await publish(artifact, store);
   const place = ["--store", `folder:${folder}`] as const;
   const json = async (command: typeof promoteCommand, ...args: string[]) => {
     const { stdout, stderr } = await runAction(command, ...args, ...place, "--json");

@@ -1,10 +1,24 @@
 import { describe, expect, it } from "vitest";
+import { nextTurn } from "../artifact/next-turn.ts";
 import { encodeFloats } from "../serve/contract/base64.ts";
 import { BertEdge, type BertEdgeOptions, InvalidRequestError, VersionChangedError } from "./index.ts";
 
+interface ClientSetup extends Partial<BertEdgeOptions> {
+  versionOf?: (request: number) => string;
+  /** Resolves when a request is to be answered. */
+  until?: (request: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+const turns = async (count: number) => {
+  for (let turn = 0; turn < count; turn++) await nextTurn();
+};
+
 /** Makes a client whose vectors are the numbers in the texts. Counts the requests that run at the same time. */
-function clientOf(options: Partial<BertEdgeOptions> & { versionOf?: (request: number) => string } = {}) {
-  const { versionOf = () => "0123456789ab", ...rest } = options;
+function clientOf({
+  versionOf = () => "0123456789ab",
+  until = (request) => turns(request % 2 === 0 ? 1 : 6),
+  ...rest
+}: ClientSetup = {}) {
   const state = { running: 0, most: 0, requests: [] as string[][], aborted: 0 };
   const client = new BertEdge({
     ...{ baseURL: "https://edge.test", apiKey: "k", batchSize: 3, concurrency: 2, maxRetries: 0 },
@@ -12,7 +26,7 @@ function clientOf(options: Partial<BertEdgeOptions> & { versionOf?: (request: nu
       const { inputs } = JSON.parse(body as string) as { inputs: string[] };
       const number = state.requests.push(inputs) - 1;
       state.most = Math.max(state.most, ++state.running);
-      await new Promise((resolve) => setTimeout(resolve, number % 2 === 0 ? 1 : 6));
+      await until(number, signal as AbortSignal);
       state.running--;
       if (signal?.aborted) state.aborted++;
       signal?.throwIfAborted();
@@ -51,15 +65,16 @@ describe("embedMany", () => {
   });
 
   it("reads no more texts than it needs, and stops its requests when the reader stops", async () => {
-    const { client, state } = clientOf();
+    const aborted = (signal: AbortSignal) => new Promise((resolve) => signal.addEventListener("abort", resolve));
+    const { client, state } = clientOf({ until: (request, signal) => (request === 0 ? nextTurn() : aborted(signal)) });
     let read = 0;
     function* endless() {
       for (;;) yield `${read++}`;
     }
     for await (const [number] of client.embedMany(endless())) if (number === 1) break;
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await nextTurn();
     expect(read).toBeLessThanOrEqual(9);
-    expect(state.aborted).toBeGreaterThan(0);
+    expect(state).toMatchObject({ running: 0, aborted: 1 });
   });
 
   it("fails with the first error, with the abort reason, and when the model changes", async () => {

@@ -45,19 +45,20 @@ describe("firstAnswer", () => {
     ["has no answer", async () => undefined],
   ])("waits for its own answer when the other way %s", async (_, elsewhere) => {
     const done = latch();
-    const answer = first({ elsewhere, here: () => done.promise.then(() => "here") });
-    setTimeout(done.resolve, 5);
-    expect(await answer).toBe("here");
+    const fails = () => {
+      setImmediate(done.resolve);
+      return elsewhere();
+    };
+    expect(await first({ elsewhere: fails, here: () => done.promise.then(() => "here") })).toBe("here");
   });
 
   it("waits for the other answer when its own way fails", async () => {
     const done = latch();
-    const answer = first({
-      elsewhere: () => done.promise.then(() => "there"),
-      here: failing("no memory"),
-    });
-    setTimeout(done.resolve, 5);
-    expect(await answer).toBe("there");
+    const here = () => {
+      setImmediate(done.resolve);
+      return Promise.reject(new Error("no memory"));
+    };
+    expect(await first({ elsewhere: () => done.promise.then(() => "there"), here })).toBe("there");
   });
 
   it("throws its own error when both ways fail", async () => {
@@ -69,11 +70,10 @@ describe("firstAnswer", () => {
     const caller = new AbortController();
     const signals: AbortSignal[] = [];
     const until = (signal: AbortSignal) => {
-      signals.push(signal);
+      if (signals.push(signal) === 2) setImmediate(() => caller.abort());
       return new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     };
     const answer = firstAnswer({ elsewhere: until, here: until }, { signal: caller.signal, onLeft: () => {} });
-    setTimeout(() => caller.abort(), 5);
     await expect(answer).rejects.toThrow("aborted");
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
   });

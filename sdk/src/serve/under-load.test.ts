@@ -55,7 +55,7 @@ async function setUp({ regionMs, engine = {} }: { regionMs?: number; engine?: Fa
     limits: { ...defaultLimits, maxWaitMs: 5_000, maxWaitingCharacters: 1_000 },
     cpuLimitMs: 30_000,
   });
-  const { background } = backgroundWork();
+  const { background, settled } = backgroundWork();
   const embed = (budget?: number, changes: EmbedQueryChanges = {}) =>
     service.answer(embedQuery([TEXT], { budget, ...changes }), background);
   await holder.load(background);
@@ -69,7 +69,7 @@ async function setUp({ regionMs, engine = {} }: { regionMs?: number; engine?: Fa
   };
   /** Resolves when a computation has begun. */
   const begun = () => expect.poll(() => held.length).toBe(1);
-  return { embed, hold, end, begun, service, background, sessions: fake.sessions, region };
+  return { embed, hold, end, begun, service, background, settled, sessions: fake.sessions, region };
 }
 
 describe("an edge whose clock stands still during computation", () => {
@@ -149,12 +149,14 @@ describe("an edge whose clock stands still during computation", () => {
   });
 
   it("refuses requests without a budget only behind a long queue", async () => {
-    const { embed, hold, end, begun } = await setUp();
+    const ready = vi.fn(async () => {});
+    const { embed, hold, end, begun } = await setUp({ engine: { ready } });
     hold();
     const accepted = [embed()];
     await begun();
     for (let request = 0; request < 3; request++) accepted.push(embed());
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    // Each request asks before it queues, and the first one once more before it runs.
+    await expect.poll(() => ready.mock.calls.length).toBe(5);
     await expect(embed()).rejects.toMatchObject({ code: "overloaded" });
     end();
     expect(await Promise.all(accepted)).toHaveLength(4);
@@ -219,12 +221,12 @@ describe("a request that both tiers are asked for", () => {
   });
 
   it("is rare: without the right to extra load, the region answers alone", async () => {
-    const { embed } = await setUp({ regionMs: 60 });
+    const { embed, settled } = await setUp({ regionMs: 60 });
     const hedged = [];
     for (let request = 0; request < 8; request++) {
       hedged.push("hedge" in (await embed(BUDGET_MS, { texts })).decision);
       // The slower tier stops when it notices that its answer is not needed.
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await settled();
     }
     expect(hedged.filter(Boolean)).toHaveLength(3);
     expect(hedged.slice(3)).toEqual([false, false, false, false, false]);

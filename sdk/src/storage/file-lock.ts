@@ -7,16 +7,22 @@ import { isAbsent } from "./absent.ts";
 const STALE_MS = 5_000;
 const RETRY_MS = 5;
 
+interface LockClock {
+  /** Returns milliseconds. */
+  now(): number;
+  sleep(ms: number): Promise<void>;
+}
+
+const realClock: LockClock = { now: () => performance.now(), sleep: setTimeout };
+
 /**
  * Takes the lock of a file, which one process at a time can hold. Disposing the result frees it. Waits while another process holds it.
  *
  * The lock is a folder beside the file, which contains one file named for the owner. Only a folder that is empty or absent can be
  * replaced, by a folder that is complete. A lock ends when its owner's file is removed, so nobody ends the lock of somebody else
  * by mistake.
- *
- * @param staleMs time after which a lock of the same owner is taken away
  */
-export async function lockOf(path: string, staleMs = STALE_MS): Promise<AsyncDisposable> {
+export async function lockOf(path: string, { now, sleep } = realClock): Promise<AsyncDisposable> {
   const lock = `${path}.lock`;
   // `gc` removes what is left of locks by the end of its name.
   const owner = `${crypto.randomUUID()}.lock`;
@@ -32,10 +38,9 @@ export async function lockOf(path: string, staleMs = STALE_MS): Promise<AsyncDis
         await rmdir(lock).catch(() => {});
         continue;
       }
-      const now = performance.now();
-      if (other !== seen?.other) seen = { other, since: now };
-      if (now - seen.since > staleMs) await end(lock, other);
-      else await setTimeout(RETRY_MS);
+      if (other !== seen?.other) seen = { other, since: now() };
+      if (now() - seen.since > STALE_MS) await end(lock, other);
+      else await sleep(RETRY_MS);
     }
   } catch (error) {
     await rm(prepared, { recursive: true, force: true });

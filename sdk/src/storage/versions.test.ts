@@ -1,6 +1,5 @@
-import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { recordingStore } from "#test/fixtures/recording-store.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { bytesOf, smallArtifact } from "#test/fixtures/small-artifact.ts";
@@ -18,12 +17,15 @@ const DAY_MS = 86_400_000;
 const contentType = "application/octet-stream";
 const artifactOf = (content: string) => smallArtifact(content);
 
+beforeEach(() => void vi.setSystemTime("2026-11-21"));
+afterEach(() => void vi.useRealTimers());
+
 /** Publishes a version for each content, a moment apart. Returns the versions. */
 async function published(store: ManagedStore, ...contents: string[]): Promise<string[]> {
   const versions: string[] = [];
   for (const content of contents) {
     versions.push((await publish(await artifactOf(content), store)).version);
-    await setTimeout(2);
+    vi.setSystemTime(Date.now() + 1);
   }
   return versions;
 }

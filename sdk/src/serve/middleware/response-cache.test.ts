@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
-import { fakeEngine, publishTiny, TINY } from "#test/fixtures/tiny-model.ts";
+import { backgroundWork, fakeEngine, publishTiny, TINY } from "#test/fixtures/tiny-model.ts";
 import { memoryStore } from "../../storage/memory.ts";
 import { createEdgeApp } from "../edge-app.ts";
 import type { AnswerStore } from "./response-cache.ts";
@@ -28,6 +28,7 @@ async function setUp({ name = TINY.name, shared = false, store = memoryCache().s
   const models = memoryStore();
   await publishTiny(models, undefined, { name });
   const cache = { store, seconds: 60, shared };
+  const { background, settled } = backgroundWork();
   const app = createEdgeApp({ models, model: name, engine: fakeEngine(), keys, cache: () => cache });
   const ask = async (
     body: object | string,
@@ -41,10 +42,11 @@ async function setUp({ name = TINY.name, shared = false, store = memoryCache().s
         body: typeof body === "string" ? body : JSON.stringify(body),
       },
       {},
+      { waitUntil: background, passThroughOnException: () => {}, props: {} },
     );
     const text = await response.text();
     // Writing an entry goes on after the answer.
-    await new Promise((resolve) => setTimeout(resolve));
+    await settled();
     return {
       status: response.status,
       cache: response.headers.get("x-bert-edge-cache"),

@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../artifact/next-turn.ts";
 import { listResponse } from "./list-response.ts";
 
 const answerWith = (count: number, item: (index: number) => string, body: object = { a: 1, list: [], z: { y: 2 } }) =>
@@ -57,7 +58,7 @@ describe("listResponse", () => {
     const reader = (response.body as ReadableStream).getReader();
     await reader.read();
     await reader.cancel();
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    for (let turn = 0; turn < 20; turn++) await nextTurn();
     expect(formatted).toBeLessThan(1_000);
   });
 });
