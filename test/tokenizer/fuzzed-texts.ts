@@ -29,7 +29,7 @@ export interface Block {
 
 /**
  * Number of texts per kind. `sampling` is for planes where all code points are alike: if it is 127, every 127th code
- * point is used. `suite` runs with the other tests, `all` with `npm run test:all`.
+ * point is used. `suite` runs with the other tests, `all` with `npm run test:cases`.
  */
 const counts = {
   suite: { random: 1000, longWords: 100, sampling: 127 },

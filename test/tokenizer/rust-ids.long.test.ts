@@ -9,7 +9,7 @@ import { variants } from "./variants.ts";
 
 const ALL_TOKENS = 2 ** 30;
 
-// `npm run test:all` compares about four times as many texts as `npm test`, with every variant.
+// `npm run test:cases` compares about four times as many texts as `npm run test:all`, with every variant.
 const set: TextSet = allCases ? "all" : "suite";
 const blocks = fuzzedTexts(set);
 const expected: Readonly<Record<string, Readonly<Record<string, string>>>> = rustIds[set];
