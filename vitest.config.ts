@@ -22,7 +22,7 @@ export default defineConfig({
       { extends: true, test: { name: "unit", include: TESTS, exclude: LONG, provide: { isLong: false } } },
       { extends: true, test: { name: "long", include: [...LONG, ...withBudget], provide: { isLong: true } } },
     ],
-    reporters: ["default", "./test/no-warnings.ts"],
+    reporters: ["./test/no-warnings.ts", "default"],
     // Subprocesses run the sources: Node keeps their compiled form here instead of stripping types at every start.
     env: {
       NODE_COMPILE_CACHE: join(tmpdir(), "bert-edge-compile-cache"),

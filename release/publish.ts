@@ -1,7 +1,12 @@
 // Publishes both packages to npm: `npm run release:publish`. A second run publishes what is missing.
+
 import { spawnSync } from "node:child_process";
+import { commandLine } from "../test/commands/command-line.ts";
 import { manifestOf, packages } from "./packages.ts";
 import { publishMissing } from "./publish-missing.ts";
+
+commandLine(`npm run release:publish
+Publishes both packages to npm. A second run publishes what is missing.`);
 
 publishMissing(
   new Map(packages.map((folder) => [folder, manifestOf(folder)])),

@@ -1,6 +1,7 @@
 // Builds the documentation as a static site in dist/docs: `npm run docs`. Fails if a link is dead.
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { commandLine } from "../../test/commands/command-line.ts";
 import { apiReference } from "./api-reference.ts";
 import { deadLinks } from "./dead-links.ts";
 import { layout } from "./layout.ts";
@@ -60,6 +61,7 @@ export const missingInMenu = (): string[] => {
 };
 
 if (import.meta.main) {
+  commandLine("npm run docs\nBuilds the documentation as a static site in dist/docs. Fails if a link is dead.");
   const dead = buildSite();
   if (dead.length > 0) {
     console.error(`Dead links:\n${dead.join("\n")}`);

@@ -3,9 +3,14 @@
 import { copyFile, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { commandLine } from "../commands/command-line.ts";
 import { fencesOf } from "../docs/fences.ts";
 import { runCommand } from "../fixtures/run-command.ts";
 import { DEFAULT_MODEL, onBothTiers } from "./served-models.ts";
+
+commandLine(
+  "npm run e2e:clients\nRuns the packages of OpenAI, Vercel, LangChain and others, from the npm registry, against edge and region.",
+);
 
 const packages = [
   ...[

@@ -4,8 +4,13 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onBothTiers } from "../clients/served-models.ts";
+import { commandLine } from "../commands/command-line.ts";
 import { pythonWith } from "../fixtures/python-with.ts";
 import { runCommand } from "../fixtures/run-command.ts";
+
+commandLine(
+  "npm run e2e:contract\nLets schemathesis, from PyPI, send requests made from /openapi.json to edge and region.",
+);
 
 /** Bodies can be refused for what a schema does not say: the model has another task, or a text has only white space. */
 const EXCLUDED = "positive_data_acceptance";

@@ -11,6 +11,7 @@ import { type OptimizedModel, optimize } from "#sdk/compile/commands/optimize.ts
 import { fromOnnx } from "#sdk/compile/onnx/from-onnx.ts";
 import { readOnnx } from "#sdk/compile/onnx/read-onnx.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
+import { commandLine } from "../commands/command-line.ts";
 import { type ExportCase, readExportCase, toTensors } from "../fixtures/export-case.ts";
 import { type Rounding, shareOfTolerance } from "../oracles/agreement.ts";
 import { rewritings, runModel, type Tensors } from "../oracles/run-model.ts";
@@ -109,12 +110,15 @@ function row(label: string, outcomes: readonly Outcome[]): string {
   return [label.padEnd(14), ...columns.map((column) => String(column).padStart(14))].join("");
 }
 
-const [folder = ""] = process.argv.slice(2);
+const { positionals, refuse } = commandLine(
+  `npm run e2e:exports -- <folder>
+Optimizes the exports in a folder, and prints how many become complete. test/corpus/make_random_exports.py writes such folders.`,
+  {},
+  { allowPositionals: true },
+);
+const [folder = ""] = positionals;
 const names = casesIn(folder);
-if (names.length === 0) {
-  console.error("usage: npm run e2e:exports -- <folder written by test/corpus/make_random_exports.py>");
-  process.exit(2);
-}
+if (names.length === 0) refuse(`There are no exports in the folder "${folder}".`);
 const outcomes: Outcome[] = [];
 for (const name of names) {
   const outcome = await outcomeOf(folder, name);

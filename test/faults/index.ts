@@ -1,7 +1,7 @@
 // Performs every fault many times, prints the table, and writes it into docs/reliability.md.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { commandLine } from "../commands/command-line.ts";
 import { randomNumbers } from "../fixtures/seeded.ts";
 import { faults } from "./faults.ts";
 import { attempt, markdown, type Tally } from "./tally.ts";
@@ -9,20 +9,21 @@ import { attempt, markdown, type Tally } from "./tally.ts";
 const PAGE = join(import.meta.dirname, "../../docs/reliability.md");
 const PLACE = /(?<=<!-- faults -->\n)[\s\S]*(?=\n<!-- end -->)/;
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: "string", default: "1" },
-    only: { type: "string" },
-    short: { type: "boolean", default: false },
-  },
-});
+const { values, refuse } = commandLine(
+  `npm run faults -- [--only <part of a name>] [--seed <number>] [--quick]
+Performs each fault many times, and writes the table into docs/reliability.md. --only and --quick, a few times each, write nothing.`,
+  { seed: { type: "string", default: "1" }, only: { type: "string" }, quick: { type: "boolean", default: false } },
+);
+const chosen = faults.filter(({ name }) => name.includes(values.only ?? ""));
+if (chosen.length === 0)
+  refuse(`No fault has a name with "${values.only}". There are ${faults.map(({ name }) => name).join(", ")}.`);
 // Edges and regions log what fails.
 console.error = () => {};
 const report = (line: string) => void process.stderr.write(`${line}\n`);
 const tallies: Tally[] = [];
-for (const fault of faults.filter(({ name }) => name.includes(values.only ?? ""))) {
+for (const fault of chosen) {
   report(fault.name);
-  const times = values.short ? fault.times.short : fault.times.long;
+  const times = values.quick ? fault.times.short : fault.times.long;
   const tally = await attempt(fault, { times, seed: Number(values.seed), random: randomNumbers });
   for (const what of tally.wrong) report(`  wrong: ${what}`);
   for (const seed of tally.lost) report(`  lost: seed ${seed}`);
@@ -30,7 +31,7 @@ for (const fault of faults.filter(({ name }) => name.includes(values.only ?? "")
 }
 const table = markdown(tallies);
 console.log(table);
-if (!values.only && !values.short)
+if (!values.only && !values.quick)
   await writeFile(
     PAGE,
     (await readFile(PAGE, "utf8")).replace(PLACE, () => `\n${table}\n`),

@@ -5,18 +5,24 @@ import { once } from "node:events";
 import { mkdtempDisposable, readFile } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { commandLine } from "../commands/command-line.ts";
 import { startsProcesses } from "./starts-processes.ts";
 
-const { values, positionals } = parseArgs({
-  options: {
+const { values, positionals, refuse } = commandLine(
+  `npm run test:flaky -- [--project unit|long|processes] [--runs <number>] [--seed <number>] [<file>…]
+Repeats tests in shuffled order beside loops that keep all cores busy, and lists what failed. processes: all files that start a process or
+a server. Default: 3 runs of unit, with a new seed.`,
+  {
+    project: { type: "string", default: "unit" },
     runs: { type: "string", default: "3" },
     seed: { type: "string", default: `${Date.now() % 1_000_000}` },
-    /** `unit`, `long`, or `processes`: all files that start a process or a server. */
-    project: { type: "string", default: "unit" },
   },
-  allowPositionals: true,
-});
+  { allowPositionals: true },
+);
+const [runs, firstSeed] = [Number(values.runs), Number(values.seed)];
+if (!(Number.isSafeInteger(runs) && runs > 0)) refuse(`--runs is ${values.runs}. Give a whole number above 0.`);
+if (!Number.isSafeInteger(firstSeed)) refuse(`--seed is ${values.seed}. Give a whole number.`);
+if (!["unit", "long", "processes"].includes(values.project)) refuse(`There are no tests ${values.project}.`);
 
 interface Report {
   readonly testResults: readonly {
@@ -41,11 +47,11 @@ process.on("exit", () => {
 });
 
 let failures = 0;
-for (let run = 0; run < Number(values.runs); run++) {
-  const seed = Number(values.seed) + run;
+for (let run = 0; run < runs; run++) {
+  const seed = firstSeed + run;
   const file = join(folder.path, `${seed}.json`);
   const shuffle = ["--sequence.shuffle.files", "--sequence.shuffle.tests", `--sequence.seed=${seed}`];
-  const report = ["--reporter=json", `--outputFile.json=${file}`];
+  const report = ["--reporter=./test/no-warnings.ts", "--reporter=json", `--outputFile.json=${file}`];
   const start = performance.now();
   const vitest = spawn(
     join(root, "node_modules/.bin/vitest"),
@@ -67,5 +73,5 @@ for (let run = 0; run < Number(values.runs); run++) {
   );
   for (const name of failed) console.log(`  ${name.replace(`${root}/`, "")}`);
 }
-console.log(`${values.runs} runs, ${failures} failed`);
+console.log(`${runs} runs, ${failures} failed`);
 process.exitCode = failures > 0 ? 1 : 0;

@@ -1,17 +1,18 @@
 // Gives damaged input to every parser, and prints a table of the outcomes. Exits with 1 if there is a finding.
-import { parseArgs } from "node:util";
 import { table } from "#sdk/cli/output.ts";
+import { commandLine } from "../commands/command-line.ts";
 import { inThreads } from "./in-threads.ts";
 import { targets } from "./targets.ts";
 
 const MAX_SHOWN = 5;
 
-const { values } = parseArgs({
-  options: { only: { type: "string" }, runs: { type: "string" }, seed: { type: "string", default: "0" } },
-});
+const { values, refuse } = commandLine(
+  `npm run fuzz -- [--only <target>] [--runs <number>] [--seed <number>]
+Gives damaged input to every parser. Targets: ${Object.keys(targets).join(", ")}.`,
+  { only: { type: "string" }, runs: { type: "string" }, seed: { type: "string", default: "0" } },
+);
 const names = Object.keys(targets).filter((name) => values.only === undefined || values.only === name);
-if (names.length === 0)
-  throw new Error(`There is no target ${values.only}. Choose one of ${Object.keys(targets).join(", ")}.`);
+if (names.length === 0) refuse(`There is no target ${values.only}.`);
 const first = wholeNumber("seed", values.seed, 0);
 const given = values.runs === undefined ? undefined : wholeNumber("runs", values.runs, 1);
 
@@ -37,5 +38,5 @@ console.log(`${total} executions`);
 function wholeNumber(option: string, text: string, min: number): number {
   const number = Number(text);
   if (Number.isSafeInteger(number) && number >= min) return number;
-  throw new Error(`--${option} is ${text}. Give a whole number of ${min} or more.`);
+  return refuse(`--${option} is ${text}. Give a whole number of ${min} or more.`);
 }

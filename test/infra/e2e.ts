@@ -3,12 +3,17 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { commandLine } from "../commands/command-line.ts";
 import { developerEnv } from "../e2e/clean-env.ts";
 import { checks, outputOf } from "./checks.ts";
 import { checkCloudFormation } from "./cloud-formation.ts";
 import { checkCloudRun } from "./cloud-run.ts";
 import { checkImages } from "./images.ts";
 import { checkKubernetes } from "./kubernetes.ts";
+
+commandLine(
+  "npm run e2e:infra\nChecks templates, manifests and container images with their own tools, from npm and PyPI.",
+);
 
 const all = checks();
 const folder = await mkdtemp(join(tmpdir(), "bert-edge-infra-"));

@@ -4,8 +4,8 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { table } from "#sdk/cli/output.ts";
+import { commandLine } from "../commands/command-line.ts";
 import { randomNumbers } from "../fixtures/seeded.ts";
 import { closureOf, testFiles } from "../structure/test-closure.ts";
 import { type Mutant, mutantsOf, mutated } from "./mutants.ts";
@@ -18,11 +18,13 @@ const MIN_SHARE = 0.9;
 const TIMEOUT_MS = 240_000;
 
 const here = join(import.meta.dirname, "../..");
-const { values } = parseArgs({
-  options: { old: { type: "string" }, only: { type: "string", default: "" }, seed: { type: "string", default: "1" } },
-});
-const old = values.old;
-if (old === undefined) throw new Error("--old <checkout> is missing: an older checkout, installed and built.");
+const { values, refuse } = commandLine(
+  `npm run test:mutations -- --old <checkout> [--only <part of a path>] [--seed <number>]
+Makes ${MUTANTS} small mistakes in the code that each test file covered which is no longer in npm test, and runs the tests that import this
+code: in an older checkout, installed and built, and in this one.`,
+  { old: { type: "string" }, only: { type: "string", default: "" }, seed: { type: "string", default: "1" } },
+);
+const old = values.old ?? refuse("--old is missing.");
 
 const [before, now] = [testFiles(old), new Set(testFiles(here))];
 /** Test files of the older checkout that `npm test` no longer runs, at least not with all cases. */

@@ -4,8 +4,13 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
+import { commandLine } from "../commands/command-line.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
 import { pack, runNode, threeLineExample } from "./install.ts";
+
+commandLine(
+  "npm run e2e:package\nInstalls the packed package from the npm registry, and runs the README's example on Node 22 and 24.",
+);
 
 const folder = await mkdtemp(join(tmpdir(), "bert-edge-e2e-"));
 try {

@@ -6,7 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { freePort } from "#sdk/cli/dev/process.ts";
+import { commandLine } from "../commands/command-line.ts";
 import { pythonWith } from "../fixtures/python-with.ts";
+
+commandLine("npm run e2e:s3\nRuns the tests of the S3 drivers against moto, from PyPI.");
 
 /** Time in which the server must answer, in ms. */
 const START_MS = 60_000;
@@ -21,7 +24,7 @@ try {
   try {
     const endpoint = `http://127.0.0.1:${port}`;
     await answering(endpoint);
-    const vitest = spawn("vitest", ["run", "sdk/src/storage/s3-parts.test.ts"], {
+    const vitest = spawn("vitest", ["run", "--project", "unit", "sdk/src/storage/s3-parts.test.ts"], {
       env: { ...process.env, S3_SERVER: endpoint },
       stdio: "inherit",
     });

@@ -1,13 +1,18 @@
 // Packs bert-edge and create-bert-edge, and does what their first users do, with the npm registry: create a project,
 // install, start, send a request, test, check, deploy without uploading. On Node 22 and 24, with each template.
+
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { BertEdge } from "#sdk/client/index.ts";
+import { commandLine } from "../commands/command-line.ts";
 import { cleanEnv, developerEnv } from "../e2e/clean-env.ts";
 import { pack } from "../package/install.ts";
 import { noTerminal, type Outcome, runIn, runInTerminal } from "./terminal.ts";
+
+commandLine(`npm run e2e:scaffold
+Creates projects, installs them from the npm registry, and runs their tests on Node 22 and 24.`);
 
 /** From the start command to the first vector. */
 const MAX_START_MS = 60_000;

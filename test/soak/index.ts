@@ -3,17 +3,24 @@
 import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { table } from "#sdk/cli/output.ts";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
+import { commandLine } from "../commands/command-line.ts";
 import { growth } from "./growth.ts";
 import { isolateBytes, judge, MIN_MINUTES } from "./judge.ts";
 import { MODELS, openModels } from "./models.ts";
 import { type Sample, soak } from "./soak.ts";
 
-const { values } = parseArgs({
-  options: { minutes: { type: "string", default: "10" }, seed: { type: "string", default: "1" } },
-});
+const { values, refuse } = commandLine(
+  `npm run soak -- [--minutes <number>] [--seed <number>] [--artifact <folder>]
+Sends mixed traffic to an edge and a region, publishes meanwhile, and prints memory over time. Default: 10 minutes, and models/default,
+which is prepared first. --artifact is one that is prepared, with the name ${MODELS[0]}.`,
+  {
+    minutes: { type: "string", default: "10" },
+    seed: { type: "string", default: "1" },
+    artifact: { type: "string" },
+  },
+);
 const minutes = positive("minutes", values.minutes);
 const durationMs = 60_000 * minutes;
 /** Longer than the time in which the edge looks for a new version and loads it, unless the run is short. */
@@ -22,8 +29,9 @@ const OUTCOMES = ["answered", "refused", "busy", "aborted"];
 const mib = (bytes: number) => (bytes / 1024 / 1024).toFixed(1);
 
 await using folder = await mkdtempDisposable(join(tmpdir(), "bert-edge-soak-"));
-const mini = join(folder.path, "mini");
-await prepare({ model: "models/default", out: mini, name: MODELS[0], targets: ["edge", "regional-cpu"] });
+const mini = values.artifact ?? join(folder.path, "mini");
+if (values.artifact === undefined)
+  await prepare({ model: "models/default", out: mini, name: MODELS[0], targets: ["edge", "regional-cpu"] });
 const row = (sample: Sample) => {
   const { atMs, requests, isolate, models, peak, workerd, regionHeap, region } = sample;
   const bytes = [
@@ -85,5 +93,5 @@ if (verdicts.some(({ holds }) => !holds)) process.exitCode = 1;
 function positive(option: string, text: string): number {
   const number = Number(text);
   if (Number.isFinite(number) && number > 0) return number;
-  throw new Error(`--${option} is ${text}. Give a number above 0.`);
+  return refuse(`--${option} is ${text}. Give a number above 0.`);
 }

@@ -3,9 +3,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { commandLine } from "../../commands/command-line.ts";
 import { pythonWith } from "../../fixtures/python-with.ts";
 import { runCommand } from "../../fixtures/run-command.ts";
 import { DEFAULT_MODEL, onBothTiers } from "../served-models.ts";
+
+commandLine("npm run e2e:python\nRuns Python clients, from PyPI, against edge and region.");
 
 const packages = ["openai", "langchain-openai", "huggingface_hub", "numpy", "cohere"];
 

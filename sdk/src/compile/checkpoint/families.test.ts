@@ -80,7 +80,14 @@ const nomicBerts = ["t213-nomic-bert-eager-dyn", "t213-nomic-bert-eager-l17", "t
 const exports = [...positionTableExports, ...modernBerts, ...nomicBerts];
 
 describeShared("corpus", "a checkpoint's graph", (corpus) => {
-  const load = async (name: string) => {
+  const loaded = new Map<string, ReturnType<typeof read>>();
+  /** Reads an export once for all tests. They do not change its graphs. */
+  const load = (name: string) => {
+    const known = loaded.get(name) ?? read(name);
+    loaded.set(name, known);
+    return known;
+  };
+  const read = async (name: string) => {
     const folder = join(corpus, name);
     const stored = readExportCase(folder) as ReturnType<typeof readExportCase> & {
       family: string;

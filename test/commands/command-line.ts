@@ -1,0 +1,41 @@
+import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
+
+const WRONG_USAGE = 2;
+
+/** What was written after the name of a command. */
+interface CommandLine<O extends ParseArgsOptionsConfig> {
+  readonly values: ReturnType<typeof parseArgs<{ options: O; allowPositionals: true }>>["values"];
+  readonly positionals: readonly string[];
+  /** Ends the process: prints what is wrong, and the usage. */
+  refuse(what: string): never;
+}
+
+/**
+ * Reads the command line of a script of package.json. `--help` prints the usage and ends the process with 0. An option that does not
+ * exist ends it with 2, as does an argument, unless arguments are allowed.
+ *
+ * @param usage how the command is called, in one line, and what it does
+ */
+export function commandLine<const O extends ParseArgsOptionsConfig = Record<never, never>>(
+  usage: string,
+  options: O = {} as O,
+  { allowPositionals = false } = {},
+): CommandLine<O> {
+  const refuse = (what: string): never => {
+    console.error(`${what}\n\nusage: ${usage}`);
+    process.exit(WRONG_USAGE);
+  };
+  try {
+    const { values, positionals } = parseArgs({
+      options: { ...options, help: { type: "boolean", short: "h" } },
+      allowPositionals,
+    } as { options: O & { help: { type: "boolean" } }; allowPositionals: true });
+    if ((values as { help?: boolean }).help) {
+      console.log(`usage: ${usage}`);
+      process.exit();
+    }
+    return { values: values as CommandLine<O>["values"], positionals, refuse };
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+}
