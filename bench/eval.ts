@@ -1,48 +1,73 @@
 /**
  * Measures models as clients see them: through HTTP, at the edge in workerd and in the region.
  *
- *     npm run eval -- <sts|search|sentiment> [--json]
- *     npm run eval -- heads [--json] [--trained <folder>] [head …]
+ *     npm run eval -- <sts|search|sentiment>
+ *     npm run eval -- heads [--trained <folder>] [head …]
  *
  * `heads` compares the answers with those of transformers, for which it makes a virtual environment unless the variable PYTHON
  * names an interpreter. `--trained` is the folder that bench/heads/train_heads.py wrote. The data sets are read from ../shared.
- * Without them, a task is skipped. The exit code is 1 if a result is not as expected.
+ * Without them, a task is skipped. `--quick` makes a model and data, and only compares the tiers with float32. The exit code is 1
+ * if a result is not as expected.
  */
-import { parseArgs } from "node:util";
-import { printJson, printNote, printResult, table } from "#sdk/cli/output.ts";
+import { table } from "#sdk/cli/output.ts";
+import { command, namesIn, type Report, WrongUsage } from "./command.ts";
 import { headCases } from "./eval/heads/head-cases.ts";
 import { comparedHeads, type HeadsReport, isRight } from "./eval/heads.ts";
-import { benchmarks, type ScoreReport, scored } from "./eval/scores.ts";
+import { benchmarks, isExpected, type ScoreReport, scored } from "./eval/scores.ts";
 import { DataMissing } from "./eval/shared-file.ts";
+import { figuresOf } from "./figures.ts";
 
-interface Report {
-  readonly ok: boolean;
-}
+const scores = Object.keys(benchmarks);
+const heads = Object.keys(headCases);
 
-interface Evaluation<R extends Report> {
-  readonly run: () => Promise<R>;
-  readonly print: (report: R) => string;
-}
-
-const evaluation = <R extends Report>(each: Evaluation<R>) => ({
-  async reported(): Promise<{ report: R; text: string }> {
-    const report = await each.run();
-    return { report, text: each.print(report) };
+await command(
+  {
+    usage: [
+      `npm run eval -- <${scores.join("|")}>`,
+      `       npm run eval -- heads [--trained <folder>] [${heads.join("|")}] …`,
+      "      ",
+    ].join("\n"),
+    options: { trained: { type: "string" } },
+    allowPositionals: true,
   },
-});
+  async ({ values: { quick, trained }, positionals: [task = "", ...only], folder }) => {
+    const isHeads = task === "heads";
+    if (!isHeads && !scores.includes(task)) throw new WrongUsage(`There is no task "${task}".`);
+    if (isHeads && quick) throw new WrongUsage("heads has no short form, because it needs transformers.");
+    namesIn("heads", only.join(",") || undefined, isHeads ? heads : []);
+    try {
+      const report = isHeads
+        ? headsReport(await comparedHeads(trained, only))
+        : scoreReport(await scored(benchmarks[task as keyof typeof benchmarks], quick ? folder : undefined));
+      return { ...report, details: { task, ...report.details } };
+    } catch (error) {
+      if (!(error instanceof DataMissing)) throw error;
+      return { figures: [], text: `Skipped ${task}: ${error.message}`, details: { task, skipped: error.message } };
+    }
+  },
+);
 
-function scoresTable({ model, metric, data, decimals, expected, within, scores }: ScoreReport): string {
-  const row = ({ tier, score }: ScoreReport["scores"][number]) => [
-    ...[tier, score.toFixed(decimals), `${expected} ± ${within}`],
-    Math.abs(score - expected) <= within ? "yes" : "no",
-  ];
-  return `${model}, ${data}\n${table(["tier", metric, "expected", "met"], scores.map(row))}`;
+function scoreReport(report: ScoreReport): Report {
+  const { model, metric, unit, data, decimals, expected, within, scores, ok } = report;
+  const rows = scores.map((each) => [
+    ...[each.tier, each.score.toFixed(decimals), expected === undefined ? "–" : `${expected} ± ${within}`],
+    isExpected(each, report) ? "yes" : "no",
+  ]);
+  return {
+    figures: scores.flatMap(({ tier, score, meanCosine }) =>
+      figuresOf(tier, {
+        [metric]: [unit === "correlation" ? score / 100 : score, unit],
+        "mean cosine with float32": [meanCosine, "agreement"],
+      }),
+    ),
+    text: `${model}, ${data}\n${table(["tier", metric, "expected", "met"], rows)}`,
+    details: report,
+    ok,
+  };
 }
 
-const scoreOf = (name: keyof typeof benchmarks) =>
-  evaluation({ run: () => scored(benchmarks[name]), print: scoresTable });
-
-function headsTable({ transformers, heads }: HeadsReport): string {
+function headsReport(report: HeadsReport): Report {
+  const { transformers, heads, ok } = report;
   const rows = heads.map((head) => [
     `${head.head}${head.trained ? " (trained)" : ""}`,
     `${head.float32.equal} of ${head.float32.texts}`,
@@ -54,35 +79,10 @@ function headsTable({ transformers, heads }: HeadsReport): string {
     isRight(head) ? "yes" : "no",
   ]);
   const columns = ["head", "float32", "difference", "noise", "edge, beyond noise", "edge, all", "met"];
-  return `transformers ${transformers}\n${table(columns, rows)}`;
-}
-
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { json: { type: "boolean" }, trained: { type: "string" } },
-});
-const [task = "", ...only] = positionals;
-
-const evaluations = {
-  sts: scoreOf("sts"),
-  search: scoreOf("search"),
-  sentiment: scoreOf("sentiment"),
-  heads: evaluation({ run: () => comparedHeads(values.trained, only), print: headsTable }),
-};
-
-const parts = task === "heads" ? Object.keys(headCases) : [];
-if (!Object.hasOwn(evaluations, task) || only.some((head) => !parts.includes(head))) {
-  printNote(`usage: npm run eval -- <${Object.keys(evaluations).join("|")}> [--json]`);
-  printNote(`       npm run eval -- heads [--json] [--trained <folder>] [${Object.keys(headCases).join("|")}] …`);
-  process.exit(2);
-}
-try {
-  const { report, text } = await evaluations[task as keyof typeof evaluations].reported();
-  if (values.json) printJson({ task, ...report });
-  else printResult(text);
-  process.exitCode = report.ok ? 0 : 1;
-} catch (error) {
-  if (!(error instanceof DataMissing)) throw error;
-  if (values.json) printJson({ task, skipped: error.message });
-  else printResult(`Skipped ${task}: ${error.message}`);
+  return {
+    figures: heads.flatMap(({ head, float32 }) => figuresOf(head, { texts: [float32.texts, "count"] })),
+    text: `transformers ${transformers}\n${table(columns, rows)}`,
+    details: report,
+    ok,
+  };
 }

@@ -1,20 +1,19 @@
 /**
  * Measures a region's engine with models of random weights, alone and through HTTP:
  *
- *     npm run bench -- gpu [--rounds 15] [--seconds 5] [--json]
+ *     npm run bench -- gpu [--rounds 15] [--seconds 5]
  *
  * With a CUDA GPU it runs BERT-base, BERT-large and a small model in half precision, beside PyTorch's compiler if python3 has it.
- * Without one, it runs the small model on the CPU and says so. Times are medians. Each check prints what is asked and what was
- * measured.
+ * Without one, it runs the small model on the CPU and says so. Times are medians. Vectors are compared with those of
+ * onnxruntime's CPU in float32. Each check prints what is asked and what was measured.
  */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { rm } from "node:fs/promises";
 import { preparedArtifact } from "#sdk/cli/dev/prepared.ts";
-import { printError, printJson, printNote, printResult, table } from "#sdk/cli/output.ts";
-import { stageLog } from "#sdk/cli/stage-log.ts";
+import { table } from "#sdk/cli/output.ts";
 import { type Check, describeChecks } from "./checks.ts";
+import { command, positive } from "./command.ts";
+import { type Figure, figuresOf } from "./figures.ts";
+import { float32Vectors } from "./float32-vectors.ts";
 import { type EngineFigures, engineFigures } from "./gpu/engine-figures.ts";
 import { type HttpFigures, httpFigures } from "./gpu/http-figures.ts";
 import { availableProvider } from "./gpu/provider.ts";
@@ -31,6 +30,7 @@ interface Case {
   readonly http?: boolean;
 }
 
+const tiny: Case = { name: "1 layer of 64", layers: 1, width: 64, http: true };
 const small: Case = { name: "3 layers of 384", layers: 3, width: 384, http: true };
 const onGpu: readonly Case[] = [
   { ...small, http: false },
@@ -47,61 +47,70 @@ interface Measured extends EngineFigures {
   readonly torch: TorchFigures | undefined;
 }
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: "string", default: "15" },
-    seconds: { type: "string", default: "5" },
-    json: { type: "boolean" },
-  },
-});
-const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
-if (!(rounds > 0 && seconds > 0)) {
-  printNote("usage: npm run bench -- gpu [--rounds n] [--seconds n] [--json]");
-  process.exit(2);
-}
+const figuresOfModel = ({ case: { name }, oneMs, batchMs, outside, minCosine, http, torch }: Measured): Figure[] => [
+  ...figuresOf(name, {
+    "1 × 128 tokens": [oneMs, "ms"],
+    "64 × 128 tokens": [batchMs, "ms"],
+    "outside of session.run": [outside, "share"],
+    "cosine with float32": [minCosine, "agreement"],
+    "PyTorch, 1 × 128 tokens": [torch?.oneMs, "ms"],
+    "PyTorch, 64 × 128 tokens": [torch?.batchMs, "ms"],
+  }),
+  ...http.flatMap(({ texts, perSecond, p50, p99, shares }) =>
+    figuresOf(`${name}, HTTP, ${texts} a request`, {
+      texts: [perSecond, "per second"],
+      p50: [p50, "ms"],
+      p99: [p99, "ms"],
+      engine: [shares.engine, "share"],
+      tokenizer: [shares.tokenizer, "share"],
+    }),
+  ),
+];
 
-const log = stageLog();
-const folder = await mkdtemp(join(tmpdir(), "bert-edge-gpu-"));
-try {
-  const { provider, why } = await availableProvider(folder);
-  const target = provider === "cpu" ? "regional-cpu" : "regional-gpu";
-  const skipped =
-    provider === "cpu" ? [`CUDA: ${why}. The small model runs on the CPU, and nothing of a GPU is shown.`] : [];
-  const measured: Measured[] = [];
-  for (const one of provider === "cpu" ? [small] : onGpu) {
-    log.stage(`${one.name}: random weights`);
-    const model = await writeRandomBert(folder, one);
-    const artifact = await preparedArtifact({
-      ...{ root: process.cwd(), folder: model, targets: [target] },
-      onProgress: ({ message }) => log.stage(`${one.name}: ${message}`),
-    });
-    await rm(model, { recursive: true });
-    log.stage(`${one.name}: engine`);
-    const engine = await engineFigures(artifact, { provider, target, rounds });
-    const http: HttpFigures[] = [];
-    if (one.http) {
-      log.stage(`${one.name}: through HTTP`);
-      http.push(...(await httpFigures(artifact, { provider, seconds, folder })));
+await command(
+  {
+    usage: "npm run bench -- gpu [--rounds 15] [--seconds 5]",
+    options: { rounds: { type: "string" }, seconds: { type: "string" } },
+  },
+  async ({ values: { quick, ...values }, folder, log }) => {
+    const rounds = positive("rounds", values.rounds ?? (quick ? "1" : "15"));
+    const seconds = positive("seconds", values.seconds ?? (quick ? "0.3" : "5"));
+    const { provider, why } = await availableProvider(folder);
+    const target = provider === "cpu" ? "regional-cpu" : "regional-gpu";
+    const skipped =
+      provider === "cpu" ? [`CUDA: ${why}. A small model runs on the CPU, and nothing of a GPU is shown.`] : [];
+    const measured: Measured[] = [];
+    const cases = provider === "cpu" ? [small] : onGpu;
+    for (const one of quick ? [tiny] : cases) {
+      log.stage(`${one.name}: random weights`);
+      const model = await writeRandomBert(folder, one);
+      const artifact = await preparedArtifact({
+        ...{ root: process.cwd(), folder: model, targets: [target] },
+        onProgress: ({ message }) => log.stage(`${one.name}: ${message}`),
+      });
+      log.stage(`${one.name}: engine`);
+      const engine = await engineFigures(artifact, { provider, target, rounds, expected: await float32Vectors(model) });
+      await rm(model, { recursive: true });
+      const http: HttpFigures[] = [];
+      if (one.http) {
+        log.stage(`${one.name}: through HTTP`);
+        http.push(...(await httpFigures(artifact, { provider, seconds, folder, quick })));
+      }
+      log.stage(`${one.name}: PyTorch`);
+      const torch = provider === "cpu" ? undefined : await torchFigures(one);
+      if (typeof torch === "string") skipped.push(`PyTorch: ${torch}.`);
+      measured.push({ case: one, ...engine, http, torch: typeof torch === "string" ? undefined : torch });
     }
-    log.stage(`${one.name}: PyTorch`);
-    const torch = provider === "cpu" ? undefined : await torchFigures(one);
-    if (typeof torch === "string") skipped.push(`PyTorch: ${torch}.`);
-    measured.push({ case: one, ...engine, http, torch: typeof torch === "string" ? undefined : torch });
-  }
-  log.done();
-  const checks = measured.flatMap(checksOf);
-  if (values.json) printJson({ provider, skipped, measured, checks });
-  else {
-    for (const line of skipped) printNote(`skipped: ${line}`);
-    printResult(described(measured, provider));
-    printResult(`\n${describeChecks(checks)}`);
-  }
-} catch (error) {
-  printError(error);
-  process.exitCode = 1;
-} finally {
-  await rm(folder, { recursive: true, force: true });
-}
+    const checks = measured.flatMap(checksOf);
+    return {
+      figures: measured.flatMap(figuresOfModel),
+      text: [...skipped.map((line) => `skipped: ${line}`), described(measured, provider), describeChecks(checks)].join(
+        "\n\n",
+      ),
+      details: { provider, skipped, measured, checks },
+    };
+  },
+);
 
 function checksOf({ case: { name, asked = {} }, oneMs, batchMs, outside, http }: Measured): Check[] {
   const check = (what: string, limit: string, value: number, digits: number, holds: boolean): Check => ({

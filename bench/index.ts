@@ -1,9 +1,9 @@
 /**
- * Runs a benchmark by name. A benchmark prints its usage if its arguments are wrong:
+ * Runs a benchmark by name. A benchmark prints its usage with `--help`, or if its arguments are wrong:
  *
  *     npm run bench -- <name> …
  */
-import { printNote } from "#sdk/cli/output.ts";
+import { printNote, printResult } from "#sdk/cli/output.ts";
 
 const benchmarks: Readonly<Record<string, () => Promise<unknown>>> = {
   accuracy: () => import("./accuracy.ts"),
@@ -19,10 +19,12 @@ const benchmarks: Readonly<Record<string, () => Promise<unknown>>> = {
   tokenizer: () => import("./tokenizer.ts"),
 };
 
+const usage = `usage: npm run bench -- <${Object.keys(benchmarks).join("|")}> …`;
 const [name = ""] = process.argv.splice(2, 1);
 const benchmark = benchmarks[name];
 if (benchmark) await benchmark();
+else if (name === "--help" || name === "-h") printResult(usage);
 else {
-  printNote(`usage: npm run bench -- <${Object.keys(benchmarks).join("|")}> …`);
+  printNote(`There is no benchmark "${name}".\n\n${usage}`);
   process.exitCode = 2;
 }

@@ -1,7 +1,7 @@
 /**
  * Times every kernel of the WebAssembly engine with the matrix sizes of some encoders, for both builds:
  *
- *     npm run bench:kernels -- [--json]
+ *     npm run bench:kernels
  *
  * - Times are medians of one call, over interleaved rounds. Other programs on the machine mainly disturb calls that
  *   take several milliseconds.
@@ -10,37 +10,65 @@
  *   values that it writes per nanosecond.
  * - "of peak" is the rate divided by the machine's peak rate of multiply–adds, measured in the same round.
  * - "share" is the kernel's share of the time of a forward pass.
+ *
+ * Before it is timed, every kernel is compared with the reference on small matrices, bit by bit.
  */
-import { parseArgs } from "node:util";
-import { printJson, printResult } from "#sdk/cli/output.ts";
-import { stageLog } from "#sdk/cli/stage-log.ts";
 import { openKernels } from "#test/suites/kernels/builds.ts";
+import { command } from "./command.ts";
+import { type Figure, figuresOf } from "./figures.ts";
+import { differences } from "./kernels/compare.ts";
 import { describeKernels } from "./kernels/describe.ts";
-import { encoders } from "./kernels/encoders.ts";
-import { measureEncoder, ROUNDS } from "./kernels/measure.ts";
+import { encoders, tiny } from "./kernels/encoders.ts";
+import { type KernelRow, measureEncoder } from "./kernels/measure.ts";
 import { openPeaks } from "./kernels/peak.ts";
 import { median } from "./run-tool.ts";
 
 const MEMORY = 2 ** 25;
 
-const { values } = parseArgs({ options: { json: { type: "boolean" } } });
-const log = stageLog();
-const peaks = await openPeaks();
-const machines = { relaxed: await openKernels("relaxed", MEMORY), simd: await openKernels("simd", MEMORY) };
-const gigaMacs = Object.fromEntries(
-  Object.entries(peaks).map(([unit, { macs, sample }]) => [
-    unit,
-    macs / median(Array.from({ length: ROUNDS }, sample)) / 1e9,
-  ]),
-);
-const results = Object.entries(encoders).map(([name, encoder]) => {
-  log.stage(name);
-  return { name, encoder, rows: measureEncoder(encoder, machines, peaks) };
-});
-log.done();
-if (values.json) printJson({ rounds: ROUNDS, peakGigaMacs: gigaMacs, encoders: results });
-else {
+const ROUNDS = 21;
+const QUICK_ROUNDS = 1;
+
+await command({ usage: "npm run bench:kernels --", options: {} }, async ({ values: { quick }, log }) => {
+  const rounds = quick ? QUICK_ROUNDS : ROUNDS;
+  const peaks = await openPeaks();
+  const machines = { relaxed: await openKernels("relaxed", MEMORY), simd: await openKernels("simd", MEMORY) };
+  log.stage("comparison with the reference");
+  const wrong = await differences(tiny, machines);
+  const gigaMacs = Object.fromEntries(
+    Object.entries(peaks).map(([unit, { macs, sample }]) => [
+      unit,
+      macs / median(Array.from({ length: rounds }, sample)) / 1e9,
+    ]),
+  );
+  const results = Object.entries(quick ? { tiny } : encoders).map(([name, encoder]) => {
+    log.stage(name);
+    return { name, encoder, rows: measureEncoder(encoder, machines, peaks, rounds) };
+  });
   const peak = Object.entries(gigaMacs).map(([unit, rate]) => `${rate.toFixed(1)} G ${unit}/s`);
-  printResult(`peak: ${peak.join(", ")}; median of ${ROUNDS} rounds`);
-  for (const { name, rows } of results) printResult(`\n${name}\n\n${describeKernels(rows)}`);
+  return {
+    figures: [
+      ...figuresOf(
+        "peak",
+        Object.fromEntries(Object.entries(gigaMacs).map(([unit, rate]) => [unit, [rate, "billions per second"]])),
+      ),
+      ...Object.entries(wrong).flatMap(([kernel, count]) =>
+        figuresOf(kernel, { "other bits": [count, "differences"] }),
+      ),
+      ...results.flatMap(({ rows }) => rows.flatMap(figuresOfRow)),
+    ],
+    text: [
+      `peak: ${peak.join(", ")}; median of ${rounds} rounds`,
+      ...results.map(({ name, rows }) => `${name}\n\n${describeKernels(rows)}`),
+    ].join("\n\n"),
+    details: { rounds, peakGigaMacs: gigaMacs, encoders: results },
+  };
+});
+
+function figuresOfRow({ kernel, work, timings }: KernelRow): Figure[] {
+  return Object.entries(timings).flatMap(([build, { seconds }]) =>
+    figuresOf(kernel, {
+      [`${build} time`]: [seconds, "s"],
+      [`${build} rate`]: [work / seconds / 1e9, "billions per second"],
+    }),
+  );
 }

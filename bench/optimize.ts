@@ -6,49 +6,85 @@
  * In each round, every tool runs once in a new process. Seconds are the time of the whole process, as a median over the
  * rounds. Python's rows say "did not run" if `python3` has no onnxruntime.
  */
-import { mkdtemp, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { command, WrongUsage } from "./command.ts";
+import { type Figure, figuresOf } from "./figures.ts";
+import { stage } from "./quantize/stage.ts";
 import { bertEdge, type Failure, isRun, median, python, type Run, runTool } from "./run-tool.ts";
+import { writeTinyModel } from "./tiny-model.ts";
 
 const ROUNDS = 5;
+const PYTHON = "onnxruntime (Python)";
 
-function describe(name: string, outcomes: readonly (Run | Failure)[]): string {
-  const done = outcomes.filter(isRun);
-  const [first] = done;
-  if (!first) return `${name.padEnd(24)} did not run`;
-  const { nodes, fused } = first.report;
-  const seconds = median(done.map((run) => run.seconds)).toFixed(2);
-  const memory = median(done.map(({ peakRssMB }) => peakRssMB)).toFixed(0);
+interface Row {
+  readonly name: string;
+  /** Figures, nodes and fused operators; a failure if the tool did not run. */
+  readonly outcome: Failure | { seconds: number; peakRssMB: number; cosine?: number; nodes: number; fused: object };
+}
+
+function rowOf(name: string, outcomes: readonly (Run | Failure)[]): Row {
+  const failure = outcomes.find((outcome): outcome is Failure => !isRun(outcome));
+  if (failure) return { name, outcome: failure };
+  const runs = outcomes.filter(isRun);
+  const { nodes, fused, parity } = runs[0]?.report ?? {};
+  const of = (figure: "seconds" | "peakRssMB") => median(runs.map((run) => run[figure]));
+  return {
+    name,
+    outcome: {
+      ...{ seconds: of("seconds"), peakRssMB: of("peakRssMB"), cosine: parity?.cosine },
+      ...{ nodes: nodes.after ?? nodes, fused },
+    },
+  };
+}
+
+function described({ name, outcome }: Row): string {
+  if ("failure" in outcome) return `${name.padEnd(24)} did not run: ${outcome.failure}`;
+  const { seconds, peakRssMB, nodes, fused } = outcome;
   const counts = Object.entries(fused).map(([operator, count]) => `${count} ${operator}`);
-  return `${name.padEnd(24)} ${seconds} s  ${memory} MB  ${nodes.after ?? nodes} nodes  ${counts.join(", ") || "nothing fused"}`;
+  return `${name.padEnd(24)} ${seconds.toFixed(2)} s  ${peakRssMB.toFixed(0)} MB  ${nodes} nodes  ${counts.join(", ") || "nothing fused"}`;
 }
 
-const models = process.argv.slice(2);
-if (models.length === 0) {
-  console.error("usage: npm run bench:optimize -- model.onnx [more.onnx …]");
-  process.exit(2);
-}
-const folder = await mkdtemp(join(tmpdir(), "bert-edge-bench-"));
-try {
-  for (const model of models) {
-    const columns: Record<string, (Run | Failure)[]> = {
-      "without comparison": [],
-      "with comparison": [],
-      "onnxruntime (Python)": [],
-    };
-    for (let round = 0; round < ROUNDS; round++) {
+/** Our tool must run; Python's need not be installed. */
+const figuresOfRow = ({ name, outcome }: Row): Figure[] =>
+  "failure" in outcome
+    ? figuresOf(name, { failures: [name === PYTHON ? 0 : 1, "differences"] })
+    : figuresOf(name, {
+        time: [outcome.seconds, "s"],
+        memory: [outcome.peakRssMB, "MB"],
+        nodes: [outcome.nodes, "count"],
+        "cosine with the original": [outcome.cosine, "agreement"],
+      });
+
+await command(
+  { usage: "npm run bench:optimize -- model.onnx [more.onnx …]", options: {}, allowPositionals: true },
+  async ({ values: { quick }, positionals, folder, log }) => {
+    const rounds = quick ? 1 : ROUNDS;
+    const models =
+      quick && positionals.length === 0 ? [await stage(await writeTinyModel(folder), folder)] : positionals;
+    if (models.length === 0) throw new WrongUsage("Give a file to optimize.");
+    const results: { title: string; rows: Row[] }[] = [];
+    for (const model of models) {
       const out = join(folder, "out.onnx");
-      const ours = bertEdge("optimize");
-      columns["without comparison"]?.push(
-        await runTool(ours, [model, out, "--allow-partial", "--no-parity", "--json"]),
-      );
-      columns["with comparison"]?.push(await runTool(ours, [model, out, "--allow-partial", "--json"]));
-      columns["onnxruntime (Python)"]?.push(await runTool(python("optimize.py"), [model, out]));
+      const ours = (...options: string[]) =>
+        runTool(bertEdge("optimize"), [model, out, "--allow-partial", "--json", ...options]);
+      const tools: Record<string, () => Promise<Run | Failure>> = {
+        "without comparison": () => ours("--no-parity"),
+        "with comparison": () => ours(),
+        [PYTHON]: () => runTool(python("optimize.py"), [model, out]),
+      };
+      const outcomes = new Map(Object.keys(tools).map((name) => [name, [] as (Run | Failure)[]]));
+      for (let round = 1; round <= rounds; round++) {
+        log.stage(`${basename(model)}, round ${round} of ${rounds}`);
+        for (const [name, run] of Object.entries(tools)) outcomes.get(name)?.push(await run());
+      }
+      const title = `${basename(model)} (${((await stat(model)).size / 1e6).toFixed(1)} MB), median of ${rounds}`;
+      results.push({ title, rows: [...outcomes].map(([name, all]) => rowOf(name, all)) });
     }
-    console.log(`\n${basename(model)} (${((await stat(model)).size / 1e6).toFixed(1)} MB), median of ${ROUNDS}`);
-    for (const [name, runs] of Object.entries(columns)) console.log(describe(name, runs));
-  }
-} finally {
-  await rm(folder, { recursive: true, force: true });
-}
+    return {
+      figures: results.flatMap(({ rows }) => rows.flatMap(figuresOfRow)),
+      text: results.map(({ title, rows }) => [title, ...rows.map(described)].join("\n")).join("\n\n"),
+      details: { rounds, models: results },
+    };
+  },
+);

@@ -42,19 +42,20 @@ export interface Data {
   readonly scifact?: string;
   readonly classifier?: string;
   readonly labelled?: string;
+  /** Number of calibration texts. Default: all. */
+  readonly calibration?: number;
 }
+
+/** What is measured of a row. */
+export type Task = "sentences" | "retrieval" | "classification";
 
 const allRows = sections.flatMap(({ rows }) => rows);
 
-export async function measureRow(
-  id: string,
-  data: Data,
-  what: "sentences" | "retrieval" | "classification",
-): Promise<Result> {
+export async function measureRow(id: string, data: Data, what: Task): Promise<Result> {
   const row = allRows.find((each) => each.id === id) as Row;
-  if (what === "classification") return classification(row, data.classifier as string, data.labelled as string);
+  if (what === "classification") return classification(row, data);
   const model = await readTextModel(await describeModel(data.model));
-  const { graph, fused } = await graphOf(row, model);
+  const { graph, fused } = await graphOf(row, model, data);
   const compute = await computer(row, model, graph);
   if (what === "retrieval") return { ndcg: await scoreRetrieval(await readRetrieval(data.scifact as string), compute) };
 
@@ -68,28 +69,29 @@ export async function measureRow(
   return { sts, meanCosine, minCosine, bytes: bytesOf(graph) };
 }
 
-async function classification(row: Row, folder: string, labelled: string): Promise<Result> {
-  const model = await readTextModel(await describeModel(folder));
+async function classification(row: Row, data: Data): Promise<Result> {
+  const model = await readTextModel(await describeModel(data.classifier as string));
   const labels = model.task.task === "classify" ? model.task.labels : [];
-  const { graph } = await graphOf(row, model);
-  const texts = await readLabelled(labelled, labels);
+  const { graph } = await graphOf(row, model, data);
+  const texts = await readLabelled(data.labelled as string, labels);
   return { accuracy: await scoreClassification(texts, await computer(row, model, graph)) };
 }
 
-async function graphOf(row: Row, model: TextModel): Promise<{ graph: Graph; fused: Graph }> {
+async function graphOf(row: Row, model: TextModel, { calibration }: Data): Promise<{ graph: Graph; fused: Graph }> {
   const fused = copyGraph(model.graph);
   await fuseGraph(fused);
-  const batches = tokenBatches(fused, model.encode(calibrationTexts));
+  const batches = tokenBatches(fused, model.encode(calibrationTexts.slice(0, calibration)));
   const statistics = await observeStatistics(fused, batches);
   return { graph: await row.make({ fused, statistics, batches }), fused };
 }
 
 async function computer({ engine }: Row, model: TextModel, graph: Graph) {
-  const session = engine === "edge" ? await edgeSession(model, graph) : await ortSession(graph);
+  const session = engine === "edge" ? await edgeSession(model, graph) : await ortSession(graph, engine);
   return (texts: readonly string[]) => model.compute(session, texts);
 }
 
-const ortSession = (graph: Graph) => ortNodeEngine({ threads: 1 }).load(oneModel(encodeOnnx(graph)));
+const ortSession = (graph: Graph, engine: Row["engine"]) =>
+  ortNodeEngine({ threads: 1, optimize: engine === "onnxruntime" }).load(oneModel(encodeOnnx(graph)));
 
 /**
  * Opens a session of our engine. If our engine has no kernels for the graph, opens a session of the reference kernels,

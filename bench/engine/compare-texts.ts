@@ -1,7 +1,7 @@
 import type { TokenIds, VectorHead } from "#sdk/runtime/engine/engine.ts";
 import { median } from "../run-tool.ts";
 import type { Context, ModelName } from "./context.ts";
-import { type Encoder, openAll, ours, type Rival } from "./encoders.ts";
+import { type Encoder, float32, openAll, ours, type Rival } from "./encoders.ts";
 import { type Measured, milliseconds } from "./measured.ts";
 import { type Contender, ratio, type Samples, timeSideBySide } from "./side-by-side.ts";
 
@@ -26,16 +26,19 @@ export const compareTexts =
     const subject = await context.subject(model);
     const texts = tokens.map((length, i) => text(length, i, subject.model.config.vocabularySize));
     const [own] = (await openAll(ours, subject)) as [Encoder];
+    const [exact] = (await openAll(float32, subject)) as [Encoder];
     const others = await openAll(rival, subject);
     try {
+      const agreement = minCosine(await exact.run(texts, head), await own.run(texts, head));
       const contender = ({ name, run }: Encoder): Contender => ({ name, run: () => run(texts, head) });
-      const times = await timeSideBySide(contender(own), others.map(contender));
+      const times = await timeSideBySide(contender(own), others.map(contender), context.quick ? "quick" : "usual");
       const byTime = [...times.rivals].sort(([, a], [, b]) => median(a) - median(b));
       const [{ name }, fastest] = byTime[0] as [Contender, Samples];
       const vectors = await others.find((encoder) => encoder.name === name)?.run(texts, head);
       return {
         figure: over === "rival" ? ratio(fastest, times.ours) : ratio(times.ours, fastest),
         ours: milliseconds(median(times.ours)),
+        agreement,
         other: `${milliseconds(median(fastest))} ${name}`,
         details: {
           rounds: fastest.length,
@@ -45,7 +48,7 @@ export const compareTexts =
         },
       };
     } finally {
-      for (const encoder of [own, ...others]) await encoder.release();
+      for (const encoder of [own, exact, ...others]) await encoder.release();
     }
   };
 

@@ -1,25 +1,29 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { writeBaseCheckpoint } from "./base-checkpoint.ts";
 import { openSubject, type Subject } from "./subject.ts";
 
 export type ModelName = "given" | "base";
 
-/** Models and a temporary folder that all rows share. */
-export interface Context {
+interface Settings {
+  /** Temporary folder. */
   readonly folder: string;
-  /** Opens the checkpoint from the command line, or a BERT-base with random weights. */
-  subject(name: ModelName): Promise<Subject>;
-  close(): Promise<void>;
+  /** Measure with the fewest repetitions, and the given model in place of BERT-base. */
+  readonly quick: boolean;
 }
 
-export async function openContext(checkpoint: string): Promise<Context> {
-  const folder = await mkdtemp(join(tmpdir(), "bert-edge-bench-"));
+/** Models and settings that all rows share. */
+export interface Context extends Settings {
+  /** Opens the checkpoint from the command line, or a BERT-base with random weights. */
+  subject(name: ModelName): Promise<Subject>;
+}
+
+export function openContext(checkpoint: string, { folder, quick }: Settings): Context {
   const subjects = new Map<ModelName, Promise<Subject>>();
   const open: Record<ModelName, () => Promise<Subject>> = {
     given: () => openSubject(checkpoint),
     async base() {
+      if (quick) return openSubject(checkpoint);
       const path = join(folder, "base");
       await mkdir(path);
       await writeBaseCheckpoint(path);
@@ -28,11 +32,11 @@ export async function openContext(checkpoint: string): Promise<Context> {
   };
   return {
     folder,
+    quick,
     subject(name) {
       const opened = subjects.get(name) ?? open[name]();
       subjects.set(name, opened);
       return opened;
     },
-    close: () => rm(folder, { recursive: true, force: true }),
   };
 }

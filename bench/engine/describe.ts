@@ -1,4 +1,5 @@
 import { table } from "#sdk/cli/output.ts";
+import { type Figure, figuresOf } from "../figures.ts";
 import type { Measured } from "./measured.ts";
 import type { Asked, Row } from "./rows.ts";
 
@@ -12,6 +13,9 @@ export function resultOf({ measure: _, ...row }: Row, measured: Measured): Resul
   const reached = "least" in asked ? measured.figure >= asked.least : measured.figure <= asked.most;
   return { ...row, ...measured, reached };
 }
+
+export const figuresOfRow = ({ name, figure, unit, agreement }: Result): Figure[] =>
+  figuresOf(name, { figure: [figure, unit], "cosine with float32": [agreement, "agreement"] });
 
 export function describe(results: readonly Result[]): string {
   const headings = ["row", "what", "bert-edge", "against", "", "figure", "asked", ""];

@@ -20,11 +20,12 @@ const alone =
   async (file) =>
     (await engineOnThisMachine(engine)).load(oneModel(file));
 
-export const ours: Rival = { name: "bert-edge", forms: ["wasm"], open: alone("wasm") };
+export const ours: Rival = { name: "bert-edge", forms: ["wasm, all positions"], open: alone("wasm") };
 
 const webForms = ["int8", "int8, not fused", "int8-blocks"] as const;
 export const web: Rival = { name: "onnxruntime-web int8", forms: webForms, open: alone("ort-web") };
 export const webPadded: Rival = { name: "onnxruntime-web int8, padded", forms: webForms, open: openPadded };
+export const float32: Rival = { name: "onnxruntime-node float32", forms: ["fp32"], open: alone("ort-node") };
 export const node: Rival = { name: "onnxruntime-node int8, fused", forms: ["int8"], open: alone("ort-node") };
 
 export const openAll = ({ forms, open }: Rival, subject: Subject): Promise<Encoder[]> =>

@@ -4,6 +4,8 @@ export interface Measured {
   readonly figure: number;
   readonly ours: string;
   readonly other?: string;
+  /** Smallest cosine of the measured engine's vectors with those of onnxruntime in float32. */
+  readonly agreement?: number;
   /** Further measurements, for the JSON output. */
   readonly details: Readonly<Record<string, unknown>>;
 }

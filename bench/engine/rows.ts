@@ -1,3 +1,4 @@
+import type { Unit } from "../figures.ts";
 import { compareTexts } from "./compare-texts.ts";
 import type { Context } from "./context.ts";
 import { node, web, webPadded } from "./encoders.ts";
@@ -15,7 +16,7 @@ export interface Row {
   readonly name: string;
   readonly what: string;
   readonly against: string;
-  readonly unit: "times as fast" | "of its time" | "MB" | "MB to spare" | "KB";
+  readonly unit: Unit;
   readonly asked: Asked;
   measure(context: Context): Promise<Measured>;
 }

@@ -1,13 +1,19 @@
 import { median } from "../run-tool.ts";
 
-/** Minimum and maximum number of rounds. Within this range, as many rounds run as fit into BUDGET_MS. */
-const ROUNDS = { min: 5, max: 21 };
 const BUDGET_MS = 30_000;
 
-/** Duration of the warm-up, in which V8 compiles the code with its optimizing compiler. */
-const WARM_UP_MS = 1000;
-/** Minimum time of a sample, so that the clock is precise enough. */
-const SAMPLE_MS = 30;
+/** Efforts of a measurement. */
+const EFFORTS = {
+  usual: {
+    /** Within this range, as many rounds run as fit into BUDGET_MS. */
+    rounds: { min: 5, max: 21 },
+    /** Duration of the warm-up, in which V8 compiles the code with its optimizing compiler. */
+    warmUpMs: 1_000,
+    /** Minimum time of a sample, so that the clock is precise enough. */
+    sampleMs: 30,
+  },
+  quick: { rounds: { min: 1, max: 1 }, warmUpMs: 20, sampleMs: 5 },
+};
 
 /** A rival is not timed in the rounds if it takes at least 1.5 times as long as the fastest rival. */
 const MAX_SLOWDOWN = 1.5;
@@ -39,17 +45,22 @@ function milliseconds(): number {
  * Times all contenders in interleaved rounds. In each round, a contender first runs once without being timed, because
  * the contenders before it have replaced its data in the caches.
  */
-export async function timeSideBySide(ours: Contender, rivals: readonly Contender[]): Promise<Times> {
+export async function timeSideBySide(
+  ours: Contender,
+  rivals: readonly Contender[],
+  effort: keyof typeof EFFORTS,
+): Promise<Times> {
+  const { rounds: allowed, warmUpMs, sampleMs } = EFFORTS[effort];
   const all = [ours, ...rivals];
-  for (const contender of all) await warmUp(contender);
+  for (const contender of all) await warmUp(contender, warmUpMs);
   const guesses = new Map<Contender, number>();
   for (const contender of all) guesses.set(contender, await timed(contender, 1));
   const guess = (contender: Contender) => guesses.get(contender) as number;
   const fastest = Math.min(...rivals.map(guess));
   const running = [ours, ...rivals.filter((rival) => guess(rival) < MAX_SLOWDOWN * fastest)];
-  const repeats = (contender: Contender) => Math.ceil(SAMPLE_MS / guess(contender));
+  const repeats = (contender: Contender) => Math.ceil(sampleMs / guess(contender));
   const roundMs = running.reduce((sum, each) => sum + (1 + repeats(each)) * guess(each), 0);
-  const rounds = Math.max(ROUNDS.min, Math.min(ROUNDS.max, Math.floor(BUDGET_MS / roundMs)));
+  const rounds = Math.max(allowed.min, Math.min(allowed.max, Math.floor(BUDGET_MS / roundMs)));
   const samples = new Map(running.map((contender) => [contender, [] as number[]]));
   for (let round = 0; round < rounds; round++) {
     for (const [contender, ms] of samples) {
@@ -62,10 +73,10 @@ export async function timeSideBySide(ours: Contender, rivals: readonly Contender
   return { ours: own, rivals: samples };
 }
 
-async function warmUp(contender: Contender): Promise<void> {
+async function warmUp(contender: Contender, warmUpMs: number): Promise<void> {
   const start = milliseconds();
   do await contender.run();
-  while (milliseconds() - start < WARM_UP_MS);
+  while (milliseconds() - start < warmUpMs);
 }
 
 async function timed({ run }: Contender, repeats: number): Promise<number> {

@@ -15,9 +15,12 @@ type File = Uint8Array<ArrayBuffer>;
 
 /**
  * Forms of a model. A form is a file format with a precision. Its function encodes a model as a file in this form.
- * Weights are quantized without calibration, because calibration does not change the time of a run.
+ * Weights are quantized without calibration, because calibration does not change the time of a run. Models of
+ * sentence-transformers often allow fewer tokens than they have positions: "all positions" is for texts of 512 tokens.
  */
 const forms = {
+  "wasm, all positions": async ({ model, fused }: Graphs) =>
+    packed(model, await precisions["int8-edge"](fused)(), maxTokensOf(model.config)),
   wasm: async ({ model, fused }: Graphs) => packed(model, await precisions["int8-edge"](fused)()),
   "wasm, int4 table": async ({ model, fused }: Graphs) =>
     packed(model, await precisions["int8-edge"](fused, { tableBits: 4 })()),
@@ -57,9 +60,5 @@ export async function openSubject(folder: string): Promise<Subject> {
   };
 }
 
-/**
- * Encodes a program for the maximum length that the position table allows. Models of sentence-transformers often set a
- * smaller maximum length. This smaller length is ignored, because one row measures texts of 512 tokens.
- */
-const packed = ({ config }: TextModel, graph: Graph): Promise<File> =>
-  encodeProgram(graph, { maxTokens: maxTokensOf(config), vocabulary: config.vocabularySize });
+const packed = (model: TextModel, graph: Graph, maxTokens = model.maxTokens): Promise<File> =>
+  encodeProgram(graph, { maxTokens, vocabulary: model.config.vocabularySize });

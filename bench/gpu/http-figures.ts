@@ -16,7 +16,8 @@ const [CLIENTS, TOKENS] = [64, 128];
 /** Texts of a request. */
 const SIZES = [1, 16];
 const KEY = "key";
-const [WARM_MS, PROBES] = [3_000, 20];
+const usual = { warmMs: 3_000, probes: 20 };
+const short = { warmMs: 100, probes: 2 };
 
 /** Figures of requests through HTTP, with 64 clients that each send the next request after an answer. */
 export interface HttpFigures {
@@ -35,11 +36,13 @@ interface HttpOptions {
   readonly seconds: number;
   /** Folder for the published model. */
   readonly folder: string;
+  /** Send the fewest requests. */
+  readonly quick: boolean;
 }
 
 export async function httpFigures(
   artifact: PublishableArtifact,
-  { provider, seconds, folder }: HttpOptions,
+  { provider, seconds, folder, quick }: HttpOptions,
 ): Promise<HttpFigures[]> {
   const store = join(folder, "store");
   const { name } = await publish(artifact, fsStore(store));
@@ -49,24 +52,25 @@ export async function httpFigures(
   const generator = opened.adopt(startGenerator(), ({ stop }) => stop());
   const tokenizer = await loadTokenizer(artifact.manifest, artifact.read);
 
+  const { warmMs, probes } = quick ? short : usual;
   const figures: HttpFigures[] = [];
   for (const texts of SIZES) {
     const length = { tokens: texts * TOKENS, texts };
     const inputs = drawTexts(length, randomNumbers(1));
     const [wholeMs, engineMs] = [[] as number[], [] as number[]];
-    for (let i = 0; i < PROBES; i++) {
+    for (let i = 0; i < probes; i++) {
       const { status, ms, headers, body } = await startEmbed({ url, key: KEY }, inputs).reply;
       if (status !== 200) throw new Error(`${url} answered ${status}: ${body}`);
       wholeMs.push(ms);
       engineMs.push(Number(/compute;dur=([\d.]+)/.exec(`${headers["server-timing"]}`)?.[1]));
     }
     const start = performance.now();
-    for (let i = 0; i < PROBES; i++) for (const text of inputs) tokenizer.encode(text, artifact.manifest.maxTokens);
-    const tokenizerMs = (performance.now() - start) / PROBES;
+    for (let i = 0; i < probes; i++) for (const text of inputs) tokenizer.encode(text, artifact.manifest.maxTokens);
+    const tokenizerMs = (performance.now() - start) / probes;
     const [whole, engine] = [median(wholeMs), median(engineMs)];
     const job: LoadJob = {
       ...{ url, key: KEY, traffic: { loop: "closed", clients: CLIENTS }, length, budgetMs: undefined },
-      ...{ pin: undefined, seed: 1, warmMs: WARM_MS, measuredMs: 1000 * seconds },
+      ...{ pin: undefined, seed: 1, warmMs, measuredMs: 1000 * seconds },
     };
     const { goodput, p50, p99, lost } = summarize(job, await generator.run(job));
     if (lost > 0) throw new Error(`${lost} requests failed.`);

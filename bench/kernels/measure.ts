@@ -7,8 +7,6 @@ import { median } from "../run-tool.ts";
 import type { Peaks } from "./peak.ts";
 import { sampler } from "./sampler.ts";
 
-export const ROUNDS = 21;
-
 /** Time of one call: medians over all rounds. */
 interface Timing {
   readonly seconds: number;
@@ -33,6 +31,7 @@ export function measureEncoder(
   encoder: EncoderSizes,
   machines: Readonly<Record<Build, KernelMachine>>,
   peaks: Peaks,
+  rounds: number,
 ): KernelRow[] {
   return (Object.keys(kernelTable) as KernelName[]).flatMap((kernel) => {
     const { passes, unit, ...calls } = kernelTable[kernel];
@@ -42,14 +41,19 @@ export function measureEncoder(
         const operands = calls.call(shape, commonDrawing(1));
         return sampler(place(kernel, operands, machines[build], { seed: 1, guard: 0, alignment: 64 }).run);
       });
-      const timings = timed(samplers, work, peaks[unit]);
+      const timings = timed(samplers, work, peaks[unit], rounds);
       return { kernel, shape: shape as object, times, unit, work, timings };
     });
   });
 }
 
-function timed(samplers: readonly (() => number)[], work: number, peak: Peaks["number"]): Record<Build, Timing> {
-  const rounds = Array.from({ length: ROUNDS }, () => ({
+function timed(
+  samplers: readonly (() => number)[],
+  work: number,
+  peak: Peaks["number"],
+  count: number,
+): Record<Build, Timing> {
+  const rounds = Array.from({ length: count }, () => ({
     peak: peak && peak.macs / peak.sample(),
     seconds: samplers.map((sample) => sample()),
   }));

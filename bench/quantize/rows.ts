@@ -21,6 +21,8 @@ export interface Row {
 
 /** Title of the row with which the time and memory of all rows are compared. */
 export const BASELINE = "Python quantize_dynamic";
+/** Start of the titles of Python's rows. */
+export const PYTHON = "Python";
 
 const PYTHON_PARTS = "import onnx, onnxruntime.quantization";
 

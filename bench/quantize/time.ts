@@ -10,9 +10,6 @@ export type Times = Readonly<Record<number, number>>;
 
 const TOKENS = [16, 128] as const;
 
-/** Enough rounds for a stable median while other programs run. */
-const ROUNDS = 31;
-
 /** Vocabulary size if the token embedding table is not found. Every BERT has a larger vocabulary. */
 const MIN_VOCABULARY = 1000;
 
@@ -21,7 +18,7 @@ const MIN_VOCABULARY = 1000;
  *
  * @returns times by file. Files that do not run are absent; `score` reports why they do not run.
  */
-export async function time(files: readonly string[]): Promise<Record<string, Times>> {
+export async function time(files: readonly string[], rounds: number): Promise<Record<string, Times>> {
   const graph = fromOnnx(await readOnnx(files[0] ?? ""));
   const vocabulary = vocabularyOf(graph) ?? MIN_VOCABULARY;
   const texts = TOKENS.map((length) => Int32Array.from({ length }, (_, i) => (i * 7919 + length) % vocabulary));
@@ -31,7 +28,7 @@ export async function time(files: readonly string[]): Promise<Record<string, Tim
     if (encoder) encoders.set(file, encoder);
   }
   const samples = new Map([...encoders.keys()].map((file) => [file, texts.map((): number[] => [])]));
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < rounds; round++) {
     for (const [i, text] of texts.entries()) {
       for (const [file, encode] of encoders) samples.get(file)?.[i]?.push(await warmMs(encode, text));
     }

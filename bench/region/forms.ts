@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as ort from "onnxruntime-node";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
@@ -25,11 +24,14 @@ export interface Forms extends AsyncDisposable {
   readonly mixed: Uint8Array<ArrayBuffer>;
 }
 
-/** Prepares a sentence encoder in all forms. */
-export async function openForms(folder: string): Promise<Forms> {
+/**
+ * Prepares a sentence encoder in all forms.
+ *
+ * @param place folder for the artifacts
+ */
+export async function openForms(folder: string, place: string): Promise<Forms> {
   const model = await readTextModel(await describeModel(folder));
   const head = vectorHead(model.task) as VectorHead;
-  const place = await mkdtemp(join(tmpdir(), "bert-edge-region-"));
   const files = {
     edge: await prepared(folder, place, "edge"),
     "int8-blocks": await prepared(folder, place, "int8-blocks"),
@@ -53,7 +55,6 @@ export async function openForms(folder: string): Promise<Forms> {
     ...{ model, head, names: [...sessions.keys()], sessions, mixed: files["int8-mixed"] },
     async [Symbol.asyncDispose]() {
       for (const session of sessions.values()) await session.release();
-      await rm(place, { recursive: true, force: true });
     },
   };
 }
@@ -77,34 +78,39 @@ const asVectors = (session: EngineSession, head: VectorHead): EngineSession => (
   run: (sequences) => session.run(sequences, head),
 });
 
-/** A session that calls onnxruntime-node directly. Its inputs are made before, once for each length. */
+/** A session that calls onnxruntime-node directly. Its inputs are made once for each text. */
 async function bare(file: Uint8Array<ArrayBuffer>): Promise<EngineSession> {
   const session = await ort.InferenceSession.create(file, { intraOpNumThreads: 1 });
-  const feedsOf = new Map<number, Record<string, ort.Tensor>>();
+  const feedsOf = new Map<string, Record<string, ort.Tensor>>();
   return {
     ...{ provider: "cpu", target: "regional-cpu", batches: (all) => [[...all.keys()]] },
-    async run([sequence]) {
-      const ids = sequence as Int32Array;
-      let feeds = feedsOf.get(ids.length);
-      if (!feeds) {
-        const int64 = (value: (id: number) => number) =>
-          new ort.Tensor(
-            "int64",
-            BigInt64Array.from(ids, (id) => BigInt(value(id))),
-            [1, ids.length],
-          );
-        const all: Record<string, ort.Tensor> = {
-          input_ids: int64((id) => id),
-          attention_mask: int64(() => 1),
-          token_type_ids: int64(() => 0),
-        };
-        feeds = Object.fromEntries(session.inputNames.map((name) => [name, all[name] as ort.Tensor]));
-        feedsOf.set(ids.length, feeds);
-      }
-      const output = (await session.run(feeds, [VECTOR_OUTPUT]))[VECTOR_OUTPUT];
-      return [output?.data as Float32Array<ArrayBuffer>];
+    async run(sequences) {
+      const vectors: Float32Array<ArrayBuffer>[] = [];
+      for (const sequence of sequences) vectors.push(await vectorOf(sequence as Int32Array));
+      return vectors;
     },
     memoryBytes: () => undefined,
     release: () => session.release(),
   };
+
+  async function vectorOf(ids: Int32Array): Promise<Float32Array<ArrayBuffer>> {
+    let feeds = feedsOf.get(`${ids}`);
+    if (!feeds) {
+      const int64 = (value: (id: number) => number) =>
+        new ort.Tensor(
+          "int64",
+          BigInt64Array.from(ids, (id) => BigInt(value(id))),
+          [1, ids.length],
+        );
+      const all: Record<string, ort.Tensor> = {
+        input_ids: int64((id) => id),
+        attention_mask: int64(() => 1),
+        token_type_ids: int64(() => 0),
+      };
+      feeds = Object.fromEntries(session.inputNames.map((name) => [name, all[name] as ort.Tensor]));
+      feedsOf.set(`${ids}`, feeds);
+    }
+    const output = (await session.run(feeds, [VECTOR_OUTPUT]))[VECTOR_OUTPUT];
+    return output?.data as Float32Array<ArrayBuffer>;
+  }
 }

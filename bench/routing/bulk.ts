@@ -1,20 +1,22 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
 import { startEmbed } from "#test/fixtures/start-embed.ts";
+import { figuresOf } from "../figures.ts";
+import { median } from "../run-tool.ts";
 import { type Context, KEY } from "./context.ts";
+import { figuresOfLoad } from "./load/figures.ts";
 import type { LoadJob } from "./load/job.ts";
 import { summarize } from "./load/summarize.ts";
 import { countsOf, percent, type Report, rounded } from "./report.ts";
 import { startEdgeAlone, startRegion, startTiers } from "./tiers.ts";
 
 const TEXTS = 1_000;
+const QUICK_TEXTS = 100;
 const BUDGET_MS = 50;
 const PER_SECOND = 20;
 const MIN_KEPT = 0.9;
 /** Time from the large request to the first small one. */
 const HEAD_START_MS = 300;
-
-const bulk = Array.from({ length: TEXTS }, (_, i) => calibrationTexts[i % calibrationTexts.length] as string);
 
 const cases = [
   { name: "edge alone", start: startEdgeAlone },
@@ -63,14 +65,20 @@ export async function bulkBeside(context: Context): Promise<Report> {
       measured: percent(small.kept),
       holds: small.kept >= MIN_KEPT,
     })),
+    figures: measured.flatMap(({ name, aloneMs, besideMs, small }) => [
+      ...figuresOf(name, { "bulk alone": [aloneMs, "ms"], "bulk beside": [median(besideMs), "ms"] }),
+      ...figuresOfLoad(name, small),
+    ]),
     details: measured,
   };
 }
 
-async function measure(url: string, { generator, options: { seed, seconds } }: Context) {
+async function measure(url: string, { generator, options: { quick, seed, seconds } }: Context) {
+  const texts = quick ? QUICK_TEXTS : TEXTS;
+  const bulk = Array.from({ length: texts }, (_, i) => calibrationTexts[i % calibrationTexts.length] as string);
   const ask = async () => {
     const { status, ms, body } = await startEmbed({ url, key: KEY }, bulk).reply;
-    if (status !== 200) throw new Error(`${TEXTS} texts were answered with ${status}: ${body}`);
+    if (status !== 200) throw new Error(`${texts} texts were answered with ${status}: ${body}`);
     return ms;
   };
   const aloneMs = await ask();

@@ -4,6 +4,8 @@ import { deployedCompatibility, startDirectEdge } from "#test/fixtures/direct-ed
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { startEmbed } from "#test/fixtures/start-embed.ts";
 import type { Check } from "../checks.ts";
+import { figuresOf } from "../figures.ts";
+import { compared } from "./compared.ts";
 import { type Context, KEY } from "./context.ts";
 import { idleMs, settle } from "./idle.ts";
 import { quantile } from "./load/statistics.ts";
@@ -12,6 +14,7 @@ import { type Report, rounded } from "./report.ts";
 import { startEdgeAlone, startRegion } from "./tiers.ts";
 
 const REQUESTS = 200;
+const QUICK_REQUESTS = 10;
 const TEXTS = 8;
 /** Time after the last reset, in which the engine may end the call that it cannot interrupt. */
 const PAUSE_MS = 100;
@@ -29,8 +32,10 @@ interface Case {
   start(context: Context): Promise<{ url: string; stop(): Promise<void> }>;
 }
 
-const withoutFlag = ({ modules, env }: Context) =>
-  startDirectEdge({ modules, env, compatibilityFlags: deployedCompatibility().flags.filter((flag) => flag !== FLAG) });
+const withoutFlag = async (context: Context) => {
+  const compatibilityFlags = deployedCompatibility().flags.filter((flag) => flag !== FLAG);
+  return compared("edge", await startDirectEdge({ ...context, compatibilityFlags }), context);
+};
 
 const cases: readonly Case[] = [
   { name: "edge, reset", by: "reset", fast: true, start: startEdgeAlone },
@@ -78,6 +83,13 @@ export async function cancel(context: Context): Promise<Report> {
         holds: later(each) <= MAX_RATIO === each.fast,
       }),
     ),
+    figures: measured.flatMap((each) =>
+      figuresOf(each.name, {
+        idle: [each.idle, "ms"],
+        [`${TEXTS} long texts`]: [each.whole, "ms"],
+        "next by idle": [later(each), "of its time"],
+      }),
+    ),
     details: measured,
   };
 }
@@ -95,7 +107,7 @@ async function measure({ name, by, fast, start }: Case, context: Context): Promi
     const whole = await idleMs(tier.url, inputs, 3);
     const results: { atOnce: number; later: number }[] = [];
     for (let round = 0; round < rounds; round++) {
-      const requests = REQUESTS / (quick ? 4 : 1);
+      const requests = quick ? QUICK_REQUESTS : REQUESTS;
       await abandonRequests(access, { requests, inputs, wholeMs: whole, by, random });
       const next = word();
       await sleep(PAUSE_MS);

@@ -1,10 +1,15 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { V4ModuleDefinition } from "miniflare";
 import type { PublishableArtifact } from "#sdk/artifact/artifact.ts";
 import { preparedArtifact } from "#sdk/cli/dev/prepared.ts";
+import { MANIFEST_FILE } from "#sdk/storage/folder-artifact.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { s3Publisher } from "#sdk/storage/s3-publisher.ts";
 import { s3Env, startObjectStorage } from "#test/fixtures/object-storage.ts";
 import { workerModules } from "#test/fixtures/worker-modules.ts";
+import type { Figure } from "../figures.ts";
+import { float32Vectors } from "../float32-vectors.ts";
 import { type Generator, startGenerator } from "./load/generator.ts";
 
 export const KEY = "key";
@@ -12,7 +17,7 @@ export const KEY = "key";
 export interface RoutingOptions {
   /** A model folder or an artifact folder. */
   readonly model: string;
-  /** Measure a part of the cases, once. */
+  /** Measure a few cases, with few requests. */
   readonly quick: boolean;
   /** Parts of names: the matrix measures the points whose name contains one of them. */
   readonly points: readonly string[];
@@ -25,8 +30,15 @@ export interface RoutingOptions {
   readonly against: string | undefined;
 }
 
+/** Output that all parts of the benchmark share. */
+interface Output {
+  stage(what: string): void;
+  /** Agreement of the tiers that were started with float32. */
+  readonly figures: Figure[];
+}
+
 /** Model, settings and output that all parts of the benchmark share. */
-export interface Context {
+export interface Context extends Output {
   readonly options: RoutingOptions;
   readonly artifact: PublishableArtifact;
   /** Variables of both tiers: the model, where it is stored, and the API key. */
@@ -34,12 +46,13 @@ export interface Context {
   /** The Worker of `functions/edge.ts`. */
   readonly modules: V4ModuleDefinition[];
   readonly generator: Generator;
-  stage(what: string): void;
+  /** Vectors of the probe texts in float32; undefined if the model is an artifact, which has no such weights. */
+  readonly expected: readonly Float32Array[] | undefined;
   close(): Promise<void>;
 }
 
 /** Prepares the model, publishes it to an S3 server in this process, and starts the load generator. */
-export async function openContext(options: RoutingOptions, stage: (what: string) => void): Promise<Context> {
+export async function openContext(options: RoutingOptions, { stage, figures }: Output): Promise<Context> {
   const artifact = await preparedArtifact({
     root: process.cwd(),
     folder: options.model,
@@ -56,7 +69,9 @@ export async function openContext(options: RoutingOptions, stage: (what: string)
     env: { MODEL: name, API_KEYS: KEY, ...s3Env(storage.access) },
     modules: await workerModules({ entryPoints: ["functions/edge.ts"] }),
     generator,
+    expected: existsSync(join(options.model, MANIFEST_FILE)) ? undefined : await float32Vectors(options.model),
     stage,
+    figures,
     async close() {
       generator.stop();
       await storage.stop();

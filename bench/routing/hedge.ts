@@ -2,6 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { BUDGET_HEADER, DECISION_HEADER, PREDICTED_HEADER } from "#sdk/serve/contract/headers.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { startEmbed } from "#test/fixtures/start-embed.ts";
+import { figuresOf } from "../figures.ts";
+import { median } from "../run-tool.ts";
 import { type Context, KEY } from "./context.ts";
 import { idleMs } from "./idle.ts";
 import { drawTexts } from "./load/texts.ts";
@@ -29,7 +31,8 @@ interface Hedge {
  * before each request, so a hedged request needs a new one.
  */
 export async function hedge(context: Context): Promise<Report> {
-  const { seed, rounds } = context.options;
+  const { seed, rounds, quick } = context.options;
+  const turns = (quick ? 1 : TURNS) * rounds;
   await using tiers = await startTiers(context);
   const { edge, proxy } = tiers;
   const random = randomNumbers(seed);
@@ -37,12 +40,14 @@ export async function hedge(context: Context): Promise<Report> {
   await idleMs(edge.url, inputs, 5);
   const access = { url: edge.url, key: KEY };
   const hedges: Hedge[] = [];
+  const predictions: number[] = [];
   const tiersOf: Record<string, number> = {};
-  for (let turn = 0; turn < TURNS * rounds; turn++) {
+  for (let turn = 0; turn < turns; turn++) {
     for (const budget of BUDGETS) {
       context.stage(`budget ${budget} × predicted`);
       const { headers } = await startEmbed(access, inputs).reply;
       const predictedMs = Number(headers[PREDICTED_HEADER]);
+      predictions.push(predictedMs);
       proxy.cut();
       await sleep(REST_MS);
       const sentAt = performance.now();
@@ -63,7 +68,7 @@ export async function hedge(context: Context): Promise<Report> {
     }
   }
   const early = hedges.filter(({ beforeEndMs, isNewConnection }) => beforeEndMs > 0 && isNewConnection);
-  const requests = TURNS * rounds * BUDGETS.length;
+  const requests = turns * BUDGETS.length;
   return {
     headings: [
       "requests",
@@ -89,6 +94,11 @@ export async function hedge(context: Context): Promise<Report> {
         holds: early.length > 0,
       },
     ],
+    figures: figuresOf("requests", {
+      answered: [Object.values(tiersOf).reduce((sum, count) => sum + count, 0), "count"],
+      hedged: [hedges.length / requests, "share"],
+      predicted: [median(predictions), "ms"],
+    }),
     details: hedges,
   };
 }

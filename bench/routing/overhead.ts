@@ -4,6 +4,8 @@ import type { V4ModuleDefinition } from "miniflare";
 import { timingOf } from "#sdk/serve/server-timing.ts";
 import { startDirectEdge } from "#test/fixtures/direct-edge.ts";
 import { startPost } from "#test/fixtures/start-post.ts";
+import { figuresOf } from "../figures.ts";
+import { compared } from "./compared.ts";
 import { type Context, KEY } from "./context.ts";
 import { cpuMs, withProcess } from "./cpu-time.ts";
 import { quantile } from "./load/statistics.ts";
@@ -13,6 +15,7 @@ const REQUESTS = 500;
 const WARM_UP = 1_000;
 /** Rounds per requested round. A round takes less than two seconds. */
 const ROUNDS = 5;
+const quickly = { requests: 30, warmUp: 30, rounds: 1 };
 /** The difference between two measurements of the same Worker is below this part. */
 const TOLERANCE = 0.03;
 
@@ -29,20 +32,24 @@ interface Round {
  * interleaved rounds.
  */
 export async function overhead(context: Context): Promise<Report> {
-  const { rounds, against } = context.options;
+  const { against } = context.options;
+  const { requests, warmUp, rounds } = context.options.quick
+    ? quickly
+    : { requests: REQUESTS, warmUp: WARM_UP, rounds: ROUNDS * context.options.rounds };
   const workers = { now: context.modules, ...(against && { before: await olderModules(context.modules, against) }) };
   await using started = new AsyncDisposableStack();
   const subjects: { name: string; url: string; pid: number; rounds: Round[] }[] = [];
   for (const [name, modules] of Object.entries(workers)) {
     const { started: edge, pid } = await withProcess(() => startDirectEdge({ modules, env: context.env }));
     started.defer(() => edge.stop());
-    await measure(edge.url, pid, WARM_UP);
+    if (name === "now") await compared("edge", edge, context);
+    await measure(edge.url, pid, warmUp);
     subjects.push({ name, url: edge.url, pid, rounds: [] });
   }
-  for (let round = 0; round < ROUNDS * rounds; round++) {
+  for (let round = 0; round < rounds; round++) {
     context.stage(`round ${round + 1}`);
     const order = round % 2 === 0 ? subjects : subjects.toReversed();
-    for (const { url, pid, rounds } of order) rounds.push(await measure(url, pid, REQUESTS));
+    for (const { url, pid, rounds } of order) rounds.push(await measure(url, pid, requests));
   }
   const median = (values: readonly number[]) => quantile(values, 0.5);
   const [now, before] = subjects;
@@ -70,6 +77,11 @@ export async function overhead(context: Context): Promise<Report> {
           },
         ]
       : [],
+    figures: subjects.flatMap(({ name, rounds }) =>
+      (["cpuMs", "engineMs", "latencyMs"] as const).flatMap((part) =>
+        figuresOf(name, { [part]: [median(rounds.map((round) => round[part])), "ms"] }),
+      ),
+    ),
     details: subjects,
   };
 }

@@ -2,9 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
+import { figuresOf } from "../figures.ts";
 import { writeRandomBert } from "../random-checkpoint.ts";
 import { type Context, KEY, openContext } from "./context.ts";
 import { idleMs, settle } from "./idle.ts";
+import { figuresOfLoad } from "./load/figures.ts";
 import type { LoadJob, Traffic } from "./load/job.ts";
 import { quantile } from "./load/statistics.ts";
 import { type LoadSummary, summarize } from "./load/summarize.ts";
@@ -14,30 +16,33 @@ import { startRegion } from "./tiers.ts";
 
 /** A distilled model of the width of BERT-base. */
 const SIZE = { layers: 3, width: 768 };
+const QUICK_SIZE = { layers: 1, width: 64 };
 const LENGTH = { tokens: 128 };
 /** Requests by the region's capacity. */
 const LOADS = [0.5, 1, 2, 3];
 /** Budgets by the time of one text on an idle region. */
 const BUDGETS = [3, 12];
 const WARM_MS = 500;
+const QUICK_WARM_MS = 100;
 const [MIN_KEPT, MAX_SILENT] = [0.95, 0.05];
 
 /** Measures a region alone, on its CPU, while more requests come than it can answer. */
-export async function overload({ options, stage }: Context): Promise<Report> {
+export async function overload({ options, stage, figures }: Context): Promise<Report> {
+  const size = options.quick ? QUICK_SIZE : SIZE;
   await using opened = new AsyncDisposableStack();
   const folder = opened.adopt(await mkdtemp(join(tmpdir(), "bert-edge-overload-")), (path) =>
     rm(path, { recursive: true }),
   );
   stage("random weights");
-  const model = await writeRandomBert(folder, SIZE);
-  const context = opened.adopt(await openContext({ ...options, model }, stage), ({ close }) => close());
+  const model = await writeRandomBert(folder, size);
+  const context = opened.adopt(await openContext({ ...options, model }, { stage, figures }), ({ close }) => close());
   const { url } = opened.adopt(await startRegion(context), ({ stop }) => stop());
   const { seconds, rounds, seed } = options;
 
   async function run(traffic: Traffic, budgetMs: number | undefined, round = 0): Promise<LoadSummary> {
     const job: LoadJob = {
       ...{ url, key: KEY, traffic, length: LENGTH, budgetMs, pin: undefined, seed: seed + round },
-      ...{ warmMs: WARM_MS, measuredMs: 1000 * seconds },
+      ...{ warmMs: options.quick ? QUICK_WARM_MS : WARM_MS, measuredMs: 1000 * seconds },
     };
     const summary = summarize(job, await context.generator.run(job));
     await settle([url]);
@@ -110,6 +115,10 @@ export async function overload({ options, stage }: Context): Promise<Report> {
       },
       { what: "requests lost", asked: "0", measured: `${lost}`, holds: lost === 0 },
     ],
-    details: { model: SIZE, ...LENGTH, capacity, oneText, points: measured },
+    figures: [
+      ...figuresOf("idle", { "one text": [oneText, "ms"], capacity: [capacity, "per second"] }),
+      ...verdicts.flatMap(({ load, budgetMs, last }) => figuresOfLoad(`${load}× with ${budgetMs} ms`, last)),
+    ],
+    details: { model: size, ...LENGTH, capacity, oneText, points: measured },
   };
 }

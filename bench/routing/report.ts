@@ -1,11 +1,13 @@
 import { table } from "#sdk/cli/output.ts";
 import { type Check, describeChecks } from "../checks.ts";
+import type { Figure } from "../figures.ts";
 
 /** Result of a part of the benchmark. */
 export interface Report {
   readonly headings: readonly string[];
   readonly rows: readonly (readonly string[])[];
   readonly checks: readonly Check[];
+  readonly figures: readonly Figure[];
   /** Further measurements, for the JSON output. */
   readonly details: unknown;
 }

@@ -2,13 +2,16 @@ import { availableParallelism } from "node:os";
 
 import { startRegionProcess } from "#test/fixtures/region-process.ts";
 import { median } from "../run-tool.ts";
+import { compared } from "./compared.ts";
 import { type Context, KEY } from "./context.ts";
+import { figuresOfLoad } from "./load/figures.ts";
 import type { LoadJob } from "./load/job.ts";
 import { type LoadSummary, summarize } from "./load/summarize.ts";
 import { percent, type Report, rounded } from "./report.ts";
 
 const CLIENTS = 16;
 const WARM_MS = 1_000;
+const QUICK_WARM_MS = 100;
 const BUDGET_MS = 100;
 
 const schemes = {
@@ -17,14 +20,16 @@ const schemes = {
 };
 
 /** Measures how a region computes requests of mixed lengths: one after another on all cores, or one on each core. */
-export async function sessions({ env, generator, options, stage }: Context): Promise<Report> {
-  const { rounds, seconds, seed } = options;
+export async function sessions(context: Context): Promise<Report> {
+  const { env, generator, options, stage } = context;
+  const { rounds, seconds, seed, quick } = options;
   await using started = new AsyncDisposableStack();
   const tiers: { name: string; url: string; free: LoadSummary[]; budget: LoadSummary[] }[] = [];
   for (const [name, count] of Object.entries(schemes)) {
     stage(name);
     const region = await startRegionProcess({ env: { ...env, SESSIONS: count } });
     started.defer(() => region.stop());
+    await compared("region", region, context);
     tiers.push({ name, url: region.url, free: [], budget: [] });
   }
   for (let round = 0; round < rounds; round++) {
@@ -33,7 +38,12 @@ export async function sessions({ env, generator, options, stage }: Context): Pro
       const measure = async (budgetMs: number | undefined) => {
         const job: LoadJob = {
           ...{ url: tier.url, key: KEY, traffic: { loop: "closed", clients: CLIENTS }, length: "mixed", budgetMs },
-          ...{ pin: undefined, seed: seed + round, warmMs: WARM_MS, measuredMs: 1_000 * seconds },
+          ...{
+            pin: undefined,
+            seed: seed + round,
+            warmMs: quick ? QUICK_WARM_MS : WARM_MS,
+            measuredMs: 1_000 * seconds,
+          },
         };
         return summarize(job, await generator.run(job));
       };
@@ -70,6 +80,10 @@ export async function sessions({ env, generator, options, stage }: Context): Pro
         holds: perCore.keptOfAdmitted >= 0.95,
       },
     ],
+    figures: tiers.flatMap(({ name, free, budget }) => [
+      ...free.flatMap((run) => figuresOfLoad(name, run)),
+      ...budget.flatMap((run) => figuresOfLoad(`${name}, ${BUDGET_MS} ms`, run)),
+    ]),
     details: measured,
   };
 }

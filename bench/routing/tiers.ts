@@ -1,5 +1,6 @@
 import { type DirectEdge, startDirectEdge } from "#test/fixtures/direct-edge.ts";
 import { type RegionProcess, startRegionProcess } from "#test/fixtures/region-process.ts";
+import { compared } from "./compared.ts";
 import { type Context, KEY } from "./context.ts";
 import { EDGE_CORES, onCores, REGION_CORES } from "./cores.ts";
 import { type RegionProxy, startProxy } from "./proxy.ts";
@@ -15,11 +16,11 @@ export interface Tiers extends AsyncDisposable {
 }
 
 /** Starts an edge without a region. */
-export const startEdgeAlone = ({ modules, env }: Context): Promise<DirectEdge> =>
-  onCores(EDGE_CORES, () => startDirectEdge({ modules, env }));
+export const startEdgeAlone = async (context: Context): Promise<DirectEdge> =>
+  compared("edge", await onCores(EDGE_CORES, () => startDirectEdge(context)), context);
 
-export const startRegion = ({ env }: Context): Promise<RegionProcess> =>
-  onCores(REGION_CORES, () => startRegionProcess({ env }));
+export const startRegion = async (context: Context): Promise<RegionProcess> =>
+  compared("region", await onCores(REGION_CORES, () => startRegionProcess(context)), context);
 
 /** Starts edge and region, with a proxy between them. */
 export async function startTiers(context: Context): Promise<Tiers> {
@@ -29,6 +30,7 @@ export async function startTiers(context: Context): Promise<Tiers> {
   const proxy = started.adopt(await startProxy(region.url), ({ stop }) => stop());
   const options = { modules, env: { ...env, ...regionEnv(proxy.url) } };
   const edge = started.adopt(await onCores(EDGE_CORES, () => startDirectEdge(options)), ({ stop }) => stop());
+  await compared("edge", edge, context);
   const all = started.move();
   return { edge, region, proxy, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }

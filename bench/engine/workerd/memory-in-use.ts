@@ -1,9 +1,10 @@
 import { join } from "node:path";
+import { parity } from "#sdk/compile/accuracy/parity.ts";
 import type { Context, ModelName } from "../context.ts";
 import { type Measured, megabytes } from "../measured.ts";
 import type { Form } from "../subject.ts";
 import { isolateMemory } from "./isolate-memory.ts";
-import { publishForm } from "./publish-form.ts";
+import { computed, publishForm } from "./publish-form.ts";
 import { startWorker, vectorsOf } from "./running-worker.ts";
 import { workerModules } from "./worker-modules.ts";
 
@@ -33,12 +34,15 @@ export const memoryInUse =
     );
     const worker = await startWorker({ modules: await workerModules("wasm"), model, folder });
     try {
-      for (const texts of [[SHORT], [LONG], [SHORT, LONG, SHORT, LONG]]) await vectorsOf(await worker.ask(texts));
+      await vectorsOf(await worker.ask([SHORT]));
+      const found = await vectorsOf(await worker.ask([LONG]));
+      await vectorsOf(await worker.ask([SHORT, LONG, SHORT, LONG]));
       const { heap, embedder, buffers, largestBuffer } = await isolateMemory(worker);
       const used = heap + embedder + buffers;
       const file = (await subject.file(form)).length;
       return {
         figure: limit === undefined ? used / 1e6 : limit - used / 1e6,
+        agreement: parity(await computed(subject, "fp32", "ort-node", [LONG]), found).minCosine,
         ours: megabytes(used),
         details: { heap, embedder, buffers, webAssembly: largestBuffer, file, meanCosine },
       };

@@ -34,8 +34,8 @@ export async function publishForm(publication: Publication, folder: string): Pro
   const { model } = subject;
   const files = new Map([...model.tokenizer.files, [MODEL, await subject.file(form)]]);
   const agreement = parity(
-    await computed(subject, "fp32", "ort-node"),
-    await computed(subject, form, engine),
+    await computed(subject, "fp32", "ort-node", probeTexts),
+    await computed(subject, form, engine, probeTexts),
     comparedAs(model.task, model.config.vocabularySize),
   );
   const targets = { edge: { engine, precision, model: MODEL, parity: agreement } };
@@ -52,10 +52,16 @@ export async function publishForm(publication: Publication, folder: string): Pro
   return agreement;
 }
 
-async function computed({ model, file }: Subject, form: Form, engine: Target["engine"]): Promise<Float32Array[]> {
+/** Computes the vectors of texts in this process. */
+export async function computed(
+  { model, file }: Subject,
+  form: Form,
+  engine: Target["engine"],
+  texts: readonly string[],
+): Promise<Float32Array[]> {
   const session = await (await engineOnThisMachine(engine)).load(oneModel(await file(form)));
   try {
-    return await model.compute(session, probeTexts);
+    return await model.compute(session, texts);
   } finally {
     await session.release();
   }

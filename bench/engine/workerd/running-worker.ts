@@ -58,7 +58,8 @@ export async function startWorker({ modules, model, folder }: WorkerOptions): Pr
  *
  * @throws Error unless the status is 200
  */
-export async function vectorsOf(response: Response): Promise<number[][]> {
+export async function vectorsOf(response: Response): Promise<Float32Array[]> {
   if (!response.ok) throw new Error(`The Worker answered ${response.status}: ${await response.text()}`);
-  return ((await response.json()) as EmbedResponse).embeddings as number[][];
+  const { embeddings } = (await response.json()) as EmbedResponse;
+  return (embeddings as number[][]).map((vector) => Float32Array.from(vector));
 }

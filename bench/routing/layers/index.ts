@@ -4,6 +4,8 @@ import { loadTokenizer } from "#sdk/runtime/tokenizer/load-tokenizer.ts";
 import { startDirectEdge } from "#test/fixtures/direct-edge.ts";
 import { startPost } from "#test/fixtures/start-post.ts";
 import { workerModules } from "#test/fixtures/worker-modules.ts";
+import { figuresOf } from "../../figures.ts";
+import { compared } from "../compared.ts";
 import { type Context, KEY } from "../context.ts";
 import { cpuMs, withProcess } from "../cpu-time.ts";
 import { quantile } from "../load/statistics.ts";
@@ -18,6 +20,7 @@ const WARM_UP = 6_000;
 const ROUNDS = 3;
 /** Asked of the Worker without its engine: this part of the bare handler's requests per second. */
 const SHARE = 0.5;
+const quickly = { requests: 50, warmUp: 50, rounds: 1 };
 
 const TEXT = "word";
 const body = JSON.stringify({ inputs: [TEXT], encoding_format: "base64" });
@@ -43,6 +46,9 @@ interface Subject {
  * and returns the same bytes, the app's middleware before it, the app with an engine that computes nothing, and the whole.
  */
 export async function layers(context: Context): Promise<Report> {
+  const { requests, warmUp, rounds } = context.options.quick
+    ? quickly
+    : { requests: REQUESTS, warmUp: WARM_UP, rounds: ROUNDS * context.options.rounds };
   await using started = new AsyncDisposableStack();
 
   async function start(name: string, modules: V4ModuleDefinition[], env: Context["env"]): Promise<Subject> {
@@ -53,6 +59,7 @@ export async function layers(context: Context): Promise<Report> {
   const worker = (file: string) => workerModules({ entryPoints: [join(import.meta.dirname, "workers", file)] });
 
   const whole = await start("+ engine", context.modules, context.env);
+  await compared("edge", { url: new URL(whole.url).origin }, context);
   const { body: answer } = await startPost(whole.url, { headers, body }).reply;
   const env = { ...context.env, ANSWER: `${answer}` };
   const bare = await start("bare handler", await worker("bare.ts"), env);
@@ -60,17 +67,17 @@ export async function layers(context: Context): Promise<Report> {
   const app = await start("+ contract, tokenizer, queue, answer", await worker("null-engine.ts"), env);
   const subjects = [bare, guarded, app, whole];
 
-  for (const { url, pid } of subjects) await measure(url, pid, 8, WARM_UP);
-  for (let round = 0; round < ROUNDS * context.options.rounds; round++) {
+  for (const { url, pid } of subjects) await measure(url, pid, 8, warmUp);
+  for (let round = 0; round < rounds; round++) {
     context.stage(`round ${round + 1}`);
     for (const [i, clients] of CLIENTS.entries()) {
       for (const { url, pid, rounds } of round % 2 === 0 ? subjects : subjects.toReversed()) {
-        rounds[i]?.push(await measure(url, pid, clients, REQUESTS));
+        rounds[i]?.push(await measure(url, pid, clients, requests));
       }
     }
   }
 
-  const tokenizerUs = await tokenizing(context);
+  const tokenizerUs = await tokenizing(context, warmUp);
   return {
     headings: ["Worker", ...CLIENTS.flatMap((n) => [`requests/s, ${n} at a time`, "CPU µs", "adds µs"])],
     rows: [
@@ -93,6 +100,14 @@ export async function layers(context: Context): Promise<Report> {
         holds: share >= SHARE,
       };
     }),
+    figures: subjects.flatMap((subject) =>
+      CLIENTS.flatMap((clients, n) =>
+        figuresOf(`${subject.name}, ${clients} at a time`, {
+          requests: [median(subject, n, "perSecond"), "per second"],
+          CPU: [median(subject, n, "cpuUs") / 1_000, "ms"],
+        }),
+      ),
+    ),
     details: subjects,
   };
 }
@@ -116,13 +131,13 @@ const shareOf = (own: readonly Measurement[], others: readonly Measurement[]): n
   );
 
 /** Returns the µs of encoding the text, in this process. */
-async function tokenizing({ artifact: { manifest, read } }: Context): Promise<number> {
+async function tokenizing({ artifact: { manifest, read } }: Context, times: number): Promise<number> {
   const tokenizer = await loadTokenizer(manifest, read);
   const encode = (times: number) => {
     const start = performance.now();
     for (let i = 0; i < times; i++) tokenizer.encode(TEXT, manifest.maxTokens);
     return (1_000 * (performance.now() - start)) / times;
   };
-  encode(WARM_UP);
-  return encode(WARM_UP);
+  encode(times);
+  return encode(times);
 }

@@ -1,6 +1,8 @@
 import type { Tier } from "#sdk/serve/contract/headers.ts";
+import { figuresOf } from "../../figures.ts";
 import { type Context, KEY } from "../context.ts";
 import { settle } from "../idle.ts";
+import { figuresOfLoad } from "../load/figures.ts";
 import type { LoadJob } from "../load/job.ts";
 import { shareOf } from "../load/statistics.ts";
 import { type LoadSummary, summarize } from "../load/summarize.ts";
@@ -27,13 +29,7 @@ interface Case {
 }
 
 const casesOf = (quick: boolean): Case[] => {
-  const [budgets, tokens, clients] = quick
-    ? [
-        [10, 50],
-        [32, 256],
-        [1, 8],
-      ]
-    : [BUDGETS, TOKENS, CLIENTS];
+  const [budgets, tokens, clients] = quick ? [[50], [32], [8]] : [BUDGETS, TOKENS, CLIENTS];
   return (Object.keys(lines) as LineName[]).flatMap((line) =>
     clients.flatMap((clients) =>
       tokens.flatMap((tokens) => budgets.map((budgetMs) => ({ line, clients, tokens, budgetMs }))),
@@ -127,6 +123,10 @@ export async function links(context: Context): Promise<Report> {
       },
       { what: "requests without an answer or a refusal", asked: "0", measured: `${lost}`, holds: lost === 0 },
     ],
+    figures: results.flatMap(({ line, clients, tokens, budgetMs, oracle, auto }) => {
+      const row = `${line}, ${clients} clients, ${tokens} tokens, ${budgetMs} ms`;
+      return [...figuresOf(row, { oracle: [oracle, "share"] }), ...figuresOfLoad(row, auto)];
+    }),
     details: results,
   };
 }

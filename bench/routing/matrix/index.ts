@@ -1,6 +1,7 @@
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { type Context, KEY } from "../context.ts";
 import { idleMs, settle } from "../idle.ts";
+import { figuresOfLoad } from "../load/figures.ts";
 import type { LoadJob, Traffic } from "../load/job.ts";
 import { quantile } from "../load/statistics.ts";
 import { type LoadSummary, summarize } from "../load/summarize.ts";
@@ -11,6 +12,7 @@ import { checksOf, judge, type MeasuredPoint, type Mode, modes } from "./judge.t
 import { nameOf, type Point, points, quickPoints } from "./points.ts";
 
 const WARM_MS = 500;
+const QUICK_WARM_MS = 100;
 /** A region in the same city: the shortest way that the simulator knows, 8 ms there and back. */
 const NEAR = { delayMs: 4, jitterMs: 1 };
 /** Time of a refusal beyond one text's computation. */
@@ -39,7 +41,7 @@ export async function matrix(context: Context): Promise<Report> {
       budgetMs,
       pin: mode === "auto" ? undefined : mode,
       seed: seed + round,
-      warmMs: WARM_MS,
+      warmMs: quick ? QUICK_WARM_MS : WARM_MS,
       measuredMs: 1000 * seconds,
     };
     const summary = summarize(job, await generator.run(job));
@@ -128,6 +130,11 @@ function reportOf(measured: readonly MeasuredPoint[], basis: Record<string, Reco
       ];
     }),
     checks: checksOf(verdicts),
+    figures: [
+      ...measured.flatMap(({ point }, i) =>
+        modes.flatMap((mode) => figuresOfLoad(`${nameOf(point)}, ${mode}`, last(i, mode))),
+      ),
+    ],
     details: { ...basis, points: measured },
   };
 }

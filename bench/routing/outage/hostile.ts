@@ -24,6 +24,8 @@ const MIN_COSINE = 0.98;
 const MAX_NORM_ERROR = 1e-3;
 /** Time in which an answer must be there. The edge may wait for a silent region until its timeout, and then computes. */
 const PATIENCE_MS = 20_000;
+/** Impostors of a short run. */
+const QUICK = ["NaN vectors", "another version", "status 500"];
 
 export interface HostileResult {
   readonly name: string;
@@ -47,6 +49,7 @@ export async function askImpostors(context: Context, region: string): Promise<Ho
   const expected = embeddingsIn(await startEmbed(genuine, inputs).reply);
   const results: HostileResult[] = [];
   for (const [name, impostor] of Object.entries(impostors)) {
+    if (context.options.quick && !QUICK.includes(name)) continue;
     context.stage(`a region with ${name}`);
     let asked = 0;
     await using started = new AsyncDisposableStack();
@@ -63,8 +66,12 @@ export async function askImpostors(context: Context, region: string): Promise<Ho
     const outcomes: string[] = [];
     const ask = async (headers: Record<string, string> = {}): Promise<Reply | undefined> => {
       const post = startEmbed(access, inputs, headers);
-      const reply = await Promise.race([post.reply.catch(() => undefined), sleep(PATIENCE_MS, undefined)]);
-      post.reset();
+      const reply = await Promise.race([
+        post.reply.catch(() => undefined),
+        sleep(PATIENCE_MS, undefined, { ref: false }),
+      ]);
+      // A connection that is closing cannot be reset: Node would then never end.
+      if (!reply) post.reset();
       outcomes.push(outcomeOf(reply, expected));
       return reply;
     };

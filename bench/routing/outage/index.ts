@@ -1,4 +1,6 @@
+import { figuresOf } from "../../figures.ts";
 import type { Context } from "../context.ts";
+import { figuresOfLoad } from "../load/figures.ts";
 import { countsOf, percent, type Report, rounded } from "../report.ts";
 import { startRegion } from "../tiers.ts";
 import { measureFailures } from "./failures.ts";
@@ -54,6 +56,12 @@ export async function outage(context: Context): Promise<Report> {
         measured: `${hostile.length - unasked.length}`,
         holds: unasked.length === 0,
       },
+    ],
+    figures: [
+      ...failures.flatMap(({ name, summary }) => figuresOfLoad(`region ${name}`, summary)),
+      ...hostile.flatMap(({ name, asked, lost }) =>
+        figuresOf(name, { asked: [asked, "count"], lost: [lost.length, "differences"] }),
+      ),
     ],
     details: { failures, hostile },
   };

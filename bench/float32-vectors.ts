@@ -1,0 +1,17 @@
+import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
+import { describeModel } from "#sdk/compile/model/describe-model.ts";
+import { readTextModel } from "#sdk/compile/model/text-model.ts";
+import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
+import { engineOnThisMachine } from "#sdk/local/engines.ts";
+import { oneModel } from "#sdk/runtime/engine/engine.ts";
+
+/** Computes the vectors of the probe texts with a checkpoint's own weights, in onnxruntime on the CPU. */
+export async function float32Vectors(folder: string): Promise<Float32Array[]> {
+  const model = await readTextModel(await describeModel(folder));
+  const session = await (await engineOnThisMachine("ort-node")).load(oneModel(encodeOnnx(model.graph)));
+  try {
+    return await model.compute(session, probeTexts);
+  } finally {
+    await session.release();
+  }
+}
