@@ -52,7 +52,7 @@ await command(
     },
     allowPositionals: true,
   },
-  async ({ values: { quick, jobs, json: _, help: __, model, sts, ...rest }, positionals, folder }) => {
+  async ({ values: { quick, jobs, json: _, model, sts, ...rest }, positionals, folder }) => {
     if (!quick && !(model && sts)) throw new WrongUsage("--model and --sts are needed.");
     const data: Data = {
       ...(model && sts ? { model, sts, ...rest } : await tinyData(folder)),

@@ -1,20 +1,18 @@
 import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
+import type { ParseArgsOptionsConfig } from "node:util";
 import { printError, printJson, printNote, printResult } from "#sdk/cli/output.ts";
 import { type StageLog, stageLog } from "#sdk/cli/stage-log.ts";
+import { type CommandLine, commandLine } from "../test/commands/command-line.ts";
 import { type Figure, implausible } from "./figures.ts";
 
 /** Options that every benchmark has. */
 const common = {
-  help: { type: "boolean", short: "h" },
   json: { type: "boolean", default: false },
   /** Measures a tiny model with the fewest repetitions: it shows that the benchmark works, and no figure of use. */
   quick: { type: "boolean", default: false },
 } as const satisfies ParseArgsOptionsConfig;
-
-type Config<O extends ParseArgsOptionsConfig> = { options: O & typeof common; allowPositionals: true };
 
 export interface Command<O extends ParseArgsOptionsConfig> {
   /** Lines that say how it is called, without the options that every benchmark has. */
@@ -25,9 +23,8 @@ export interface Command<O extends ParseArgsOptionsConfig> {
 }
 
 /** A call of a benchmark. */
-export interface Call<O extends ParseArgsOptionsConfig> {
-  readonly values: ReturnType<typeof parseArgs<Config<O>>>["values"];
-  readonly positionals: readonly string[];
+export interface Call<O extends ParseArgsOptionsConfig>
+  extends Pick<CommandLine<O & typeof common>, "values" | "positionals"> {
   /** An empty folder. It is removed at the end. */
   readonly folder: string;
   readonly log: StageLog;
@@ -63,36 +60,29 @@ export function namesIn(option: string, text: string | undefined, known: readonl
   throw new WrongUsage(`--${option} names ${other}. Choose from ${known.join(",")}.`);
 }
 
-const isWrongUsage = (error: unknown): error is Error =>
-  error instanceof WrongUsage ||
-  (error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS"));
-
 /**
  * Runs a benchmark and prints its report. Exit code 1: a figure is not plausible, or the benchmark failed. 2: the command
  * line is wrong.
  */
-export async function command<O extends ParseArgsOptionsConfig>(
+export async function command<const O extends ParseArgsOptionsConfig>(
   { usage, options, allowPositionals = false }: Command<O>,
   run: (call: Call<O>) => Promise<Report>,
 ): Promise<void> {
-  const help = `usage: ${usage} [--quick] [--json]`;
+  const all = { ...common, ...options };
+  const { values, positionals, refuse } = commandLine(`${usage} [--quick] [--json]`, all, { allowPositionals });
   try {
-    const config = { options: { ...common, ...options }, allowPositionals } as Config<O>;
-    const { values, positionals } = parseArgs(config);
-    const { help: isAsked, json } = values as { help?: boolean; json: boolean };
-    if (isAsked) return printResult(help);
     await using folder = await mkdtempDisposable(join(tmpdir(), "bert-edge-bench-"));
     const log = stageLog();
     const { figures, text, details, ok = true } = await run({ values, positionals, folder: folder.path, log });
     log.done();
-    if (json) printJson({ ...details, figures });
+    if ((values as { json: boolean }).json) printJson({ ...details, figures });
     else printResult(text);
     const wrong = implausible(figures);
     for (const sentence of wrong) printNote(sentence);
     if (wrong.length > 0 || !ok) process.exitCode = 1;
   } catch (error) {
-    if (isWrongUsage(error)) printNote(`${error.message}\n\n${help}`);
-    else printError(error);
-    process.exitCode = isWrongUsage(error) ? 2 : 1;
+    if (error instanceof WrongUsage) refuse(error.message);
+    printError(error);
+    process.exitCode = 1;
   }
 }

@@ -3,8 +3,7 @@ import { commandLine } from "../test/commands/command-line.ts";
 import { faults } from "./faults.ts";
 import { manifestOf, packages } from "./packages.ts";
 
-commandLine(`GITHUB_REF_NAME=<tag> npm run release:check
-Checks that both packages can be published with a tag.`);
+commandLine("npm run release:check\nChecks that both packages can be published with the tag in GITHUB_REF_NAME.");
 
 const manifests = new Map(packages.map((folder) => [`${folder}/package.json`, manifestOf(folder)]));
 const found = faults(process.env["GITHUB_REF_NAME"] ?? "", manifests);

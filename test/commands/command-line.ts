@@ -3,7 +3,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 const WRONG_USAGE = 2;
 
 /** What was written after the name of a command. */
-interface CommandLine<O extends ParseArgsOptionsConfig> {
+export interface CommandLine<O extends ParseArgsOptionsConfig> {
   readonly values: ReturnType<typeof parseArgs<{ options: O; allowPositionals: true }>>["values"];
   readonly positionals: readonly string[];
   /** Ends the process: prints what is wrong, and the usage. */

@@ -1,5 +1,6 @@
 import { rows as engineRows } from "../../bench/engine/rows.ts";
 import { parts } from "../../bench/routing/parts.ts";
+import { targets } from "../fuzz/targets.ts";
 
 /** A short run of a command: a tiny model, and the fewest repetitions. */
 export interface ShortForm {
@@ -8,6 +9,10 @@ export interface ShortForm {
   readonly args: readonly string[];
   /** Starts of the rows of which the JSON output must have figures. Default: it has no figures. */
   readonly rows?: readonly string[];
+  /** What a command without figures prints. */
+  readonly prints?: RegExp;
+  /** Whether the path of a prepared default model follows `args`. */
+  readonly takesArtifact?: boolean;
   /** More arguments for the run with a broken engine, which must fail. Default: the command runs no engine. */
   readonly broken?: readonly string[];
 }
@@ -50,10 +55,52 @@ export const shortForms: readonly ShortForm[] = [
   { script: "eval", args: ["sts", "--quick"], broken: [], rows: tiers },
   { script: "eval", args: ["search", "--quick"], broken: [], rows: tiers },
   { script: "eval", args: ["sentiment", "--quick"], broken: [], rows: tiers },
+  { script: "docs", args: [], prints: /^The documentation is in / },
+  { script: "e2e:exports", args: ["test/corpus/exports", "--only", "bert-tanh"], prints: /of the tolerance/ },
+  { script: "faults", args: ["--quick", "--only", "publisher killed"], prints: /^\| publisher killed +\| \d+ / },
+  {
+    script: "fuzz",
+    args: ["--runs", "20"],
+    prints: new RegExp(`^${20 * Object.keys(targets).length} executions$`, "m"),
+  },
+  {
+    ...{ script: "soak", args: ["--minutes", "0.05", "--artifact"], takesArtifact: true },
+    prints: /each kind of request is answered .* ✓/,
+  },
 ];
 
 /** Commands without a short form, and the reason. A key is an npm script, or a script and its first argument. */
 export const exceptions: Readonly<Record<string, string>> = {
   "bench:transformers": "installs transformers.js from a registry",
+  "e2e:clients": "needs the registry of npm",
+  "e2e:contract": "needs Python and PyPI",
+  "e2e:infra": "needs Python, PyPI and the registry of npm",
+  "e2e:package": "needs the registry of npm",
+  "e2e:python": "needs Python and PyPI",
+  "e2e:s3": "needs Python and PyPI",
+  "e2e:scaffold": "needs the registry of npm",
   "eval heads": "needs Python with torch and transformers",
+  "release:check": "needs the tag of a release; release/faults.test.ts tests what it finds",
+  "release:publish": "publishes",
+  "test:flaky": "runs tests",
+  "test:mutations": "needs an older checkout",
+};
+
+/** Scripts that `npm test` and `npm run test:all` call themselves, or that call nothing but a tool: how they are run. */
+export const runOtherwise: Readonly<Record<string, string>> = {
+  build: "npm test",
+  "build:region": "npm run build",
+  check: "npm test",
+  "check:format": "npm run check",
+  "check:package": "npm run test:all",
+  "check:structure": "npm run check",
+  "check:types": "npm run check",
+  "check:unused": "npm run check",
+  "e2e:page": "test/page/page.long.test.ts",
+  "package:aws": "test/e2e/aws-package.long.test.ts",
+  prepare: "npm ci",
+  start: "test/e2e/dev.long.test.ts",
+  test: "npm test",
+  "test:all": "npm run test:all",
+  "test:cases": "runs all tests with CASES=all",
 };

@@ -21,8 +21,9 @@ import { casesIn } from "./exported-model.ts";
 const ASKED = 0.97;
 
 interface RandomExport extends ExportCase {
-  readonly family: string;
-  readonly quantized: boolean;
+  /** Exports that make_random_exports.py did not write name no family. */
+  readonly family?: string;
+  readonly quantized?: boolean;
   readonly config: { readonly num_hidden_layers?: number; readonly n_layers?: number };
 }
 
@@ -92,7 +93,7 @@ async function outcomeOf(folder: string, name: string): Promise<Outcome> {
     return optimize({ model, allowPartial: true, checkParity: false });
   });
   const share = report.model ? await largestShare(stored, model, report.model) : Number.POSITIVE_INFINITY;
-  return { name, family: stored.family, refusal, share, causes: causesOf(report, stored) };
+  return { name, family: stored.family ?? "other", refusal, share, causes: causesOf(report, stored) };
 }
 
 const isWrong = ({ share }: Outcome) => !(share <= 1);
@@ -110,14 +111,14 @@ function row(label: string, outcomes: readonly Outcome[]): string {
   return [label.padEnd(14), ...columns.map((column) => String(column).padStart(14))].join("");
 }
 
-const { positionals, refuse } = commandLine(
-  `npm run e2e:exports -- <folder>
+const { positionals, values, refuse } = commandLine(
+  `npm run e2e:exports -- <folder> [--only <part of a name>]
 Optimizes the exports in a folder, and prints how many become complete. test/corpus/make_random_exports.py writes such folders.`,
-  {},
+  { only: { type: "string", default: "" } },
   { allowPositionals: true },
 );
 const [folder = ""] = positionals;
-const names = casesIn(folder);
+const names = casesIn(folder).filter((name) => name.includes(values.only));
 if (names.length === 0) refuse(`There are no exports in the folder "${folder}".`);
 const outcomes: Outcome[] = [];
 for (const name of names) {

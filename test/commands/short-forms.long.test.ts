@@ -2,13 +2,14 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import manifest from "../package.json" with { type: "json" };
-import { exceptions, shortForms } from "../test/commands/short-forms.ts";
-import type { Figure } from "./figures.ts";
+import type { Figure } from "../../bench/figures.ts";
+import manifest from "../../package.json" with { type: "json" };
+import { preparedDefault } from "../fixtures/prepared.ts";
+import { temporaryFolder } from "../fixtures/temporary-folder.ts";
+import { exceptions, shortForms } from "./short-forms.ts";
 
-const repository = join(import.meta.dirname, "..");
-const BROKEN_ENGINE = join(repository, "test/commands/broken-engine.ts");
+const repository = join(import.meta.dirname, "../..");
+const BROKEN_ENGINE = join(import.meta.dirname, "broken-engine.ts");
 
 /** Runs the command of an npm script after its build, like a user who has built. */
 async function run(script: string, args: readonly string[], env: Record<string, string> = {}) {
@@ -30,6 +31,12 @@ it.each(measuring)("$script $args measures every row", async ({ script, args, ro
   expect(rows.filter((row) => !figures.some((figure) => figure.row.startsWith(row)))).toEqual([]);
 });
 
+it.each(shortForms.filter(({ prints }) => prints))("$script $args", async ({ script, args, prints, takesArtifact }) => {
+  const { stdout, stderr, code } = await run(script, [...args, ...(takesArtifact ? [await preparedDefault()] : [])]);
+  expect(code, stderr).toBe(0);
+  expect(stdout).toMatch(prints as RegExp);
+});
+
 describe("with an engine that computes wrong vectors", () => {
   it.each(measuring.filter(({ broken }) => broken))("$script $args fails", async ({ script, args, broken = [] }) => {
     const env = { NODE_OPTIONS: `--import ${BROKEN_ENGINE}`, XDG_CACHE_HOME: await temporaryFolder() };
@@ -41,7 +48,7 @@ describe("with an engine that computes wrong vectors", () => {
 
 /** Every command, with the argument that names what it runs. */
 const commands = [
-  ...shortForms.map(({ script, args }) => [script, ...args.filter((arg) => !arg.startsWith("-"))]),
+  ...shortForms.map(({ script, args }) => [script, ...args.slice(0, 1).filter((arg) => !arg.startsWith("-"))]),
   ...Object.keys(exceptions).map((command) => command.split(" ")),
 ].map(([script = "", ...args]) => ({ script, args }));
 
