@@ -14,6 +14,8 @@ export interface ProjectToolOptions {
   readonly secrets: readonly string[];
   /** Returns the variables of a call, beside those of this process. */
   env(): Readonly<Record<string, string>>;
+  /** Default: starts a process. */
+  readonly runTool?: typeof runTool | undefined;
 }
 
 interface CallOptions {
@@ -31,14 +33,21 @@ export interface ProjectTool {
   failure(args: readonly string[], output: ToolOutput, cause?: unknown): BertEdgeError;
 }
 
-export function projectTool({ name, script, root, secrets, env }: ProjectToolOptions): ProjectTool {
+export function projectTool({
+  name,
+  script,
+  root,
+  secrets,
+  env,
+  runTool: start = runTool,
+}: ProjectToolOptions): ProjectTool {
   // API_KEYS has several keys, and a message can have one of them.
   const hidden = secrets.flatMap((secret) => [secret, ...secret.split(",")]).filter((secret) => secret.trim() !== "");
   const masked = (output: string) => hidden.reduce((text, secret) => text.replaceAll(secret, "…"), output);
 
   const tool: ProjectTool = {
     run: (args, { stdin, timeoutMs = CALL_MS, env: more = {} } = {}) =>
-      runTool({ name, script, cwd: root, env: { ...env(), ...more } }, args, {
+      start({ name, script, cwd: root, env: { ...env(), ...more } }, args, {
         timeoutMs,
         ...(stdin !== undefined && { stdin }),
       }),

@@ -6,6 +6,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { disposableFolder } from "../disposable-folder.ts";
 import { packageFile } from "../package-file.ts";
 import { projectTool } from "./project-tool.ts";
+import type { runTool } from "./run-tool.ts";
 
 /** Configuration of the region's stack on AWS. */
 export const REGION_CONFIG = "serverless.yml";
@@ -20,6 +21,8 @@ export interface RegionCallsOptions {
   readonly model: string;
   /** Variables that serverless.yml reads. No message contains their values. */
   readonly secrets: Readonly<Record<string, string>>;
+  /** Default: starts a process. */
+  readonly runTool?: typeof runTool;
 }
 
 /** The region's stack, as its outputs describe it. */
@@ -45,8 +48,8 @@ export interface RegionCalls {
 }
 
 /** @throws BertEdgeError `package_missing` */
-export function regionCalls({ root, model, secrets }: RegionCallsOptions): RegionCalls {
-  const shared = { root, secrets: Object.values(secrets) };
+export function regionCalls({ root, model, secrets, runTool }: RegionCallsOptions): RegionCalls {
+  const shared = { root, secrets: Object.values(secrets), runTool };
   const osls = projectTool({
     ...shared,
     name: "osls",

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { runTool } from "./run-tool.ts";
 
@@ -33,18 +33,23 @@ it("ends a tool that takes too long, with the processes that it has started", as
     setInterval(() => {}, 1000);
   `);
   const answers = async () => {
-    const port = await readFile(join(slow.cwd, "port"), "utf8");
+    const port = await readFile(join(slow.cwd, "port"), "utf8").catch(() => "1");
     return fetch(`http://127.0.0.1:${port}`).then(
       () => true,
       () => false,
     );
   };
-  const running = runTool(slow, ["wait"], { timeoutMs: 3_000 });
+  const timers = vi.spyOn(globalThis, "setTimeout");
+  const running = runTool(slow, ["wait"], { timeoutMs: 60_000 });
+  const [[expire, ms] = []] = timers.mock.calls;
+  timers.mockRestore();
   const ended = expect(running).rejects.toMatchObject({
     code: "deploy_failed",
-    message: "tool wait did not end within 3 s.",
+    message: "tool wait did not end within 60 s.",
   });
-  await expect.poll(answers, { timeout: 3_000 }).toBe(true);
+  await expect.poll(answers).toBe(true);
+  expect(ms).toBe(60_000);
+  expire?.();
   await ended;
   await expect.poll(answers).toBe(false);
 });

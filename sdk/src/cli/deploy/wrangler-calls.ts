@@ -6,6 +6,7 @@ import type { BertEdgeError } from "../../artifact/error.ts";
 import { disposableFolder } from "../disposable-folder.ts";
 import { packageFile } from "../package-file.ts";
 import { projectTool } from "./project-tool.ts";
+import type { runTool } from "./run-tool.ts";
 
 /** Timeout in ms of building and uploading a Worker. */
 const DEPLOY_MS = 300_000;
@@ -25,6 +26,8 @@ export interface WranglerOptions {
   readonly script: string;
   /** Values that no message may contain. */
   readonly secrets: readonly string[];
+  /** Default: starts a process. */
+  readonly runTool?: typeof runTool;
 }
 
 /** Questions and commands for the project's own wrangler. */
@@ -55,7 +58,7 @@ export function withoutLogin(calls: WranglerCalls, missing: BertEdgeError): Wran
 }
 
 /** @throws BertEdgeError `package_missing` */
-export function wranglerCalls({ root, script, secrets }: WranglerOptions): WranglerCalls {
+export function wranglerCalls({ root, script, secrets, runTool }: WranglerOptions): WranglerCalls {
   let account: Record<string, string> = {};
   const { run, done, failure } = projectTool({
     name: "wrangler",
@@ -64,6 +67,7 @@ export function wranglerCalls({ root, script, secrets }: WranglerOptions): Wrang
     secrets,
     // Without a terminal, wrangler asks nothing. CI keeps it from trying to log in.
     env: () => ({ WRANGLER_SEND_METRICS: "false", CI: "true", ...account }),
+    runTool,
   });
 
   /** Runs a question. Returns undefined if wrangler fails because what it asks for does not exist. */

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { type RecordingStore, recordingStore } from "#test/fixtures/recording-store.ts";
 import { smallArtifact } from "#test/fixtures/small-artifact.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { callStandIn } from "#test/fixtures/tool-stand-in.ts";
 import { STAND_IN_URL, wranglerStandIn } from "#test/fixtures/wrangler-stand-in.ts";
 import { memoryStore } from "../../storage/memory.ts";
 import { chooseAccount } from "./choose-account.ts";
@@ -28,7 +29,10 @@ beforeEach(async () => {
   await writeFile(join(root, "functions/edge.ts"), "export default {};\n");
   store = recordingStore(memoryStore());
   const secrets = { API_KEYS: KEY, REGION_KEY };
-  const wrangler = wranglerCalls({ root, script: "functions/edge.ts", secrets: Object.values(secrets) });
+  const wrangler = wranglerCalls({
+    ...{ root, script: "functions/edge.ts", secrets: Object.values(secrets) },
+    runTool: callStandIn,
+  });
   wrangler.useAccount("account-1");
   options = {
     root,

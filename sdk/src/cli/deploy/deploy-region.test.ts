@@ -5,6 +5,7 @@ import { oslsStandIn, REGION_STAND_IN_URL } from "#test/fixtures/osls-stand-in.t
 import { type RecordingStore, recordingStore } from "#test/fixtures/recording-store.ts";
 import { smallArtifact } from "#test/fixtures/small-artifact.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { callStandIn } from "#test/fixtures/tool-stand-in.ts";
 import { wranglerStandIn } from "#test/fixtures/wrangler-stand-in.ts";
 import { memoryStore } from "../../storage/memory.ts";
 import { type DeployOptions, deployProject } from "./deploy-project.ts";
@@ -43,7 +44,10 @@ beforeEach(async () => {
 
 async function optionsWith(given: DeploySecrets = secrets): Promise<DeployOptions> {
   const artifact = await smallArtifact();
-  const calls = wranglerCalls({ root, script: "functions/edge.ts", secrets: Object.values(given) });
+  const calls = wranglerCalls({
+    ...{ root, script: "functions/edge.ts", secrets: Object.values(given) },
+    runTool: callStandIn,
+  });
   calls.useAccount("account-1");
   return {
     ...{ root, config: "wrangler.toml", worker: "api", account: "account-1", bucket: "models", dryRun: false },
@@ -53,6 +57,7 @@ async function optionsWith(given: DeploySecrets = secrets): Promise<DeployOption
         root,
         model: artifact.manifest.name,
         secrets: { REGION_KEY: given["REGION_KEY"] as string },
+        runTool: callStandIn,
       }),
       store(stack) {
         opened.push(stack);
