@@ -11,15 +11,23 @@ export interface UserProject {
   remove(): Promise<void>;
 }
 
+interface UserProjectOptions {
+  readonly region?: boolean;
+  /** The only packages that are installed. Default: those of this repository. */
+  readonly packages?: readonly string[];
+}
+
 /** Makes a project as users have it: the functions, wrangler.toml and `.dev.vars`, next to the installed packages. */
-export async function userProject({ region = false } = {}): Promise<UserProject> {
+export async function userProject({ region = false, packages }: UserProjectOptions = {}): Promise<UserProject> {
   const root = await mkdtemp(join(tmpdir(), "bert-edge-project-"));
   const copy = (from: string, to = from) => cp(join(repository, from), join(root, to), { recursive: true });
   await mkdir(join(root, "models"));
   await Promise.all([copy("functions"), copy("wrangler.toml"), copy(".dev.vars.example", ".dev.vars")]);
   if (!region) await rm(join(root, "functions/region.ts"));
   await writeFile(join(root, "package.json"), JSON.stringify({ private: true, type: "module" }));
-  await symlink(join(repository, "node_modules"), join(root, "node_modules"));
+  const installed = packages?.map((name) => join("node_modules", name)) ?? ["node_modules"];
+  if (packages) await mkdir(join(root, "node_modules"));
+  for (const path of installed) await symlink(join(repository, path), join(root, path));
   return { root, remove: () => rm(root, { recursive: true, force: true }) };
 }
 

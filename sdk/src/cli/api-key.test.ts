@@ -7,6 +7,8 @@ it.each([
   ["", undefined],
   [" , ", undefined],
   ["one,two", "one"],
+  [", b,c", "b"],
+  ["a$MODEL", "a$MODEL"],
   [`${hash}, web:${hash},one`, "one"],
   [hash, undefined],
   [JSON.stringify([{ key: hash, name: "web" }, { key: "one" }]), "one"],

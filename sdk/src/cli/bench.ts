@@ -29,7 +29,7 @@ export const benchCommand = new Command("bench")
   .option("--json", "print the report as JSON")
   .action(async (folder: string, { json, ...options }: Options) => {
     const { bench } = await import("../compile/commands/bench.ts");
-    const log = stageLog();
+    using log = stageLog();
     const report = await bench({ artifact: folder, ...options, onProgress: log.progress });
     log.done();
     printNote(

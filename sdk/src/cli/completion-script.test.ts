@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
+import { runCommandLine } from "#test/fixtures/run-command-line.ts";
 import { completionScript, type Shell } from "./completion-script.ts";
 import { program } from "./program.ts";
 
@@ -46,6 +47,14 @@ describe.each(["bash", "zsh", "fish"] as const)("completion in %s", (shell) => {
     [["verify", "keys", "--st"], ["--sts"]],
   ])("%j gives %j", (words, expected) => {
     expect(completed[shell](words).sort()).toEqual(expected);
+  });
+
+  it("is printed alone or in a JSON document", async () => {
+    const { code, stdout, stderr } = await runCommandLine(["completion", shell]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toBe(`${completionScript(shell, program).trimEnd()}\n`);
+    const { stdout: json } = await runCommandLine(["completion", shell, "--json"]);
+    expect(JSON.parse(json)).toEqual({ shell, script: stdout.trimEnd() });
   });
 
   it("has every command and option", () => {

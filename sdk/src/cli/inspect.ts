@@ -23,7 +23,7 @@ export const inspectCommand = new Command("inspect")
       return json ? printJson(deployment) : printResult(deploymentReport(deployment));
     }
     const { inspect } = await import("../compile/commands/inspect.ts");
-    const log = stageLog();
+    using log = stageLog();
     const report: InspectReport = await inspect({ model, onProgress: log.progress });
     log.done();
     if (json) printJson(report);

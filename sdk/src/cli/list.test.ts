@@ -1,7 +1,7 @@
 import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
-import { runAction } from "#test/fixtures/run-action.ts";
+import { runAction } from "#test/fixtures/run-command-line.ts";
 import { smallVersion } from "#test/fixtures/small-version.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { pointerKey } from "../artifact/keys.ts";

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { OptimizeReport } from "../compile/commands/optimize.ts";
 import { printJson, printNote, printResult } from "./output.ts";
+import { ReportedFailure } from "./reported-failure.ts";
 import { stageLog } from "./stage-log.ts";
 
 interface Options {
@@ -21,7 +22,7 @@ export const optimizeCommand = new Command("optimize")
   .option("--json", "print the report as JSON")
   .action(async (source: string, out: string, { json, allowPartial = false, parity }: Options) => {
     const { optimize } = await import("../compile/commands/optimize.ts");
-    const log = stageLog();
+    using log = stageLog();
     const report = await optimize({ model: source, out, allowPartial, checkParity: parity, onProgress: log.progress });
     log.done();
     if (json) printJson(report);
@@ -35,7 +36,7 @@ export const optimizeCommand = new Command("optimize")
     }
     if (report.complete || allowPartial) return;
     printNote(`${out} was not written because not everything could be fused. Use --allow-partial to write it anyway.`);
-    process.exitCode = 1;
+    throw new ReportedFailure();
   });
 
 function describe({ nodes, fused, parity, seconds, peakRssMB }: OptimizeReport): string {

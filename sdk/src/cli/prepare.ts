@@ -87,7 +87,7 @@ export const prepareCommand = new Command("prepare")
   .action(async (folder: string, { json, table: bits, cache, ...options }: Options) => {
     const { prepare } = await import("../compile/commands/prepare.ts");
     const { stageCacheFolder } = await import("../compile/stages/stage-cache.ts");
-    const log = stageLog();
+    using log = stageLog();
     const report = await prepare({
       model: folder,
       ...options,

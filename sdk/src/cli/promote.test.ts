@@ -1,7 +1,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
-import { runAction } from "#test/fixtures/run-action.ts";
+import { runAction } from "#test/fixtures/run-command-line.ts";
 import { type SmallVersion, smallVersion } from "#test/fixtures/small-version.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { GOLDEN_FILE } from "../artifact/golden.ts";

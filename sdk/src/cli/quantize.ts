@@ -63,7 +63,7 @@ export const quantizeCommand = new Command("quantize")
       command.error(`--table and --feed-forward have no effect with --mode ${mode}.`);
     }
     const { quantize } = await import("../compile/commands/quantize.ts");
-    const log = stageLog();
+    using log = stageLog();
     const report = await quantize({
       model: source,
       out,

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { runAction } from "#test/fixtures/run-action.ts";
+import { runAction } from "#test/fixtures/run-command-line.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { importSigningKey, newSigningKey } from "../artifact/signing-key.ts";
 import { memoryStore } from "../storage/memory.ts";

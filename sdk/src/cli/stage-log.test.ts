@@ -38,6 +38,15 @@ describe("stageLog, while a stage runs", () => {
     process.stderr.isTTY = isTTY;
   });
 
+  it("ends without a word when it is disposed before the stage is done", () => {
+    {
+      using log = stageLog();
+      log.stage("first");
+    }
+    vi.advanceTimersByTime(60_000);
+    expect(err).toBe("");
+  });
+
   it("prints a line every five seconds into a log", () => {
     process.stderr.isTTY = false;
     const log = stageLog();

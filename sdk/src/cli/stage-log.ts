@@ -15,7 +15,8 @@ const DEFAULT_COLUMNS = 80;
 /** Escape sequence that deletes the rest of a terminal's line. */
 const DELETE_LINE = "\x1b[K";
 
-export interface StageLog {
+/** A log that is disposed before `done` ends without a word about the running work. */
+export interface StageLog extends Disposable {
   stage(name: string): void;
   progress(now: StageProgress): void;
   done(): void;
@@ -71,6 +72,7 @@ export function stageLog(): StageLog {
     if (isTTY) report();
   }
   return {
+    [Symbol.dispose]: () => clearInterval(current?.timer),
     done,
     stage,
     progress({ message, fraction, startFraction, detail }) {

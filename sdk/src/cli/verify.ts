@@ -2,6 +2,7 @@ import { Command } from "commander";
 import type { TargetName } from "../artifact/manifest.ts";
 import type { VerifiedTarget, VerifyReport } from "../compile/commands/verify.ts";
 import { printJson, printNote, printResult, table } from "./output.ts";
+import { ReportedFailure } from "./reported-failure.ts";
 import { stageLog } from "./stage-log.ts";
 
 interface Options {
@@ -18,16 +19,16 @@ export const verifyCommand = new Command("verify")
   .option("--json", "print the report as JSON")
   .action(async (folder: string, { json, ...files }: Options) => {
     const { verify } = await import("../compile/commands/verify.ts");
-    const log = stageLog();
+    using log = stageLog();
     const report = await verify({ artifact: folder, ...files, onProgress: log.progress });
     log.done();
     if (json) printJson(report);
     else printResult(describe(report));
-    for (const [name, { failure }] of entriesOf(report)) {
-      if (failure === undefined) continue;
+    const refused = entriesOf(report).filter(([, { failure }]) => failure !== undefined);
+    for (const [name, { failure }] of refused) {
       printNote(`${name} differs too much from the most precise target: ${failure}.`);
-      process.exitCode = 1;
     }
+    if (refused.length > 0) throw new ReportedFailure();
   });
 
 const entriesOf = (report: VerifyReport) => Object.entries(report) as [TargetName, VerifiedTarget][];

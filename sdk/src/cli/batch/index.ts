@@ -50,7 +50,7 @@ export const batchCommand = new Command("batch")
     const { engineOnThisMachine } = await import("../../local/engines.ts");
     const { loadModel } = await import("../../local/load-model.ts");
     const { runBatch } = await import("./run-batch.ts");
-    const log = stageLog();
+    using log = stageLog();
     const artifact = await openModel(folder, log.progress);
     log.done();
     const engine = await engineOnThisMachine(chosenEngine(artifact, wished), threads);

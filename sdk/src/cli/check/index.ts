@@ -3,6 +3,7 @@ import { keyFileOption, readApiKey } from "../api-key.ts";
 import { findingLines } from "../finding.ts";
 import { positiveInteger } from "../options.ts";
 import { printJson, printNote, printResult } from "../output.ts";
+import { ReportedFailure } from "../reported-failure.ts";
 
 interface Options {
   model: string;
@@ -34,7 +35,7 @@ export const checkCommand = new Command("check")
     });
     if (json) printJson(report);
     else printResult(checkSummary(report));
-    if (!report.ok) process.exitCode = 1;
+    if (!report.ok) throw new ReportedFailure();
   });
 
 function deploymentUrl(value: string): string {

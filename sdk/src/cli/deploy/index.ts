@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { firstPlainKey, readApiKey } from "../api-key.ts";
 import type { CheckReport } from "../check/check-deployment.ts";
 import { printJson, printNote, printResult } from "../output.ts";
+import { ReportedFailure } from "../reported-failure.ts";
 import type { DeployCost } from "./deploy-cost.ts";
 import type { Deployed } from "./deploy-project.ts";
 import type { StepState } from "./run-steps.ts";
@@ -60,7 +61,7 @@ export const deployCommand = new Command("deploy")
     const report: DeployReport = { steps, url, cost, check };
     if (json) printJson(report);
     else printResult(described(report));
-    if (check?.ok === false) process.exitCode = 1;
+    if (check?.ok === false) throw new ReportedFailure();
   });
 
 /** Checks the deployment once it answers. */

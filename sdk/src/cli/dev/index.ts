@@ -49,7 +49,7 @@ export const devCommand = new Command("dev")
       assertWranglerFor("dev", root);
       const targets: TargetName[] = project.region ? ["edge", ...regionalTargets()] : ["edge"];
       const { assertServable, localModel, preparedArtifact } = await import("./prepared.ts");
-      const log = stageLog();
+      using log = stageLog();
       const { folder, name } = await localModel({ root, folder: model, name: givenName, onProgress: log.progress });
       log.done();
       await assertServable({ root, folder, name, targets });

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { type Finding, findingLines, findingsOf } from "../finding.ts";
 import { printJson, printResult } from "../output.ts";
+import { ReportedFailure } from "../reported-failure.ts";
 import type { WranglerConfig } from "../wrangler.ts";
 import { attempt } from "./attempt.ts";
 
@@ -30,7 +31,7 @@ export const doctorCommand = new Command("doctor")
     const broken = findings.filter(({ level }) => level === "broken").length;
     if (json) printJson({ ok: broken === 0, findings });
     else printResult(broken === 0 ? "\nNothing is broken." : `\n${broken} of ${findings.length} findings are broken.`);
-    if (broken > 0) process.exitCode = 1;
+    if (broken > 0) throw new ReportedFailure();
   });
 
 /** Reads the project's configuration. A folder without one is no fault: `doctor` then examines the machine alone. */

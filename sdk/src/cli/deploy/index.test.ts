@@ -1,0 +1,54 @@
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { preparedTiny } from "#test/fixtures/prepared-tiny.ts";
+import { runCommandLine } from "#test/fixtures/run-command-line.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { wranglerStandIn } from "#test/fixtures/wrangler-stand-in.ts";
+
+it("finds what only a person can do, and what is missing, before it changes anything", async () => {
+  const root = await temporaryFolder();
+  const artifact = await preparedTiny();
+  const wrangler = await wranglerStandIn(root);
+  await wrangler.change({ accounts: undefined });
+  await mkdir(join(root, "functions"));
+  await cp("functions/edge.ts", join(root, "functions/edge.ts"));
+  const [secrets, config] = [join(root, "secrets"), join(root, "wrangler.toml")];
+  const settings = await readFile("wrangler.toml", "utf8");
+  await writeFile(config, settings);
+
+  const deploy = (...more: string[]) =>
+    runCommandLine(["deploy", "--model", artifact, "--json", ...more], { cwd: root });
+  const refused = async (code: string, part: string) => {
+    const outcome = await deploy("--secrets", secrets);
+    expect([outcome.code, JSON.parse(outcome.stdout)]).toMatchObject([1, { error: { code } }]);
+    expect(outcome.stderr).toContain(`Error ${code}: `);
+    expect(outcome.stderr).toContain(part);
+    expect(outcome.stderr).not.toContain("key-of-the-deployment");
+  };
+  await refused("setting_invalid", "cannot be read");
+  await writeFile(secrets, "REGION_KEY=x\n");
+  await refused("setting_invalid", "has no API_KEYS");
+  await writeFile(secrets, "API_KEYS=key-of-the-deployment\n");
+  await refused("project_invalid", "serves the model bert-edge-mini, not tiny");
+  await writeFile(config, settings.replace("bert-edge-mini", "tiny"));
+  await refused("login_missing", "npx wrangler login");
+
+  const dryRun = await deploy("--secrets", secrets, "--dry-run");
+  expect(dryRun.code).toBe(0);
+  const { steps } = JSON.parse(dryRun.stdout) as { steps: { name: string; state: string; why?: string }[] };
+  expect(steps.map(({ name, state }) => `${name} ${state}`)).toEqual([
+    "bucket unknown",
+    "model unknown",
+    "secrets unknown",
+    "worker planned",
+  ]);
+  expect(steps[0]?.why).toBe("wrangler is not logged in to Cloudflare.");
+  expect(dryRun.stderr).toContain("Not looked at: wrangler is not logged in");
+
+  // Only a dry run may leave the secrets out.
+  const plan = JSON.parse((await deploy("--dry-run")).stdout) as { steps: { name: string; why?: string }[] };
+  expect(plan.steps.find(({ name }) => name === "secrets")?.why).toContain("There is no --secrets <file>");
+  expect((await deploy()).stderr).toContain("The option --secrets <file> is missing.");
+  expect(await wrangler.changes()).toEqual([]);
+});
