@@ -1,51 +1,29 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, glob, mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
+import { cp, glob, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Manifest } from "#sdk/artifact/manifest.ts";
 import { freePort } from "#sdk/cli/dev/process.ts";
 import { openProject } from "#sdk/cli/dev/project.ts";
 import { startStack } from "#sdk/cli/dev/stack.ts";
-import { openLocalR2 } from "#sdk/cli/local-r2.ts";
-import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
-import { publish } from "#sdk/storage/publish.ts";
 import { bertEdge, startBertEdge } from "../fixtures/bert-edge-command.ts";
 import { writePreparableClassifier } from "../fixtures/classifier-case.ts";
-import { hubServer } from "../fixtures/hub-server.ts";
+import { preparedTiny } from "../fixtures/prepared-tiny.ts";
 import { temporaryFolder } from "../fixtures/temporary-folder.ts";
-import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
 import { installedProject } from "../package/install.ts";
-import { type UserProject, userProject } from "./project.ts";
+import { userProject } from "./project.ts";
 
 const WAIT = { timeout: 30_000 };
-/** Time for tests that start the whole system several times, on a busy machine. */
-const STARTS_MS = 240_000;
-
-let models: string;
-let checkpoint: string;
 let artifact: string;
 beforeAll(async () => {
-  models = (await userProject()).root;
-  checkpoint = join(models, "models/checkpoint");
-  artifact = join(models, "models/artifact");
-  await mkdir(checkpoint);
-  await writePreparableCheckpoint(checkpoint);
-  await prepare({ model: checkpoint, out: artifact, name: "tiny", targets: ["edge", "regional-cpu"] });
+  artifact = await preparedTiny(["edge", "regional-cpu"]);
 });
-afterAll(() => rm(models, { recursive: true, force: true }));
 
 /** Lists the folders of `bert-edge dev` in a folder for temporary files. */
 const foldersIn = async (tmp: string) => (await readdir(tmp)).filter((name) => /^bert-edge-(dev|r2)-/.test(name));
-
-/** Publishes the artifact to the project's local R2, so that it has all files. */
-async function publishToLocalR2(root: string): Promise<void> {
-  await using store = await openLocalR2({ root, bucket: openProject(root).bucket });
-  await publish(await openFolder(artifact), store);
-}
 
 /** Lists the arguments of every process of this machine. */
 async function argumentsOfProcesses(): Promise<string> {
@@ -161,52 +139,30 @@ it("`bert-edge dev` starts no region for an artifact that has no model for it", 
   expect(stderr).toContain('wrangler.toml says MODEL = "bert-edge-mini", but this model is named "tiny"');
 });
 
-describe("`bert-edge dev <model folder>`", () => {
-  let project: UserProject;
-  let copy: string;
-  beforeEach(async () => {
-    project = await userProject();
-    copy = join(project.root, "models/tiny");
-    await cp(checkpoint, copy, { recursive: true });
-  });
-  afterEach(() => project.remove());
+it("`bert-edge dev <model folder>` prepares a classifier, serves it at the edge and in the region, and shows an answer", async () => {
+  const project = await userProject({ region: true });
+  onTestFinished(() => project.remove());
+  await writePreparableClassifier(join(project.root, "models/topics"), ["no", "maybe", "yes"]);
+  const args = ["dev", "models/topics", "--once", "--port", `${await freePort()}`];
+  // Results of stages that other tests kept would be used instead.
+  const env = { XDG_CACHE_HOME: join(project.root, "cache") };
+  const { code, stdout, stderr } = await bertEdge(args, { cwd: project.root, env });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("✓ quantize for regional-cpu") });
+  expect(stdout).toMatch(/topics@[0-9a-f]{12} is served/);
+  expect(stdout).toMatch(/curl \S+\/v1\/classify /);
+  expect(stdout).toMatch(/The answer: .*"results":\[\[\{"label":"(no|maybe|yes)","score":0\.\d+/);
+  expect(await readdir(join(project.root, ".bert-edge/dev/topics"))).toEqual([expect.stringMatching(/^[0-9a-f]{16}$/)]);
+});
 
-  const dev = async (...args: string[]) =>
-    bertEdge(["dev", "models/tiny", "--once", "--port", `${await freePort()}`, ...args], {
-      cwd: project.root,
-      // Results of stages that other tests kept would be used instead.
-      env: { XDG_CACHE_HOME: join(project.root, "cache") },
-    });
-
-  it("prepares a model once, and again when one of its files changes", { timeout: STARTS_MS }, async () => {
-    const outcomes = [await dev(), await dev()];
-    await writeFile(join(copy, "README.md"), "changed");
-    const unfinished = join(project.root, ".bert-edge/dev/tiny/.unfinished");
-    await mkdir(unfinished);
-    outcomes.push(await dev());
-    expect(outcomes.map(({ code, stderr }) => ({ code, prepares: stderr.includes("✓ quantize for edge") }))).toEqual([
-      { code: 0, prepares: true },
-      { code: 0, prepares: false },
-      { code: 0, prepares: true },
-    ]);
-    expect(await readdir(join(project.root, ".bert-edge/dev/tiny"))).toEqual([
-      ".unfinished",
-      expect.stringMatching(/^[0-9a-f]{16}$/),
-    ]);
-  });
-
-  it.each([
-    ["API_KEYS=local-key", "local-key"],
-    ["API_KEYS=, b,c", "b"],
-    ["API_KEYS=a$MODEL", "a$MODEL"],
-  ])("uses the developer's first key from .dev.vars: %s", async (devVars, key) => {
-    await writeFile(join(project.root, ".dev.vars"), devVars);
-    const stack = await startStack({
-      project: openProject(project.root),
-      artifact: await openFolder(artifact),
-    });
+describe("a running stack", () => {
+  it("takes the first key of .dev.vars, and runs edited functions: the edge's and the region's", async () => {
+    const project = await userProject({ region: true });
+    onTestFinished(() => project.remove());
+    const key = "a$MODEL";
+    await writeFile(join(project.root, ".dev.vars"), `API_KEYS=, ${key},c`);
+    const stack = await startStack({ project: openProject(project.root), artifact: await openFolder(artifact) });
     onTestFinished(() => stack.stop());
-    expect(stack.edge.key).toBe(key);
+    expect([stack.edge.key, stack.keyIsNew]).toEqual([key, false]);
     const embed = (key: string) =>
       fetch(`${stack.edge.url}/v1/embed`, {
         method: "POST",
@@ -215,135 +171,7 @@ describe("`bert-edge dev <model folder>`", () => {
       });
     expect((await embed(key)).status).toBe(200);
     expect((await embed("other")).status).toBe(401);
-  });
-});
 
-describe("what `bert-edge dev` finds out before the first stage", () => {
-  let project: UserProject;
-  beforeEach(async () => {
-    project = await userProject();
-  });
-  afterEach(() => project.remove());
-
-  const edit = async (file: string, change: (text: string) => string) => {
-    const path = join(project.root, file);
-    await writeFile(path, change(await readFile(path, "utf8")));
-  };
-
-  it.each<[string, string, string, () => Promise<void> | void, string[]?]>([
-    [
-      "a folder without wrangler.toml",
-      "project_invalid",
-      "create-bert-edge",
-      () => rm(join(project.root, "wrangler.toml")),
-    ],
-    [
-      "a missing functions/edge.ts",
-      "project_invalid",
-      "functions/edge.ts",
-      () => rm(join(project.root, "functions/edge.ts")),
-    ],
-    [
-      "a Worker without an R2 binding",
-      "project_invalid",
-      "[[r2_buckets]]",
-      () => edit("wrangler.toml", (text) => text.replace('binding = "MODELS"', 'binding = "OTHER"')),
-    ],
-    [
-      "a wrangler.toml that is not TOML",
-      "project_invalid",
-      "wrangler.toml",
-      () => edit("wrangler.toml", () => "name = "),
-    ],
-    ["a package that is not installed", "package_missing", "npm install", () => rm(join(project.root, "node_modules"))],
-    ["another name for an artifact", "setting_invalid", "--name", () => {}, ["--name", "other"]],
-  ])("%s", async (_, code, hint, prepareProject, args = []) => {
-    await prepareProject();
-    const { code: exit, stdout, stderr } = await bertEdge(["dev", artifact, ...args], { cwd: project.root });
-    expect({ exit, stdout }).toEqual({ exit: 1, stdout: "" });
-    expect(stderr).toContain(`Error ${code}: `);
-    expect(stderr).toContain(hint);
-    expect(stderr).not.toContain("✓");
-    expect(stderr).not.toContain("    at ");
-  });
-
-  it("a port in use", async () => {
-    const server = createServer().listen(0, "127.0.0.1");
-    onTestFinished(() => void server.close());
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
-    const { code, stderr } = await bertEdge(["dev", artifact, "--port", `${port}`], { cwd: project.root });
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: expect.stringContaining(`Error setting_invalid: --port ${port} is in use by another program.`),
-    });
-  });
-
-  it("a model that is not prepared yet, or misspelt: says how to make it, and which ones there are", async () => {
-    const dev = async (name: string) => (await bertEdge(["dev", `models/${name}`], { cwd: project.root })).stderr;
-    expect(await dev("my-model")).toMatch(
-      /^\nError checkpoint_missing: models\/my-model does not exist\.\n {2}To make models\/my-model .*: npx bert-edge prepare <folder> --name my-model --targets edge --out models\/my-model\n {2}More: bert-edge explain checkpoint_missing\n$/,
-    );
-    await mkdir(join(project.root, "models/bert-edge-mini"));
-    expect(await dev("bert-mini")).toContain("models has: bert-edge-mini.");
-    await rm(join(project.root, "models"), { recursive: true });
-    expect(await dev("my-model")).toContain("models/my-model does not exist.");
-  });
-
-  it.each<[string, (file: string) => Promise<void>]>([
-    ["missing", (file) => rm(file)],
-    ["has 1000 bytes instead of", (file) => truncate(file, 1000)],
-  ])("a file of the artifact that is damaged: %s", async (fault, damage) => {
-    await publishToLocalR2(project.root);
-    const copy = join(project.root, "models/tiny");
-    await cp(artifact, copy, { recursive: true });
-    const { manifest } = await openFolder(copy);
-    await damage(join(copy, manifest.targets.edge?.model ?? ""));
-    const { code, stderr } = await bertEdge(["dev", "models/tiny"], { cwd: project.root });
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: expect.stringMatching(new RegExp(`^\n.*artifact_corrupt.*${fault}`)),
-    });
-    expect(stderr).toContain("Restore models/tiny from Git");
-  });
-
-  it("a model that the Hub does not have", async () => {
-    const { endpoint } = await hubServer({});
-    const env = { HF_ENDPOINT: endpoint, HF_HUB_CACHE: await temporaryFolder() };
-    const { code, stderr } = await bertEdge(["dev", "org/model"], { cwd: project.root, env });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("Error hub_model_missing") });
-    expect(stderr).toContain("There is no model org/model on 127.0.0.1");
-  });
-});
-
-it("serves a classifier at the edge and in the region, and shows one of its answers", {
-  timeout: STARTS_MS,
-}, async () => {
-  const project = await userProject({ region: true });
-  onTestFinished(() => project.remove());
-  const folder = join(project.root, "models/topics");
-  await mkdir(join(folder, "checkpoint"), { recursive: true });
-  await writePreparableClassifier(join(folder, "checkpoint"), ["no", "maybe", "yes"]);
-  await prepare({
-    ...{ model: join(folder, "checkpoint"), out: join(folder, "artifact"), name: "topics" },
-    targets: ["edge", "regional-cpu"],
-  });
-  const { code, stdout, stderr } = await bertEdge(
-    ["dev", join(folder, "artifact"), "--once", "--port", `${await freePort()}`],
-    { cwd: project.root },
-  );
-  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.any(String) });
-  expect(stdout).toMatch(/topics@[0-9a-f]{12} is served/);
-  expect(stdout).toMatch(/curl \S+\/v1\/classify /);
-  expect(stdout).toMatch(/The answer: .*"results":\[\[\{"label":"(no|maybe|yes)","score":0\.\d+/);
-});
-
-describe("a running stack", () => {
-  it("runs edited functions: the edge's and the region's", async () => {
-    const project = await userProject({ region: true });
-    onTestFinished(() => project.remove());
-    const stack = await startStack({ project: openProject(project.root), artifact: await openFolder(artifact) });
-    onTestFinished(() => stack.stop());
     const hello = (url = "") => fetch(`${url}/hello`).then((answer) => answer.text(), String);
     expect(await hello(stack.edge.url)).not.toBe("hello");
     expect(await hello(stack.region?.url)).not.toBe("hello");
@@ -392,18 +220,16 @@ describe("a running stack", () => {
     });
   });
 
-  it.each([
-    ["a module that does not exist", 'import "./nowhere.ts";', 'Could not resolve "./nowhere.ts"'],
-    ["a syntax error", "const a = = 1;", 'Unexpected "="'],
-  ])("shows at once why its code cannot be bundled: %s", async (_, code, message) => {
+  it("shows at once why its code cannot be bundled: a module that does not exist, and a syntax error", async () => {
     const project = await userProject();
     onTestFinished(() => project.remove());
     const edge = join(project.root, "functions/edge.ts");
-    await writeFile(edge, `${await readFile(edge, "utf8")}${code}\n`);
+    await writeFile(join(project.root, "functions/wrong.ts"), "const a = = 1;\n");
+    await writeFile(edge, `${await readFile(edge, "utf8")}import "./nowhere.ts";\nimport "./wrong.ts";\n`);
     const starting = startStack({ project: openProject(project.root), artifact: await openFolder(artifact) });
     await expect(starting).rejects.toMatchObject({
       code: "service_failed",
-      message: expect.stringContaining(message),
+      message: expect.stringMatching(/(?=.*Could not resolve "\.\/nowhere\.ts")(?=.*Unexpected "=")/s),
     });
   });
 });

@@ -4,6 +4,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { TargetName } from "../../artifact/manifest.ts";
+import type { PrepareOptions, PrepareReport } from "../../compile/commands/prepare.ts";
 import type { Progress } from "../../compile/stages/stage.ts";
 import { MANIFEST_FILE, openFolder } from "../../storage/folder-artifact.ts";
 import { printNote } from "../output.ts";
@@ -27,6 +28,8 @@ export interface PreparedOptions {
   name?: string | undefined;
   targets: readonly TargetName[];
   onProgress: (progress: Progress) => void;
+  /** Default: `prepare` of this package. */
+  prepare?: (options: PrepareOptions & { readonly out: string }) => Promise<PrepareReport>;
 }
 
 /**
@@ -117,7 +120,7 @@ export async function preparedArtifact(options: PreparedOptions): Promise<Publis
   const kept = resolve(root, CACHE, name);
   const out = join(kept, await keyOf(folder, targets));
   if (!isArtifact(out)) {
-    const { prepare } = await import("../../compile/commands/prepare.ts");
+    const prepare = options.prepare ?? (await import("../../compile/commands/prepare.ts")).prepare;
     const { stageCacheFolder } = await import("../../compile/stages/stage-cache.ts");
     const report = await prepare({ model: folder, out, name, targets, onProgress, cache: stageCacheFolder() });
     for (const line of passedOver(report)) printNote(line);

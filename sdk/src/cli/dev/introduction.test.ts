@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import { serve } from "#test/fixtures/serve.ts";
+import type { Manifest } from "../../artifact/manifest.ts";
+import { introduction } from "./introduction.ts";
+import type { Stack } from "./stack.ts";
+
+interface Answers {
+  readonly answer: string;
+  readonly type?: string;
+  readonly page?: boolean;
+}
+
+/** Starts a Worker with one answer, and introduces it. Returns its requests, too. */
+async function introduced({ answer, type = "application/json", page = false }: Answers, keyIsNew = false) {
+  const requests: unknown[] = [];
+  const url = await serve(async (request, response) => {
+    if (request.method === "GET") {
+      response.writeHead(page ? 200 : 404, { "content-type": page ? "text/html" : "application/json" }).end();
+      return;
+    }
+    let body = "";
+    for await (const text of request) body += text;
+    requests.push([request.url, request.headers.authorization, body]);
+    response.writeHead(200, { "content-type": type }).end(answer);
+  });
+  const stack = { edge: { url, key: "a&b" }, keyIsNew, published: { name: "tiny", version: "012345" } };
+  const text = await introduction(stack as unknown as Stack, { task: "embed" } as Manifest);
+  return { url, text, requests };
+}
+
+describe("introduction", () => {
+  it("shows URL, key, the request that it sent, and the beginning of the vector", async () => {
+    const answer = JSON.stringify({ embeddings: [[0.5, -0.25, 1, 2, 3]] });
+    const { url, text, requests } = await introduced({ answer });
+    const body = '{"inputs":"to be or not to be"}';
+    expect(requests).toEqual([["/v1/embed", "Bearer a&b", body]]);
+    expect(text.split("\n")).toEqual([
+      `tiny@012345 is served at ${url}. The API key is a&b.`,
+      "",
+      "Try it:",
+      "",
+      `curl ${url}/v1/embed -H 'authorization: Bearer a&b' -H 'content-type: application/json' -d '${body}'`,
+      "",
+      "The answer: a vector of 5 numbers: [0.5000, -0.2500, 1.0000, 2.0000, …]",
+    ]);
+  });
+
+  it("says that a key is new, and opens the page with it", async () => {
+    const { url, text } = await introduced({ answer: "{}", page: true }, true);
+    expect(text).toContain(".dev.vars has no plain key in API_KEYS, so this key is new.");
+    expect(text).toContain(`Open this page: ${url}/#key=a%26b\n`);
+  });
+
+  it.each([200, 201])("shortens other answers after 200 characters: %d", async (length) => {
+    const answer = `{"a":"${"x".repeat(length - 8)}"}`;
+    const shown = length > 200 ? `${answer.slice(0, 200)}…` : answer;
+    expect((await introduced({ answer })).text.endsWith(`\nThe answer: ${shown}`)).toBe(true);
+  });
+
+  it("says that a Worker answers no JSON", async () => {
+    await expect(introduced({ answer: "hello", type: "text/plain" })).rejects.toMatchObject({
+      code: "service_failed",
+      message: "The Worker runs, but POST /v1/embed answers no JSON.",
+    });
+  });
+});
