@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { inspectDeployment } from "./inspect-deployment.ts";
 
 const INFO = {
@@ -28,6 +28,10 @@ const failing = (status: number, code: string, headers: Record<string, string> =
 
 const soon = { "retry-after-ms": "1" };
 
+/** Makes timers fire as soon as this process waits for them. */
+const skipWaits = () => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }).setTimerTickMode("nextTimerAsync");
+afterEach(() => void vi.useRealTimers());
+
 describe("inspectDeployment", () => {
   it("describes a deployment, and sends a key only if there is one", async () => {
     const send = vi.fn(deployment());
@@ -43,11 +47,13 @@ describe("inspectDeployment", () => {
   });
 
   it("asks again while the deployment loads its model", async () => {
+    skipWaits();
     const send = deployment(failing(503, "model_unavailable", soon), failing(429, "overloaded", soon));
     expect(await inspectDeployment("http://edge.test", { key: "k", fetch: send })).toMatchObject({ info: INFO });
   });
 
   it("passes on code and hint of what the deployment answers", async () => {
+    skipWaits();
     const send: typeof fetch = async () => failing(503, "model_unavailable", soon);
     await expect(inspectDeployment("http://edge.test", { key: "k", fetch: send })).rejects.toMatchObject({
       code: "model_unavailable",
