@@ -74,7 +74,7 @@ await command(
   },
   async ({ values: { quick, ...values }, folder, log }) => {
     const rounds = positive("rounds", values.rounds ?? (quick ? "1" : "15"));
-    const seconds = positive("seconds", values.seconds ?? (quick ? "0.3" : "5"));
+    const seconds = positive("seconds", values.seconds ?? (quick ? "1" : "5"));
     const { provider, why } = await availableProvider(folder);
     const target = provider === "cpu" ? "regional-cpu" : "regional-gpu";
     const skipped =

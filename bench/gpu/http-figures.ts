@@ -12,12 +12,12 @@ import { summarize } from "../routing/load/summarize.ts";
 import { drawTexts } from "../routing/load/texts.ts";
 import { median } from "../run-tool.ts";
 
-const [CLIENTS, TOKENS] = [64, 128];
+const TOKENS = 128;
 /** Texts of a request. */
 const SIZES = [1, 16];
 const KEY = "key";
-const usual = { warmMs: 3_000, probes: 20 };
-const short = { warmMs: 100, probes: 2 };
+const usual = { clients: 64, warmMs: 3_000, probes: 20 };
+const short = { clients: 2, warmMs: 100, probes: 2 };
 
 /** Figures of requests through HTTP, with 64 clients that each send the next request after an answer. */
 export interface HttpFigures {
@@ -52,7 +52,7 @@ export async function httpFigures(
   const generator = opened.adopt(startGenerator(), ({ stop }) => stop());
   const tokenizer = await loadTokenizer(artifact.manifest, artifact.read);
 
-  const { warmMs, probes } = quick ? short : usual;
+  const { clients, warmMs, probes } = quick ? short : usual;
   const figures: HttpFigures[] = [];
   for (const texts of SIZES) {
     const length = { tokens: texts * TOKENS, texts };
@@ -69,7 +69,7 @@ export async function httpFigures(
     const tokenizerMs = (performance.now() - start) / probes;
     const [whole, engine] = [median(wholeMs), median(engineMs)];
     const job: LoadJob = {
-      ...{ url, key: KEY, traffic: { loop: "closed", clients: CLIENTS }, length, budgetMs: undefined },
+      ...{ url, key: KEY, traffic: { loop: "closed", clients }, length, budgetMs: undefined },
       ...{ pin: undefined, seed: 1, warmMs, measuredMs: 1000 * seconds },
     };
     const { goodput, p50, p99, lost } = summarize(job, await generator.run(job));

@@ -12,7 +12,7 @@ export interface ShortForm {
   readonly prints?: RegExp;
   /** Whether the path of a prepared default model follows `args`. */
   readonly takesArtifact?: boolean;
-  /** More arguments for the run with a broken engine, which must fail. Default: the command runs no engine. */
+  /** More arguments for the run with a broken engine, which must fail. Default: there is no such run. */
   readonly broken?: readonly string[];
 }
 
