@@ -6,7 +6,7 @@
  *
  * A row is one precision, named by its key in docs/accuracy.json. Without row names, all rows are measured. Each task
  * of a row is measured in a subprocess. `--jobs` is the number of subprocesses that run at the same time (default 2).
- * Results are saved after each task. `--quick` measures a tiny model in this process, and saves nothing.
+ * Results are saved after each task. `--short` measures a tiny model in this process, and saves nothing.
  */
 import { fork } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
@@ -24,7 +24,7 @@ import { writeTinyModel } from "./tiny-model.ts";
 const docs = join(import.meta.dirname, "../docs");
 const resultsFile = join(docs, "accuracy.json");
 /** Calibration texts of a short run. */
-const QUICK_CALIBRATION = 8;
+const SHORT_CALIBRATION = 8;
 const rows = sections.flatMap(({ rows }) => rows);
 
 const figuresOfTask = (id: string, { sts, meanCosine, bytes, ndcg, accuracy }: Result): Figure[] =>
@@ -52,18 +52,18 @@ await command(
     },
     allowPositionals: true,
   },
-  async ({ values: { quick, jobs, json: _, model, sts, ...rest }, positionals, folder }) => {
-    if (!quick && !(model && sts)) throw new WrongUsage("--model and --sts are needed.");
+  async ({ values: { short, jobs, json: _, model, sts, ...rest }, positionals, folder }) => {
+    if (!short && !(model && sts)) throw new WrongUsage("--model and --sts are needed.");
     const data: Data = {
       ...(model && sts ? { model, sts, ...rest } : await tinyData(folder)),
-      ...(quick && { calibration: QUICK_CALIBRATION }),
+      ...(short && { calibration: SHORT_CALIBRATION }),
     };
     const ids = namesIn(
       "rows",
       positionals.join(",") || undefined,
       rows.map(({ id }) => id),
     );
-    const results: Record<string, Result> = quick
+    const results: Record<string, Result> = short
       ? {}
       : JSON.parse(await readFile(resultsFile, "utf8").catch(() => "{}"));
     const tasks = rows
@@ -81,17 +81,17 @@ await command(
       for (let task = tasks.shift(); task; task = tasks.shift()) {
         const { id, what } = task;
         const start = performance.now();
-        const found = await (quick ? measureRow(id, data, what) : inProcess([id, what, JSON.stringify(data)]));
+        const found = await (short ? measureRow(id, data, what) : inProcess([id, what, JSON.stringify(data)]));
         results[id] = { ...results[id], ...found };
         figures.push(...figuresOfTask(id, found));
         printNote(`${id} ${what} ${JSON.stringify(found)} ${((performance.now() - start) / 1000).toFixed(0)} s`);
-        if (!quick) await writeFile(resultsFile, `${JSON.stringify(results, null, 2)}\n`);
+        if (!short) await writeFile(resultsFile, `${JSON.stringify(results, null, 2)}\n`);
       }
     }
-    await Promise.all(Array.from({ length: quick ? 1 : positive("jobs", jobs) }, work));
+    await Promise.all(Array.from({ length: short ? 1 : positive("jobs", jobs) }, work));
     const names = { model: basename(data.model), classifier: basename(data.classifier ?? "no classifier") };
     const page = document(results, names);
-    if (!quick) await writeFile(join(docs, "accuracy.md"), page);
+    if (!short) await writeFile(join(docs, "accuracy.md"), page);
     return { figures, text: page, details: { results } };
   },
 );

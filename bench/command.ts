@@ -11,7 +11,7 @@ import { type Figure, implausible } from "./figures.ts";
 const common = {
   json: { type: "boolean", default: false },
   /** Measures a tiny model with the fewest repetitions: it shows that the benchmark works, and no figure of use. */
-  quick: { type: "boolean", default: false },
+  short: { type: "boolean", default: false },
 } as const satisfies ParseArgsOptionsConfig;
 
 export interface Command<O extends ParseArgsOptionsConfig> {
@@ -69,7 +69,7 @@ export async function command<const O extends ParseArgsOptionsConfig>(
   run: (call: Call<O>) => Promise<Report>,
 ): Promise<void> {
   const all = { ...common, ...options };
-  const { values, positionals, refuse } = commandLine(`${usage} [--quick] [--json]`, all, { allowPositionals });
+  const { values, positionals, refuse } = commandLine(`${usage} [--short] [--json]`, all, { allowPositionals });
   try {
     await using folder = await mkdtempDisposable(join(tmpdir(), "bert-edge-bench-"));
     const log = stageLog();

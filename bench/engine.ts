@@ -23,11 +23,11 @@ await command(
     usage: `npm run bench -- engine --model <checkpoint folder> [--only <row,row …>]\nrows: ${names}`,
     options: { model: { type: "string" }, only: { type: "string" } },
   },
-  async ({ values: { quick, ...values }, folder, log }) => {
+  async ({ values: { short, ...values }, folder, log }) => {
     const only = namesIn("only", values.only, names);
-    const model = values.model ?? (quick ? await writeTinyModel(folder) : undefined);
+    const model = values.model ?? (short ? await writeTinyModel(folder) : undefined);
     if (model === undefined) throw new WrongUsage("--model is missing.");
-    const context = openContext(model, { folder, quick });
+    const context = openContext(model, { folder, short });
     const results: Result[] = [];
     for (const row of rows.filter(({ name }) => only.includes(name))) {
       log.stage(`${row.name}: ${row.what}`);

@@ -6,7 +6,7 @@
  *
  * `heads` compares the answers with those of transformers, for which it makes a virtual environment unless the variable PYTHON
  * names an interpreter. `--trained` is the folder that bench/heads/train_heads.py wrote. The data sets are read from ../shared.
- * Without them, a task is skipped. `--quick` makes a model and data, and only compares the tiers with float32. The exit code is 1
+ * Without them, a task is skipped. `--short` makes a model and data, and only compares the tiers with float32. The exit code is 1
  * if a result is not as expected.
  */
 import { table } from "#sdk/cli/output.ts";
@@ -30,15 +30,15 @@ await command(
     options: { trained: { type: "string" } },
     allowPositionals: true,
   },
-  async ({ values: { quick, trained }, positionals: [task = "", ...only], folder }) => {
+  async ({ values: { short, trained }, positionals: [task = "", ...only], folder }) => {
     const isHeads = task === "heads";
     if (!isHeads && !scores.includes(task)) throw new WrongUsage(`There is no task "${task}".`);
-    if (isHeads && quick) throw new WrongUsage("heads has no short form, because it needs transformers.");
+    if (isHeads && short) throw new WrongUsage("heads has no short form, because it needs transformers.");
     namesIn("heads", only.join(",") || undefined, isHeads ? heads : []);
     try {
       const report = isHeads
         ? headsReport(await comparedHeads(trained, only))
-        : scoreReport(await scored(benchmarks[task as keyof typeof benchmarks], quick ? folder : undefined));
+        : scoreReport(await scored(benchmarks[task as keyof typeof benchmarks], short ? folder : undefined));
       return { ...report, details: { task, ...report.details } };
     } catch (error) {
       if (!(error instanceof DataMissing)) throw error;

@@ -72,16 +72,16 @@ await command(
     usage: "npm run bench -- gpu [--rounds 15] [--seconds 5]",
     options: { rounds: { type: "string" }, seconds: { type: "string" } },
   },
-  async ({ values: { quick, ...values }, folder, log }) => {
-    const rounds = positive("rounds", values.rounds ?? (quick ? "1" : "15"));
-    const seconds = positive("seconds", values.seconds ?? (quick ? "1" : "5"));
+  async ({ values: { short, ...values }, folder, log }) => {
+    const rounds = positive("rounds", values.rounds ?? (short ? "1" : "15"));
+    const seconds = positive("seconds", values.seconds ?? (short ? "1" : "5"));
     const { provider, why } = await availableProvider(folder);
     const target = provider === "cpu" ? "regional-cpu" : "regional-gpu";
     const skipped =
       provider === "cpu" ? [`CUDA: ${why}. A small model runs on the CPU, and nothing of a GPU is shown.`] : [];
     const measured: Measured[] = [];
     const cases = provider === "cpu" ? [small] : onGpu;
-    for (const one of quick ? [tiny] : cases) {
+    for (const one of short ? [tiny] : cases) {
       log.stage(`${one.name}: random weights`);
       const model = await writeRandomBert(folder, one);
       const artifact = await preparedArtifact({
@@ -94,7 +94,7 @@ await command(
       const http: HttpFigures[] = [];
       if (one.http) {
         log.stage(`${one.name}: through HTTP`);
-        http.push(...(await httpFigures(artifact, { provider, seconds, folder, quick })));
+        http.push(...(await httpFigures(artifact, { provider, seconds, folder, short })));
       }
       log.stage(`${one.name}: PyTorch`);
       const torch = provider === "cpu" ? undefined : await torchFigures(one);

@@ -106,8 +106,8 @@ async function rowsOf(folder: string, place: string): Promise<Row[]> {
 
 await command(
   { usage: "npm run bench -- heads <folder of bench/heads/train_heads.py>", options: {}, allowPositionals: true },
-  async ({ values: { quick }, positionals: [given, ...others], folder, log }) => {
-    if ((given === undefined && !quick) || others.length > 0) throw new WrongUsage("Give one folder.");
+  async ({ values: { short }, positionals: [given, ...others], folder, log }) => {
+    if ((given === undefined && !short) || others.length > 0) throw new WrongUsage("Give one folder.");
     if (given === undefined) await writeTinyHeads(folder);
     const rows: Row[] = [];
     for (const head of ["tag", "answer"]) {

@@ -26,10 +26,10 @@ import { median } from "./run-tool.ts";
 const MEMORY = 2 ** 25;
 
 const ROUNDS = 21;
-const QUICK_ROUNDS = 1;
+const SHORT_ROUNDS = 1;
 
-await command({ usage: "npm run bench:kernels --", options: {} }, async ({ values: { quick }, log }) => {
-  const rounds = quick ? QUICK_ROUNDS : ROUNDS;
+await command({ usage: "npm run bench:kernels --", options: {} }, async ({ values: { short }, log }) => {
+  const rounds = short ? SHORT_ROUNDS : ROUNDS;
   const peaks = await openPeaks();
   const machines = { relaxed: await openKernels("relaxed", MEMORY), simd: await openKernels("simd", MEMORY) };
   log.stage("comparison with the reference");
@@ -42,7 +42,7 @@ await command({ usage: "npm run bench:kernels --", options: {} }, async ({ value
   );
   const isRight = Object.values(wrong).every((count) => count === 0);
   // The time of wrong kernels says nothing, and can be very long.
-  const timed = quick ? { tiny } : encoders;
+  const timed = short ? { tiny } : encoders;
   const results = Object.entries(isRight ? timed : {}).map(([name, encoder]) => {
     log.stage(name);
     return { name, encoder, rows: measureEncoder(encoder, machines, peaks, rounds) };

@@ -58,10 +58,10 @@ const figuresOfRow = ({ name, outcome }: Row): Figure[] =>
 
 await command(
   { usage: "npm run bench:optimize -- model.onnx [more.onnx …]", options: {}, allowPositionals: true },
-  async ({ values: { quick }, positionals, folder, log }) => {
-    const rounds = quick ? 1 : ROUNDS;
+  async ({ values: { short }, positionals, folder, log }) => {
+    const rounds = short ? 1 : ROUNDS;
     const models =
-      quick && positionals.length === 0 ? [await stage(await writeTinyModel(folder), folder)] : positionals;
+      short && positionals.length === 0 ? [await stage(await writeTinyModel(folder), folder)] : positionals;
     if (models.length === 0) throw new WrongUsage("Give a file to optimize.");
     const results: { title: string; rows: Row[] }[] = [];
     for (const model of models) {

@@ -23,13 +23,13 @@ import { median } from "./run-tool.ts";
 import { writeTinyModel } from "./tiny-model.ts";
 
 const ROUNDS = 25;
-const QUICK_ROUNDS = 2;
+const SHORT_ROUNDS = 2;
 const HEAD = { pooling: "mean", normalize: true } as const;
 
-await command({ usage: "npm run bench:pool --", options: {} }, async ({ values: { quick }, folder, log }) => {
-  const rounds = quick ? QUICK_ROUNDS : ROUNDS;
+await command({ usage: "npm run bench:pool --", options: {} }, async ({ values: { short }, folder, log }) => {
+  const rounds = short ? SHORT_ROUNDS : ROUNDS;
   const { graph, config, maxTokens, encode } = await readTextModel(
-    await describeModel(quick ? await writeTinyModel(folder) : "models/default"),
+    await describeModel(short ? await writeTinyModel(folder) : "models/default"),
   );
   const texts = encode(probeTexts);
   const float32 = await (await engineOnThisMachine("ort-node")).load(oneModel(encodeOnnx(graph)));

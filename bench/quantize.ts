@@ -35,7 +35,7 @@ const TIMED_ROUNDS = 31;
 interface Measured {
   readonly source: string;
   readonly texts: Pick<ScoreTask, "tokenizer" | "sts">;
-  readonly quick: boolean;
+  readonly short: boolean;
   readonly folder: string;
   readonly log: StageLog;
 }
@@ -60,17 +60,17 @@ await command(
     options: { tokenizer: { type: "string" }, sts: { type: "string" } },
     allowPositionals: true,
   },
-  async ({ values: { quick, tokenizer, sts }, positionals, folder, log }) => {
-    const tiny = quick && positionals.length === 0 ? await writeTinyModel(folder) : undefined;
+  async ({ values: { short, tokenizer, sts }, positionals, folder, log }) => {
+    const tiny = short && positionals.length === 0 ? await writeTinyModel(folder) : undefined;
     const source = tiny ?? positionals[0];
     if (source === undefined || positionals.length > 1) throw new WrongUsage("Give one model.");
     if (sts !== undefined && tokenizer === undefined) throw new WrongUsage("--sts needs --tokenizer.");
     const ofTexts = tokenizer ?? tiny;
     const texts = { ...(ofTexts !== undefined && { tokenizer: ofTexts }), ...(sts !== undefined && { sts }) };
-    const { original, lines } = await measure({ source, texts, quick, folder, log });
+    const { original, lines } = await measure({ source, texts, short, folder, log });
     return {
       figures: [{ title: "float32", ...original }, ...lines].flatMap(figuresOfLine),
-      text: `${source}, median of ${quick ? 1 : ROUNDS}\n\n${describe(original, lines)}`,
+      text: `${source}, median of ${short ? 1 : ROUNDS}\n\n${describe(original, lines)}`,
       details: { original, lines },
     };
   },
@@ -91,10 +91,10 @@ function figuresOfLine({ title, ...line }: Line): Figure[] {
   });
 }
 
-async function measure({ source, texts, quick, folder, log }: Measured): Promise<{ original: Figures; lines: Line[] }> {
+async function measure({ source, texts, short, folder, log }: Measured): Promise<{ original: Figures; lines: Line[] }> {
   if (texts.tokenizer === undefined)
     printNote("Without --tokenizer, there is no calibration, and models are compared on random tokens.");
-  const run = quick ? inThisProcess : inSubprocess;
+  const run = short ? inThisProcess : inSubprocess;
   const withPython = hasPython();
   if (!withPython) printNote("Rows of Python are left out: python3 with onnx and onnxruntime is not installed.");
   const staged = join(folder, "model");
@@ -106,13 +106,13 @@ async function measure({ source, texts, quick, folder, log }: Measured): Promise
 
   const subject = { source, original, ...texts };
   const rows = [...bertEdgeRows(subject), ...(withPython ? pythonRows(subject) : [])];
-  const rounds = quick ? 1 : ROUNDS;
+  const rounds = short ? 1 : ROUNDS;
   const onRound = (round: number) => log.stage(`quantize, round ${round} of ${rounds}`);
   const results = await makeResults(rows, { folder, rounds, onRound });
 
   log.stage("time texts");
   const timed = results.flatMap((result) => ("file" in result && result.row.isTimed ? [result.file] : []));
-  const times = await run<Record<string, Times>>("time", [[original, ...timed], quick ? 1 : TIMED_ROUNDS]);
+  const times = await run<Record<string, Times>>("time", [[original, ...timed], short ? 1 : TIMED_ROUNDS]);
   const msOf = (file: string) => times[file] && { ms: times[file] };
   if (!times[original]) printNote("Times are left out: the model does not run on texts of the timed lengths.");
 

@@ -29,9 +29,9 @@ await command(
     usage: "npm run bench -- region --model <checkpoint folder> [--sts <sts-test.csv>] [--rounds 15]",
     options: { model: { type: "string" }, sts: { type: "string" }, rounds: { type: "string" } },
   },
-  async ({ values: { quick, sts, ...values }, folder, log }) => {
-    const rounds = positive("rounds", values.rounds ?? (quick ? "1" : "15"));
-    const checkpoint = values.model ?? (quick ? await writeTinyModel(folder) : undefined);
+  async ({ values: { short, sts, ...values }, folder, log }) => {
+    const rounds = positive("rounds", values.rounds ?? (short ? "1" : "15"));
+    const checkpoint = values.model ?? (short ? await writeTinyModel(folder) : undefined);
     if (checkpoint === undefined) throw new WrongUsage("--model is missing.");
     log.stage("prepare");
     await using forms = await openForms(checkpoint, folder);

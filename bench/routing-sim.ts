@@ -33,8 +33,8 @@ await command(
       svg: { type: "string" },
     },
   },
-  async ({ values: { quick, svg, ...values }, log }) => {
-    const rate = positive("rate", values.rate ?? (quick ? "300" : "100000"));
+  async ({ values: { short, svg, ...values }, log }) => {
+    const rate = positive("rate", values.rate ?? (short ? "300" : "100000"));
     const seed = positive("seed", values.seed);
     const names = namesIn("model", values.model, all) as ModelName[];
     const policyNames = Object.keys(policies) as PolicyName[];

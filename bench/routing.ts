@@ -1,7 +1,7 @@
 /**
  * Measures routing under load: edge in workerd, region in Node, requests from a process of their own:
  *
- *     npm run bench -- routing [--only <part,part …>] [--seconds 3] [--rounds 3] [--seed 1]
+ *     npm run bench -- routing [--only <part,part …>] [--quick] [--seconds 3] [--rounds 3] [--seed 1]
  *         [--points <part of a name of the matrix,part …>] [--model models/default] [--against <bundle of an older Worker>]
  *
  * Requests reach the Worker's own socket, without wrangler's proxy. Where `taskset` exists, each tier has CPU cores of its
@@ -17,7 +17,7 @@ import { describeReport, type Report } from "./routing/report.ts";
 import { writeTinyModel } from "./tiny-model.ts";
 
 const usage = [
-  "npm run bench -- routing [--only <part,part …>] [--seconds 3] [--rounds 3] [--seed 1]",
+  "npm run bench -- routing [--only <part,part …>] [--quick] [--seconds 3] [--rounds 3] [--seed 1]",
   "       [--points <part of a name of the matrix,part …>] [--model <folder>] [--against <bundle of an older Worker>]",
   ...Object.entries(parts).map(([name, { what }]) => `  ${name.padEnd(10)} ${what}`),
   "      ",
@@ -32,6 +32,7 @@ await command(
     usage,
     options: {
       only: { type: "string" },
+      quick: { type: "boolean", default: false },
       seconds: { type: "string" },
       rounds: { type: "string" },
       seed: { type: "string", default: "1" },
@@ -40,16 +41,16 @@ await command(
       against: { type: "string" },
     },
   },
-  async ({ values: { quick, against, ...values }, folder, log }) => {
+  async ({ values: { short, quick, against, ...values }, folder, log }) => {
     const only = namesIn("only", values.only, Object.keys(parts));
-    const model = values.model ?? (quick ? await writeTinyModel(folder) : "models/default");
+    const model = values.model ?? (short ? await writeTinyModel(folder) : "models/default");
     const numbers = {
-      seconds: positive("seconds", values.seconds ?? (quick ? "0.3" : "3")),
-      rounds: positive("rounds", values.rounds ?? (quick ? "1" : "3")),
+      seconds: positive("seconds", values.seconds ?? (short ? "0.3" : "3")),
+      rounds: positive("rounds", values.rounds ?? (short || quick ? "1" : "3")),
       seed: positive("seed", values.seed),
     };
     const context = await openContext(
-      { ...numbers, quick, model, against, points: values.points.split(",") },
+      { ...numbers, short, quick, model, against, points: values.points.split(",") },
       { stage: log.stage, figures: [] },
     );
     try {

@@ -48,10 +48,10 @@ function inTurn(rounds: number, measure: (name: Name) => number[]): Record<Name,
 
 await command(
   { usage: "npm run bench -- tokenizer [folder]", options: {}, allowPositionals: true },
-  async ({ values: { quick }, positionals, folder, log }) => {
+  async ({ values: { short }, positionals, folder, log }) => {
     const [source = join(import.meta.dirname, "../models/default"), ...others] = positionals;
     if (others.length > 0) throw new WrongUsage("Give one folder.");
-    const rounds = quick ? 1 : ROUNDS;
+    const rounds = short ? 1 : ROUNDS;
     const { json, config } = await readTokenizer(source);
     const packed = packTokenizer(json);
     if (!packed)

@@ -23,7 +23,7 @@ import { installTransformers, onnxFiles } from "./transformers/install.ts";
 /** The version of transformers.js that docs/comparison.md compares with. */
 const VERSION = "4.3.1";
 const ROUNDS = 40;
-const QUICK_ROUNDS = 1;
+const SHORT_ROUNDS = 1;
 const WARM_UP = 3;
 
 const words = "the cat sat on the mat and looked at the house while rain fell on the old streets of the town".split(
@@ -43,9 +43,9 @@ interface Row {
 
 await command(
   { usage: "npm run bench:transformers -- <folder>", options: {}, allowPositionals: true },
-  async ({ values: { quick }, positionals: [model, ...others], folder, log }) => {
+  async ({ values: { short }, positionals: [model, ...others], folder, log }) => {
     if (model === undefined || others.length > 0) throw new WrongUsage("Give the folder of one model.");
-    const rounds = quick ? QUICK_ROUNDS : ROUNDS;
+    const rounds = short ? SHORT_ROUNDS : ROUNDS;
     const float32 = await onnxFiles(model);
     const out = join(folder, "artifact");
     log.stage("prepare");

@@ -31,7 +31,7 @@ export const compareTexts =
     try {
       const agreement = minCosine(await exact.run(texts, head), await own.run(texts, head));
       const contender = ({ name, run }: Encoder): Contender => ({ name, run: () => run(texts, head) });
-      const times = await timeSideBySide(contender(own), others.map(contender), context.quick ? "quick" : "usual");
+      const times = await timeSideBySide(contender(own), others.map(contender), context.short ? "short" : "usual");
       const byTime = [...times.rivals].sort(([, a], [, b]) => median(a) - median(b));
       const [{ name }, fastest] = byTime[0] as [Contender, Samples];
       const vectors = await others.find((encoder) => encoder.name === name)?.run(texts, head);

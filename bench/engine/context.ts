@@ -9,7 +9,7 @@ interface Settings {
   /** Temporary folder. */
   readonly folder: string;
   /** Measure with the fewest repetitions, and the given model in place of BERT-base. */
-  readonly quick: boolean;
+  readonly short: boolean;
 }
 
 /** Models and settings that all rows share. */
@@ -18,12 +18,12 @@ export interface Context extends Settings {
   subject(name: ModelName): Promise<Subject>;
 }
 
-export function openContext(checkpoint: string, { folder, quick }: Settings): Context {
+export function openContext(checkpoint: string, { folder, short }: Settings): Context {
   const subjects = new Map<ModelName, Promise<Subject>>();
   const open: Record<ModelName, () => Promise<Subject>> = {
     given: () => openSubject(checkpoint),
     async base() {
-      if (quick) return openSubject(checkpoint);
+      if (short) return openSubject(checkpoint);
       const path = join(folder, "base");
       await mkdir(path);
       await writeBaseCheckpoint(path);
@@ -32,7 +32,7 @@ export function openContext(checkpoint: string, { folder, quick }: Settings): Co
   };
   return {
     folder,
-    quick,
+    short,
     subject(name) {
       const opened = subjects.get(name) ?? open[name]();
       subjects.set(name, opened);

@@ -12,7 +12,7 @@ const EFFORTS = {
     /** Minimum time of a sample, so that the clock is precise enough. */
     sampleMs: 30,
   },
-  quick: { rounds: { min: 1, max: 1 }, warmUpMs: 20, sampleMs: 5 },
+  short: { rounds: { min: 1, max: 1 }, warmUpMs: 20, sampleMs: 5 },
 };
 
 /** A rival is not timed in the rounds if it takes at least 1.5 times as long as the fastest rival. */

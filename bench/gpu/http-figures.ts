@@ -17,7 +17,7 @@ const TOKENS = 128;
 const SIZES = [1, 16];
 const KEY = "key";
 const usual = { clients: 64, warmMs: 3_000, probes: 20 };
-const short = { clients: 2, warmMs: 100, probes: 2 };
+const few = { clients: 2, warmMs: 100, probes: 2 };
 
 /** Figures of requests through HTTP, with 64 clients that each send the next request after an answer. */
 export interface HttpFigures {
@@ -37,12 +37,12 @@ interface HttpOptions {
   /** Folder for the published model. */
   readonly folder: string;
   /** Send the fewest requests. */
-  readonly quick: boolean;
+  readonly short: boolean;
 }
 
 export async function httpFigures(
   artifact: PublishableArtifact,
-  { provider, seconds, folder, quick }: HttpOptions,
+  { provider, seconds, folder, short }: HttpOptions,
 ): Promise<HttpFigures[]> {
   const store = join(folder, "store");
   const { name } = await publish(artifact, fsStore(store));
@@ -52,7 +52,7 @@ export async function httpFigures(
   const generator = opened.adopt(startGenerator(), ({ stop }) => stop());
   const tokenizer = await loadTokenizer(artifact.manifest, artifact.read);
 
-  const { clients, warmMs, probes } = quick ? short : usual;
+  const { clients, warmMs, probes } = short ? few : usual;
   const figures: HttpFigures[] = [];
   for (const texts of SIZES) {
     const length = { tokens: texts * TOKENS, texts };

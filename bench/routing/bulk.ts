@@ -11,7 +11,7 @@ import { countsOf, percent, type Report, rounded } from "./report.ts";
 import { startEdgeAlone, startRegion, startTiers } from "./tiers.ts";
 
 const TEXTS = 1_000;
-const QUICK_TEXTS = 100;
+const SHORT_TEXTS = 100;
 const BUDGET_MS = 50;
 const PER_SECOND = 20;
 const MIN_KEPT = 0.9;
@@ -73,8 +73,8 @@ export async function bulkBeside(context: Context): Promise<Report> {
   };
 }
 
-async function measure(url: string, { generator, options: { quick, seed, seconds } }: Context) {
-  const texts = quick ? QUICK_TEXTS : TEXTS;
+async function measure(url: string, { generator, options: { short, seed, seconds } }: Context) {
+  const texts = short ? SHORT_TEXTS : TEXTS;
   const bulk = Array.from({ length: texts }, (_, i) => calibrationTexts[i % calibrationTexts.length] as string);
   const ask = async () => {
     const { status, ms, body } = await startEmbed({ url, key: KEY }, bulk).reply;

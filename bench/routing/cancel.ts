@@ -14,7 +14,7 @@ import { type Report, rounded } from "./report.ts";
 import { startEdgeAlone, startRegion } from "./tiers.ts";
 
 const REQUESTS = 200;
-const QUICK_REQUESTS = 10;
+const SHORT_REQUESTS = 10;
 const TEXTS = 8;
 /** Time after the last reset, in which the engine may end the call that it cannot interrupt. */
 const PAUSE_MS = 100;
@@ -95,7 +95,7 @@ export async function cancel(context: Context): Promise<Report> {
 }
 
 async function measure({ name, by, fast, start }: Case, context: Context): Promise<Measured> {
-  const { rounds, seed, quick } = context.options;
+  const { rounds, seed, short, quick } = context.options;
   const tier = await start(context);
   const access = { url: tier.url, key: KEY };
   const random = randomNumbers(seed);
@@ -107,7 +107,7 @@ async function measure({ name, by, fast, start }: Case, context: Context): Promi
     const whole = await idleMs(tier.url, inputs, 3);
     const results: { atOnce: number; later: number }[] = [];
     for (let round = 0; round < rounds; round++) {
-      const requests = quick ? QUICK_REQUESTS : REQUESTS;
+      const requests = short ? SHORT_REQUESTS : REQUESTS / (quick ? 4 : 1);
       await abandonRequests(access, { requests, inputs, wholeMs: whole, by, random });
       const next = word();
       await sleep(PAUSE_MS);

@@ -17,8 +17,10 @@ export const KEY = "key";
 export interface RoutingOptions {
   /** A model folder or an artifact folder. */
   readonly model: string;
-  /** Measure a few cases, with few requests. */
+  /** Measure a part of the cases, once. */
   readonly quick: boolean;
+  /** Measure the fewest cases, with few requests. */
+  readonly short: boolean;
   /** Parts of names: the matrix measures the points whose name contains one of them. */
   readonly points: readonly string[];
   /** Length of a measured window. */

@@ -31,8 +31,8 @@ interface Hedge {
  * before each request, so a hedged request needs a new one.
  */
 export async function hedge(context: Context): Promise<Report> {
-  const { seed, rounds, quick } = context.options;
-  const turns = (quick ? 1 : TURNS) * rounds;
+  const { seed, rounds, short } = context.options;
+  const turns = (short ? 1 : TURNS) * rounds;
   await using tiers = await startTiers(context);
   const { edge, proxy } = tiers;
   const random = randomNumbers(seed);

@@ -33,7 +33,7 @@ interface Round {
  */
 export async function overhead(context: Context): Promise<Report> {
   const { against } = context.options;
-  const { requests, warmUp, rounds } = context.options.quick
+  const { requests, warmUp, rounds } = context.options.short
     ? quickly
     : { requests: REQUESTS, warmUp: WARM_UP, rounds: ROUNDS * context.options.rounds };
   const workers = { now: context.modules, ...(against && { before: await olderModules(context.modules, against) }) };

@@ -16,19 +16,19 @@ import { startRegion } from "./tiers.ts";
 
 /** A distilled model of the width of BERT-base. */
 const SIZE = { layers: 3, width: 768 };
-const QUICK_SIZE = { layers: 1, width: 64 };
+const SHORT_SIZE = { layers: 1, width: 64 };
 const LENGTH = { tokens: 128 };
 /** Requests by the region's capacity. */
 const LOADS = [0.5, 1, 2, 3];
 /** Budgets by the time of one text on an idle region. */
 const BUDGETS = [3, 12];
 const WARM_MS = 500;
-const QUICK_WARM_MS = 100;
+const SHORT_WARM_MS = 100;
 const [MIN_KEPT, MAX_SILENT] = [0.95, 0.05];
 
 /** Measures a region alone, on its CPU, while more requests come than it can answer. */
 export async function overload({ options, stage, figures }: Context): Promise<Report> {
-  const size = options.quick ? QUICK_SIZE : SIZE;
+  const size = options.short ? SHORT_SIZE : SIZE;
   await using opened = new AsyncDisposableStack();
   const folder = opened.adopt(await mkdtemp(join(tmpdir(), "bert-edge-overload-")), (path) =>
     rm(path, { recursive: true }),
@@ -42,7 +42,7 @@ export async function overload({ options, stage, figures }: Context): Promise<Re
   async function run(traffic: Traffic, budgetMs: number | undefined, round = 0): Promise<LoadSummary> {
     const job: LoadJob = {
       ...{ url, key: KEY, traffic, length: LENGTH, budgetMs, pin: undefined, seed: seed + round },
-      ...{ warmMs: options.quick ? QUICK_WARM_MS : WARM_MS, measuredMs: 1000 * seconds },
+      ...{ warmMs: options.short ? SHORT_WARM_MS : WARM_MS, measuredMs: 1000 * seconds },
     };
     const summary = summarize(job, await context.generator.run(job));
     await settle([url]);

@@ -11,7 +11,7 @@ import { percent, type Report, rounded } from "./report.ts";
 
 const CLIENTS = 16;
 const WARM_MS = 1_000;
-const QUICK_WARM_MS = 100;
+const SHORT_WARM_MS = 100;
 const BUDGET_MS = 100;
 
 const schemes = {
@@ -22,7 +22,7 @@ const schemes = {
 /** Measures how a region computes requests of mixed lengths: one after another on all cores, or one on each core. */
 export async function sessions(context: Context): Promise<Report> {
   const { env, generator, options, stage } = context;
-  const { rounds, seconds, seed, quick } = options;
+  const { rounds, seconds, seed, short } = options;
   await using started = new AsyncDisposableStack();
   const tiers: { name: string; url: string; free: LoadSummary[]; budget: LoadSummary[] }[] = [];
   for (const [name, count] of Object.entries(schemes)) {
@@ -41,7 +41,7 @@ export async function sessions(context: Context): Promise<Report> {
           ...{
             pin: undefined,
             seed: seed + round,
-            warmMs: quick ? QUICK_WARM_MS : WARM_MS,
+            warmMs: short ? SHORT_WARM_MS : WARM_MS,
             measuredMs: 1_000 * seconds,
           },
         };

@@ -10,9 +10,9 @@ const PAGE = join(import.meta.dirname, "../../docs/reliability.md");
 const PLACE = /(?<=<!-- faults -->\n)[\s\S]*(?=\n<!-- end -->)/;
 
 const { values, refuse } = commandLine(
-  `npm run faults -- [--only <part of a name>] [--seed <number>] [--quick]
-Performs each fault many times, and writes the table into docs/reliability.md. --only and --quick, a few times each, write nothing.`,
-  { seed: { type: "string", default: "1" }, only: { type: "string" }, quick: { type: "boolean", default: false } },
+  `npm run faults -- [--only <part of a name>] [--seed <number>] [--short]
+Performs each fault many times, and writes the table into docs/reliability.md. --only and --short, a few times each, write nothing.`,
+  { seed: { type: "string", default: "1" }, only: { type: "string" }, short: { type: "boolean", default: false } },
 );
 const chosen = faults.filter(({ name }) => name.includes(values.only ?? ""));
 if (chosen.length === 0)
@@ -23,7 +23,7 @@ const report = (line: string) => void process.stderr.write(`${line}\n`);
 const tallies: Tally[] = [];
 for (const fault of chosen) {
   report(fault.name);
-  const times = values.quick ? fault.times.short : fault.times.long;
+  const times = values.short ? fault.times.short : fault.times.long;
   const tally = await attempt(fault, { times, seed: Number(values.seed), random: randomNumbers });
   for (const what of tally.wrong) report(`  wrong: ${what}`);
   for (const seed of tally.lost) report(`  lost: seed ${seed}`);
@@ -31,7 +31,7 @@ for (const fault of chosen) {
 }
 const table = markdown(tallies);
 console.log(table);
-if (!values.only && !values.quick)
+if (!values.only && !values.short)
   await writeFile(
     PAGE,
     (await readFile(PAGE, "utf8")).replace(PLACE, () => `\n${table}\n`),

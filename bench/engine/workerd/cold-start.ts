@@ -9,7 +9,7 @@ import { type WorkerName, workerModules } from "./worker-modules.ts";
 
 /** Number of rounds. It is a multiple of the number of orders, so that each order runs equally often. */
 const ROUNDS = 24;
-const QUICK_ROUNDS = 1;
+const SHORT_ROUNDS = 1;
 
 /**
  * A text of typical words: half of the sentences in STS-B contain a rarer word. Our engine answers as soon as the token
@@ -68,7 +68,7 @@ export async function coldStart(context: Context): Promise<Measured> {
     options.set(model, { modules: await workerModules(model), model, folder });
   }
   const rounds: Record<Case, Start>[] = [];
-  for (let round = 0; round < (context.quick ? QUICK_ROUNDS : ROUNDS); round++) {
+  for (let round = 0; round < (context.short ? SHORT_ROUNDS : ROUNDS); round++) {
     const starts = {} as Record<Case, Start>;
     await start(options.get("none") as WorkerOptions, TYPICAL);
     for (const name of orders[round % orders.length] as (typeof orders)[number]) {

@@ -46,7 +46,7 @@ interface Subject {
  * and returns the same bytes, the app's middleware before it, the app with an engine that computes nothing, and the whole.
  */
 export async function layers(context: Context): Promise<Report> {
-  const { requests, warmUp, rounds } = context.options.quick
+  const { requests, warmUp, rounds } = context.options.short
     ? quickly
     : { requests: REQUESTS, warmUp: WARM_UP, rounds: ROUNDS * context.options.rounds };
   await using started = new AsyncDisposableStack();

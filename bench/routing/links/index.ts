@@ -1,6 +1,6 @@
 import type { Tier } from "#sdk/serve/contract/headers.ts";
 import { figuresOf } from "../../figures.ts";
-import { type Context, KEY } from "../context.ts";
+import { type Context, KEY, type RoutingOptions } from "../context.ts";
 import { settle } from "../idle.ts";
 import { figuresOfLoad } from "../load/figures.ts";
 import type { LoadJob } from "../load/job.ts";
@@ -11,9 +11,18 @@ import { countsOf, percent, type Report, rounded } from "../report.ts";
 import { startTiers } from "../tiers.ts";
 import { oracleShare } from "./oracle.ts";
 
-const BUDGETS = [5, 10, 25, 50, 100, 200];
-const TOKENS = [8, 32, 128, 256, 512];
-const CLIENTS = [1, 8, 32];
+/** Budgets in ms, lengths in tokens, and numbers of clients. */
+const ALL = [
+  [5, 10, 25, 50, 100, 200],
+  [8, 32, 128, 256, 512],
+  [1, 8, 32],
+] as const;
+const QUICK = [
+  [10, 50],
+  [32, 256],
+  [1, 8],
+] as const;
+const SHORT = [[50], [32], [8]] as const;
 /** The lines between edge and region. */
 const lines = {
   near: { delayMs: 4, jitterMs: 1 },
@@ -28,8 +37,8 @@ interface Case {
   readonly budgetMs: number;
 }
 
-const casesOf = (quick: boolean): Case[] => {
-  const [budgets, tokens, clients] = quick ? [[50], [32], [8]] : [BUDGETS, TOKENS, CLIENTS];
+const casesOf = ({ short, quick }: Pick<RoutingOptions, "short" | "quick">): Case[] => {
+  const [budgets, tokens, clients] = short ? SHORT : quick ? QUICK : ALL;
   return (Object.keys(lines) as LineName[]).flatMap((line) =>
     clients.flatMap((clients) =>
       tokens.flatMap((tokens) => budgets.map((budgetMs) => ({ line, clients, tokens, budgetMs }))),
@@ -44,12 +53,12 @@ const MAX_HEADER_ERROR = 0.05;
 /** Measures routing over lines with delay and loss, and compares it with an oracle that knows both tiers' times. */
 export async function links(context: Context): Promise<Report> {
   const { generator, options, stage } = context;
-  const { quick, seconds, seed } = options;
+  const { seconds, seed } = options;
   await using tiers = await startTiers(context);
   const { edge, region, proxy } = tiers;
   let current: LineName | undefined;
   const results: (Case & Readonly<Record<"edge" | "region" | "auto", LoadSummary>> & { oracle: number })[] = [];
-  for (const each of casesOf(quick)) {
+  for (const each of casesOf(options)) {
     const { line, clients, tokens, budgetMs } = each;
     if (line !== current) proxy.change(lines[line]);
     current = line;

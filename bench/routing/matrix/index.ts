@@ -9,10 +9,10 @@ import { drawTexts } from "../load/texts.ts";
 import { countsOf, percent, type Report, rounded } from "../report.ts";
 import { startTiers } from "../tiers.ts";
 import { checksOf, judge, type MeasuredPoint, type Mode, modes } from "./judge.ts";
-import { nameOf, type Point, points, quickPoints } from "./points.ts";
+import { nameOf, type Point, points, quickPoints, shortPoints } from "./points.ts";
 
 const WARM_MS = 500;
-const QUICK_WARM_MS = 100;
+const SHORT_WARM_MS = 100;
 /** A region in the same city: the shortest way that the simulator knows, 8 ms there and back. */
 const NEAR = { delayMs: 4, jitterMs: 1 };
 /** Time of a refusal beyond one text's computation. */
@@ -21,11 +21,12 @@ const REFUSAL_SLACK_MS = 10;
 /** Compares the edge's own choice of the tier with both pinned tiers, under load. */
 export async function matrix(context: Context): Promise<Report> {
   const { generator, options, stage } = context;
-  const { quick, seconds, rounds, seed, points: chosen } = options;
+  const { short, quick, seconds, rounds, seed, points: chosen } = options;
   await using tiers = await startTiers(context);
   const { edge, proxy } = tiers;
   proxy.change(NEAR);
-  const cases = (quick ? quickPoints : points).filter((point) => chosen.some((part) => nameOf(point).includes(part)));
+  const all = short ? shortPoints : quick ? quickPoints : points;
+  const cases = all.filter((point) => chosen.some((part) => nameOf(point).includes(part)));
 
   async function run(
     mode: Mode,
@@ -41,7 +42,7 @@ export async function matrix(context: Context): Promise<Report> {
       budgetMs,
       pin: mode === "auto" ? undefined : mode,
       seed: seed + round,
-      warmMs: quick ? QUICK_WARM_MS : WARM_MS,
+      warmMs: short ? SHORT_WARM_MS : WARM_MS,
       measuredMs: 1000 * seconds,
     };
     const summary = summarize(job, await generator.run(job));

@@ -20,8 +20,20 @@ export const points: readonly Point[] = lengths.flatMap((length) =>
   loads.flatMap((load) => budgets.map((budgetMs) => ({ ...load, length, budgetMs }))),
 );
 
-/** Points for a short run. */
+/** Points of `--quick`. They differ from each other in all respects. */
 export const quickPoints: readonly Point[] = [
+  { loop: "closed", load: 1, length: "short", budgetMs: 50 },
+  { loop: "closed", load: 8, length: "short", budgetMs: undefined },
+  { loop: "closed", load: 8, length: "long", budgetMs: 250 },
+  { loop: "closed", load: 32, length: "short", budgetMs: 50 },
+  { loop: "closed", load: 128, length: "long", budgetMs: 250 },
+  { loop: "closed", load: 400, length: "short", budgetMs: 250 },
+  { loop: "open", load: 0.9, length: "short", budgetMs: 50 },
+  { loop: "open", load: 3, length: "long", budgetMs: 250 },
+];
+
+/** Points of `--short`: one of each loop. */
+export const shortPoints: readonly Point[] = [
   { loop: "closed", load: 8, length: "short", budgetMs: undefined },
   { loop: "open", load: 0.9, length: "long", budgetMs: 250 },
 ];

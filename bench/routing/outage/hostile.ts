@@ -25,7 +25,7 @@ const MAX_NORM_ERROR = 1e-3;
 /** Time in which an answer must be there. The edge may wait for a silent region until its timeout, and then computes. */
 const PATIENCE_MS = 20_000;
 /** Impostors of a short run. */
-const QUICK = ["NaN vectors", "another version", "status 500"];
+const SHORT = ["NaN vectors", "another version", "status 500"];
 
 export interface HostileResult {
   readonly name: string;
@@ -49,7 +49,7 @@ export async function askImpostors(context: Context, region: string): Promise<Ho
   const expected = embeddingsIn(await startEmbed(genuine, inputs).reply);
   const results: HostileResult[] = [];
   for (const [name, impostor] of Object.entries(impostors)) {
-    if (context.options.quick && !QUICK.includes(name)) continue;
+    if (context.options.short && !SHORT.includes(name)) continue;
     context.stage(`a region with ${name}`);
     let asked = 0;
     await using started = new AsyncDisposableStack();
