@@ -1,6 +1,9 @@
 /** Signals that end a process without running its `finally` blocks or its "exit" listeners. */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
+/** What has to be cleaned, in the order in which it was started. */
+const cleanups = new Set<() => void>();
+
 /**
  * Runs `clean` when a signal interrupts this process. The signal then takes its usual effect. What was started last is
  * cleaned first: a subprocess ends before its folder is removed.
@@ -8,14 +11,23 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
  * @returns a function that cancels this
  */
 export function onInterrupt(clean: () => void): () => void {
-  const interrupted = (signal: NodeJS.Signals) => {
-    cancel();
-    clean();
-    process.kill(process.pid, signal);
+  if (cleanups.size === 0) for (const signal of SIGNALS) process.prependListener(signal, interrupted);
+  // Two calls with the same function are two entries.
+  const cleanup = () => clean();
+  cleanups.add(cleanup);
+  return () => {
+    if (cleanups.delete(cleanup) && cleanups.size === 0) stopListening();
   };
-  const cancel = () => {
-    for (const signal of SIGNALS) process.off(signal, interrupted);
-  };
-  for (const signal of SIGNALS) process.prependListener(signal, interrupted);
-  return cancel;
+}
+
+function interrupted(signal: NodeJS.Signals): void {
+  const all = [...cleanups].reverse();
+  cleanups.clear();
+  stopListening();
+  for (const clean of all) clean();
+  process.kill(process.pid, signal);
+}
+
+function stopListening(): void {
+  for (const signal of SIGNALS) process.off(signal, interrupted);
 }
