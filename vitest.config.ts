@@ -30,7 +30,7 @@ export default defineConfig({
       XDG_CACHE_HOME: join(tmpdir(), "bert-edge-test-cache"),
     },
     globalSetup: ["test/run-folder.ts"],
-    setupFiles: ["test/seed-properties.ts"],
+    setupFiles: ["test/seed-properties.ts", "test/quiet-onnxruntime.ts"],
     // All files run in two processes: one for each file would take much longer. So tests restore whatever they replace.
     isolate: false,
     testTimeout: 60_000,

@@ -7,6 +7,7 @@ import { withVectorOutput } from "../../../compile/model/vector-output.ts";
 import { encodeOnnx } from "../../../compile/onnx/to-onnx.ts";
 import { oneModel } from "../engine.ts";
 import { ortNodeEngine } from "./index.ts";
+import { onnxruntimeNode } from "./onnxruntime-node.ts";
 
 /** Returns the model files of an artifact with these targets. Their bytes are not a valid model. */
 const sourceWith = (...targets: TargetName[]) => ({
@@ -19,6 +20,10 @@ const sourceWith = (...targets: TargetName[]) => ({
 
 describe("ortNodeEngine", () => {
   const engine = ortNodeEngine({ providers: ["cuda", "cpu"] });
+
+  it("lets onnxruntime log nothing, because it throws the same errors", async () => {
+    expect((await onnxruntimeNode()).env.logLevel).toBe("fatal");
+  });
 
   it("reports missing targets when that is the only reason why it cannot load", async () => {
     await expect(engine.load(sourceWith("edge"))).rejects.toMatchObject({ code: "target_missing" });

@@ -5,7 +5,9 @@
  */
 export const SESSION_THREAD = `
 const { parentPort, workerData } = require("node:worker_threads");
-const { InferenceSession, Tensor } = require(workerData.onnxruntime);
+const { env, InferenceSession, Tensor } = require(workerData.onnxruntime);
+
+env.logLevel = workerData.logLevel;
 
 let session;
 

@@ -6,6 +6,7 @@ import type { OrtSession } from "../ort-run.ts";
 import { nodeThread } from "../threads/node-thread.ts";
 import { type Member, openPool } from "../threads/pool.ts";
 import { openThread } from "../threads/thread.ts";
+import { LOG_LEVEL } from "./onnxruntime-node.ts";
 import { SESSION_THREAD } from "./session-thread.ts";
 
 /** Loads a session, or runs it. */
@@ -58,7 +59,7 @@ export async function sessionThreads({ size, model, options }: SessionThreadsOpt
 async function sessionThread(load: OrtTask): Promise<SessionThread> {
   const onnxruntime = createRequire(import.meta.url).resolve("onnxruntime-node");
   // A process that was started with `--input-type=module` would pass this option on, and the program is CommonJS.
-  const options = { eval: true, execArgv: [], workerData: { onnxruntime } };
+  const options = { eval: true, execArgv: [], workerData: { onnxruntime, logLevel: LOG_LEVEL } };
   const thread = openThread(nodeThread<OrtTask, OrtAnswer>(SESSION_THREAD, options), threadFailed);
 
   async function ask<Answer extends OrtAnswer>(task: OrtTask): Promise<Answer> {
