@@ -31,8 +31,7 @@ async function setUp(limitBytes = LIMIT, until: (key: string) => Promise<void> |
     },
   };
   const versions: string[] = [];
-  const tokenizer = { kind: "packed", file: "tokenizer.safetensors" } as const;
-  for (const name of NAMES) versions.push(await publishTiny(store, "x".repeat(BYTES), { name, tokenizer }));
+  for (const name of NAMES) versions.push(await publishTiny(store, "x".repeat(BYTES), { name }));
   const engine = fakeEngine();
   const models = modelPool({
     names: NAMES,

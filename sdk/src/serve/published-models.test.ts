@@ -18,8 +18,7 @@ afterEach(() => expect(log).not.toHaveBeenCalled());
 
 async function publishAll() {
   const store = memoryStore();
-  const tokenizer = { kind: "packed", file: "tokenizer.safetensors" } as const;
-  for (const name of names) await publishTiny(store, WEIGHTS[name], { name, tokenizer });
+  for (const name of names) await publishTiny(store, WEIGHTS[name], { name });
   return store;
 }
 

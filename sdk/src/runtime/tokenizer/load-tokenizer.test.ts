@@ -1,13 +1,23 @@
 import { describe, expect, it } from "vitest";
 import { bytesOf } from "#test/fixtures/small-artifact.ts";
-import { tinyArtifact } from "#test/fixtures/tiny-model.ts";
+import { JSON_TOKENIZER, tinyArtifact } from "#test/fixtures/tiny-model.ts";
 import { loadTokenizer } from "./load-tokenizer.ts";
 
 describe("loadTokenizer, with a tokenizer.json", () => {
   const load = async (changed: Record<string, string>) => {
-    const { manifest, read } = await tinyArtifact();
+    const { manifest, read } = await tinyArtifact("tiny", { tokenizer: JSON_TOKENIZER });
     return loadTokenizer(manifest, async (file) => (changed[file] ? bytesOf(changed[file]) : read(file)));
   };
+
+  it("encodes like the packed tokenizer of the same model", async () => {
+    const { manifest, read } = await tinyArtifact();
+    expect(manifest.tokenizer.kind).toBe("packed");
+    const [json, packed] = [await load({}), await loadTokenizer(manifest, read)];
+    for (const text of ["To be, or not to be", "an unaffable wheel", ""]) {
+      expect(json.encode(text, 16)).toEqual(packed.encode(text, 16));
+    }
+    expect([...json.encode("to be", 16).ids]).toEqual([101, 2000, 2022, 102]);
+  });
 
   it.each([
     ["tokenizer.json", "{"],
@@ -27,7 +37,7 @@ describe("loadTokenizer, with a tokenizer.json", () => {
   });
 
   it("leaves the errors of reading as they are", async () => {
-    const { manifest } = await tinyArtifact();
+    const { manifest } = await tinyArtifact("tiny", { tokenizer: JSON_TOKENIZER });
     const broken = new Error("no disk");
     await expect(loadTokenizer(manifest, () => Promise.reject(broken))).rejects.toBe(broken);
   });
