@@ -70,7 +70,15 @@ const kinds: Record<string, Part> = {
  * Returns texts of every kind. In `all`, every code point occurs at least twice. `suite` leaves out most code points of
  * the planes where all code points are alike.
  */
-export function fuzzedTexts(set: TextSet): Block[] {
+export function fuzzedTexts(set: TextSet): readonly Block[] {
+  const blocks = known.get(set) ?? drawTexts(set);
+  known.set(set, blocks);
+  return blocks;
+}
+
+const known = new Map<TextSet, readonly Block[]>();
+
+function drawTexts(set: TextSet): readonly Block[] {
   const { random: randomTexts, longWords, sampling } = counts[set];
   const points = codePoints.filter((each) => !isInUniformPlane(each) || each % sampling === 0);
   const perText = Array.from({ length: Math.ceil(points.length / POINTS_PER_TEXT) }, (_, i) =>
