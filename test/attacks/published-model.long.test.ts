@@ -17,50 +17,54 @@ import { bytesOf, textOf } from "../fixtures/small-artifact.ts";
 const contentType = "application/octet-stream";
 const DAY_MS = 86_400_000;
 
+/** Isolates of one workerd process: each test takes a new one or several. */
+const ISOLATES = 20;
+const isolates = Array.from({ length: ISOLATES }, (_, i) => `isolate-${i}`);
+
 let versions: TwoVersions;
 let signing: Signing;
-let modules: Awaited<ReturnType<typeof clockedEdge>>;
+let workerd: Miniflare;
+let store: ManagedStore;
+let log: string[] = [];
 beforeAll(async () => {
   versions = await twoVersions();
   const key = await importSigningKey(await newSigningKey());
   signing = { key, expires: new Date(Date.now() + DAY_MS) };
-  modules = await clockedEdge("...settings");
-});
-
-let worker: Miniflare;
-let store: ManagedStore;
-let log: string[];
-
-/** Starts a new isolate that wants signatures, with an empty bucket. */
-async function start(more: Record<string, string> = {}): Promise<void> {
-  log = [];
-  await worker?.dispose();
-  worker = new Miniflare(
+  const worker = {
+    modules: await clockedEdge("...settings"),
+    modulesRoot: "/",
+    compatibilityDate: "2026-11-01",
+    bindings: { MODEL: NAME, API_KEYS: "key", MODEL_SIGNERS: signing.key.signer },
+    r2Buckets: ["MODELS"],
+  };
+  workerd = new Miniflare(
     convertV4MiniflareOptions({
-      modules,
-      modulesRoot: "/",
-      compatibilityDate: "2026-11-01",
-      bindings: { MODEL: NAME, API_KEYS: "key", MODEL_SIGNERS: signing.key.signer, ...more },
-      r2Buckets: ["MODELS"],
+      workers: isolates.map((name) => ({ name, ...worker })),
       handleStructuredLogs: ({ message }) => void log.push(message),
     }),
   );
-  store = r2Publisher((await worker.getR2Bucket("MODELS")) as unknown as WritableR2Bucket);
-}
-beforeEach(() => start());
-afterAll(() => worker?.dispose());
+  store = r2Publisher((await workerd.getR2Bucket("MODELS", isolates[0])) as unknown as WritableR2Bucket);
+});
+afterAll(() => workerd?.dispose());
 
-/** Starts a new isolate with the content of the bucket. It has seen no pointer. */
-async function startCold(more?: Record<string, string>): Promise<void> {
-  const objects: [string, Uint8Array<ArrayBuffer>][] = [];
-  for await (const { key } of store.list("")) objects.push([key, await contentOf(key)]);
-  await start(more);
-  for (const [key, bytes] of objects) await put(key, bytes);
+let isolate: { fetch: Miniflare["dispatchFetch"] };
+
+/** Goes on with a new isolate that wants signatures. It has seen no pointer. */
+async function startCold(variables: Record<string, string> = {}): Promise<void> {
+  isolate = (await workerd.getWorker(isolates.pop())) as unknown as typeof isolate;
+  await isolate.fetch("http://edge/variables", { method: "POST", body: JSON.stringify(variables) });
+  log = [];
 }
+beforeEach(async () => {
+  for await (const { key } of store.list("")) await store.remove(key);
+  await startCold();
+});
+
+const laterByAMinute = () => isolate.fetch("http://edge/minute-later");
 
 /** Returns the version that answers, or the code of the error. */
 async function ask(model = NAME): Promise<string> {
-  const response = await worker.dispatchFetch("http://edge/v1/embed", {
+  const response = await isolate.fetch("http://edge/v1/embed", {
     method: "POST",
     headers: { authorization: "Bearer key", "content-type": "application/json" },
     body: JSON.stringify({ inputs: ["a"], model }),
@@ -93,7 +97,7 @@ describe("who can write to the bucket", () => {
     await logged("has no signature");
     const theirs = { ...signing, key: await importSigningKey(await newSigningKey()) };
     await publish(versions.new, store, { signing: theirs });
-    await worker.dispatchFetch("http://edge/minute-later");
+    await laterByAMinute();
     expect(await ask()).toBe("model_unavailable");
     await logged("who is not in MODEL_SIGNERS");
   });
@@ -115,10 +119,10 @@ describe("who can write to the bucket", () => {
     const old = await contentOf(pointerKey(NAME));
     expect(await ask()).toBe("old");
     await publish(versions.new, store, { signing });
-    await worker.dispatchFetch("http://edge/minute-later");
+    await laterByAMinute();
     await expect.poll(() => ask()).toBe("new");
     await put(pointerKey(NAME), old);
-    await worker.dispatchFetch("http://edge/minute-later");
+    await laterByAMinute();
     expect(await ask()).toBe("new");
     await logged("sequence number");
     expect(await ask()).toBe("new");
@@ -181,7 +185,7 @@ describe("who can write to the bucket", () => {
     const { version } = await publish(versions.old, store, { signing: soon });
     for (const model of [NAME, `${NAME}@${version}`]) {
       await startCold();
-      await worker.dispatchFetch("http://edge/minute-later");
+      await laterByAMinute();
       expect(await ask(model)).toBe("model_unavailable");
       await logged("has expired");
     }

@@ -5,6 +5,7 @@ import { createEdgeApp } from "#sdk/serve/edge-app.ts";
 import { regionTier } from "#sdk/serve/region/region.ts";
 import { createRegionApp } from "#sdk/serve/region-app.ts";
 import { signatureOf } from "../fixtures/aws-signature.ts";
+import { errorLog } from "../fixtures/error-log.ts";
 import { serve } from "../fixtures/serve.ts";
 import { fakeEngine, TINY, tinyStore } from "../fixtures/tiny-model.ts";
 
@@ -13,7 +14,9 @@ const SECRET = "aws-secret";
 /** AWS refuses signatures of other times: https://docs.aws.amazon.com/IAM/latest/UserGuide/create-signed-request.html */
 const AWS_MINUTES = 5;
 
-/** Sends one request through an edge, and returns what its region got. */
+const log = errorLog();
+
+/** Sends one request through an edge, and returns what its region got. The region then fails, which the edge logs. */
 async function captured(): Promise<{ request: IncomingMessage; body: string }> {
   const models = await tinyStore();
   const got = Promise.withResolvers<{ request: IncomingMessage; body: string }>();
@@ -31,6 +34,7 @@ async function captured(): Promise<{ request: IncomingMessage; body: string }> {
   const edge = createEdgeApp({ models, model: TINY.name, engine: fakeEngine(), keys: false, log: false, region });
   const init = { method: "POST", headers: { "content-type": "application/json", "x-bert-edge-tier": "region" } };
   await edge.request("/v1/embed", { ...init, body: '{"inputs":["the house"]}' });
+  expect(log).toHaveBeenCalledExactlyOnceWith(expect.stringContaining("region_failed"));
   return got.promise;
 }
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Task } from "#sdk/artifact/manifest.ts";
 import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
 import { createEdgeApp } from "#sdk/serve/edge-app.ts";
@@ -32,6 +32,8 @@ const post = (body: string, headers: Record<string, string> = {}, path = "/v1/em
   });
 const codeOf = async (response: Response) => ((await response.json()) as { error: { code: string } }).error.code;
 
+// The app logs each request.
+beforeEach(() => void vi.spyOn(console, "log").mockReturnValue(undefined));
 afterEach(() => void vi.restoreAllMocks());
 
 describe("oversized and deeply nested JSON", () => {
