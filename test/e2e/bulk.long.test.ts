@@ -5,13 +5,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { requireWrangler } from "#sdk/cli/wrangler.ts";
-import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { loadModel } from "#sdk/local/load-model.ts";
 import type { JobStatus } from "#sdk/serve/bulk/job-status.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { r2Publisher, type WritableR2Bucket } from "#sdk/storage/r2-publisher.ts";
-import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
+import { preparedTiny } from "../fixtures/prepared-tiny.ts";
 import { workerModules } from "../fixtures/worker-modules.ts";
 
 const RECORDS = 10_000;
@@ -31,9 +30,7 @@ let artifact: string;
 let modules: Awaited<ReturnType<typeof workerModules>>;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "bert-edge-bulk-"));
-  artifact = join(folder, "artifact");
-  await writePreparableCheckpoint(join(folder, "checkpoint"));
-  await prepare({ model: join(folder, "checkpoint"), out: artifact, name: "tiny", targets: ["edge"] });
+  artifact = await preparedTiny();
   modules = await workerModules({ entryPoints: ["functions/edge.ts"] });
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));

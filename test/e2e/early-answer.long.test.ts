@@ -1,20 +1,16 @@
 import { once } from "node:events";
-import { mkdtempDisposable } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { blobKey } from "#sdk/artifact/keys.ts";
 import { CHUNK_BYTES } from "#sdk/artifact/manifest.ts";
-import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
 import { type Model, startModel } from "#sdk/runtime/model.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { memoryStore } from "#sdk/storage/memory.ts";
 import { publish } from "#sdk/storage/publish.ts";
-import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
+import { preparedTiny } from "../fixtures/prepared-tiny.ts";
 import { workerModules } from "../fixtures/worker-modules.ts";
 
 const FREQUENT = "Where is the house?";
@@ -31,11 +27,10 @@ let modelKey: string;
 let modules: Awaited<ReturnType<typeof workerModules>>;
 
 beforeAll(async () => {
-  await using folder = await mkdtempDisposable(join(tmpdir(), "bert-edge-early-"));
-  const [checkpoint, out] = [join(folder.path, "checkpoint"), join(folder.path, "artifact")];
-  await writePreparableCheckpoint(checkpoint, { config: { hidden_size: 96, vocab_size: 30_522 } });
-  const { manifest } = await prepare({ model: checkpoint, out, name: "early", targets: ["edge"] });
-  const artifact = await openFolder(out);
+  const artifact = await openFolder(
+    await preparedTiny(["edge"], { name: "early", config: { hidden_size: 96, vocab_size: 30_522 } }),
+  );
+  const { manifest } = artifact;
   await publish(artifact, memoryStore(objects));
   model = await startModel(artifact, await engineOnThisMachine("wasm"));
   modelKey = blobKey(manifest.files[manifest.targets.edge?.model ?? ""]?.sha256 ?? "");
@@ -50,9 +45,11 @@ beforeAll(async () => {
 let held: ((change?: (rest: Bytes) => Bytes) => void)[];
 let server: Server;
 let worker: Miniflare;
+let log: string[];
 
 beforeEach(async () => {
   held = [];
+  log = [];
   server = createServer((request, response) => {
     const key = decodeURIComponent(request.url ?? "").slice(`/${BUCKET}/`.length);
     const bytes = objects.get(key);
@@ -77,6 +74,7 @@ beforeEach(async () => {
         S3_ACCESS_KEY_ID: "id",
         S3_SECRET_ACCESS_KEY: "secret",
       },
+      handleStructuredLogs: ({ message }) => void log.push(message),
     }),
   );
 });
@@ -120,6 +118,7 @@ describe("the edge in workerd, before its model has arrived completely", () => {
     held[0]?.();
     expect(await rare).toEqual(await vectorOf(RARE));
     expect(held).toHaveLength(1);
+    expect(log).toEqual([]);
   });
 
   it("uses no byte of a model that is damaged later on, and loads the model again", async () => {
@@ -134,5 +133,6 @@ describe("the edge in workerd, before its model has arrived completely", () => {
     expect(held).toHaveLength(2);
     held[1]?.();
     expect(await ask(RARE)).toEqual(await vectorOf(RARE));
+    await expect.poll(() => log.join("\n")).toContain("artifact_corrupt");
   });
 });

@@ -1,15 +1,11 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { r2Publisher, type WritableR2Bucket } from "#sdk/storage/r2-publisher.ts";
 import { clockedEdge } from "../fixtures/clocked-edge.ts";
-import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
+import { preparedTiny } from "../fixtures/prepared-tiny.ts";
 import { waitFor } from "../fixtures/wait-for.ts";
 
 /** Options of the Worker. */
@@ -25,14 +21,9 @@ const options = `
 const LIMIT = 6;
 const hashed = (key: string, name: string) => `${name}:sha256:${createHash("sha256").update(key).digest("hex")}`;
 
-let folder: string;
 let worker: Miniflare;
 let bucket: WritableR2Bucket & { put(key: string, text: string): Promise<unknown> };
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "bert-edge-operations-"));
-  const [model, out] = [join(folder, "checkpoint"), join(folder, "artifact")];
-  await writePreparableCheckpoint(model);
-  await prepare({ model, out, name: "tiny", targets: ["edge"] });
   worker = new Miniflare(
     convertV4MiniflareOptions({
       modules: await clockedEdge(options),
@@ -46,15 +37,12 @@ beforeAll(async () => {
     }),
   );
   bucket = (await worker.getR2Bucket("MODELS")) as unknown as typeof bucket;
-  await publish(await openFolder(out), r2Publisher(bucket));
+  await publish(await openFolder(await preparedTiny()), r2Publisher(bucket));
   await bucket.put("keys.txt", `${hashed("first-key", "one")}\n${hashed("second-key", "two")}\nthird-key`);
   // Whatever route a cold isolate is asked first, it loads the model to the end.
   await waitFor(async () => expect(await (await get("/metrics")).text()).toContain("bert_edge_model_info{"));
 });
-afterAll(async () => {
-  await worker?.dispose();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => worker?.dispose());
 
 const get = async (path: string) => fetch(new URL(path, await worker.ready));
 

@@ -1,25 +1,16 @@
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { BertEdge, UnavailableError } from "#sdk/client/index.ts";
-import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { bertEdge } from "../fixtures/bert-edge-command.ts";
 import { preparedDefault } from "../fixtures/prepared.ts";
-import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
+import { preparedTiny } from "../fixtures/prepared-tiny.ts";
 import { type RunningWrangler, type UserProject, userProject, wranglerDev } from "./project.ts";
 
 /** The key in .dev.vars.example. */
 const KEY = "local-key";
 
 /** Prepares a model whose attention heads have size 2. Our engine has no kernel for this size. */
-async function preparedForOrtWeb(folder: string): Promise<string> {
-  const [checkpoint, out] = [join(folder, "checkpoint"), join(folder, "artifact")];
-  await mkdir(checkpoint);
-  await writePreparableCheckpoint(checkpoint, { config: { num_attention_heads: 8 } });
-  await prepare({ model: checkpoint, out, name: "bert-edge-mini", targets: ["edge"] });
-  return out;
-}
+const preparedForOrtWeb = () => preparedTiny(["edge"], { name: "bert-edge-mini", config: { num_attention_heads: 8 } });
 
 const workers = [
   { engine: "wasm", script: [], artifact: preparedDefault },
@@ -36,7 +27,7 @@ describe.each(workers)("stock `wrangler dev` with $engine", ({ engine, script, a
 
   beforeAll(async () => {
     project = await userProject();
-    prepared = await artifact(project.root);
+    prepared = await artifact();
     const onOutput = (text: string) => {
       log += text;
     };
@@ -48,19 +39,12 @@ describe.each(workers)("stock `wrangler dev` with $engine", ({ engine, script, a
     await project?.remove();
   });
 
-  it("reports that the model is unavailable before it is published, and its log says what to run", async () => {
+  it("reports that the model is unavailable, logs what to run, and answers after `bert-edge publish`, without a restart", async () => {
     const failure = await edge.embed("too early").catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(UnavailableError);
     expect(failure).toMatchObject({ status: 503, code: "model_unavailable" });
     await expect.poll(() => log).toContain("bert-edge publish <artifact> --to r2-local:");
-  });
 
-  it("refuses to publish to a bucket that `wrangler dev` does not see", async () => {
-    const { code, stderr } = await bertEdge(["publish", prepared, "--to", "r2-local:elsewhere"], { cwd: project.root });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("r2-local:bert-edge-models") });
-  });
-
-  it("answers after `bert-edge publish --to r2-local:…`, without a restart", async () => {
     const { manifest, version } = await openFolder(prepared);
     expect(manifest.targets.edge?.engine).toBe(engine);
     const published = await bertEdge(["publish", prepared, "--to", "r2-local:bert-edge-models"], { cwd: project.root });
@@ -73,4 +57,12 @@ describe.each(workers)("stock `wrangler dev` with $engine", ({ engine, script, a
     expect(answer).toMatchObject({ model: "bert-edge-mini", version, tier: "edge", reason: "only-tier" });
     for (const vector of answer.embeddings) expect(Math.hypot(...vector)).toBeCloseTo(1, 5);
   });
+});
+
+it("`bert-edge publish` refuses a bucket that `wrangler dev` does not see", async () => {
+  const project = await userProject();
+  onTestFinished(project.remove);
+  const args = ["publish", await preparedDefault(), "--to", "r2-local:elsewhere"];
+  const { code, stderr } = await bertEdge(args, { cwd: project.root });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("r2-local:bert-edge-models") });
 });

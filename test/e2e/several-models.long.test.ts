@@ -1,14 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { r2Publisher, type WritableR2Bucket } from "#sdk/storage/r2-publisher.ts";
+import { preparedTiny } from "../fixtures/prepared-tiny.ts";
 import { randomNumbers } from "../fixtures/seeded.ts";
-import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
+import { withManifest } from "../fixtures/with-manifest.ts";
 import { workerModules } from "../fixtures/worker-modules.ts";
 
 const NAMES = ["first", "second", "third"];
@@ -58,20 +55,13 @@ export default app;
 `;
 
 describe("three models with memory for two, in workerd", () => {
-  let folder: string;
   let edge: Miniflare;
   let url: string;
   let limit: number;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "bert-edge-several-"));
-    const checkpoint = join(folder, "checkpoint");
-    await writePreparableCheckpoint(checkpoint);
-    const artifacts = [];
-    for (const name of NAMES) {
-      await prepare({ model: checkpoint, out: join(folder, name), name, targets: ["edge"] });
-      artifacts.push(await openFolder(join(folder, name)));
-    }
-    const needed = artifacts[0]?.measurements.edge?.memory?.peak ?? 0;
+    const artifact = await openFolder(await preparedTiny());
+    const artifacts = await Promise.all(NAMES.map((name) => withManifest(artifact, { name })));
+    const needed = artifact.measurements.edge?.memory?.peak ?? 0;
     limit = Math.ceil(2.5 * needed);
     const contents = worker.replace("LIMIT", `${limit}`);
     edge = new Miniflare(
@@ -89,10 +79,7 @@ describe("three models with memory for two, in workerd", () => {
     const bucket = r2Publisher((await edge.getR2Bucket("MODELS")) as unknown as WritableR2Bucket);
     for (const artifact of artifacts) await publish(artifact, bucket);
   });
-  afterAll(async () => {
-    await edge.dispose();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => edge?.dispose());
 
   const embed = async (model: string) => {
     const response = await fetch(`${url}/models/${model}/v1/embed`, {

@@ -1,14 +1,13 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { PublishableArtifact } from "#sdk/artifact/artifact.ts";
-import { versionOf } from "#sdk/artifact/keys.ts";
-import { sha256Hex } from "#sdk/artifact/sha256.ts";
 import type { Head } from "#sdk/compile/checkpoint/task-head.ts";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { HEAD_VOCABULARY, writePreparableClassifier, writePreparableHead } from "../fixtures/classifier-case.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
 import { byteLevelJson, unigramJson } from "../fixtures/tokenizer-kinds.ts";
+import { withManifest } from "../fixtures/with-manifest.ts";
 
 /** Sentence encoders: the default model has a WordPiece tokenizer, and each of the others another kind. */
 export const EMBED_MODELS = ["bert-edge-mini", "tiny-byte-level", "tiny-unigram"] as const;
@@ -58,8 +57,5 @@ export async function openModels(folder: string, mini: string): Promise<Publisha
 }
 
 /** Makes another version of an artifact, which computes the same vectors: its manifest has another prompt that nobody asks for. */
-export async function nextVersion(artifact: PublishableArtifact, number: number): Promise<PublishableArtifact> {
-  const manifest = { ...artifact.manifest, prompts: { soak: `${number}: ` } } as PublishableArtifact["manifest"];
-  const manifestBytes = new TextEncoder().encode(JSON.stringify(manifest));
-  return { ...artifact, manifest, manifestBytes, version: versionOf(await sha256Hex(manifestBytes)) };
-}
+export const nextVersion = (artifact: PublishableArtifact, number: number): Promise<PublishableArtifact> =>
+  withManifest(artifact, { prompts: { soak: `${number}: ` } });
