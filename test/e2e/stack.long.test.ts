@@ -1,30 +1,34 @@
+import { cp, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import OpenAI from "openai";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { CheckReport } from "#sdk/cli/check/check-deployment.ts";
 import type { Stack } from "#sdk/cli/dev/stack.ts";
-import { BertEdge, type Embeddings } from "#sdk/client/index.ts";
+import { BertEdge } from "#sdk/client/index.ts";
 import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
+import { bertEdge } from "../fixtures/bert-edge-command.ts";
+import { preparedDefault } from "../fixtures/prepared.ts";
+import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 import { startDefaultStack } from "./default-stack.ts";
 
-/** Texts that take tenths of a second at the edge. */
-const manyTexts = Array<string>(10).fill("The wheel still turns whenever the sluice is open. ".repeat(18));
+/** Runs `bert-edge check` as users run it. */
+async function check({ url, key }: Stack["edge"], model: string) {
+  const args = ["check", url, "--model", model, "--json"];
+  const { code, stdout, stderr } = await bertEdge(args, { env: { BERT_EDGE_API_KEY: key } });
+  expect(stdout + stderr).not.toContain(key);
+  const report = JSON.parse(stdout) as CheckReport;
+  const broken = report.findings.filter(({ level }) => level === "broken");
+  return { code, report, broken: broken.map(({ check: name, where }) => `${name}: ${where}`), all: stdout };
+}
 
-describe("the whole product under load", () => {
+describe("the whole product, with edge and region", () => {
   let stack: Stack;
-  let edge: BertEdge;
+  let artifact: string;
 
   beforeAll(async () => {
-    stack = await startDefaultStack();
-    edge = new BertEdge({ baseURL: stack.edge.url, apiKey: stack.edge.key });
+    [artifact, stack] = await Promise.all([preparedDefault(), startDefaultStack()]);
   });
   afterAll(() => stack?.stop());
-
-  it("asks the region if the edge would exceed the budget, and the region is faster", async () => {
-    const ofRegion = async () => (await askAtOnce()).find(({ tier }) => tier === "region");
-    await expect.poll(ofRegion, { timeout: 45_000 }).toMatchObject({
-      reason: expect.stringMatching(/^(edge-)?over-budget$/),
-      embeddings: { length: manyTexts.length },
-    });
-  });
 
   it("serves the openai package with 2,048 inputs, at the edge and in the region", async () => {
     const input = Array.from({ length: 2_048 }, (_, i) => `mill ${i}`);
@@ -44,38 +48,49 @@ describe("the whole product under load", () => {
     }
   });
 
-  it("answers at the edge when the region is down, and reports it", async () => {
-    await stack.services.region?.stop();
-    // The region is asked only with a budget that it can be expected to keep, and the edge cannot. How much faster the region is
-    // depends on the CPU and on other processes.
-    const shares = [0.95, 0.85, 0.75, 0.65];
-    let tries = 0;
-    const ask = async () =>
-      edge.embed(manyTexts, { latencyBudgetMs: (shares[tries++ % shares.length] ?? 1) * (await expectedMs()) });
-    await expect.poll(ask, { timeout: 45_000 }).toMatchObject({
-      ...{ tier: "edge", reason: "region-down" },
-      embeddings: { length: manyTexts.length },
-    });
+  it("`bert-edge check` proves keys, model, vectors of both tiers and the CPU limit, and exits with 0", async () => {
+    const { code, report, broken, all } = await check(stack.edge, artifact);
+    expect(broken, all).toEqual([]);
+    expect(code).toBe(0);
+    const vectors = report.findings.filter((finding) => finding.check === "vectors");
+    expect(vectors.map(({ level, where }) => [level, where])).toEqual([
+      ["ok", "edge"],
+      ["ok", "region"],
+    ]);
+    expect(report.findings.find((finding) => finding.check === "cpu-limit")?.level).toBe("ok");
   });
 
-  /**
-   * Sends requests at once, more of them each time, and returns their answers. The edge can answer some of them within the budget, and
-   * a region needs less than the budget on every CPU, even if it is slower than the edge.
-   */
-  async function askAtOnce(): Promise<Embeddings[]> {
-    const latencyBudgetMs = 3 * (await expectedMs());
-    crowd += 4;
-    const asked = Array.from({ length: crowd }, () => edge.embed(manyTexts, { latencyBudgetMs }));
-    const outcomes = await Promise.allSettled(asked);
-    return outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
-  }
+  it("`bert-edge check` finds another version", async () => {
+    const other = await temporaryFolder();
+    await cp(artifact, other, { recursive: true });
+    const manifest = join(other, "manifest.json");
+    // The version is the hash of the manifest.
+    await writeFile(manifest, `${await readFile(manifest, "utf8")}\n`);
+    const { code, broken } = await check(stack.edge, other);
+    expect({ code, broken }).toEqual({ code: 1, broken: ["model: edge", "model: region"] });
+  });
 
-  let crowd = 0;
+  it("`bert-edge check` finds that the key is wrong", async () => {
+    const { code, broken } = await check({ ...stack.edge, key: "another-key" }, artifact);
+    expect({ code, broken }).toEqual({ code: 1, broken: ["reached: POST /v1/embed"] });
+  });
+});
 
-  /** Returns the time that the edge is expected to need for `manyTexts`. The edge learns its speed from its answers. */
-  async function expectedMs(): Promise<number> {
-    for (let answers = 0; answers < 2; answers++) await edge.embed(manyTexts, { tier: "edge" });
-    const { predictedMs = 0 } = await edge.embed(manyTexts, { tier: "edge" });
-    return predictedMs;
-  }
+/** Times of an edge that needs 10 s for each text, so that the decision does not depend on this machine's speed. */
+const slowEdge = {
+  edge: { latency: { base: 10_000, perToken: 0, perSquare: 0 } },
+  "regional-cpu": { latency: { base: 1, perToken: 0, perSquare: 0 } },
+};
+
+it("a slow edge asks the region, and answers itself when the region is down, which `bert-edge check` finds", async () => {
+  const stack = await startDefaultStack(slowEdge);
+  onTestFinished(stack.stop);
+  const edge = new BertEdge({ baseURL: stack.edge.url, apiKey: stack.edge.key });
+  const texts = ["The wheel still turns whenever the sluice is open.", "And the mill?"];
+  const ask = () => edge.embed(texts, { latencyBudgetMs: 9_000 });
+  expect(await ask()).toMatchObject({ tier: "region", reason: "edge-over-budget", embeddings: { length: 2 } });
+  await stack.services.region?.stop();
+  expect(await ask()).toMatchObject({ tier: "edge", reason: "region-down", embeddings: { length: 2 } });
+  const { code, broken } = await check(stack.edge, await preparedDefault());
+  expect({ code, broken }).toEqual({ code: 1, broken: ["region: region"] });
 });

@@ -30,7 +30,7 @@ async function whyNot(): Promise<string | undefined> {
 }
 
 const reason = await whyNot();
-if (reason !== undefined) console.warn(`Skipped: WebGPU (${reason})`);
+if (reason !== undefined) console.info(`Skipped: WebGPU (${reason})`);
 
 describe.skipIf(reason !== undefined)(
   `the region on WebGPU${reason === undefined ? "" : ` (skipped: ${reason})`}`,
