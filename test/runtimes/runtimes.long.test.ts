@@ -92,7 +92,7 @@ describe("every runtime computes the same bytes:", () => {
     const itRuns = (property: string, test: (program: string) => Promise<void>) => {
       if (program !== undefined) return it(property, () => test(program));
       const reason = `${programs?.join(" or ")} is not installed`;
-      console.warn(`Skipped: ${property} (${reason})`);
+      console.info(`Skipped: ${property} (${reason})`);
       it.skip(`${property} (skipped: ${reason})`);
     };
 
