@@ -1,5 +1,4 @@
-import { createRequire } from "node:module";
+import { env } from "onnxruntime-node";
 
-// onnxruntime-node reads its log level when a process creates its first session. What it would log as an error, it also throws.
-const { env } = createRequire(import.meta.url)("onnxruntime-common") as typeof import("onnxruntime-common");
+// onnxruntime reads its log level when a process creates its first session. What it would log as an error, it also throws.
 env.logLevel = "fatal";
