@@ -83,9 +83,13 @@ function faultsOfScript(name: string, args: readonly string[], scripts: Scripts)
   return unknownOptions(benchmark, args);
 }
 
+/** Where the options of all benchmarks are. */
+const BENCHMARK_OPTIONS = "bench/command.ts";
+
 /** Names the options that a script does not define: it has each as the key of an option for `parseArgs`, or in its text. */
 function unknownOptions(file: string, args: readonly string[]): string[] {
-  const source = readFileSync(join(repository, file), "utf8");
+  const files = file.startsWith("bench/") ? [file, BENCHMARK_OPTIONS] : [file];
+  const source = files.map((path) => readFileSync(join(repository, path), "utf8")).join("\n");
   const isKnown = (option: string) => new RegExp(`\\b${option.slice(2)}"?: \\{ type: |"${option}"`).test(source);
   return optionsOf(args)
     .filter((option) => !isKnown(option))
