@@ -1,21 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type DeployedAssets, deployedAssets } from "#test/fixtures/assets.ts";
+import { describe, expect, it } from "vitest";
 import { testStore } from "#test/suites/store-suite.ts";
-import { assetsStore } from "./assets.ts";
+import { type Assets, assetsStore } from "./assets.ts";
+import { memoryStore } from "./memory.ts";
 import { readObject } from "./read-object.ts";
 
-let assets: DeployedAssets;
-beforeAll(async () => {
-  assets = await deployedAssets("export default { fetch() { return new Response() } }");
-});
-afterAll(() => assets?.stop());
+const deployed = memoryStore();
+
+/** Answers like a Worker's binding for assets. assets.long.test.ts asks a real one. */
+const binding: Assets = {
+  async fetch(url) {
+    const bytes = await readObject(deployed, decodeURIComponent(new URL(url).pathname).slice(1));
+    return new Response(bytes, { status: bytes ? 200 : 404 });
+  },
+};
 
 testStore("assetsStore", async () => ({
-  store: {
-    name: "assets",
-    open: async (key, signal) => assetsStore(await assets.deployed(), { prefix: "team a" }).open(key, signal),
-  },
-  put: (key, bytes) => assets.folder.put(`team a/${key}`, bytes, { contentType: "application/octet-stream" }),
+  store: assetsStore(binding, { prefix: "team a" }),
+  put: (key, bytes) => deployed.put(`team a/${key}`, bytes, { contentType: "application/octet-stream" }),
 }));
 
 describe("assetsStore", () => {
