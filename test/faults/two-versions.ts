@@ -52,7 +52,7 @@ async function prepareBoth(): Promise<TwoVersions> {
     const [checkpoint, out] = [join(folder.path, `checkpoint-${seed}`), join(folder.path, `artifact-${seed}`)];
     await mkdir(checkpoint);
     await writePreparableCheckpoint(checkpoint, { seed });
-    await prepare({ model: checkpoint, out, name: NAME, targets: ["edge", "regional-cpu"] });
+    await prepare({ model: checkpoint, out, name: NAME, targets: ["edge", "regional-cpu"], timingRounds: 1 });
     const artifact = await inMemory(await openFolder(out));
     artifacts.push(artifact);
     for (const [tier, engine] of Object.entries(engines)) {

@@ -51,6 +51,8 @@ export interface Memory {
 export interface Deployment extends AsyncDisposable {
   readonly url: string;
   readonly store: ManagedStore;
+  /** Lines that the edge has logged. */
+  readonly log: readonly string[];
   measure(): Promise<Memory>;
   /** Returns the bytes of the isolate at this moment, garbage included, without its models. */
   glance(): Promise<number>;
@@ -74,6 +76,7 @@ export async function startDeployment(publishAll: (store: ManagedStore) => Promi
   });
   stack.defer(() => region.stop());
   const { date, flags } = deployedCompatibility();
+  const log: string[] = [];
   const options = convertV4MiniflareOptions({
     modules: await clockedEdge("...settings, metrics: true, log: false"),
     modulesRoot: "/",
@@ -83,6 +86,7 @@ export async function startDeployment(publishAll: (store: ManagedStore) => Promi
     // Requests pass no Worker of Miniflare, whose memory would grow with each body of 2 MB.
     unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
     inspectorPort: 0,
+    handleStructuredLogs: ({ message }) => void log.push(message),
   });
   const edge = await withHeapLimit(async () => {
     const miniflare = new Miniflare(options);
@@ -109,6 +113,7 @@ export async function startDeployment(publishAll: (store: ManagedStore) => Promi
   return {
     url,
     store,
+    log,
     async measure() {
       const isolate = await ofEdge.measure();
       const { heap } = await ofRegion.measure();

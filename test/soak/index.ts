@@ -87,6 +87,7 @@ console.log(
 );
 if (minutes < MIN_MINUTES)
   for (const { what, measured } of growth(samples)) console.log(`not judged, too short: ${what}: ${measured}`);
+for (const line of soaked.log) console.error(line);
 for (const what of seen.wrong.slice(0, 10)) console.error(`wrong: ${what}`);
 if (verdicts.some(({ holds }) => !holds)) process.exitCode = 1;
 

@@ -39,6 +39,8 @@ export interface Soaked {
   readonly liveAfterMs: readonly (number | undefined)[];
   /** Long texts that were sent, and ways to read them. */
   readonly heavy: { readonly sent: number; readonly ways: number };
+  /** Lines that the edge has logged. */
+  readonly log: readonly string[];
 }
 
 /**
@@ -85,7 +87,7 @@ export async function soak(options: SoakOptions): Promise<Soaked> {
   await Promise.all([...clients, glancing]);
   // The last requests may have the highest peak.
   await takeSample();
-  return { samples, seen, liveAfterMs, heavy: { sent: shots.heavySent(), ways: HEAVY_SHOTS } };
+  return { samples, seen, liveAfterMs, heavy: { sent: shots.heavySent(), ways: HEAVY_SHOTS }, log: deployment.log };
 }
 
 const sumOfCounts = (counts: ReadonlyMap<string, number>): number =>
