@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -123,6 +123,17 @@ describe("runInSubprocess", () => {
     await expect(runInSubprocess(call, { ...OPTIONS, signal: abort.signal })).rejects.toMatchObject({
       code: "aborted",
     });
+  });
+
+  it("leaves no listener behind, neither for signals of the process nor for the caller's", async () => {
+    const { signal } = new AbortController();
+    const before = process.listeners("SIGINT");
+    expect(await run("echo", ["a"], { signal })).toEqual(["a"]);
+    const left = () => [
+      ...process.listeners("SIGINT").filter((listener) => !before.includes(listener)),
+      ...getEventListeners(signal, "abort"),
+    ];
+    await expect.poll(left).toEqual([]);
   });
 
   it("ends a subprocess whose parent was killed", async () => {
