@@ -1,12 +1,9 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { preparedDefault } from "#test/fixtures/prepared.ts";
 import { smallArtifact } from "#test/fixtures/small-artifact.ts";
-import { writePreparableCheckpoint } from "#test/fixtures/tiny-bert.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { fakeEngine, tinyArtifact } from "#test/fixtures/tiny-model.ts";
 import type { EmbedManifest, Manifest } from "../artifact/manifest.ts";
-import { prepare } from "../compile/commands/prepare.ts";
 import { ortNodeEngine } from "../runtime/engine/ort-node/index.ts";
 import { cosine } from "../runtime/tasks/sentence-vector.ts";
 import { openFolder } from "../storage/folder-artifact.ts";
@@ -17,20 +14,15 @@ import { loadModel } from "./load-model.ts";
 const TEXTS = ["to be", "not to be"];
 
 describe("loadModel", () => {
-  let parent: string;
   let folder: string;
   beforeAll(async () => {
-    parent = await mkdtemp(join(tmpdir(), "bert-edge-load-"));
-    folder = join(parent, "artifact");
-    await writePreparableCheckpoint(join(parent, "checkpoint"));
-    await prepare({ model: join(parent, "checkpoint"), out: folder, name: "tiny", targets: ["edge", "regional-cpu"] });
+    folder = await preparedDefault();
   });
-  afterAll(() => rm(parent, { recursive: true, force: true }));
 
   it("embeds texts with the WebAssembly engine", async () => {
     const model = await loadModel(folder);
     const vectors = await model.embed(TEXTS);
-    expect(vectors.map((vector) => vector.length)).toEqual([16, 16]);
+    expect(vectors.map((vector) => vector.length)).toEqual([384, 384]);
     expect({ target: model.target, provider: model.provider }).toEqual({ target: "edge", provider: "wasm" });
     await model.release();
   });
@@ -49,7 +41,7 @@ describe("loadModel", () => {
     await using opened = await loadModel(artifact);
     const store = memoryStore();
     await publish(artifact, store);
-    await using published = await loadModel("tiny", { store });
+    await using published = await loadModel("bert-edge-mini", { store });
     const vectors = await expected.embed(TEXTS);
     expect(await opened.embed(TEXTS)).toEqual(vectors);
     expect(await published.embed(TEXTS)).toEqual(vectors);
@@ -65,7 +57,7 @@ describe("loadModel", () => {
   });
 
   it("refuses a folder without an artifact", async () => {
-    await expect(loadModel(parent)).rejects.toMatchObject({ code: "artifact_missing" });
+    await expect(loadModel(await temporaryFolder())).rejects.toMatchObject({ code: "artifact_missing" });
   });
 
   it("refuses a model that the store does not have", async () => {

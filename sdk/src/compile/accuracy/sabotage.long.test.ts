@@ -2,23 +2,23 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Edit, fill, listing, type Preparable, preparable, scale, set } from "#test/fixtures/preparable.ts";
+import { type Edit, fill, listing, type Preparable, preparable, quick, scale, set } from "#test/fixtures/preparable.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import type { TinyFolderOptions } from "#test/fixtures/tiny-bert.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { Manifest, Target, TargetName } from "../../artifact/manifest.ts";
+import { type Manifest, sentenceEncoder, type Target, type TargetName } from "../../artifact/manifest.ts";
 import { engineOnThisMachine } from "../../local/engines.ts";
 import { oneModel } from "../../runtime/engine/engine.ts";
 import { ortNodeEngine } from "../../runtime/engine/ort-node/index.ts";
+import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import type { PrepareOptions } from "../commands/prepare.ts";
 import { quantize } from "../commands/quantize.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
 import { type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
-import { describeModel } from "../model/describe-model.ts";
 import { readModelSource } from "../model/model-source.ts";
-import { readTextModel } from "../model/text-model.ts";
+import { tokenizeTexts } from "../model/tokenize-texts.ts";
 import { encodeOnnx } from "../onnx/to-onnx.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
 import type { QuantizeMode } from "../stages/quantize.ts";
@@ -53,15 +53,18 @@ const sabotaged = (edit: Edit, config: TinyFolderOptions["config"] = deep) =>
 /** Runs the model file of every target, and expects that the results reach the accuracy limits of the target. */
 async function expectLimitsReached({ folder, out }: Preparable): Promise<Manifest> {
   const { manifest, read } = await openFolder(out);
-  const model = await readTextModel(await describeModel(folder));
+  const { graph } = await readModelSource(folder);
+  const tokenizer = await loadTokenizer(manifest, read);
+  const ids = tokenizeTexts(manifest.name, tokenizer, manifest.maxTokens, manifest.vocabulary)(probeTexts);
+  const { dimensions } = sentenceEncoder(manifest);
   const vectors = async (name: Target["engine"] | undefined, bytes: Uint8Array<ArrayBuffer>) => {
     const engine = name ? await engineOnThisMachine(name) : ortNodeEngine({ threads: 1, optimize: false });
     const session = await engine.load(oneModel(bytes));
-    const hiddenStates = await session.run(model.encode(probeTexts));
+    const hiddenStates = await session.run(ids);
     await session.release();
-    return hiddenStates.map((rows) => meanOf(rows, model.config.hiddenSize));
+    return hiddenStates.map((rows) => meanOf(rows, dimensions));
   };
-  const wanted = await vectors(undefined, encodeOnnx(model.graph));
+  const wanted = await vectors(undefined, encodeOnnx(graph));
   for (const [name, target] of Object.entries(manifest.targets) as [TargetName, Target][]) {
     const found = await vectors(target.engine, await read(target.model));
     const cosines = wanted.map((vector, i) => cosineOf(vector, found[i] ?? []));
@@ -341,7 +344,13 @@ describe("an ONNX file that no importer has checked", () => {
     const model = await sabotaged(edit);
     const { path, result, before } = await fileOf(model);
     for (const source of [path, model.folder]) {
-      const work = quantize({ model: source, out: result, mode, tokenizer: model.folder });
+      const work = quantize({
+        model: source,
+        out: result,
+        mode,
+        tokenizer: model.folder,
+        calibration: quick.calibration,
+      });
       await expect(work).rejects.toMatchObject(expected);
     }
     expect(await listing(model.parent)).toEqual(before);
@@ -364,7 +373,13 @@ describe("an ONNX file that no importer has checked", () => {
       num_hidden_layers: 1,
     });
     const { path, result } = await fileOf(model);
-    const report = await quantize({ model: path, out: result, mode: "int8-dynamic", tokenizer: model.folder });
+    const report = await quantize({
+      model: path,
+      out: result,
+      mode: "int8-dynamic",
+      tokenizer: model.folder,
+      calibration: quick.calibration,
+    });
     expect([[], ["layer.0.output.product"]]).toContainEqual(report.kept);
     expect(report.parity?.minCosine).toBeGreaterThanOrEqual(INT8_LIMIT.minCosine);
   });

@@ -1,8 +1,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { preparable } from "#test/fixtures/preparable.ts";
+import { preparedDefault } from "#test/fixtures/prepared.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { openFolder } from "../../storage/folder-artifact.ts";
 import type { Outline } from "../graph/outline.ts";
 import { readModelSource } from "../model/model-source.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
@@ -11,6 +13,11 @@ import { inspect } from "./inspect.ts";
 const countOf = ({ blocks }: Outline) => blocks.reduce((sum, { items, count }) => sum + items.length * count, 0);
 
 describe("inspect", () => {
+  let model: string;
+  beforeAll(async () => {
+    model = await preparedDefault();
+  });
+
   it("describes a model folder and its ONNX file before and after fusion", async () => {
     const { folder } = await preparable();
     const report = await inspect({ model: folder });
@@ -33,9 +40,8 @@ describe("inspect", () => {
   });
 
   it("describes what each target of an artifact runs", async () => {
-    const { run, out } = await preparable();
-    const { manifest, version } = await run();
-    const report = await inspect({ model: out });
+    const { manifest, version } = await openFolder(model);
+    const report = await inspect({ model });
     if (report.kind !== "artifact") expect.unreachable("it is an artifact");
     expect(report).toMatchObject({ name: manifest.name, version });
     const { edge, "regional-cpu": cpu, "regional-gpu": gpu } = report.targets;

@@ -70,11 +70,11 @@ describe("optimize", () => {
 
   it("can replace its input, with the same result", async () => {
     const { source, out } = await written(encoder());
-    await optimize({ model: source, out });
-    await optimize({ model: source, out: source });
+    await optimize({ model: source, out, checkParity: false });
+    await optimize({ model: source, out: source, checkParity: false });
     expect(Buffer.compare(await readFile(source), await readFile(out))).toBe(0);
     // An optimized file does not change when it is optimized again.
-    expect(await optimize({ model: source, out: source })).toMatchObject({
+    expect(await optimize({ model: source, out: source, checkParity: false })).toMatchObject({
       nodes: { before: 18, after: 18 },
       complete: true,
     });
@@ -82,7 +82,7 @@ describe("optimize", () => {
 
   it("accepts the bytes of a file or the files of a folder, and returns the result's bytes", async () => {
     const { folder, source, out } = await written(encoder());
-    await optimize({ model: source, out });
+    await optimize({ model: source, out, checkParity: false });
     const file = new Uint8Array(await readFile(out));
     const { model, complete, stages } = await optimize({ model: new Uint8Array(await readFile(source)) });
     expect(complete).toBe(true);
@@ -124,7 +124,7 @@ describe("optimize", () => {
       parity: { maxAbs: 0 },
     });
     expect(await readFile(out, "utf8")).toBe("earlier");
-    expect((await optimize({ model: source, out, allowPartial: true })).complete).toBe(false);
+    expect((await optimize({ model: source, out, allowPartial: true, checkParity: false })).complete).toBe(false);
     expect(await readFile(out, "utf8")).not.toBe("earlier");
     expect((await readdir(folder)).sort()).toEqual(["in.onnx", "out.onnx"]);
   });
