@@ -44,6 +44,10 @@ async function hub(repository: Partial<TestRepository> = {}, more: Record<string
   return { server, cache, waits, get };
 }
 
+/** Whether a folder has the weights, byte for byte. `toEqual` takes a second for three million bytes. */
+const hasWeights = async (folder: string): Promise<boolean> =>
+  (await readFile(join(folder, "model.safetensors"))).equals(WEIGHTS);
+
 async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
@@ -77,7 +81,7 @@ describe("downloadModel", () => {
     expect(first).toMatchObject({ name: "org/encoder", commit: COMMIT, isOffline: false });
     expect(first.path).toBe(join(cache, "models--org--encoder/snapshots", COMMIT));
     expect(await filesIn(first.path)).toEqual(NEEDED);
-    expect(await readFile(join(first.path, "model.safetensors"))).toEqual(Buffer.from(WEIGHTS));
+    expect(await hasWeights(first.path)).toBe(true);
     expect(first.downloadedBytes).toBe(first.bytes);
     expect([...messages]).toEqual([`download org/encoder@${COMMIT.slice(0, 7)} (3.0 MB)`]);
     expect(shares.at(-1)).toBe(1);
@@ -135,7 +139,7 @@ describe("an interrupted download", () => {
     const { server, waits, get } = await hub();
     breakOff(server, 1);
     const { path } = await get();
-    expect(await readFile(join(path, "model.safetensors"))).toEqual(Buffer.from(WEIGHTS));
+    expect(await hasWeights(path)).toBe(true);
     expect(rangesOf(server)).toEqual([undefined, expect.stringMatching(/^bytes=[1-9]\d*-$/)]);
     expect(waits).toEqual([500]);
   });
@@ -154,7 +158,7 @@ describe("an interrupted download", () => {
     server.requests.length = 0;
     const { path } = await get();
     expect(rangesOf(server)).toEqual([`bytes=${kept}-`]);
-    expect(await readFile(join(path, "model.safetensors"))).toEqual(Buffer.from(WEIGHTS));
+    expect(await hasWeights(path)).toBe(true);
     expect((await filesIn(cache)).filter((file) => /incomplete|tmp/.test(file))).toEqual([]);
   });
 
@@ -168,7 +172,7 @@ describe("an interrupted download", () => {
       return false;
     };
     const { path } = await get();
-    expect(await readFile(join(path, "model.safetensors"))).toEqual(Buffer.from(WEIGHTS));
+    expect(await hasWeights(path)).toBe(true);
   });
 
   it("starts again if the part that was kept is damaged", async () => {
@@ -182,7 +186,7 @@ describe("an interrupted download", () => {
     server.requests.length = 0;
     const { path } = await get();
     expect(rangesOf(server)).toEqual(["bytes=7-", undefined]);
-    expect(await readFile(join(path, "model.safetensors"))).toEqual(Buffer.from(WEIGHTS));
+    expect(await hasWeights(path)).toBe(true);
   });
 
   it("ends with `aborted` when its signal aborts", async () => {
@@ -396,7 +400,7 @@ describe("the cache", () => {
     await rm(join(path, "config.json"));
     const { downloadedBytes } = await get();
     expect(downloadedBytes).toBe(WEIGHTS.length);
-    expect(await readFile(join(path, "model.safetensors"))).toEqual(Buffer.from(WEIGHTS));
+    expect(await hasWeights(path)).toBe(true);
     expect((await filesIn(cache)).filter((file) => /incomplete|tmp/.test(file))).toEqual([]);
   });
 
@@ -404,6 +408,6 @@ describe("the cache", () => {
     const { get } = await hub();
     const [one, other] = await Promise.all([get(), get()]);
     expect(one.path).toBe(other.path);
-    expect(await readFile(join(one.path, "model.safetensors"))).toEqual(Buffer.from(WEIGHTS));
+    expect(await hasWeights(one.path)).toBe(true);
   });
 });
