@@ -1,12 +1,20 @@
 import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { startBertEdge } from "./fixtures/bert-edge-command.ts";
 import { temporaryFolder } from "./fixtures/temporary-folder.ts";
+import { writePreparableCheckpoint } from "./fixtures/tiny-bert.ts";
 
-const model = join(import.meta.dirname, "../models/default");
+/** Large enough that each stage takes a part of a second. */
+const SIZES = {
+  hidden_size: 96,
+  num_hidden_layers: 2,
+  num_attention_heads: 4,
+  intermediate_size: 384,
+  max_position_embeddings: 256,
+};
 
 /** Resolves when a stream has printed a text. */
 const printed = (stream: NodeJS.ReadableStream, text: string) =>
@@ -24,29 +32,32 @@ const ended = (child: ReturnType<typeof startBertEdge>) => once(child, "close") 
 const files = (folder: string) => readdir(folder, { recursive: true });
 
 describe("SIGINT ends prepare and leaves nothing behind", () => {
-  /** Folder of stage results. Each test continues with those of the test before it. */
-  let cache: string;
+  let model: string;
   beforeAll(async () => {
-    cache = await mkdtemp(join(tmpdir(), "bert-edge-interrupt-"));
-    return () => rm(cache, { recursive: true });
+    model = await mkdtemp(join(tmpdir(), "bert-edge-interrupt-"));
+    await writePreparableCheckpoint(model, { config: SIZES });
+    await writeFile(join(model, "few.txt"), "a few words\nand some more of them\n");
+    return () => rm(model, { recursive: true });
   });
 
+  // With few texts, the stage that observes them ends soon.
   it.each([
-    ["observes activations", "✓ compare with the unfused graph"],
-    ["quantizes the edge's weights", "✓ quantize for edge on wasm"],
-    ["times the targets", "✓ measure: Target regional-gpu"],
-  ])("while it %s", async (_, line) => {
+    ["observes activations", "✓ compare with the unfused graph", []],
+    ["quantizes the edge's weights", "✓ quantize for edge on wasm", ["--calibration", "few.txt"]],
+    ["times the targets", "✓ measure: Target regional-gpu", ["--calibration", "few.txt"]],
+  ])("while it %s", async (_, line, options) => {
     const folder = await temporaryFolder();
-    const [temporary, out] = [join(folder, "tmp"), join(folder, "out")];
+    const [temporary, cache, out] = [join(folder, "tmp"), join(folder, "cache"), join(folder, "out")];
     await mkdir(temporary);
     const env = { TMPDIR: temporary, XDG_CACHE_HOME: cache };
-    const child = startBertEdge(["prepare", model, "--out", out], { env });
+    const args = ["prepare", model, "--out", out, "--name", "interrupted", ...options];
+    const child = startBertEdge(args, { env, cwd: model });
     await printed(child.stderr, line);
     expect(await files(temporary)).not.toEqual([]);
     child.kill("SIGINT");
     expect(await ended(child)).toEqual([null, "SIGINT"]);
     expect(await files(temporary)).toEqual([]);
-    expect(await readdir(folder)).toEqual(["tmp"]);
+    expect((await readdir(folder)).toSorted()).toEqual(["cache", "tmp"]);
     expect((await files(cache)).filter((name) => name.endsWith(".tmp"))).toEqual([]);
   });
 });

@@ -28,10 +28,20 @@ const [DIMENSIONS, MAX_TOKENS, TEXTS_PER_BATCH] = [384, 256, 4];
  * the third. The 99.99th percentile is not tested: its mean is only 0.918 and its minimum 0.856. It cuts off outliers
  * in one channel of the layer normalizations, and these outliers affect all other channels.
  */
-const methods: readonly [string, (observed: ObservedRange) => ActivationRange, { mean: number; worst: number }][] = [
-  ["the minimum and maximum", (observed) => observed, { mean: 0.98, worst: 0.93 }],
-  ["the 99.999th percentile", ({ histogram }) => percentileRange(histogram, 99.999), { mean: 0.98, worst: 0.93 }],
-  ["the minimum error", ({ histogram }) => minErrorRange(histogram), { mean: 0.98, worst: 0.94 }],
+const methods: readonly (readonly [
+  name: string,
+  method: (observed: ObservedRange) => ActivationRange,
+  limit: { mean: number; worst: number },
+  inIntegers: boolean,
+])[] = [
+  ["the minimum and maximum, in integer operators too", (observed) => observed, { mean: 0.98, worst: 0.93 }, true],
+  [
+    "the 99.999th percentile",
+    ({ histogram }) => percentileRange(histogram, 99.999),
+    { mean: 0.98, worst: 0.93 },
+    false,
+  ],
+  ["the minimum error", ({ histogram }) => minErrorRange(histogram), { mean: 0.98, worst: 0.94 }, false],
 ];
 
 /**
@@ -53,20 +63,18 @@ describeShared("models/all-MiniLM-L6-v2", "all-MiniLM-L6-v2 in static int8, cali
     observed = await observeRanges(graph, await calibration(folder));
   });
 
-  it.each(methods)("is close to float32 with %s", async (_, method, limit) => {
+  it.each(methods)("is close to float32 with %s", async (_, method, limit, inIntegers) => {
     const ranges = new Map([...observed].map(([value, range]) => [value, method(range)]));
-    const found = await vectors(quantizeInt8Static(graph, ranges), golden);
+    const result = quantizeInt8Static(graph, ranges);
+    const found = await vectors(result, golden);
     const cosines = found.map((vector, i) => cosine(vector, Float32Array.from(golden[i]?.embedding ?? [])));
     expect(cosines.reduce((sum, each) => sum + each, 0) / cosines.length).toBeGreaterThan(limit.mean);
     expect(Math.min(...cosines)).toBeGreaterThan(limit.worst);
-  });
-
-  it("is the same in onnxruntime's integer operators, except for different rounding of halves", async () => {
-    const result = quantizeInt8Static(graph, observed);
-    const [wanted, found] = [await vectors(result, golden), await vectors(await integerMatMuls(result), golden)];
-    const cosines = found.map((vector, i) => cosine(vector, wanted[i] as Float32Array));
-    expect(cosines.filter((each) => each > SAME.cosine).length).toBeGreaterThan(SAME.texts);
-    expect(Math.min(...cosines)).toBeGreaterThan(SAME.worst);
+    if (!inIntegers) return;
+    const integers = await vectors(await integerMatMuls(result), golden);
+    const same = integers.map((vector, i) => cosine(vector, found[i] as Float32Array));
+    expect(same.filter((each) => each > SAME.cosine).length).toBeGreaterThan(SAME.texts);
+    expect(Math.min(...same)).toBeGreaterThan(SAME.worst);
   });
 });
 

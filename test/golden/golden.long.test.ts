@@ -1,14 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Artifact } from "#sdk/artifact/artifact.ts";
 import type { Target, TargetName } from "#sdk/artifact/manifest.ts";
 import { sentenceEncoder } from "#sdk/artifact/manifest.ts";
 import { parity } from "#sdk/compile/accuracy/parity.ts";
 import { readCheckpoint } from "#sdk/compile/checkpoint/checkpoint.ts";
 import { encoderWeights } from "#sdk/compile/checkpoint/encoder-weights.ts";
-import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
 import { type Engine, oneModel, type TokenIds } from "#sdk/runtime/engine/engine.ts";
@@ -18,7 +14,7 @@ import { loadTokenizer } from "#sdk/runtime/tokenizer/load-tokenizer.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { fusedGraph } from "../fixtures/fused-graph.ts";
 import { type GoldenCase, readGolden } from "../fixtures/golden.ts";
-import { defaultModel, preparedDefault } from "../fixtures/prepared.ts";
+import { defaultModel, prepared, preparedDefault } from "../fixtures/prepared.ts";
 import { describeShared } from "../fixtures/shared.ts";
 
 /**
@@ -35,29 +31,19 @@ const minCosines: Record<TargetName, { mean: number; worst: number }> = {
 
 describe("the default model", () => testGolden(defaultModel, preparedDefault, 90));
 
-describeShared("models/all-MiniLM-L6-v2", "all-MiniLM-L6-v2", (folder) => {
-  let temporary: string;
-  beforeAll(async () => {
-    temporary = await mkdtemp(join(tmpdir(), "bert-edge-golden-"));
-  });
-  afterAll(() => rm(temporary, { recursive: true, force: true }));
-
-  testGolden(folder, async () => {
-    const out = join(temporary, "artifact");
-    await prepare({ model: folder, out, name: "golden", timingRounds: 1 });
-    return out;
-  });
-});
+describeShared("models/all-MiniLM-L6-v2", "all-MiniLM-L6-v2", (folder) =>
+  testGolden(folder, () => prepared({ model: folder, name: "golden", timingRounds: 1 })),
+);
 
 /** Tests an artifact against the vectors that transformers computes from the same model folder. */
-function testGolden(folder: string, prepared: () => Promise<string>, count?: number): void {
+function testGolden(folder: string, artifactFolder: () => Promise<string>, count?: number): void {
   let artifact: Artifact;
   let cases: GoldenCase[];
   let reference: Float32Array[];
   let sequences: TokenIds[];
 
   beforeAll(async () => {
-    artifact = await openFolder(await prepared());
+    artifact = await openFolder(await artifactFolder());
     cases = await readGolden(folder);
     reference = cases.map(({ embedding }) => Float32Array.from(embedding));
     const { encode } = await loadTokenizer(artifact.manifest, artifact.read);
