@@ -327,16 +327,17 @@ describe("a download is refused", () => {
   it("when a server says nothing, or too little", async () => {
     const { server, get } = await hub();
     server.fault = () => true;
-    const limits = { silenceMs: 50, bytesPerSecond: 1e9 };
+    const bytesPerSecond = 1e9;
     const silent = { code: "hub_unavailable", message: expect.stringContaining("sent nothing for 0.05 s") };
-    await expect(get({}, { limits })).rejects.toMatchObject(silent);
+    await expect(get({}, { limits: { silenceMs: 50, bytesPerSecond } })).rejects.toMatchObject(silent);
     server.fault = (_, response) => {
+      response.write(" ");
       const timer = setInterval(() => response.write(" "), 10);
       response.on("close", () => clearInterval(timer));
       return true;
     };
     const slow = { code: "hub_unavailable", message: expect.stringContaining("bytes per second") };
-    await expect(get({}, { limits })).rejects.toMatchObject(slow);
+    await expect(get({}, { limits: { silenceMs: 200, bytesPerSecond } })).rejects.toMatchObject(slow);
   });
 
   it.each([
