@@ -17,8 +17,9 @@ it("finds what only a person can do, and what is missing, before it changes anyt
   const settings = await readFile("wrangler.toml", "utf8");
   await writeFile(config, settings);
 
+  const env = { R2_ACCESS_KEY_ID: "", AWS_ACCESS_KEY_ID: "", AWS_PROFILE: "" };
   const deploy = (...more: string[]) =>
-    runCommandLine(["deploy", "--model", artifact, "--json", ...more], { cwd: root });
+    runCommandLine(["deploy", "--model", artifact, "--json", ...more], { cwd: root, env });
   const refused = async (code: string, part: string) => {
     const outcome = await deploy("--secrets", secrets);
     expect([outcome.code, JSON.parse(outcome.stdout)]).toMatchObject([1, { error: { code } }]);
@@ -50,5 +51,11 @@ it("finds what only a person can do, and what is missing, before it changes anyt
   const plan = JSON.parse((await deploy("--dry-run")).stdout) as { steps: { name: string; why?: string }[] };
   expect(plan.steps.find(({ name }) => name === "secrets")?.why).toContain("There is no --secrets <file>");
   expect((await deploy()).stderr).toContain("The option --secrets <file> is missing.");
+
+  const account = (id: string) => ({ id, name: "Mill" });
+  await wrangler.change({ accounts: [account("one"), account("two")] });
+  await refused("login_missing", "one (Mill), two (Mill)");
+  await wrangler.change({ accounts: [account("one")] });
+  await refused("login_missing", "There are no keys for the R2 bucket.");
   expect(await wrangler.changes()).toEqual([]);
 });
