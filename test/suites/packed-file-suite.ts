@@ -36,6 +36,7 @@ export function testDamage(
     const damage = fc.array(fc.tuple(fc.nat(file.length - 1), byte), { minLength: 1, maxLength: changes });
     const inHeader = fc.array(fc.tuple(fc.nat(headerBytes), byte), { minLength: 1, maxLength: 4 });
     const outcomes = { tokenizer_invalid: 0, accepted: 0 };
+    const count = runs(200, 1000);
     fc.assert(
       fc.property(fc.oneof(damage, inHeader), fc.string({ unit: "grapheme", maxLength: 50 }), (bytes, text) => {
         const copy = file.slice();
@@ -46,10 +47,10 @@ export function testDamage(
         });
         outcomes[outcome as keyof typeof outcomes]++;
       }),
-      seeded(runs(200, 1000)),
+      seeded(count),
     );
-    expect(outcomes.tokenizer_invalid).toBeGreaterThan(100);
-    expect(outcomes.accepted).toBeGreaterThan(100);
+    expect(outcomes.tokenizer_invalid).toBeGreaterThan(count / 10);
+    expect(outcomes.accepted).toBeGreaterThan(count / 10);
     expect(Object.keys(outcomes)).toHaveLength(2);
   });
 }

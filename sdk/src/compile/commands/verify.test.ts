@@ -2,7 +2,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Edit } from "#test/fixtures/preparable.ts";
-import { preparedDefault, preparedTiny } from "#test/fixtures/prepared.ts";
+import { preparedDefault } from "#test/fixtures/prepared.ts";
+import { preparedTiny } from "#test/fixtures/prepared-tiny.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import type { Artifact } from "../../artifact/artifact.ts";
 import type { Target } from "../../artifact/manifest.ts";
@@ -18,6 +19,9 @@ const negate: Edit = (values) => {
     gain[i] = i % 2 ? value : -value;
   });
 };
+
+/** Without onnxruntime's int8 kernels. */
+const targets = ["edge", "regional-gpu"] as const;
 
 describe("verify", () => {
   let whole: string;
@@ -39,8 +43,8 @@ describe("verify", () => {
 
   it("reports by how much a target with another model's vectors misses the limit", async () => {
     const [artifact, stranger] = [
-      await openFolder(await preparedTiny()),
-      await openFolder(await preparedTiny({ edit: negate })),
+      await openFolder(await preparedTiny(targets)),
+      await openFolder(await preparedTiny(targets, { edit: negate })),
     ];
     const { model } = stranger.manifest.targets.edge as Target;
     const own = (artifact.manifest.targets.edge as Target).model;
@@ -57,7 +61,7 @@ describe("verify", () => {
     const sts = join(await temporaryFolder(), "sts.tsv");
     const pairs = ["the mill\ta mill", "the river\ta bridge", "one boat\ttwo boats", "bread\tthe night"];
     await writeFile(sts, pairs.map((pair, i) => `a\tb\tc\td\t${i}\t${pair}`).join("\n"));
-    const report = await verify({ artifact: await preparedTiny(), sts });
+    const report = await verify({ artifact: await preparedTiny(targets), sts });
     expect(Object.keys(report)).toHaveLength(2);
     for (const { task } of Object.values(report)) {
       expect(task).toMatchObject({ metric: "sts" });
@@ -69,7 +73,11 @@ describe("verify", () => {
     const sts = join(await temporaryFolder(), "sts.tsv");
     await writeFile(sts, Array.from({ length: 96 }, (_, i) => `${i}\tmill ${i}\triver ${i}`).join("\n"));
     const seen: Progress[] = [];
-    const report = await verify({ artifact: await preparedTiny(), sts, onProgress: (progress) => seen.push(progress) });
+    const report = await verify({
+      artifact: await preparedTiny(targets),
+      sts,
+      onProgress: (progress) => seen.push(progress),
+    });
     for (const [name, target] of Object.entries(report)) {
       const message = `measure ${name} on ${target.engine}`;
       const shares = seen

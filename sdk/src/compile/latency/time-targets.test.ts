@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { preparedTiny } from "#test/fixtures/prepared.ts";
+import { preparedTiny } from "#test/fixtures/prepared-tiny.ts";
 import type { Artifact } from "../../artifact/artifact.ts";
 import type { ManifestFile, Target } from "../../artifact/manifest.ts";
 import { MEASUREMENTS_FILE } from "../../artifact/measurements.ts";
@@ -21,7 +21,7 @@ let artifact: Artifact;
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "bert-edge-latency-"));
-  await cp(await preparedTiny(), folder, { recursive: true });
+  await cp(await preparedTiny(["edge", "regional-gpu"]), folder, { recursive: true });
   const { manifest, measurements } = await openFolder(folder);
   const { edge, "regional-gpu": half } = manifest.targets;
   const latency = { base: 1, perToken: 0.1, perSquare: 0 };
