@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "#test/fixtures/runs.ts";
 import { randomNumbers, seeded } from "#test/fixtures/seeded.ts";
 import { couldAnswer } from "./bound.ts";
 import { total } from "./figures.ts";
@@ -88,7 +89,7 @@ describe("couldAnswer", () => {
           requests += total(sum.arrived);
         },
       ),
-      seeded(100),
+      seeded(runs(30, 100)),
     );
     // The worlds are neither so easy nor so hard that the property says nothing.
     expect(kept / requests).toBeGreaterThan(0.1);

@@ -1,11 +1,13 @@
 // Builds dist: `node build/index.ts` everything, `node build/index.ts kernels` the WebAssembly kernels alone.
-// Everything is built in a folder of its own, and dist is updated at the end: commands keep working during a build.
+// Everything is built in a folder of its own, and dist is updated at the end: commands keep working during a build. If nothing has
+// changed since the last build, this one has nothing to do.
 import { execFile } from "node:child_process";
 import { rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { promisify } from "node:util";
 import { onInterrupt } from "../src/compile/files/on-interrupt.ts";
 import { buildCatalogue } from "./build-catalogue.ts";
+import { isBuilt, rememberBuild } from "./build-key.ts";
 import { buildPage } from "./build-page.ts";
 import { moveFiles, removeOthers } from "./move-files.ts";
 
@@ -29,6 +31,7 @@ const buildKernels = (out: string) => [
 
 const onlyKernels = process.argv[2] === "kernels";
 process.chdir(`${import.meta.dirname}/..`);
+if (!onlyKernels && (await isBuilt())) process.exit();
 const draft = await mkdtemp("dist.draft-");
 const removeDraft = () => rmSync(draft, { recursive: true, force: true });
 onInterrupt(() => {
@@ -44,7 +47,10 @@ try {
   for (const each of compiled) if (each.status === "rejected") throw each.reason;
   if (!onlyKernels) await Promise.all([buildPage(draft), buildCatalogue(draft)]);
   const built = await moveFiles(draft, "dist");
-  if (!onlyKernels) await removeOthers("dist", built);
+  if (!onlyKernels) {
+    await removeOthers("dist", built);
+    await rememberBuild();
+  }
 } catch (error) {
   const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
   console.error(stdout + stderr || error);

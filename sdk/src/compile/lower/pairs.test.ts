@@ -33,7 +33,7 @@ interface Encoder {
 const encoders: Record<string, { typed: boolean; draw: () => Encoder | Promise<Encoder> }> = {
   "BERT, whose pairs fill several blocks of rows": {
     typed: true,
-    draw: () => tinyBert({ config: { max_position_embeddings: 300 } }),
+    draw: () => tinyBert({ config: { max_position_embeddings: runs(150, 300) } }),
   },
   "RoBERTa with one token type": { typed: false, draw: () => roberta(1) },
   "RoBERTa with two token types, whose positions skip padding": { typed: true, draw: () => roberta(2) },

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { refusal } from "#test/fixtures/refusal.ts";
 import { runs } from "#test/fixtures/runs.ts";
+import { sampled } from "#test/fixtures/sampled.ts";
 import { randomNumbers, seeded } from "#test/fixtures/seeded.ts";
 import { describeShared } from "#test/fixtures/shared.ts";
 import { tinyBert } from "#test/fixtures/tiny-bert.ts";
@@ -104,7 +105,7 @@ describe("decodeModel and encodeModel", () => {
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         expect(["accepted", "onnx_invalid"]).toContain(survives(new Uint8Array(bytes)));
       }),
-      seeded(runs(400, 2_000)),
+      seeded(runs(200, 2_000)),
     );
   });
 
@@ -134,7 +135,7 @@ describe("decodeModel and encodeModel", () => {
 describeShared("corpus", "every model of the corpus", (folder) => {
   it("is reproduced byte for byte", () => {
     const models = (readdirSync(folder, { recursive: true }) as string[]).filter((file) => file.endsWith(".onnx"));
-    const changed = models.filter((file) => {
+    const changed = sampled(models, runs(6, 1)).filter((file) => {
       const bytes = new Uint8Array(readFileSync(join(folder, file)));
       return !isSame(roundTrip(bytes), bytes);
     });
