@@ -31,12 +31,15 @@ export default defineConfig({
     },
     globalSetup: ["test/run-folder.ts"],
     setupFiles: ["test/seed-properties.ts", "test/quiet-onnxruntime.ts"],
-    // All files run in two processes: one for each file would take much longer. So tests restore whatever they replace.
+    // All files run in two processes. One for each file would load the sdk again for each. So
+    // tests restore whatever they replace; `npm run test:flaky` runs them in other orders.
     isolate: false,
+    // Unit tests take six seconds at most, and long ones twenty, if nothing else runs. Busy machines need several times as long. A test
+    // that hangs ends after a minute.
     testTimeout: 60_000,
     // How long `expect.poll` waits for what must become true. A busy machine may need seconds.
     expect: { poll: { timeout: 10_000 } },
-    // The first file that needs the default model prepares it: a minute of a machine that does nothing else.
+    // The first file that needs the default model prepares it: 15 seconds if nothing else runs.
     hookTimeout: 300_000,
     // Suites start servers and load models: two at a time are what two cores carry.
     maxWorkers: 2,
