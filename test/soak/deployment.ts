@@ -86,7 +86,8 @@ export async function startDeployment(publishAll: (store: ManagedStore) => Promi
     // Requests pass no Worker of Miniflare, whose memory would grow with each body of 2 MB.
     unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
     inspectorPort: 0,
-    handleStructuredLogs: ({ message }) => void log.push(message),
+    // workerd marks what it says about itself, such as actions dropped with a request whose client has gone.
+    handleStructuredLogs: ({ message }) => void (message.startsWith("NOSENTRY ") || log.push(message)),
   });
   const edge = await withHeapLimit(async () => {
     const miniflare = new Miniflare(options);

@@ -8,7 +8,6 @@ import { readObject } from "#sdk/storage/read-object.ts";
 import { receive } from "#sdk/storage/receive.ts";
 import type { ManagedStore, ObjectStore, StoredObject, WritableStore } from "#sdk/storage/store.ts";
 import { readStored } from "#sdk/storage/stored-artifact.ts";
-import { runs } from "../fixtures/runs.ts";
 import { seeded } from "../fixtures/seeded.ts";
 import { bytesOf } from "../fixtures/small-artifact.ts";
 
@@ -122,7 +121,7 @@ export function testStore(name: string, make: () => Promise<ReadableUnderTest>):
           for (const key of keys) await put(key, bytesOf(key));
           for (const key of keys) expect(await readObject(store, key)).toEqual(bytesOf(key));
         }),
-        seeded(runs(4, 15)),
+        seeded(15),
       );
     });
 
