@@ -1,35 +1,20 @@
-import { InferenceSession } from "onnxruntime-node";
 import { describe, expect, it } from "vitest";
-import { encoderGraph } from "#sdk/compile/checkpoint/encoder-graph.ts";
-import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
+import { tryProvider } from "#sdk/cli/doctor/try-providers.ts";
 import { loadModel } from "#sdk/local/load-model.ts";
 import { ortNodeEngine } from "#sdk/runtime/engine/ort-node/index.ts";
 import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { readGolden } from "../fixtures/golden.ts";
 import { defaultModel, preparedDefault } from "../fixtures/prepared.ts";
-import { tinyBert } from "../fixtures/tiny-bert.ts";
 
 /** Lowest cosine of half precision with float32: `FP16_LIMIT` in compile/accuracy/limits.ts. */
 const FP16_COSINE = 0.9995;
 const TEXTS = 4;
 
 /**
- * Returns why WebGPU cannot be used here. Without a GPU, Mesa's software Vulkan will do: `mesa-vulkan-drivers` of version 25, which
- * Debian 12 has in its backports. onnxruntime does not accept version 22.
+ * Why WebGPU cannot be used here. Without a GPU, Mesa's software Vulkan will do: `mesa-vulkan-drivers` of version 25, which Debian 12
+ * has in its backports. onnxruntime does not accept version 22.
  */
-async function whyNot(): Promise<string | undefined> {
-  const { config, weights } = tinyBert();
-  const model = encodeOnnx(encoderGraph(config, weights));
-  try {
-    const session = await InferenceSession.create(model, { executionProviders: ["webgpu"], logSeverityLevel: 3 });
-    await session.release();
-    return undefined;
-  } catch (error) {
-    return /Failed to get a WebGPU adapter[^\n]*/.exec(String(error))?.[0] ?? String(error);
-  }
-}
-
-const reason = await whyNot();
+const reason = await tryProvider("webgpu");
 if (reason !== undefined) console.info(`Skipped: WebGPU (${reason})`);
 
 describe.skipIf(reason !== undefined)(
