@@ -52,6 +52,8 @@ const soaked = await soak({
   sampleMs: 15_000,
   publishMs,
   seed: positive("seed", values.seed),
+  // A short run has no time to wait until the edge looks for a new version.
+  hurry: minutes < MIN_MINUTES,
   onSample: (sample) => console.error(row(sample).join("  ")),
 });
 const { samples, seen } = soaked;
