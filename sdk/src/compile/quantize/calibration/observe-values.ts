@@ -38,16 +38,6 @@ export interface ObserveOptions {
   readonly progress?: ((fraction: number) => void) | undefined;
 }
 
-/**
- * Threads that wait for work sleep. By default they spin, which doubles the CPU time of small models, and takes it from other
- * processes.
- */
-const SESSION = {
-  intraOpNumThreads: availableParallelism(),
-  logSeverityLevel: 4,
-  extra: { session: { intra_op: { allow_spinning: "0" } } },
-} as const;
-
 /** This is enough for two layers of BERT-base, or for all layers of MiniLM. */
 const SECTION_BYTES = 256 << 20;
 
@@ -90,7 +80,7 @@ export async function observeValues(
     );
     if (part.outputs.length === 0) continue;
     part.prune();
-    const session = await ortSession(part, SESSION);
+    const session = await ortSession(part, { intraOpNumThreads: availableParallelism(), logSeverityLevel: 4 });
     const next: typeof states = [];
     try {
       for (const [i, state] of states.entries()) {
