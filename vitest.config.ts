@@ -8,6 +8,8 @@ const TESTS = ["sdk/{src,build}/**", "create-bert-edge/src/**", "test/**", "benc
 );
 /** Tests that start processes, prepare models or compute for seconds: `npm run test:all`. */
 const LONG = ["**/*.long.test.ts"];
+/** Tests of commands that keep all cores busy: `npm run test:all` runs them when nothing else runs. */
+const COMMANDS = ["test/commands/*.long.test.ts"];
 /** Test files with random tests whose budget is larger in `npm run test:all`. */
 const root = import.meta.dirname;
 const withBudget = testFiles(root).filter((test) => closureOf(root, test).own.includes("test/fixtures/runs.ts"));
@@ -20,7 +22,11 @@ export default defineConfig({
   test: {
     projects: [
       { extends: true, test: { name: "unit", include: TESTS, exclude: LONG, provide: { isLong: false } } },
-      { extends: true, test: { name: "long", include: [...LONG, ...withBudget], provide: { isLong: true } } },
+      {
+        extends: true,
+        test: { name: "long", include: [...LONG, ...withBudget], exclude: COMMANDS, provide: { isLong: true } },
+      },
+      { extends: true, test: { name: "commands", include: COMMANDS, provide: { isLong: true } } },
     ],
     reporters: ["./test/no-warnings.ts", "default"],
     // Subprocesses run the sources: Node keeps their compiled form here instead of stripping types at every start.

@@ -12,7 +12,7 @@ import { type PublishedModel, publishedModel } from "./published-model.ts";
 const KEY = "key";
 /** The flag with which a Worker hears that a client has reset its connection. */
 const FLAG = "enable_request_signal";
-const REQUESTS = 25;
+const REQUESTS = 50;
 
 /** Three texts of 180 words. The engine computes them in several calls, between which it can stop. */
 const texts = Array<string>(3).fill("The wheel still turns whenever the sluice is open. ".repeat(20));
@@ -62,7 +62,7 @@ async function delaysAfter(by: "reset" | "close", name: keyof typeof starts): Pr
 
 /**
  * The next request waits for one call of the engine, or for all abandoned requests where they are computed to their end
- * (about 20 times the time of one). The bound is between the two, because the machine may be busy with other tests.
+ * (about 50 times the time of one). The bound is between the two, because the machine may be busy with other tests.
  * `npm run bench -- routing` measures the exact delay.
  */
 const MAX_DELAY = REQUESTS / 5;

@@ -9,7 +9,7 @@ import { commandLine } from "../commands/command-line.ts";
 import { startsProcesses } from "./starts-processes.ts";
 
 const { values, positionals, refuse } = commandLine(
-  `npm run test:flaky -- [--project unit|long|processes] [--runs <number>] [--seed <number>] [<file>…]
+  `npm run test:flaky -- [--project unit|long|commands|processes] [--runs <number>] [--seed <number>] [<file>…]
 Repeats tests in shuffled order beside loops that keep all cores busy, and lists what failed. processes: all files that start a process or
 a server. Default: 3 runs of unit, with a new seed.`,
   {
@@ -22,7 +22,8 @@ a server. Default: 3 runs of unit, with a new seed.`,
 const [runs, firstSeed] = [Number(values.runs), Number(values.seed)];
 if (!(Number.isSafeInteger(runs) && runs > 0)) refuse(`--runs is ${values.runs}. Give a whole number above 0.`);
 if (!Number.isSafeInteger(firstSeed)) refuse(`--seed is ${values.seed}. Give a whole number.`);
-if (!["unit", "long", "processes"].includes(values.project)) refuse(`There are no tests ${values.project}.`);
+if (!["unit", "long", "commands", "processes"].includes(values.project))
+  refuse(`There are no tests ${values.project}.`);
 
 interface Report {
   readonly testResults: readonly {
