@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { closureOf, testFiles } from "./test/structure/test-closure.ts";
 
+const root = import.meta.dirname;
 const TESTS = ["sdk/{src,build}/**", "create-bert-edge/src/**", "test/**", "bench/**", "release/**"].map(
   (folder) => `${folder}/*.test.ts`,
 );
@@ -11,7 +12,6 @@ const LONG = ["**/*.long.test.ts"];
 /** Tests of commands that keep all cores busy: `npm run test:all` runs them when nothing else runs. */
 const COMMANDS = ["test/commands/*.long.test.ts"];
 /** Test files with random tests whose budget is larger in `npm run test:all`. */
-const root = import.meta.dirname;
 const withBudget = testFiles(root).filter((test) => closureOf(root, test).own.includes("test/fixtures/runs.ts"));
 
 export default defineConfig({

@@ -30,7 +30,7 @@ export interface Call<O extends ParseArgsOptionsConfig>
   readonly log: StageLog;
 }
 
-/** What a benchmark found. */
+/** Result of a benchmark. */
 export interface Report {
   /** Measured numbers. The command fails if one is not plausible. */
   readonly figures: readonly Figure[];
@@ -72,7 +72,8 @@ export async function command<const O extends ParseArgsOptionsConfig>(
   const { values, positionals, refuse } = commandLine(`${usage} [--short] [--json]`, all, { allowPositionals });
   try {
     await using folder = await mkdtempDisposable(join(tmpdir(), "bert-edge-bench-"));
-    const log = stageLog();
+    // A benchmark that fails ends the line about its running work.
+    using log = stageLog();
     const { figures, text, details, ok = true } = await run({ values, positionals, folder: folder.path, log });
     log.done();
     if ((values as { json: boolean }).json) printJson({ ...details, figures });

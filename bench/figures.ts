@@ -21,7 +21,7 @@ const ranges = {
   KB: [POSITIVE, 1e8],
   /** Memory of a process, an isolate or an engine. */
   MB: [0.1, 16_000],
-  /** What is left of a limit. */
+  /** Rest of a limit. */
   "MB to spare": [-16_000, 16_000],
   /** Memory that one object has in use. Garbage collection can free more than the object takes. */
   "MB in use": [-100, 1_000],

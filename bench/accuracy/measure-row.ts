@@ -46,7 +46,7 @@ export interface Data {
   readonly calibration?: number;
 }
 
-/** What is measured of a row. */
+/** Task whose score a row has. */
 export type Task = "sentences" | "retrieval" | "classification";
 
 const allRows = sections.flatMap(({ rows }) => rows);

@@ -2,7 +2,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 
 const WRONG_USAGE = 2;
 
-/** What was written after the name of a command. */
+/** Options and arguments of a call. */
 export interface CommandLine<O extends ParseArgsOptionsConfig> {
   readonly values: ReturnType<typeof parseArgs<{ options: O; allowPositionals: true }>>["values"];
   readonly positionals: readonly string[];

@@ -24,7 +24,7 @@ async function run(script: string, args: readonly string[], env: Record<string, 
 
 const measuring = shortForms.filter(({ rows }) => rows);
 
-/** What says that vectors are wrong: a figure, a gate of `prepare`, or a service that fails. */
+/** Matches reports of wrong vectors: a figure, a gate of `prepare`, or a service that fails. */
 const WRONG_VECTORS = /not plausible|accuracy_gate|vector_invalid|answered 50\d/;
 
 // Two at a time are what two cores carry. The longest command has ten parts, each with servers of its own.

@@ -8,7 +8,7 @@ export interface ShortForm {
   readonly args: readonly string[];
   /** Starts of the rows of which the JSON output must have figures. Default: it has no figures. */
   readonly rows?: readonly string[];
-  /** What a command without figures prints. */
+  /** Output of a command without figures. */
   readonly prints?: RegExp;
   /** Whether the path of a prepared default model follows `args`. */
   readonly takesArtifact?: boolean;

@@ -20,7 +20,7 @@ interface Page {
   readonly scripts?: Scripts;
 }
 
-/** What a page says to run: a line of a block, or inline code. */
+/** A command that a page shows: a line of a block, or inline code. */
 interface Documented {
   readonly line: number;
   readonly code: string;

@@ -1,7 +1,7 @@
 /** Signals that end a process without running its `finally` blocks or its "exit" listeners. */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** What has to be cleaned, in the order in which it was started. */
+/** Functions to call when a signal comes, in the order in which they were added. */
 const cleanups = new Set<() => void>();
 
 /**
