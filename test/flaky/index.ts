@@ -29,7 +29,6 @@ interface Report {
   readonly testResults: readonly {
     readonly name: string;
     readonly status: string;
-    readonly message: string;
     readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
   }[];
 }
@@ -39,13 +38,12 @@ await using folder = await mkdtempDisposable(join(tmpdir(), "bert-edge-flaky-"))
 const chosen = values.project === "processes" ? startsProcesses(root) : [];
 const project = values.project === "processes" ? [] : [`--project=${values.project}`];
 
-/** Loops that keep all cores busy. */
+/** Loops that keep all cores busy, until this process has ended. */
 const busy: ChildProcess[] = Array.from({ length: availableParallelism() }, () =>
-  spawn(process.execPath, ["--eval", "for (;;);"], { stdio: "ignore" }),
+  spawn(process.execPath, ["--eval", "for (const parent = process.ppid; process.ppid === parent; );"], {
+    stdio: "ignore",
+  }),
 );
-process.on("exit", () => {
-  for (const loop of busy) loop.kill("SIGKILL");
-});
 
 let failures = 0;
 for (let run = 0; run < runs; run++) {
@@ -74,5 +72,6 @@ for (let run = 0; run < runs; run++) {
   );
   for (const name of failed) console.log(`  ${name.replace(`${root}/`, "")}`);
 }
+for (const loop of busy) loop.kill("SIGKILL");
 console.log(`${runs} runs, ${failures} failed`);
 process.exitCode = failures > 0 ? 1 : 0;
