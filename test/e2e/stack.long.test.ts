@@ -66,8 +66,8 @@ describe("the whole product, with edge and region", () => {
     const manifest = join(other, "manifest.json");
     // The version is the hash of the manifest.
     await writeFile(manifest, `${await readFile(manifest, "utf8")}\n`);
-    const { code, broken } = await check(stack.edge, other);
-    expect({ code, broken }).toEqual({ code: 1, broken: ["model: edge", "model: region"] });
+    const { code, broken, all } = await check(stack.edge, other);
+    expect({ code, broken }, all).toEqual({ code: 1, broken: ["model: edge", "model: region"] });
   });
 
   it("`bert-edge check` finds that the key is wrong", async () => {
