@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ParseArgsOptionsConfig } from "node:util";
 import { printError, printJson, printNote, printResult } from "#sdk/cli/output.ts";
 import { type StageLog, stageLog } from "#sdk/cli/stage-log.ts";
-import { type CommandLine, commandLine } from "../test/commands/command-line.ts";
+import { type CommandLine, commandLine, numberOf } from "../test/commands/command-line.ts";
 import { type Figure, implausible } from "./figures.ts";
 
 /** Options that every benchmark has. */
@@ -47,9 +47,9 @@ export class WrongUsage extends Error {}
 
 /** Reads a number above zero from an option. */
 export function positive(option: string, text: string): number {
-  const number = Number(text);
-  if (Number.isFinite(number) && number > 0) return number;
-  throw new WrongUsage(`--${option} is ${text}. Give a number above 0.`);
+  return numberOf(option, text, {}, (what) => {
+    throw new WrongUsage(what);
+  });
 }
 
 /** Reads names that are separated by commas. Default: all known names. */

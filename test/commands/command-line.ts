@@ -10,6 +10,29 @@ export interface CommandLine<O extends ParseArgsOptionsConfig> {
   refuse(what: string): never;
 }
 
+/** Numbers that an option takes. */
+export interface NumberRange {
+  /** Default: any number above 0. */
+  readonly min?: number;
+  /** Default false. */
+  readonly isWhole?: boolean;
+}
+
+/** Reads a number from an option. */
+export function numberOf(
+  option: string,
+  text: string,
+  { min, isWhole = false }: NumberRange,
+  refuse: (what: string) => never,
+): number {
+  const number = Number(text);
+  if (Number.isFinite(number) && (min === undefined ? number > 0 : number >= min)) {
+    if (!isWhole || Number.isSafeInteger(number)) return number;
+  }
+  const range = min === undefined ? "above 0" : `of ${min} or more`;
+  return refuse(`--${option} is ${text}. Give a ${isWhole ? "whole " : ""}number ${range}.`);
+}
+
 /**
  * Reads the command line of a script of package.json. `--help` prints the usage and ends the process with 0. An option that does not
  * exist ends it with 2, as does an argument, unless arguments are allowed.

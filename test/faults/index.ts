@@ -1,7 +1,7 @@
 // Performs every fault many times, prints the table, and writes it into docs/reliability.md.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { commandLine } from "../commands/command-line.ts";
+import { commandLine, numberOf } from "../commands/command-line.ts";
 import { randomNumbers } from "../fixtures/seeded.ts";
 import { faults } from "./faults.ts";
 import { attempt, markdown, type Tally } from "./tally.ts";
@@ -17,6 +17,7 @@ Performs each fault many times, and writes the table into docs/reliability.md. -
 const chosen = faults.filter(({ name }) => name.includes(values.only ?? ""));
 if (chosen.length === 0)
   refuse(`No fault has a name with "${values.only}". There are ${faults.map(({ name }) => name).join(", ")}.`);
+const seed = numberOf("seed", values.seed, { min: 0, isWhole: true }, refuse);
 // Edges and regions log what fails.
 console.error = () => {};
 const report = (line: string) => void process.stderr.write(`${line}\n`);
@@ -24,7 +25,7 @@ const tallies: Tally[] = [];
 for (const fault of chosen) {
   report(fault.name);
   const times = values.short ? fault.times.short : fault.times.long;
-  const tally = await attempt(fault, { times, seed: Number(values.seed), random: randomNumbers });
+  const tally = await attempt(fault, { times, seed, random: randomNumbers });
   for (const what of tally.wrong) report(`  wrong: ${what}`);
   for (const seed of tally.lost) report(`  lost: seed ${seed}`);
   tallies.push(tally);

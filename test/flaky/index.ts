@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { mkdtempDisposable, readFile } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { commandLine } from "../commands/command-line.ts";
+import { commandLine, numberOf } from "../commands/command-line.ts";
 import { startsProcesses } from "./starts-processes.ts";
 
 const { values, positionals, refuse } = commandLine(
@@ -19,9 +19,8 @@ a server. Default: 3 runs of unit, with a new seed.`,
   },
   { allowPositionals: true },
 );
-const [runs, firstSeed] = [Number(values.runs), Number(values.seed)];
-if (!(Number.isSafeInteger(runs) && runs > 0)) refuse(`--runs is ${values.runs}. Give a whole number above 0.`);
-if (!Number.isSafeInteger(firstSeed)) refuse(`--seed is ${values.seed}. Give a whole number.`);
+const runs = numberOf("runs", values.runs, { min: 1, isWhole: true }, refuse);
+const firstSeed = numberOf("seed", values.seed, { min: 0, isWhole: true }, refuse);
 if (!["unit", "long", "commands", "processes"].includes(values.project))
   refuse(`There are no tests ${values.project}.`);
 

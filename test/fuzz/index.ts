@@ -1,6 +1,6 @@
 // Gives damaged input to every parser, and prints a table of the outcomes. Exits with 1 if there is a finding.
 import { table } from "#sdk/cli/output.ts";
-import { commandLine } from "../commands/command-line.ts";
+import { commandLine, numberOf } from "../commands/command-line.ts";
 import { inThreads } from "./in-threads.ts";
 import { targets } from "./targets.ts";
 
@@ -13,8 +13,8 @@ Gives damaged input to every parser. Targets: ${Object.keys(targets).join(", ")}
 );
 const names = Object.keys(targets).filter((name) => values.only === undefined || values.only === name);
 if (names.length === 0) refuse(`There is no target ${values.only}.`);
-const first = wholeNumber("seed", values.seed, 0);
-const given = values.runs === undefined ? undefined : wholeNumber("runs", values.runs, 1);
+const first = numberOf("seed", values.seed, { min: 0, isWhole: true }, refuse);
+const given = values.runs === undefined ? undefined : numberOf("runs", values.runs, { min: 1, isWhole: true }, refuse);
 
 const rows: string[][] = [];
 let total = 0;
@@ -34,9 +34,3 @@ for (const name of names) {
 }
 console.log(table(["target", "executions", "accepted", "findings", "per second", "refused"], rows));
 console.log(`${total} executions`);
-
-function wholeNumber(option: string, text: string, min: number): number {
-  const number = Number(text);
-  if (Number.isSafeInteger(number) && number >= min) return number;
-  return refuse(`--${option} is ${text}. Give a whole number of ${min} or more.`);
-}

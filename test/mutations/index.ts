@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { table } from "#sdk/cli/output.ts";
-import { commandLine } from "../commands/command-line.ts";
+import { commandLine, numberOf } from "../commands/command-line.ts";
 import { randomNumbers } from "../fixtures/seeded.ts";
 import { closureOf, testFiles } from "../structure/test-closure.ts";
 import { type Mutant, mutantsOf, mutated } from "./mutants.ts";
@@ -24,6 +24,7 @@ Makes ${MUTANTS} small mistakes in the code that each test file covered which is
 code: in an older checkout, installed and built, and in this one.`,
   { old: { type: "string" }, only: { type: "string", default: "" }, seed: { type: "string", default: "1" } },
 );
+const seed = numberOf("seed", values.seed, { min: 0, isWhole: true }, refuse);
 const old = values.old ?? refuse("--old is missing.");
 
 const [before, now] = [testFiles(old), new Set(testFiles(here))];
@@ -78,7 +79,7 @@ function withMistake<T>(root: string, { path, ...mutant }: Mistake, work: () => 
 const rows: string[][] = [];
 let [found, missed, short] = [0, 0, 0];
 for (const test of left.filter((path) => path.includes(values.only))) {
-  const random = randomNumbers(Number(values.seed));
+  const random = randomNumbers(seed);
   for (const mistake of mistakesFor(test, random)) {
     const { path, what } = mistake;
     const inShort = withMistake(here, mistake, () => foundBy(here, path, "--project=unit"));

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { table } from "#sdk/cli/output.ts";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
-import { commandLine } from "../commands/command-line.ts";
+import { commandLine, numberOf } from "../commands/command-line.ts";
 import { growth } from "./growth.ts";
 import { isolateBytes, judge, MIN_MINUTES } from "./judge.ts";
 import { MODELS, openModels } from "./models.ts";
@@ -21,7 +21,7 @@ which is prepared first. --artifact is one that is prepared, with the name ${MOD
     artifact: { type: "string" },
   },
 );
-const minutes = positive("minutes", values.minutes);
+const minutes = numberOf("minutes", values.minutes, {}, refuse);
 const durationMs = 60_000 * minutes;
 /** Longer than the time in which the edge looks for a new version and loads it, unless the run is short. */
 const publishMs = Math.min(100_000, durationMs / 3);
@@ -51,7 +51,7 @@ const soaked = await soak({
   durationMs,
   sampleMs: 15_000,
   publishMs,
-  seed: positive("seed", values.seed),
+  seed: numberOf("seed", values.seed, { min: 0, isWhole: true }, refuse),
   // A short run has no time to wait until the edge looks for a new version.
   hurry: minutes < MIN_MINUTES,
   onSample: (sample) => console.error(row(sample).join("  ")),
@@ -92,9 +92,3 @@ if (minutes < MIN_MINUTES)
 for (const line of soaked.log) console.error(line);
 for (const what of seen.wrong.slice(0, 10)) console.error(`wrong: ${what}`);
 if (verdicts.some(({ holds }) => !holds)) process.exitCode = 1;
-
-function positive(option: string, text: string): number {
-  const number = Number(text);
-  if (Number.isFinite(number) && number > 0) return number;
-  return refuse(`--${option} is ${text}. Give a number above 0.`);
-}
