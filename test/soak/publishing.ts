@@ -10,7 +10,7 @@ const POLL_MS = 100;
 
 export interface Publishing {
   readonly publishMs: number;
-  /** Puts the clock of the edge forward after each publication, so that the edge looks for it at once. */
+  /** Puts the clocks of both tiers forward after each publication, so that they look for it at once. */
   readonly hurry: boolean;
   readonly seen: Seen;
   readonly isOver: () => boolean;
@@ -22,7 +22,7 @@ export interface Publishing {
  * @returns time from each publication until its version was in an answer, in ms; undefined if it took too long
  */
 export async function publishing(
-  { store, url }: Deployment,
+  { store, minuteLater }: Deployment,
   artifact: PublishableArtifact,
   { publishMs, hurry, seen, isOver }: Publishing,
 ): Promise<(number | undefined)[]> {
@@ -33,7 +33,7 @@ export async function publishing(
     const next = await nextVersion(artifact, number);
     await publish(next, store);
     const published = performance.now();
-    if (hurry) await (await fetch(`${url}/minute-later`)).text();
+    if (hurry) await minuteLater();
     while (!seen.versions.has(next.version) && performance.now() - published < LIVE_MS) await setTimeout(POLL_MS);
     const at = seen.versions.get(next.version);
     liveAfterMs.push(at === undefined ? undefined : at - published);

@@ -19,7 +19,7 @@ export interface SoakOptions {
   readonly sampleMs: number;
   readonly publishMs: number;
   readonly seed: number;
-  /** Puts the clock of the edge forward after each publication, so that the edge looks for it at once. Default false. */
+  /** Puts the clocks of both tiers forward after each publication, so that they look for it at once. Default false. */
   readonly hurry?: boolean;
   readonly onSample?: (sample: Sample) => void;
 }

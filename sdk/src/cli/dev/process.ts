@@ -47,7 +47,14 @@ export interface ServiceOptions {
    * The service counts as started when `url` answers. If `status` is set, the answer must have this HTTP status. With
    * `absent`, an answer such as 404 ends the start with this error: waiting adds no route.
    */
-  ready: { url: string; status?: number; withinMs: number; absent?: (status: number) => AbsentRoute };
+  ready: {
+    url: string;
+    status?: number;
+    withinMs: number;
+    absent?: (status: number) => AbsentRoute;
+    /** Whether `url` may be asked already. Default: from the start. */
+    when?: () => boolean;
+  };
   /** Whether to restart the process when a file that it has imported changes. */
   watch?: boolean;
   /** Called with each line of the service's output. Log lines about requests to `ready.url` are left out. */
@@ -98,7 +105,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const printed = (pattern: RegExp) => lines.some((line) => pattern.test(line));
   const giveUpAt = performance.now() + ready.withinMs;
   for (;;) {
-    const answer = await probe(ready);
+    const answer = ready.when?.() === false ? "starting" : await probe(ready);
     if (answer === "ready") break;
     if (answer !== "starting") {
       if (!(answer instanceof Error)) {

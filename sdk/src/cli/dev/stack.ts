@@ -96,7 +96,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     return service;
   };
 
-  const startEdge = async () => {
+  /** @param when whether the Worker may be asked. It looks for its region then, and avoids a region that does not answer for a while. */
+  const startEdge = async (when: () => boolean) => {
     // Arguments of a process are visible to all users of a machine. This file is not.
     const secrets = join(folder.path, "edge.env");
     const vars = {
@@ -123,6 +124,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         url: `${edge.url}/ready`,
         status: 200,
         withinMs: START_MS,
+        when,
         absent: (status) => ({
           message: `The Worker runs, but GET /ready answers ${status}: its routes are not those of createEdgeApp. \`bert-edge dev\` needs them at the root.`,
           hint: `Run this Worker with wrangler alone: \`npx bert-edge publish <artifact> --to r2-local:${project.bucket}\`, then \`npx wrangler dev\`.`,
@@ -158,9 +160,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
   try {
     onStage(region ? "start edge and region" : "start edge");
+    const regionStart = project.region && region ? startRegion(project.region, region) : Promise.resolve(undefined);
+    let regionHasStarted = false;
     const services = await Promise.allSettled([
-      startEdge(),
-      project.region && region ? startRegion(project.region, region) : undefined,
+      startEdge(() => regionHasStarted),
+      regionStart.finally(() => {
+        regionHasStarted = true;
+      }),
     ]);
     const [edgeService, regionService] = services.map((service) => {
       if (service.status === "rejected") throw service.reason;
