@@ -34,6 +34,7 @@ export function judge(soaked: Soaked, minutes: number): Verdict[] {
   return [
     { what: "no wrong answer", measured: `${seen.wrong.length}`, holds: seen.wrong.length === 0 },
     answered(seen),
+    { what: "both tiers answer", measured: [...seen.tiers.keys()].join(", "), holds: seen.tiers.size === 2 },
     { what: "the isolate stays below 128 MiB", measured: megabytes(isolate), holds: below(isolate) },
     { what: "also with garbage", measured: megabytes(peak), holds: below(peak) },
     served(soaked),
