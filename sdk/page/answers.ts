@@ -1,5 +1,8 @@
-/** Where a request was answered. */
-export type Place = "edge" | "region" | "browser";
+/** Where a call was answered; `mixed` if its requests were answered in several places. */
+export type Place = "edge" | "region" | "mixed" | "browser";
+
+/** Milliseconds, or `none`; undefined for the deployment's default. */
+export type Budget = number | "none" | undefined;
 
 /** A result, and how it was computed. */
 export interface Answered<R> {
@@ -10,6 +13,8 @@ export interface Answered<R> {
   /** In milliseconds; undefined without a prediction. */
   readonly predictedMs?: number | undefined;
   readonly tokens?: number | undefined;
+  /** The figures behind the decision, as the deployment sends them. */
+  readonly decision?: string | undefined;
 }
 
 export interface Scored {
@@ -23,9 +28,9 @@ export type Classified = string | readonly [text: string, pair: string];
 /** What the page asks a model. The deployment answers, or a model in this browser. */
 export interface Answers {
   /** Returns one vector per text. */
-  embed(texts: readonly string[], budgetMs?: number): Promise<Answered<readonly Float32Array[]>>;
+  embed(texts: readonly string[], budget?: Budget): Promise<Answered<readonly Float32Array[]>>;
   /** Returns the labels of each text or pair, best first. */
-  classify(inputs: readonly Classified[], budgetMs?: number): Promise<Answered<readonly (readonly Scored[])[]>>;
+  classify(inputs: readonly Classified[], budget?: Budget): Promise<Answered<readonly (readonly Scored[])[]>>;
   /** Returns documents for a query, best first. */
-  rerank(query: string, documents: readonly string[], budgetMs?: number): Promise<Answered<readonly Scored[]>>;
+  rerank(query: string, documents: readonly string[], budget?: Budget): Promise<Answered<readonly Scored[]>>;
 }

@@ -8,6 +8,8 @@ export interface Info {
   /** Whether a classifier reads texts or pairs. */
   readonly input?: "text" | "pair" | undefined;
   readonly model_type: Readonly<Record<string, unknown>>;
+  /** Budget of requests that give none, in ms. */
+  readonly default_latency_budget_ms?: number;
 }
 
 export interface Connection {

@@ -21,6 +21,17 @@ export function make<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** Makes a place for errors at the end of a part of the page. Returns a function that shows an error there, or clears it. */
+export function failureIn(id: string): (error?: unknown) => void {
+  const place = make("p", "", "error");
+  place.role = "alert";
+  element(id, HTMLElement).append(place);
+  return (error) => {
+    const { message = "", hint = "" } = (error ?? {}) as { message?: string; hint?: string };
+    place.textContent = `${message} ${hint}`.trim();
+  };
+}
+
 /** Calls `submitted` instead of leaving the page. While it runs, the form cannot be submitted again. */
 export function onSubmit(formId: string, submitted: () => Promise<void>): void {
   const form = element(formId, HTMLFormElement);

@@ -1,32 +1,29 @@
-import type { Answers } from "./answers.ts";
-import { type Connection, connect, NotConnected } from "./connection.ts";
+import type { Answers, Budget } from "./answers.ts";
+import { type Connection, connect, type Info, NotConnected } from "./connection.ts";
 import { showCrowd } from "./crowd.ts";
-import { element } from "./elements.ts";
+import { element, failureIn } from "./elements.ts";
 import { showHistogram } from "./histogram.ts";
 import { overHttp } from "./over-http.ts";
 import { showTable } from "./request-table.ts";
 import { requests } from "./requests.ts";
 import { showTasks } from "./tasks.ts";
 
-/** Budgets of the slider, in ms. The last position is no budget. */
-const BUDGETS = [1, 2, 5, 10, 20, 30, 50, 100, 200, 500, 1000, 2000, 5000, undefined] as const;
+/** Budgets of the slider, in ms. */
+const BUDGETS = [1, 2, 5, 10, 20, 30, 50, 100, 200, 500, 1000, 2000, 5000] as const;
 
-/** Shows an error at the end of the page, or clears it. */
-function report(error?: unknown): void {
-  const { message = "", hint = "" } = (error ?? {}) as { message?: string; hint?: string };
-  element("failure", HTMLElement).textContent = `${message} ${hint}`.trim();
-}
-
-/** Returns the budget that the slider shows. */
-function budgetSlider(): () => number | undefined {
+/** Shows a slider for budgets, whose last position is `none`. It begins with the deployment's default, which stands before that. */
+function budgetSlider({ default_latency_budget_ms: defaultMs }: Info): () => Budget {
   const slider = element("budget", HTMLInputElement);
-  const chosen = () => BUDGETS[Number(slider.value)];
+  const budgets: readonly Budget[] = [...BUDGETS, ...(defaultMs === undefined ? [] : [undefined]), "none"];
+  const chosen = () => budgets[Number(slider.value)];
   const show = () => {
     const budget = chosen();
-    const text = budget === undefined ? "none" : `${budget} ms`;
+    const text = budget === undefined ? `${defaultMs} ms (default)` : budget === "none" ? budget : `${budget} ms`;
     element("budget-text", HTMLOutputElement).textContent = text;
     slider.setAttribute("aria-valuetext", text);
   };
+  slider.max = `${budgets.length - 1}`;
+  slider.value = `${BUDGETS.length}`;
   slider.addEventListener("input", show);
   show();
   return chosen;
@@ -64,15 +61,15 @@ try {
   const { info } = connection;
   element("served", HTMLElement).textContent = `${info.model_id}@${info.model_sha}, task ${info.task}`;
   const answers = chosenModel(connection);
-  const sent = requests(budgetSlider(), (all) => {
+  const sent = requests(budgetSlider(info), (all) => {
     showTable(all);
     showHistogram(all);
   });
   showHistogram([]);
-  showTasks({ info, requests: sent, answers, report });
+  showTasks({ info, requests: sent, answers });
   showCrowd(info, sent, answers);
   element("app", HTMLElement).hidden = false;
 } catch (error) {
   element("served", HTMLElement).textContent = error instanceof NotConnected ? error.state : "This page has failed.";
-  report(error);
+  failureIn("main")(error);
 }

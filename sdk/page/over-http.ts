@@ -1,27 +1,30 @@
 import { BertEdge } from "bert-edge/client";
-import type { Answered, Answers } from "./answers.ts";
+import type { Answered, Answers, Budget } from "./answers.ts";
 import type { Connection } from "./connection.ts";
 
 /** Details of an answer that the client reads from headers. */
-type Details = Pick<Awaited<ReturnType<BertEdge["embed"]>>, "tier" | "reason" | "predictedMs" | "tokens" | "version">;
+type Details = Pick<
+  Awaited<ReturnType<BertEdge["embed"]>>,
+  "tier" | "reason" | "predictedMs" | "tokens" | "version" | "requests"
+>;
 
 /** Asks the deployment. */
 export function overHttp({ baseURL, key }: Connection): Answers {
   // Without retries, every answer and every refusal is one request that the page shows.
   const bert = new BertEdge({ baseURL, apiKey: key, maxRetries: 0 });
-  const wishes = (budgetMs: number | undefined) => (budgetMs === undefined ? {} : { latencyBudgetMs: budgetMs });
+  const wishes = (budget: Budget) => (budget === undefined ? {} : { latencyBudgetMs: budget });
   return {
-    async embed(texts, budgetMs) {
-      const { embeddings, ...details } = await bert.embed(texts, { ...wishes(budgetMs), truncate: true });
+    async embed(texts, budget) {
+      const { embeddings, ...details } = await bert.embed(texts, { ...wishes(budget), truncate: true });
       return answered(embeddings, details);
     },
-    async classify(inputs, budgetMs) {
+    async classify(inputs, budget) {
       const sent = inputs.map((input) => (typeof input === "string" ? input : { text: input[0], textPair: input[1] }));
-      const { results, ...details } = await bert.classify(sent, { ...wishes(budgetMs), truncate: true });
+      const { results, ...details } = await bert.classify(sent, { ...wishes(budget), truncate: true });
       return answered(results, details);
     },
-    async rerank(query, documents, budgetMs) {
-      const { results, ...details } = await bert.rerank(query, documents, wishes(budgetMs));
+    async rerank(query, documents, budget) {
+      const { results, ...details } = await bert.rerank(query, documents, wishes(budget));
       const scored = results.map(({ index, relevanceScore }) => ({
         label: documents[index] ?? "",
         score: relevanceScore,
@@ -31,12 +34,12 @@ export function overHttp({ baseURL, key }: Connection): Answers {
   };
 }
 
-const answered = <R>(result: R, { tier, reason, predictedMs, tokens, version }: Details): Answered<R> => ({
+const answered = <R>(result: R, { tier, reason, predictedMs, tokens, version, requests }: Details): Answered<R> => ({
   result,
-  // Requests of this page are small enough to be sent in one piece.
-  place: tier === "region" ? "region" : "edge",
+  place: tier,
   reason,
   predictedMs,
   tokens,
   version,
+  decision: requests[0]?.decision,
 });

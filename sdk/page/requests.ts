@@ -1,4 +1,4 @@
-import type { Answered, Place } from "./answers.ts";
+import type { Answered, Budget, Place } from "./answers.ts";
 
 /** A finished request of the page. */
 export interface FinishedRequest {
@@ -7,6 +7,7 @@ export interface FinishedRequest {
   readonly place: Place | "failed";
   readonly reason: string | undefined;
   readonly tokens: number | undefined;
+  /** The budget that counted: the page's, or a default of the deployment. */
   readonly budgetMs: number | undefined;
   readonly predictedMs: number | undefined;
   readonly measuredMs: number;
@@ -14,33 +15,38 @@ export interface FinishedRequest {
 
 export interface Requests {
   /** Sends a request, and notes how it ended. */
-  send<R>(task: string, request: (budgetMs: number | undefined) => Promise<Answered<R>>): Promise<Answered<R>>;
+  send<R>(task: string, request: (budget: Budget) => Promise<Answered<R>>): Promise<Answered<R>>;
 }
 
 /** Notes all requests of the page, the newest first. `changed` is called after each. */
-export function requests(
-  budgetMs: () => number | undefined,
-  changed: (all: readonly FinishedRequest[]) => void,
-): Requests {
+export function requests(chosen: () => Budget, changed: (all: readonly FinishedRequest[]) => void): Requests {
   const all: FinishedRequest[] = [];
   return {
     async send(task, request) {
       const start = performance.now();
-      const budget = budgetMs();
-      const note = (details: Pick<FinishedRequest, "place" | "reason" | "tokens" | "predictedMs">) => {
-        all.unshift({ task, budgetMs: budget, measuredMs: performance.now() - start, ...details });
+      const note = (
+        { decision }: { decision?: string | undefined },
+        details: Pick<FinishedRequest, "place" | "reason" | "tokens" | "predictedMs">,
+      ) => {
+        all.unshift({ task, budgetMs: budgetIn(decision), measuredMs: performance.now() - start, ...details });
         changed(all);
       };
       try {
-        const answer = await request(budget);
+        const answer = await request(chosen());
         const { place, reason, tokens, predictedMs } = answer;
-        note({ place, reason, tokens, predictedMs });
+        note(answer, { place, reason, tokens, predictedMs });
         return answer;
       } catch (error) {
-        const { code } = error as { code?: string };
-        note({ place: "failed", reason: code ?? "error", tokens: undefined, predictedMs: undefined });
+        const { code, decision } = error as { code?: string; decision?: string };
+        note({ decision }, { place: "failed", reason: code ?? "error", tokens: undefined, predictedMs: undefined });
         throw error;
       }
     },
   };
+}
+
+/** Returns the budget among the figures of a decision, in ms. */
+function budgetIn(decision = ""): number | undefined {
+  const [, budget] = /(?:^|, )budget=([\d.]+)/.exec(decision) ?? [];
+  return budget === undefined ? undefined : Number(budget);
 }

@@ -1,7 +1,7 @@
 import type { Answers, Classified, Scored } from "./answers.ts";
 import type { Info } from "./connection.ts";
 import { corpus } from "./corpus.ts";
-import { element, make, onSubmit } from "./elements.ts";
+import { element, failureIn, make, onSubmit } from "./elements.ts";
 import type { Requests } from "./requests.ts";
 
 /** Number of search results that are shown. */
@@ -14,8 +14,6 @@ interface TaskContext {
   readonly requests: Requests;
   /** The model that the user has chosen: that of the deployment, or the one in this browser. */
   readonly answers: () => Answers;
-  /** Shows an error, or clears it. */
-  readonly report: (error?: unknown) => void;
 }
 
 /** Shows the parts of the page that the deployment's model can do. */
@@ -23,8 +21,8 @@ export function showTasks(context: TaskContext): void {
   const { task, model_type } = context.info;
   if (task === "embed") {
     similarity(context);
-    search(context, byVectors(context));
-  } else if ("reranker" in model_type) search(context, byReranker(context));
+    search(byVectors(context));
+  } else if ("reranker" in model_type) search(byReranker(context));
   else if (task === "classify") classify(context);
   else {
     const note = element("other-task", HTMLElement);
@@ -33,12 +31,13 @@ export function showTasks(context: TaskContext): void {
   }
 }
 
-function similarity({ requests, answers, report }: TaskContext): void {
+function similarity({ requests, answers }: TaskContext): void {
   element("similarity", HTMLElement).hidden = false;
+  const report = failureIn("similarity");
   onSubmit("similarity-form", async () => {
     const texts = ["first", "second"].map((id) => element(id, HTMLInputElement).value);
     try {
-      const { result } = await requests.send("similarity", (budgetMs) => answers().embed(texts, budgetMs));
+      const { result } = await requests.send("similarity", (budget) => answers().embed(texts, budget));
       const value = cosine(result[0] ?? new Float32Array(), result[1] ?? new Float32Array());
       element("similarity-meter", HTMLMeterElement).value = value;
       element("similarity-value", HTMLOutputElement).textContent = value.toFixed(3);
@@ -49,17 +48,18 @@ function similarity({ requests, answers, report }: TaskContext): void {
   });
 }
 
-function classify({ info, requests, answers, report }: TaskContext): void {
+function classify({ info, requests, answers }: TaskContext): void {
   const isPair = info.input === "pair";
   const second = element("classified-with", HTMLInputElement);
   element("classify", HTMLElement).hidden = false;
+  const report = failureIn("classify");
   element("pair", HTMLElement).hidden = !isPair;
   second.required = isPair;
   onSubmit("classify-form", async () => {
     const text = element("classified", HTMLInputElement).value;
     const input: Classified = isPair ? [text, second.value] : text;
     try {
-      const { result } = await requests.send("classify", (budgetMs) => answers().classify([input], budgetMs));
+      const { result } = await requests.send("classify", (budget) => answers().classify([input], budget));
       showRanked("labels", result[0] ?? []);
       report();
     } catch (error) {
@@ -69,8 +69,9 @@ function classify({ info, requests, answers, report }: TaskContext): void {
 }
 
 /** Searches the corpus while the user types. An answer that arrives after a newer one is not shown. */
-function search({ report }: TaskContext, find: (query: string) => Promise<readonly Scored[]>): void {
+function search(find: (query: string) => Promise<readonly Scored[]>): void {
   element("search", HTMLElement).hidden = false;
+  const report = failureIn("search");
   const input = element("query", HTMLInputElement);
   let typed = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -102,7 +103,7 @@ function byVectors({ requests, answers }: TaskContext): (query: string) => Promi
   /** Computes the vectors of the corpus. Searches that come meanwhile wait for the same answer. */
   function computed(): Promise<Index> {
     const index = requests
-      .send("index", () => answers().embed(corpus))
+      .send("index", () => answers().embed(corpus, "none"))
       .then(({ result, version }) => ({ version, vectors: result }));
     latest = index;
     // The next search tries again.
@@ -114,7 +115,7 @@ function byVectors({ requests, answers }: TaskContext): (query: string) => Promi
   return async (query) => {
     const known = latest ?? computed();
     let { version, vectors } = await known;
-    const answer = await requests.send("search", (budgetMs) => answers().embed([query], budgetMs));
+    const answer = await requests.send("search", (budget) => answers().embed([query], budget));
     if (answer.version !== version) {
       // Another search may have asked for the new version's already.
       ({ version, vectors } = await (latest === known || !latest ? computed() : latest));
@@ -128,7 +129,7 @@ function byVectors({ requests, answers }: TaskContext): (query: string) => Promi
 const byReranker =
   ({ requests, answers }: TaskContext) =>
   async (query: string): Promise<readonly Scored[]> =>
-    (await requests.send("rerank", (budgetMs) => answers().rerank(query, corpus, budgetMs))).result;
+    (await requests.send("rerank", (budget) => answers().rerank(query, corpus, budget))).result;
 
 function showRanked(id: string, scored: readonly Scored[]): void {
   const items = scored.map(({ label, score }) => {

@@ -102,7 +102,7 @@ describe.skipIf(isSkipped)("the page of a model", () => {
     await page.unroute("**/info");
     await page.route("**/info", (route) => route.fulfill({ status: 500, json: { error: { message: "It failed." } } }));
     await page.reload();
-    await expect.poll(() => page.locator("#failure").textContent()).toBe("It failed.");
+    await expect.poll(() => page.locator("main > [role=alert]").textContent()).toBe("It failed.");
   });
 
   it("says that it has no form for other tasks", () =>

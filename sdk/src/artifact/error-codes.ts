@@ -144,11 +144,11 @@ export const errorCodes = {
   body_too_large: { when: "The request body is larger than `maxBodyBytes`.", fix: "Send fewer or shorter texts." },
   budget_exceeded: {
     when: "The latency budget was over before the answer could be computed.",
-    fix: "Give a larger budget, or none. Sending the same request again does not help.",
+    fix: "Send `x-latency-budget-ms` with a larger number, or with `none`. Sending the same request again does not help.",
   },
   budget_invalid: {
     when: "A latency budget is not a positive number of milliseconds, or `grpc-timeout` has the wrong format.",
-    fix: "Send milliseconds, for example 30, or leave the budget out.",
+    fix: "Send milliseconds, for example 30, or `none`, or leave the budget out.",
   },
   content_type_unsupported: {
     when: "The request body is not declared as JSON.",

@@ -7,6 +7,14 @@ const HERE = "this deployment, which is the edge, or a region that is called dir
 /** Every figure of `x-bert-edge-decision`, for `bert-edge explain`. Figures that are reasons too are explained as reasons. */
 export const figures: Readonly<Record<Exclude<Figure, Reason>, Explanation>> = {
   budget: { when: "The whole latency budget of the request, in ms.", fix: "Send x-latency-budget-ms to change it." },
+  "default-budget": {
+    when: "The request gives no budget, so that of its key or of the deployment's `defaults` applied.",
+    fix: "Send x-latency-budget-ms with another number, or with `none`.",
+  },
+  "longest-budget": {
+    when: "The request gives a longer budget, or none, so the longest one applied that the operator allows.",
+    fix: "Change maxLatencyBudgetMs of the key or of the deployment's `defaults`.",
+  },
   used: {
     when: "Part of the budget that was over when the request was decided, in ms.",
     fix: "Loads of a model and computations of other requests take it: send fewer texts a request.",

@@ -22,6 +22,9 @@ const Info = v.looseObject({
   max_client_batch_size: v.number(),
   max_body_bytes: v.number(),
   max_wait_ms: v.number(),
+  default_latency_budget_ms: v.optional(v.number()),
+  cpu_limit_ms: v.optional(v.number()),
+  cpu_limit_tokens: v.optional(v.number()),
   tier: v.string(),
   provider: v.string(),
 });
@@ -137,8 +140,19 @@ const notDeployed = (url: string, why: string, cause?: unknown): BertEdgeError =
     cause,
   });
 
+/** Says what a request can compute; undefined if every text of the model fits. */
+export function cpuLimitLine({
+  cpu_limit_ms,
+  cpu_limit_tokens,
+  max_input_length,
+}: InspectedDeployment["info"]): string | undefined {
+  if (cpu_limit_tokens === undefined || cpu_limit_tokens >= max_input_length) return undefined;
+  return `${cpu_limit_ms} ms of CPU time a request (cpuLimitMs): one text of up to ${cpu_limit_tokens} tokens, or several shorter ones`;
+}
+
 /** Describes a deployment, one property a line. */
 export function deploymentReport({ url, info, models, page, artifacts }: InspectedDeployment): string {
+  const { default_latency_budget_ms: defaultMs } = info;
   const dimensions = info.dimensions === undefined ? "" : `, ${info.dimensions} dimensions`;
   const rows = [
     ["model", `${info.model_id}@${info.model_sha}, ${info.model_dtype ?? "unknown precision"}`],
@@ -150,8 +164,11 @@ export function deploymentReport({ url, info, models, page, artifacts }: Inspect
       "request",
       `up to ${info.max_client_batch_size} inputs, ${info.max_body_bytes / 1e6} MB, ${info.max_wait_ms / 1_000} s of waiting`,
     ],
+    ["CPU limit", cpuLimitLine(info)],
+    ["budget", defaultMs === undefined ? undefined : `${defaultMs} ms, if a request gives none`],
     ["page", page ? `${url}/` : "off"],
     ["weights", artifacts ? "given to callers with a key, or to everyone" : "not given to browsers"],
   ];
-  return [url, ...rows.map(([name = "", value]) => `  ${name.padEnd(13)} ${value}`)].join("\n");
+  const known = rows.filter(([, value]) => value !== undefined);
+  return [url, ...known.map(([name = "", value]) => `  ${name.padEnd(13)} ${value}`)].join("\n");
 }

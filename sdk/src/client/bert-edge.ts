@@ -12,8 +12,8 @@ export interface BertEdgeOptions {
   baseURL: string;
   /** One of the deployment's API keys. HTTP headers carry only characters of Latin-1. */
   apiKey: string;
-  /** Default latency budget of requests, in ms. Default: none. */
-  latencyBudgetMs?: number;
+  /** Default latency budget of requests, in ms, or `none`. Default: that of the deployment, which most do not have. */
+  latencyBudgetMs?: number | "none";
   /** Timeout of a request, in ms. A retry has the same timeout again. Default 30,000. */
   timeoutMs?: number;
   /** Maximum number of retries of a request after HTTP 429, HTTP 5xx that may pass, and dropped connections. Default 3. */

@@ -1,6 +1,13 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { encodeFloats } from "../serve/contract/base64.ts";
-import { BertEdge, type BertEdgeOptions, ConnectionError, InvalidRequestError, VersionChangedError } from "./index.ts";
+import {
+  BertEdge,
+  type BertEdgeOptions,
+  ConnectionError,
+  type EmbedOptions,
+  InvalidRequestError,
+  VersionChangedError,
+} from "./index.ts";
 
 interface Call {
   inputs: string[];
@@ -173,6 +180,7 @@ describe("embed, with more texts than fit into a request", () => {
 
 describe("a request that exceeds the limits of the deployment", () => {
   const tooMany = () => Response.json({ error: { code: "too_many_inputs", message: "Too many." } }, { status: 400 });
+  const tooCostly = () => Response.json({ error: { code: "request_too_costly", message: "94 ms." } }, { status: 400 });
   const tooLarge = () => Response.json({ error: { code: "body_too_large", message: "Too large." } }, { status: 413 });
   const page = () => new Response("<h1>Request Entity Too Large</h1>", { status: 413 });
 
@@ -180,6 +188,7 @@ describe("a request that exceeds the limits of the deployment", () => {
     ["too many texts", tooMany],
     ["too many bytes", tooLarge],
     ["too many bytes for a proxy", page],
+    ["too much CPU time", tooCostly],
   ])("is halved: %s", async (_, refuse) => {
     const { client, calls } = clientOf({
       ...{ concurrency: 1, batchSize: 7 },
@@ -193,7 +202,8 @@ describe("a request that exceeds the limits of the deployment", () => {
     const computed = calls.filter(({ length }) => length <= 2);
     expect(computed.flat()).toEqual(texts);
     expect(found.requests.map((request) => request.texts)).toEqual(computed.map(({ length }) => length));
-    expect(calls.map(({ length }) => length)).toEqual([7, 3, 1, 2, 4, 2, 2, 3, 1, 2]);
+    // As many texts as were once too many are not sent again.
+    expect(calls.map(({ length }) => length)).toEqual([7, 3, 1, 2, 2, 2, 1, 2]);
   });
 
   it("fails with one text", async () => {
@@ -202,11 +212,53 @@ describe("a request that exceeds the limits of the deployment", () => {
     expect(calls.map(({ length }) => length)).toEqual([4, 2, 1]);
   });
 
+  it("fails for one text alone, if the caller wishes", async () => {
+    const { client, calls } = clientOf({
+      concurrency: 1,
+      respond: ({ inputs }) => (inputs.includes("t6") ? tooCostly() : undefined),
+    });
+    const { embeddings, failed } = await client.embed(texts, { onError: "skip" });
+    expect(failed).toMatchObject([{ index: 6, error: { code: "request_too_costly" } }]);
+    expect(embeddings).toEqual(texts.map(vectorOf).with(6, undefined as never));
+    // One costly text does not make the batches of others smaller.
+    expect(calls.map(({ length }) => length)).toEqual([4, 4, 2, 2, 1, 1, 2]);
+  });
+
   it("does not hide texts that are refused themselves", async () => {
     const { client } = clientOf({ bad: ["t3"], respond: ({ inputs }) => (inputs.length > 2 ? tooMany() : undefined) });
     const { embeddings, failed } = await client.embed(texts, { onError: "skip" });
     expect(failed).toMatchObject([{ index: 3, error: { code: "input_empty", message: "Input 3 is empty." } }]);
     expect(embeddings).toEqual(texts.map(vectorOf).with(3, undefined as never));
+  });
+});
+
+describe("the budget of a call", () => {
+  const budgets = async (
+    list: readonly string[],
+    options: EmbedOptions = {},
+    ofClient: Partial<BertEdgeOptions> = {},
+  ) => {
+    const sent: (string | null)[] = [];
+    const { client } = clientOf({
+      ...ofClient,
+      fetch: (async (_: URL, { headers, body }: RequestInit) => {
+        sent.push(new Headers(headers).get("x-latency-budget-ms"));
+        return answer((JSON.parse(body as string) as { inputs: string[] }).inputs);
+      }) as unknown as typeof fetch,
+    });
+    await client.embed(list, options);
+    return sent;
+  };
+
+  it("is left to the deployment for one request, and none for several", async () => {
+    expect(await budgets(["t1"])).toEqual([null]);
+    expect(await budgets(texts)).toEqual(["none", "none", "none"]);
+  });
+
+  it("is the caller's for each request", async () => {
+    expect(await budgets(texts, { latencyBudgetMs: 50 })).toEqual(["50", "50", "50"]);
+    expect(await budgets(texts, {}, { latencyBudgetMs: 70 })).toEqual(["70", "70", "70"]);
+    expect(await budgets(["t1"], { latencyBudgetMs: "none" }, { latencyBudgetMs: 70 })).toEqual(["none"]);
   });
 });
 

@@ -1,3 +1,4 @@
+import type { HttpErrorCode } from "../serve/contract/errors.ts";
 import type { AnswerFields } from "../serve/contract/fields.ts";
 import type { Tier } from "../serve/contract/headers.ts";
 import { abortWith } from "./abort-with.ts";
@@ -24,7 +25,7 @@ export interface ListTask<Input, Response extends AnswerFields, Result> {
 
 /** Wishes of a caller. */
 export interface CallChoice {
-  readonly latencyBudgetMs?: number | undefined;
+  readonly latencyBudgetMs?: number | "none" | undefined;
   readonly tier?: Tier | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: EmbedOptions["onProgress"] | undefined;
@@ -55,18 +56,23 @@ export async function callAll<Input, Response extends AnswerFields, Result>(
 ): Promise<AllResults<Result>> {
   const failure = new AbortController();
   const unlink = abortWith(failure, call.signal);
-  const settings = { ...call, signal: failure.signal };
   const batches = splitInputs(inputs, call.batchSize);
+  // A default budget of the deployment is for a request. Work that needs several has time, if the caller does not say otherwise.
+  const { latencyBudgetMs = batches.length > 1 ? "none" : undefined } = call;
+  const settings = { ...call, latencyBudgetMs, signal: failure.signal };
   const results: (Result | undefined)[] = inputs.map(() => undefined);
   const failed: PartialEmbeddings["failed"] = [];
   let first: ReplyDetails | undefined;
+  /** Most inputs of a request. As many as were too many once, while both halves were not, are not sent again. */
+  let most = call.batchSize;
 
   /**
-   * Sends a batch in one request. A batch that exceeds the limits of the deployment is halved.
+   * Sends a batch in one request. A batch that exceeds the limits of the deployment, such as its CPU limit, is halved.
    *
    * @returns the details of the requests that were answered, in the order of their inputs
    */
   async function sendBatch(indices: readonly number[]): Promise<RequestDetails[]> {
+    if (indices.length > most) return sendHalves(indices);
     const part = indices.map((index) => inputs[index] as Input);
     const question = {
       ...{ route, body: body(part), indices },
@@ -88,15 +94,21 @@ export async function callAll<Input, Response extends AnswerFields, Result>(
     } catch (error) {
       if (!(error instanceof BertEdgeClientError)) throw error;
       const { code, status, index } = error;
-      const half = indices.length >> 1;
-      if (half > 0 && (code === "too_many_inputs" || status === 413)) {
-        return [...(await sendBatch(indices.slice(0, half))), ...(await sendBatch(indices.slice(half)))];
+      if (indices.length > 1 && (tooLarge.has(code) || status === 413)) {
+        const requests = await sendHalves(indices);
+        if (requests.length === 2) most = Math.min(most, indices.length - 1);
+        return requests;
       }
       if (call.onError !== "skip" || index === undefined) throw error;
       failed.push({ index, error });
       const others = indices.filter((other) => other !== index);
       return others.length > 0 ? sendBatch(others) : [];
     }
+  }
+
+  async function sendHalves(indices: readonly number[]): Promise<RequestDetails[]> {
+    const half = indices.length >> 1;
+    return [...(await sendBatch(indices.slice(0, half))), ...(await sendBatch(indices.slice(half)))];
   }
 
   const answered: RequestDetails[][] = [];
@@ -135,6 +147,9 @@ export async function callAll<Input, Response extends AnswerFields, Result>(
     failed: failed.sort((a, b) => a.index - b.index),
   };
 }
+
+/** Codes of requests of which a part may be answered. */
+const tooLarge: ReadonlySet<string> = new Set<HttpErrorCode>(["too_many_inputs", "request_too_costly"]);
 
 /** Returns the value that all requests have in common, or `mixed`. */
 const common = <T>(values: readonly T[]): T | "mixed" =>

@@ -22,9 +22,10 @@ export interface VectorOptions {
 export interface CallOptions {
   /**
    * Time in which you need the answer, in ms. The service chooses the edge or the region by this time. Late answers are
-   * sent too. Each request has this budget, and so has each retry. The wait before a retry comes on top.
+   * sent too. Each request of a call has this budget, and so has each retry. The wait before a retry comes on top. With `none`, no
+   * default of the deployment applies. Default: that of the client; a call that needs several requests has `none`.
    */
-  latencyBudgetMs?: number;
+  latencyBudgetMs?: number | "none";
   /** The only tier that may answer. Default: the deployment chooses. */
   tier?: Tier;
   /** Aborts the call. */

@@ -35,7 +35,7 @@ export interface RequestSettings {
   /** The deployment's URL, with a slash at the end. */
   readonly url: string;
   readonly apiKey: string;
-  readonly latencyBudgetMs?: number | undefined;
+  readonly latencyBudgetMs?: number | "none" | undefined;
   readonly tier?: Tier | undefined;
   readonly timeoutMs: number;
   readonly fetch: typeof fetch;

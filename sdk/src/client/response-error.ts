@@ -44,7 +44,7 @@ function serviceError(body: string, indices: readonly number[]): Described | und
     const { code, message, hint, index } = (JSON.parse(body) as ErrorBody).error;
     if (typeof code !== "string" || typeof message !== "string") return undefined;
     // A batch that is too large is halved until its first text is alone.
-    const at = indices[index ?? (code === "body_too_large" ? 0 : -1)];
+    const at = indices[index ?? (code === "body_too_large" || code === "request_too_costly" ? 0 : -1)];
     return {
       code,
       message: at === undefined ? message : message.replace(/^Input \d+/, `Input ${at}`),

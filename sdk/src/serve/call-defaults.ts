@@ -1,13 +1,15 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import { shown } from "../artifact/shown.ts";
 import type { Tier } from "./contract/headers.ts";
-import { isBudget } from "./routing/deadline.ts";
+import { type BudgetSetter, isBudget, UNLIMITED_MS } from "./routing/deadline.ts";
 import { isTier } from "./routing/pin.ts";
 
 /** Settings of a request that does not ask for others. */
 export interface CallDefaults {
-  /** Latency budget in milliseconds. Default: none. */
+  /** Latency budget in milliseconds. Requests can give another one, or `none`. Default: none. */
   readonly latencyBudgetMs?: number | undefined;
+  /** Longest budget in milliseconds. A request that gives a longer one, or none, has this one. Default: any. */
+  readonly maxLatencyBudgetMs?: number | undefined;
   /**
    * The only tier that may answer. With `edge`, texts never leave the edge, unless the request itself asks for another
    * tier. Default: the deployment chooses.
@@ -39,22 +41,46 @@ export interface KeyWithDefaults extends CallDefaults, KeyLimits {
 /** A key, `sha256:<hex>`, `<name>:sha256:<hex>`, or an object with options. */
 export type ApiKey = string | KeyWithDefaults;
 
+/** The budget that counts for a request. */
+export interface AppliedBudget {
+  /** In milliseconds; `UNLIMITED_MS` without a budget. */
+  readonly ms: number;
+  readonly setBy: BudgetSetter;
+}
+
+/**
+ * Returns the budget of a request: its own, or else the default of its key or of the deployment, up to the longest one.
+ *
+ * @param ownMs undefined if the request says nothing about a budget
+ * @param key defaults of the key, which come before those of the deployment
+ */
+export function appliedBudget(
+  ownMs: number | undefined,
+  key: CallDefaults | undefined,
+  deployment: CallDefaults,
+): AppliedBudget {
+  const defaultMs = key?.latencyBudgetMs ?? deployment.latencyBudgetMs;
+  const askedMs = ownMs ?? defaultMs ?? UNLIMITED_MS;
+  const maxMs = key?.maxLatencyBudgetMs ?? deployment.maxLatencyBudgetMs ?? UNLIMITED_MS;
+  if (askedMs > maxMs) return { ms: maxMs, setBy: "maximum" };
+  return { ms: askedMs, setBy: ownMs === undefined && defaultMs !== undefined ? "default" : "caller" };
+}
+
 /**
  * Checks defaults, because plain JavaScript and settings of the environment can give anything.
  *
  * @param place where the defaults are: `defaults`, or `keys`
  * @throws BertEdgeError `setting_invalid`
  */
-export function checkDefaults({ latencyBudgetMs, tier }: CallDefaults, place: string): void {
-  if (latencyBudgetMs !== undefined && !isBudget(latencyBudgetMs)) {
-    throw new BertEdgeError(
-      "setting_invalid",
-      `In the option ${place}, latencyBudgetMs is ${shown(latencyBudgetMs)}.`,
-      {
-        hint: "Give a positive number of milliseconds below 10⁹, or leave it out.",
-      },
-    );
+export function checkDefaults(defaults: CallDefaults, place: string): void {
+  for (const name of ["latencyBudgetMs", "maxLatencyBudgetMs"] as const) {
+    const budgetMs = defaults[name];
+    if (budgetMs === undefined || isBudget(budgetMs)) continue;
+    throw new BertEdgeError("setting_invalid", `In the option ${place}, ${name} is ${shown(budgetMs)}.`, {
+      hint: "Give a positive number of milliseconds below 10⁹, or leave it out.",
+    });
   }
+  const { tier } = defaults;
   if (tier !== undefined && !isTier(tier)) {
     throw new BertEdgeError("setting_invalid", `In the option ${place}, tier is ${shown(tier)}.`, {
       hint: 'Give "edge" or "region", or leave it out.',

@@ -1,15 +1,19 @@
 import { embedCall } from "../runtime/tasks/embed-call.ts";
 import type { TaskCall } from "../runtime/tasks/task-call.ts";
 import { backgroundOf, type CallContext } from "./background.ts";
+import { appliedBudget } from "./call-defaults.ts";
 import type { Tier } from "./contract/headers.ts";
 import type { Deployment } from "./deployment.ts";
-import { startDeadline } from "./routing/deadline.ts";
+import { NO_BUDGET, startDeadline, UNLIMITED_MS } from "./routing/deadline.ts";
 import { readPin } from "./routing/pin.ts";
 import type { AnswerDetails } from "./service.ts";
 
 export interface InProcessOptions {
-  /** Time in which you need the answer, in ms. The edge or the region is chosen by this time. Default: none. */
-  latencyBudgetMs?: number;
+  /**
+   * Time in which you need the answer, in ms, or `none`. The edge or the region is chosen by this time. Default: that of the
+   * deployment.
+   */
+  latencyBudgetMs?: number | typeof NO_BUDGET;
   /**
    * The only tier that may answer. With `edge`, texts never leave the edge. `auto` leaves the choice to the deployment.
    * Default: that of the deployment.
@@ -65,12 +69,14 @@ export interface InProcess<Env extends object> {
 
 export function inProcess<Env extends object>({ service, defaults }: Deployment<Env>): InProcess<Env> {
   const call: CallInProcess<Env> = async (c, task, options = {}) => {
-    const { latencyBudgetMs = defaults.latencyBudgetMs, tier, model } = options;
+    const { latencyBudgetMs, tier, model } = options;
+    const ownMs = latencyBudgetMs === NO_BUDGET ? UNLIMITED_MS : latencyBudgetMs;
+    const { ms, setBy } = appliedBudget(ownMs, undefined, defaults);
     const arrival = service(c.env).arrival(performance.now());
     const query = {
       call: task,
       model,
-      deadline: startDeadline(latencyBudgetMs, { arrival }),
+      deadline: startDeadline(ms, { arrival, setBy }),
       pin: tier === undefined ? defaults.tier : readPin(tier, "option tier"),
       signal: options.signal ?? c.req?.raw.signal,
     };

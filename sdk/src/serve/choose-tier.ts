@@ -5,7 +5,7 @@ import { numberFormats, type Tier } from "./contract/headers.ts";
 import { decisionFigures } from "./decision-figures.ts";
 import type { Limits } from "./limits.ts";
 import type { Opened } from "./model-holder.ts";
-import { inRegionMs, type Plan, planOf } from "./plan.ts";
+import { inRegionMs, type Plan, planOf, predictedFit } from "./plan.ts";
 import { retrySlots } from "./queue/retry-slots.ts";
 import type { AnswerEstimate } from "./queue/speed.ts";
 import type { Turns, Work } from "./queue/turns.ts";
@@ -13,6 +13,7 @@ import { Refused } from "./refusal.ts";
 import type { RegionTier } from "./region/region-tier.ts";
 import { lostMs, maxLateMs } from "./routing/deadline.ts";
 import { type Decision, decide, type Situation } from "./routing/decide.ts";
+import { tokensWithin } from "./routing/predict-latency.ts";
 import type { CallTerms, TaskQuery } from "./service.ts";
 
 /** A request on its way to a decision. While the model is loading, little is known. */
@@ -126,9 +127,10 @@ export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: Tie
       if ("tier" in decision) return { ...decision, situation };
       const { refusal, retryAfterMs: earliestMs } = decision;
       const retryAfterMs = earliestMs && slots.take(earliestMs, request.work?.compute.ms || lane.callMs());
-      throw new Refused({ refusal, retryAfterMs }, decisionFigures(situation, request.query.deadline.budgetMs), {
+      throw new Refused({ refusal, retryAfterMs }, decisionFigures(situation, request.query.deadline), {
         cpuMs: request.work?.measuredMs ?? 0,
         cpuLimitMs,
+        tokens: request.model ? tokensWithin(predictedFit(request.model), cpuLimitMs) : 0,
       });
     },
   };

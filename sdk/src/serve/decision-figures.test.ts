@@ -12,7 +12,7 @@ const situation: Situation = {
   ...{ pin: undefined, here, region: "none" },
 };
 const figures = (changes: Partial<Situation>, budgetMs?: number) =>
-  formatDecision(decisionFigures({ ...situation, ...changes }, budgetMs));
+  formatDecision(decisionFigures({ ...situation, ...changes }, { budgetMs, setBy: "caller" }));
 
 describe("decisionFigures", () => {
   it("leaves out what is zero or false", () => {

@@ -1,4 +1,5 @@
 import type { Figures } from "./contract/figures.ts";
+import type { Deadline } from "./routing/deadline.ts";
 import type { Situation } from "./routing/decide.ts";
 
 /** Shorter times, in ms, are printed as 0.0. */
@@ -7,13 +8,18 @@ const SHOWN_MS = 0.05;
 /**
  * Names the figures of a situation on which a decision is based.
  *
- * @param budgetMs the whole budget of the request, in ms
+ * @param deadline the budget of the request
  */
-export function decisionFigures(situation: Situation, budgetMs: number | undefined): Figures {
+export function decisionFigures(
+  situation: Situation,
+  { budgetMs, setBy }: Pick<Deadline, "budgetMs" | "setBy">,
+): Figures {
   const { remainingMs = 0, elapsedErrorMs, lostMs, pin, here, region } = situation;
   const figures: Figures = {};
   if (budgetMs !== undefined) {
     figures.budget = budgetMs;
+    if (setBy === "default") figures["default-budget"] = true;
+    if (setBy === "maximum") figures["longest-budget"] = true;
     if (budgetMs - remainingMs >= SHOWN_MS) figures.used = budgetMs - remainingMs;
     if (elapsedErrorMs >= SHOWN_MS) figures["arrival-error"] = elapsedErrorMs;
     if (lostMs >= SHOWN_MS) figures.lost = lostMs;

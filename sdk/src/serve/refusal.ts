@@ -1,5 +1,6 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import type { Figures } from "./contract/figures.ts";
+import type { BudgetSetter, Deadline } from "./routing/deadline.ts";
 
 export type RefusalCode =
   | "budget_exceeded"
@@ -27,11 +28,11 @@ const explanations: Readonly<Record<RefusalCode, Explanation>> = {
   },
   budget_exceeded: {
     message: "The latency budget was over before the request could be computed.",
-    hint: "Give a larger budget, or none.",
+    hint: "Send x-latency-budget-ms with a larger number, or with `none`.",
   },
   request_too_costly: {
     message: "The request needs more CPU time than the platform allows for one request.",
-    hint: "Send fewer or shorter texts. If the platform allows more CPU time, raise cpuLimitMs. A region would answer, if the request may go there.",
+    hint: "Send fewer texts a request (batchSize of the client), or shorter ones. If the platform allows more CPU time, raise cpuLimitMs. A region would answer, if the request may go there.",
   },
   tier_missing: {
     message: "This deployment does not have the tier that the request pins.",
@@ -48,24 +49,46 @@ const explanations: Readonly<Record<RefusalCode, Explanation>> = {
   },
 };
 
+/** Refusals for which a budget that the caller has not set can be the cause: how to get another one. */
+const otherBudgets: Readonly<Record<BudgetSetter, (budgetMs: number) => string | undefined>> = {
+  caller: () => undefined,
+  default: (budgetMs) =>
+    `The request gives no budget, so the default of ${budgetMs} ms applied. Send x-latency-budget-ms with a larger number, or with \`none\`.`,
+  maximum: (budgetMs) =>
+    `The operator allows budgets of up to ${budgetMs} ms. Send fewer or shorter texts, or try again later.`,
+};
+
 /** The error of a request that nobody answers, with what this was decided by. */
 export class Refused extends BertEdgeError {
   declare readonly code: RefusalCode;
   /** The figures behind the decision. Empty if the request was refused without a prediction. */
   readonly basis: Readonly<Figures>;
 
-  /** @param cpu the CPU time that the request needs, and that the platform allows, in ms */
+  /**
+   * @param given.hint default: that of the code
+   * @param cpu the CPU time that the request needs, and that the platform allows, in ms; and the tokens of the longest text that fits
+   */
   constructor(
-    { refusal, retryAfterMs }: { refusal: RefusalCode; retryAfterMs?: number | undefined },
+    given: { refusal: RefusalCode; retryAfterMs?: number | undefined; hint?: string | undefined },
     basis: Readonly<Figures> = {},
-    cpu = { cpuMs: 0, cpuLimitMs: 0 },
+    cpu = { cpuMs: 0, cpuLimitMs: 0, tokens: 0 },
   ) {
+    const { refusal, retryAfterMs } = given;
     const { message, hint, retryMs } = explanations[refusal];
-    const figures = `It needs about ${Math.ceil(cpu.cpuMs)} ms, and ${cpu.cpuLimitMs} ms are allowed.`;
+    const room = cpu.tokens > 0 ? `one text of up to ${cpu.tokens} tokens` : "no text";
+    const figures = `It needs about ${Math.ceil(cpu.cpuMs)} ms, and ${cpu.cpuLimitMs} ms are allowed, enough for ${room}.`;
     super(refusal, refusal === "request_too_costly" ? `${message} ${figures}` : message, {
-      hint,
+      hint: given.hint ?? hint,
       retryAfterMs: retryAfterMs ?? retryMs,
     });
     this.basis = basis;
+  }
+
+  /** Returns the error of a request with this deadline: its hint says whose budget applied, if it is not the caller's own. */
+  of({ budgetMs, setBy }: Pick<Deadline, "budgetMs" | "setBy">): Refused {
+    const { code, retryAfterMs, basis } = this;
+    const isForTime = code === "budget_exceeded" || code === "overloaded";
+    const hint = budgetMs !== undefined && isForTime ? otherBudgets[setBy](budgetMs) : undefined;
+    return hint === undefined ? this : new Refused({ refusal: code, retryAfterMs, hint }, basis);
   }
 }

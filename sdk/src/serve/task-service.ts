@@ -99,8 +99,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
       // `describe` decodes with the call of this query.
       return answered as TaskAnswer<R>;
     } catch (error) {
-      noteRefusal(error, query, texts.length);
-      throw error;
+      throw refused(error, query, texts.length);
     } finally {
       waitingCharacters -= characters;
     }
@@ -112,17 +111,22 @@ export function taskService(options: TaskServiceOptions): TaskService {
     try {
       choose(stateOf({ ...terms, call: noCall }, noCall, model, []));
     } catch (error) {
-      noteRefusal(error, terms);
-      throw error;
+      throw refused(error, terms);
     }
   }
 
-  /** @param texts number of texts; undefined while it is unknown */
-  function noteRefusal(error: unknown, { deadline, trace }: CallTerms, texts?: number): void {
-    if (!(error instanceof Refused)) return;
+  /**
+   * Counts and logs a refusal.
+   *
+   * @param texts number of texts; undefined while it is unknown
+   * @returns the error for the caller
+   */
+  function refused(error: unknown, { deadline, trace }: CallTerms, texts?: number): unknown {
+    if (!(error instanceof Refused)) return error;
     const { code: outcome, basis } = error;
     counter.refused(outcome);
     logDecision(log, { outcome, texts, isUnusual: true, basis, elapsedMs: deadline.elapsedMs(), trace });
+    return error.of(deadline);
   }
 
   async function answerTo(query: TaskQuery<unknown>, background: Background): Promise<Answered> {
@@ -264,7 +268,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
       if (query.pin === "region" && error.code === "region_overloaded") {
         throw new Refused(
           { refusal: "overloaded", retryAfterMs: error.retryAfterMs },
-          { ...decisionFigures(choice.situation, query.deadline.budgetMs), "region-refused": true },
+          { ...decisionFigures(choice.situation, query.deadline), "region-refused": true },
         );
       }
       return undefined;
@@ -283,7 +287,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
   function describe(answer: TierAnswer, from: Tier, choice: TierChoice, { query, call }: RequestState): Answered {
     const { outputs, ...details } = answer;
     const { reason, predictedMs, hedge, situation } = choice;
-    const decision = decisionFigures(situation, query.deadline.budgetMs);
+    const decision = decisionFigures(situation, query.deadline);
     if (hedge) decision.hedge = true;
     return { ...details, result: call.decode(outputs), tier: from, reason, predictedMs, decision };
   }

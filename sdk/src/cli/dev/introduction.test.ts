@@ -8,12 +8,20 @@ interface Answers {
   readonly answer: string;
   readonly type?: string;
   readonly page?: boolean;
+  readonly info?: object;
 }
 
+const INFO = {
+  ...{ model_id: "tiny", model_sha: "012345", task: "embed", max_input_length: 256, max_client_batch_size: 64 },
+  ...{ max_body_bytes: 1_000_000, max_wait_ms: 1_000, tier: "edge", provider: "wasm" },
+};
+
 /** Starts a Worker with one answer, and introduces it. Returns its requests, too. */
-async function introduced({ answer, type = "application/json", page = false }: Answers, keyIsNew = false) {
+async function introduced({ answer, type = "application/json", page = false, info = {} }: Answers, keyIsNew = false) {
   const requests: unknown[] = [];
   const url = await serve(async (request, response) => {
+    const described = { "/info": { ...INFO, ...info }, "/v1/models": { data: [{ id: "tiny" }] } }[request.url ?? ""];
+    if (described) return void response.end(JSON.stringify(described));
     if (request.method === "GET") {
       response.writeHead(page ? 200 : 404, { "content-type": page ? "text/html" : "application/json" }).end();
       return;
@@ -49,6 +57,14 @@ describe("introduction", () => {
     const { url, text } = await introduced({ answer: "{}", page: true }, true);
     expect(text).toContain(".dev.vars has no plain key in API_KEYS, so this key is new.");
     expect(text).toContain(`Open this page: ${url}/#key=a%26b\n`);
+  });
+
+  it("says what a request can compute, if not every text fits", async () => {
+    const info = { cpu_limit_ms: 10, cpu_limit_tokens: 57 };
+    expect((await introduced({ answer: "{}", info })).text).toContain(
+      "It has 10 ms of CPU time a request (cpuLimitMs): one text of up to 57 tokens, or several shorter ones. The client",
+    );
+    expect((await introduced({ answer: "{}", info: { ...info, cpu_limit_tokens: 256 } })).text).not.toContain("CPU");
   });
 
   it.each([200, 201])("shortens other answers after 200 characters: %d", async (length) => {

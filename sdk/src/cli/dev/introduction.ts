@@ -1,5 +1,6 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Manifest } from "../../artifact/manifest.ts";
+import { cpuLimitLine, inspectDeployment } from "../inspect-deployment.ts";
 import { exampleFor } from "./example.ts";
 import { DEV_VARS, type Stack } from "./stack.ts";
 
@@ -11,7 +12,7 @@ const TIMEOUT_MS = 60_000;
 /**
  * Sends one request to the edge. Returns a text with the edge's URL and key, a command that sends the same request, and the answer.
  *
- * @throws BertEdgeError `service_failed` if the Worker has other routes
+ * @throws BertEdgeError `service_failed` if the Worker has other routes, and the errors of `inspectDeployment`
  */
 export async function introduction({ edge, keyIsNew, published }: Stack, manifest: Manifest): Promise<string> {
   const { url, key } = edge;
@@ -29,6 +30,8 @@ export async function introduction({ edge, keyIsNew, published }: Stack, manifes
       hint: "Export an app of createEdgeApp at the root, or run the Worker with wrangler alone.",
     });
   }
+  const { info, page } = await inspectDeployment(url, { key });
+  const limit = cpuLimitLine(info);
   return [
     `${published.name}@${published.version} is served at ${url}. The API key is ${key}.`,
     ...(keyIsNew
@@ -36,18 +39,12 @@ export async function introduction({ edge, keyIsNew, published }: Stack, manifes
           `${DEV_VARS} has no plain key in API_KEYS, so this key is new. To keep one, add a line to ${DEV_VARS}: API_KEYS=<key>`,
         ]
       : []),
-    ...((await hasPage(url)) ? [`\nOpen this page: ${url}/#key=${encodeURIComponent(key)}`] : []),
+    ...(limit === undefined ? [] : [`It has ${limit}. The client and the page split what needs more.`]),
+    ...(page ? [`\nOpen this page: ${url}/#key=${encodeURIComponent(key)}`] : []),
     "\nTry it:\n",
     `curl ${url}${path} -H 'authorization: Bearer ${key}' -H 'content-type: application/json' -d '${json}'`,
     `\nThe answer: ${described(answer)}`,
   ].join("\n");
-}
-
-/** Whether the project shows the page: it can be switched off in wrangler.toml. */
-async function hasPage(url: string): Promise<boolean> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-  await response.body?.cancel();
-  return response.headers.get("content-type")?.startsWith("text/html") === true;
 }
 
 /** Describes an answer: a vector by its size and its first numbers, everything else by its JSON. */

@@ -1,8 +1,15 @@
 import * as v from "valibot";
+import { NO_BUDGET, UNLIMITED_MS } from "../routing/deadline.ts";
 import { tiers } from "./headers.ts";
 
-/** Milliseconds in which the caller needs the answer. The header `x-latency-budget-ms` does the same. */
-export const LatencyBudget = v.optional(v.number());
+/**
+ * Milliseconds in which the caller needs the answer; with `none`, no default applies. The header `x-latency-budget-ms` does the same.
+ * `null` is an absent field.
+ */
+export const LatencyBudget = v.pipe(
+  v.nullish(v.union([v.number(), v.literal(NO_BUDGET)], 'must be a number of milliseconds, or "none"')),
+  v.transform((budget) => (budget === NO_BUDGET ? UNLIMITED_MS : (budget ?? undefined))),
+);
 
 export const EncodingFormat = v.picklist(["float", "base64"]);
 export type EncodingFormat = v.InferOutput<typeof EncodingFormat>;
@@ -35,7 +42,7 @@ export function didYouMean({ message, path }: v.ObjectIssue): string {
 
 /** Refuses an unknown field whose name is similar to that of an optional field. Without this check, it would have no effect. */
 export const noMisspeltField = ({ entries }: { entries: Readonly<Record<string, v.GenericSchema>> }) => {
-  const optional = Object.keys(entries).filter((name) => entries[name]?.type === "optional");
+  const optional = Object.keys(entries).filter((name) => /^(optional|nullish)$/.test(entries[name]?.type ?? ""));
   return v.rawCheck<unknown>(({ dataset, addIssue }) => {
     const body = Object(dataset.value) as Record<string, unknown>;
     for (const key of Object.keys(body)) {

@@ -1,6 +1,8 @@
 /** Names of the figures in `x-bert-edge-decision`. Numbers are milliseconds. Flags are present if they are true. */
 export type Figure =
   | "budget"
+  | "default-budget"
+  | "longest-budget"
   | "used"
   | "arrival-error"
   | "lost"

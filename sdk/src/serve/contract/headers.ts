@@ -1,4 +1,7 @@
-/** Request: milliseconds that the caller can wait, possibly with decimals. The edge sends the region the remaining time. */
+/**
+ * Request: milliseconds that the caller can wait, possibly with decimals; with `none`, no default applies. The edge sends the region
+ * the remaining time.
+ */
 export const BUDGET_HEADER = "x-latency-budget-ms";
 
 /**

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { ownAnswer, Truncate } from "./fields.ts";
+import { LatencyBudget, ownAnswer, Truncate } from "./fields.ts";
 
 /** Token ids as base64 of little-endian int32, and the index of the first token with token type 1, if there is one. */
 const Sequence = v.object({
@@ -19,7 +19,7 @@ export const OutputsRequest = v.object({
   inputs: v.optional(v.array(v.union([v.string(), v.tuple([v.string(), v.string()])])), []),
   /** Whether inputs that are too long are cut. */
   truncate: Truncate,
-  latency_budget_ms: v.optional(v.number()),
+  latency_budget_ms: LatencyBudget,
 });
 export type OutputsRequest = v.InferInput<typeof OutputsRequest>;
 

@@ -16,6 +16,7 @@ import { HuggingFaceErrorBody } from "../contract/hugging-face.ts";
 import { TeiErrorBody } from "../contract/tei.ts";
 import { errorFormats } from "../middleware/error-formats.ts";
 import type { TableRoute } from "../route-table.ts";
+import { NO_BUDGET } from "../routing/deadline.ts";
 import { jsonSchema } from "./json-schema.ts";
 
 const dialects: Readonly<Record<DialectName, { readonly name: string; readonly error: v.GenericSchema }>> = {
@@ -33,8 +34,8 @@ const header = (name: string, description: string, schema: object = { type: "str
 });
 
 const requestHeaders = [
-  header(BUDGET_HEADER, "Milliseconds in which the caller needs the answer.", {
-    ...{ type: "number", minimum: 0.001, maximum: 999_999_999 },
+  header(BUDGET_HEADER, "Milliseconds in which the caller needs the answer; with `none`, no default applies.", {
+    anyOf: [{ type: "number", minimum: 0.001, maximum: 999_999_999 }, { const: NO_BUDGET }],
   }),
   header(TIER_HEADER, "The only tier that may answer.", { enum: [...tiers, "auto"] }),
   header("x-request-id", "Name of the request in logs."),

@@ -23,7 +23,7 @@ const unused = {
 interface Settings {
   defaults?: CallDefaults;
   key?: Omit<KeyWithDefaults, "key">;
-  bodyMs?: number;
+  bodyMs?: number | string | null;
 }
 
 /** Reads a request with these headers, behind the check of its key. Returns the code of an error. */
@@ -98,6 +98,45 @@ describe("the budget of a request", () => {
   ])("with the headers %j, the default %j and the key's %j is %j", async (headers, byDefault, ofKey, expected) => {
     const settings = { defaults: { latencyBudgetMs: byDefault }, key: { latencyBudgetMs: ofKey } };
     expect(await budget(headers, settings)).toBe(expected);
+  });
+
+  it.each<[string, Record<string, string>, Settings, number | undefined, string]>([
+    ["none, which lifts the default", { "x-latency-budget-ms": "none" }, {}, undefined, "caller"],
+    ["none in other letters", { "x-latency-budget-ms": " NONE " }, {}, undefined, "caller"],
+    ["none in the body", {}, { bodyMs: "none" }, undefined, "caller"],
+    ["none in the header, and a number in the body", { "x-latency-budget-ms": "none" }, { bodyMs: 7 }, 7, "caller"],
+    ["null in the body, which says nothing", {}, { bodyMs: null }, 100, "default"],
+    ["nothing", {}, {}, 100, "default"],
+    ["nothing, with a longest budget of the key", {}, { key: { maxLatencyBudgetMs: 50 } }, 50, "maximum"],
+    [
+      "none, with a longest budget",
+      { "x-latency-budget-ms": "none" },
+      { key: { maxLatencyBudgetMs: 500 } },
+      500,
+      "maximum",
+    ],
+    [
+      "more than the longest one",
+      { "x-latency-budget-ms": "900" },
+      { key: { maxLatencyBudgetMs: 500 } },
+      500,
+      "maximum",
+    ],
+    [
+      "less than the longest one",
+      { "x-latency-budget-ms": "300" },
+      { key: { maxLatencyBudgetMs: 500 } },
+      300,
+      "caller",
+    ],
+  ])("of %s, where the default is 100", async (_, headers, settings, budgetMs, setBy) => {
+    const call = await read(headers, { defaults: { latencyBudgetMs: 100 }, ...settings });
+    expect((call as CallTerms).deadline).toMatchObject({ budgetMs, setBy });
+  });
+
+  it("is refused in the body", async () => {
+    expect(await budget({}, { bodyMs: "soon" })).toBe("request_invalid");
+    expect(await budget({}, { bodyMs: -3 })).toBe("budget_invalid");
   });
 
   it.each([{ "x-latency-budget-ms": "soon" }, { "grpc-timeout": "50" }, { "grpc-timeout": "123456789m" }])(

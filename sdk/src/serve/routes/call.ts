@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import type * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { backgroundOf } from "../background.ts";
-import type { CallDefaults } from "../call-defaults.ts";
+import { appliedBudget, type CallDefaults } from "../call-defaults.ts";
 import {
   BUDGET_HEADER,
   type NumberFormat,
@@ -16,7 +16,7 @@ import { keyDefaultsOf, keyOf } from "../middleware/api-key.ts";
 import { jsonBody } from "../middleware/json-body.ts";
 import { onWorkOf } from "../middleware/note-answer.ts";
 import { traceOf } from "../middleware/request-id.ts";
-import { readBudget, smallerBudget, startDeadline } from "../routing/deadline.ts";
+import { readBudget, smallerBudget, startDeadline, UNLIMITED_MS } from "../routing/deadline.ts";
 import { readPin } from "../routing/pin.ts";
 import type { CallTerms } from "../service.ts";
 
@@ -36,15 +36,14 @@ export async function readCall<Env extends object, S extends BodySchema>(
   const arrived = arrival(performance.now());
   const headerMs = readBudget({ header: c.req.header(BUDGET_HEADER), grpcTimeout: c.req.header("grpc-timeout") });
   const wishes = readWishes(c, defaults);
-  const termsWith = (budgetMs: number | undefined): CallTerms => ({
-    ...wishes,
-    deadline: startDeadline(budgetMs, { arrival: arrived }),
-  });
+  const termsWith = (ownMs: number | undefined): CallTerms => {
+    const { ms, setBy } = appliedBudget(ownMs, keyDefaultsOf(c), defaults);
+    return { ...wishes, deadline: startDeadline(ms, { arrival: arrived, setBy }) };
+  };
   // The body can only make the budget smaller.
-  if (headerMs !== undefined) admit(termsWith(headerMs), backgroundOf(c));
+  if (headerMs !== undefined && headerMs < UNLIMITED_MS) admit(termsWith(headerMs), backgroundOf(c));
   const body: v.InferOutput<S> = await jsonBody(c, schema, { maxItems: limits.maxInputs });
-  const budgetMs = smallerBudget(headerMs, body.latency_budget_ms);
-  return { body, terms: termsWith(budgetMs ?? keyDefaultsOf(c)?.latencyBudgetMs ?? defaults.latencyBudgetMs) };
+  return { body, terms: termsWith(smallerBudget(headerMs, body.latency_budget_ms)) };
 }
 
 function readWishes(c: Context, defaults: CallDefaults): Omit<CallTerms, "deadline"> {

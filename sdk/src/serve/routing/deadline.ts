@@ -6,6 +6,12 @@ const MAX_BUDGET_MS = 1e9;
 /** Milliseconds of gRPC's units: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md */
 const GRPC_UNITS: Readonly<Record<string, number>> = { H: 3.6e6, M: 6e4, S: 1e3, m: 1, u: 1e-3, n: 1e-6 };
 
+/** What a request sends to have no budget, although there is a default one. */
+export const NO_BUDGET = "none";
+
+/** Milliseconds of the budget `none`: longer than any other. */
+export const UNLIMITED_MS = Number.POSITIVE_INFINITY;
+
 /** Shortest time in ms by which an answer can be late and still be of use. */
 const MIN_LATE_MS = 100;
 
@@ -39,6 +45,9 @@ export const arrivalBetween = (earliest: number, latest: number, busyMs: number)
 /** Returns the time that computations of other requests have taken from a request that waited for the thread, at most. */
 export const lostMs = ({ errorMs, busyMs }: ArrivalTime, busyNowMs: number): number => 2 * errorMs + busyNowMs - busyMs;
 
+/** Who has set a budget: the caller, or the operator, as a default or as the longest one. */
+export type BudgetSetter = "caller" | "default" | "maximum";
+
 /** Clock and latency budget of a request. */
 export interface Deadline {
   /** Milliseconds since the request arrived. On Workers the clock advances only with I/O. */
@@ -46,6 +55,7 @@ export interface Deadline {
   readonly arrival: ArrivalTime;
   /** The whole budget in milliseconds; undefined without one. */
   readonly budgetMs: number | undefined;
+  readonly setBy: BudgetSetter;
   /** Remaining milliseconds of the budget, negative when it is exceeded; undefined without a budget. */
   remainingMs(): number | undefined;
 }
@@ -53,26 +63,29 @@ export interface Deadline {
 /**
  * Starts the clock of a request.
  *
- * @param budgetMs the latency budget in milliseconds; undefined without one
+ * @param budget the latency budget in milliseconds; undefined or `UNLIMITED_MS` without one
+ * @param options.setBy who has set the budget. Default: the caller
  * @param options.arrival when the request arrived, on the clock `now`. Default: now
  * @throws BertEdgeError `budget_invalid`
  */
 export function startDeadline(
-  budgetMs: number | undefined,
+  budget: number | undefined,
   {
     now = () => performance.now(),
     arrival = { at: now(), errorMs: 0, busyMs: 0 },
-  }: { now?: () => number; arrival?: ArrivalTime } = {},
+    setBy = "caller",
+  }: { now?: () => number; arrival?: ArrivalTime; setBy?: BudgetSetter } = {},
 ): Deadline {
+  const budgetMs = budget === UNLIMITED_MS ? undefined : budget;
   if (budgetMs !== undefined && !isBudget(budgetMs)) throw budgetInvalid(`The latency budget is ${budgetMs}`);
   const elapsedMs = () => now() - arrival.at;
   const remainingMs = () => (budgetMs === undefined ? undefined : budgetMs - elapsedMs());
-  return { elapsedMs, arrival, budgetMs, remainingMs };
+  return { elapsedMs, arrival, budgetMs, setBy, remainingMs };
 }
 
 /** The budget that the headers of a request state. */
 export interface BudgetHeaders {
-  /** `x-latency-budget-ms`: a positive decimal number of milliseconds. */
+  /** `x-latency-budget-ms`: a positive decimal number of milliseconds, or `none`. */
   readonly header?: string | undefined;
   /** `grpc-timeout`: up to eight digits and a unit. */
   readonly grpcTimeout?: string | undefined;
@@ -94,6 +107,7 @@ export const smallerBudget = (one: number | undefined, other: number | undefined
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 
 function parseBudget(header: string): number {
+  if (header.trim().toLowerCase() === NO_BUDGET) return UNLIMITED_MS;
   const value = /^\d{1,9}(\.\d+)?$/.test(header.trim()) ? Number(header) : 0;
   if (value > 0) return value;
   throw budgetInvalid(`The header x-latency-budget-ms is ${JSON.stringify(header)}`);
@@ -111,5 +125,5 @@ function parseGrpcTimeout(header: string): number {
 
 const budgetInvalid = (found: string): BertEdgeError =>
   new BertEdgeError("budget_invalid", `${found}, which is not a positive number below 10⁹.`, {
-    hint: "Give milliseconds, for example 30 or 12.5, or leave the budget out.",
+    hint: "Give milliseconds, for example 30 or 12.5, or `none`, or leave the budget out.",
   });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { predictLatency } from "./predict-latency.ts";
+import { predictLatency, tokensWithin } from "./predict-latency.ts";
 
 /** Sums of doubles in different orders differ by a few rounding errors. */
 const RELATIVE_TOLERANCE = 1e-12;
@@ -35,4 +35,23 @@ describe("predictLatency", () => {
       }),
     );
   });
+});
+
+describe("tokensWithin", () => {
+  it("is the longest sequence whose predicted time fits", () => {
+    const fit = fc.record({
+      base: coefficient,
+      perToken: fc.double({ min: 0.01, max: 1, noNaN: true }),
+      perSquare: fc.double({ min: 0, max: 0.1, noNaN: true }),
+    });
+    fc.assert(
+      fc.property(fit, fc.double({ min: 0.1, max: 1_000, noNaN: true }), (cost, ms) => {
+        const tokens = tokensWithin(cost, ms);
+        if (tokens > 0) expect(predictLatency(cost, [tokens])).toBeLessThanOrEqual(ms * (1 + RELATIVE_TOLERANCE));
+        expect(predictLatency(cost, [tokens + 1])).toBeGreaterThan(ms * (1 - RELATIVE_TOLERANCE));
+      }),
+    );
+  });
+
+  it("is 0 if nothing fits", () => expect(tokensWithin({ base: 5, perToken: 1, perSquare: 0 }, 5)).toBe(0));
 });
