@@ -62,7 +62,7 @@ describe.each(workers)("stock `wrangler dev` with $engine", ({ engine, script, a
 it("`bert-edge publish` refuses a bucket that `wrangler dev` does not see", async () => {
   const project = await userProject();
   onTestFinished(project.remove);
-  const args = ["publish", await preparedDefault(), "--to", "r2-local:elsewhere"];
+  const args = ["publish", await preparedTiny(), "--to", "r2-local:elsewhere"];
   const { code, stderr } = await bertEdge(args, { cwd: project.root });
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("r2-local:bert-edge-models") });
 });

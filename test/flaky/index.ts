@@ -11,7 +11,7 @@ import { startsProcesses } from "./starts-processes.ts";
 const { values, positionals, refuse } = commandLine(
   `npm run test:flaky -- [--project unit|long|commands|processes] [--runs <number>] [--seed <number>] [<file>…]
 Repeats tests in shuffled order beside loops that keep all cores busy, and lists what failed. processes: all files that start a process or
-a server. Default: 3 runs of unit, with a new seed.`,
+a server, apart from the short forms of commands. Default: 3 runs of unit, with a new seed.`,
   {
     project: { type: "string", default: "unit" },
     runs: { type: "string", default: "3" },
@@ -24,18 +24,26 @@ const firstSeed = numberOf("seed", values.seed, { min: 0, isWhole: true }, refus
 if (!["unit", "long", "commands", "processes"].includes(values.project))
   refuse(`There are no tests ${values.project}.`);
 
+/** Characters of a failure that are printed. */
+const MAX_MESSAGE = 2_000;
+
 interface Report {
   readonly testResults: readonly {
     readonly name: string;
     readonly status: string;
-    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+    readonly message: string;
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      readonly failureMessages: readonly string[];
+    }[];
   }[];
 }
 
 const root = join(import.meta.dirname, "../..");
 await using folder = await mkdtempDisposable(join(tmpdir(), "bert-edge-flaky-"));
 const chosen = values.project === "processes" ? startsProcesses(root) : [];
-const project = values.project === "processes" ? [] : [`--project=${values.project}`];
+const project = values.project === "processes" ? ["--project=unit", "--project=long"] : [`--project=${values.project}`];
 
 /** Loops that keep all cores busy, until this process has ended. */
 const busy: ChildProcess[] = Array.from({ length: availableParallelism() }, () =>
@@ -43,6 +51,14 @@ const busy: ChildProcess[] = Array.from({ length: availableParallelism() }, () =
     stdio: "ignore",
   }),
 );
+
+/** Returns what a message begins with, indented. */
+const beginningOf = (message: string): string =>
+  message
+    .slice(0, MAX_MESSAGE)
+    .split("\n")
+    .map((line) => `    ${line}`)
+    .join("\n");
 
 let failures = 0;
 for (let run = 0; run < runs; run++) {
@@ -61,9 +77,11 @@ for (let run = 0; run < runs; run++) {
   );
   const [code] = (await once(vitest, "exit")) as [number | null];
   const { testResults } = JSON.parse(await readFile(file, "utf8")) as Report;
-  const failed = testResults.flatMap(({ name, status, assertionResults }) => {
-    const tests = assertionResults.filter((test) => test.status === "failed").map(({ fullName }) => fullName);
-    return tests.length > 0 || status === "passed" ? tests.map((test) => `${name} > ${test}`) : [`${name} (the file)`];
+  const failed = testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const tests = assertionResults
+      .filter((test) => test.status === "failed")
+      .map(({ fullName, failureMessages }) => `${name} > ${fullName}\n${beginningOf(failureMessages.join("\n"))}`);
+    return tests.length > 0 || status === "passed" ? tests : [`${name} (the file)\n${beginningOf(message)}`];
   });
   if (code !== 0) failures++;
   console.log(

@@ -1,6 +1,6 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
 import { installedCommand, installedProject, runNode } from "./install.ts";
@@ -68,7 +68,9 @@ describe("the packed package without its optional packages", () => {
       for (const call of calls) await call().catch(({ code, hint }) => console.log(code, hint));`,
     );
     const missing = (name: string) => `package_missing Add it with: npm install ${name}`;
-    await writeFile(join(project, "package-lock.json"), "{}");
+    const lockfile = join(project, "package-lock.json");
+    await writeFile(lockfile, "{}");
+    onTestFinished(() => rm(lockfile));
     expect((await runNode(project, ["library.mjs"])).trim().split("\n")).toEqual([
       ...Array.from({ length: 6 }, () => missing("onnxruntime-node")),
       missing("onnxruntime-web"),

@@ -1,7 +1,8 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import { shown } from "../artifact/shown.ts";
+import { type BudgetSetter, UNLIMITED_MS } from "./contract/budget.ts";
 import type { Tier } from "./contract/headers.ts";
-import { type BudgetSetter, isBudget, UNLIMITED_MS } from "./routing/deadline.ts";
+import { isBudget } from "./routing/deadline.ts";
 import { isTier } from "./routing/pin.ts";
 
 /** Settings of a request that does not ask for others. */

@@ -2,9 +2,10 @@ import { embedCall } from "../runtime/tasks/embed-call.ts";
 import type { TaskCall } from "../runtime/tasks/task-call.ts";
 import { backgroundOf, type CallContext } from "./background.ts";
 import { appliedBudget } from "./call-defaults.ts";
+import { NO_BUDGET, UNLIMITED_MS } from "./contract/budget.ts";
 import type { Tier } from "./contract/headers.ts";
 import type { Deployment } from "./deployment.ts";
-import { NO_BUDGET, startDeadline, UNLIMITED_MS } from "./routing/deadline.ts";
+import { startDeadline } from "./routing/deadline.ts";
 import { readPin } from "./routing/pin.ts";
 import type { AnswerDetails } from "./service.ts";
 

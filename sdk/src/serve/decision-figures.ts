@@ -1,5 +1,5 @@
+import type { Budget } from "./contract/budget.ts";
 import type { Figures } from "./contract/figures.ts";
-import type { Deadline } from "./routing/deadline.ts";
 import type { Situation } from "./routing/decide.ts";
 
 /** Shorter times, in ms, are printed as 0.0. */
@@ -8,12 +8,9 @@ const SHOWN_MS = 0.05;
 /**
  * Names the figures of a situation on which a decision is based.
  *
- * @param deadline the budget of the request
+ * @param budget of the request
  */
-export function decisionFigures(
-  situation: Situation,
-  { budgetMs, setBy }: Pick<Deadline, "budgetMs" | "setBy">,
-): Figures {
+export function decisionFigures(situation: Situation, { budgetMs, setBy }: Budget): Figures {
   const { remainingMs = 0, elapsedErrorMs, lostMs, pin, here, region } = situation;
   const figures: Figures = {};
   if (budgetMs !== undefined) {

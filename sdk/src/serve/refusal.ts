@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../artifact/error.ts";
+import type { Budget, BudgetSetter } from "./contract/budget.ts";
 import type { Figures } from "./contract/figures.ts";
-import type { BudgetSetter, Deadline } from "./routing/deadline.ts";
 
 export type RefusalCode =
   | "budget_exceeded"
@@ -85,7 +85,7 @@ export class Refused extends BertEdgeError {
   }
 
   /** Returns the error of a request with this deadline: its hint says whose budget applied, if it is not the caller's own. */
-  of({ budgetMs, setBy }: Pick<Deadline, "budgetMs" | "setBy">): Refused {
+  of({ budgetMs, setBy }: Budget): Refused {
     const { code, retryAfterMs, basis } = this;
     const isForTime = code === "budget_exceeded" || code === "overloaded";
     const hint = budgetMs !== undefined && isForTime ? otherBudgets[setBy](budgetMs) : undefined;

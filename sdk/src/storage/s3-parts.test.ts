@@ -40,9 +40,13 @@ afterAll(async () => {
   client?.destroy();
   await storage?.stop();
 });
-beforeEach(() => {
+beforeEach(async () => {
   storage.before = () => undefined;
   storage.after = () => undefined;
+  // Tests leave uploads unfinished.
+  for (const { Key, UploadId } of await unfinished()) {
+    await client.send(new AbortMultipartUploadCommand({ Bucket: access.bucket, Key, UploadId }));
+  }
 });
 
 /** Begins an upload, and sends the parts with the given numbers and contents. */
@@ -111,9 +115,6 @@ describe("an upload that broke off", () => {
     const old = { olderThanMs: 0, now: Date.now() + 86_400_000 };
     for (const prefix of ["", "team-a"]) {
       expect(await collectGarbage(s3Publisher({ ...access, prefix }), old)).toMatchObject({ uploads: 0 });
-    }
-    for (const { Key, UploadId } of await unfinished()) {
-      await client.send(new AbortMultipartUploadCommand({ Bucket: access.bucket, Key, UploadId }));
     }
   });
 

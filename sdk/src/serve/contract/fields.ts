@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { NO_BUDGET, UNLIMITED_MS } from "../routing/deadline.ts";
+import { NO_BUDGET, UNLIMITED_MS } from "./budget.ts";
 import { tiers } from "./headers.ts";
 
 /**

@@ -1,4 +1,5 @@
 import type * as v from "valibot";
+import { NO_BUDGET } from "../contract/budget.ts";
 import { CohereErrorBody } from "../contract/cohere.ts";
 import type { DialectName } from "../contract/dialects.ts";
 import { ErrorBody, errorStatus, type HttpErrorCode, OpenAiErrorBody } from "../contract/errors.ts";
@@ -16,7 +17,6 @@ import { HuggingFaceErrorBody } from "../contract/hugging-face.ts";
 import { TeiErrorBody } from "../contract/tei.ts";
 import { errorFormats } from "../middleware/error-formats.ts";
 import type { TableRoute } from "../route-table.ts";
-import { NO_BUDGET } from "../routing/deadline.ts";
 import { jsonSchema } from "./json-schema.ts";
 
 const dialects: Readonly<Record<DialectName, { readonly name: string; readonly error: v.GenericSchema }>> = {

@@ -3,6 +3,7 @@ import type * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { backgroundOf } from "../background.ts";
 import { appliedBudget, type CallDefaults } from "../call-defaults.ts";
+import { UNLIMITED_MS } from "../contract/budget.ts";
 import {
   BUDGET_HEADER,
   type NumberFormat,
@@ -16,7 +17,7 @@ import { keyDefaultsOf, keyOf } from "../middleware/api-key.ts";
 import { jsonBody } from "../middleware/json-body.ts";
 import { onWorkOf } from "../middleware/note-answer.ts";
 import { traceOf } from "../middleware/request-id.ts";
-import { readBudget, smallerBudget, startDeadline, UNLIMITED_MS } from "../routing/deadline.ts";
+import { readBudget, smallerBudget, startDeadline } from "../routing/deadline.ts";
 import { readPin } from "../routing/pin.ts";
 import type { CallTerms } from "../service.ts";
 

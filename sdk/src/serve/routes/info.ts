@@ -4,11 +4,11 @@ import { crossEncoder } from "../../runtime/tasks/classify-call.ts";
 import { isPerToken } from "../../runtime/tasks/task-output.ts";
 import { backgroundOf } from "../background.ts";
 import { type AppliedBudget, appliedBudget } from "../call-defaults.ts";
+import { UNLIMITED_MS } from "../contract/budget.ts";
 import type { Deployment } from "../deployment.ts";
 import { type Limits, outputBytes } from "../limits.ts";
 import { keyDefaultsOf } from "../middleware/api-key.ts";
 import { predictedFit } from "../plan.ts";
-import { UNLIMITED_MS } from "../routing/deadline.ts";
 import { tokensWithin } from "../routing/predict-latency.ts";
 
 /**

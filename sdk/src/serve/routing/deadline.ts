@@ -1,16 +1,11 @@
 import { BertEdgeError } from "../../artifact/error.ts";
+import { type Budget, type BudgetSetter, NO_BUDGET, UNLIMITED_MS } from "../contract/budget.ts";
 
 /** Budgets are shorter than this time, 11 days: a header has up to nine digits. */
 const MAX_BUDGET_MS = 1e9;
 
 /** Milliseconds of gRPC's units: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md */
 const GRPC_UNITS: Readonly<Record<string, number>> = { H: 3.6e6, M: 6e4, S: 1e3, m: 1, u: 1e-3, n: 1e-6 };
-
-/** What a request sends to have no budget, although there is a default one. */
-export const NO_BUDGET = "none";
-
-/** Milliseconds of the budget `none`: longer than any other. */
-export const UNLIMITED_MS = Number.POSITIVE_INFINITY;
 
 /** Shortest time in ms by which an answer can be late and still be of use. */
 const MIN_LATE_MS = 100;
@@ -45,17 +40,11 @@ export const arrivalBetween = (earliest: number, latest: number, busyMs: number)
 /** Returns the time that computations of other requests have taken from a request that waited for the thread, at most. */
 export const lostMs = ({ errorMs, busyMs }: ArrivalTime, busyNowMs: number): number => 2 * errorMs + busyNowMs - busyMs;
 
-/** Who has set a budget: the caller, or the operator, as a default or as the longest one. */
-export type BudgetSetter = "caller" | "default" | "maximum";
-
 /** Clock and latency budget of a request. */
-export interface Deadline {
+export interface Deadline extends Budget {
   /** Milliseconds since the request arrived. On Workers the clock advances only with I/O. */
   elapsedMs(): number;
   readonly arrival: ArrivalTime;
-  /** The whole budget in milliseconds; undefined without one. */
-  readonly budgetMs: number | undefined;
-  readonly setBy: BudgetSetter;
   /** Remaining milliseconds of the budget, negative when it is exceeded; undefined without a budget. */
   remainingMs(): number | undefined;
 }
