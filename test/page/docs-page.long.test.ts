@@ -8,7 +8,10 @@ document.title`;
 
 it.skipIf(isSkipped)("/docs shows the routes and sends their examples, with its own script alone", async () => {
   await using chrome = await launch();
-  const origin = await servedPage({ task: "embed", pooling: "mean", normalize: true, dimensions: 64 }, ["the-key"]);
+  const origin = await servedPage(
+    { task: "embed", pooling: "mean", normalize: true, dimensions: 64 },
+    { keys: ["the-key"] },
+  );
   const { page, faults } = await openPage(chrome, `${origin}/docs`, { shows: "routes" });
   await page.getByLabel("API key").fill("the-key");
   await page.getByText("POST /v1/embed", { exact: true }).click();

@@ -6,7 +6,7 @@ import { extname, join } from "node:path";
 import { serve } from "@hono/node-server";
 import { onTestFinished } from "vitest";
 import type { Task } from "#sdk/artifact/manifest.ts";
-import { createEdgeApp } from "#sdk/serve/edge-app.ts";
+import { createEdgeApp, type EdgeAppOptions } from "#sdk/serve/edge-app.ts";
 import { taskEngine, taskStore } from "../fixtures/task-model.ts";
 import { TINY } from "../fixtures/tiny-model.ts";
 
@@ -30,19 +30,23 @@ const assets = {
 /**
  * Serves the page in this process, with a model for a task that computes made-up outputs.
  *
- * @param keys default: no key is needed
+ * @param options of the app. Default: no key is needed, and no request takes too long
  * @returns the URL of the page, which is served until the test ends
  */
-export async function servedPage(task: Task, keys: readonly string[] | false = false): Promise<string> {
+export async function servedPage(
+  task: Task,
+  options: Partial<Pick<EdgeAppOptions<object>, "keys" | "cpuLimitMs" | "defaults">> = {},
+): Promise<string> {
   const app = createEdgeApp({
     models: await taskStore(task, 64),
     model: TINY.name,
     engine: taskEngine(task),
-    keys: keys && (() => keys),
+    keys: false,
     page: assets,
     // The model's stated times are far above the real ones.
     cpuLimitMs: Number.POSITIVE_INFINITY,
     limits: { maxWaitMs: 1e9 },
+    ...options,
   });
   app.get("/:file{[^/]+\\.(js|css|wasm)}", (c) => assets.fetch(c.req.raw));
   const listening = Promise.withResolvers<AddressInfo>();

@@ -56,6 +56,43 @@ describe.skipIf(isSkipped)("the page of a model", () => {
 
   it("compares and searches with vectors, and sends what it says", () => onPage(embed, sendPages));
 
+  it("splits requests that exceed the CPU limit", async () => {
+    const { page } = await openPage(chrome, await servedPage(embed, { cpuLimitMs: 6_000 }));
+    const refused = page.waitForResponse((response) => response.url().endsWith("/v1/embed") && !response.ok());
+    await page.getByLabel("Query").fill("bread");
+    expect(await (await refused).json()).toMatchObject({ error: { code: "request_too_costly" } });
+    await expect.poll(() => page.locator("#found li").count()).toBe(5);
+    expect(await page.locator("#search [role=alert]").textContent()).toBe("");
+  });
+
+  it("says where it was caused that nothing fits the CPU limit", async () => {
+    const { page } = await openPage(chrome, await servedPage(embed, { cpuLimitMs: 1_050 }));
+    const faults = page.locator("[role=alert]").filter({ hasText: /\S/ });
+    for (const [part, act] of [
+      ["search", () => page.getByLabel("Query").fill("bread")],
+      ["similarity", () => page.getByRole("button", { name: "Compare" }).click()],
+      ["crowd", () => page.getByRole("button", { name: "Send" }).click()],
+    ] as const) {
+      const before = await faults.count();
+      await act();
+      await expect.poll(() => page.locator(`#${part} [role=alert]`).textContent()).toContain("1050 ms are allowed");
+      expect(await faults.count()).toBe(before + 1);
+    }
+  });
+
+  it("begins with the deployment's default budget, and shows which one counted", async () => {
+    const { page } = await openPage(chrome, await servedPage(embed, { defaults: { latencyBudgetMs: 90_000 } }));
+    const compared = async () => {
+      await page.getByRole("button", { name: "Compare" }).click();
+      return page.locator("#requests tr").first().locator("td").nth(4).textContent();
+    };
+    expect(await page.locator("#budget-text").textContent()).toBe("90000 ms (default)");
+    await expect.poll(compared).toBe("90000");
+    await page.locator("#budget").press("End");
+    expect(await page.locator("#budget-text").textContent()).toBe("none");
+    await expect.poll(compared).toBe("–");
+  });
+
   it("reranks", () =>
     onPage(crossEncoder, async (page) => {
       await page.getByLabel("Query").fill("bread");
@@ -120,7 +157,7 @@ describe.skipIf(isSkipped)("the page of a model", () => {
 
   describe("asks for a key", () => {
     const shows = "key";
-    const [KEY, url] = ["k-1", () => servedPage(embed, ["k-1"])];
+    const [KEY, url] = ["k-1", () => servedPage(embed, { keys: ["k-1"] })];
     const enter = async (page: Page, key: string) => {
       await page.getByLabel("Key", { exact: true }).fill(key);
       await page.keyboard.press("Enter");
