@@ -6,11 +6,20 @@ import { printable } from "./printable.ts";
 /** Shortens a key or value for a message: it can be as long as the document, and have any characters. */
 const shorten = (text: string): string => printable(text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
+/** Returns the error of a text that is not JSON, with the place that `JSON.parse` names. */
+export const notJson = (
+  what: string,
+  cause: unknown,
+  { code, hint }: { code: ErrorCode; hint: string },
+): BertEdgeError =>
+  new BertEdgeError(code, `The ${what} is not JSON: ${shorten((cause as SyntaxError).message)}.`, { hint, cause });
+
 /**
  * Parses `text` as JSON and checks it against a schema.
  *
  * @param code the error's code, or a function that chooses the code by valibot's issue. If the text is not JSON, there is
  *   no issue.
+ * @param hint or a function of the name of the wrong field. If the text is not JSON, or not an object, there is none
  * @param check checks the JSON before the schema does
  * @param what names the document in the message, e.g. "manifest at s3(models)/…"
  * @throws BertEdgeError with this code; the message names the wrong key
@@ -26,16 +35,17 @@ export function parseJson<S extends v.GenericSchema>(
   }: {
     code: ErrorCode | ((issue?: v.BaseIssue<unknown>) => ErrorCode);
     what: string;
-    hint: string;
+    hint: string | ((field?: string) => string);
     check?: ((json: unknown) => void) | undefined;
   },
 ): v.InferOutput<S> {
   const codeOf = typeof code === "function" ? code : () => code;
+  const hintOf = typeof hint === "function" ? hint : () => hint;
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new BertEdgeError(codeOf(), `The ${what} is not JSON.`, { hint, cause });
+    throw notJson(what, cause, { code: codeOf(), hint: hintOf() });
   }
   check?.(json);
   // The message names one issue, and a list can have one in every item.
@@ -44,6 +54,6 @@ export function parseJson<S extends v.GenericSchema>(
   const [issue] = result.issues;
   const at = v.getDotPath(issue) ?? "its root";
   throw new BertEdgeError(codeOf(issue), `The ${what} is not valid at ${shorten(at)}: ${shorten(issue.message)}`, {
-    hint,
+    hint: hintOf(issue.path?.[0] && String(issue.path[0].key)),
   });
 }

@@ -1,19 +1,27 @@
 import { Command, InvalidArgumentError } from "commander";
+import { similarNames } from "../artifact/similar-names.ts";
 import { errorStatus } from "../serve/contract/errors.ts";
-import { editDistance } from "./edit-distance.ts";
+import { explainDecision, parseDecision } from "./explain-decision.ts";
 import { explainedCodes, explanationOf } from "./explanations.ts";
 import { printJson, printResult } from "./output.ts";
 import type { Explanation } from "./reasons.ts";
 
 export const explainCommand = new Command("explain")
-  .description("say when an error occurs and how to fix it, why a tier answers, or what a figure of its decision means")
+  .description(
+    "say when an error occurs and how to fix it, why a tier answers, and what was decided from which figures",
+  )
   .argument(
     "<code>",
-    "error code, such as input_too_long, or x-bert-edge-reason of a response, such as edge-over-budget, or a figure of x-bert-edge-decision, such as region-wait",
+    "error code, such as input_too_long, or x-bert-edge-reason of a response, such as edge-over-budget, or its whole x-bert-edge-decision in quotes, or a figure of it, such as region-wait",
     knownCode,
   )
   .option("--json", "print the explanation as JSON")
   .action((code: string, { json }: { json?: true }) => {
+    const decision = parseDecision(code);
+    if (decision) {
+      const sentence = explainDecision(decision);
+      return json ? printJson({ decision, sentence }) : printResult(sentence);
+    }
     const { when, fix }: Explanation = explanationOf(code) ?? { when: "" };
     const status = code in errorStatus ? errorStatus[code as keyof typeof errorStatus] : undefined;
     if (json) printJson({ code, when, ...(fix && { fix }), ...(status !== undefined && { status }) });
@@ -23,15 +31,23 @@ export const explainCommand = new Command("explain")
       );
   });
 
+/** A name that a deployment gives a request, without more. */
+const NAME_OF_REQUEST = /^[0-9a-f-]{16,}$/;
+
 /** Reads a code as it stands in a message: `Error input_too_long:`. */
 function knownCode(value: string): string {
+  if (parseDecision(value)) return value;
   const code = value
     .trim()
     .toLowerCase()
     .replace(/^error\s+|:.*$/gs, "");
   if (explanationOf(code)) return code;
-  // A third of the letters may be wrong.
-  const similar = explainedCodes.filter((known) => editDistance(code, known) <= known.length / 3);
-  const hint = similar.length > 0 ? `Similar: ${similar.join(", ")}.` : "Error messages begin with their code.";
+  const similar = similarNames(code, explainedCodes);
+  const hint =
+    similar.length > 0
+      ? `Similar: ${similar.join(", ")}.`
+      : NAME_OF_REQUEST.test(code)
+        ? "If it names a request: give the header x-bert-edge-decision of its response, or `decision` of its line in the log, in quotes."
+        : "Error messages begin with their code.";
   throw new InvalidArgumentError(`It is no error code, no reason and no figure. ${hint}`);
 }

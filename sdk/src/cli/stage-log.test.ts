@@ -47,7 +47,16 @@ describe("stageLog, while a stage runs", () => {
     expect(err).toBe("");
   });
 
-  it("prints a line every five seconds into a log", () => {
+  it("prints fewer lines into a log, the longer the work takes", () => {
+    process.stderr.isTTY = false;
+    const log = stageLog();
+    log.progress({ message: "observe" });
+    vi.advanceTimersByTime(360_000);
+    expect(err.match(/\d+ s|\d+ min.*|\d+:\d+/g)).toHaveLength(7);
+    log.done();
+  });
+
+  it("prints a line after five seconds into a log, and another after ten", () => {
     process.stderr.isTTY = false;
     const log = stageLog();
     log.progress({ message: "observe" });

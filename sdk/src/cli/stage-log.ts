@@ -2,8 +2,9 @@ import { colour } from "./colour.ts";
 import { printNote } from "./output.ts";
 import { logLine, NAME_WIDTH, type ProgressState, terminalLine } from "./progress-line.ts";
 
-/** Time between two reports on work that is still running: on a terminal, and in a log. */
+/** Time between two reports on work that is still running, on a terminal. */
 const TERMINAL_MS = 100;
+/** Time until the first report in a log. Each later one comes after twice the time: 5 s, 10 s, 20 s, … */
 const LOG_MS = 5_000;
 
 /** Time after which the elapsed time is shown again, even if no progress arrived. */
@@ -32,29 +33,29 @@ interface Current {
   readonly start: number;
   readonly timer: NodeJS.Timeout;
   progress: Pick<ProgressState, "fraction" | "startFraction" | "detail">;
-  reported: number;
+  /** Time of the next report. */
+  due: number;
 }
 
 /**
  * Shows the progress of a command on stderr. On a terminal, the running work has one line with a bar, which is written
- * over. Elsewhere it gets a line every five seconds. Finished work gets a line with its duration.
+ * over. Elsewhere it gets a line after 5, 10, 20, 40, … seconds. Finished work gets a line with its duration.
  */
 export function stageLog(): StageLog {
   const { isTTY, columns = DEFAULT_COLUMNS } = process.stderr;
-  const minMs = isTTY ? TERMINAL_MS : LOG_MS;
   let current: Current | undefined;
   function report(): void {
     if (!current) return;
     const { name, start, progress } = current;
     const now = performance.now();
-    current.reported = now;
+    current.due = isTTY ? now + TERMINAL_MS : now + Math.max(LOG_MS, now - start);
     const state = { name, ...progress, elapsedMs: now - start };
     if (isTTY) process.stderr.write(`\r${terminalLine(state, columns)}${DELETE_LINE}`);
     else printNote(logLine(state));
   }
   // Engines block this thread, and timers with it. Reports are therefore written when progress arrives, too.
   function reportIfDue(): void {
-    if (current && performance.now() - current.reported >= minMs) report();
+    if (current && performance.now() >= current.due) report();
   }
   function done(): void {
     if (!current) return;
@@ -68,7 +69,7 @@ export function stageLog(): StageLog {
     done();
     const timer = setInterval(reportIfDue, IDLE_MS).unref();
     const start = performance.now();
-    current = { name, start, progress: { fraction: undefined }, reported: start, timer };
+    current = { name, start, progress: { fraction: undefined }, due: start + (isTTY ? TERMINAL_MS : LOG_MS), timer };
     if (isTTY) report();
   }
   return {

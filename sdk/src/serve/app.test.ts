@@ -1,3 +1,4 @@
+import type { Context } from "hono";
 import { describe, expect, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
 import { fakeJobs } from "#test/fixtures/fake-jobs.ts";
@@ -13,7 +14,7 @@ import { checkQuery, defaultLimits } from "./limits.ts";
 import { requestCounter } from "./request-totals.ts";
 import type { TaskAnswer, TaskQuery, TaskService } from "./service.ts";
 
-errorLog();
+const log = errorLog();
 
 const LIMITS = { ...defaultLimits, maxInputs: 2, maxBodyBytes: 1_000, maxWaitMs: 1_000 };
 const answer: TaskAnswer<unknown> = {
@@ -48,6 +49,7 @@ function setUp(
   answerTo: (query: TaskQuery<unknown>) => Promise<TaskAnswer<unknown>> = async () => answer,
   keys: readonly ApiKey[] = ["k"],
   defaults: CallDefaults = {},
+  changes: Partial<TaskService> = {},
 ) {
   const queries: TaskQuery<unknown>[] = [];
   const service: TaskService = {
@@ -58,11 +60,13 @@ function setUp(
     },
     using: (_, work) => work({ manifest: { name: "tiny" }, version: "1", measurements: {} } as Model),
     ready: () => undefined,
+    failure: () => undefined,
     arrival: (now) => ({ at: now, errorMs: 0, busyMs: 0 }),
     models: [],
     memoryBytes: () => 0,
     queueMs: () => 0,
     totals: requestCounter().totals,
+    ...changes,
   };
   const app = createApp({
     service: () => service,
@@ -215,5 +219,46 @@ describe("x-request-id", () => {
   it.each(["/health", "/ready", "/v1/embed", "/v1/nothing", "/nothing"])("names the answer to GET %s", async (path) => {
     const response = await setUp().app.request(path, { headers: { "x-request-id": "r-1" } });
     expect(response.headers.get("x-request-id")).toBe("r-1");
+  });
+});
+
+describe("a route that does not exist", () => {
+  const hintOf = async (path: string) => {
+    const { error } = (await (await setUp().post(path, {})).json()) as { error: Record<string, string> };
+    return `${error["message"]} ${error["hint"]}`;
+  };
+
+  it("names similar ones, and where all are shown", async () => {
+    expect(await hintOf("/v1/embedd")).toMatch(/Did you mean \/v1\/embed or .*GET \/docs shows all routes/);
+    expect(await hintOf("/v1/nothing-like-it")).not.toContain("Did you mean");
+    expect(await hintOf("/v1/output")).not.toContain("/v1/outputs");
+    expect(await hintOf("/metrics")).toContain("`metrics: true`");
+  });
+});
+
+describe("a route of one's own", () => {
+  const own = async (body: string, route: (c: Context) => Promise<unknown>) => {
+    const { app } = setUp();
+    app.post("/mine", async (c) => c.json(await route(c)));
+    const response = await app.request("/mine", { method: "POST", body });
+    return [response.status, ((await response.json()) as { error: { code: string } }).error.code];
+  };
+
+  it("whose caller sends no JSON answers that the request is invalid", async () => {
+    expect(await own("{not json", (c) => c.req.json())).toEqual([400, "request_invalid"]);
+  });
+
+  it("that reads other JSON itself has failed", async () => {
+    expect(await own("{}", async (c) => [await c.req.json(), JSON.parse("{")])).toEqual([500, "internal"]);
+    expect(await own("{", async () => JSON.parse("{"))).toEqual([500, "internal"]);
+    expect(log).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe("GET /ready", () => {
+  it("says with which code the model fails to load", async () => {
+    const { app } = setUp(undefined, undefined, undefined, { failure: () => "model_not_published" });
+    const response = await app.request("/ready");
+    expect([response.status, await response.json()]).toEqual([503, { status: "failed", code: "model_not_published" }]);
   });
 });

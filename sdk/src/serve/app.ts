@@ -1,14 +1,15 @@
 import { type Context, Hono } from "hono";
 import { BertEdgeError } from "../artifact/error.ts";
+import { meantNames } from "../artifact/similar-names.ts";
 import { backgroundOf } from "./background.ts";
 import type { Deployment } from "./deployment.ts";
 import { type EmbeddingsApp, embeddingRoutes } from "./embedding-routes.ts";
-import { answerError } from "./middleware/on-error.ts";
+import { answerError, ofBody } from "./middleware/on-error.ts";
 import { reportQueue } from "./middleware/report-queue.ts";
 import { docsPage } from "./openapi/docs-page.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import { entrance, guards } from "./operations.ts";
-import { rootRoutes, versionedRoutes } from "./route-table.ts";
+import { rootRoutes, shownRoutes, versionedRoutes } from "./route-table.ts";
 import { ARTIFACTS, addArtifactRoutes } from "./routes/artifacts.ts";
 import { infoRoute } from "./routes/info.ts";
 import { methodsOf } from "./routes/methods-of.ts";
@@ -21,7 +22,7 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
   const { service, keys, tier, operations } = deployment;
   const app = new Hono<{ Bindings: Env }>();
   const table = [...versionedRoutes, ...rootRoutes];
-  app.onError(answerError);
+  app.onError(async (error, c) => answerError(await ofBody(error, c), c));
   if (tier === "region") app.use(reportQueue(service));
   app.use(...entrance(operations));
   app.notFound((c) => {
@@ -33,13 +34,16 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
   app.on("GET", withAndWithoutSlash("/health"), (c) => c.json({ status: "ok" }));
   let document: ReturnType<typeof openApiDocument> | undefined;
   app.get("/openapi.json", (c) => {
-    document ??= openApiDocument(table);
+    document ??= openApiDocument(shownRoutes);
     return c.json(document);
   });
   app.get("/docs", docsPage);
   app.on("GET", withAndWithoutSlash("/ready"), (c) => {
-    const model = service(c.env).ready(backgroundOf(c));
-    return model ? c.json({ status: "ready", ...model }) : c.json({ status: "loading" }, 503);
+    const { ready, failure } = service(c.env);
+    const model = ready(backgroundOf(c));
+    if (model) return c.json({ status: "ready", ...model });
+    const code = failure();
+    return c.json(code === undefined ? { status: "loading" } : { status: "failed", code }, 503);
   });
   // Unknown paths need a key too, so that callers without one cannot find out which routes exist.
   const info = withAndWithoutSlash("/info");
@@ -56,16 +60,24 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
   app.on("GET", info, infoRoute(deployment));
   app.on("GET", withAndWithoutSlash("/v1/models"), (c) => listModels(c, service(c.env)));
   if (operations.metrics)
-    app.on("GET", withAndWithoutSlash("/metrics"), (c) => metrics(service(c.env), tier, backgroundOf(c)));
+    app.on("GET", withAndWithoutSlash(METRICS), (c) => metrics(service(c.env), tier, backgroundOf(c)));
   const routes = embeddingRoutes({ ...deployment, keys: false, operations: { cache: operations.cache } }, table);
   return Object.assign(app.route("/", routes), { call: routes.call, embed: routes.embed, queue: routes.queue });
 }
 
+const METRICS = "/metrics";
+/** Routes without a body. */
+const stateRoutes = ["/health", "/ready", "/info", "/v1/models", "/docs", "/openapi.json"];
+const knownPaths = [...shownRoutes.map(({ path }) => path), ...stateRoutes];
+
 function unknownRoute(c: Context, allowed: readonly string[]): BertEdgeError {
   const { method, path } = c.req;
   if (allowed.length === 0) {
-    return new BertEdgeError("route_unknown", `There is no route ${method} ${path}.`, {
-      hint: "Use POST /v1/embed, POST /v1/embeddings, GET /info, GET /health or GET /ready.",
+    return new BertEdgeError("route_unknown", `There is no route ${method} ${path}.${meantNames(path, knownPaths)}`, {
+      hint:
+        path === METRICS
+          ? "The option `metrics: true` of the app adds this route."
+          : "GET /docs shows all routes. The first ones are POST /v1/embed, POST /v1/embeddings, GET /info and GET /ready.",
     });
   }
   c.header("allow", allowed.join(", "));

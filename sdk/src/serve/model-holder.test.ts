@@ -139,6 +139,24 @@ describe("loading", () => {
     });
   });
 
+  it("asks callers to wait as long as loads have failed, and says with which code, until one succeeds", async () => {
+    const { store, background, clock } = await setUp();
+    const unreliable = watched(store);
+    const holder = modelHolder({ store: unreliable, name: TINY.name, engine: fakeEngine(), now: () => clock.now });
+    expect(holder.failure()).toBeUndefined();
+    unreliable.fault = new Error("lost");
+    const pauses: unknown[] = [];
+    for (const afterMs of [0, 500, 3_500, 3_600_000]) {
+      clock.now += afterMs;
+      await holder.load(background).catch(({ retryAfterMs }) => pauses.push(retryAfterMs));
+    }
+    expect(pauses).toEqual([1_000, 1_000, 4_000, 60_000]);
+    expect(holder.failure()).toBe("storage_unavailable");
+    unreliable.fault = undefined;
+    await holder.load(background);
+    await waitFor(() => expect(holder.failure()).toBeUndefined());
+  });
+
   it("fails without a line in the log if the store has no such version, and looks for it again only after 5 s", async () => {
     const { store, background } = await setUp();
     const open = vi.spyOn(store, "open");

@@ -45,6 +45,9 @@ export type Reserve = (bytes: number) => Promise<void>;
 /** Pause after a failed load before `current` starts another one. `load` does not pause. */
 const RETRY_MS = 1_000;
 
+/** Longest pause that callers are asked for while loads fail, in ms. It is as long as they have failed. */
+const LONGEST_RETRY_MS = 60_000;
+
 /** Time for which a version that the store does not have is not looked for again, in ms. */
 const MISSING_MS = 5_000;
 
@@ -67,6 +70,8 @@ export interface ModelHolder {
   holds(model: Model): boolean;
   /** Unloads the model. Resolves when its last user has ended and it is released. The next request loads it again. */
   unload(): Promise<void>;
+  /** Returns the code of the error with which the last load failed; undefined if none did, or a later one succeeded. */
+  failure(): ErrorCode | undefined;
   /** Returns the bytes of the loaded model, and of models that are released after their last user. */
   bytes(): number;
 }
@@ -111,6 +116,8 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
   let early: Model | undefined;
   let loading: Loading | undefined;
   let checkedAt = Number.NEGATIVE_INFINITY;
+  /** The last failure, since the last success. `since`: when the first one was. */
+  let failure: { readonly code: ErrorCode; readonly since: number } | undefined;
   /** When the store had no such version. */
   let missingAt = Number.NEGATIVE_INFINITY;
 
@@ -181,10 +188,12 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
     });
     whole.then(
       (model) => {
+        failure = undefined;
         opened.resolve(model);
         usable.resolve(model);
       },
-      (error: unknown) => {
+      (cause: unknown) => {
+        const error = failed(cause);
         opened.reject(error);
         usable.reject(error);
       },
@@ -194,6 +203,15 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
     // A version that does not exist is the caller's mistake.
     background(whole.catch((error: unknown) => hasCode(error, "model_unknown") || report(error)));
     return current;
+  }
+
+  /** Notes the error of a load. Returns it with the time after which a retry makes sense. */
+  function failed(error: unknown): unknown {
+    if (!(error instanceof BertEdgeError) || hasCode(error, "model_unknown")) return error;
+    const { code, message, hint } = error;
+    failure = { code, since: failure?.since ?? now() };
+    const retryAfterMs = Math.min(Math.max(RETRY_MS, now() - failure.since), LONGEST_RETRY_MS);
+    return new BertEdgeError(code, message, { hint, retryAfterMs, cause: error });
   }
 
   const inTime = <T>(promise: Promise<T>): Promise<T> =>
@@ -217,6 +235,7 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
     load: async (background) => held ?? inTime(start(background).usable.promise),
     opened: async (background) => held ?? inTime(start(background).opened.promise),
     using: uses.using,
+    failure: () => failure?.code,
     holds: (model) => model === held || model === early || uses.isUsed(model),
     async unload() {
       await loading?.ended.promise;

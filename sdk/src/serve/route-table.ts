@@ -37,6 +37,8 @@ export interface TableRoute {
   readonly about: RouteDescription<v.GenericSchema>;
   /** Whether a model runs, so that requests can have a budget and a tier. */
   readonly runsModel: boolean;
+  /** Whether only an edge calls it. Such a route is not shown to others. */
+  readonly isInternal?: boolean;
   handler<Env extends object>(deployment: Deployment<Env>): Handler<{ Bindings: Env }>;
 }
 
@@ -67,7 +69,7 @@ export const versionedRoutes: readonly TableRoute[] = [
   entry("/v1/classify", classifyRoute),
   entry("/v1/embed", embedRoute),
   entry("/v1/fill-mask", fillMaskRoute),
-  entry("/v1/outputs", outputsRoute),
+  { ...entry("/v1/outputs", outputsRoute), isInternal: true },
   entry("/v1/rerank", rerankRoute),
   entry("/v1/similarity", similarityRoute),
   entry("/v1/sparse", sparseRoute),
@@ -95,3 +97,8 @@ export const rootRoutes: readonly TableRoute[] = [
 
 /** Prefix of all paths under which a request names its model, for dialects without a field for it. */
 export const MODEL_PREFIX = "/models/:model";
+
+/** Routes that are described, and offered to callers of unknown ones. */
+export const shownRoutes: readonly TableRoute[] = [...versionedRoutes, ...rootRoutes].filter(
+  ({ isInternal }) => !isInternal,
+);

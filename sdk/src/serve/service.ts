@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../artifact/error-codes.ts";
 import type { Model } from "../runtime/model.ts";
 import type { TaskCall } from "../runtime/tasks/task-call.ts";
 import type { Background } from "./background.ts";
@@ -92,6 +93,8 @@ export interface TaskService {
    * Returns the default model, or undefined while it is not loaded. Starts loading it if no load is in progress.
    */
   ready(background: Background): { model: string; version: string; provider: string } | undefined;
+  /** Returns the code of the error with which the last load of the default model failed; undefined if none did, or a later one succeeded. */
+  failure(): ErrorCode | undefined;
   /**
    * Returns when a request arrived that is handled at `now`. A computation can occupy the thread, and requests that arrive
    * meanwhile are handled later.

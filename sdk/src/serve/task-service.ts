@@ -309,6 +309,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
       return holder.using(model, () => work(model));
     },
     ready,
+    failure: () => models.holderOf().failure(),
     arrival: (now) => arrivalBetween(lane.arrivedAfter(now), now, lane.busyMs()),
     // Work without a deadline lets a request with a budget go first.
     memoryBytes: () => models.bytes(),

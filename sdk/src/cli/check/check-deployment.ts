@@ -1,4 +1,5 @@
 import { isRedirect } from "../../storage/is-redirect.ts";
+import { explanationOf } from "../explanations.ts";
 import { type Finding, findingsOf } from "../finding.ts";
 import { checkBudget } from "./check-budget.ts";
 import { checkKeys } from "./check-keys.ts";
@@ -45,7 +46,17 @@ export async function checkDeployment({ expected, onFinding, ...options }: Check
     add(reached.broken(what, "Give the URL to which it leads, if you know it."));
     return report();
   }
-  const { status } = Object(ready?.body) as { status?: unknown };
+  const { status, code } = Object(ready?.body) as { status?: unknown; code?: unknown };
+  if (status === "failed") {
+    const { fix } = explanationOf(String(code)) ?? {};
+    add(
+      reached.broken(
+        `Its model cannot be loaded: ${code}.`,
+        fix ?? "The Worker's log has the reason: `npx wrangler tail`.",
+      ),
+    );
+    return report();
+  }
   if (!ready || !["ready", "loading", "draining"].includes(String(status))) {
     const what = ready ? `It answers HTTP ${ready.status}, but not as bert-edge does.` : "Nothing answers.";
     add(reached.broken(what, "Check the URL, and that `wrangler deploy` has ended without an error."));

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { meantNames } from "../../artifact/similar-names.ts";
 import { type HubModel, hubModel, hubPageOf } from "../../storage/hub-model.ts";
-import { catalogueModel } from "../checkpoint/hub/catalogue.ts";
+import { catalogue, catalogueModel } from "../checkpoint/hub/catalogue.ts";
 import { type DownloadedModel, downloadModel } from "../checkpoint/hub/download-model.ts";
 import { type ModelInput, modelPath } from "../files/work-folder.ts";
 import type { Stage, StageRun } from "./stage.ts";
@@ -54,8 +55,14 @@ export async function locateModel(run: StageRun["run"], model: ModelInput, folde
 /** Returns the name on the Hub of a model of the catalogue. Everything else stays as it is, and so do paths that exist. */
 const hubNameOf = (model: string): string => (existsSync(model) ? model : (catalogueModel(model)?.hub ?? model));
 
-/** @throws BertEdgeError `checkpoint_missing` for a path that looks like a model of the Hub */
+/** @throws BertEdgeError `checkpoint_missing` for a path that looks like a model of the catalogue or of the Hub */
 function assertNoHubName(path: string): void {
+  const meant = meantNames(path, Object.keys(catalogue()));
+  if (meant !== "") {
+    throw new BertEdgeError("checkpoint_missing", `There is no folder ${path}, and no model of this name.${meant}`, {
+      hint: "`npx bert-edge models` lists the models that have a name of their own.",
+    });
+  }
   const page = hubPageOf(path);
   if (page === undefined) return;
   throw new BertEdgeError("checkpoint_missing", `There is no folder ${path}.`, {

@@ -52,7 +52,9 @@ describe("jsonBody", () => {
       const { status, json } = await post(body, "application/json");
       expect({ status, json }).toMatchObject({
         status: 400,
-        json: { error: { code: "request_invalid", message: "The request body is not JSON." } },
+        json: {
+          error: { code: "request_invalid", message: expect.stringMatching(/^The request body is not JSON: .+/) },
+        },
       });
     },
   );

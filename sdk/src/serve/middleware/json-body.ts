@@ -5,6 +5,8 @@ import { parseJson } from "../../artifact/parse-json.ts";
 import { checkLists } from "./check-lists.ts";
 import { readBody } from "./read-body.ts";
 
+const FIELDS_HINT = "GET /openapi.json lists the fields of every route, and GET /docs shows them.";
+
 /**
  * Reads a request body as JSON and checks it against `schema`.
  *
@@ -14,7 +16,7 @@ import { readBody } from "./read-body.ts";
 export async function jsonBody<S extends v.GenericSchema>(
   c: Context,
   schema: S,
-  { hint = hintFor(c.req.path), maxItems = Number.POSITIVE_INFINITY }: { hint?: string; maxItems?: number } = {},
+  { hint, maxItems = Number.POSITIVE_INFINITY }: { hint?: string; maxItems?: number } = {},
 ): Promise<v.InferOutput<S>> {
   const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
@@ -27,14 +29,20 @@ export async function jsonBody<S extends v.GenericSchema>(
   return parseJson(schema, await readBody(() => c.req.text()), {
     code: "request_invalid",
     what: "request body",
-    hint,
+    hint: hint ?? ((field) => hintFor(c.req.path, field)),
     check: (json) => checkLists(json, maxItems),
   });
 }
 
-/** Returns an example of the body that a route takes, or where to find its fields. */
-function hintFor(path: string): string {
+/**
+ * Returns an example of the body that a route takes, or where to find its fields.
+ *
+ * @param field the one at fault; undefined if the whole body is
+ */
+function hintFor(path: string, field = "inputs"): string {
+  if (field === "latency_budget_ms") return 'Give milliseconds, for example 30, or "none", or leave the field out.';
+  if (field !== "inputs" && field !== "input") return FIELDS_HINT;
   if (/\/v1\/embed\/?$/.test(path)) return 'Send {"inputs": ["to be"]}.';
   if (/\/embeddings\/?$/.test(path)) return 'Send {"model": "<name>", "input": ["to be"]}.';
-  return "GET /openapi.json lists the fields of every route, and GET /docs shows them.";
+  return FIELDS_HINT;
 }

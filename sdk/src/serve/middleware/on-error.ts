@@ -1,6 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { ErrorCode } from "../../artifact/error-codes.ts";
+import { notJson } from "../../artifact/parse-json.ts";
 import { dialectOf } from "../contract/dialects.ts";
 import { errorStatus, type HttpErrorCode } from "../contract/errors.ts";
 import { DECISION_HEADER } from "../contract/headers.ts";
@@ -49,11 +50,30 @@ function toPublic(error: unknown, c: Context): PublicError {
   return error instanceof BertEdgeError && temporary.has(error.code)
     ? {
         code: "model_unavailable",
-        message: "The model cannot be loaded now.",
-        hint: "Try again shortly.",
-        retryAfterMs: RETRY_AFTER_MS,
+        ...(error.code === "model_not_published"
+          ? {
+              message: "The store has no model of the name that this deployment serves.",
+              hint: "Its operator publishes it with `bert-edge publish`, or corrects the variable MODEL. The log has the name.",
+            }
+          : { message: "The model cannot be loaded now.", hint: "Try again shortly." }),
+        retryAfterMs: error.retryAfterMs ?? RETRY_AFTER_MS,
       }
     : { code: "internal", message: "The service failed unexpectedly.", hint: "Try again. The server log has details." };
+}
+
+/**
+ * Returns the error of a route of your own that reads a body as JSON which is none: the mistake is the caller's. Returns other errors
+ * unchanged.
+ */
+export async function ofBody(error: unknown, { req }: Context): Promise<unknown> {
+  if (!(error instanceof SyntaxError) || req.bodyCache.text === undefined) return error;
+  const text = await req.text();
+  try {
+    JSON.parse(text);
+    return error;
+  } catch (cause) {
+    return notJson("request body", cause, { code: "request_invalid", hint: "Send JSON." });
+  }
 }
 
 /** Answers an error as JSON, in the format of the path's dialect. */

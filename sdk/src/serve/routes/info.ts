@@ -36,8 +36,9 @@ export function infoRoute<Env extends object>({
         model_type: modelType(manifest),
         max_input_length: maxTokens,
         max_client_batch_size: largestBatch(manifest, limits),
-        // On the routes of text-embeddings-inference.
+        // On the routes of text-embeddings-inference. On our own, the field `truncate` of a request decides.
         auto_truncate: true,
+        truncate: false,
         task,
         // Whether a classifier reads texts or pairs.
         ...("input" in manifest && { input: manifest.input }),

@@ -3,7 +3,7 @@ import type { AnswerEstimate, Estimate } from "../queue/speed.ts";
 import type { RefusalCode } from "../refusal.ts";
 
 /** Deviations that a prediction needs between itself and the budget, to count as certain. */
-const CERTAIN = 3;
+export const CERTAIN = 3;
 
 /**
  * Factor by which the region must be faster before it answers a request that this deployment could answer too. An answer of

@@ -1,0 +1,36 @@
+/** Part of the letters of a name that may be wrong. */
+const WRONG = 1 / 3;
+
+/**
+ * Returns the known names that a wrong one can be meant for, the most similar first: those that it is the first half of, or more, and
+ * those of which a third of the letters is wrong at most.
+ */
+export function similarNames(name: string, known: readonly string[]): string[] {
+  const isBeginning = (other: string) => other.startsWith(name) && 2 * name.length >= other.length;
+  return known
+    .filter((other) => isBeginning(other) || Math.abs(other.length - name.length) <= WRONG * other.length)
+    .map((other) => ({ other, distance: editDistance(name, other) }))
+    .filter(({ other, distance }) => isBeginning(other) || distance <= WRONG * other.length)
+    .sort((a, b) => a.distance - b.distance)
+    .map(({ other }) => other);
+}
+
+/** Asks which of the known names is meant: ` Did you mean a or b?`. Returns an empty text if none is similar. */
+export function meantNames(name: string, known: readonly string[]): string {
+  const names = similarNames(name, known);
+  return names.length > 0 ? ` Did you mean ${names.slice(0, 3).join(" or ")}?` : "";
+}
+
+/** Counts the letters to insert, delete or replace until one word is the other: the Levenshtein distance. */
+export function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, i) => i);
+  for (const [i, letter] of [...from].entries()) {
+    const next = [i + 1];
+    for (let j = 0; j < to.length; j++) {
+      const replaced = (row[j] ?? 0) + (letter === to[j] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}

@@ -1,0 +1,102 @@
+import type { Figure, Figures } from "../serve/contract/figures.ts";
+import { defaultLimits } from "../serve/limits.ts";
+import { maxLateMs } from "../serve/routing/deadline.ts";
+import { CERTAIN, type Decision, decide, type Situation } from "../serve/routing/decide.ts";
+import { figures as known } from "./figures.ts";
+
+const flags: ReadonlySet<string> = new Set<Figure>(["region-down", "pinned"]);
+
+/** Reads the figures of a decision, as `x-bert-edge-decision` has them: `budget=50.0, wait=12.3, hedge`. Undefined if the text has others. */
+export function parseDecision(text: string): Figures | undefined {
+  const figures: Record<string, number | true> = {};
+  for (const part of text.replace(/^\s*x-bert-edge-decision:/i, "").split(",")) {
+    const [, name = "", value] = /^\s*([a-z-]+)(?:=(\d+(?:\.\d+)?))?\s*$/.exec(part) ?? [];
+    if (!(name in known || flags.has(name))) return undefined;
+    figures[name] = value === undefined ? true : Number(value);
+  }
+  // A single name is a figure to explain.
+  return Object.values(figures).some((value) => value !== true) ? figures : undefined;
+}
+
+/** Says in a sentence what a decision was based on, and what was decided. */
+export function explainDecision(figures: Figures): string {
+  const situation = situationOf(figures);
+  const parts = [...budgetPart(figures, situation), ...edgePart(situation), ...regionPart(situation, figures)];
+  const sentence = `${parts.join("; ")}; so ${outcome(decide(situation), figures)}.`;
+  return sentence[0]?.toUpperCase() + sentence.slice(1);
+}
+
+const number = (figures: Figures, name: Figure): number => Number(figures[name] ?? 0);
+
+/** Returns the situation in which a decision had these figures. What they do not tell is as in a deployment without limits of its own. */
+function situationOf(figures: Figures): Situation {
+  const { budget, compute, region } = figures;
+  const of = (name: Figure) => number(figures, name);
+  const budgetMs = budget === undefined ? undefined : Number(budget);
+  return {
+    remainingMs: budgetMs === undefined ? undefined : budgetMs - of("used"),
+    elapsedErrorMs: of("arrival-error"),
+    lostMs: of("lost"),
+    maxLateMs: maxLateMs(budgetMs),
+    maxWaitMs: defaultLimits.maxWaitMs,
+    pin: figures.pinned ? (region === undefined ? "here" : "region") : undefined,
+    here:
+      compute === undefined
+        ? "loading"
+        : {
+            waitMs: of("wait"),
+            compute: { ms: Number(compute), spreadMs: of("spread") },
+            delaysOthers: figures["others-late"] === true,
+            delaysFetches: figures["answers-late"] === true,
+            calls: figures["several-calls"] ? 2 : 1,
+            cpuMs: of("cpu"),
+            cpuLimitMs: figures["cpu-limit"] === undefined ? Number.POSITIVE_INFINITY : of("cpu-limit"),
+          },
+    region: figures["region-down"]
+      ? "down"
+      : region === undefined
+        ? "none"
+        : { ms: Number(region), spreadMs: of("region-spread"), waitMs: of("region-wait") },
+  };
+}
+
+const ms = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+
+function budgetPart(figures: Figures, { remainingMs }: Situation): string[] {
+  if (remainingMs === undefined) return ["there was no budget"];
+  const whose = figures["default-budget"] ? "default budget" : figures["longest-budget"] ? "longest budget" : "budget";
+  return [`${ms(remainingMs)} of the ${whose} of ${ms(number(figures, "budget"))} were left`];
+}
+
+function edgePart({ here }: Situation): string[] {
+  if (typeof here !== "object")
+    return ["the edge had not loaded its model, or has a lower precision than was asked for"];
+  const { waitMs, compute, cpuMs, cpuLimitMs, delaysOthers, delaysFetches } = here;
+  const totalMs = waitMs + compute.ms;
+  const latestMs = totalMs + CERTAIN * compute.spreadMs * (totalMs / Math.max(compute.ms, Number.MIN_VALUE));
+  return [
+    `the edge needs ${ms(totalMs)}, of which ${ms(waitMs)} are its queue, and is certain to have answered after ${ms(latestMs)}`,
+    ...(cpuMs > cpuLimitMs ? [`that is ${ms(cpuMs)} of CPU time, and ${ms(cpuLimitMs)} are allowed`] : []),
+    ...(delaysOthers ? ["it would make another request late"] : []),
+    ...(delaysFetches ? ["it would handle an answer of the region too late"] : []),
+  ];
+}
+
+function regionPart({ region, pin }: Situation, figures: Figures): string[] {
+  if (pin === "here") return ["the request was pinned to the edge"];
+  if (region === "none") return ["there is no region"];
+  if (region === "down") return ["the region was down"];
+  const certain = `and is certain to have answered after ${ms(region.ms + CERTAIN * region.spreadMs)}`;
+  return [
+    `the region needs ${ms(region.ms)}, ${certain}`,
+    ...(figures["region-refused"] ? ["it refused the request"] : []),
+  ];
+}
+
+function outcome(decision: Decision, figures: Figures): string {
+  if (figures["region-refused"]) return "nobody answers (overloaded)";
+  if ("refusal" in decision) return `nobody answers (${decision.refusal})`;
+  const { tier, reason, hedge } = decision;
+  if (hedge || figures.hedge) return "both are asked, and the first answer counts";
+  return `${tier === "here" ? "the edge" : "the region"} answers (${reason})`;
+}
