@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import * as v from "valibot";
 import { ModelName } from "../../artifact/manifest.ts";
 import { shown } from "../../artifact/shown.ts";
+import { meantNames } from "../../artifact/similar-names.ts";
 import { forecastOf } from "../../compile/latency/platforms/forecast.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { openProject } from "../dev/project.ts";
@@ -99,6 +100,13 @@ function missingModel(config: WranglerConfig, name: string): Finding[] {
   return [{ ...findingsOf("model", name).note(what), fix: `Add ${modelSetting(config.path, "<name of the model>")}.` }];
 }
 
+/** Returns the names of the folders of models/ that have an artifact. */
+function preparedModels(root: string): string[] {
+  const models = join(root, "models");
+  const folders = existsSync(models) ? readdirSync(models) : [];
+  return folders.filter((folder) => existsSync(join(models, folder, "manifest.json")));
+}
+
 /** Examines the artifact in models/<name>, where `create-bert-edge` puts it. */
 async function examineModel(root: string, name: string, config: string): Promise<Finding> {
   if (!v.is(ModelName, name)) {
@@ -108,6 +116,13 @@ async function examineModel(root: string, name: string, config: string): Promise
   const folder = join("models", name);
   const { ok, note, broken } = findingsOf("model", folder);
   if (!existsSync(join(root, folder, "manifest.json"))) {
+    const meant = meantNames(name, preparedModels(root));
+    if (meant !== "") {
+      return broken(
+        `${config} says MODEL = ${shown(name)}, but there is no artifact of this name.${meant}`,
+        `Set MODEL to the name of the model that you publish, or prepare it: npx bert-edge prepare <model> --out ${folder}.`,
+      );
+    }
     return note(
       `There is no artifact of the model that ${config} names. The deployed Worker reads it from its bucket.`,
     );

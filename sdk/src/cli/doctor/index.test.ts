@@ -50,6 +50,20 @@ describe("doctor", () => {
     expect(stdout).toMatch(/models\/tiny[\s\S]*\n\nNothing is broken\.\n$/);
   });
 
+  it("asks which prepared model is meant by MODEL", async () => {
+    const { root, config, settings } = await healthyProject();
+    await writeFile(config, settings.replace('"tiny"', '"tyny"'));
+    const { code, findings } = await doctor(root);
+    expect(code).toBe(1);
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        check: "model",
+        level: "broken",
+        what: expect.stringMatching(/MODEL = "tyny".*Did you mean tiny\?$/),
+      }),
+    );
+  });
+
   it("examines each of several models, and a damaged one hides nothing", async () => {
     const { root, config, settings } = await healthyProject();
     await writeFile(join(root, "models/tiny/manifest.json"), "{");
