@@ -76,6 +76,10 @@ export const errorCodes = {
     when: "The engine got token ids that the model does not have, too many of them, or an unwanted pair.",
     fix: "Tokenize texts with the model's own tokenizer and cut them to its maximum length.",
   },
+  model_too_large: {
+    when: "A model cannot fit where it is meant to run: its weights alone exceed the memory of an isolate of Workers.",
+    fix: "Prepare it for a region (`--targets regional-cpu`), give `--table int4`, or take a smaller model. `prepare --force` goes on.",
+  },
   machine_too_small: {
     when: "Preparing the model needs more memory than the machine has.",
     fix: "Prepare it on a machine with more memory, or raise the container's limit.",

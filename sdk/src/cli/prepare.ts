@@ -19,6 +19,7 @@ interface Options {
   minCosine?: number;
   cache: boolean;
   fast?: true;
+  force?: true;
   json?: true;
 }
 
@@ -82,6 +83,7 @@ export const prepareCommand = new Command("prepare")
     "--fast",
     "a first look: the edge target, with fewer texts and rounds. Prepare again without it before you deploy",
   )
+  .option("--force", "go on although the model is too large for a Worker")
   .option("--no-cache", "compute everything again, and keep nothing for later runs")
   .option("--json", "print the report as JSON")
   .action(async (folder: string, { json, table: bits, cache, ...options }: Options) => {

@@ -5,6 +5,7 @@ import { preparedTiny } from "#test/fixtures/prepared-tiny.ts";
 import { runCommandLine } from "#test/fixtures/run-command-line.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { wranglerStandIn } from "#test/fixtures/wrangler-stand-in.ts";
+import type { Measurements } from "../../artifact/measurements.ts";
 
 it("finds what only a person can do, and what is missing, before it changes anything", async () => {
   const root = await temporaryFolder();
@@ -58,4 +59,20 @@ it("finds what only a person can do, and what is missing, before it changes anyt
   await wrangler.change({ accounts: [account("one")] });
   await refused("login_missing", "There are no keys for the R2 bucket.");
   expect(await wrangler.changes()).toEqual([]);
+});
+
+it("refuses a model that no Worker can hold, before it looks at the project", async () => {
+  const large = join(await temporaryFolder(), "large");
+  await cp(await preparedTiny(), large, { recursive: true });
+  const file = join(large, "measurements.json");
+  const measurements = JSON.parse(await readFile(file, "utf8")) as Measurements;
+  const memory = { ...measurements.edge?.memory, peak: 200 * 2 ** 20 };
+  await writeFile(file, JSON.stringify({ ...measurements, edge: { ...measurements.edge, memory } }));
+  const { code, stderr } = await runCommandLine(["deploy", "--model", large, "--dry-run"], {
+    cwd: await temporaryFolder(),
+  });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /Error model_too_large: No Worker can run the edge target: it takes \d+ MiB of memory, and an isolate has 128 MiB\./,
+  );
 });

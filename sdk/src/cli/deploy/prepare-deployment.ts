@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { edgeMisfit } from "../../compile/commands/prepare-warnings.ts";
+import { forecastOf } from "../../compile/latency/platforms/forecast.ts";
 import { assertLoadable } from "../../runtime/assert-loadable.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { s3Publisher } from "../../storage/s3-publisher.ts";
@@ -29,7 +31,7 @@ interface DeploymentNames {
 /**
  * Reads all that a deployment needs, and finds what only a person can do. Changes nothing.
  *
- * @throws BertEdgeError `login_missing`, `project_invalid`, `setting_invalid`, `package_missing`, and the errors of
+ * @throws BertEdgeError `login_missing`, `model_too_large`, `project_invalid`, `setting_invalid`, `package_missing`, and the errors of
  *   reading artifacts
  */
 export async function prepareDeployment(names: DeploymentNames): Promise<Omit<DeployOptions, "dryRun" | "onStep">> {
@@ -40,6 +42,12 @@ export async function prepareDeployment(names: DeploymentNames): Promise<Omit<De
   if (!edge) {
     throw new BertEdgeError("target_missing", `${names.model} has no target edge, so a Worker cannot run it.`, {
       hint: "Prepare the model again with --targets edge.",
+    });
+  }
+  const misfit = edgeMisfit(forecastOf(artifact.manifest, artifact.measurements).fit);
+  if (misfit !== undefined) {
+    throw new BertEdgeError("model_too_large", misfit, {
+      hint: "Take a smaller model (npx bert-edge models), or prepare it with --table int4 if its vocabulary is large.",
     });
   }
   const secrets = names.secrets === undefined ? undefined : readSecrets(names.secrets);

@@ -87,6 +87,10 @@ export const devCommand = new Command("dev")
         log.done();
         if (project.region && !hasRegion)
           printNote("The artifact has no regional target, so the region was not started.");
+        const { edgeMisfit } = await import("../../compile/commands/prepare-warnings.ts");
+        const { forecastOf } = await import("../../compile/latency/platforms/forecast.ts");
+        const misfit = edgeMisfit(forecastOf(artifact.manifest, artifact.measurements).fit);
+        if (misfit !== undefined) printNote(`${misfit} It runs here, because a local workerd has no such limit.`);
         noteOtherModel(project, artifact.manifest.name);
         const { edge, region, published } = stack;
         if (json) printJson({ ...edge, model: published.name, version: published.version, region: region?.url });

@@ -49,10 +49,11 @@ describe("warningsOf", () => {
   it.each([
     [0.84, []],
     [0.86, ["memory_tight"]],
-    [1.01, []],
+    [1.01, ["edge_too_large"]],
   ])("with %d of an isolate's memory, warns of %j", (share, codes) => {
     const platforms = sampleReport.fit.platforms.map((platform) => ({
       ...platform,
+      fits: share <= 1,
       limits: [{ limit: "memory", used: share * 1000, allowed: 1000 } as const],
     }));
     expect(codesOf(warningsOf({ ...input, fit: { tokens: 128, platforms } }))).toEqual(codes);

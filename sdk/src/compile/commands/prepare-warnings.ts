@@ -14,7 +14,8 @@ export interface PrepareWarning {
     | "part_excused"
     | "layers_kept"
     | "tokenizer_json"
-    | "memory_tight";
+    | "memory_tight"
+    | "edge_too_large";
   readonly message: string;
 }
 
@@ -27,6 +28,17 @@ interface WarningInput {
 
 /** Share of an isolate's memory from which on little is left for the JavaScript heap, which is not measured. */
 const TIGHT = 0.85;
+
+/** Says why no Worker can run the edge target; undefined if one can, or if there is no edge target. */
+export function edgeMisfit({ platforms }: FitTable): string | undefined {
+  const workers = platforms.filter(({ target }) => target === "edge");
+  const [worst] = workers
+    .flatMap(({ limits }) => limits)
+    .filter(({ limit, used, allowed }) => limit === "memory" && used > allowed);
+  if (!worst || workers.some(({ fits }) => fits)) return undefined;
+  const mebibytes = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;
+  return `No Worker can run the edge target: it takes ${mebibytes(worst.used)} of memory, and an isolate has ${mebibytes(worst.allowed)}.`;
+}
 
 /** Returns what was assumed, cut or left out of an artifact. */
 export function warningsOf({ model, manifest, excused, fit }: WarningInput): PrepareWarning[] {
@@ -55,6 +67,8 @@ export function warningsOf({ model, manifest, excused, fit }: WarningInput): Pre
   }
   const edge = fit.platforms.find(({ target }) => target === "edge");
   const memory = edge?.limits.find(({ limit }) => limit === "memory");
+  const misfit = edgeMisfit(fit);
+  if (misfit !== undefined) warn("edge_too_large", misfit);
   if (memory && memory.used <= memory.allowed && memory.used >= TIGHT * memory.allowed) {
     warn(
       "memory_tight",

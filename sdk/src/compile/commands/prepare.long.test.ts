@@ -67,7 +67,7 @@ describe("prepare", () => {
       expect(await describeFile(await artifact.read(name))).toEqual(file);
     }
     expect(report.stages.map(({ stage }) => stage)).toEqual([
-      ...["read", "read", "fuse", "check", "observe"],
+      ...["read", "read", "estimate", "fuse", "check", "observe"],
       ...targetNames.flatMap(() => ["quantize", "measure"]),
       ...["time", "write"],
     ]);

@@ -112,7 +112,7 @@ describe("prepare", () => {
 
   it("runs the stages in their order, and reports the progress of each", () => {
     expect(report.stages.map(({ stage }) => stage)).toEqual([
-      ...["read", "read", "fuse", "check", "observe"],
+      ...["read", "read", "estimate", "fuse", "check", "observe"],
       ...targets.flatMap(() => ["quantize", "measure"]),
       ...["time", "write"],
     ]);

@@ -21,6 +21,7 @@ import { calibrationTexts } from "../quantize/calibration/calibration-texts.ts";
 import { assembleArtifact, modelName } from "../stages/assemble-artifact.ts";
 import { checkFusion } from "../stages/check.ts";
 import { contentKey, modelKey } from "../stages/content-key.ts";
+import { estimate } from "../stages/estimate.ts";
 import { fromCache } from "../stages/from-cache.ts";
 import { fuse } from "../stages/fuse.ts";
 import { type HubSource, locateModel } from "../stages/locate-model.ts";
@@ -83,6 +84,8 @@ export interface PrepareOptions extends TaskFiles, TaskChoice, RunOptions {
    * rounds. The manifest and the report say so. Default false.
    */
   fast?: boolean | undefined;
+  /** Whether to go on if the only target cannot fit where it is meant to run. Default false. */
+  force?: boolean | undefined;
   /**
    * Folder in which results are kept, so that a later run with the same model and options does only what changed.
    * Default: none. `bert-edge prepare` and `bert-edge dev` use `stageCacheFolder()`.
@@ -126,7 +129,7 @@ export interface PreparedArtifact extends PrepareReport {
 }
 
 /**
- * Makes an artifact from a checkpoint: read → fuse → check → observe → quantize and measure each target → time → write.
+ * Makes an artifact from a checkpoint: read → estimate → fuse → check → observe → quantize and measure each target → time → write.
  * If any check fails, nothing is written. The output folder, the packages, the task and its data are checked before the
  * first stage.
  *
@@ -156,6 +159,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     const data = await readTaskData(description.task, options);
     const model = await run(readFolder, { path, description });
     await run(checkMemory, { graph: model.graph });
+    await run(estimate, { graph: model.graph, targets, tableBits, force: options.force ?? false });
     const { graph, nodes, fused, excused } = await run(fuse, { graph: model.graph, complete: true });
     const modelHash = cache && contentKey("read", await modelKey(path), task, reads, prompts);
     const checked = await fromCache(run, cache, context, {

@@ -1,7 +1,17 @@
 import { throwIfAborted } from "../subprocess/aborted.ts";
 
 /** Names of the stages, in the order in which a command runs them. Most commands leave some stages out. */
-export type StageName = "download" | "read" | "fuse" | "check" | "observe" | "quantize" | "measure" | "time" | "write";
+export type StageName =
+  | "download"
+  | "read"
+  | "estimate"
+  | "fuse"
+  | "check"
+  | "observe"
+  | "quantize"
+  | "measure"
+  | "time"
+  | "write";
 
 /** A part of a command. It computes its result from the results of earlier stages. */
 export interface Stage<Input, Output> {
