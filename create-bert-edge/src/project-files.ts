@@ -1,5 +1,4 @@
 import { dockerfile } from "./files/dockerfile.ts";
-import { edgeTest } from "./files/edge-test.ts";
 import { edgeSettings, regionFunction } from "./files/functions.ts";
 import { dockerignore, gitignore } from "./files/ignored.ts";
 import { managerSettings } from "./files/manager-settings.ts";
@@ -21,7 +20,7 @@ const ofEdge: Fills = {
   ".dev.vars.example": unchanged,
   "functions/edge.ts": unchanged,
   "functions/edge-settings.ts": edgeSettings,
-  "test/edge.test.js": edgeTest,
+  "test/edge.test.js": unchanged,
   "tsconfig.json": unchanged,
   "wrangler.toml": wranglerToml,
 };

@@ -18,7 +18,7 @@ export async function startDefaultStack(measurements?: Measurements): Promise<St
   const state = await mkdtemp(join(tmpdir(), "bert-edge-stack-"));
   const remove = () => rm(state, { recursive: true, force: true });
   try {
-    const stack = await startStack({ project: openProject(process.cwd()), artifact, state });
+    const stack = await startStack({ project: openProject(process.cwd()), artifacts: [artifact], state });
     return { ...stack, stop: () => stack.stop().finally(remove) };
   } catch (error) {
     await remove();

@@ -8,6 +8,7 @@ import type { Manifest } from "#sdk/artifact/manifest.ts";
 import { freePort } from "#sdk/cli/dev/process.ts";
 import { openProject } from "#sdk/cli/dev/project.ts";
 import { startStack } from "#sdk/cli/dev/stack.ts";
+import { BertEdge } from "#sdk/client/index.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { bertEdge, startBertEdge } from "../fixtures/bert-edge-command.ts";
 import { writePreparableClassifier } from "../fixtures/classifier-case.ts";
@@ -136,7 +137,7 @@ it("`bert-edge dev` starts no region for an artifact that has no model for it", 
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/Each row is one request.*^tokens/ms) });
   expect(stdout).not.toContain("region");
   expect(stderr).toContain("The artifact has no regional target");
-  expect(stderr).toContain('wrangler.toml says MODEL = "bert-edge-mini", but this model is named "tiny"');
+  expect(stderr).toContain('wrangler.toml says MODEL = "bert-edge-mini". Here the Worker serves tiny.');
 });
 
 it("`bert-edge dev <model folder>` prepares a classifier, serves it at the edge and in the region, and shows an answer", async () => {
@@ -154,13 +155,28 @@ it("`bert-edge dev <model folder>` prepares a classifier, serves it at the edge 
   expect(await readdir(join(project.root, ".bert-edge/dev/topics"))).toEqual([expect.stringMatching(/^[0-9a-f]{16}$/)]);
 });
 
+it("`bert-edge dev <artifact> <artifact>` serves several models, the first by default", async () => {
+  const project = await userProject({ region: true });
+  onTestFinished(() => project.remove());
+  const other = await preparedTiny(["edge"], { name: "other" });
+  const stack = await startStack({
+    project: openProject(project.root),
+    artifacts: [await openFolder(artifact), await openFolder(other)],
+  });
+  onTestFinished(stack.stop);
+  const edge = new BertEdge({ baseURL: stack.edge.url, apiKey: stack.edge.key });
+  expect(await edge.embed("to be")).toMatchObject({ model: "tiny", tier: "edge" });
+  expect(await edge.embed("to be", { model: "other" })).toMatchObject({ model: "other", tier: "edge" });
+  expect(await edge.embed("to be", { tier: "region" })).toMatchObject({ model: "tiny", tier: "region" });
+});
+
 describe("a running stack", () => {
   it("takes the first key of .dev.vars, and runs edited functions: the edge's and the region's", async () => {
     const project = await userProject({ region: true });
     onTestFinished(() => project.remove());
     const key = "a$MODEL";
     await writeFile(join(project.root, ".dev.vars"), `API_KEYS=, ${key},c`);
-    const stack = await startStack({ project: openProject(project.root), artifact: await openFolder(artifact) });
+    const stack = await startStack({ project: openProject(project.root), artifacts: [await openFolder(artifact)] });
     onTestFinished(() => stack.stop());
     expect([stack.edge.key, stack.keyIsNew]).toEqual([key, false]);
     const embed = (key: string) =>
@@ -199,7 +215,7 @@ describe("a running stack", () => {
     onTestFinished(() => project.remove());
     await writeFile(join(project.root, "functions/region.ts"), 'throw new Error("no region today");\n');
     const port = await freePort();
-    const starting = startStack({ project: openProject(project.root), artifact: await openFolder(artifact), port });
+    const starting = startStack({ project: openProject(project.root), artifacts: [await openFolder(artifact)], port });
     await expect(starting).rejects.toMatchObject({
       code: "service_failed",
       message: expect.stringContaining("no region today"),
@@ -212,7 +228,7 @@ describe("a running stack", () => {
     onTestFinished(() => project.remove());
     const worker = 'export default { fetch: () => new Response("no route", { status: 404 }) };\n';
     await writeFile(join(project.root, "functions/edge.ts"), worker);
-    const starting = startStack({ project: openProject(project.root), artifact: await openFolder(artifact) });
+    const starting = startStack({ project: openProject(project.root), artifacts: [await openFolder(artifact)] });
     await expect(starting).rejects.toMatchObject({
       code: "service_failed",
       message: expect.stringMatching(/^The Worker runs, but GET \/ready answers 404/),
@@ -226,7 +242,7 @@ describe("a running stack", () => {
     const edge = join(project.root, "functions/edge.ts");
     await writeFile(join(project.root, "functions/wrong.ts"), "const a = = 1;\n");
     await writeFile(edge, `${await readFile(edge, "utf8")}import "./nowhere.ts";\nimport "./wrong.ts";\n`);
-    const starting = startStack({ project: openProject(project.root), artifact: await openFolder(artifact) });
+    const starting = startStack({ project: openProject(project.root), artifacts: [await openFolder(artifact)] });
     await expect(starting).rejects.toMatchObject({
       code: "service_failed",
       message: expect.stringMatching(/(?=.*Could not resolve "\.\/nowhere\.ts")(?=.*Unexpected "=")/s),

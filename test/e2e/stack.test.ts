@@ -57,7 +57,7 @@ describe("the whole product", () => {
     expect(response.status).toBe(200);
     expect(response.headers.get("x-bert-edge-tier")).toBe("edge");
     expect(response.headers.get("x-bert-edge-reason")).toBe("within-budget");
-    expect(response.headers.get("x-bert-edge-model")).toBe(`bert-edge-mini@${stack.published.version}`);
+    expect(response.headers.get("x-bert-edge-model")).toBe(`bert-edge-mini@${stack.published[0]?.version}`);
     expect(response.headers.get("x-bert-edge-provider")).toBe("wasm");
     expect(Number(response.headers.get("x-bert-edge-predicted-ms"))).toBeGreaterThan(0);
     expect(Number(response.headers.get("x-latency-budget-remaining-ms"))).toBeLessThan(5000);

@@ -87,7 +87,11 @@ describe.skipIf(isSkipped)("the page at /, in Chromium", () => {
       "🗼 naïve",
     ];
     const [path = ""] = [...files.keys()].filter((file) => file.startsWith("/in-browser"));
-    const connection = { baseURL: `${stack.edge.url}/`, key: stack.edge.key, info: { model_id: stack.published.name } };
+    const connection = {
+      baseURL: `${stack.edge.url}/`,
+      key: stack.edge.key,
+      info: { model_id: stack.published[0]?.name },
+    };
     const local = await page.evaluate(`import(${JSON.stringify(path)})
       .then(({ inBrowser }) => inBrowser(${JSON.stringify(connection)}))
       .then((answers) => answers.embed(${JSON.stringify(texts)}))
@@ -110,7 +114,7 @@ describe.skipIf(isSkipped)("the page at /, in Chromium", () => {
     expect(await seriousFaults(page)).toEqual([]);
     await page.getByLabel("Key", { exact: true }).fill(stack.edge.key);
     await page.keyboard.press("Enter");
-    await expect.poll(() => page.locator("#served").textContent()).toContain(stack.published.name);
+    await expect.poll(() => page.locator("#served").textContent()).toContain("bert-edge-mini");
     await page.reload();
     await expect.poll(() => page.locator("#app").isVisible()).toBe(true);
     // Chromium reports each 401 on the console: without a key, and with the wrong one.

@@ -1,5 +1,6 @@
 // Runs the Worker of wrangler.toml in workerd, with an empty bucket and a key of its own.
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { openFolder, publish } from "bert-edge";
 import { BertEdge } from "bert-edge/client";
@@ -15,10 +16,15 @@ before(async () => {
   const { url } = await server.listen();
   const { MODELS: bucket, MODEL: model } = await server.getWorker().getEnv();
   assert(bucket, "wrangler.toml has no R2 bucket with the binding MODELS.");
-  const artifact = await openFolder("models/bert-edge-mini");
-  const { name } = artifact.manifest;
-  assert(model === name, `wrangler.toml says MODEL = "${model}", but the model in this test is named "${name}".`);
-  await publish(artifact, r2Publisher(bucket));
+  for (const name of String(model)
+    .split(",")
+    .map((each) => each.trim())) {
+    const folder = `models/${name}`;
+    assert(existsSync(folder), `wrangler.toml says MODEL = "${model}", but there is no ${folder}.`);
+    const artifact = await openFolder(folder);
+    assert(artifact.manifest.name === name, `The model in ${folder} is named "${artifact.manifest.name}".`);
+    await publish(artifact, r2Publisher(bucket));
+  }
   bert = new BertEdge({ baseURL: url.origin, apiKey: "key" });
 });
 after(() => server.close());

@@ -56,6 +56,7 @@ export type {
   InProcessAnswer,
   InProcessOptions,
 } from "./call-in-process.ts";
+export type { Budget, BudgetSetter } from "./contract/budget.ts";
 export type { Figure, Figures } from "./contract/figures.ts";
 export type { NumberFormat, Reason, Tier } from "./contract/headers.ts";
 export type { EmbeddingsOptions, PageBinding, Setting } from "./deployment.ts";

@@ -7,6 +7,7 @@ import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { callStandIn } from "#test/fixtures/tool-stand-in.ts";
 import { STAND_IN_URL, wranglerStandIn } from "#test/fixtures/wrangler-stand-in.ts";
 import { memoryStore } from "../../storage/memory.ts";
+import { publish } from "../../storage/publish.ts";
 import { chooseAccount } from "./choose-account.ts";
 import { type DeployOptions, deployProject } from "./deploy-project.ts";
 import type { StepReport } from "./run-steps.ts";
@@ -41,7 +42,8 @@ beforeEach(async () => {
     account: "account-1",
     bucket: "models",
     store,
-    artifact: await smallArtifact(),
+    artifacts: [await smallArtifact()],
+    others: [],
     secrets,
     wrangler,
     region: undefined,
@@ -95,6 +97,27 @@ describe("deployProject", () => {
     expect(new Set(store.puts).size).toBe(store.puts.length);
   });
 
+  it("publishes several models, and looks for those of which there is no artifact", async () => {
+    const first = await smallArtifact();
+    const second = await smallArtifact("second", "second");
+    const served = { ...options, artifacts: [first, second], others: ["third"] };
+    const dry = await deployProject({ ...served, dryRun: true });
+    expect(states(dry.steps).slice(0, 4)).toEqual([
+      "bucket planned",
+      "model planned",
+      "model second planned",
+      "model third planned",
+    ]);
+    await expect(deployProject(served)).rejects.toMatchObject({
+      code: "model_not_published",
+      hint: expect.stringContaining("--model <artifact> <artifact>"),
+    });
+    await publish(await smallArtifact("third", "third"), store);
+    expect(states((await deployProject(served)).steps)).toEqual([
+      ...["bucket kept", "model kept", "model second kept", "model third kept", "secrets done", "worker done"],
+    ]);
+  });
+
   it("only looks in a dry run", async () => {
     const { steps, url } = await deployProject({ ...options, dryRun: true });
     expect({ states: states(steps), url }).toEqual({ states: NAMES.map((name) => `${name} planned`), url: undefined });
@@ -114,7 +137,7 @@ describe("deployProject", () => {
     await deployProject(options);
     await writeFile(join(root, "functions/edge.ts"), "export default { fetch() {} };\n");
     expect(states((await deployProject(options)).steps)).toContain("worker done");
-    const newer = await deployProject({ ...options, artifact: await smallArtifact("newer") });
+    const newer = await deployProject({ ...options, artifacts: [await smallArtifact("newer")] });
     expect(states(newer.steps)).toEqual(["bucket kept", "model done", "secrets kept", "worker kept"]);
   });
 

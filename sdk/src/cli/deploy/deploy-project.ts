@@ -3,7 +3,7 @@ import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { WritableStore } from "../../storage/store.ts";
 import { knownDeployment } from "./known-deployment.ts";
-import { modelStep } from "./model-step.ts";
+import { modelStep, presentStep, stepName } from "./model-step.ts";
 import type { DeploySecrets } from "./read-secrets.ts";
 import type { RegionStack } from "./region-calls.ts";
 import { type RegionDeployment, regionSteps } from "./region-steps.ts";
@@ -22,7 +22,10 @@ export interface DeployOptions extends RunStepsOptions {
   readonly bucket: string;
   /** The bucket, or what a dry run misses to open it. */
   readonly store: WritableStore | BertEdgeError;
-  readonly artifact: PublishableArtifact;
+  /** The models to publish. The first is the one that is checked and priced. */
+  readonly artifacts: readonly PublishableArtifact[];
+  /** Other models that the Worker serves. They must be in the bucket. */
+  readonly others: readonly string[];
   /** Undefined in a dry run without a file of secrets. */
   readonly secrets: DeploySecrets | undefined;
   readonly wrangler: WranglerCalls;
@@ -47,10 +50,10 @@ const SIGNING = ["REGION_AWS_ACCESS_KEY_ID", "REGION_AWS_SECRET_ACCESS_KEY"];
  * @throws BertEdgeError `deploy_failed`, `login_missing` when the edge has no keys for the region, and the errors of `publish`
  */
 export async function deployProject(options: DeployOptions): Promise<Deployed> {
-  const { root, config, worker, account, bucket, store, artifact, wrangler } = options;
+  const { root, config, worker, account, bucket, store, artifacts, others, wrangler } = options;
   const secrets: Secrets = options.secrets ?? {};
   const known = await knownDeployment(root, { worker, account });
-  const region = options.region && regionSteps(options.region, artifact, known);
+  const region = options.region && regionSteps(options.region, artifacts, known);
   /** Undefined if a dry run could not look. */
   let hasBucket: boolean | undefined;
   let missing: Record<string, string> = {};
@@ -78,7 +81,13 @@ export async function deployProject(options: DeployOptions): Promise<Deployed> {
           hasBucket = true;
         },
       },
-      modelStep({ name: "model", bucket: "the bucket", artifact, store: openBucket }),
+      ...artifacts.map((artifact, i) =>
+        modelStep({
+          name: stepName("model", i, artifact.manifest.name),
+          ...{ bucket: "the bucket", artifact, store: openBucket },
+        }),
+      ),
+      ...others.map((model) => presentStep({ name: `model ${model}`, model, store: openBucket })),
       ...(region?.steps ?? []),
       {
         name: "secrets",

@@ -51,7 +51,7 @@ async function optionsWith(given: DeploySecrets = secrets): Promise<DeployOption
   calls.useAccount("account-1");
   return {
     ...{ root, config: "wrangler.toml", worker: "api", account: "account-1", bucket: "models", dryRun: false },
-    ...{ store, artifact, secrets: given, wrangler: calls },
+    ...{ store, artifacts: [artifact], others: [], secrets: given, wrangler: calls },
     region: {
       calls: regionCalls({
         root,

@@ -73,6 +73,6 @@ it("refuses a model that no Worker can hold, before it looks at the project", as
   });
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /Error model_too_large: No Worker can run the edge target: it takes \d+ MiB of memory, and an isolate has 128 MiB\./,
+    /Error model_too_large: \S+: No Worker can run the edge target: it takes \d+ MiB of memory, and an isolate has 128 MiB\./,
   );
 });

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { firstPlainKey, readApiKey } from "../api-key.ts";
 import type { CheckReport } from "../check/check-deployment.ts";
 import { printJson, printNote, printResult } from "../output.ts";
@@ -8,7 +9,7 @@ import type { Deployed } from "./deploy-project.ts";
 import type { StepState } from "./run-steps.ts";
 
 interface Options {
-  model: string;
+  model: string[];
   secrets?: string;
   endpoint?: string;
   dryRun?: true;
@@ -23,7 +24,7 @@ interface DeployReport extends Deployed {
 
 export const deployCommand = new Command("deploy")
   .description("deploy bucket, model, region, secrets and Worker; then check them. A second run does only what is left")
-  .requiredOption("--model <artifact>", "artifact folder")
+  .requiredOption("--model <artifacts...>", "artifact folder; of several models, the first is checked and priced")
   .option(
     "--secrets <file>",
     "file of lines NAME=value: API_KEYS, REGION_KEY for the region of serverless.yml, and REGION_URL for one elsewhere. Required, except with --dry-run",
@@ -46,7 +47,7 @@ export const deployCommand = new Command("deploy")
     const { prepareDeployment } = await import("./prepare-deployment.ts");
     const { deployProject } = await import("./deploy-project.ts");
     const { costLine, deployCost } = await import("./deploy-cost.ts");
-    const deployment = await prepareDeployment({ root: process.cwd(), model, secrets, endpoint, dryRun });
+    const deployment = await prepareDeployment({ root: process.cwd(), models: model, secrets, endpoint, dryRun });
     // The check needs a key, which hashes do not give. A missing one is an error before anything changes.
     const key = dryRun ? "" : (firstPlainKey(deployment.secrets?.API_KEYS ?? "") ?? readApiKey(undefined));
     const { steps, url } = await deployProject({
@@ -55,9 +56,10 @@ export const deployCommand = new Command("deploy")
       onStep: ({ state, name, what, why }) =>
         printNote(`${state.padEnd(8)}${name}: ${what}${why === undefined ? "" : `. Not looked at: ${why}`}`),
     });
-    const cost = deployCost(deployment.artifact, deployment.region !== undefined);
+    const [first] = deployment.artifacts as [PublishableArtifact];
+    const cost = deployCost(first, deployment.region !== undefined);
     printNote(costLine(cost));
-    const check = dryRun || url === undefined ? undefined : await checked(url, model, key);
+    const check = dryRun || url === undefined ? undefined : await checked(url, model[0] as string, key);
     const report: DeployReport = { steps, url, cost, check };
     if (json) printJson(report);
     else printResult(described(report));

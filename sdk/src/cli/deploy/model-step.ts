@@ -32,6 +32,31 @@ export function modelStep({ name, bucket, artifact, store }: ModelStepOptions): 
   };
 }
 
+/** Makes the step that looks whether a model, of which the command has no artifact, is in a bucket. */
+export function presentStep({
+  name,
+  model,
+  store,
+}: Pick<ModelStepOptions, "name" | "store"> & { readonly model: string }): DeployStep {
+  return {
+    name,
+    what: `look for ${model}, which the Worker serves too, in the bucket`,
+    async isDone() {
+      const found = store();
+      return found !== undefined && (await currentVersion(found, model)) !== undefined;
+    },
+    async run() {
+      throw new BertEdgeError("model_not_published", `The Worker serves ${model}, and the bucket has no such model.`, {
+        hint: `Give its artifact, too: --model <artifact> <artifact>. Or take ${model} out of MODEL.`,
+      });
+    },
+  };
+}
+
+/** Names the step of a model: the first is the default one. */
+export const stepName = (step: string, index: number, model: string): string =>
+  index === 0 ? step : `${step} ${model}`;
+
 /** Returns the version that a bucket has; undefined without the model, or if it must be published again. */
 async function currentVersion(store: WritableStore, model: string): Promise<string | undefined> {
   try {

@@ -7,7 +7,7 @@ import { forecastOf } from "../../compile/latency/platforms/forecast.ts";
 import { assertLoadable } from "../../runtime/assert-loadable.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { s3Publisher } from "../../storage/s3-publisher.ts";
-import { edgeScript, openProject } from "../dev/project.ts";
+import { edgeScript, engineOf, openProject } from "../dev/project.ts";
 import { assertWranglerFor, modelSetting, readWranglerConfig } from "../wrangler.ts";
 import { chooseAccount } from "./choose-account.ts";
 import type { DeployOptions } from "./deploy-project.ts";
@@ -19,8 +19,8 @@ import { withoutLogin, wranglerCalls } from "./wrangler-calls.ts";
 interface DeploymentNames {
   /** The project's folder. */
   readonly root: string;
-  /** Artifact folder. */
-  readonly model: string;
+  /** Artifact folders. */
+  readonly models: readonly string[];
   /** File of secrets. Only a dry run may leave it out. */
   readonly secrets: string | undefined;
   readonly endpoint: string | undefined;
@@ -36,20 +36,8 @@ interface DeploymentNames {
  */
 export async function prepareDeployment(names: DeploymentNames): Promise<Omit<DeployOptions, "dryRun" | "onStep">> {
   const { root, endpoint, dryRun } = names;
-  const artifact = await openFolder(names.model);
-  await assertLoadable(artifact);
-  const { edge } = artifact.manifest.targets;
-  if (!edge) {
-    throw new BertEdgeError("target_missing", `${names.model} has no target edge, so a Worker cannot run it.`, {
-      hint: "Prepare the model again with --targets edge.",
-    });
-  }
-  const misfit = edgeMisfit(forecastOf(artifact.manifest, artifact.measurements).fit);
-  if (misfit !== undefined) {
-    throw new BertEdgeError("model_too_large", misfit, {
-      hint: "Take a smaller model (npx bert-edge models), or prepare it with --table int4 if its vocabulary is large.",
-    });
-  }
+  const artifacts: PublishableArtifact[] = [];
+  for (const folder of names.models) artifacts.push(await deployable(folder));
   const secrets = names.secrets === undefined ? undefined : readSecrets(names.secrets);
   const project = openProject(root);
   assertWranglerFor("deploy", root);
@@ -61,22 +49,25 @@ export async function prepareDeployment(names: DeploymentNames): Promise<Omit<De
       hint: `Set ${name ? "bucket_name of the R2 binding MODELS" : "the Worker's name"} in ${config}.`,
     });
   }
-  if (model !== artifact.manifest.name) {
-    const fault =
-      model === undefined ? "has no variable MODEL" : `serves the model ${model}, not ${artifact.manifest.name}`;
+  const served = model?.split(",").map((name) => name.trim()) ?? [];
+  const given = artifacts.map(({ manifest }) => manifest.name);
+  const other = given.find((name) => !served.includes(name));
+  if (other !== undefined) {
+    const fault = model === undefined ? "has no variable MODEL" : `serves the model ${model}, not ${other}`;
     throw new BertEdgeError("project_invalid", `${path} ${fault}.`, {
-      hint: `Set ${modelSetting(path, artifact.manifest.name)}, and read it in the Worker: model: (env) => env.MODEL.`,
+      hint: `Set ${modelSetting(path, given.join(","))}, and read it in the Worker: model: (env) => env.MODEL.split(",").`,
     });
   }
   const wrangler = wranglerCalls({
     root,
-    script: edgeScript(project, edge.engine),
+    script: edgeScript(project, engineOf(artifacts)),
     secrets: Object.values(secrets ?? {}),
   });
   const accounts = await wrangler.accounts();
   const account = orMissing(dryRun, () => chooseAccount(accounts, configured ?? process.env["CLOUDFLARE_ACCOUNT_ID"]));
-  const region = secrets && (await regionOf(root, artifact, secrets, dryRun));
-  const common = { root, config, worker: name, bucket, artifact, secrets, region };
+  const region = secrets && (await regionOf(root, artifacts, secrets, dryRun));
+  const others = served.filter((name) => !given.includes(name));
+  const common = { root, config, worker: name, bucket, artifacts, others, secrets, region };
   if (account instanceof BertEdgeError) {
     return { ...common, account: "", store: account, wrangler: withoutLogin(wrangler, account) };
   }
@@ -87,6 +78,26 @@ export async function prepareDeployment(names: DeploymentNames): Promise<Omit<De
       ? keys
       : s3Publisher({ bucket, endpoint: endpoint ?? `https://${account}.r2.cloudflarestorage.com`, ...keys });
   return { ...common, account, store, wrangler };
+}
+
+/**
+ * Opens an artifact that a Worker can run.
+ *
+ * @throws BertEdgeError `target_missing`, `model_too_large`, and the errors of `openFolder` and `assertLoadable`
+ */
+async function deployable(folder: string): Promise<PublishableArtifact> {
+  const artifact = await openFolder(folder);
+  await assertLoadable(artifact);
+  if (!artifact.manifest.targets.edge) {
+    throw new BertEdgeError("target_missing", `${folder} has no target edge, so a Worker cannot run it.`, {
+      hint: "Prepare the model again with --targets edge.",
+    });
+  }
+  const misfit = edgeMisfit(forecastOf(artifact.manifest, artifact.measurements).fit);
+  if (misfit === undefined) return artifact;
+  throw new BertEdgeError("model_too_large", `${folder}: ${misfit}`, {
+    hint: "Take a smaller model (npx bert-edge models), or prepare it with --table int4 if its vocabulary is large.",
+  });
 }
 
 /** In a dry run, returns what only a person can do instead of throwing it. */
@@ -102,12 +113,13 @@ function orMissing<T>(dryRun: boolean, work: () => T): T | BertEdgeError {
 /** Returns the region of the project's serverless.yml, if the secrets have a key for it and name no region elsewhere. */
 async function regionOf(
   root: string,
-  { manifest, version }: PublishableArtifact,
+  artifacts: readonly PublishableArtifact[],
   { REGION_KEY, REGION_URL }: DeploySecrets,
   dryRun: boolean,
 ): Promise<RegionDeployment | undefined> {
   if (REGION_KEY === undefined || REGION_URL !== undefined || !existsSync(join(root, REGION_CONFIG))) return undefined;
-  if (!manifest.targets["regional-cpu"]) {
+  for (const { manifest, version } of artifacts) {
+    if (manifest.targets["regional-cpu"]) continue;
     throw new BertEdgeError(
       "target_missing",
       `${manifest.name}@${version} has no target regional-cpu for AWS Lambda.`,
@@ -116,7 +128,11 @@ async function regionOf(
       },
     );
   }
-  const calls = regionCalls({ root, model: manifest.name, secrets: { REGION_KEY } });
+  const calls = regionCalls({
+    root,
+    model: artifacts.map(({ manifest }) => manifest.name).join(","),
+    secrets: { REGION_KEY },
+  });
   // Missing credentials are an error before anything changes.
   if (!dryRun) await calls.stack();
   return { calls, store: ({ bucket, awsRegion }) => s3Publisher({ bucket, region: awsRegion }) };

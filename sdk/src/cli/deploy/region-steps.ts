@@ -1,7 +1,7 @@
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import type { WritableStore } from "../../storage/store.ts";
 import type { KnownDeployment } from "./known-deployment.ts";
-import { modelStep } from "./model-step.ts";
+import { modelStep, stepName } from "./model-step.ts";
 import { REGION_CONFIG, type RegionCalls, type RegionStack } from "./region-calls.ts";
 import type { DeployStep } from "./run-steps.ts";
 
@@ -21,7 +21,7 @@ export interface RegionSteps {
 
 export function regionSteps(
   { calls, store }: RegionDeployment,
-  artifact: PublishableArtifact,
+  artifacts: readonly PublishableArtifact[],
   known: KnownDeployment,
 ): RegionSteps {
   let stack: RegionStack | undefined;
@@ -41,12 +41,14 @@ export function regionSteps(
         await known.keep({ regionPackage: tag });
       },
     },
-    modelStep({
-      name: "region model",
-      bucket: "the region's bucket",
-      artifact,
-      store: () => stack && store(stack),
-    }),
+    ...artifacts.map((artifact, i) =>
+      modelStep({
+        name: stepName("region model", i, artifact.manifest.name),
+        bucket: "the region's bucket",
+        artifact,
+        store: () => stack && store(stack),
+      }),
+    ),
   ];
   return { steps, stack: () => stack };
 }

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { Command } from "commander";
+import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { TargetName } from "../../artifact/manifest.ts";
 import { port as portOption } from "../options.ts";
@@ -28,14 +29,19 @@ interface Options {
 
 export const devCommand = new Command("dev")
   .description("run a model here: the edge in workerd, and the region in Node if there is a functions/region.ts")
-  .argument("<model>", "Hugging Face model folder, a model of the Hugging Face Hub, or an artifact folder")
-  .option("--name <name>", "the model's name (default: the folder's name)")
+  .argument(
+    "<models...>",
+    "Hugging Face model folder, a model of the Hugging Face Hub, or an artifact folder; of several models, the first is the default",
+  )
+  .option("--name <name>", "the name of a single model (default: the folder's name)")
   .option("--port <n>", "port of the edge", portOption, 8787)
   .option("--once", "print tables of requests with latency budgets, and exit")
   .option("--json", "print URL, key, model and version as JSON when they can be used")
   .option("--verbose", "print these tables too, and the output of the services from the beginning")
   .action(
-    async (model: string, { name: givenName, port, once: onlyOnce, json, verbose }: Options, command: Command) => {
+    async (models: string[], { name: givenName, port, once: onlyOnce, json, verbose }: Options, command: Command) => {
+      if (givenName !== undefined && models.length > 1)
+        command.error("--name is for a single model. Prepare each with a name.");
       // These listeners stay. When no listener of ours is left, a package that wrangler loads ends the process at once.
       const interrupted = new Promise((resolve) => {
         for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, resolve);
@@ -50,20 +56,27 @@ export const devCommand = new Command("dev")
       const targets: TargetName[] = project.region ? ["edge", ...regionalTargets()] : ["edge"];
       const { assertServable, localModel, preparedArtifact } = await import("./prepared.ts");
       using log = stageLog();
-      const { folder, name } = await localModel({ root, folder: model, name: givenName, onProgress: log.progress });
-      log.done();
-      await assertServable({ root, folder, name, targets });
+      const folders: Awaited<ReturnType<typeof localModel>>[] = [];
+      for (const folder of models) {
+        folders.push(await localModel({ root, folder, name: givenName, onProgress: log.progress }));
+        log.done();
+      }
+      for (const folder of folders) await assertServable({ root, ...folder, targets });
       const { edgePort } = await import("./edge-port.ts");
       const chosen = command.getOptionValueSource("port") === "cli";
       // Preparing can take minutes. A port in use should not cost them.
       if (chosen) await edgePort(port, { chosen });
 
-      const artifact = await preparedArtifact({ root, folder, name, targets, onProgress: log.progress });
+      const artifacts: PublishableArtifact[] = [];
+      for (const folder of folders) {
+        artifacts.push(await preparedArtifact({ root, ...folder, targets, onProgress: log.progress }));
+      }
       const { startStack } = await import("./stack.ts");
-      const hasRegion = regionalTargets().some((target) => artifact.manifest.targets[target]);
+      const manifests = artifacts.map(({ manifest }) => manifest);
+      const hasRegion = regionalTargets().some((target) => manifests.some(({ targets }) => targets[target]));
       const stack = await startStack({
         project: hasRegion ? project : { ...project, region: undefined },
-        artifact,
+        artifacts,
         port: () => {
           log.done();
           return edgePort(port, { chosen });
@@ -77,23 +90,30 @@ export const devCommand = new Command("dev")
         log.stage("send a request");
         const { introduction } = await import("./introduction.ts");
         const { tour } = await import("./tour.ts");
-        const answer = await introduction(stack, artifact.manifest);
+        const answer = await introduction(stack, manifests);
         const { CROWD, crowd } = await import("./crowd.ts");
         const tables = async () =>
           `${COLUMNS}\n${await tour(stack)}${stack.region ? `\n${CROWD}\n${await crowd(stack)}` : ""}`;
         // The tables are about texts that are embedded.
-        const isEncoder = artifact.manifest.task === "embed";
+        const isEncoder = manifests[0]?.task === "embed";
         const table = isEncoder && (onlyOnce || verbose) ? await tables() : "";
         log.done();
         if (project.region && !hasRegion)
           printNote("The artifact has no regional target, so the region was not started.");
         const { edgeMisfit } = await import("../../compile/commands/prepare-warnings.ts");
         const { forecastOf } = await import("../../compile/latency/platforms/forecast.ts");
-        const misfit = edgeMisfit(forecastOf(artifact.manifest, artifact.measurements).fit);
-        if (misfit !== undefined) printNote(`${misfit} It runs here, because a local workerd has no such limit.`);
-        noteOtherModel(project, artifact.manifest.name);
+        for (const { manifest, measurements } of artifacts) {
+          const misfit = edgeMisfit(forecastOf(manifest, measurements).fit);
+          if (misfit !== undefined)
+            printNote(`${manifest.name}: ${misfit} It runs here: a local workerd has no such limit.`);
+        }
+        noteOtherModels(
+          project,
+          manifests.map(({ name }) => name),
+        );
         const { edge, region, published } = stack;
-        if (json) printJson({ ...edge, model: published.name, version: published.version, region: region?.url });
+        const [first] = published;
+        if (json) printJson({ ...edge, model: first?.name, version: first?.version, region: region?.url });
         if (onlyOnce) {
           if (!json) printResult(table || answer);
           return;
@@ -126,10 +146,14 @@ const regionalTargets = (): TargetName[] => {
   ];
 };
 
-function noteOtherModel({ config, model }: Project, served: string): void {
-  if (model === undefined || model === served) return;
+/** Says that the deployed Worker serves other models than this one. */
+function noteOtherModels({ config, model }: Project, served: readonly string[]): void {
+  if (model === undefined) return;
+  const named = model.split(",").map((name) => name.trim());
+  if (named.length === served.length && named.every((name) => served.includes(name))) return;
+  const wanted = `MODEL = "${served.join(",")}"`;
   printNote(
-    `${config} says MODEL = "${model}", but this model is named "${served}". Here the Worker serves "${served}". ` +
-      `A deployed Worker looks for "${model}": set MODEL to the name of the model that you publish.`,
+    `${config} says MODEL = "${model}". Here the Worker serves ${served.join(", ")}. For the same when it is deployed, set ${wanted}, ` +
+      `or give here a folder for each name: npx bert-edge dev ${named.map((name) => `models/${name}`).join(" ")}.`,
   );
 }

@@ -31,8 +31,8 @@ async function introduced({ answer, type = "application/json", page = false, inf
     requests.push([request.url, request.headers.authorization, body]);
     response.writeHead(200, { "content-type": type }).end(answer);
   });
-  const stack = { edge: { url, key: "a&b" }, keyIsNew, published: { name: "tiny", version: "012345" } };
-  const text = await introduction(stack as unknown as Stack, { task: "embed" } as Manifest);
+  const stack = { edge: { url, key: "a&b" }, keyIsNew, published: [{ name: "tiny", version: "012345" }] };
+  const text = await introduction(stack as unknown as Stack, [{ task: "embed" } as Manifest]);
   return { url, text, requests };
 }
 

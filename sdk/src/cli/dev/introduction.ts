@@ -14,9 +14,12 @@ const TIMEOUT_MS = 60_000;
  *
  * @throws BertEdgeError `service_failed` if the Worker has other routes, and the errors of `inspectDeployment`
  */
-export async function introduction({ edge, keyIsNew, published }: Stack, manifest: Manifest): Promise<string> {
+export async function introduction(
+  { edge, keyIsNew, published }: Stack,
+  manifests: readonly Manifest[],
+): Promise<string> {
   const { url, key } = edge;
-  const { path, body } = exampleFor(manifest);
+  const { path, body } = exampleFor(manifests[0] as Manifest);
   const json = JSON.stringify(body);
   const response = await fetch(`${url}${path}`, {
     method: "POST",
@@ -33,7 +36,7 @@ export async function introduction({ edge, keyIsNew, published }: Stack, manifes
   const { info, page } = await inspectDeployment(url, { key });
   const limit = cpuLimitLine(info);
   return [
-    `${published.name}@${published.version} is served at ${url}. The API key is ${key}.`,
+    `${published.map(({ name, version }) => `${name}@${version}`).join(", ")} ${published.length > 1 ? "are" : "is"} served at ${url}. The API key is ${key}.`,
     ...(keyIsNew
       ? [
           `${DEV_VARS} has no plain key in API_KEYS, so this key is new. To keep one, add a line to ${DEV_VARS}: API_KEYS=<key>`,

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
+import type { Artifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Target } from "../../artifact/manifest.ts";
 import { packageFile } from "../package-file.ts";
@@ -63,4 +64,19 @@ export function edgeScript({ root, main }: Project, engine: Target["engine"]): s
       hint: `README.md of projects that \`npx create-bert-edge\` makes contains this file. Otherwise use another model.`,
     },
   );
+}
+
+/**
+ * Returns the engine that the Worker needs for all models.
+ *
+ * @throws BertEdgeError `project_invalid` if they need different ones
+ */
+export function engineOf(artifacts: readonly Pick<Artifact, "manifest">[]): Target["engine"] {
+  const engines = artifacts.map(({ manifest }) => manifest.targets.edge?.engine ?? "wasm");
+  const [first = "wasm"] = engines;
+  if (engines.every((engine) => engine === first)) return first;
+  const needs = artifacts.map(({ manifest }, i) => `${manifest.name} needs ${engines[i]}`).join(", ");
+  throw new BertEdgeError("project_invalid", `A Worker has one engine, and these models need several: ${needs}.`, {
+    hint: "Serve them by Workers of their own.",
+  });
 }

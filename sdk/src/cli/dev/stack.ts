@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
+import type { Manifest } from "../../artifact/manifest.ts";
 import { isAbsent } from "../../storage/absent.ts";
 import { fsStore } from "../../storage/fs.ts";
 import { type Published, publish } from "../../storage/publish.ts";
@@ -12,7 +13,7 @@ import { packageFile } from "../package-file.ts";
 import { WRANGLER_STATE } from "../wrangler.ts";
 import { envFile } from "./env-file.ts";
 import { freePort, type Service, startService } from "./process.ts";
-import { edgeScript, type Project } from "./project.ts";
+import { edgeScript, engineOf, type Project } from "./project.ts";
 
 const START_MS = 60_000;
 
@@ -21,7 +22,8 @@ export const DEV_VARS = ".dev.vars";
 
 export interface StackOptions {
   project: Project;
-  artifact: PublishableArtifact;
+  /** The models that are served, of one engine at the edge. The first is the default. */
+  artifacts: readonly PublishableArtifact[];
   /** Port of the edge, or a function that chooses it right before the edge starts. Default: any free port. */
   port?: number | (() => Promise<number>);
   /** wrangler's folder of local state. Default: the one that stock `wrangler dev` uses. */
@@ -43,7 +45,8 @@ export interface Stack {
   readonly keyIsNew: boolean;
   /** Undefined if the project has no region. */
   readonly region: Access | undefined;
-  readonly published: Published;
+  /** The models, in the order of `artifacts`. */
+  readonly published: readonly Published[];
   /** Resolves to the first service that ends. */
   readonly ended: Promise<Service>;
   readonly services: { readonly region: Service | undefined; readonly edge: Service };
@@ -52,24 +55,24 @@ export interface Stack {
 }
 
 /**
- * Runs a project on this machine: the edge in workerd, which reads the artifact from wrangler's local R2, and the region
- * in Node, which reads it from a folder. Both restart when their code changes. If one part fails to start, the other
+ * Runs a project on this machine: the edge in workerd, which reads the artifacts from wrangler's local R2, and the region
+ * in Node, which reads them from a folder. Both restart when their code changes. If one part fails to start, the other
  * is stopped.
  *
- * @throws BertEdgeError `service_failed`, `package_missing`, and the errors of `publish`
+ * @throws BertEdgeError `project_invalid`, `service_failed`, `package_missing`, and the errors of `publish`
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const {
     project,
-    artifact,
+    artifacts,
     port = freePort,
     state = WRANGLER_STATE,
     onStage = () => {},
     onOutput = () => {},
   } = options;
   const { root } = project;
-  const { manifest } = artifact;
-  const script = edgeScript(project, manifest.targets.edge?.engine ?? "wasm");
+  const script = edgeScript(project, engineOf(artifacts));
+  const namesOf = (served: typeof artifacts) => served.map(({ manifest }) => manifest.name).join(",");
   const own = await developerVars(root);
   const ownKey = firstPlainKey(own["API_KEYS"] ?? "");
   onStage("publish to the local R2");
@@ -102,7 +105,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const secrets = join(folder.path, "edge.env");
     const vars = {
       ...own,
-      MODEL: manifest.name,
+      MODEL: namesOf(artifacts),
       // The object with the keys of the deployment is not on this machine.
       KEYS_OBJECT: "",
       // The model is published here without a signature.
@@ -135,12 +138,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
   const startRegion = async (script: string, { url, key }: Access) => {
     const objects = join(folder.path, "models");
-    await publish(artifact, fsStore(objects));
+    const regional = artifacts.filter(({ manifest }) => isRegional(manifest));
+    for (const artifact of regional) await publish(artifact, fsStore(objects));
     return start("region", {
       script,
       watch: true,
       env: {
-        MODEL: manifest.name,
+        MODEL: namesOf(regional),
         MODELS_FOLDER: objects,
         PORT: new URL(url).port,
         API_KEYS: key,
@@ -181,9 +185,15 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-async function publishToLocalR2({ project, artifact, state }: StackOptions): Promise<Published> {
+/** Whether a region can serve a model. */
+export const isRegional = ({ targets }: Manifest): boolean =>
+  targets["regional-cpu"] !== undefined || targets["regional-gpu"] !== undefined;
+
+async function publishToLocalR2({ project, artifacts, state }: StackOptions): Promise<Published[]> {
   await using store = await openLocalR2({ root: project.root, bucket: project.bucket, state });
-  return await publish(artifact, store);
+  const published: Published[] = [];
+  for (const artifact of artifacts) published.push(await publish(artifact, store));
+  return published;
 }
 
 /** Reads the developer's variables as `wrangler dev` does. There are none without the file. */
