@@ -4,6 +4,7 @@ import * as questions from "./questions.ts";
 import { ScaffoldError } from "./scaffold-error.ts";
 
 const options = {
+  add: { type: "string" },
   template: { type: "string" },
   model: { type: "string" },
   plan: { type: "string" },
@@ -18,6 +19,8 @@ const options = {
 
 /** The flags of the command line. A choice without its flag is undefined. */
 export interface Flags {
+  /** What to add to an existing project; undefined to create one. */
+  add: "region" | undefined;
   folder: string | undefined;
   model: questions.Model | undefined;
   plan: questions.Plan | undefined;
@@ -46,6 +49,7 @@ export function parseFlags(args: readonly string[]): Flags {
   const template = oneOf("template", values.template, Object.keys(questions.regionsOf) as questions.Template[]);
   const region = oneOf("region", values.region, questions.valuesOf(questions.region));
   return {
+    add: oneOf("add", values.add, ["region"] as const),
     folder,
     model: oneOf("model", values.model, questions.valuesOf(questions.model)),
     plan: oneOf("plan", values.plan, questions.valuesOf(questions.plan)),

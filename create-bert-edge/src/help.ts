@@ -1,8 +1,10 @@
 export const help = `Usage: create-bert-edge [folder] [flags]
+       create-bert-edge --add region [folder] [--region <aws|container>]
 
 Creates an embedding API for your Cloudflare account. On a terminal it asks for what no flag says. In CI, without a
 terminal and with -y it takes the defaults.
 
+  --add region                                  adds a region to an existing project; default container, in this folder
   --template <edge|edge+region>                 without a region, or with one; default edge
   --model <embedded|own>                        default embedded: bert-edge-mini, 18 MB; own: you prepare one later
   --plan <free|paid>                            the Workers plan, default free: 10 ms of CPU time per request

@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
 /** Package managers, with an explanation for the prompt. */
 export const packageManagers = { npm: "", pnpm: "", yarn: "", bun: "" };
 export type PackageManager = keyof typeof packageManagers;
@@ -12,6 +15,19 @@ export function runningPackageManager(userAgent = ""): PackageManager {
   const name = userAgent.split("/")[0] ?? "";
   return Object.hasOwn(packageManagers, name) ? (name as PackageManager) : "npm";
 }
+
+const lockfiles: Readonly<Record<PackageManager, readonly string[]>> = {
+  npm: ["package-lock.json"],
+  pnpm: ["pnpm-lock.yaml"],
+  yarn: ["yarn.lock"],
+  bun: ["bun.lock", "bun.lockb"],
+};
+
+/** Returns the package manager whose lockfile a project has. */
+export const lockedPackageManager = (folder: string): PackageManager | undefined =>
+  (Object.keys(lockfiles) as PackageManager[]).find((manager) =>
+    lockfiles[manager].some((file) => existsSync(join(folder, file))),
+  );
 
 /** The command that runs a script of package.json. Names of scripts can be commands of their own: `pnpm deploy`, `bun test`. */
 export const runScript = (manager: PackageManager, script: string): string =>

@@ -8,11 +8,14 @@ export interface Project {
   readonly plan: Plan;
   readonly region: Region;
   readonly packageManager: PackageManager;
+  /** MODEL and the bucket of a project that exists already. Default: those of a new project. */
+  readonly served?: string | undefined;
+  readonly bucket?: string | undefined;
 }
 
 export const templateOf = ({ region }: Pick<Project, "region">): Template =>
   region === "none" ? "edge" : "edge+region";
 
 /** The model's name in storage, and the name of its folder in models/. */
-export const modelName = ({ model }: Pick<Project, "model">): string =>
-  model === "embedded" ? "bert-edge-mini" : "my-model";
+export const modelName = ({ model, served }: Pick<Project, "model" | "served">): string =>
+  served?.split(",")[0]?.trim() ?? (model === "embedded" ? "bert-edge-mini" : "my-model");

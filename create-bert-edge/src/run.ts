@@ -1,9 +1,11 @@
 import manifest from "../package.json" with { type: "json" };
+import { addRegion } from "./add-region.ts";
 import { chooseDefaults, chooseInteractively } from "./choose.ts";
 import { assertInstalled, initGit, installDependencies } from "./commands.ts";
-import { parseFlags } from "./flags.ts";
+import { type Flags, parseFlags } from "./flags.ts";
 import { help } from "./help.ts";
 import { nextSteps } from "./next-steps.ts";
+import { runningPackageManager } from "./package-manager.ts";
 import { assertUsable } from "./project-folder.ts";
 import { writeProject } from "./write-project.ts";
 
@@ -16,6 +18,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const flags = parseFlags(args);
   if (flags.help) return console.log(help);
   if (flags.version) return console.log(manifest.version);
+  if (flags.add === "region") return addRegionTo(flags);
   if (flags.folder !== undefined) assertUsable(flags.folder);
 
   const choose = flags.yes || !canAsk() ? chooseDefaults : chooseInteractively;
@@ -33,6 +36,19 @@ export async function run(args: readonly string[]): Promise<void> {
   } finally {
     console.log(nextSteps(choices, { installed }));
   }
+}
+
+/** @throws ScaffoldError as `addRegion` does, `manager_missing`, `command_failed` */
+function addRegionTo({ folder = ".", regions, packageManager, install }: Flags): void {
+  const region = regions.length === 1 && regions[0] === "aws" ? "aws" : "container";
+  const running = packageManager ?? runningPackageManager(process.env["npm_config_user_agent"]);
+  const { packageManager: manager, steps } = addRegion(folder, region, running);
+  if (install) {
+    assertInstalled(manager);
+    installDependencies(folder, manager);
+  }
+  const all = install ? steps : [`${manager} install`, ...steps];
+  console.log(`\nThe project has a region. Next:\n\n${all.map((step) => `  ${step}`).join("\n")}`);
 }
 
 const canAsk = (): boolean => Boolean(process.stdin.isTTY && process.stdout.isTTY && !process.env["CI"]);

@@ -4,6 +4,8 @@ type Code =
   | "name_invalid"
   | "folder_occupied"
   | "folder_unusable"
+  | "project_missing"
+  | "file_exists"
   | "manager_missing"
   | "command_failed";
 

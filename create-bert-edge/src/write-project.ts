@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { SECRETS } from "./files/secrets.ts";
 import { modelName, type Project, templateOf } from "./project.ts";
@@ -7,10 +7,12 @@ import { projectFiles } from "./project-files.ts";
 /** The folder of the bundle, where the build also puts the sources and the prepared model. */
 const packaged = import.meta.dirname;
 
+/** Reads one of the `sourcePaths` that projects have copies of. */
+export const readSource = (path: string): string => readFileSync(join(packaged, "sources", path), "utf8");
+
 /** Writes the files of a project, and its model. */
 export function writeProject(folder: string, project: Project): void {
-  const read = (path: string) => readFileSync(join(packaged, "sources", path), "utf8");
-  for (const [path, content] of projectFiles(project, read)) {
+  for (const [path, content] of projectFiles(project, readSource)) {
     const target = join(folder, path);
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, content, { mode: path === SECRETS ? 0o600 : 0o666 });
@@ -18,8 +20,14 @@ export function writeProject(folder: string, project: Project): void {
   if (project.model === "embedded") writeModel(join(folder, "models", modelName(project)), project);
 }
 
+/** Whether a folder has the model that comes with a project, as it came. */
+export function isEmbeddedModel(folder: string, project: Project): boolean {
+  const [own, ours] = [folder, join(packaged, "model", templateOf(project))].map((each) => join(each, "manifest.json"));
+  return existsSync(own as string) && readFileSync(own as string, "utf8") === readFileSync(ours as string, "utf8");
+}
+
 /** Copies the manifest and measurements of the template, and the files that the manifest lists. */
-function writeModel(target: string, project: Project): void {
+export function writeModel(target: string, project: Project): void {
   const model = join(packaged, "model");
   cpSync(join(model, templateOf(project)), target, { recursive: true });
   const { files } = JSON.parse(readFileSync(join(target, "manifest.json"), "utf8")) as { files: object };

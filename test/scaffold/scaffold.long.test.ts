@@ -151,6 +151,81 @@ describe("create-bert-edge", () => {
     expect((await checkTypes(project)).stdout).toMatch(/test\/wrong\.js.*baseURL/);
   });
 
+  describe.each([
+    ["container", ["--template", "edge+region"]],
+    ["aws", ["--region", "aws"]],
+  ])("--add region --region %s", (region, flags) => {
+    const add = (project: string, ...more: string[]) =>
+      create(project, ["--add", "region", "--region", region, "--no-install", ...more]);
+    const contentsOf = async (project: string) => {
+      const paths = (await filesOf(project)).filter((path) => path !== ".dev.vars");
+      return new Map(
+        await Promise.all(paths.map(async (path) => [path, await readFile(join(project, path), "latin1")] as const)),
+      );
+    };
+
+    it("makes the project that a new one with a region is, and does nothing when it is there", async () => {
+      const [parent, other] = [await temporaryFolder(), await temporaryFolder()];
+      await create(parent, ["my-api", "--no-install"]);
+      await create(other, ["my-api", "--no-install", ...flags]);
+      const [project, wanted] = [join(parent, "my-api"), await contentsOf(join(other, "my-api"))];
+      expect(await add(project)).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining("npm start") });
+      const found = await contentsOf(project);
+      expect([...found.keys()]).toEqual([...wanted.keys()]);
+      // README.md has the same section, at its end.
+      const [, section = ""] = /(## Deploy the region.*?)(?=\n## )/s.exec(wanted.get("README.md") ?? "") ?? [];
+      expect(found.get("README.md")).toContain(section.trimEnd());
+      const { scripts, dependencies, devDependencies } = JSON.parse(wanted.get("package.json") ?? "");
+      expect(JSON.parse(found.get("package.json") ?? "")).toMatchObject({ scripts, dependencies, devDependencies });
+      const differing = [...wanted].filter(([path, content]) => found.get(path) !== content).map(([path]) => path);
+      expect(differing.filter((path) => !["README.md", "package.json", ".gitignore"].includes(path))).toEqual([]);
+      const ignored = (files: typeof found) => (files.get(".gitignore") ?? "").split("\n").sort();
+      expect(ignored(found)).toEqual(ignored(wanted));
+      expect(await add(project)).toMatchObject({ code: 0 });
+      expect(await contentsOf(project)).toEqual(found);
+    });
+
+    it("keeps what the developer has, takes the names of wrangler.toml, and says how to prepare the model", async () => {
+      const parent = await temporaryFolder();
+      await create(parent, ["my-api", "--no-install", "--model", "own"]);
+      const project = join(parent, "my-api");
+      const toml = join(project, "wrangler.toml");
+      await writeFile(
+        toml,
+        (await readFile(toml, "utf8")).replace('"my-model"', '"minilm,sentiment"').replace("my-api-models", "weights"),
+      );
+      const file = join(project, "package.json");
+      const manifest = JSON.parse(await readFile(file, "utf8"));
+      await writeFile(file, JSON.stringify({ ...manifest, dependencies: { ...manifest.dependencies, hono: "4.0.0" } }));
+      const { stdout } = await create(parent, ["--add", "region", "--region", region, "--no-install", "my-api"]);
+      expect(stdout).toContain("prepare <model folder> --name minilm --targets edge,regional-cpu");
+      expect(JSON.parse(await readFile(file, "utf8")).dependencies.hono).toBe("4.0.0");
+      expect(await readFile(join(project, "functions/region.ts"), "utf8")).toContain('MODEL ?? "minilm"');
+      const readme = await readFile(join(project, "README.md"), "utf8");
+      expect(readme).toContain(region === "container" ? "S3_BUCKET=weights" : "models/minilm --to s3://");
+    });
+
+    it("writes nothing if a file or a script is in the way, or outside of a project", async () => {
+      const parent = await temporaryFolder();
+      expect(await add(parent)).toMatchObject({ code: 1, stderr: expect.stringContaining("project_missing") });
+      await create(parent, ["my-api", "--no-install"]);
+      const project = join(parent, "my-api");
+      await writeFile(join(project, "functions/region.ts"), "// mine\n");
+      const file = join(project, "package.json");
+      await writeFile(
+        file,
+        (await readFile(file, "utf8")).replace('"scripts": {', '"scripts": {\n    "build": "mine",'),
+      );
+      const before = await contentsOf(project);
+      const { code, stderr } = await add(project);
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringMatching(/file_exists: .*functions\/region\.ts, the script build of package\.json/),
+      ]);
+      expect(await contentsOf(project)).toEqual(before);
+    });
+  });
+
   it.each([
     ["free", "10"],
     ["paid", "30_000"],

@@ -1,7 +1,7 @@
 import { modelName, type Project } from "../project.ts";
 import { replaceOnce } from "./replace-once.ts";
 
-export const bucketName = ({ name }: Project): string => `${name}-models`;
+export const bucketName = ({ name, bucket }: Project): string => bucket ?? `${name}-models`;
 
 /** The section of wrangler.toml that only onnxruntime-web needs. It is the last one. */
 const ORT_WEB_SECTION = /\n# onnxruntime-web .*\n(\[define\]\n.*\n)$/;

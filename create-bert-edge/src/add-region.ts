@@ -1,0 +1,125 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { lockedPackageManager, type PackageManager, runScript } from "./package-manager.ts";
+import { prepareCommand } from "./prepare-command.ts";
+import { modelName, type Project } from "./project.ts";
+import { projectFiles } from "./project-files.ts";
+import type { Region } from "./questions.ts";
+import { ScaffoldError } from "./scaffold-error.ts";
+import { isEmbeddedModel, readSource, writeModel } from "./write-project.ts";
+
+interface Manifest {
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+const sections = ["scripts", "dependencies", "devDependencies"] as const;
+
+/** What adding a region has done. */
+export interface AddedRegion {
+  readonly packageManager: PackageManager;
+  /** What is left to do, as commands with explanations. */
+  readonly steps: readonly string[];
+}
+
+/**
+ * Adds a region to an existing project: the files and dependencies by which a project with a region differs from one without. Changes
+ * nothing of what is there; if a file or a script is in the way, it writes nothing.
+ *
+ * @throws ScaffoldError `project_missing`, `file_exists`
+ */
+export function addRegion(folder: string, region: Exclude<Region, "none">, manager: PackageManager): AddedRegion {
+  const at = (path: string) => join(folder, path);
+  const text = (path: string) => (existsSync(at(path)) ? readFileSync(at(path), "utf8") : undefined);
+  const without = projectIn(folder, text, manager);
+  const project: Project = { ...without, region };
+  const [before, after] = [projectFiles(without, readSource), projectFiles(project, readSource)];
+
+  const added = [...after].filter(([path]) => !before.has(path));
+  const inTheWay = added.filter(([path, content]) => (text(path) ?? content) !== content).map(([path]) => path);
+  const manifest = JSON.parse(text("package.json") ?? "{}") as Manifest;
+  const manifestOf = (files: typeof before) => JSON.parse(files.get("package.json") ?? "{}") as Manifest;
+  const [old, wanted] = [manifestOf(before), manifestOf(after)];
+  for (const name of Object.keys(wanted.scripts ?? {})) {
+    const own = manifest.scripts?.[name];
+    const isAdded = old.scripts?.[name] === undefined;
+    if (isAdded && own !== undefined && own !== wanted.scripts?.[name])
+      inTheWay.push(`the script ${name} of package.json`);
+  }
+  if (inTheWay.length > 0) {
+    throw new ScaffoldError(
+      "file_exists",
+      `This project has its own ${inTheWay.join(", ")}. Nothing was written.`,
+      "Rename what is in the way, and run the command again.",
+    );
+  }
+
+  for (const [path, content] of added) {
+    mkdirSync(dirname(at(path)), { recursive: true });
+    writeFileSync(at(path), content);
+  }
+  const merged = {
+    ...manifest,
+    ...Object.fromEntries(sections.map((name) => [name, mergedSection(name, manifest, old, wanted)])),
+  };
+  writeFileSync(at("package.json"), `${JSON.stringify(merged, null, 2)}\n`);
+  appendLines(at(".gitignore"), missingLines(text(".gitignore"), after.get(".gitignore")));
+  appendLines(at("README.md"), regionPart(text("README.md"), before.get("README.md"), after.get("README.md")));
+
+  const name = modelName(project);
+  const model = at(join("models", name));
+  const isOurs = isEmbeddedModel(model, without);
+  if (isOurs) writeModel(model, project);
+  return {
+    packageManager: project.packageManager,
+    steps: [
+      ...(isOurs ? [] : [`${prepareCommand(project, "<model folder>", name)}  # a model for both tiers`]),
+      `${runScript(project.packageManager, "start")}  # serves edge and region on this machine`,
+      `README.md says how to deploy the region${relative(process.cwd(), folder) ? ` (${relative(process.cwd(), at("README.md"))})` : ""}.`,
+    ],
+  };
+}
+
+/** Reads what decides the files of a region. */
+function projectIn(folder: string, text: (path: string) => string | undefined, manager: PackageManager): Project {
+  const toml = text("wrangler.toml") ?? "";
+  const setting = (name: string) => new RegExp(`^\\s*${name} = "([^"]*)"`, "m").exec(toml)?.[1];
+  const [name, served, bucket] = [setting("name"), setting("MODEL"), setting("bucket_name")];
+  if (name === undefined || served === undefined || text("package.json") === undefined) {
+    throw new ScaffoldError(
+      "project_missing",
+      `${resolve(folder)} is not a project of create-bert-edge: it needs package.json, and wrangler.toml with name and MODEL.`,
+      "Run the command in the folder of the project.",
+    );
+  }
+  return {
+    ...{ name, served, bucket, model: "own", plan: "free", region: "none" },
+    packageManager: lockedPackageManager(folder) ?? manager,
+  };
+}
+
+/** Adds to a section of package.json what a project with a region has more. */
+function mergedSection(section: (typeof sections)[number], own: Manifest, old: Manifest, wanted: Manifest) {
+  const more = Object.entries(wanted[section] ?? {}).filter(([name]) => old[section]?.[name] === undefined);
+  return { ...Object.fromEntries(more), ...own[section] };
+}
+
+const missingLines = (own = "", wanted = ""): string[] => {
+  const lines = own.split("\n");
+  return wanted.split("\n").filter((line) => line !== "" && !lines.includes(line));
+};
+
+/** Returns the part of README.md about the region, unless it is there. */
+function regionPart(own = "", before = "", after = ""): string[] {
+  const headings = (readme: string) => readme.split(/(?=^## )/m);
+  const more = headings(after).filter(
+    (part) => !headings(before).some((other) => other.split("\n")[0] === part.split("\n")[0]),
+  );
+  return more.filter((part) => !own.includes(part.split("\n")[0] ?? "")).map((part) => `\n${part.trimEnd()}`);
+}
+
+function appendLines(path: string, lines: readonly string[]): void {
+  if (lines.length === 0) return;
+  const before = existsSync(path) ? readFileSync(path, "utf8") : "";
+  writeFileSync(path, `${before}${before === "" || before.endsWith("\n") ? "" : "\n"}${lines.join("\n")}\n`);
+}
