@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { lockedPackageManager, type PackageManager, runScript } from "./package-manager.ts";
 import { prepareCommand } from "./prepare-command.ts";
-import { modelName, type Project } from "./project.ts";
+import { EMBEDDED, modelName, type Project } from "./project.ts";
 import { projectFiles } from "./project-files.ts";
 import type { Region } from "./questions.ts";
 import { ScaffoldError } from "./scaffold-error.ts";
-import { isEmbeddedModel, readSource, writeModel } from "./write-project.ts";
+import { readSource, writeModel } from "./write-project.ts";
 
 interface Manifest {
   readonly scripts?: Readonly<Record<string, string>>;
@@ -28,16 +28,20 @@ export interface AddedRegion {
  *
  * @throws ScaffoldError `project_missing`, `file_exists`
  */
-export function addRegion(folder: string, region: Exclude<Region, "none">, manager: PackageManager): AddedRegion {
+export function addRegion(
+  folder: string,
+  region: Exclude<Region, "none">,
+  { chosen, running }: { readonly chosen: PackageManager | undefined; readonly running: PackageManager },
+): AddedRegion {
   const at = (path: string) => join(folder, path);
   const text = (path: string) => (existsSync(at(path)) ? readFileSync(at(path), "utf8") : undefined);
-  const without = projectIn(folder, text, manager);
+  const without = projectIn(folder, text, chosen ?? lockedPackageManager(folder) ?? running);
   const project: Project = { ...without, region };
   const [before, after] = [projectFiles(without, readSource), projectFiles(project, readSource)];
 
   const added = [...after].filter(([path]) => !before.has(path));
   const inTheWay = added.filter(([path, content]) => (text(path) ?? content) !== content).map(([path]) => path);
-  const manifest = JSON.parse(text("package.json") ?? "{}") as Manifest;
+  const manifest = parsed(text("package.json") ?? "");
   const manifestOf = (files: typeof before) => JSON.parse(files.get("package.json") ?? "{}") as Manifest;
   const [old, wanted] = [manifestOf(before), manifestOf(after)];
   for (const name of Object.keys(wanted.scripts ?? {})) {
@@ -63,12 +67,13 @@ export function addRegion(folder: string, region: Exclude<Region, "none">, manag
     ...Object.fromEntries(sections.map((name) => [name, mergedSection(name, manifest, old, wanted)])),
   };
   writeFileSync(at("package.json"), `${JSON.stringify(merged, null, 2)}\n`);
-  appendLines(at(".gitignore"), missingLines(text(".gitignore"), after.get(".gitignore")));
+  appendLines(at(".gitignore"), missingLines(text(".gitignore"), before.get(".gitignore"), after.get(".gitignore")));
   appendLines(at("README.md"), regionPart(text("README.md"), before.get("README.md"), after.get("README.md")));
 
   const name = modelName(project);
   const model = at(join("models", name));
-  const isOurs = isEmbeddedModel(model, without);
+  // The model that comes with projects has one version for the edge alone, and one for both tiers.
+  const isOurs = name === EMBEDDED && existsSync(model);
   if (isOurs) writeModel(model, project);
   return {
     packageManager: project.packageManager,
@@ -81,9 +86,13 @@ export function addRegion(folder: string, region: Exclude<Region, "none">, manag
 }
 
 /** Reads what decides the files of a region. */
-function projectIn(folder: string, text: (path: string) => string | undefined, manager: PackageManager): Project {
+function projectIn(
+  folder: string,
+  text: (path: string) => string | undefined,
+  packageManager: PackageManager,
+): Project {
   const toml = text("wrangler.toml") ?? "";
-  const setting = (name: string) => new RegExp(`^\\s*${name} = "([^"]*)"`, "m").exec(toml)?.[1];
+  const setting = (name: string) => new RegExp(`^\\s*${name}\\s*=\\s*["']([^"']*)["']`, "m").exec(toml)?.[1];
   const [name, served, bucket] = [setting("name"), setting("MODEL"), setting("bucket_name")];
   if (name === undefined || served === undefined || text("package.json") === undefined) {
     throw new ScaffoldError(
@@ -94,8 +103,17 @@ function projectIn(folder: string, text: (path: string) => string | undefined, m
   }
   return {
     ...{ name, served, bucket, model: "own", plan: "free", region: "none" },
-    packageManager: lockedPackageManager(folder) ?? manager,
+    packageManager,
   };
+}
+
+/** @throws ScaffoldError `project_missing` */
+function parsed(manifest: string): Manifest {
+  try {
+    return JSON.parse(manifest) as Manifest;
+  } catch (error) {
+    throw new ScaffoldError("project_missing", `package.json is not JSON: ${(error as Error).message}.`, "Correct it.");
+  }
 }
 
 /** Adds to a section of package.json what a project with a region has more. */
@@ -104,8 +122,9 @@ function mergedSection(section: (typeof sections)[number], own: Manifest, old: M
   return { ...Object.fromEntries(more), ...own[section] };
 }
 
-const missingLines = (own = "", wanted = ""): string[] => {
-  const lines = own.split("\n");
+/** Returns the lines that a project with a region has more, unless they are there. */
+const missingLines = (own = "", before = "", wanted = ""): string[] => {
+  const lines = [...own.split("\n"), ...before.split("\n")];
   return wanted.split("\n").filter((line) => line !== "" && !lines.includes(line));
 };
 

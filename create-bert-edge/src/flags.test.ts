@@ -47,6 +47,9 @@ describe("parseFlags", () => {
   it.each<[string[], string, RegExp]>([
     [["--modle", "own", "--fast", "-q"], "flag_unknown", /--modle, --fast, -q/],
     [["--no-instal"], "flag_unknown", /no flag --no-instal\./],
+    [["--add", "region", "--region", "none"], "flag_invalid", /--region none is for new projects/],
+    [["--add", "region", "--plan", "paid"], "flag_invalid", /--plan is for new projects/],
+    [["--add", "model"], "flag_invalid", /--add cannot be model/],
     [["--model"], "flag_invalid", /--model/],
     [["--no-git=yes"], "flag_invalid", /--no-git/],
     [["--plan", "cheap"], "flag_invalid", /--plan cannot be cheap/],

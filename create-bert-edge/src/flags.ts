@@ -46,6 +46,7 @@ export function parseFlags(args: readonly string[]): Flags {
       "Give one folder.",
     );
   }
+  if (values.add !== undefined) refuseOfNew(values);
   const template = oneOf("template", values.template, Object.keys(questions.regionsOf) as questions.Template[]);
   const region = oneOf("region", values.region, questions.valuesOf(questions.region));
   return {
@@ -61,6 +62,18 @@ export function parseFlags(args: readonly string[]): Flags {
     help: values.help ?? false,
     version: values.version ?? false,
   };
+}
+
+/** Refuses flags that only a new project can have. */
+function refuseOfNew(values: { readonly [name: string]: unknown }): void {
+  const other = (["template", "model", "plan", "no-git"] as const).find((name) => values[name] !== undefined);
+  const flag = values["region"] === "none" ? "--region none" : other && `--${other}`;
+  if (flag === undefined) return;
+  throw new ScaffoldError(
+    "flag_invalid",
+    `${flag} is for new projects, and --add is for an existing one.`,
+    `Leave ${flag} out.`,
+  );
 }
 
 function refuseUnknown(args: readonly string[]): void {

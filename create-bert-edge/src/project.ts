@@ -16,6 +16,12 @@ export interface Project {
 export const templateOf = ({ region }: Pick<Project, "region">): Template =>
   region === "none" ? "edge" : "edge+region";
 
+/** Name of the model that comes with a project. */
+export const EMBEDDED = "bert-edge-mini";
+
 /** The model's name in storage, and the name of its folder in models/. */
 export const modelName = ({ model, served }: Pick<Project, "model" | "served">): string =>
-  served?.split(",")[0]?.trim() ?? (model === "embedded" ? "bert-edge-mini" : "my-model");
+  served?.split(",")[0]?.trim() ?? (model === "embedded" ? EMBEDDED : "my-model");
+
+/** The names of all models that a project serves, as MODEL has them. */
+export const servedNames = (project: Pick<Project, "model" | "served">): string => project.served ?? modelName(project);

@@ -41,8 +41,8 @@ export async function run(args: readonly string[]): Promise<void> {
 /** @throws ScaffoldError as `addRegion` does, `manager_missing`, `command_failed` */
 function addRegionTo({ folder = ".", regions, packageManager, install }: Flags): void {
   const region = regions.length === 1 && regions[0] === "aws" ? "aws" : "container";
-  const running = packageManager ?? runningPackageManager(process.env["npm_config_user_agent"]);
-  const { packageManager: manager, steps } = addRegion(folder, region, running);
+  const running = runningPackageManager(process.env["npm_config_user_agent"]);
+  const { packageManager: manager, steps } = addRegion(folder, region, { chosen: packageManager, running });
   if (install) {
     assertInstalled(manager);
     installDependencies(folder, manager);

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { SECRETS } from "./files/secrets.ts";
 import { modelName, type Project, templateOf } from "./project.ts";
@@ -18,12 +18,6 @@ export function writeProject(folder: string, project: Project): void {
     writeFileSync(target, content, { mode: path === SECRETS ? 0o600 : 0o666 });
   }
   if (project.model === "embedded") writeModel(join(folder, "models", modelName(project)), project);
-}
-
-/** Whether a folder has the model that comes with a project, as it came. */
-export function isEmbeddedModel(folder: string, project: Project): boolean {
-  const [own, ours] = [folder, join(packaged, "model", templateOf(project))].map((each) => join(each, "manifest.json"));
-  return existsSync(own as string) && readFileSync(own as string, "utf8") === readFileSync(ours as string, "utf8");
 }
 
 /** Copies the manifest and measurements of the template, and the files that the manifest lists. */

@@ -10,7 +10,7 @@ type Details = Pick<
 
 /** Asks the deployment. */
 export function overHttp({ baseURL, key }: Connection): Answers {
-  // Without retries, every answer and every refusal is one request that the page shows.
+  // Without retries, the page shows what the deployment answers first. Requests that exceed its limits are split.
   const bert = new BertEdge({ baseURL, apiKey: key, maxRetries: 0 });
   const wishes = (budget: Budget) => (budget === undefined ? {} : { latencyBudgetMs: budget });
   return {

@@ -40,7 +40,7 @@ it.each([
     const requests = Array.from({ length: LARGE_REQUESTS }, () => startEmbed(access, large));
     for (const { reply } of requests) reply.catch(() => {}).finally(() => ended++);
     await Promise.all(requests.map(({ sent }) => sent));
-    // Each waits for the call that is running, not for a call of each large request.
+    // None waits for a large request to end.
     for (let i = 0; i < SMALL_REQUESTS; i++) {
       const { status } = await startEmbed(access, ["word"], { "x-latency-budget-ms": BUDGET_MS }).reply;
       expect(status).toBe(200);

@@ -200,7 +200,7 @@ describe("create-bert-edge", () => {
       const { stdout } = await create(parent, ["--add", "region", "--region", region, "--no-install", "my-api"]);
       expect(stdout).toContain("prepare <model folder> --name minilm --targets edge,regional-cpu");
       expect(JSON.parse(await readFile(file, "utf8")).dependencies.hono).toBe("4.0.0");
-      expect(await readFile(join(project, "functions/region.ts"), "utf8")).toContain('MODEL ?? "minilm"');
+      expect(await readFile(join(project, "functions/region.ts"), "utf8")).toContain('MODEL ?? "minilm,sentiment"');
       const readme = await readFile(join(project, "README.md"), "utf8");
       expect(readme).toContain(region === "container" ? "S3_BUCKET=weights" : "models/minilm --to s3://");
     });

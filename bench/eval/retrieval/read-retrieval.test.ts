@@ -68,7 +68,7 @@ describe("readRetrieval", () => {
   const header = "query-id\tcorpus-id\tscore\n";
   it.each([
     ["corpus.jsonl", "", "has no entries"],
-    ["corpus.jsonl", `${JSON.stringify(corpus[0])}\n{"_id": "d2"`, "The line 2 of %s is not JSON: "],
+    ["corpus.jsonl", `${JSON.stringify(corpus[0])}\n{"_id": "d2"`, "The line 2 of %s is not JSON."],
     ["corpus.jsonl", '{"_id": 7, "text": "a"}', "The line 1 of %s is not valid at _id"],
     ["queries.jsonl", '{"_id": "q1", "title": "moon"}', "The line 1 of %s is not valid at text"],
     [

@@ -1,4 +1,4 @@
-import { modelName, type Project } from "../project.ts";
+import { type Project, servedNames } from "../project.ts";
 import type { Plan } from "../questions.ts";
 import { replaceOnce } from "./replace-once.ts";
 
@@ -9,4 +9,4 @@ export const edgeSettings = (source: string, { plan }: Project): string =>
   replaceOnce(source, /(?<=^ {2}cpuLimitMs: )[\d_]+/m, cpuLimitMs[plan]);
 
 export const regionFunction = (source: string, project: Project): string =>
-  replaceOnce(source, /(?<=MODEL \?\? )"[^"]*"/, `"${modelName(project)}"`);
+  replaceOnce(source, /(?<=MODEL \?\? )"[^"]*"/, `"${servedNames(project)}"`);

@@ -1,6 +1,6 @@
 import { addDependency, runProgram, runScript, runScriptWith } from "../package-manager.ts";
 import { prepareCommand } from "../prepare-command.ts";
-import { modelName, type Project } from "../project.ts";
+import { modelName, type Project, servedNames } from "../project.ts";
 import { bucketName } from "./wrangler-toml.ts";
 
 /** Parts of README.md that come from the project's other files. */
@@ -210,7 +210,7 @@ The region is a container, and has a key of its own. It reads the model from the
 \`\`\`sh
 docker build --file infra/Dockerfile --tag ${project.name}-region .
 docker run --publish 8080:8080 \\
-  --env MODEL=${modelName(project)} --env API_KEYS=<region key> \\
+  --env MODEL=${servedNames(project)} --env API_KEYS=<region key> \\
   --env S3_BUCKET=${bucketName(project)} --env S3_ENDPOINT=https://<account ID>.r2.cloudflarestorage.com \\
   --env S3_ACCESS_KEY_ID=<access key ID> --env S3_SECRET_ACCESS_KEY=<secret access key> \\
   ${project.name}-region

@@ -6,7 +6,7 @@ import { printable } from "./printable.ts";
 /** Shortens a key or value for a message: it can be as long as the document, and have any characters. */
 const shorten = (text: string): string => printable(text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
-/** Returns the error of a text that is not JSON, with the place that `JSON.parse` names. */
+/** Returns the error of a text that is not JSON, with what `JSON.parse` says. It quotes the text, so only its sender may see it. */
 export const notJson = (
   what: string,
   cause: unknown,
@@ -21,6 +21,7 @@ export const notJson = (
  *   no issue.
  * @param hint or a function of the name of the wrong field. If the text is not JSON, or not an object, there is none
  * @param check checks the JSON before the schema does
+ * @param quotes whether the message quotes the place at which the text is not JSON. Default false: it could be a secret
  * @param what names the document in the message, e.g. "manifest at s3(models)/…"
  * @throws BertEdgeError with this code; the message names the wrong key
  */
@@ -32,11 +33,13 @@ export function parseJson<S extends v.GenericSchema>(
     what,
     hint,
     check,
+    quotes = false,
   }: {
     code: ErrorCode | ((issue?: v.BaseIssue<unknown>) => ErrorCode);
     what: string;
     hint: string | ((field?: string) => string);
     check?: ((json: unknown) => void) | undefined;
+    quotes?: boolean;
   },
 ): v.InferOutput<S> {
   const codeOf = typeof code === "function" ? code : () => code;
@@ -45,7 +48,9 @@ export function parseJson<S extends v.GenericSchema>(
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw notJson(what, cause, { code: codeOf(), hint: hintOf() });
+    const details = { code: codeOf(), hint: hintOf() };
+    if (quotes) throw notJson(what, cause, details);
+    throw new BertEdgeError(details.code, `The ${what} is not JSON.`, { hint: details.hint, cause });
   }
   check?.(json);
   // The message names one issue, and a list can have one in every item.

@@ -4,14 +4,18 @@ import { maxLateMs } from "../serve/routing/deadline.ts";
 import { CERTAIN, type Decision, decide, type Situation } from "../serve/routing/decide.ts";
 import { figures as known } from "./figures.ts";
 
-const flags: ReadonlySet<string> = new Set<Figure>(["region-down", "pinned"]);
+/** Figures that are there or not. The others are numbers. */
+const flags: ReadonlySet<string> = new Set<Figure>([
+  ...(["default-budget", "longest-budget", "several-calls", "others-late", "answers-late"] as const),
+  ...(["region-down", "region-refused", "pinned", "hedge"] as const),
+]);
 
 /** Reads the figures of a decision, as `x-bert-edge-decision` has them: `budget=50.0, wait=12.3, hedge`. Undefined if the text has others. */
 export function parseDecision(text: string): Figures | undefined {
   const figures: Record<string, number | true> = {};
   for (const part of text.replace(/^\s*x-bert-edge-decision:/i, "").split(",")) {
     const [, name = "", value] = /^\s*([a-z-]+)(?:=(\d+(?:\.\d+)?))?\s*$/.exec(part) ?? [];
-    if (!(name in known || flags.has(name))) return undefined;
+    if (flags.has(name) === (value !== undefined) || !(flags.has(name) || Object.hasOwn(known, name))) return undefined;
     figures[name] = value === undefined ? true : Number(value);
   }
   // A single name is a figure to explain.
@@ -22,7 +26,7 @@ export function parseDecision(text: string): Figures | undefined {
 export function explainDecision(figures: Figures): string {
   const situation = situationOf(figures);
   const parts = [...budgetPart(figures, situation), ...edgePart(situation), ...regionPart(situation, figures)];
-  const sentence = `${parts.join("; ")}; so ${outcome(decide(situation), figures)}.`;
+  const sentence = `${parts.join("; ")}; so ${outcome(situation, figures)}.`;
   return sentence[0]?.toUpperCase() + sentence.slice(1);
 }
 
@@ -39,7 +43,7 @@ function situationOf(figures: Figures): Situation {
     lostMs: of("lost"),
     maxLateMs: maxLateMs(budgetMs),
     maxWaitMs: defaultLimits.maxWaitMs,
-    pin: figures.pinned ? (region === undefined ? "here" : "region") : undefined,
+    pin: figures.pinned ? (region === undefined && !figures["region-down"] ? "here" : "region") : undefined,
     here:
       compute === undefined
         ? "loading"
@@ -83,7 +87,8 @@ function edgePart({ here }: Situation): string[] {
 }
 
 function regionPart({ region, pin }: Situation, figures: Figures): string[] {
-  if (pin === "here") return ["the request was pinned to the edge"];
+  if (pin === "here") return ["the request was pinned, and the figures do not tell to which tier"];
+  if (pin === "region" && region === "down") return ["the request was pinned to the region, which was down"];
   if (region === "none") return ["there is no region"];
   if (region === "down") return ["the region was down"];
   const certain = `and is certain to have answered after ${ms(region.ms + CERTAIN * region.spreadMs)}`;
@@ -93,8 +98,16 @@ function regionPart({ region, pin }: Situation, figures: Figures): string[] {
   ];
 }
 
-function outcome(decision: Decision, figures: Figures): string {
+function outcome(situation: Situation, figures: Figures): string {
   if (figures["region-refused"]) return "nobody answers (overloaded)";
+  const decision: Decision = decide(situation);
+  if (situation.here === "loading" && situation.region === "none") {
+    return "the edge answers when it has loaded, or nobody does (precision_unavailable)";
+  }
+  if (situation.pin === "here") {
+    const atEdge = "refusal" in decision ? `nobody answers (${decision.refusal}` : "the edge answers (pinned";
+    return `${atEdge}, or tier_missing if there is no region that it was pinned to)`;
+  }
   if ("refusal" in decision) return `nobody answers (${decision.refusal})`;
   const { tier, reason, hedge } = decision;
   if (hedge || figures.hedge) return "both are asked, and the first answer counts";

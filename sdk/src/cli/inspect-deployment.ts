@@ -147,7 +147,9 @@ export function cpuLimitLine({
   max_input_length,
 }: InspectedDeployment["info"]): string | undefined {
   if (cpu_limit_tokens === undefined || cpu_limit_tokens >= max_input_length) return undefined;
-  return `${cpu_limit_ms} ms of CPU time a request (cpuLimitMs): one text of up to ${cpu_limit_tokens} tokens, or several shorter ones`;
+  const room =
+    cpu_limit_tokens > 0 ? `one text of up to ${cpu_limit_tokens} tokens, or several shorter ones` : "no text";
+  return `${cpu_limit_ms} ms of CPU time a request (cpuLimitMs): ${room}`;
 }
 
 /** Describes a deployment, one property a line. */

@@ -56,7 +56,7 @@ export class BertEdge extends TaskMethods {
         throw new TypeError(`${name} is not valid: ${value}`);
       }
     }
-    if (collectMs !== undefined) this.#collect = collectCalls(collectMs);
+    if (collectMs !== undefined) this.#collect = collectCalls(collectMs, batchSize);
     this.#settings = { ...options, ...numbers, url: withoutVersion(baseURL), report: {} };
   }
 
@@ -96,7 +96,9 @@ export class BertEdge extends TaskMethods {
   ): AsyncGenerator<Float32Array<ArrayBuffer>, void, undefined> {
     const { batchSize, concurrency } = this.#settings;
     const { onProgress, ...shared } = options;
-    const embed = (batch: readonly string[], signal: AbortSignal) => this.embed(batch, { ...shared, signal });
+    const latencyBudgetMs = shared.latencyBudgetMs ?? this.#settings.latencyBudgetMs ?? "none";
+    const embed = (batch: readonly string[], signal: AbortSignal) =>
+      this.embed(batch, { ...shared, latencyBudgetMs, signal });
     return embedMany(texts, { batchSize, concurrency, embed }, options);
   }
 

@@ -206,6 +206,16 @@ describe("a request that exceeds the limits of the deployment", () => {
     expect(calls.map(({ length }) => length)).toEqual([7, 3, 1, 2, 2, 2, 1, 2]);
   });
 
+  it("grows again after a few long texts", async () => {
+    const many = Array.from({ length: 640 }, (_, i) => `t${i}`);
+    const { client, calls } = clientOf({
+      ...{ concurrency: 1, batchSize: 64 },
+      respond: ({ inputs }) => (inputs.includes("t0") && inputs.includes("t1") ? tooCostly() : undefined),
+    });
+    expect((await client.embed(many)).embeddings).toEqual(many.map(vectorOf));
+    expect(calls.length).toBeLessThan(80);
+  });
+
   it("fails with one text", async () => {
     const { client, calls } = clientOf({ respond: tooLarge, concurrency: 1 });
     expect(await failure(client.embed(texts))).toMatchObject({ code: "body_too_large", index: 0 });
@@ -253,6 +263,23 @@ describe("the budget of a call", () => {
   it("is left to the deployment for one request, and none for several", async () => {
     expect(await budgets(["t1"])).toEqual([null]);
     expect(await budgets(texts)).toEqual(["none", "none", "none"]);
+  });
+
+  it("is none for the parts of a request that was refused as too large, and for texts that are read", async () => {
+    const sent: (string | null)[] = [];
+    const { client } = clientOf({
+      fetch: (async (_: URL, { headers, body }: RequestInit) => {
+        sent.push(new Headers(headers).get("x-latency-budget-ms"));
+        const { inputs } = JSON.parse(body as string) as { inputs: string[] };
+        const refused = { error: { code: "request_too_costly", message: "94 ms." } };
+        return inputs.length > 1 ? Response.json(refused, { status: 400 }) : answer(inputs);
+      }) as unknown as typeof fetch,
+    });
+    await client.embed(["t1", "t2"]);
+    expect(sent).toEqual([null, "none", "none"]);
+    sent.length = 0;
+    for await (const _ of client.embedMany(["t1"]));
+    expect(sent).toEqual(["none"]);
   });
 
   it("is the caller's for each request", async () => {

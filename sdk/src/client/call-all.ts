@@ -57,14 +57,14 @@ export async function callAll<Input, Response extends AnswerFields, Result>(
   const failure = new AbortController();
   const unlink = abortWith(failure, call.signal);
   const batches = splitInputs(inputs, call.batchSize);
-  // A default budget of the deployment is for a request. Work that needs several has time, if the caller does not say otherwise.
-  const { latencyBudgetMs = batches.length > 1 ? "none" : undefined } = call;
-  const settings = { ...call, latencyBudgetMs, signal: failure.signal };
+  const settings = { ...call, signal: failure.signal };
   const results: (Result | undefined)[] = inputs.map(() => undefined);
   const failed: PartialEmbeddings["failed"] = [];
   let first: ReplyDetails | undefined;
-  /** Most inputs of a request. As many as were too many once, while both halves were not, are not sent again. */
+  /** Most inputs of a request. As many as were too many, while both halves were not, are not sent again for a while. */
   let most = call.batchSize;
+  /** Requests with as many inputs that were answered since. */
+  let fitted = 0;
 
   /**
    * Sends a batch in one request. A batch that exceeds the limits of the deployment, such as its CPU limit, is halved.
@@ -83,7 +83,13 @@ export async function callAll<Input, Response extends AnswerFields, Result>(
       },
     };
     try {
-      const { result, details } = await withRetries(() => request(question, settings), settings);
+      // A default budget of the deployment is for a request. Work that needs several has time, if the caller does not say otherwise.
+      const latencyBudgetMs = call.latencyBudgetMs ?? (indices.length < inputs.length ? "none" : undefined);
+      const { result, details } = await withRetries(
+        () => request(question, { ...settings, latencyBudgetMs }),
+        settings,
+      );
+      if (indices.length === most && ++fitted === GROW_AFTER) grow();
       const { model, version, ...rest } = details;
       first ??= details;
       if (version !== first.version) throw versionChanged(first.version, version);
@@ -96,7 +102,10 @@ export async function callAll<Input, Response extends AnswerFields, Result>(
       const { code, status, index } = error;
       if (indices.length > 1 && (tooLarge.has(code) || status === 413)) {
         const requests = await sendHalves(indices);
-        if (requests.length === 2) most = Math.min(most, indices.length - 1);
+        if (requests.length === 2 && indices.length <= most) {
+          most = indices.length - 1;
+          fitted = 0;
+        }
         return requests;
       }
       if (call.onError !== "skip" || index === undefined) throw error;
@@ -104,6 +113,11 @@ export async function callAll<Input, Response extends AnswerFields, Result>(
       const others = indices.filter((other) => other !== index);
       return others.length > 0 ? sendBatch(others) : [];
     }
+  }
+
+  function grow(): void {
+    most = Math.min(2 * most, call.batchSize);
+    fitted = 0;
   }
 
   async function sendHalves(indices: readonly number[]): Promise<RequestDetails[]> {
@@ -147,6 +161,9 @@ export async function callAll<Input, Response extends AnswerFields, Result>(
     failed: failed.sort((a, b) => a.index - b.index),
   };
 }
+
+/** Answered requests after which larger ones are tried again: a few long texts must not keep all later requests small. */
+const GROW_AFTER = 8;
 
 /** Codes of requests of which a part may be answered. */
 const tooLarge: ReadonlySet<string> = new Set<HttpErrorCode>(["too_many_inputs", "request_too_costly"]);

@@ -7,7 +7,7 @@ interface Waiting {
 }
 
 /**
- * Collects calls for one text that come within `collectMs`, and sends them together. Only calls with the same options share a
+ * Collects up to `most` calls for one text that come within `collectMs`, and sends them together. Only calls with the same options share a
  * request. A text that the service refuses fails its own call only.
  *
  * @param embedTexts embeds texts with `onError: "skip"`
@@ -15,6 +15,7 @@ interface Waiting {
  */
 export function collectCalls(
   collectMs: number,
+  most: number,
 ): (
   key: string,
   text: string,
@@ -24,12 +25,12 @@ export function collectCalls(
   return function collect(key, text, embedTexts) {
     const answered = Promise.withResolvers<PartialEmbeddings>();
     const group = groups.get(key);
-    if (group) group.push({ text, answered });
+    if (group && group.length < most) group.push({ text, answered });
     else {
       const calls = [{ text, answered }];
       groups.set(key, calls);
       setTimeout(() => {
-        groups.delete(key);
+        if (groups.get(key) === calls) groups.delete(key);
         void answerAll(calls, embedTexts);
       }, collectMs);
     }

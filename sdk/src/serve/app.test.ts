@@ -251,7 +251,8 @@ describe("a route of one's own", () => {
   it("that reads other JSON itself has failed", async () => {
     expect(await own("{}", async (c) => [await c.req.json(), JSON.parse("{")])).toEqual([500, "internal"]);
     expect(await own("{", async () => JSON.parse("{"))).toEqual([500, "internal"]);
-    expect(log).toHaveBeenCalledTimes(2);
+    expect(await own("hello", async (c) => [await c.req.text(), JSON.parse("{")])).toEqual([500, "internal"]);
+    expect(log).toHaveBeenCalledTimes(3);
   });
 });
 

@@ -130,7 +130,9 @@ export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: Tie
       throw new Refused({ refusal, retryAfterMs }, decisionFigures(situation, request.query.deadline), {
         cpuMs: request.work?.measuredMs ?? 0,
         cpuLimitMs,
-        tokens: request.model ? tokensWithin(predictedFit(request.model), cpuLimitMs) : 0,
+        tokens: request.model
+          ? Math.min(request.model.manifest.maxTokens, tokensWithin(predictedFit(request.model), cpuLimitMs))
+          : 0,
       });
     },
   };

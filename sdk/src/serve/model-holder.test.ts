@@ -146,11 +146,11 @@ describe("loading", () => {
     expect(holder.failure()).toBeUndefined();
     unreliable.fault = new Error("lost");
     const pauses: unknown[] = [];
-    for (const afterMs of [0, 500, 3_500, 3_600_000]) {
+    for (const afterMs of [0, 500, 3_500, 50_000, 50_000, 3_600_000]) {
       clock.now += afterMs;
       await holder.load(background).catch(({ retryAfterMs }) => pauses.push(retryAfterMs));
     }
-    expect(pauses).toEqual([1_000, 1_000, 4_000, 60_000]);
+    expect(pauses).toEqual([1_000, 1_000, 4_000, 54_000, 60_000, 1_000]);
     expect(holder.failure()).toBe("storage_unavailable");
     unreliable.fault = undefined;
     await holder.load(background);

@@ -70,7 +70,7 @@ export interface ModelHolder {
   holds(model: Model): boolean;
   /** Unloads the model. Resolves when its last user has ended and it is released. The next request loads it again. */
   unload(): Promise<void>;
-  /** Returns the code of the error with which the last load failed; undefined if none did, or a later one succeeded. */
+  /** Returns the code of the error with which the last load failed; undefined if none did, or since a later one has begun. */
   failure(): ErrorCode | undefined;
   /** Returns the bytes of the loaded model, and of models that are released after their last user. */
   bytes(): number;
@@ -116,8 +116,8 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
   let early: Model | undefined;
   let loading: Loading | undefined;
   let checkedAt = Number.NEGATIVE_INFINITY;
-  /** The last failure, since the last success. `since`: when the first one was. */
-  let failure: { readonly code: ErrorCode; readonly since: number } | undefined;
+  /** The last failure, since the last success. `since`: when the first of a row was. */
+  let failure: { readonly code: ErrorCode; readonly since: number; readonly at: number } | undefined;
   /** When the store had no such version. */
   let missingAt = Number.NEGATIVE_INFINITY;
 
@@ -209,8 +209,11 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
   function failed(error: unknown): unknown {
     if (!(error instanceof BertEdgeError) || hasCode(error, "model_unknown")) return error;
     const { code, message, hint } = error;
-    failure = { code, since: failure?.since ?? now() };
-    const retryAfterMs = Math.min(Math.max(RETRY_MS, now() - failure.since), LONGEST_RETRY_MS);
+    const at = now();
+    // Nothing is known about the time between failures that are further apart.
+    const since = failure && at - failure.at <= LONGEST_RETRY_MS ? failure.since : at;
+    failure = { code, since, at };
+    const retryAfterMs = Math.min(Math.max(RETRY_MS, at - since), LONGEST_RETRY_MS);
     return new BertEdgeError(code, message, { hint, retryAfterMs, cause: error });
   }
 
@@ -235,7 +238,7 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
     load: async (background) => held ?? inTime(start(background).usable.promise),
     opened: async (background) => held ?? inTime(start(background).opened.promise),
     using: uses.using,
-    failure: () => failure?.code,
+    failure: () => (loading ? undefined : failure?.code),
     holds: (model) => model === held || model === early || uses.isUsed(model),
     async unload() {
       await loading?.ended.promise;

@@ -93,7 +93,7 @@ export interface TaskService {
    * Returns the default model, or undefined while it is not loaded. Starts loading it if no load is in progress.
    */
   ready(background: Background): { model: string; version: string; provider: string } | undefined;
-  /** Returns the code of the error with which the last load of the default model failed; undefined if none did, or a later one succeeded. */
+  /** Returns the code of the error with which the last load of the default model failed; undefined if none did, or since a later one has begun. */
   failure(): ErrorCode | undefined;
   /**
    * Returns when a request arrived that is handled at `now`. A computation can occupy the thread, and requests that arrive

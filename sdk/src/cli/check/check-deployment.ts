@@ -1,3 +1,4 @@
+import { printable } from "../../artifact/printable.ts";
 import { isRedirect } from "../../storage/is-redirect.ts";
 import { explanationOf } from "../explanations.ts";
 import { type Finding, findingsOf } from "../finding.ts";
@@ -51,7 +52,7 @@ export async function checkDeployment({ expected, onFinding, ...options }: Check
     const { fix } = explanationOf(String(code)) ?? {};
     add(
       reached.broken(
-        `Its model cannot be loaded: ${code}.`,
+        `Its model cannot be loaded: ${printable(String(code)).slice(0, 100)}.`,
         fix ?? "The Worker's log has the reason: `npx wrangler tail`.",
       ),
     );

@@ -1,5 +1,6 @@
 import { BertEdge } from "../../client/bert-edge.ts";
 import { BertEdgeClientError } from "../../client/errors/bert-edge-client-error.ts";
+import { responseError } from "../../client/response-error.ts";
 import {
   BUDGET_HEADER,
   MODEL_HEADER,
@@ -22,6 +23,8 @@ export interface ProbeOptions {
   readonly timeoutMs: number;
   /** Tries after a failure that may pass. Default 2. */
   readonly maxRetries?: number;
+  /** The model to ask for. Default: the default model of the deployment. */
+  readonly model?: string | undefined;
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
@@ -72,11 +75,20 @@ export const isWrongAnswer = ({ code }: BertEdgeClientError): boolean => code ==
 export const described = ({ message, code, status }: BertEdgeClientError): string =>
   `${status ? `HTTP ${status} ` : ""}${code}: ${message}`;
 
-export function openProbe({ url, key, timeoutMs, maxRetries = 2, fetch: send = fetch }: ProbeOptions): Probe {
+export function openProbe({
+  url,
+  key,
+  timeoutMs,
+  maxRetries = 2,
+  model: modelName,
+  fetch: send = fetch,
+}: ProbeOptions): Probe {
   return {
     url,
     async ask(texts, { tier, otherKey, budgetMs } = {}) {
       let last: { headers: Headers; ms: number } | undefined;
+      /** Stops the client, which would send what exceeds the CPU limit in several requests. */
+      const refused = new AbortController();
       const observed: typeof fetch = async (input, init) => {
         const headers = new Headers(init?.headers);
         if (tier) headers.set(TIER_HEADER, tier);
@@ -86,6 +98,10 @@ export function openProbe({ url, key, timeoutMs, maxRetries = 2, fetch: send = f
         const start = performance.now();
         const response = await send(input, { ...init, headers, redirect: "manual" });
         last = { headers: response.headers, ms: performance.now() - start };
+        if (response.status === 400) {
+          const error = responseError(response, await response.clone().text(), []);
+          if (error.code === "request_too_costly") refused.abort(error);
+        }
         return response;
       };
       const client = new BertEdge({
@@ -97,7 +113,10 @@ export function openProbe({ url, key, timeoutMs, maxRetries = 2, fetch: send = f
         fetch: observed,
       });
       try {
-        const { embeddings, model, version } = await client.embed(texts, { truncate: true });
+        const { embeddings, model, version } = await client.embed(texts, {
+          ...{ truncate: true, signal: refused.signal },
+          ...(modelName && { model: modelName }),
+        });
         const { headers = new Headers(), ms = 0 } = last ?? {};
         const text = (name: string) => headers.get(name) ?? undefined;
         const timing = headers.get("server-timing");

@@ -53,7 +53,7 @@ export async function deployProject(options: DeployOptions): Promise<Deployed> {
   const { root, config, worker, account, bucket, store, artifacts, others, wrangler } = options;
   const secrets: Secrets = options.secrets ?? {};
   const known = await knownDeployment(root, { worker, account });
-  const region = options.region && regionSteps(options.region, artifacts, known);
+  const region = options.region && regionSteps(options.region, options, known);
   /** Undefined if a dry run could not look. */
   let hasBucket: boolean | undefined;
   let missing: Record<string, string> = {};

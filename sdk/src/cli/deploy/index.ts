@@ -59,7 +59,7 @@ export const deployCommand = new Command("deploy")
     const [first] = deployment.artifacts as [PublishableArtifact];
     const cost = deployCost(first, deployment.region !== undefined);
     printNote(costLine(cost));
-    const check = dryRun || url === undefined ? undefined : await checked(url, model[0] as string, key);
+    const check = dryRun || url === undefined ? undefined : await checked(url, first, key);
     const report: DeployReport = { steps, url, cost, check };
     if (json) printJson(report);
     else printResult(described(report));
@@ -67,8 +67,8 @@ export const deployCommand = new Command("deploy")
   });
 
 /** Checks the deployment once it answers. */
-async function checked(url: string, model: string, key: string): Promise<CheckReport> {
-  const { readExpected } = await import("../check/read-expected.ts");
+async function checked(url: string, artifact: PublishableArtifact, key: string): Promise<CheckReport> {
+  const { expectedOf } = await import("../check/read-expected.ts");
   const { checkDeployment } = await import("../check/check-deployment.ts");
   const { findingLines } = await import("../finding.ts");
   const { untilReached } = await import("./until-reached.ts");
@@ -77,7 +77,9 @@ async function checked(url: string, model: string, key: string): Promise<CheckRe
     url,
     key,
     timeoutMs: 30_000,
-    expected: await readExpected(model),
+    expected: await expectedOf(artifact, artifact.manifest.name),
+    // Models of which there is no artifact here can come before it.
+    model: artifact.manifest.name,
     onFinding: (finding) => printNote(...findingLines(finding, process.stderr)),
   });
 }

@@ -40,15 +40,19 @@ export function presentStep({
 }: Pick<ModelStepOptions, "name" | "store"> & { readonly model: string }): DeployStep {
   return {
     name,
-    what: `look for ${model}, which the Worker serves too, in the bucket`,
+    what: `look for ${model}, which is served too, in the bucket`,
     async isDone() {
       const found = store();
       return found !== undefined && (await currentVersion(found, model)) !== undefined;
     },
     async run() {
-      throw new BertEdgeError("model_not_published", `The Worker serves ${model}, and the bucket has no such model.`, {
-        hint: `Give its artifact, too: --model <artifact> <artifact>. Or take ${model} out of MODEL.`,
-      });
+      throw new BertEdgeError(
+        "model_not_published",
+        `The deployment serves ${model}, and the bucket has no such model.`,
+        {
+          hint: `Give its artifact, too: --model <artifact> <artifact>. Or take ${model} out of MODEL.`,
+        },
+      );
     },
   };
 }

@@ -7,7 +7,7 @@ import { forecastOf } from "../../compile/latency/platforms/forecast.ts";
 import { assertLoadable } from "../../runtime/assert-loadable.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { s3Publisher } from "../../storage/s3-publisher.ts";
-import { edgeScript, engineOf, openProject } from "../dev/project.ts";
+import { assertDifferent, edgeScript, engineOf, openProject } from "../dev/project.ts";
 import { assertWranglerFor, modelSetting, readWranglerConfig } from "../wrangler.ts";
 import { chooseAccount } from "./choose-account.ts";
 import type { DeployOptions } from "./deploy-project.ts";
@@ -38,6 +38,7 @@ export async function prepareDeployment(names: DeploymentNames): Promise<Omit<De
   const { root, endpoint, dryRun } = names;
   const artifacts: PublishableArtifact[] = [];
   for (const folder of names.models) artifacts.push(await deployable(folder));
+  assertDifferent(artifacts);
   const secrets = names.secrets === undefined ? undefined : readSecrets(names.secrets);
   const project = openProject(root);
   assertWranglerFor("deploy", root);
@@ -65,7 +66,8 @@ export async function prepareDeployment(names: DeploymentNames): Promise<Omit<De
   });
   const accounts = await wrangler.accounts();
   const account = orMissing(dryRun, () => chooseAccount(accounts, configured ?? process.env["CLOUDFLARE_ACCOUNT_ID"]));
-  const region = secrets && (await regionOf(root, artifacts, secrets, dryRun));
+  const region = secrets && (await regionOf(root, { artifacts, served }, secrets, dryRun));
+  artifacts.sort((a, b) => served.indexOf(a.manifest.name) - served.indexOf(b.manifest.name));
   const others = served.filter((name) => !given.includes(name));
   const common = { root, config, worker: name, bucket, artifacts, others, secrets, region };
   if (account instanceof BertEdgeError) {
@@ -113,7 +115,7 @@ function orMissing<T>(dryRun: boolean, work: () => T): T | BertEdgeError {
 /** Returns the region of the project's serverless.yml, if the secrets have a key for it and name no region elsewhere. */
 async function regionOf(
   root: string,
-  artifacts: readonly PublishableArtifact[],
+  { artifacts, served }: { artifacts: readonly PublishableArtifact[]; served: readonly string[] },
   { REGION_KEY, REGION_URL }: DeploySecrets,
   dryRun: boolean,
 ): Promise<RegionDeployment | undefined> {
@@ -130,7 +132,7 @@ async function regionOf(
   }
   const calls = regionCalls({
     root,
-    model: artifacts.map(({ manifest }) => manifest.name).join(","),
+    model: served.join(","),
     secrets: { REGION_KEY },
   });
   // Missing credentials are an error before anything changes.

@@ -1,7 +1,7 @@
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import type { WritableStore } from "../../storage/store.ts";
 import type { KnownDeployment } from "./known-deployment.ts";
-import { modelStep, stepName } from "./model-step.ts";
+import { modelStep, presentStep, stepName } from "./model-step.ts";
 import { REGION_CONFIG, type RegionCalls, type RegionStack } from "./region-calls.ts";
 import type { DeployStep } from "./run-steps.ts";
 
@@ -21,7 +21,7 @@ export interface RegionSteps {
 
 export function regionSteps(
   { calls, store }: RegionDeployment,
-  artifacts: readonly PublishableArtifact[],
+  { artifacts, others }: { artifacts: readonly PublishableArtifact[]; others: readonly string[] },
   known: KnownDeployment,
 ): RegionSteps {
   let stack: RegionStack | undefined;
@@ -49,6 +49,7 @@ export function regionSteps(
         store: () => stack && store(stack),
       }),
     ),
+    ...others.map((model) => presentStep({ name: `region model ${model}`, model, store: () => stack && store(stack) })),
   ];
   return { steps, stack: () => stack };
 }

@@ -71,7 +71,9 @@ export const devCommand = new Command("dev")
       for (const folder of folders) {
         artifacts.push(await preparedArtifact({ root, ...folder, targets, onProgress: log.progress }));
       }
-      const { startStack } = await import("./stack.ts");
+      const { assertDifferent } = await import("./project.ts");
+      assertDifferent(artifacts);
+      const { isRegional, startStack } = await import("./stack.ts");
       const manifests = artifacts.map(({ manifest }) => manifest);
       const hasRegion = regionalTargets().some((target) => manifests.some(({ targets }) => targets[target]));
       const stack = await startStack({
@@ -100,6 +102,11 @@ export const devCommand = new Command("dev")
         log.done();
         if (project.region && !hasRegion)
           printNote("The artifact has no regional target, so the region was not started.");
+        const edgeAlone = manifests.filter((manifest) => hasRegion && !isRegional(manifest)).map(({ name }) => name);
+        if (edgeAlone.length > 0)
+          printNote(
+            `The region does not serve ${edgeAlone.join(", ")}: there is no regional target. The edge answers.`,
+          );
         const { edgeMisfit } = await import("../../compile/commands/prepare-warnings.ts");
         const { forecastOf } = await import("../../compile/latency/platforms/forecast.ts");
         for (const { manifest, measurements } of artifacts) {

@@ -122,7 +122,16 @@ export async function preparedArtifact(options: PreparedOptions): Promise<Publis
   if (!isArtifact(out)) {
     const prepare = options.prepare ?? (await import("../../compile/commands/prepare.ts")).prepare;
     const { stageCacheFolder } = await import("../../compile/stages/stage-cache.ts");
-    const report = await prepare({ model: folder, out, name, targets, onProgress, cache: stageCacheFolder() });
+    // A local workerd has no limit of memory, so `dev` warns where a Worker would fail.
+    const report = await prepare({
+      model: folder,
+      out,
+      name,
+      targets,
+      onProgress,
+      cache: stageCacheFolder(),
+      force: true,
+    });
     for (const line of passedOver(report)) printNote(line);
     for (const entry of await readdir(kept)) {
       if (KEY.test(entry) && join(kept, entry) !== out) await rm(join(kept, entry), { recursive: true, force: true });

@@ -66,6 +66,16 @@ export function edgeScript({ root, main }: Project, engine: Target["engine"]): s
   );
 }
 
+/** @throws BertEdgeError `project_invalid` if two models have the same name */
+export function assertDifferent(artifacts: readonly Pick<Artifact, "manifest">[]): void {
+  const names = artifacts.map(({ manifest }) => manifest.name);
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice === undefined) return;
+  throw new BertEdgeError("project_invalid", `Two of the models are named ${twice}.`, {
+    hint: "Give each model once, or prepare one of them with another --name.",
+  });
+}
+
 /**
  * Returns the engine that the Worker needs for all models.
  *

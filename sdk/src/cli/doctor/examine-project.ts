@@ -29,7 +29,9 @@ export async function examineProject(root: string, config: WranglerConfig): Prom
     attempt("cpu-limit", SETTINGS, () => examineCpuLimit(root, config)),
     attempt("keys", DEV_VARS, () => examineKeys(root)),
     attempt("page", name, () => examinePage(root, config)),
-    ...modelsOf(config).map((model) => attempt("model", join("models", model), () => examineModel(root, model, name))),
+    ...modelsOf(config).map((model, _, served) =>
+      attempt("model", join("models", model), () => examineModel(root, model, { config: name, served })),
+    ),
   ];
   return [...(await Promise.all(examined)).flat(), ...missingModel(config, name)];
 }
@@ -108,7 +110,11 @@ function preparedModels(root: string): string[] {
 }
 
 /** Examines the artifact in models/<name>, where `create-bert-edge` puts it. */
-async function examineModel(root: string, name: string, config: string): Promise<Finding> {
+async function examineModel(
+  root: string,
+  name: string,
+  { config, served }: { readonly config: string; readonly served: readonly string[] },
+): Promise<Finding> {
   if (!v.is(ModelName, name)) {
     const { broken } = findingsOf("model", config);
     return broken(`MODEL has ${shown(name)}, which is not the name of a model.`, "Use 1-64 of a-z 0-9 . _ -.");
@@ -116,10 +122,13 @@ async function examineModel(root: string, name: string, config: string): Promise
   const folder = join("models", name);
   const { ok, note, broken } = findingsOf("model", folder);
   if (!existsSync(join(root, folder, "manifest.json"))) {
-    const meant = meantNames(name, preparedModels(root));
+    const meant = meantNames(
+      name,
+      preparedModels(root).filter((prepared) => !served.includes(prepared)),
+    );
     if (meant !== "") {
       return broken(
-        `${config} says MODEL = ${shown(name)}, but there is no artifact of this name.${meant}`,
+        `${config} says MODEL = ${shown(served.join(","))}, but there is no artifact of ${name}.${meant}`,
         `Set MODEL to the name of the model that you publish, or prepare it: npx bert-edge prepare <model> --out ${folder}.`,
       );
     }

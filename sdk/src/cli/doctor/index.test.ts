@@ -64,6 +64,13 @@ describe("doctor", () => {
     );
   });
 
+  it("takes a model that is served too for no misspelling of another", async () => {
+    const { root, config, settings } = await healthyProject();
+    await writeFile(config, settings.replace('"tiny"', '"tiny,tiny2"'));
+    const { levels } = await doctor(root);
+    expect(levels).toContainEqual(["model", "models/tiny2", "note"]);
+  });
+
   it("examines each of several models, and a damaged one hides nothing", async () => {
     const { root, config, settings } = await healthyProject();
     await writeFile(join(root, "models/tiny/manifest.json"), "{");

@@ -40,8 +40,10 @@ export const estimate: Stage<EstimateInput, EdgeEstimate> = {
   name: "estimate",
   describe: ({ graph, tableBits, targets }) => {
     const { bytes, ms } = edgeEstimate(graph, tableBits);
-    const edge = `edge: about ${megabytes(bytes)}, ${ms < 10 ? ms.toFixed(1) : ms.toFixed(0)} ms for ${TOKENS} tokens`;
-    return `${targets.includes("edge") ? edge : "no edge"}${bytes > isolateMemory.value ? ", too large for a Worker" : ""}`;
+    const size = `${megabytes(bytes)} of weights in int8`;
+    if (!targets.includes("edge")) return size;
+    const time = `${ms < 10 ? ms.toFixed(1) : ms.toFixed(0)} ms for ${TOKENS} tokens`;
+    return `edge: about ${megabytes(bytes)}, ${time}${bytes > isolateMemory.value ? ", too large for a Worker" : ""}`;
   },
   async run({ graph, targets, tableBits, force }) {
     const found = edgeEstimate(graph, tableBits);

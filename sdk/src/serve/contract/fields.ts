@@ -7,7 +7,9 @@ import { tiers } from "./headers.ts";
  * `null` is an absent field.
  */
 export const LatencyBudget = v.pipe(
-  v.nullish(v.union([v.number(), v.literal(NO_BUDGET)], 'must be a number of milliseconds, or "none"')),
+  v.nullish(
+    v.union([v.pipe(v.number(), v.finite()), v.literal(NO_BUDGET)], 'must be a number of milliseconds, or "none"'),
+  ),
   v.transform((budget) => (budget === NO_BUDGET ? UNLIMITED_MS : (budget ?? undefined))),
 );
 
@@ -78,20 +80,23 @@ export const Truncate = v.optional(TruncationField, false);
 /** Name of the prompt that is put before each text. Default: the model's default prompt, which most models do not have. */
 export const PromptName = v.optional(v.string());
 
-/** Makes the message about an input or a list of inputs. It names the first item that is of another kind than the one before it. */
+/** Makes the message about an input or a list of inputs. It names the first item of a wrong kind, or of another than the first one. */
 const inputMessage =
-  (wanted: string) =>
+  (wanted: string, ...allowed: readonly ("string" | "number" | "a list")[]) =>
   ({ input }: v.BaseIssue<unknown>): string => {
     const kinds = Array.isArray(input)
       ? input.map((item) => (item === null ? "null" : Array.isArray(item) ? "a list" : typeof item))
       : [];
-    const isItem = (kind: string) => kind === "string" || kind === "number" || kind === "a list";
-    const at = kinds.findIndex((kind) => !isItem(kind) || kind !== kinds[0]);
+    const isAllowed = (kind: string) => allowed.some((each) => each === kind);
+    const at = kinds.findIndex((kind) => !isAllowed(kind) || kind !== kinds[0]);
     return `must be ${wanted}${at < 0 ? "" : `, and item ${at} is ${kinds[at]}`}`;
   };
 
 /** Texts of a request: one text, or a list. */
-export const Texts = v.union([v.string(), v.array(v.string())], inputMessage("a string or a list of strings"));
+export const Texts = v.union(
+  [v.string(), v.array(v.string())],
+  inputMessage("a string or a list of strings", "string"),
+);
 
 export const textsIn = (texts: v.InferOutput<typeof Texts>): readonly string[] =>
   typeof texts === "string" ? [texts] : texts;
@@ -104,7 +109,10 @@ export const TokenIdLists = v.union([v.array(TokenId), v.array(v.array(TokenId))
 /** Inputs of a sentence encoder: one text, a list of texts, token ids, or a list of these. */
 export const EmbedInputs = v.union(
   [v.string(), v.array(v.string()), v.array(TokenId), v.array(v.array(TokenId))],
-  inputMessage("a string, a list of strings, a list of token ids, or a list of such lists"),
+  inputMessage(
+    "a string, a list of strings, a list of token ids, or a list of such lists",
+    ...(["string", "number", "a list"] as const),
+  ),
 );
 
 /** Returns the inputs one by one. */

@@ -67,6 +67,7 @@ describe("parseKeys", () => {
     '[{"key": "}"}]',
     `web site:${hash("a")}`,
     "[1]",
+    "[topsecret, web-77aa]",
     "[",
     '[{"key": "topsecret", "name": "a b"}]',
     '[{"key": "topsecret", "requestsPerMinute": 0}]',

@@ -29,6 +29,7 @@ export async function jsonBody<S extends v.GenericSchema>(
   return parseJson(schema, await readBody(() => c.req.text()), {
     code: "request_invalid",
     what: "request body",
+    quotes: true,
     hint: hint ?? ((field) => hintFor(c.req.path, field)),
     check: (json) => checkLists(json, maxItems),
   });

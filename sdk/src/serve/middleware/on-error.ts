@@ -72,6 +72,8 @@ export async function ofBody(error: unknown, { req }: Context): Promise<unknown>
     JSON.parse(text);
     return error;
   } catch (cause) {
+    // The route can have read other JSON.
+    if ((cause as SyntaxError).message !== error.message) return error;
     return notJson("request body", cause, { code: "request_invalid", hint: "Send JSON." });
   }
 }
