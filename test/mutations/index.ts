@@ -2,7 +2,9 @@
 // and in this one: `npm run test:mutations -- --old <checkout>`. Exits with 1 if a mistake is missed that was found before, or if
 // `npm test` alone finds too few.
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempDisposable } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { table } from "#sdk/cli/output.ts";
 import { commandLine, numberOf } from "../commands/command-line.ts";
@@ -10,8 +12,6 @@ import { randomNumbers } from "../fixtures/seeded.ts";
 import { closureOf, testFiles } from "../structure/test-closure.ts";
 import { type Mutant, mutantsOf, mutated } from "./mutants.ts";
 
-/** Mistakes for each test file. */
-const MUTANTS = 3;
 /** Minimum share of the mistakes found before that `npm test` alone finds. */
 const MIN_SHARE = 0.9;
 /** A mistake can make a loop endless: tests that need longer than this have found it. */
@@ -19,17 +19,20 @@ const TIMEOUT_MS = 240_000;
 
 const here = join(import.meta.dirname, "../..");
 const { values, refuse } = commandLine(
-  `npm run test:mutations -- --old <checkout> [--only <part of a path>] [--seed <number>] [--short]
-Makes ${MUTANTS} small mistakes in the code that each test file covered which is no longer in npm test, and runs the tests that import this
+  `npm run test:mutations -- --old <checkout> [--only <part of a path>] [--seed <number>] [--each <number>] [--short]
+Makes some small mistakes, three by default, in the code that each test file covered which is no longer in npm test, and runs the tests that import this
 code: in an older checkout, installed and built, and in this one. --short: only with npm test, in this one.`,
   {
     short: { type: "boolean", default: false },
     old: { type: "string" },
     only: { type: "string", default: "" },
     seed: { type: "string", default: "1" },
+    each: { type: "string", default: "3" },
   },
 );
+const each = numberOf("each", values.each, { min: 1, isWhole: true }, refuse);
 const seed = numberOf("seed", values.seed, { min: 0, isWhole: true }, refuse);
+await using folder = await mkdtempDisposable(join(tmpdir(), "bert-edge-mutations-"));
 const old = values.old ?? refuse("--old is missing.");
 
 const [before, now] = [testFiles(old), new Set(testFiles(here))];
@@ -48,25 +51,29 @@ function mistakesFor(test: string, random: () => number): Mistake[] {
   const all = closureOf(old as string, test)
     .product.filter(same)
     .flatMap((path) => mutantsOf(path, readFileSync(join(here, path), "utf8")).map((mutant) => ({ path, ...mutant })));
-  return Array.from({ length: Math.min(MUTANTS, all.length) }, () =>
+  return Array.from({ length: Math.min(each, all.length) }, () =>
     all.splice(Math.floor(random() * all.length), 1),
   ).flat();
 }
 
 /** Runs the tests that import a file, until one fails. Returns the first that failed, or undefined if none did. */
 function foundBy(root: string, path: string, ...more: string[]): string | undefined {
-  const args = ["related", path, "--run", "--bail=1", "--reporter=json", ...more];
-  const { status, stdout, error } = spawnSync(join(root, "node_modules/.bin/vitest"), args, {
+  const report = join(folder.path, "report.json");
+  rmSync(report, { force: true });
+  const args = ["related", path, "--run", "--bail=1", "--reporter=json", `--outputFile=${report}`, ...more];
+  const { status, error } = spawnSync(join(root, "node_modules/.bin/vitest"), args, {
     cwd: root,
-    encoding: "utf8",
+    stdio: "ignore",
     timeout: TIMEOUT_MS,
     killSignal: "SIGKILL",
-    maxBuffer: 2 ** 30,
   });
   if (error) return "the time limit";
   if (status === 0) return undefined;
-  const found = /"name":"([^"]+\.test\.ts)"/.exec(stdout.slice(stdout.indexOf('"status":"failed"')));
-  return found?.[1]?.replace(`${root}/`, "") ?? "a failed run";
+  if (!existsSync(report)) return "a failed run";
+  const { testResults } = JSON.parse(readFileSync(report, "utf8")) as {
+    testResults: readonly { readonly name: string; readonly status: string }[];
+  };
+  return testResults.find((test) => test.status === "failed")?.name.replace(`${root}/`, "") ?? "a failed run";
 }
 
 /** Runs `work` while a file of a checkout has a mistake. */
