@@ -32,8 +32,8 @@ code: in an older checkout, installed and built, and in this one. --short: only 
 );
 const each = numberOf("each", values.each, { min: 1, isWhole: true }, refuse);
 const seed = numberOf("seed", values.seed, { min: 0, isWhole: true }, refuse);
-await using folder = await mkdtempDisposable(join(tmpdir(), "bert-edge-mutations-"));
 const old = values.old ?? refuse("--old is missing.");
+await using folder = await mkdtempDisposable(join(tmpdir(), "bert-edge-mutations-"));
 
 const [before, now] = [testFiles(old), new Set(testFiles(here))];
 /** Test files of the older checkout that `npm test` no longer runs, at least not with all cases. */
