@@ -71,9 +71,14 @@ function foundBy(root: string, path: string, ...more: string[]): string | undefi
   if (status === 0) return undefined;
   if (!existsSync(report)) return "a failed run";
   const { testResults } = JSON.parse(readFileSync(report, "utf8")) as {
-    testResults: readonly { readonly name: string; readonly status: string }[];
+    testResults: readonly {
+      readonly name: string;
+      readonly assertionResults: readonly { readonly status: string }[];
+    }[];
   };
-  return testResults.find((test) => test.status === "failed")?.name.replace(`${root}/`, "") ?? "a failed run";
+  const hasFailed = ({ assertionResults }: (typeof testResults)[number]) =>
+    assertionResults.some((test) => test.status === "failed");
+  return testResults.find(hasFailed)?.name.replace(`${root}/`, "") ?? "a failed run";
 }
 
 /** Runs `work` while a file of a checkout has a mistake. */
