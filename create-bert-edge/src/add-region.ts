@@ -15,10 +15,10 @@ interface Manifest {
 }
 const sections = ["scripts", "dependencies", "devDependencies"] as const;
 
-/** What adding a region has done. */
+/** Result of adding a region. */
 export interface AddedRegion {
   readonly packageManager: PackageManager;
-  /** What is left to do, as commands with explanations. */
+  /** Commands that are left to run, with explanations. */
   readonly steps: readonly string[];
 }
 
@@ -101,10 +101,7 @@ function projectIn(
       "Run the command in the folder of the project.",
     );
   }
-  return {
-    ...{ name, served, bucket, model: "own", plan: "free", region: "none" },
-    packageManager,
-  };
+  return { name, served, bucket, model: "own", plan: "free", region: "none", packageManager };
 }
 
 /** @throws ScaffoldError `project_missing` */
@@ -130,11 +127,10 @@ const missingLines = (own = "", before = "", wanted = ""): string[] => {
 
 /** Returns the part of README.md about the region, unless it is there. */
 function regionPart(own = "", before = "", after = ""): string[] {
-  const headings = (readme: string) => readme.split(/(?=^## )/m);
-  const more = headings(after).filter(
-    (part) => !headings(before).some((other) => other.split("\n")[0] === part.split("\n")[0]),
-  );
-  return more.filter((part) => !own.includes(part.split("\n")[0] ?? "")).map((part) => `\n${part.trimEnd()}`);
+  const headingsOf = (readme: string) => readme.match(/^## .*/gm) ?? [];
+  const known = [...headingsOf(before), ...headingsOf(own)];
+  const parts = after.split(/(?=^## )/m).slice(1);
+  return parts.filter((part) => !known.includes(headingsOf(part)[0] ?? "")).map((part) => `\n${part.trimEnd()}`);
 }
 
 function appendLines(path: string, lines: readonly string[]): void {

@@ -19,7 +19,7 @@ const options = {
 
 /** The flags of the command line. A choice without its flag is undefined. */
 export interface Flags {
-  /** What to add to an existing project; undefined to create one. */
+  /** Part to add to an existing project; undefined to create a project. */
   add: "region" | undefined;
   folder: string | undefined;
   model: questions.Model | undefined;

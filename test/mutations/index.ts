@@ -100,7 +100,7 @@ for (const test of left.filter((path) => path.includes(values.only))) {
   for (const mistake of mistakesFor(test, random)) {
     const { path, what } = mistake;
     const inShort = withMistake(here, mistake, () => foundBy(here, path, "--project=unit"));
-    // What npm test finds, a test finds that was there before, or one that is new: no other run is needed.
+    // A mistake that npm test finds needs no other run.
     const wasFound = inShort ?? (values.short ? undefined : withMistake(old, mistake, () => foundBy(old, path)));
     const inLong = inShort ?? (wasFound && withMistake(here, mistake, () => foundBy(here, path, "--project=long")));
     if (wasFound !== undefined) {

@@ -6,13 +6,19 @@ import { printable } from "./printable.ts";
 /** Shortens a key or value for a message: it can be as long as the document, and have any characters. */
 const shorten = (text: string): string => printable(text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
-/** Returns the error of a text that is not JSON, with what `JSON.parse` says. It quotes the text, so only its sender may see it. */
-export const notJson = (
+/**
+ * Returns the error of a text that is not JSON.
+ *
+ * @param quotes whether the message has what `JSON.parse` says, which quotes the text: only its sender may see it
+ */
+export function notJson(
   what: string,
   cause: unknown,
-  { code, hint }: { code: ErrorCode; hint: string },
-): BertEdgeError =>
-  new BertEdgeError(code, `The ${what} is not JSON: ${shorten((cause as SyntaxError).message)}.`, { hint, cause });
+  { code, hint, quotes }: { code: ErrorCode; hint: string; quotes: boolean },
+): BertEdgeError {
+  const place = quotes ? `: ${shorten((cause as SyntaxError).message)}` : "";
+  return new BertEdgeError(code, `The ${what} is not JSON${place}.`, { hint, cause });
+}
 
 /**
  * Parses `text` as JSON and checks it against a schema.
@@ -48,9 +54,7 @@ export function parseJson<S extends v.GenericSchema>(
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    const details = { code: codeOf(), hint: hintOf() };
-    if (quotes) throw notJson(what, cause, details);
-    throw new BertEdgeError(details.code, `The ${what} is not JSON.`, { hint: details.hint, cause });
+    throw notJson(what, cause, { code: codeOf(), hint: hintOf(), quotes });
   }
   check?.(json);
   // The message names one issue, and a list can have one in every item.

@@ -23,8 +23,8 @@ export interface WranglerConfig {
   readonly path: string;
   /** The Worker's entry file. */
   readonly main: string | undefined;
-  /** The variable MODEL in `[vars]`. */
-  readonly model: string | undefined;
+  /** Names of the models in the variable MODEL of `[vars]`; empty without it. The first is the default. */
+  readonly models: readonly string[];
   /** Name of the local bucket of each R2 binding. */
   readonly buckets: ReadonlyMap<string, string>;
   /** Name of the deployed bucket of each R2 binding. */
@@ -125,11 +125,11 @@ export function readWranglerConfig(root: string): WranglerConfig {
     const buckets = bindings.map(
       ({ binding, bucket_name = "", preview_bucket_name = bucket_name }) => [binding, preview_bucket_name] as const,
     );
-    const model = typeof vars["MODEL"] === "string" ? vars["MODEL"] : undefined;
+    const model = typeof vars["MODEL"] === "string" ? (vars["MODEL"] as string) : "";
     return {
       path,
       main,
-      model,
+      models: model.split(",").flatMap((name) => name.trim() || []),
       buckets: new Map(buckets),
       deployedBuckets: new Map(deployed),
       name,

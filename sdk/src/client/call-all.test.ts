@@ -202,7 +202,7 @@ describe("a request that exceeds the limits of the deployment", () => {
     const computed = calls.filter(({ length }) => length <= 2);
     expect(computed.flat()).toEqual(texts);
     expect(found.requests.map((request) => request.texts)).toEqual(computed.map(({ length }) => length));
-    // As many texts as were once too many are not sent again.
+    // A number of texts that was too large is not sent again.
     expect(calls.map(({ length }) => length)).toEqual([7, 3, 1, 2, 2, 2, 1, 2]);
   });
 

@@ -5,7 +5,7 @@ import { numberFormats, type Tier } from "./contract/headers.ts";
 import { decisionFigures } from "./decision-figures.ts";
 import type { Limits } from "./limits.ts";
 import type { Opened } from "./model-holder.ts";
-import { inRegionMs, type Plan, planOf, predictedFit } from "./plan.ts";
+import { inRegionMs, longestWithin, type Plan, planOf } from "./plan.ts";
 import { retrySlots } from "./queue/retry-slots.ts";
 import type { AnswerEstimate } from "./queue/speed.ts";
 import type { Turns, Work } from "./queue/turns.ts";
@@ -13,7 +13,6 @@ import { Refused } from "./refusal.ts";
 import type { RegionTier } from "./region/region-tier.ts";
 import { lostMs, maxLateMs } from "./routing/deadline.ts";
 import { type Decision, decide, type Situation } from "./routing/decide.ts";
-import { tokensWithin } from "./routing/predict-latency.ts";
 import type { CallTerms, TaskQuery } from "./service.ts";
 
 /** A request on its way to a decision. While the model is loading, little is known. */
@@ -130,9 +129,7 @@ export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: Tie
       throw new Refused({ refusal, retryAfterMs }, decisionFigures(situation, request.query.deadline), {
         cpuMs: request.work?.measuredMs ?? 0,
         cpuLimitMs,
-        tokens: request.model
-          ? Math.min(request.model.manifest.maxTokens, tokensWithin(predictedFit(request.model), cpuLimitMs))
-          : 0,
+        tokens: request.model ? longestWithin(request.model, cpuLimitMs) : 0,
       });
     },
   };

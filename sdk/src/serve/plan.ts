@@ -2,7 +2,7 @@ import type { LatencyFit, Measurements } from "../artifact/measurements.ts";
 import type { Model } from "../runtime/model.ts";
 import { charactersOf, type TextInput } from "../runtime/text-input.ts";
 import type { Estimate, Speed } from "./queue/speed.ts";
-import { predictLatency, UNMEASURED } from "./routing/predict-latency.ts";
+import { predictLatency, tokensWithin, UNMEASURED } from "./routing/predict-latency.ts";
 
 /**
  * Predicted milliseconds of a call of the engine. Longer calls make other requests wait longer; with shorter ones, a larger
@@ -76,6 +76,10 @@ export const inRegionMs = (measurements: Measurements, texts: readonly { readonl
 /** Returns the latency of the target that a model has loaded, on the machine that measured it. */
 export const predictedFit = ({ measurements, target }: Pick<Model, "measurements" | "target">): LatencyFit =>
   fitOf(measurements, target);
+
+/** Returns the tokens of the longest text that a model computes alone in a time, on the machine that measured it. */
+export const longestWithin = (model: Pick<Model, "manifest" | "measurements" | "target">, ms: number): number =>
+  Math.min(model.manifest.maxTokens, tokensWithin(predictedFit(model), ms));
 
 const fitOf = (measurements: Measurements, target: keyof Measurements) => measurements[target]?.latency ?? UNMEASURED;
 

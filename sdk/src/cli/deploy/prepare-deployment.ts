@@ -42,7 +42,7 @@ export async function prepareDeployment(names: DeploymentNames): Promise<Omit<De
   const secrets = names.secrets === undefined ? undefined : readSecrets(names.secrets);
   const project = openProject(root);
   assertWranglerFor("deploy", root);
-  const { path, name, account: configured, model, deployedBuckets } = readWranglerConfig(root);
+  const { path, name, account: configured, models: served, deployedBuckets } = readWranglerConfig(root);
   const config = relative(root, path);
   const bucket = deployedBuckets.get("MODELS");
   if (!name || !bucket) {
@@ -50,11 +50,10 @@ export async function prepareDeployment(names: DeploymentNames): Promise<Omit<De
       hint: `Set ${name ? "bucket_name of the R2 binding MODELS" : "the Worker's name"} in ${config}.`,
     });
   }
-  const served = model?.split(",").map((name) => name.trim()) ?? [];
   const given = artifacts.map(({ manifest }) => manifest.name);
   const other = given.find((name) => !served.includes(name));
   if (other !== undefined) {
-    const fault = model === undefined ? "has no variable MODEL" : `serves the model ${model}, not ${other}`;
+    const fault = served.length === 0 ? "has no variable MODEL" : `serves the model ${served.join(",")}, not ${other}`;
     throw new BertEdgeError("project_invalid", `${path} ${fault}.`, {
       hint: `Set ${modelSetting(path, given.join(","))}, and read it in the Worker: model: (env) => env.MODEL.split(",").`,
     });

@@ -49,7 +49,7 @@ export const devCommand = new Command("dev")
       let serving = false;
       interrupted.then(() => serving || process.exit(INTERRUPTED));
       const root = process.cwd();
-      const { openProject } = await import("./project.ts");
+      const { assertDifferent, openProject } = await import("./project.ts");
       const project = openProject(root);
       const { assertWranglerFor } = await import("../wrangler.ts");
       assertWranglerFor("dev", root);
@@ -71,7 +71,6 @@ export const devCommand = new Command("dev")
       for (const folder of folders) {
         artifacts.push(await preparedArtifact({ root, ...folder, targets, onProgress: log.progress }));
       }
-      const { assertDifferent } = await import("./project.ts");
       assertDifferent(artifacts);
       const { isRegional, startStack } = await import("./stack.ts");
       const manifests = artifacts.map(({ manifest }) => manifest);
@@ -105,7 +104,7 @@ export const devCommand = new Command("dev")
         const edgeAlone = manifests.filter((manifest) => hasRegion && !isRegional(manifest)).map(({ name }) => name);
         if (edgeAlone.length > 0)
           printNote(
-            `The region does not serve ${edgeAlone.join(", ")}: there is no regional target. The edge answers.`,
+            `The region does not serve ${edgeAlone.join(", ")}: there is no regional target. A request for it that goes there makes the region count as down for a while.`,
           );
         const { edgeMisfit } = await import("../../compile/commands/prepare-warnings.ts");
         const { forecastOf } = await import("../../compile/latency/platforms/forecast.ts");
@@ -154,13 +153,12 @@ const regionalTargets = (): TargetName[] => {
 };
 
 /** Says that the deployed Worker serves other models than this one. */
-function noteOtherModels({ config, model }: Project, served: readonly string[]): void {
-  if (model === undefined) return;
-  const named = model.split(",").map((name) => name.trim());
+function noteOtherModels({ config, models: named }: Project, served: readonly string[]): void {
+  if (named.length === 0) return;
   if (named.length === served.length && named.every((name) => served.includes(name))) return;
   const wanted = `MODEL = "${served.join(",")}"`;
   printNote(
-    `${config} says MODEL = "${model}". Here the Worker serves ${served.join(", ")}. For the same when it is deployed, set ${wanted}, ` +
+    `${config} says MODEL = "${named.join(",")}". Here the Worker serves ${served.join(", ")}. For the same when it is deployed, set ${wanted}, ` +
       `or give here a folder for each name: npx bert-edge dev ${named.map((name) => `models/${name}`).join(" ")}.`,
   );
 }

@@ -13,8 +13,8 @@ export interface Project {
   readonly config: string;
   /** Entry file of the Worker, relative to `root`. */
   readonly main: string;
-  /** The model that `config` names; undefined if it has no variable MODEL. */
-  readonly model: string | undefined;
+  /** The models that `config` names; empty if it has no variable MODEL. */
+  readonly models: readonly string[];
   /** Name of the bucket that the Worker reads models from. */
   readonly bucket: string;
   /** functions/region.ts, relative to `root`; undefined if the project has no region. */
@@ -31,7 +31,7 @@ const ORT_WEB_EDGE = "functions/edge-ort-web.ts";
  * @throws BertEdgeError `project_invalid`, `package_missing`
  */
 export function openProject(root: string): Project {
-  const { path, main, model, buckets } = readWranglerConfig(root);
+  const { path, main, models, buckets } = readWranglerConfig(root);
   if (!main || !existsSync(main)) {
     const fault = main ? `its \`main\`, ${main}, does not exist` : "it has no `main`";
     throw new BertEdgeError("project_invalid", `${path} names no Worker: ${fault}.`, {
@@ -46,7 +46,7 @@ export function openProject(root: string): Project {
   }
   const region = existsSync(join(root, REGION)) ? REGION : undefined;
   if (region) packageFile(root, "onnxruntime-node", "package.json");
-  return { root, config: relative(root, path), main: relative(root, main), model, bucket, region };
+  return { root, config: relative(root, path), main: relative(root, main), models, bucket, region };
 }
 
 /**

@@ -3,7 +3,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { type AccountCalls, examineAccount } from "./examine-account.ts";
 
 const config = {
-  ...{ path: "wrangler.toml", main: "edge.ts", model: "m", name: "w", account: undefined },
+  ...{ path: "wrangler.toml", main: "edge.ts", models: ["m"], name: "w", account: undefined },
   ...{ cpuMs: undefined, assets: undefined },
   buckets: new Map(),
   deployedBuckets: new Map([["MODELS", "my-models"]]),

@@ -29,7 +29,7 @@ export async function examineProject(root: string, config: WranglerConfig): Prom
     attempt("cpu-limit", SETTINGS, () => examineCpuLimit(root, config)),
     attempt("keys", DEV_VARS, () => examineKeys(root)),
     attempt("page", name, () => examinePage(root, config)),
-    ...modelsOf(config).map((model, _, served) =>
+    ...config.models.map((model, _, served) =>
       attempt("model", join("models", model), () => examineModel(root, model, { config: name, served })),
     ),
   ];
@@ -88,16 +88,9 @@ function examinePage(root: string, { assets, path }: WranglerConfig): Finding[] 
   ];
 }
 
-/** Names of the models that the project serves. */
-const modelsOf = ({ model = "" }: WranglerConfig): string[] =>
-  model
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
-
 /** The Worker's code can name its model itself, but `deploy` and this command read the variable. */
 function missingModel(config: WranglerConfig, name: string): Finding[] {
-  if (modelsOf(config).length > 0) return [];
+  if (config.models.length > 0) return [];
   const what = "It has no variable MODEL, so no artifact was examined. `bert-edge deploy` needs it.";
   return [{ ...findingsOf("model", name).note(what), fix: `Add ${modelSetting(config.path, "<name of the model>")}.` }];
 }

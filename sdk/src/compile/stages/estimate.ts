@@ -5,7 +5,7 @@ import type { Value } from "../graph/node.ts";
 import { isolateMemory } from "../latency/platforms/platforms.ts";
 import type { Stage } from "./stage.ts";
 
-/** What the edge target of a model takes, roughly. */
+/** Rough size and time of the edge target of a model. */
 export interface EdgeEstimate {
   /** Bytes of the weights: the least that the model needs. */
   readonly bytes: number;

@@ -1,4 +1,4 @@
-/** What a request sends to have no budget, although there is a default one. */
+/** A request that sends this has no budget, although there is a default one. */
 export const NO_BUDGET = "none";
 
 /** Milliseconds of the budget `none`: longer than any other. */

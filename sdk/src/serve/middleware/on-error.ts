@@ -74,7 +74,7 @@ export async function ofBody(error: unknown, { req }: Context): Promise<unknown>
   } catch (cause) {
     // The route can have read other JSON.
     if ((cause as SyntaxError).message !== error.message) return error;
-    return notJson("request body", cause, { code: "request_invalid", hint: "Send JSON." });
+    return notJson("request body", cause, { code: "request_invalid", hint: "Send JSON.", quotes: true });
   }
 }
 

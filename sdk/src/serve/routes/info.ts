@@ -3,13 +3,12 @@ import type { Manifest } from "../../artifact/manifest.ts";
 import { crossEncoder } from "../../runtime/tasks/classify-call.ts";
 import { isPerToken } from "../../runtime/tasks/task-output.ts";
 import { backgroundOf } from "../background.ts";
-import { type AppliedBudget, appliedBudget } from "../call-defaults.ts";
+import { appliedBudget } from "../call-defaults.ts";
 import { UNLIMITED_MS } from "../contract/budget.ts";
 import type { Deployment } from "../deployment.ts";
 import { type Limits, outputBytes } from "../limits.ts";
 import { keyDefaultsOf } from "../middleware/api-key.ts";
-import { predictedFit } from "../plan.ts";
-import { tokensWithin } from "../routing/predict-latency.ts";
+import { longestWithin } from "../plan.ts";
 
 /**
  * `GET /info` says what this deployment serves, and its limits. Where text-embeddings-inference has a field for the same thing, it
@@ -26,9 +25,8 @@ export function infoRoute<Env extends object>({
     return service(c.env).using(backgroundOf(c), async ({ manifest, version, target, provider, measurements }) => {
       const { name, task, maxTokens } = manifest;
       const key = keyDefaultsOf(c);
-      const [{ ms: defaultMs }, { ms: longestMs }] = [undefined, UNLIMITED_MS].map((ms) =>
-        appliedBudget(ms, key, defaults),
-      ) as [AppliedBudget, AppliedBudget];
+      const { ms: defaultMs } = appliedBudget(undefined, key, defaults);
+      const { ms: longestMs } = appliedBudget(UNLIMITED_MS, key, defaults);
       return c.json({
         model_id: name,
         model_sha: version,
@@ -49,10 +47,10 @@ export function infoRoute<Env extends object>({
         max_wait_ms: limits.maxWaitMs,
         ...(defaultMs < UNLIMITED_MS && { default_latency_budget_ms: defaultMs }),
         ...(longestMs < UNLIMITED_MS && { max_latency_budget_ms: longestMs }),
-        // What one request can compute, where the platform limits it: text-embeddings-inference has no such limit.
+        // The platform can limit a request's computation: text-embeddings-inference has no such limit.
         ...(cpuLimitMs < Number.POSITIVE_INFINITY && {
           cpu_limit_ms: cpuLimitMs,
-          cpu_limit_tokens: Math.min(maxTokens, tokensWithin(predictedFit({ measurements, target }), cpuLimitMs)),
+          cpu_limit_tokens: longestWithin({ manifest, measurements, target }, cpuLimitMs),
         }),
       });
     });
