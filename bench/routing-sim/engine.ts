@@ -1,13 +1,14 @@
 import { machineSpeed } from "#sdk/serve/queue/speed.ts";
 import { type Job, workQueue } from "#sdk/serve/queue/work-queue.ts";
 import { maxLateMs } from "#sdk/serve/routing/deadline.ts";
+import { coldFactor } from "#test/fixtures/cold-engine.ts";
 import type { Clock } from "./clock.ts";
 
 /** The work of a request in an engine. Times are in milliseconds. */
 export interface Work extends Job {
   /** Predicted time on the machine that measured the model. */
   readonly measuredMs: number;
-  /** Time that the work really takes on this machine. */
+  /** Time that the work really takes on this machine when the engine is warm. */
   readonly tookMs: number;
   /** Time after which the answer is of no use; undefined without a limit. */
   readonly giveUpAt: number | undefined;
@@ -19,6 +20,8 @@ export const giveUpAt = (dueAt: number | undefined, budgetMs: number): number | 
 
 export interface SimulatedEngineOptions<W extends Work> {
   clock: Clock;
+  /** Whether the first calls take longer than later ones. */
+  compilesAsItRuns: boolean;
   /** Time between a turn and the next one, in which other events of the thread are handled. */
   gapMs: number;
   /** Called at the end of a turn. */
@@ -28,12 +31,20 @@ export interface SimulatedEngineOptions<W extends Work> {
 }
 
 /** Computes one work after another, in the order of the production queue, and teaches the production speed. */
-export function simulatedEngine<W extends Work>({ clock, gapMs, done, gaveUp }: SimulatedEngineOptions<W>) {
+export function simulatedEngine<W extends Work>({
+  clock,
+  compilesAsItRuns,
+  gapMs,
+  done,
+  gaveUp,
+}: SimulatedEngineOptions<W>) {
   const queue = workQueue<W>();
-  const speed = machineSpeed();
+  const speed = machineSpeed({ compilesAsItRuns, now: clock.now });
   let running: W | undefined;
   let isClaimed = false;
   let startedAt = 0;
+  /** Work that was done before, and the time that the running one takes. */
+  let [doneMs, tookMs] = [0, 0];
   let endedAt = Number.NEGATIVE_INFINITY;
   let busyMs = 0;
 
@@ -51,7 +62,8 @@ export function simulatedEngine<W extends Work>({ clock, gapMs, done, gaveUp }: 
     isClaimed = running !== undefined;
     if (!running) return;
     startedAt = clock.now();
-    clock.after(running.tookMs, end);
+    tookMs = running.tookMs * (compilesAsItRuns ? coldFactor(doneMs) : 1);
+    clock.after(tookMs, end);
   }
 
   function end(): void {
@@ -59,8 +71,9 @@ export function simulatedEngine<W extends Work>({ clock, gapMs, done, gaveUp }: 
     running = undefined;
     queue.took(work, speed.predict(work.measuredMs, 1).ms);
     queue.remove(work);
-    speed.observe(work.measuredMs, work.tookMs);
-    busyMs += work.tookMs;
+    speed.observe(work.measuredMs, tookMs);
+    doneMs += work.measuredMs;
+    busyMs += tookMs;
     done(work);
     endedAt = clock.now();
     isClaimed = queue.size > 0;

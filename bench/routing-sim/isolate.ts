@@ -61,6 +61,7 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
   const { now } = clock;
   const engine = simulatedEngine<RequestWork>({
     clock,
+    compilesAsItRuns: true,
     gapMs: world.edgeGapMs,
     done(work) {
       if (!work.request.outcome) work.stopHedge?.();

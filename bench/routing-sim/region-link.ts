@@ -12,6 +12,8 @@ const TIMEOUT_MS = 10_000;
 const PROBE_MS = 30_000;
 /** The same limit as in `region-tier.ts`. */
 const TIMER_TOLERANCE_MS = 2;
+/** Time to open a connection, and the time without a request after which a region closes it. */
+const [CONNECT_MS, UNUSED_MS] = [80, 5_000];
 
 export interface RegionLinkOptions {
   clock: Clock;
@@ -38,6 +40,8 @@ export function regionLink({ clock, region, roundTripMs, whenFree, busyMs }: Reg
   const estimate = regionEstimate({ priorMs: PRIOR_MS, now });
   const breaker = newBreaker(now);
   let measuredAt = Number.NEGATIVE_INFINITY;
+  /** Time of the last use of a connection. */
+  let usedAt = Number.NEGATIVE_INFINITY;
   let probing = false;
 
   /** Counts a failure, unless the isolate was so busy that the region may have answered in time. */
@@ -84,6 +88,13 @@ export function regionLink({ clock, region, roundTripMs, whenFree, busyMs }: Reg
     };
   }
 
+  /** Returns the time that a fetch which starts now needs before its request leaves. */
+  function connectMs(): number {
+    const unusedMs = now() - usedAt;
+    usedAt = now();
+    return unusedMs > UNUSED_MS ? CONNECT_MS : 0;
+  }
+
   function probe(): void {
     const sent = { start: now(), busyBefore: busyMs() };
     probing = true;
@@ -98,7 +109,7 @@ export function regionLink({ clock, region, roundTripMs, whenFree, busyMs }: Reg
         breaker.probed();
       },
     );
-    clock.after(roundTripMs / 2, () => region.probe(call));
+    clock.after(connectMs() + roundTripMs / 2, () => region.probe(call));
   }
 
   return {
@@ -150,7 +161,7 @@ export function regionLink({ clock, region, roundTripMs, whenFree, busyMs }: Reg
           ended("answered");
         },
       );
-      clock.after(oneWayMs, () => region.receive(call));
+      clock.after(connectMs() + oneWayMs, () => region.receive(call));
       return () => {
         call.cancelled = true;
         settled();

@@ -42,6 +42,7 @@ export function simulatedRegion(clock: Clock, world: World, plan: RegionPlan, ra
   function machine() {
     const engine = simulatedEngine<CalledWork>({
       clock,
+      compilesAsItRuns: false,
       gapMs: world.regionGapMs,
       done({ call, tookMs, arrivedAt }) {
         call.cancel = undefined;

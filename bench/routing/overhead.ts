@@ -1,6 +1,4 @@
-import { readFile } from "node:fs/promises";
 import { Agent } from "node:http";
-import type { V4ModuleDefinition } from "miniflare";
 import { timingOf } from "#sdk/serve/server-timing.ts";
 import { startDirectEdge } from "#test/fixtures/direct-edge.ts";
 import { startPost } from "#test/fixtures/start-post.ts";
@@ -9,6 +7,7 @@ import { compared } from "./compared.ts";
 import { type Context, KEY } from "./context.ts";
 import { cpuMs, withProcess } from "./cpu-time.ts";
 import { quantile } from "./load/statistics.ts";
+import { workersOf } from "./older-worker.ts";
 import { type Report, rounded } from "./report.ts";
 
 const REQUESTS = 500;
@@ -32,11 +31,10 @@ interface Round {
  * interleaved rounds.
  */
 export async function overhead(context: Context): Promise<Report> {
-  const { against } = context.options;
   const { requests, warmUp, rounds } = context.options.short
     ? quickly
     : { requests: REQUESTS, warmUp: WARM_UP, rounds: ROUNDS * context.options.rounds };
-  const workers = { now: context.modules, ...(against && { before: await olderModules(context.modules, against) }) };
+  const workers = await workersOf(context);
   await using started = new AsyncDisposableStack();
   const subjects: { name: string; url: string; pid: number; rounds: Round[] }[] = [];
   for (const [name, modules] of Object.entries(workers)) {
@@ -84,12 +82,6 @@ export async function overhead(context: Context): Promise<Report> {
     ),
     details: subjects,
   };
-}
-
-/** Replaces the Worker's code and keeps its kernels. */
-async function olderModules(modules: readonly V4ModuleDefinition[], file: string): Promise<V4ModuleDefinition[]> {
-  const contents = await readFile(file, "utf8");
-  return modules.map((module) => (module.type === "ESModule" ? { ...module, contents } : module));
 }
 
 /** Sends requests of one word one after another, over one connection. */

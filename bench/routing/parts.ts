@@ -8,6 +8,14 @@ export interface Part {
 
 /** The parts of the benchmark, in the order in which they run. */
 export const parts: Readonly<Record<string, Part>> = {
+  "first-calls": {
+    what: "the first calls of a Worker that has just loaded its model, against what it predicts",
+    run: async (context) => (await import("./first-calls.ts")).firstCalls(context),
+  },
+  quiet: {
+    what: "who answers single texts on a quiet machine after a fresh start, against an older Worker",
+    run: async (context) => (await import("./quiet.ts")).quiet(context),
+  },
   matrix: {
     what: "the edge's choice against both pinned tiers, under load",
     run: async (context) => (await import("./matrix/index.ts")).matrix(context),

@@ -66,7 +66,8 @@ export function addRegion(
     ...manifest,
     ...Object.fromEntries(sections.map((name) => [name, mergedSection(name, manifest, old, wanted)])),
   };
-  writeFileSync(at("package.json"), `${JSON.stringify(merged, null, 2)}\n`);
+  const indentation = /^[ \t]+(?=")/m.exec(text("package.json") ?? "")?.[0] ?? 2;
+  writeFileSync(at("package.json"), `${JSON.stringify(merged, null, indentation)}\n`);
   appendLines(at(".gitignore"), missingLines(text(".gitignore"), before.get(".gitignore"), after.get(".gitignore")));
   appendLines(at("README.md"), regionPart(text("README.md"), before.get("README.md"), after.get("README.md")));
 

@@ -8,14 +8,14 @@ import { type PublishedModel, publishedModel } from "./published-model.ts";
 
 const KEY = "key";
 /** Together they take far less than 30 s also on a busy machine: a deployment refuses longer waits without a budget. */
-const LARGE_REQUESTS = 4;
-const SMALL_REQUESTS = 12;
+const LARGE_REQUESTS = 3;
+const SMALL_REQUESTS = 6;
 /** Enough for a busy machine. */
 const BUDGET_MS = "20000";
 
 /** A text of the model's maximum length. The engine computes it in one call, which nothing can interrupt. */
 const longText = "The wheel still turns whenever the sluice is open. ".repeat(28);
-const large = Array<string>(20).fill(longText);
+const large = Array<string>(40).fill(longText);
 
 let published: PublishedModel;
 let env: Record<string, string>;

@@ -63,7 +63,9 @@ export function appliedBudget(
   const defaultMs = key?.latencyBudgetMs ?? deployment.latencyBudgetMs;
   const askedMs = ownMs ?? defaultMs ?? UNLIMITED_MS;
   const maxMs = key?.maxLatencyBudgetMs ?? deployment.maxLatencyBudgetMs ?? UNLIMITED_MS;
-  if (askedMs > maxMs) return { ms: maxMs, setBy: "maximum" };
+  // A number that is no budget stays, and is refused later.
+  const isValid = askedMs === UNLIMITED_MS || isBudget(askedMs);
+  if (isValid && askedMs > maxMs) return { ms: maxMs, setBy: "maximum" };
   return { ms: askedMs, setBy: ownMs === undefined && defaultMs !== undefined ? "default" : "caller" };
 }
 

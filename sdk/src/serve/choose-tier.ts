@@ -92,7 +92,7 @@ export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: Tie
               cpuLimitMs,
             }
           : "loading",
-      region: region ? regionFromHere(region.predict(inRegionMs, mayCut)) : "none",
+      region: region ? regionFromHere(region.predict(inRegionMs, { mayCut, model: opened.manifest.name })) : "none",
     };
   }
 

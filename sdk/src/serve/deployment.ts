@@ -160,7 +160,7 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
       });
       return taskService({
         models,
-        blocksThread: engine.blocksThread,
+        engine,
         tier,
         regions: readRegions(options.region, env),
         log: log === "requests" ? false : log,

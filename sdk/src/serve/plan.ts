@@ -8,7 +8,7 @@ import { predictLatency, tokensWithin, UNMEASURED } from "./routing/predict-late
  * Predicted milliseconds of a call of the engine. Longer calls make other requests wait longer; with shorter ones, a larger
  * share of the time is lost between calls.
  */
-const CALL_MS = 8;
+export const CALL_MS = 8;
 
 /** How this deployment would compute a request. Times are in milliseconds. */
 export interface Plan {

@@ -64,7 +64,7 @@ async function setUp(
     regions: region ? [{ connect: () => region }] : [],
     limits: defaultLimits,
     cpuLimitMs: options.cpuLimitMs ?? 30_000,
-    blocksThread: false,
+    engine: { blocksThread: false },
     log: false as const,
     now: options.now ?? (() => 0),
   });
@@ -269,7 +269,7 @@ describe("a warm edge with a region", () => {
       regions: [{ connect: () => region }],
       limits: defaultLimits,
       cpuLimitMs: 30_000,
-      blocksThread: false,
+      engine: { blocksThread: false },
       log: false as const,
     });
     const { background } = backgroundWork();
@@ -393,7 +393,7 @@ describe("a region", () => {
       regions: [],
       limits,
       cpuLimitMs: Number.POSITIVE_INFINITY,
-      blocksThread: false,
+      engine: { blocksThread: false },
       log: false as const,
     });
     const work = backgroundWork();

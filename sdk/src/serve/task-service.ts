@@ -18,8 +18,9 @@ import { checkOutputs, checkQuery, type Limits } from "./limits.ts";
 import { type DecisionLog, logDecision } from "./log-decision.ts";
 import type { ModelHolder } from "./model-holder.ts";
 import type { ModelPool } from "./model-pool.ts";
+import { ownTexts } from "./own-texts.ts";
 import { estimatedLengths } from "./plan.ts";
-import { type Turns, turns } from "./queue/turns.ts";
+import { type EngineTraits, type Turns, turns } from "./queue/turns.ts";
 import { Refused } from "./refusal.ts";
 import { expectedAnswer } from "./region/expected-answer.ts";
 import { type ExtraLoad, extraLoad } from "./region/extra-load.ts";
@@ -35,8 +36,7 @@ import type { CallTerms, TaskAnswer, TaskQuery, TaskService, TierAnswer } from "
 
 export interface TaskServiceOptions {
   models: ModelPool;
-  /** Whether the engine occupies the thread while it computes. */
-  blocksThread: boolean;
+  engine: EngineTraits;
   /** Tier of this deployment. */
   tier: Tier;
   /** The regions that answer when this deployment cannot answer in time. */
@@ -67,14 +67,15 @@ const noCall = { texts: [], inputs: [], truncate: false, on: () => noCall, decod
  * it asks the region, or runs the model here when it is the request's turn. If the region fails, the model runs here.
  */
 export function taskService(options: TaskServiceOptions): TaskService {
-  const { models, tier, limits, log, cpuLimitMs, blocksThread, now = () => performance.now() } = options;
-  const lane = turns({ blocksThread, now });
+  const { models, tier, limits, log, cpuLimitMs, engine, now = () => performance.now() } = options;
+  const lane = turns({ engine, now });
   const extra = extraLoad();
   const counter = requestCounter();
   const given = givenPredictions();
+  const own = ownTexts({ lane, cpuLimitMs, now });
   /** Characters of the texts of all requests without an answer yet. */
   let waitingCharacters = 0;
-  /** Whether the last decision was a refusal, or the region has refused. Then a region that seemed too slow may be needed. */
+  /** Whether the last answer was refused, or expected late. Then a region that seemed too slow may be needed. */
   let isScarce = false;
   const region = connectAll(options.regions, lane, extra);
   const { stateOf, choose: chooseTier } = tierChooser({ lane, region, tier, limits, cpuLimitMs, now });
@@ -140,12 +141,32 @@ export function taskService(options: TaskServiceOptions): TaskService {
     const loaded = holder.current(background);
     region?.keepMeasured(background, isScarce ? SCARCE_PROBE_MS : undefined, loaded);
     const whileLoading = loaded ? undefined : await askWhileLoading(query, holder, background);
-    if (whileLoading) return whileLoading;
+    if (whileLoading) {
+      warmWhenLoaded(holder, background);
+      return whileLoading;
+    }
     if (loaded) return using(holder, loaded, query, background);
     const model = await loadedBy(holder, background);
     region?.keepMeasured(background, undefined, model);
     assertStillWanted(query, model);
     return using(holder, model, query, background);
+  }
+
+  /** Warms the engine as soon as the model is loaded. An error is that of the load, which reports it. */
+  function warmWhenLoaded(holder: ModelHolder, background: Background): void {
+    if (lane.speed.isWarm()) return;
+    const warm = (model: Model) => holder.using(model, () => own.warm(model, 0));
+    background(
+      loadedBy(holder, background)
+        .then(warm, () => {})
+        .then(lane.settled),
+    );
+  }
+
+  /** Computes own texts after an answer, if the engine is cold, or if this deployment has lost a request by an old estimate. */
+  async function afterwards(model: Model, { tier: outcome, reason, timings }: Answered): Promise<void> {
+    if (reason === "edge-over-budget" || reason === "over-budget") await own.measureAgain(model);
+    await own.warm(model, outcome === tier ? (timings.compute ?? 0) : 0);
   }
 
   /** Answers with a model, which is not released before all work of the request has ended. */
@@ -160,6 +181,10 @@ export function taskService(options: TaskServiceOptions): TaskService {
     const work = holder.using(model, async () => {
       await answerWith(model, query, (other) => others.push(other)).then(answered.resolve, answered.reject);
       await Promise.allSettled(others);
+      await answered.promise.then(
+        (answer) => afterwards(model, answer),
+        () => {},
+      );
     });
     // Workers drop the work of a request whose caller has gone, and what runs on after a response, without running anything
     // further. Then the model would count as in use, and the queue as occupied, for ever.
@@ -241,7 +266,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
   function choose(request: RequestState, changes?: Partial<Situation>): TierChoice {
     isScarce = true;
     const choice = chooseTier(request, changes);
-    isScarce = false;
+    isScarce = expectedLate.has(choice.reason);
     return choice;
   }
 
@@ -295,6 +320,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
   function ready(background: Background): ReturnType<TaskService["ready"]> {
     const model = models.holderOf().current(background);
     region?.keepMeasured(background, undefined, model);
+    warmWhenLoaded(models.holderOf(), background);
     return model && { model: model.manifest.name, version: model.version, provider: model.provider };
   }
 

@@ -46,7 +46,7 @@ async function setUp({ regionMs, engine = {} }: { regionMs?: number; engine?: Fa
   const service = taskService({
     ...{
       models: modelPool({ names: [TINY.name], holder: () => holder }),
-      blocksThread: true,
+      engine: { blocksThread: true },
       tier: "edge",
       log: "unusual",
       now: () => 0,

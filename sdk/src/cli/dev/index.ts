@@ -104,7 +104,7 @@ export const devCommand = new Command("dev")
         const edgeAlone = manifests.filter((manifest) => hasRegion && !isRegional(manifest)).map(({ name }) => name);
         if (edgeAlone.length > 0)
           printNote(
-            `The region does not serve ${edgeAlone.join(", ")}: there is no regional target. A request for it that goes there makes the region count as down for a while.`,
+            `The region does not serve ${edgeAlone.join(", ")}: there is no regional target. The edge alone answers requests for it.`,
           );
         const { edgeMisfit } = await import("../../compile/commands/prepare-warnings.ts");
         const { forecastOf } = await import("../../compile/latency/platforms/forecast.ts");

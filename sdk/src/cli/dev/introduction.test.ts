@@ -17,8 +17,9 @@ const INFO = {
 };
 
 /** Starts a Worker with one answer, and introduces it. Returns its requests, too. */
-async function introduced({ answer, type = "application/json", page = false, info = {} }: Answers, keyIsNew = false) {
+async function introduced({ answer, type = "application/json", page = false, info = {} }: Answers, changes = {}) {
   const requests: unknown[] = [];
+  const tiers: unknown[] = [];
   const url = await serve(async (request, response) => {
     const described = { "/info": { ...INFO, ...info }, "/v1/models": { data: [{ id: "tiny" }] } }[request.url ?? ""];
     if (described) return void response.end(JSON.stringify(described));
@@ -28,12 +29,15 @@ async function introduced({ answer, type = "application/json", page = false, inf
     }
     let body = "";
     for await (const text of request) body += text;
+    tiers.push(request.headers["x-bert-edge-tier"]);
     requests.push([request.url, request.headers.authorization, body]);
     response.writeHead(200, { "content-type": type }).end(answer);
   });
-  const stack = { edge: { url, key: "a&b" }, keyIsNew, published: [{ name: "tiny", version: "012345" }] };
-  const text = await introduction(stack as unknown as Stack, [{ task: "embed" } as Manifest]);
-  return { url, text, requests };
+  const published = [{ name: "tiny", version: "012345" }];
+  const stack = { edge: { url, key: "a&b" }, keyIsNew: false, published, ...changes };
+  const manifest = { task: "embed", targets: { edge: {}, "regional-cpu": {} } } as Manifest;
+  const text = await introduction(stack as unknown as Stack, [manifest]);
+  return { url, text, requests, tiers };
 }
 
 describe("introduction", () => {
@@ -41,7 +45,7 @@ describe("introduction", () => {
     const answer = JSON.stringify({ embeddings: [[0.5, -0.25, 1, 2, 3]] });
     const { url, text, requests } = await introduced({ answer });
     const body = '{"inputs":"to be or not to be"}';
-    expect(requests).toEqual([["/v1/embed", "Bearer a&b", body]]);
+    expect(requests[0]).toEqual(["/v1/embed", "Bearer a&b", body]);
     expect(text.split("\n")).toEqual([
       `tiny@012345 is served at ${url}. The API key is a&b.`,
       "",
@@ -53,8 +57,15 @@ describe("introduction", () => {
     ]);
   });
 
+  it("warms both tiers, so that the developer's first request is not slower than later ones", async () => {
+    const alone = await introduced({ answer: "{}" });
+    expect(alone.tiers).toEqual([undefined, ...Array(8).fill("edge")]);
+    const both = await introduced({ answer: "{}" }, { region: { url: "http://region", key: "key" } });
+    expect(both.tiers).toEqual([undefined, ...Array(8).fill("edge"), ...Array(8).fill("region")]);
+  });
+
   it("says that a key is new, and opens the page with it", async () => {
-    const { url, text } = await introduced({ answer: "{}", page: true }, true);
+    const { url, text } = await introduced({ answer: "{}", page: true }, { keyIsNew: true });
     expect(text).toContain(".dev.vars has no plain key in API_KEYS, so this key is new.");
     expect(text).toContain(`Open this page: ${url}/#key=a%26b\n`);
   });

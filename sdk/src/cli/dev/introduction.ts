@@ -1,37 +1,47 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Manifest } from "../../artifact/manifest.ts";
+import { TIER_HEADER } from "../../serve/contract/headers.ts";
 import { cpuLimitLine, inspectDeployment } from "../inspect-deployment.ts";
 import { exampleFor } from "./example.ts";
-import { DEV_VARS, type Stack } from "./stack.ts";
+import { DEV_VARS, isRegional, type Stack } from "./stack.ts";
 
 /** Maximum characters of an answer that are shown. */
 const SHOWN = 200;
 /** Timeout of the request, in ms. The model is loaded for it. */
 const TIMEOUT_MS = 60_000;
+/** Requests that each tier answers before the developer's first one, which would be slow: engines and connections are new. */
+const WARM_REQUESTS = 8;
 
 /**
- * Sends one request to the edge. Returns a text with the edge's URL and key, a command that sends the same request, and the answer.
+ * Sends a request to the edge, and some more to each tier. Returns a text with the edge's URL and key, a command that sends the same
+ * request, and the answer.
  *
  * @throws BertEdgeError `service_failed` if the Worker has other routes, and the errors of `inspectDeployment`
  */
 export async function introduction(
-  { edge, keyIsNew, published }: Stack,
+  { edge, region, keyIsNew, published }: Stack,
   manifests: readonly Manifest[],
 ): Promise<string> {
   const { url, key } = edge;
-  const { path, body } = exampleFor(manifests[0] as Manifest);
+  const manifest = manifests[0] as Manifest;
+  const { path, body } = exampleFor(manifest);
   const json = JSON.stringify(body);
-  const response = await fetch(`${url}${path}`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: json,
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  });
+  const send = (headers: Readonly<Record<string, string>> = {}) =>
+    fetch(`${url}${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+      body: json,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+  const response = await send();
   const answer = await response.text();
   if (!response.headers.get("content-type")?.startsWith("application/json")) {
     throw new BertEdgeError("service_failed", `The Worker runs, but POST ${path} answers no JSON.`, {
       hint: "Export an app of createEdgeApp at the root, or run the Worker with wrangler alone.",
     });
+  }
+  for (const tier of region && isRegional(manifest) ? ["edge", "region"] : ["edge"]) {
+    for (let i = 0; i < WARM_REQUESTS; i++) await (await send({ [TIER_HEADER]: tier })).arrayBuffer();
   }
   const { info, page } = await inspectDeployment(url, { key });
   const limit = cpuLimitLine(info);

@@ -32,6 +32,8 @@ export interface Engine {
   readonly name: Target["engine"];
   /** Whether a batch occupies the calling thread until it ends, so that nothing else can run meanwhile. */
   readonly blocksThread: boolean;
+  /** Whether the first calls take longer, because the engine is compiled while it runs. Default false. */
+  readonly compilesAsItRuns?: boolean | undefined;
   /** @throws BertEdgeError, such as `engine_failed` or `memory_full`, and the errors of reading a file */
   load(source: ModelFiles): Promise<EngineSession>;
 }

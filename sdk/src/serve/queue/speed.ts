@@ -1,8 +1,19 @@
 import { DEVIATION_GAIN, MEAN_GAIN } from "../gains.ts";
+import { smoothed } from "../smoothed.ts";
 import { slopeOf } from "./slope.ts";
+import { warming } from "./warming.ts";
 
-/** Relative deviation of a prediction before the first observation. */
-const FIRST_DEVIATION = 1 / 4;
+/** Relative deviation of a prediction before the first observation, and how many turns the assumption of equal machines outweighs. */
+const [FIRST_DEVIATION, FIRST_WEIGHT] = [1 / 4, 1 / 4];
+
+/** Weight of a turn that was faster than predicted. Only a machine that is that fast can be. */
+const FALL_GAIN = 1 / 4;
+
+/** Turns of this predicted time, in ms, or longer ones count fully. What disturbs a turn weighs more in a shorter one. */
+const FULL_TURN_MS = 4;
+
+/** The part of the time that a cold engine takes longer which is uncertain, up and down. */
+const COLD_ERROR = 1 / 2;
 
 /** Bounds of the factor: a clock that jumps, or a client that reports wrong times, must not stop all requests. */
 const [MIN_FACTOR, MAX_FACTOR] = [1 / 8, 32];
@@ -45,9 +56,9 @@ export interface AnswerEstimate extends Estimate {
 /** The speed of this machine, compared with the machine that measured the model. */
 export interface Speed {
   /**
-   * Predicts the time of work.
+   * Predicts the time of work, on an engine that is as warm as it is now.
    *
-   * @param ms milliseconds on the machine that measured the model
+   * @param ms milliseconds on the machine that measured the model, whose engine was warm
    * @param turns number of turns in which the work is done
    */
   predict(ms: number, turns: number): Estimate;
@@ -71,30 +82,50 @@ export interface Speed {
   observeGap(ms: number): void;
   /** Forgets a part of the learned gap: no request was waiting. */
   forgetGap(): void;
+  /** Whether the engine is as fast as it becomes. */
+  isWarm(): boolean;
+  /** Whether the clock stands still during computation, so that turns tell nothing. */
+  isBlind(): boolean;
 }
 
-/** Makes a speed that begins with the assumption of equal machines, and learns from every turn. */
-export function machineSpeed(): Speed {
-  let factor = 1;
-  let deviation = FIRST_DEVIATION;
+export interface SpeedOptions {
+  /** Whether the engine takes longer for its first calls, because it is compiled while it runs. */
+  readonly compilesAsItRuns: boolean | undefined;
+  /** Clock, in ms. */
+  readonly now: () => number;
+}
+
+/**
+ * Makes a speed that begins with the assumption of equal machines, learns from every turn, and returns to the assumption while
+ * there are none. What a cold engine takes longer is predicted apart, and is not taken for the speed of the machine.
+ */
+export function machineSpeed({ compilesAsItRuns, now }: SpeedOptions): Speed {
+  const factor = smoothed({ prior: 1, deviation: FIRST_DEVIATION, weight: FIRST_WEIGHT, fallGain: FALL_GAIN, now });
+  const engine = warming(compilesAsItRuns === true);
   let gapMs = 0;
   let gapDeviation = 0;
-  let observed = 0;
   /** Number of turns since the clock last moved during a computation. */
   let unticked = STANDS;
   /** Predicted and measured times that clients have reported since the factor last changed. */
   const reports: [predictedMs: number, measuredMs: number][] = [];
   return {
-    predict: (ms, turns) => ({ ms: factor * ms + gapMs * turns, spreadMs: deviation * ms + gapDeviation * turns }),
+    predict(ms, turns) {
+      const extraMs = engine.extraMs(ms);
+      return {
+        ms: factor.mean * (ms + extraMs) + gapMs * turns,
+        spreadMs: factor.deviation * ms + factor.mean * COLD_ERROR * extraMs + gapDeviation * turns,
+      };
+    },
     observe(ms, tookMs) {
+      const extraMs = engine.extraMs(ms);
+      engine.ran(ms);
       if (ms < MIN_TURN_MS) return;
       unticked = tookMs > 0 ? 0 : unticked + 1;
+      if (unticked > STANDS) factor.confirm();
       if (tookMs < 0 || unticked > STANDS) return;
-      const ratio = Math.min(tookMs / ms, MAX_FACTOR);
-      observed++;
-      deviation += DEVIATION_GAIN * (Math.abs(ratio - factor) - deviation);
-      // The first observations are averaged, so that they replace the assumption within a few turns.
-      factor = bounded(factor + Math.max(MEAN_GAIN, 1 / observed) * (ratio - factor));
+      const ratio = (error: number) => bounded(tookMs / (ms + (1 + error) * extraMs));
+      const weight = Math.min(1, ms / FULL_TURN_MS) * (ms / (ms + extraMs));
+      factor.observe({ from: ratio(COLD_ERROR), to: ratio(-COLD_ERROR) }, weight);
     },
     observeReport(predictedMs, measuredMs) {
       if (unticked < STANDS || !(Math.max(predictedMs, measuredMs) < MAX_REPORT_MS)) return;
@@ -102,7 +133,7 @@ export function machineSpeed(): Speed {
       if (reports.length < REPORTS) return;
       // If the predictions are right, the slope is 1. The distance of the line from zero is the time on the network.
       const slope = slopeOf(reports, MIN_SPREAD) ?? 1;
-      factor = bounded(factor * Math.min(Math.max(slope, 1 / MAX_STEP), MAX_STEP));
+      factor.replace(bounded(factor.mean * Math.min(Math.max(slope, 1 / MAX_STEP), MAX_STEP)));
       reports.length = 0;
     },
     observeGap(ms) {
@@ -114,5 +145,7 @@ export function machineSpeed(): Speed {
       gapMs *= GAP_MEMORY;
       gapDeviation *= GAP_MEMORY;
     },
+    isWarm: engine.isWarm,
+    isBlind: () => unticked > STANDS,
   };
 }

@@ -24,7 +24,7 @@ const spend = (ms: number) => {
 };
 const clock = () => performance.now() + computedMs;
 
-const make = (blocksThread = true): Turns => turns({ blocksThread, now: clock });
+const make = (blocksThread = true): Turns => turns({ engine: { blocksThread }, now: clock });
 
 /** Runs a request with some turns, and records its name with each turn. */
 function request(lane: Turns, record: string[], name: string, work: Parameters<Turns["using"]>[0], count = 1) {

@@ -1,4 +1,5 @@
 import { nextTurn } from "../../artifact/next-turn.ts";
+import type { Engine } from "../../runtime/engine/engine.ts";
 import { MEAN_GAIN } from "../gains.ts";
 import { Refused } from "../refusal.ts";
 import { dueTimes } from "./due-times.ts";
@@ -104,6 +105,10 @@ export interface Turns {
   busyMs(): number;
   /** Smoothed milliseconds of a computation. */
   callMs(): number;
+  /** Whether no request has work here. */
+  isIdle(): boolean;
+  /** Time on the queue's clock at which the last computation ended. */
+  usedAt(): number;
   /** Time by which the thread handles an event late: any time up to a whole computation while it is busy. */
   lag(): Estimate;
   /**
@@ -117,9 +122,11 @@ export interface Turns {
   settled(): Promise<void>;
 }
 
+/** What the queue has to know of the engine that its requests use. */
+export type EngineTraits = Pick<Engine, "blocksThread" | "compilesAsItRuns">;
+
 export interface TurnsOptions {
-  /** Whether the engine occupies the thread while it computes. */
-  blocksThread: boolean;
+  engine: EngineTraits;
   now?: () => number;
 }
 
@@ -150,9 +157,10 @@ const wantsTurn = ({ claims, turns, leftCalls }: Waiting): boolean => claims > 0
  * uses its own CPU limit, and its timers and fetches stay its own. Before a turn, the request lets everything else run that
  * has waited for the thread: new requests, finished answers, and fetches.
  */
-export function turns({ blocksThread, now = () => performance.now() }: TurnsOptions): Turns {
+export function turns({ engine, now = () => performance.now() }: TurnsOptions): Turns {
+  const { blocksThread, compilesAsItRuns } = engine;
   const queue = workQueue<Waiting>();
-  const speed = machineSpeed();
+  const speed = machineSpeed({ compilesAsItRuns, now });
   /** The requests that have a turn. */
   const holders = new Set<Waiting>();
   /** Number of turns that there can be at a time. */
@@ -163,6 +171,7 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
   let settlingAt = Number.NEGATIVE_INFINITY;
   /** The end of the last turn, if another request was waiting then. `unseenMs`: computation that the clock did not show. */
   let handedOver: { readonly at: number; readonly unseenMs: number } | undefined;
+  let usedAt = Number.NEGATIVE_INFINITY;
   let busyMs = 0;
   /** Smoothed milliseconds of a computation. */
   let callMs = 0;
@@ -279,6 +288,7 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
   /** Records the end of a turn. Where the clock stands still, the predicted time of the computation counts. */
   function ended(own: Waiting, ms: number, start: number): void {
     const end = now();
+    usedAt = end;
     const predictedMs = speed.predict(ms, 0).ms;
     const tookMs = end - start || predictedMs;
     queue.took(own, tookMs / slots);
@@ -349,6 +359,8 @@ export function turns({ blocksThread, now = () => performance.now() }: TurnsOpti
     arrivedAfter: (at) => unheard?.start ?? at,
     busyMs: () => busyMs,
     callMs: () => callMs,
+    isIdle: () => queue.size === 0,
+    usedAt: () => usedAt,
     lag: () => (queue.size > 0 ? { ms: callMs / 2, spreadMs: callMs / 4 } : { ms: 0, spreadMs: 0 }),
     startFetch(dueAt) {
       fetchSteps = FETCH_STEPS;

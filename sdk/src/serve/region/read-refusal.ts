@@ -11,6 +11,8 @@ export interface RegionRefusal {
   readonly isAlive: boolean;
   /** Milliseconds in which the region has no time for requests. */
   readonly waitMs: number;
+  /** Whether the region works, but does not serve the model. Default false. */
+  readonly lacksModel?: boolean;
 }
 
 /** Largest body of an error that is read, in bytes. */
@@ -67,6 +69,10 @@ export function readRefusal(
   if (fault) return { error: fault, isAlive: true, waitMs: 0 };
   if (status === 413) return failed("refused a request as too large", "Raise `maxBodyBytes` of the region.", true);
   const code = codeOf(json);
+  if (code === "model_unknown") {
+    const hint = "Name the model in MODEL of the region too, and prepare it with a regional target.";
+    return { ...failed("does not serve the model", hint, true), lacksModel: true };
+  }
   if (status === 429 || (status === 503 && code === "overloaded")) return overloaded("is overloaded", waitOf(headers));
   if (status === 504 && code === "budget_exceeded") return overloaded("has no time within the budget", 0);
   return failed(`answered with HTTP ${status}`, `Check ${suspects[status] ?? settings[0]} and the region's log.`);

@@ -1,11 +1,20 @@
 import type { AnswerEstimate } from "../queue/speed.ts";
-import { smoothed } from "./smoothed.ts";
+import { exactly, type Interval, smoothed } from "../smoothed.ts";
 
 /**
  * Weight of a network time below the mean. The weight is large, so that a few probes lower the estimate again after a
  * slow cold start.
  */
 const RECOVERY_GAIN = 1 / 2;
+
+/** Mean deviation of the slowdown of a region whose computation was not measured a short time ago. */
+const SLOWDOWN_DEVIATION = 1 / 4;
+
+/**
+ * Time in ms after which a fetch may need a new connection: servers close those that are not used. Node waits 5 s:
+ * https://nodejs.org/api/http.html#serverkeepalivetimeout
+ */
+const UNUSED_MS = 5_000;
 
 /** Longest wait that a region is believed to have, in ms. A wrong report must not exclude a region for hours. */
 const MAX_WAIT_MS = 60_000;
@@ -68,37 +77,63 @@ export interface RegionEstimateOptions {
  *
  * - The network time is what a fetch took beyond the region's own time. An edge that is busy sends and receives late, so
  *   it knows this time only within an interval.
+ * - A fetch that may have to open a connection takes longer. What it takes longer is estimated apart.
  * - The wait is what the region last reported, which passes with time, or the computation of the requests that it has not
  *   answered yet, if this is longer.
  * - The slowdown is the reported computation time divided by the predicted time. It is needed because the model was
- *   measured on another machine. If a region reports no times, its queue counts as computation: probes tell the network
+ *   measured on another machine. The first computation does not tell that a region is slow: it may have to load or to compile
+ *   something. If a region reports no times, its queue counts as computation: probes tell the network
  *   time, and the rest of an answer is both.
  */
 export function regionEstimate({ priorMs, now }: RegionEstimateOptions): RegionEstimate {
-  const network = smoothed(priorMs, RECOVERY_GAIN);
-  const slowdown = smoothed(1);
+  const network = smoothed({ prior: priorMs, fallGain: RECOVERY_GAIN });
+  const connecting = smoothed({ prior: 0, fallGain: RECOVERY_GAIN });
+  const slowdown = smoothed({ prior: 1, deviation: SLOWDOWN_DEVIATION, now });
+  let hasComputed = false;
+  /** End of the last fetch. */
+  let usedAt = Number.NEGATIVE_INFINITY;
   let freeAt = Number.NEGATIVE_INFINITY;
   /** Predicted computation of requests without an answer yet. */
   let inFlightMs = 0;
 
-  function observe({ start, end, totalMs, computedMs, computeMs, waitMs, busyMs }: MeasuredFetch): void {
+  const mayConnect = (at: number) => at - usedAt > UNUSED_MS;
+
+  const networkMs = () => network.mean + (mayConnect(now()) ? connecting.mean : 0);
+
+  /** Learns from the time that a fetch spent on the network. */
+  function observeNetwork({ start, end }: Pick<UnreportedFetch, "start" | "end">, { from, to }: Interval): void {
+    if (mayConnect(start)) {
+      const before = network.mean;
+      network.observe({ from: 0, to });
+      connecting.observe({ from: Math.max(0, from - before), to: Math.max(0, to - before) });
+    } else network.observe({ from, to });
+    usedAt = end;
+  }
+
+  /** Learns from the time of a computation, relative to its prediction. */
+  function observeComputation({ from, to }: Interval): void {
+    slowdown.observe({ from: hasComputed ? from : Math.min(1, from), to });
+    hasComputed = true;
+  }
+
+  function observe(fetch: MeasuredFetch): void {
+    const { start, end, totalMs, computedMs, computeMs, waitMs, busyMs } = fetch;
     const longestMs = end - start - totalMs;
-    network.observe({ from: Math.max(0, longestMs - busyMs), to: Math.max(0, longestMs) });
+    observeNetwork(fetch, { from: Math.max(0, longestMs - busyMs), to: Math.max(0, longestMs) });
     freeAt = end + Math.min(waitMs, MAX_WAIT_MS);
-    // A region that seems slow gets only probes. They do not compute, so they cannot correct the slowdown. Therefore the
-    // slowdown moves towards 1.
-    const ratio = computeMs === 0 ? 0 : computedMs / computeMs;
-    if (ratio === 0) slowdown.driftTo(1);
-    else slowdown.observe({ from: ratio, to: ratio });
+    if (computeMs > 0 && computedMs > 0) observeComputation(exactly(computedMs / computeMs));
   }
 
   return {
     predict(computeMs) {
       const waitMs = Math.max(slowdown.mean * inFlightMs, freeAt - now(), 0);
       return {
-        ms: network.mean + waitMs + slowdown.mean * computeMs,
+        ms: networkMs() + waitMs + slowdown.mean * computeMs,
         waitMs,
-        spreadMs: network.deviation + slowdown.deviation * (inFlightMs + computeMs),
+        spreadMs:
+          network.deviation +
+          (mayConnect(now()) ? connecting.deviation : 0) +
+          slowdown.deviation * (inFlightMs + computeMs),
       };
     },
     sent(computeMs) {
@@ -107,7 +142,7 @@ export function regionEstimate({ priorMs, now }: RegionEstimateOptions): RegionE
         inFlightMs -= computeMs;
       };
     },
-    networkMs: () => network.mean,
+    networkMs,
     observe,
     observeUnreported(fetch) {
       const { start, end, computeMs, busyMs } = fetch;
@@ -116,9 +151,9 @@ export function regionEstimate({ priorMs, now }: RegionEstimateOptions): RegionE
         return;
       }
       const tookMs = end - start;
-      network.observe({ from: 0, to: tookMs });
+      observeNetwork(fetch, { from: 0, to: tookMs });
       const restMs = tookMs - network.mean;
-      slowdown.observe({ from: Math.max(0, restMs - busyMs) / computeMs, to: Math.max(0, restMs) / computeMs });
+      observeComputation({ from: Math.max(0, restMs - busyMs) / computeMs, to: Math.max(0, restMs) / computeMs });
     },
     refused(tookMs, waitMs) {
       if (tookMs > 0) network.observe({ from: 0, to: tookMs });

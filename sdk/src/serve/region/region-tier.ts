@@ -49,9 +49,13 @@ export interface RegionTier {
    * while it may not answer.
    *
    * @param computeMs predicted milliseconds of the region's computation
-   * @param mayCut whether a text can be too long for the model, so that it must be cut. Default false.
+   * @param options.mayCut whether a text can be too long for the model, so that it must be cut. Default false.
+   * @param options.model the model's name. Default: one that the region serves
    */
-  predict(computeMs: number, mayCut?: boolean): AnswerEstimate | "down";
+  predict(
+    computeMs: number,
+    options?: { readonly mayCut?: boolean | undefined; readonly model?: string },
+  ): AnswerEstimate | "down";
   /**
    * Probes the region in the background when the last measurement is old, or when the region has failed. A region that
    * seems slow or down gets no requests, so only probes can find out that it has recovered. A region that is not ours is
@@ -88,6 +92,9 @@ interface Sent {
   readonly busyBefore: number;
 }
 
+/** Time for which a region is not asked for a model that it did not serve, in ms. */
+const LACKS_MODEL_MS = 60_000;
+
 /** Node's timers can fire this much too early, in ms. */
 const TIMER_TOLERANCE_MS = 2;
 
@@ -109,6 +116,8 @@ export function connectRegion(options: ConnectOptions): RegionTier {
   const proof = dialect.isForeign ? goldenProof({ connection, timeoutMs, now }) : undefined;
   /** The version that the edge serves, and that a foreign region has to run. */
   let served: string | undefined;
+  /** Models that the region does not serve, and when it is asked for them again. */
+  const lacking = new Map<string, number>();
   let measuredAt = Number.NEGATIVE_INFINITY;
   let probingUntil = Number.NEGATIVE_INFINITY;
 
@@ -139,7 +148,7 @@ export function connectRegion(options: ConnectOptions): RegionTier {
   }
 
   /** Learns from an error. Returns the error for the caller. */
-  function learnFailure(error: unknown, sent: Sent, waitMs: number): BertEdgeError {
+  function learnFailure(error: unknown, sent: Sent, waitMs: number, model: string): BertEdgeError {
     if (!(error instanceof RegionRefused)) {
       countFailure(sent, waitMs, error);
       return error instanceof BertEdgeError
@@ -148,6 +157,7 @@ export function connectRegion(options: ConnectOptions): RegionTier {
     }
     const { refusal } = error;
     estimate.refused(now() - sent.start, refusal.waitMs);
+    if (refusal.lacksModel) lacking.set(model, now() + LACKS_MODEL_MS);
     if (refusal.isAlive) breaker.answered();
     else countFailure(sent, waitMs, refusal.error);
     return refusal.error;
@@ -210,7 +220,8 @@ export function connectRegion(options: ConnectOptions): RegionTier {
   }
 
   return {
-    predict(computeMs, mayCut = false) {
+    predict(computeMs, { mayCut = false, model = "" } = {}) {
+      if (now() < (lacking.get(model) ?? 0)) return "down";
       const isReady = !proof || (!mayCut && served !== undefined && proof.cosine(served) !== undefined);
       return breaker.state() === "closed" && isReady ? estimate.predict(computeMs) : "down";
     },
@@ -248,7 +259,7 @@ export function connectRegion(options: ConnectOptions): RegionTier {
         return { outputs, tokens, version, model, provider, timings };
       } catch (error) {
         signal?.throwIfAborted();
-        throw learnFailure(error, sent, waitMs);
+        throw learnFailure(error, sent, waitMs, model);
       } finally {
         answered();
       }

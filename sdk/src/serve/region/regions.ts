@@ -11,21 +11,21 @@ import type { RegionTier } from "./region-tier.ts";
  */
 export function regions(tiers: readonly RegionTier[], extra: ExtraLoad): RegionTier {
   /** Returns the usable regions, the fastest first. */
-  const usable = (computeMs: number, mayCut?: boolean) =>
+  const usable = (...question: Parameters<RegionTier["predict"]>) =>
     tiers
       .flatMap((tier) => {
-        const predicted = tier.predict(computeMs, mayCut);
+        const predicted = tier.predict(...question);
         return predicted === "down" ? [] : [{ tier, predicted }];
       })
       .sort((a, b) => a.predicted.ms - b.predicted.ms);
 
   return {
-    predict: (computeMs, mayCut) => usable(computeMs, mayCut)[0]?.predicted ?? "down",
+    predict: (...question) => usable(...question)[0]?.predicted ?? "down",
     keepMeasured(background, maxAgeMs, model) {
       for (const tier of tiers) tier.keepMeasured(background, maxAgeMs, model);
     },
     async ask(query, expected, options = {}) {
-      const [first, second] = usable(expected.computeMs, expected.mayCut);
+      const [first, second] = usable(expected.computeMs, expected);
       if (!first) throw new BertEdgeError("region_failed", "No region is usable.", { hint: "Read the log above." });
       try {
         return await first.tier.ask(query, expected, options);

@@ -138,6 +138,7 @@ describe("the budget of a request", () => {
   it("is refused in the body", async () => {
     expect(await budget({}, { bodyMs: "soon" })).toBe("request_invalid");
     expect(await budget({}, { bodyMs: -3 })).toBe("budget_invalid");
+    expect(await budget({}, { bodyMs: 1e12, key: { maxLatencyBudgetMs: 500 } })).toBe("budget_invalid");
   });
 
   it.each([{ "x-latency-budget-ms": "soon" }, { "grpc-timeout": "50" }, { "grpc-timeout": "123456789m" }])(

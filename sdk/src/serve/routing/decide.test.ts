@@ -76,6 +76,11 @@ describe("decide", () => {
       { remainingMs: 49, here: here({ calls: 2 }), region: region(30) },
     ],
     ["when it may be late, and the region would be late", "here within-budget", { remainingMs: 49 }],
+    [
+      "when both may be late, and it is likelier to be in time",
+      "here within-budget",
+      { remainingMs: 49, region: region(45, 10) },
+    ],
     ["when both are late and it is no slower", "here over-budget", { remainingMs: 39, region: region(40) }],
     ["when the budget is just over, but nobody else waits", "here over-budget", { remainingMs: -99 }],
     ["when it is late and the region is down", "here region-down", { remainingMs: 39, region: "down" }],

@@ -123,11 +123,14 @@ export function decide(situation: Situation): Decision {
     const canStop = waitMs > 0 || calls > 1;
     return mayFit && canStop ? answer("within-budget", true) : ask(usable, "edge-over-budget");
   }
-  if (mayFit && waitMs === 0) return answer(alone("within-budget"));
   // A region without a queue is asked although it is uncertain: the deviation of its estimate shrinks only with its answers.
-  if (usable && usable.ms + (usable.waitMs > 0 ? usable.spreadMs : 0) <= remainingMs) {
-    return ask(usable, "edge-over-budget");
+  const regionMayFit = usable !== undefined && usable.ms + (usable.waitMs > 0 ? usable.spreadMs : 0) <= remainingMs;
+  if (mayFit && waitMs === 0) {
+    const regionIsLikelier =
+      regionMayFit && (remainingMs - usable.ms) * spreadMs > (remainingMs - totalMs) * usable.spreadMs;
+    return regionIsLikelier ? ask(usable, "edge-over-budget") : answer(alone("within-budget"));
   }
+  if (regionMayFit) return ask(usable, "edge-over-budget");
   const quietMs = remainingMs + lostMs;
   if (compute.ms > quietMs && (!usable || usable.ms - usable.waitMs > quietMs)) {
     // Nobody could answer in time, even without other requests. The caller gets the first answer that is possible, unless it would

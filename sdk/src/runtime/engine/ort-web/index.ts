@@ -31,6 +31,7 @@ export function ortWebEngine({ wasm }: { wasm: WebAssembly.Module }): Engine {
   return {
     name: "ort-web",
     blocksThread: true,
+    compilesAsItRuns: true,
     async load(source) {
       const ort = await onnxruntimeWeb();
       const model = await source.read("edge");

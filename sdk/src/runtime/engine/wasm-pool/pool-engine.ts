@@ -33,6 +33,7 @@ export function poolEngine(
   return {
     name: "wasm",
     blocksThread: false,
+    compilesAsItRuns: true,
     async load(source) {
       const model = shared(await source.read("edge"));
       const { program } = readModelFile(model);

@@ -45,6 +45,7 @@ export function wasmEngine({ relaxed, simd }: KernelModules): Engine {
   return {
     name: "wasm",
     blocksThread: true,
+    compilesAsItRuns: true,
     /** @throws BertEdgeError `memory_full`, `model_invalid`, `model_version`, and the errors of reading */
     async load(source) {
       const size = source.size("edge");

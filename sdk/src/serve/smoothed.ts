@@ -1,0 +1,114 @@
+import { DEVIATION_GAIN, MEAN_GAIN } from "./gains.ts";
+
+/** Weight of everything that was measured, in measurements. It makes the gain of one more `MEAN_GAIN`. */
+const MAX_WEIGHT = 1 / MEAN_GAIN - 1;
+
+/** Age in ms up to which a measurement tells what is true now. */
+const FRESH_MS = 10_000;
+
+/** Time in ms in which an older one loses half of its weight. */
+const HALF_LIFE_MS = 30_000;
+
+/** The bounds between which a measured quantity lies. They are equal when it was measured exactly. */
+export interface Interval {
+  readonly from: number;
+  readonly to: number;
+}
+
+export const exactly = (value: number): Interval => ({ from: value, to: value });
+
+/** The mean of a quantity. */
+export interface Smoothed {
+  readonly mean: number;
+  /**
+   * The mean deviation from the mean. A measurement below the mean does not make it larger: only what takes longer than predicted is
+   * late.
+   */
+  readonly deviation: number;
+  /**
+   * Learns from a measurement. The mean moves only if it lies outside of the interval, and then towards the nearer end:
+   * the rest of the interval is possible, but unknown.
+   *
+   * @param weight between 0 and 1. Default 1
+   */
+  observe(measured: Interval, weight?: number): void;
+  /** Replaces the mean by one that follows from many measurements. */
+  replace(mean: number): void;
+  /** Says that the mean still holds, although it was not measured. */
+  confirm(): void;
+}
+
+export interface SmoothedOptions {
+  /** The mean before the first measurement that contradicts it. */
+  readonly prior: number;
+  /** The mean deviation before the first measurement. Default 0 */
+  readonly deviation?: number;
+  /**
+   * Weight of the prior, in measurements, of a quantity that scatters. The first measurements are averaged with it, and one below
+   * the mean does not show that the quantity has fallen. Default: the first measurement replaces the prior.
+   */
+  readonly weight?: number;
+  /** Smallest weight of a measurement below the mean. Default: the same as above it */
+  readonly fallGain?: number;
+  /**
+   * Clock, in ms, by which measurements age. What is old is not certain, and a time that was long may be short again: it would
+   * not be measured again if nobody expected this. So the deviation returns to the prior one, and the mean if it is above its
+   * prior. Default: measurements do not age.
+   */
+  readonly now?: () => number;
+}
+
+/** Makes a smoothed quantity. Measurements count as those of TCP round trips do: RFC 6298. */
+export function smoothed(options: SmoothedOptions): Smoothed {
+  const { prior, deviation: priorDeviation = 0, weight: priorWeight = 0, fallGain = 0, now = () => 0 } = options;
+  const scatters = priorWeight > 0;
+  let mean = prior;
+  let deviation = priorDeviation;
+  let total = priorWeight;
+  let measuredAt = now();
+
+  /** Returns the share of what was measured that still counts. */
+  const kept = () => 2 ** (-Math.max(0, now() - measuredAt - FRESH_MS) / HALF_LIFE_MS);
+  const aged = (value: number, prior: number) => prior + (value - prior) * kept();
+  const currentMean = () => (mean > prior ? aged(mean, prior) : mean);
+  const currentDeviation = () => aged(deviation, priorDeviation);
+
+  return {
+    get mean() {
+      return currentMean();
+    },
+    get deviation() {
+      return currentDeviation();
+    },
+    observe({ from, to }, weight = 1) {
+      [mean, deviation, total] = [currentMean(), currentDeviation(), aged(total, priorWeight)];
+      const nearest = Math.min(Math.max(mean, from), to);
+      const isFirst = total === 0;
+      if (!isFirst) {
+        const least = Math.abs(nearest - mean);
+        const most = Math.max(Math.abs(from - mean), Math.abs(to - mean));
+        const measured = to < mean ? Math.min(most, deviation / 2) : Math.min(Math.max(deviation, least), most);
+        deviation += DEVIATION_GAIN * weight * (measured - deviation);
+      }
+      measuredAt = now();
+      // An interval that contains the mean is no reason to believe it.
+      if (nearest === mean && from < to) return;
+      const gain = weight / (total + weight);
+      const falls = nearest < mean;
+      mean += (falls ? Math.max(gain, fallGain * weight) : gain) * (nearest - mean);
+      total = scatters ? Math.min(total + weight, MAX_WEIGHT) : MAX_WEIGHT;
+      // Otherwise, it would keep a prediction high that the mean has already given up.
+      if (falls && !scatters && !isFirst) deviation = Math.min(deviation, mean - nearest);
+    },
+    replace(value) {
+      deviation = currentDeviation();
+      mean = value;
+      total = MAX_WEIGHT;
+      measuredAt = now();
+    },
+    confirm() {
+      [mean, deviation, total] = [currentMean(), currentDeviation(), aged(total, priorWeight)];
+      measuredAt = now();
+    },
+  };
+}
