@@ -63,6 +63,8 @@ const Parity = v.object({
   maxAbsDiff: NonNegative,
   cases: Positive,
   top1: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),
+  /** Encoders: mean cosine of texts by their length in tokens. */
+  lengths: v.optional(v.array(v.object({ tokens: Positive, meanCosine: v.number() }))),
 });
 
 /** Score on the user's data: Spearman correlation × 100 for sentence pairs, accuracy in percent for labelled texts. */

@@ -11,7 +11,10 @@ const MAX_LINES = 40;
 
 /** Describes a prepared model on one screen. */
 export function prepareReport(report: PrepareReport): string {
-  const sections = [summary(report), accuracy(report), latency(report), fit(report)].map((lines) => lines.join("\n"));
+  const sections = [summary, accuracy, accuracyByLength, latency, fit].flatMap((describe) => {
+    const lines = describe(report);
+    return lines.length > 0 ? [lines.join("\n")] : [];
+  });
   const lines = sections.join("\n\n").split("\n");
   return [...lines, ...warningLines(report, MAX_LINES - lines.length - 1)].join("\n");
 }
@@ -73,6 +76,19 @@ function accuracy(report: PrepareReport): string[] {
   const [first] = targetsOf(report);
   const optional = [...(first?.[1].parity.top1 === undefined ? [] : ["labels"]), ...(first?.[1].task ? ["task"] : [])];
   return [table(["target", "engine", "precision", "size", "cosine", "worst", ...optional], rows)];
+}
+
+/** The cosines of encoders by the lengths of texts. */
+function accuracyByLength(report: PrepareReport): string[] {
+  const targets = targetsOf(report).filter(([, { parity }]) => parity.lengths);
+  const [first] = targets;
+  if (!first) return [];
+  const headings = (first[1].parity.lengths ?? []).map(({ tokens }) => `${tokens} tokens`);
+  const rows = targets.map(([name, { parity }]) => [
+    name,
+    ...(parity.lengths ?? []).map(({ meanCosine }) => meanCosine.toFixed(5)),
+  ]);
+  return [table(["cosine of texts of", ...headings], rows)];
 }
 
 function latency(report: PrepareReport): string[] {

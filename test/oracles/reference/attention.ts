@@ -3,7 +3,7 @@ import { U7 } from "#sdk/runtime/engine/wasm/constants/operand-ranges.ts";
 import { columnsOfHead } from "./columns-of-head.ts";
 import { fround, nearest } from "./float32.ts";
 import type { IntegerProduct } from "./integer-product.ts";
-import { numerator } from "./numerator.ts";
+import { FRACTION_BITS, numerator } from "./numerator.ts";
 import { quantizeRowsSymmetric } from "./quantize-rows.ts";
 
 export interface AttentionInputs {
@@ -82,6 +82,16 @@ function quantizeKeys(x: Float32Array, size: number): { values: Int8Array; scale
   return { values, scale: fround(extent / U7.max) };
 }
 
+/** The error of a numerator is carried to that of the token which is this number of tokens later. */
+const LANES = 16;
+/** Tokens up to which numerators are rounded. In longer texts, their fractions are cut off after one of 16 fractions is added. */
+const SHORT = 32;
+const UNIT = 1 << FRACTION_BITS;
+
+/** The first fractions of lanes: the bits of the lane in reverse order, so that neighbours differ. */
+const staggered = (lane: number): number =>
+  4 + 8 * [8, 4, 2, 1].reduce((sum, weight, bit) => sum + ((lane >> bit) & 1) * weight, 0);
+
 /**
  * Computes the numerator 2^(score − maximum) of every score in 7 bits, and the inverse of the sum of each row's
  * numerators. Scores are in units of 1/SCORE_PARTS.
@@ -106,8 +116,11 @@ function softmax(
     });
     const max = scores.reduce((highest, score) => Math.max(highest, score));
     let sum = 0;
+    const carried = Array.from({ length: LANES }, (_, lane) => (tokens > SHORT ? staggered(lane) : UNIT / 2));
     scores.forEach((score, i) => {
-      numerators[start + i] = numerator(fround(max - score));
+      const exact = numerator(fround(max - score)) + (carried[i % LANES] as number);
+      carried[i % LANES] = exact % UNIT;
+      numerators[start + i] = exact >> FRACTION_BITS;
       sum += numerators[start + i] as number;
     });
     // When the scores are NaN or infinite, the sum is 0 and its inverse is infinite. The context of the row then becomes

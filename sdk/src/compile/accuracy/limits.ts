@@ -58,10 +58,15 @@ export const accuracyError = (what: string, missing: string, hint: string, detai
 
 /** Describes how a measurement misses a limit; undefined when it reaches the limit. NaN never reaches a limit. */
 export function shortfall({ parity, task }: Accuracy, limit: Limit): string | undefined {
-  const { meanCosine, minCosine, top1, cases } = parity;
+  const { meanCosine, minCosine, top1, cases, lengths = [] } = parity;
   const reasons = [
     meanCosine >= limit.meanCosine || `mean cosine ${figure(meanCosine)} (must be at least ${limit.meanCosine})`,
     minCosine >= limit.minCosine || `worst cosine ${figure(minCosine)} (must be at least ${limit.minCosine})`,
+    ...lengths.map(
+      ({ tokens, meanCosine }) =>
+        meanCosine >= limit.minCosine ||
+        `mean cosine ${figure(meanCosine)} of texts of ${tokens} tokens (must be at least ${limit.minCosine})`,
+    ),
     top1 === undefined ||
       top1 >= limit.minTop1 ||
       `the same label for ${figure(100 * top1)} % of texts (must be at least ${100 * limit.minTop1} %)`,

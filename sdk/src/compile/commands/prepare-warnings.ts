@@ -13,6 +13,7 @@ export interface PrepareWarning {
     | "length_limited"
     | "part_excused"
     | "layers_kept"
+    | "length_inaccurate"
     | "tokenizer_json"
     | "memory_tight"
     | "edge_too_large";
@@ -28,6 +29,9 @@ interface WarningInput {
 
 /** Share of an isolate's memory from which on little is left for the JavaScript heap, which is not measured. */
 const TIGHT = 0.85;
+
+/** Mean cosine with float32 that texts of each length should have. */
+const ACCURATE = 0.99;
 
 /** Says why no Worker can run the edge target; undefined if one can, or if there is no edge target. */
 export function edgeMisfit({ platforms }: FitTable): string | undefined {
@@ -57,6 +61,15 @@ export function warningsOf({ model, manifest, excused, fit }: WarningInput): Pre
   for (const [name, { kept = [] }] of Object.entries(manifest.targets) as [TargetName, Target][]) {
     if (kept.length > 0) {
       warn("layers_kept", `${name}: ${kept.length} layers stay in a higher precision: ${kept.join(", ")}.`);
+    }
+  }
+  for (const [name, { parity }] of Object.entries(manifest.targets) as [TargetName, Target][]) {
+    const [worst] = (parity.lengths ?? []).toSorted((a, b) => a.meanCosine - b.meanCosine);
+    if (worst && worst.meanCosine < ACCURATE) {
+      warn(
+        "length_inaccurate",
+        `${name}: texts of ${worst.tokens} tokens have a mean cosine of ${worst.meanCosine.toFixed(3)} with float32. Send shorter texts, or choose another precision.`,
+      );
     }
   }
   if (manifest.tokenizer.kind === "json") {

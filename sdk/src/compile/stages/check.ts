@@ -1,11 +1,9 @@
 import type { Parity } from "../../artifact/manifest.ts";
-import { comparedAs } from "../accuracy/compared-as.ts";
 import { assertFiniteWeights } from "../accuracy/finite-weights.ts";
 import { assertWithin, FP32_LIMIT } from "../accuracy/limits.ts";
 import { assertLongest } from "../accuracy/longest-text.ts";
 import { type ModelComparison, modelParityInSubprocess } from "../accuracy/model-parity.ts";
-import { parity } from "../accuracy/parity.ts";
-import { probeTexts } from "../accuracy/probe-texts.ts";
+import { probesOf } from "../accuracy/probes.ts";
 import type { TaskData } from "../accuracy/task-data.ts";
 import { differ } from "../accuracy/varies.ts";
 import { exactGraph } from "../evaluate/exact-graph.ts";
@@ -25,7 +23,7 @@ interface CheckFusionInput {
 }
 
 export interface CheckedFusion {
-  /** Vectors or logits of the probe texts, computed by the unfused graph. */
+  /** Vectors or logits of the texts of `probesOf`, computed by the unfused graph. */
   readonly reference: Float32Array[];
   readonly parity: Parity;
   /** Score of the fused float32 graph on the user's data; undefined if it was not computed. */
@@ -43,19 +41,20 @@ export const checkFusion: Stage<CheckFusionInput, CheckedFusion> = {
   describe: () => "check the fused graph",
   async run({ model, graph, data }, { folder, signal, progress }) {
     const during = (message: string) => ({ signal, progress: (fraction: number) => progress(message, fraction) });
+    const probes = probesOf(model);
     const fused = { path: await graphFile(graph, folder), engine: "ort-node" } as const;
     const results = await withSession(fused, during("check the fused graph"), async (session) => {
       // The check is only for models with a position table, which can have too few rows. Models with rotary embeddings
       // have no such table.
       if (!model.config.rotaryTheta) await assertLongest(model, session);
-      return model.compute(session, inputsOf(model.task, probeTexts));
+      return model.compute(session, inputsOf(model.task, probes.texts));
     });
     const unfused = await graphFile(await exactGraph(model.graph), folder);
     const original = { path: unfused, engine: "ort-node", optimize: false } as const;
     const reference = await withSession(original, during("compare with the unfused graph"), (session) =>
-      model.compute(session, inputsOf(model.task, probeTexts)),
+      model.compute(session, inputsOf(model.task, probes.texts)),
     );
-    const found = parity(reference, results, comparedAs(model.task, model.config.vocabularySize));
+    const found = probes.compare(reference, results);
     // Outputs that are all the same or not finite cannot be compared. The observe stage refuses such a model and names
     // the layer.
     if (!differ(reference)) return { reference, parity: found, score: undefined };

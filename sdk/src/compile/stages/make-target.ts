@@ -1,10 +1,8 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Target, TargetName } from "../../artifact/manifest.ts";
 import type { Measures } from "../accuracy/choose-precision.ts";
-import { comparedAs } from "../accuracy/compared-as.ts";
 import { FP16_LIMIT, INT8_LIMIT, type Limit } from "../accuracy/limits.ts";
-import { parity } from "../accuracy/parity.ts";
-import { probeTexts } from "../accuracy/probe-texts.ts";
+import { probesOf } from "../accuracy/probes.ts";
 import type { TaskData } from "../accuracy/task-data.ts";
 import type { Graph } from "../graph/graph.ts";
 import { inputsOf } from "../model/task-inputs.ts";
@@ -124,13 +122,10 @@ async function followRecipe(
   const quantized = await run(quantizeForEngine, {
     ...{ graph, precisions, observed: await observed(), tableBits, mixesPrecisions, quantizers, label },
   });
+  const probes = probesOf(model);
   const measures: Measures = {
     parity: async (candidate, progress) =>
-      parity(
-        checked.reference,
-        await compute(candidate, inputsOf(model.task, probeTexts), progress),
-        comparedAs(model.task, model.config.vocabularySize),
-      ),
+      probes.compare(checked.reference, await compute(candidate, inputsOf(model.task, probes.texts), progress)),
     async task(candidate, progress) {
       if (!data || checked.score === undefined) return undefined;
       return {

@@ -7,14 +7,8 @@ const HIDDEN_PRODUCT: i32 = -1 << 28;
 
 const PARTS: f32 = <f32>SCORE_PARTS;
 /**
- * This number is added to every distance. The highest four bits of the sum are then an index into POWERS, from 8 to 15.
- * An index has two bytes, and the lookup replaces each of them by an entry of POWERS. The upper byte is 0 and must
- * stay 0. Therefore entry 0 of POWERS is 0.
- */
-const ABOVE: i32 = 8 * SCORE_PARTS;
-/**
- * The coefficients of the polynomial, followed by a mask for the bits of a fraction. These numbers are in memory,
- * because literals would be built again for every vector.
+ * The coefficients of the polynomial, followed by a mask for the bits of a fraction, and one that makes the upper byte of an
+ * index point to no entry of POWERS. These numbers are in memory, because literals would be built again for every vector.
  */
 const COEFFICIENTS: usize = memory.data<i16>([
   <i16>SOFTMAX_P0,
@@ -22,12 +16,26 @@ const COEFFICIENTS: usize = memory.data<i16>([
   <i16>SOFTMAX_P2,
   <i16>SOFTMAX_P3,
   0x7fff,
+  <i16>0x8000,
 ]);
-/** The number at index 8 + n is 2⁷⁻ⁿ. */
-const POWERS: usize = memory.data<u8>([0, 0, 0, 0, 0, 0, 0, 0, 128, 64, 32, 16, 8, 4, 2, 1]);
+/** The number at index n is 2⁷⁻ⁿ for n < 8, 2¹⁵⁻ⁿ for n from 8 to 14, and 0 for the maximum distance. */
+const POWERS: usize = memory.data<u8>([128, 64, 32, 16, 8, 4, 2, 1, 128, 64, 32, 16, 8, 4, 2, 0]);
+
+/** Bits of a numerator's fraction. */
+const FRACTION_BITS = 7;
+const FRACTION: usize = memory.data<i16>([127]);
+/**
+ * What is added to the numerators of the first sixteen tokens before their fractions are cut off: a half, to round, or for long
+ * texts sixteen different fractions, so that equal small numerators are not all rounded in the same direction.
+ */
+const HALVES: usize = memory.data<i16>([64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64]);
+const STAGGERED: usize = memory.data<i16>([4, 68, 36, 100, 20, 84, 52, 116, 12, 76, 44, 108, 28, 92, 60, 124]);
+/** Tokens up to which fractions are rounded. */
+const SHORT: i32 = 32;
 
 /**
- * Computes the softmax of a row. Stores the numerators round(127 · 2^(score − maximum)) as bytes. Stores the inverse of
+ * Computes the softmax of a row. Stores the numerators 127 · 2^(score − maximum) as bytes. The error of rounding one is carried to the
+ * one of the token that is sixteen later: in a long text, most numerators are below 1, and their sum counts. Stores the inverse of
  * the numerators' sum as the row's scale. The first loop computes each score's distance from the maximum, the second
  * loop computes the numerators. Two short loops are faster than one long loop: the processor then works on several
  * vectors at the same time.
@@ -81,18 +89,18 @@ function biased(scores: usize, tokens: i32, end: usize, bias: usize, scale: f32)
   return maxOf(peaks);
 }
 
-/** Replaces scores by their distances from the maximum: u16 [padded], in units of 1/SCORE_PARTS, plus ABOVE. */
+/** Replaces scores by their distances from the maximum: u16 [padded], in units of 1/SCORE_PARTS. */
 // @ts-ignore: decorator
 @inline
 function distances(areScaled: bool, scores: usize, padded: i32, scale: v128, max: f32): void {
   const end = scores + (padded << 2);
   const peak = f32x4.splat(max);
   const by = rounding();
-  const base = i32x4.sub(by, i32x4.splat(ABOVE));
+  const positive = i32x4.splat(0x7fffffff);
   let out = scores;
   for (let p = scores; p < end; p += 32, out += 16) {
-    const low = distance(areScaled, v128.load(p), scale, peak, by, base);
-    const high = distance(areScaled, v128.load(p, 16), scale, peak, by, base);
+    const low = distance(areScaled, v128.load(p), scale, peak, by, positive);
+    const high = distance(areScaled, v128.load(p, 16), scale, peak, by, positive);
     v128.store(out, i16x8.narrow_i32x4_u(low, high));
   }
 }
@@ -103,9 +111,10 @@ function distances(areScaled: bool, scores: usize, padded: i32, scale: v128, max
  */
 // @ts-ignore: decorator
 @inline
-function distance(areScaled: bool, x: v128, scale: v128, peak: v128, by: v128, base: v128): v128 {
+function distance(areScaled: bool, x: v128, scale: v128, peak: v128, by: v128, positive: v128): v128 {
   const score = areScaled ? x : f32x4.mul(f32x4.convert_i32x4_s(x), scale);
-  return i32x4.sub(f32x4.add(f32x4.sub(peak, score), by), base);
+  // NaN can have either sign.
+  return i32x4.sub(v128.and(f32x4.add(f32x4.sub(peak, score), by), positive), by);
 }
 
 /**
@@ -121,13 +130,20 @@ function numerators(distances: usize, tokens: i32, padded: i32, out: usize): i32
   const c2 = v128.load16_splat(COEFFICIENTS, 4);
   const c3 = v128.load16_splat(COEFFICIENTS, 6);
   const fractions = v128.load16_splat(COEFFICIENTS, 8);
+  const noEntry = v128.load16_splat(COEFFICIENTS, 10);
   const powers = v128.load(POWERS);
+  const fraction = v128.load16_splat(FRACTION);
   const ones = v128.load8_splat(ONE);
   let sums = i32x4.splat(0);
+  const first = tokens > SHORT ? STAGGERED : HALVES;
+  let carryLow = v128.load(first);
+  let carryHigh = v128.load(first, 16);
   for (let p = distances; p < end; p += 32, out += 16) {
-    const low = numerator(v128.load(p), fractions, powers, c0, c1, c2, c3);
-    const high = numerator(v128.load(p, 16), fractions, powers, c0, c1, c2, c3);
-    const bytes = i8x16.narrow_i16x8_s(low, high);
+    const low = i16x8.add(carryLow, numerator(v128.load(p), fractions, noEntry, powers, c0, c1, c2, c3));
+    const high = i16x8.add(carryHigh, numerator(v128.load(p, 16), fractions, noEntry, powers, c0, c1, c2, c3));
+    carryLow = v128.and(low, fraction);
+    carryHigh = v128.and(high, fraction);
+    const bytes = i8x16.narrow_i16x8_s(i16x8.shr_u(low, FRACTION_BITS), i16x8.shr_u(high, FRACTION_BITS));
     v128.store(out, bytes);
     sums = dot(ones, bytes, sums);
   }
@@ -145,15 +161,27 @@ const VISIBLE: usize = memory.data<u8>([
 ]);
 
 /**
- * Returns round(127 · 2⁻ᵈ) for eight distances. d is split into an integer and a fraction. A table has the power of 2 for
- * the integer. A polynomial computes the factor for the fraction.
+ * Returns 127 · 2⁷ · 2⁻ᵈ for eight distances: seven bits before the point, and FRACTION_BITS after it. d is split into an integer and
+ * a fraction. A table has the power of 2 for the integer. A polynomial computes the factor for the fraction.
  */
 // @ts-ignore: decorator
 @inline
-function numerator(d: v128, fractions: v128, powers: v128, c0: v128, c1: v128, c2: v128, c3: v128): v128 {
+function numerator(
+  d: v128,
+  fractions: v128,
+  noEntry: v128,
+  powers: v128,
+  c0: v128,
+  c1: v128,
+  c2: v128,
+  c3: v128,
+): v128 {
   const f = v128.and(i16x8.shl(d, 3), fractions);
   const p2 = i16x8.sub(c2, fixedProduct(f, c3));
   const p1 = i16x8.sub(c1, fixedProduct(f, p2));
   const p0 = i16x8.sub(c0, fixedProduct(f, p1));
-  return fixedProduct(p0, lookUp(powers, i16x8.shr_u(d, 12)));
+  const power = lookUp(powers, v128.or(i16x8.shr_u(d, 12), noEntry));
+  const product = fixedProduct(p0, i16x8.shl(power, 7));
+  // From 8 on, the power of the table is 2⁸ times too large.
+  return v128.bitselect(i16x8.shr_u(product, 8), product, i16x8.shr_s(d, 15));
 }

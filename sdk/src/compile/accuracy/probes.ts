@@ -1,0 +1,56 @@
+import type { Parity } from "../../artifact/manifest.ts";
+import type { TextModel } from "../model/text-model.ts";
+import { comparedAs } from "./compared-as.ts";
+import { longTexts } from "./long-texts.ts";
+import { parity } from "./parity.ts";
+import { probeTexts } from "./probe-texts.ts";
+
+/** Lengths in tokens at which encoders are compared, too: errors that cancel out in a short text can add up in a long one. */
+const LENGTHS = [16, 128, 256];
+
+/** The texts on which a prepared model is compared. */
+export interface Probes {
+  readonly texts: readonly string[];
+  /** Compares results of these texts. */
+  compare(reference: readonly Float32Array[], results: readonly Float32Array[]): Parity;
+}
+
+type Comparable = Pick<TextModel, "task" | "maxTokens" | "encode"> & {
+  readonly config: Pick<TextModel["config"], "vocabularySize">;
+};
+
+/** Returns the texts on which a model is compared. Those of an encoder also have the lengths that it takes of `LENGTHS`. */
+export function probesOf({ task, maxTokens, config, encode }: Comparable): Probes {
+  const compared = comparedAs(task, config.vocabularySize);
+  const lengths = task.task === "embed" ? LENGTHS.filter((tokens) => tokens <= maxTokens) : [];
+  const cut = lengths.map((tokens) => longTexts.map((text) => beginningOf(text, tokens, encode)));
+  return {
+    texts: [...probeTexts, ...cut.flat()],
+    compare(reference, results) {
+      const whole = parity(reference.slice(0, probeTexts.length), results.slice(0, probeTexts.length), compared);
+      if (lengths.length === 0) return whole;
+      const at = lengths.map((tokens, i) => {
+        const range = [
+          probeTexts.length + i * longTexts.length,
+          probeTexts.length + (i + 1) * longTexts.length,
+        ] as const;
+        const { meanCosine } = parity(reference.slice(...range), results.slice(...range), compared);
+        return { tokens, meanCosine };
+      });
+      return { ...whole, lengths: at };
+    },
+  };
+}
+
+/** Returns as many words of a text as have at most `tokens` tokens; at least one word. */
+function beginningOf(text: string, tokens: number, encode: TextModel["encode"]): string {
+  const words = text.split(" ");
+  const lengthOf = (count: number) => encode([words.slice(0, count).join(" ")])[0]?.length ?? 0;
+  let [fits, tooLong] = [1, words.length + 1];
+  while (tooLong - fits > 1) {
+    const middle = (fits + tooLong) >> 1;
+    if (lengthOf(middle) <= tokens) fits = middle;
+    else tooLong = middle;
+  }
+  return words.slice(0, fits).join(" ");
+}
