@@ -63,7 +63,7 @@ interface Row {
  * the same text. The budget is a multiple of the median of its last times, because the speed of a shared machine changes.
  */
 export async function quiet(context: Context): Promise<Report> {
-  const { quick, short, seed } = context.options;
+  const { quick, short, seed, points } = context.options;
   const workers = await workersOf(context);
   const lengths = short ? WORDS.slice(0, 1) : WORDS;
   const budgets = short ? BUDGETS.slice(0, 1) : BUDGETS;
@@ -82,7 +82,9 @@ export async function quiet(context: Context): Promise<Report> {
     for (let i = 0; i < TRUE_TIMES; i++) times.push(await trueTime(reference, textOf(words)));
     const regionMs = await idleMs(region.url, textOf(words));
     for (const budget of budgets) {
-      context.stage(`${words} words, ${budget.budget} × the edge's time`);
+      const name = `${words} words, ${budget.budget} × the edge's time`;
+      if (!points.some((point) => name.includes(point))) continue;
+      context.stage(name);
       await using edges = new AsyncDisposableStack();
       const subjects: { name: string; edge: DirectEdge; answers: Answer[] }[] = [];
       for (const [name, modules] of Object.entries(workers)) {

@@ -60,6 +60,7 @@ function setUp(
     },
     using: (_, work) => work({ manifest: { name: "tiny" }, version: "1", measurements: {} } as Model),
     ready: () => undefined,
+    warm: () => {},
     failure: () => undefined,
     arrival: (now) => ({ at: now, errorMs: 0, busyMs: 0 }),
     models: [],

@@ -39,8 +39,9 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
   });
   app.get("/docs", docsPage);
   app.on("GET", withAndWithoutSlash("/ready"), (c) => {
-    const { ready, failure } = service(c.env);
+    const { ready, warm, failure } = service(c.env);
     const model = ready(backgroundOf(c));
+    warm(backgroundOf(c));
     if (model) return c.json({ status: "ready", ...model });
     const code = failure();
     return c.json(code === undefined ? { status: "loading" } : { status: "failed", code }, 503);

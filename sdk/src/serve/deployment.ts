@@ -160,7 +160,8 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
       });
       return taskService({
         models,
-        engine,
+        // An engine that computes texts before it answers is warm.
+        engine: { ...engine, compilesAsItRuns: engine.compilesAsItRuns && !warmUp?.length },
         tier,
         regions: readRegions(options.region, env),
         log: log === "requests" ? false : log,

@@ -13,7 +13,7 @@ import { startDeadline } from "./routing/deadline.ts";
 import { taskService } from "./task-service.ts";
 
 /** A text, and its tokens. */
-const [TEXT, TOKENS] = ["to be", 4];
+const [TEXT, TOKENS] = [Array(14).fill("be").join(" "), 16];
 /** Time of the text in the region, relative to its time on the machine that measured the model. */
 const IN_REGION = 0.6;
 /** Time on the network, there and back, and to connect, in ms. */
@@ -171,6 +171,6 @@ it("asks the region when the machine has become three times as slow, and the edg
   expect(await edgeAnswers(1.5)).toBeLessThan(4);
   machine.slowness = SLOWNESS;
   // An estimate that was right is measured again after 16 s.
-  await edgeAnswers(1.5);
+  for (let i = 0; i < 2; i++) await edgeAnswers(1.5);
   expect(await edgeAnswers(1.5)).toBeGreaterThanOrEqual(16);
 });

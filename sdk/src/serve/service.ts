@@ -93,6 +93,8 @@ export interface TaskService {
    * Returns the default model, or undefined while it is not loaded. Starts loading it if no load is in progress.
    */
   ready(background: Background): { model: string; version: string; provider: string } | undefined;
+  /** Computes texts of its own in the background, as soon as the default model is loaded, until the engine is warm. */
+  warm(background: Background): void;
   /** Returns the code of the error with which the last load of the default model failed; undefined if none did, or since a later one has begun. */
   failure(): ErrorCode | undefined;
   /**

@@ -3,6 +3,9 @@ import { DEVIATION_GAIN, MEAN_GAIN } from "./gains.ts";
 /** Weight of everything that was measured, in measurements. It makes the gain of one more `MEAN_GAIN`. */
 const MAX_WEIGHT = 1 / MEAN_GAIN - 1;
 
+/** A measurement that is this number of deviations below the mean shows that the quantity has fallen, even if it scatters. */
+const CLEARLY = 2;
+
 /** Age in ms up to which a measurement tells what is true now. */
 const FRESH_MS = 10_000;
 
@@ -20,10 +23,7 @@ export const exactly = (value: number): Interval => ({ from: value, to: value })
 /** The mean of a quantity. */
 export interface Smoothed {
   readonly mean: number;
-  /**
-   * The mean deviation from the mean. A measurement below the mean does not make it larger: only what takes longer than predicted is
-   * late.
-   */
+  /** The mean deviation from the mean. It does not grow while the quantity falls: only what takes longer than predicted is late. */
   readonly deviation: number;
   /**
    * Learns from a measurement. The mean moves only if it lies outside of the interval, and then towards the nearer end:
@@ -34,26 +34,26 @@ export interface Smoothed {
   observe(measured: Interval, weight?: number): void;
   /** Replaces the mean by one that follows from many measurements. */
   replace(mean: number): void;
-  /** Says that the mean still holds, although it was not measured. */
+  /** Says that what was measured last still holds, although it cannot be measured again. */
   confirm(): void;
 }
 
 export interface SmoothedOptions {
   /** The mean before the first measurement that contradicts it. */
   readonly prior: number;
-  /** The mean deviation before the first measurement. Default 0 */
+  /** The mean deviation before the first measurement, relative to the mean. Default 0 */
   readonly deviation?: number;
   /**
-   * Weight of the prior, in measurements, of a quantity that scatters. The first measurements are averaged with it, and one below
-   * the mean does not show that the quantity has fallen. Default: the first measurement replaces the prior.
+   * Weight of the prior, in measurements, of a quantity that scatters. The first measurements are averaged with it, and one that is a
+   * little below the mean does not show that the quantity has fallen. Default: the first measurement replaces the prior.
    */
   readonly weight?: number;
-  /** Smallest weight of a measurement below the mean. Default: the same as above it */
+  /** Smallest weight of a measurement that shows that the quantity has fallen. Default: that of any other */
   readonly fallGain?: number;
   /**
    * Clock, in ms, by which measurements age. What is old is not certain, and a time that was long may be short again: it would
-   * not be measured again if nobody expected this. So the deviation returns to the prior one, and the mean if it is above its
-   * prior. Default: measurements do not age.
+   * not be measured again if nobody expected this. So the mean returns to its prior if it is above it, and the deviation grows by
+   * as much. Default: measurements do not age.
    */
   readonly now?: () => number;
 }
@@ -63,15 +63,18 @@ export function smoothed(options: SmoothedOptions): Smoothed {
   const { prior, deviation: priorDeviation = 0, weight: priorWeight = 0, fallGain = 0, now = () => 0 } = options;
   const scatters = priorWeight > 0;
   let mean = prior;
-  let deviation = priorDeviation;
+  let deviation = priorDeviation * prior;
   let total = priorWeight;
   let measuredAt = now();
 
   /** Returns the share of what was measured that still counts. */
   const kept = () => 2 ** (-Math.max(0, now() - measuredAt - FRESH_MS) / HALF_LIFE_MS);
-  const aged = (value: number, prior: number) => prior + (value - prior) * kept();
-  const currentMean = () => (mean > prior ? aged(mean, prior) : mean);
-  const currentDeviation = () => aged(deviation, priorDeviation);
+  const currentMean = () => (mean > prior ? prior + (mean - prior) * kept() : mean);
+  const currentDeviation = () => {
+    const [share, current] = [kept(), currentMean()];
+    return share * deviation + (1 - share) * priorDeviation * current + (mean - current);
+  };
+  const currentTotal = () => priorWeight + (total - priorWeight) * kept();
 
   return {
     get mean() {
@@ -81,24 +84,23 @@ export function smoothed(options: SmoothedOptions): Smoothed {
       return currentDeviation();
     },
     observe({ from, to }, weight = 1) {
-      [mean, deviation, total] = [currentMean(), currentDeviation(), aged(total, priorWeight)];
+      [mean, deviation, total] = [currentMean(), currentDeviation(), currentTotal()];
+      measuredAt = now();
       const nearest = Math.min(Math.max(mean, from), to);
       const isFirst = total === 0;
+      const hasFallen = nearest < mean && (!scatters || mean - nearest > CLEARLY * deviation);
       if (!isFirst) {
-        const least = Math.abs(nearest - mean);
         const most = Math.max(Math.abs(from - mean), Math.abs(to - mean));
-        const measured = to < mean ? Math.min(most, deviation / 2) : Math.min(Math.max(deviation, least), most);
-        deviation += DEVIATION_GAIN * weight * (measured - deviation);
+        const error = Math.min(Math.max(deviation, Math.abs(nearest - mean)), most);
+        deviation += DEVIATION_GAIN * weight * ((hasFallen ? Math.min(error, deviation / 2) : error) - deviation);
       }
-      measuredAt = now();
       // An interval that contains the mean is no reason to believe it.
       if (nearest === mean && from < to) return;
       const gain = weight / (total + weight);
-      const falls = nearest < mean;
-      mean += (falls ? Math.max(gain, fallGain * weight) : gain) * (nearest - mean);
+      mean += (hasFallen ? Math.max(gain, fallGain * weight) : gain) * (nearest - mean);
       total = scatters ? Math.min(total + weight, MAX_WEIGHT) : MAX_WEIGHT;
       // Otherwise, it would keep a prediction high that the mean has already given up.
-      if (falls && !scatters && !isFirst) deviation = Math.min(deviation, mean - nearest);
+      if (hasFallen && !scatters && !isFirst) deviation = Math.min(deviation, mean - nearest);
     },
     replace(value) {
       deviation = currentDeviation();
@@ -107,7 +109,6 @@ export function smoothed(options: SmoothedOptions): Smoothed {
       measuredAt = now();
     },
     confirm() {
-      [mean, deviation, total] = [currentMean(), currentDeviation(), aged(total, priorWeight)];
       measuredAt = now();
     },
   };

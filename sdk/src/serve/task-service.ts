@@ -72,7 +72,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
   const extra = extraLoad();
   const counter = requestCounter();
   const given = givenPredictions();
-  const own = ownTexts({ lane, cpuLimitMs, now });
+  const computeOwnTexts = ownTexts({ lane, cpuLimitMs, isBusy: () => waitingCharacters > 0, now });
   /** Characters of the texts of all requests without an answer yet. */
   let waitingCharacters = 0;
   /** Whether the last answer was refused, or expected late. Then a region that seemed too slow may be needed. */
@@ -155,18 +155,17 @@ export function taskService(options: TaskServiceOptions): TaskService {
   /** Warms the engine as soon as the model is loaded. An error is that of the load, which reports it. */
   function warmWhenLoaded(holder: ModelHolder, background: Background): void {
     if (lane.speed.isWarm()) return;
-    const warm = (model: Model) => holder.using(model, () => own.warm(model, 0));
-    background(
-      loadedBy(holder, background)
-        .then(warm, () => {})
-        .then(lane.settled),
-    );
+    const warm = (model: Model) =>
+      holder.using(model, () => computeOwnTexts(model, { spentMs: 0, wasTooSlow: false })).then(lane.settled);
+    background(loadedBy(holder, background).then(warm, () => {}));
   }
 
   /** Computes own texts after an answer, if the engine is cold, or if this deployment has lost a request by an old estimate. */
-  async function afterwards(model: Model, { tier: outcome, reason, timings }: Answered): Promise<void> {
-    if (reason === "edge-over-budget" || reason === "over-budget") await own.measureAgain(model);
-    await own.warm(model, outcome === tier ? (timings.compute ?? 0) : 0);
+  function afterwards(model: Model, { tier: outcome, reason, timings, decision }: Answered): Promise<void> {
+    const wasTooSlow = reason === "edge-over-budget" || reason === "over-budget";
+    // Where the clock stands still, only the prediction is known.
+    const computedMs = Math.max(timings["compute"] ?? 0, Number(decision["compute"] ?? 0));
+    return computeOwnTexts(model, { spentMs: outcome === tier ? computedMs : 0, wasTooSlow });
   }
 
   /** Answers with a model, which is not released before all work of the request has ended. */
@@ -320,7 +319,6 @@ export function taskService(options: TaskServiceOptions): TaskService {
   function ready(background: Background): ReturnType<TaskService["ready"]> {
     const model = models.holderOf().current(background);
     region?.keepMeasured(background, undefined, model);
-    warmWhenLoaded(models.holderOf(), background);
     return model && { model: model.manifest.name, version: model.version, provider: model.provider };
   }
 
@@ -335,6 +333,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
       return holder.using(model, () => work(model));
     },
     ready,
+    warm: (background) => warmWhenLoaded(models.holderOf(), background),
     failure: () => models.holderOf().failure(),
     arrival: (now) => arrivalBetween(lane.arrivedAfter(now), now, lane.busyMs()),
     // Work without a deadline lets a request with a budget go first.

@@ -42,7 +42,7 @@ export interface ChoiceContext {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Mean cosine between the float32 graph and a graph in which only this layer is quantized. */
+/** Mean cosine between the float32 graph and a graph in which only this layer is quantized; the lowest one of all lengths. */
 interface Sensitivity {
   readonly layer: string;
   readonly meanCosine: number;
@@ -122,8 +122,8 @@ async function sensitivities(
   for (const layer of layers) {
     onLayer(found.length);
     const others = new Set([...always, ...layers.filter((name) => name !== layer)]);
-    const { meanCosine } = await parity(await quantize(others));
-    found.push({ layer, meanCosine });
+    const { meanCosine, lengths = [] } = await parity(await quantize(others));
+    found.push({ layer, meanCosine: Math.min(meanCosine, ...lengths.map((length) => length.meanCosine)) });
   }
   // Sort key of a layer: NaN is worse than any number.
   const rank = ({ meanCosine }: Sensitivity) => (Number.isNaN(meanCosine) ? Number.NEGATIVE_INFINITY : meanCosine);

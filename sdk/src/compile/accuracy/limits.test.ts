@@ -17,6 +17,23 @@ describe.each(Object.entries(limits))("%s", (_, limit) => {
   it.each<[string, Partial<Accuracy["parity"]>, object, string]>([
     ["the mean cosine", { meanCosine: meanCosine - 1e-4 }, {}, "mean cosine"],
     ["the worst cosine", { minCosine: minCosine - 1e-4 }, {}, "worst cosine"],
+    [
+      "a length",
+      {
+        lengths: [
+          { tokens: 16, meanCosine: 1 },
+          { tokens: 256, meanCosine: minCosine - 1e-4 },
+        ],
+      },
+      {},
+      "of texts of 256 tokens",
+    ],
+    [
+      "a length, NaN,",
+      { lengths: [{ tokens: 16, meanCosine: Number.NaN }] },
+      {},
+      "mean cosine NaN of texts of 16 tokens",
+    ],
     ["the labels", { top1: minTop1 - 0.01 }, {}, "the same label for"],
     ["the task's metric", {}, { score: task.score - 0.01 }, "accuracy"],
     ["the mean cosine, NaN,", { meanCosine: Number.NaN }, {}, "mean cosine NaN"],

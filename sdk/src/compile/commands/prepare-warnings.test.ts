@@ -46,6 +46,35 @@ describe("warningsOf", () => {
     expect(warnings[1]?.message).toBe("edge: 2 layers stay in a higher precision: MatMul_3, MatMul_5.");
   });
 
+  it("names the length at which a target is inaccurate", () => {
+    const { edge } = sampleManifest.targets;
+    const withLengths = (meanCosine: number) => ({
+      ...sampleManifest,
+      targets: {
+        edge: {
+          ...edge,
+          parity: {
+            ...edge?.parity,
+            lengths: [
+              { tokens: 16, meanCosine: 0.999 },
+              { tokens: 256, meanCosine },
+            ],
+          },
+        },
+      },
+    });
+    const warnings = (meanCosine: number) =>
+      warningsOf({ ...input, manifest: withLengths(meanCosine) as unknown as typeof sampleManifest });
+    expect(warnings(0.9899)).toEqual([
+      {
+        code: "length_inaccurate",
+        message:
+          "edge: texts of 256 tokens have a mean cosine of 0.9899 with float32. Send shorter texts, or choose another precision.",
+      },
+    ]);
+    expect(warnings(0.99)).toEqual([]);
+  });
+
   it.each([
     [0.84, []],
     [0.86, ["memory_tight"]],

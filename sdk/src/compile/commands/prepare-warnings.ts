@@ -68,7 +68,7 @@ export function warningsOf({ model, manifest, excused, fit }: WarningInput): Pre
     if (worst && worst.meanCosine < ACCURATE) {
       warn(
         "length_inaccurate",
-        `${name}: texts of ${worst.tokens} tokens have a mean cosine of ${worst.meanCosine.toFixed(3)} with float32. Send shorter texts, or choose another precision.`,
+        `${name}: texts of ${worst.tokens} tokens have a mean cosine of ${worst.meanCosine.toFixed(4)} with float32. Send shorter texts, or choose another precision.`,
       );
     }
   }

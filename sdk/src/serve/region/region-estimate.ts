@@ -16,6 +16,9 @@ const SLOWDOWN_DEVIATION = 1 / 4;
  */
 const UNUSED_MS = 5_000;
 
+/** Time in ms without a computation, after which the next one may take longer: a platform can stop a region that is not used. */
+const IDLE_MS = 30_000;
+
 /** Longest wait that a region is believed to have, in ms. A wrong report must not exclude a region for hours. */
 const MAX_WAIT_MS = 60_000;
 
@@ -81,28 +84,31 @@ export interface RegionEstimateOptions {
  * - The wait is what the region last reported, which passes with time, or the computation of the requests that it has not
  *   answered yet, if this is longer.
  * - The slowdown is the reported computation time divided by the predicted time. It is needed because the model was
- *   measured on another machine. The first computation does not tell that a region is slow: it may have to load or to compile
- *   something. If a region reports no times, its queue counts as computation: probes tell the network
+ *   measured on another machine. The first computation after some time does not tell that a region is slow: it may have to
+ *   load something. If a region reports no times, its queue counts as computation: probes tell the network
  *   time, and the rest of an answer is both.
  */
 export function regionEstimate({ priorMs, now }: RegionEstimateOptions): RegionEstimate {
   const network = smoothed({ prior: priorMs, fallGain: RECOVERY_GAIN });
   const connecting = smoothed({ prior: 0, fallGain: RECOVERY_GAIN });
   const slowdown = smoothed({ prior: 1, deviation: SLOWDOWN_DEVIATION, now });
-  let hasComputed = false;
-  /** End of the last fetch. */
-  let usedAt = Number.NEGATIVE_INFINITY;
+  /** End of the last fetch that computed. */
+  let computedAt = Number.NEGATIVE_INFINITY;
+  /** End of the last fetch, and of the last one that may have opened a connection. */
+  let [usedAt, openedAt] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
   let freeAt = Number.NEGATIVE_INFINITY;
   /** Predicted computation of requests without an answer yet. */
   let inFlightMs = 0;
 
-  const mayConnect = (at: number) => at - usedAt > UNUSED_MS;
+  /** Whether a fetch that is sent at a time may have to open a connection: none was used lately, or one is being opened. */
+  const mayConnect = (at: number) => at - usedAt > UNUSED_MS || at < openedAt;
 
   const networkMs = () => network.mean + (mayConnect(now()) ? connecting.mean : 0);
 
   /** Learns from the time that a fetch spent on the network. */
   function observeNetwork({ start, end }: Pick<UnreportedFetch, "start" | "end">, { from, to }: Interval): void {
     if (mayConnect(start)) {
+      openedAt = Math.max(openedAt, end);
       const before = network.mean;
       network.observe({ from: 0, to });
       connecting.observe({ from: Math.max(0, from - before), to: Math.max(0, to - before) });
@@ -111,9 +117,10 @@ export function regionEstimate({ priorMs, now }: RegionEstimateOptions): RegionE
   }
 
   /** Learns from the time of a computation, relative to its prediction. */
-  function observeComputation({ from, to }: Interval): void {
-    slowdown.observe({ from: hasComputed ? from : Math.min(1, from), to });
-    hasComputed = true;
+  function observeComputation({ from, to }: Interval, end: number): void {
+    const isFirst = end - computedAt > IDLE_MS;
+    slowdown.observe({ from: isFirst ? Math.min(slowdown.mean, from) : from, to });
+    computedAt = end;
   }
 
   function observe(fetch: MeasuredFetch): void {
@@ -121,7 +128,7 @@ export function regionEstimate({ priorMs, now }: RegionEstimateOptions): RegionE
     const longestMs = end - start - totalMs;
     observeNetwork(fetch, { from: Math.max(0, longestMs - busyMs), to: Math.max(0, longestMs) });
     freeAt = end + Math.min(waitMs, MAX_WAIT_MS);
-    if (computeMs > 0 && computedMs > 0) observeComputation(exactly(computedMs / computeMs));
+    if (computeMs > 0 && computedMs > 0) observeComputation(exactly(computedMs / computeMs), end);
   }
 
   return {
@@ -151,11 +158,13 @@ export function regionEstimate({ priorMs, now }: RegionEstimateOptions): RegionE
         return;
       }
       const tookMs = end - start;
+      const connectMs = mayConnect(start) ? connecting.mean : 0;
       observeNetwork(fetch, { from: 0, to: tookMs });
-      const restMs = tookMs - network.mean;
-      observeComputation({ from: Math.max(0, restMs - busyMs) / computeMs, to: Math.max(0, restMs) / computeMs });
+      const restMs = tookMs - network.mean - connectMs;
+      observeComputation({ from: Math.max(0, restMs - busyMs) / computeMs, to: Math.max(0, restMs) / computeMs }, end);
     },
     refused(tookMs, waitMs) {
+      usedAt = now();
       if (tookMs > 0) network.observe({ from: 0, to: tookMs });
       freeAt = Math.max(freeAt, now() + Math.min(waitMs, MAX_WAIT_MS));
     },

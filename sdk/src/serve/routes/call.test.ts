@@ -14,6 +14,7 @@ const unused = {
   answer: () => Promise.reject(new Error("not used")),
   using: () => Promise.reject(new Error("not used")),
   ready: () => undefined,
+  warm: () => {},
   failure: () => undefined,
   models: [],
   memoryBytes: () => 0,

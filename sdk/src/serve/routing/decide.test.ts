@@ -108,6 +108,11 @@ describe("decide", () => {
 
   it.each<[string, string, Partial<Situation>]>([
     ["when only it is in time", "region edge-over-budget", { remainingMs: 39, region: region(39) }],
+    [
+      "when both may be late, and it is likelier",
+      "region edge-over-budget",
+      { remainingMs: 49, region: region(42, 3) },
+    ],
     ["when only it is in time, because of a queue here", "region edge-over-budget", { here: busy, remainingMs: 60 }],
     [
       "when an answer here would make others late",

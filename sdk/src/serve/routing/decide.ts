@@ -126,8 +126,8 @@ export function decide(situation: Situation): Decision {
   // A region without a queue is asked although it is uncertain: the deviation of its estimate shrinks only with its answers.
   const regionMayFit = usable !== undefined && usable.ms + (usable.waitMs > 0 ? usable.spreadMs : 0) <= remainingMs;
   if (mayFit && waitMs === 0) {
-    const regionIsLikelier =
-      regionMayFit && (remainingMs - usable.ms) * spreadMs > (remainingMs - totalMs) * usable.spreadMs;
+    const knownMs = remainingMs - elapsedErrorMs;
+    const regionIsLikelier = regionMayFit && (knownMs - usable.ms) * spreadMs > (knownMs - totalMs) * usable.spreadMs;
     return regionIsLikelier ? ask(usable, "edge-over-budget") : answer(alone("within-budget"));
   }
   if (regionMayFit) return ask(usable, "edge-over-budget");

@@ -73,7 +73,7 @@ export const FAST_GELU_P7 = -0.0007554974872618914;
 export const FAST_GELU_P8 = 4.495126268011518e-5;
 
 /*
- * Softmax computes round(127 · 2⁻ᵈ) in 16-bit fixed-point numbers. d is the distance of a score from its row's maximum.
+ * Softmax computes 127 · 2⁻ᵈ in 16-bit fixed-point numbers. d is the distance of a score from its row's maximum.
  */
 /** Fixed-point scale: a distance of 1 counts as 4096. */
 export const SCORE_PARTS = 4096;
