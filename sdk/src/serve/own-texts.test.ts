@@ -99,6 +99,21 @@ describe("after a request, a deployment whose engine is cold", () => {
     expect(lengths).toHaveLength(1);
   });
 
+  it("makes no request count as one that waits", async () => {
+    const { warm, lane } = setUp({ compilesAsItRuns: true });
+    const waits = new Set<number>();
+    let isDone = false;
+    const done = warm().then(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      waits.add(lane.outlook({ dueAt: undefined, compute: { ms: 10, spreadMs: 0 }, loadMs: 10 }).waitMs);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await done;
+    expect([...waits]).toEqual([0]);
+  });
+
   it("lets the answer leave first", async () => {
     const { warm, lengths } = setUp({ compilesAsItRuns: true });
     const done = warm();

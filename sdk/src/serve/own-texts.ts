@@ -57,19 +57,17 @@ export function ownTexts({ lane, cpuLimitMs, isBusy, now }: OwnTextsOptions) {
     return true;
   }
 
-  /** Computes a text that fits into a time. @returns its plan, and the time that it took; undefined if none fits */
+  /** Computes a text that fits into a time. @returns its plan, and the time that it took; undefined if none fits, or if a request is here */
   async function computeWithin(ms: number, model: Computing): Promise<{ plan: Plan; tookMs: number } | undefined> {
     const fitting = longestWithin(model, Math.min(CALL_MS, ms) / lane.speed.predict(1, 0).ms);
     // A large model takes longer than a call should, even for one token.
     const sequences = [new Int32Array(Math.max(fitting, 1))];
     const plan = planOf(model, sequences, lane.speed);
     if (fitting === 0 && plan.compute.ms > ms) return undefined;
-    const start = now();
-    await lane.using({ ...plan, dueAt: undefined }, {}, ({ turn }) =>
-      turn(plan.measuredMs, () => model.run(sequences, now)),
-    );
+    const tookMs = await lane.whenIdle(plan.measuredMs, () => model.run(sequences, now));
+    if (tookMs === undefined) return undefined;
     endedAt = now();
-    return { plan, tookMs: endedAt - start };
+    return { plan, tookMs };
   }
 
   return async (model: Computing, { spentMs, wasTooSlow }: AfterRequest): Promise<void> => {
@@ -81,7 +79,7 @@ export function ownTexts({ lane, cpuLimitMs, isBusy, now }: OwnTextsOptions) {
       while (texts > 0 || !lane.speed.isWarm()) {
         // The answer leaves first, and what has arrived is heard.
         await nextTurn();
-        if (isBusy() || !lane.isIdle()) return;
+        if (isBusy()) return;
         const computed = await computeWithin(leftMs, model);
         if (!computed) return;
         const { ms, spreadMs } = computed.plan.compute;

@@ -97,6 +97,13 @@ export interface Turns {
   /** Runs `use` with a place in the queue. The place is given up when the returned promise settles. */
   using<T>(work: Work, options: EnterOptions, use: (place: Place) => Promise<T>): Promise<T>;
   /**
+   * Runs work of our own, if no request is here. It has no place in the queue, so that no request counts as one that waits for it.
+   *
+   * @param ms predicted milliseconds of `work` on the machine that measured the model
+   * @returns the milliseconds that it took; undefined if a request was here
+   */
+  whenIdle(ms: number, work: () => Promise<unknown>): Promise<number | undefined>;
+  /**
    * Returns the earliest time at which an event that is handled at `now` can have arrived. It is earlier than `now` after
    * a computation that occupied the thread.
    */
@@ -105,8 +112,6 @@ export interface Turns {
   busyMs(): number;
   /** Smoothed milliseconds of a computation. */
   callMs(): number;
-  /** Whether no request has work here. */
-  isIdle(): boolean;
   /** Time on the queue's clock at which the last computation ended. */
   usedAt(): number;
   /** Time by which the thread handles an event late: any time up to a whole computation while it is busy. */
@@ -194,6 +199,9 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions): 
     if (unheard === before) unheard = undefined;
   }
 
+  const newPlace = (work: Pick<Waiting, "dueAt" | "leftMs" | "leftCalls">): Waiting => ({
+    ...{ ...work, claims: 0, seenAt: now(), isRemoved: false, wakes: new Set(), turns: new Set() },
+  });
   const allTurns = (): Turn[] => [...holders].flatMap(({ turns }) => [...turns]);
   const isFree = (): boolean => allTurns().length < slots;
 
@@ -285,19 +293,23 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions): 
     else speed.observeGap(Math.max(0, start - since));
   }
 
-  /** Records the end of a turn. Where the clock stands still, the predicted time of the computation counts. */
-  function ended(own: Waiting, ms: number, start: number): void {
+  /**
+   * Records the end of a turn. Where the clock stands still, the predicted time of the computation counts.
+   *
+   * @returns the milliseconds that count
+   */
+  function ended(ms: number, start: number): number {
     const end = now();
     usedAt = end;
     const predictedMs = speed.predict(ms, 0).ms;
     const tookMs = end - start || predictedMs;
-    queue.took(own, tookMs / slots);
     speed.observe(ms, end - start);
     callMs += MEAN_GAIN * (tookMs - callMs);
     handedOver = queue.size > slots ? { at: end, unseenMs: end === start ? predictedMs : 0 } : undefined;
-    if (!blocksThread) return;
+    if (!blocksThread) return tookMs;
     unheard = { start: unheard?.start ?? start, tookMs: (unheard?.tookMs ?? 0) + tookMs };
     busyMs += tookMs;
+    return tookMs;
   }
 
   async function take<T>(own: Waiting, options: EnterOptions, ms: number, work: () => Promise<T>) {
@@ -312,7 +324,7 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions): 
         return { result: await work(), waitedMs: start - asked };
       } finally {
         own.leftCalls--;
-        if (!own.isRemoved) ended(own, ms, start);
+        if (!own.isRemoved) queue.took(own, ended(ms, start) / slots);
       }
     } finally {
       if (!own.isRemoved) release(own, turn);
@@ -331,12 +343,24 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions): 
       const delaysFetches = blocksThread && fetches.hasBetween(startAt, startAt + compute.ms);
       return { waitMs, delaysOthers: queue.delaysOthers(job, now()), delaysFetches };
     },
+    async whenIdle(ms, work) {
+      if (unheard) await letOthersRun();
+      if (queue.size > 0 || !isFree()) return undefined;
+      const start = now();
+      const own = newPlace({ dueAt: undefined, leftMs: 0, leftCalls: 0 });
+      const turn = hold(own);
+      turn.predictedMs = speed.predict(ms, 0).ms;
+      try {
+        await work();
+        return now() - start;
+      } finally {
+        ended(ms, start);
+        release(own, turn);
+      }
+    },
     async using({ dueAt, loadMs, measuredMs, calls, parallel }, options, use) {
       slots = parallel;
-      const own: Waiting = {
-        ...{ dueAt, leftMs: loadMs, leftCalls: calls.length, claims: 0, seenAt: now(), isRemoved: false },
-        ...{ wakes: new Set(), turns: new Set() },
-      };
+      const own = newPlace({ dueAt, leftMs: loadMs, leftCalls: calls.length });
       let leftMs = measuredMs;
       let waitedMs = 0;
       queue.add(own);
@@ -359,7 +383,6 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions): 
     arrivedAfter: (at) => unheard?.start ?? at,
     busyMs: () => busyMs,
     callMs: () => callMs,
-    isIdle: () => queue.size === 0,
     usedAt: () => usedAt,
     lag: () => (queue.size > 0 ? { ms: callMs / 2, spreadMs: callMs / 4 } : { ms: 0, spreadMs: 0 }),
     startFetch(dueAt) {
