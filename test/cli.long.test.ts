@@ -256,6 +256,7 @@ describe("a bucket", () => {
     expect((await run("rollback", "tiny", "--store", place)).json).toMatchObject({
       error: { code: "model_not_published" },
     });
+    await setTimeout(1_100);
     expect((await run("promote", `tiny@${second.version}`, "--store", place)).code).toBe(0);
     expect(await versions()).toEqual([
       [second.version, true],
