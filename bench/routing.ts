@@ -19,7 +19,7 @@ import { writeTinyModel } from "./tiny-model.ts";
 const usage = [
   "npm run bench -- routing [--only <part,part …>] [--quick] [--seconds 3] [--rounds 3] [--seed 1]",
   "       [--points <part of a name in matrix or quiet,part …>] [--model <folder>] [--against <bundle of an older Worker>]",
-  ...Object.entries(parts).map(([name, { what }]) => `  ${name.padEnd(10)} ${what}`),
+  ...Object.entries(parts).map(([name, { what }]) => `  ${name.padEnd(11)} ${what}`),
   "      ",
 ].join("\n");
 

@@ -4,9 +4,9 @@ import { startDirectEdge } from "#test/fixtures/direct-edge.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { startEmbed } from "#test/fixtures/start-embed.ts";
 import { figuresOf } from "../figures.ts";
+import { median } from "../run-tool.ts";
 import { type Context, KEY } from "./context.ts";
 import { EDGE_CORES, onCores } from "./cores.ts";
-import { quantile } from "./load/statistics.ts";
 import { drawTexts } from "./load/texts.ts";
 import { type Report, rounded } from "./report.ts";
 
@@ -56,14 +56,9 @@ export async function firstCalls(context: Context): Promise<Report> {
     }
   }
   const medianOf = (tokens: number, of: (calls: readonly Call[]) => number) =>
-    quantile((found.get(tokens) ?? []).map(of), 0.5);
+    median((found.get(tokens) ?? []).map(of));
   const rows = lengths.map((tokens) => {
-    const steady = medianOf(tokens, (calls) =>
-      quantile(
-        calls.slice(CALLS).map(({ ms }) => ms),
-        0.5,
-      ),
-    );
+    const steady = medianOf(tokens, (calls) => median(calls.slice(CALLS).map(({ ms }) => ms)));
     const shown = SHOWN.map((call) => ({
       ms: medianOf(tokens, (calls) => calls[call - 1]?.ms ?? Number.NaN),
       predicted: medianOf(tokens, (calls) => calls[call - 1]?.predictedMs ?? Number.NaN),

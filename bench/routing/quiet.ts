@@ -51,6 +51,7 @@ interface Answer {
 
 /** The answers of all Workers to the texts of one length with one budget. */
 interface Row {
+  readonly name: string;
   readonly words: number;
   readonly budget: (typeof BUDGETS)[number];
   readonly edgeMs: number;
@@ -100,7 +101,7 @@ export async function quiet(context: Context): Promise<Report> {
         }
       }
       const answers = Object.fromEntries(subjects.map(({ name, answers }) => [name, answers]));
-      rows.push({ words, budget, edgeMs: median(times), regionMs, answers });
+      rows.push({ name, words, budget, edgeMs: median(times), regionMs, answers });
     }
   }
   const of = (answers: readonly Answer[], tier: string) => answers.filter((answer) => answer.tier === tier).length;
@@ -109,6 +110,8 @@ export async function quiet(context: Context): Promise<Report> {
   return {
     headings: [
       "words",
+      "edge ms",
+      "region ms",
       "budget",
       ...Object.keys(workers).flatMap((name) => [name, "edge", "region", "refused", "in time"]),
     ],
@@ -125,9 +128,8 @@ export async function quiet(context: Context): Promise<Report> {
         percent(kept(all)),
       ]),
     ]),
-    checks: rows.flatMap(({ words, budget, edgeMs, regionMs, answers }): Check[] => {
+    checks: rows.flatMap(({ name, budget, edgeMs, regionMs, answers }): Check[] => {
       const now = answers.now ?? [];
-      const name = `${words} words, ${budget.budget} × the edge's time`;
       if ("tier" in budget) {
         if (budget.tier === "region" && regionMs >= edgeMs) return [];
         const found = of(now.slice(-LAST), budget.tier);

@@ -127,7 +127,7 @@ export interface Turns {
   settled(): Promise<void>;
 }
 
-/** What the queue has to know of the engine that its requests use. */
+/** Properties of the engine that the queue depends on. */
 export type EngineTraits = Pick<Engine, "blocksThread" | "compilesAsItRuns">;
 
 export interface TurnsOptions {

@@ -147,7 +147,7 @@ describe("regionEstimate", () => {
       fc.property(
         ms,
         fetches,
-        // What was measured more than 10 s ago is not certain.
+        // A measurement of more than 10 s ago is not certain.
         fc.double({ min: 0, max: 9_000, noNaN: true }),
         computeMs,
         fc.double({ min: 0.01, max: 10, noNaN: true }),

@@ -25,7 +25,7 @@ const POWERS: usize = memory.data<u8>([128, 64, 32, 16, 8, 4, 2, 1, 128, 64, 32,
 const FRACTION_BITS = 7;
 const FRACTION: usize = memory.data<i16>([127]);
 /**
- * What is added to the numerators of the first sixteen tokens before their fractions are cut off: a half, to round, or for long
+ * Numbers added to the numerators of the first sixteen tokens before their fractions are cut off: a half, to round, or for long
  * texts sixteen different fractions, so that equal small numerators are not all rounded in the same direction.
  */
 const HALVES: usize = memory.data<i16>([64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64]);
