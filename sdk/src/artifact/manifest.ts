@@ -88,10 +88,13 @@ const Target = v.object({
   task: v.optional(TaskScore),
 });
 
+/** End at which texts that are too long are cut. Default: the right. */
+const TruncationSide = v.optional(v.literal("left"));
+
 /** One packed file that is read in place, or Hugging Face's JSON files for tokenizer types without a packed form. */
 const Tokenizer = v.variant("kind", [
-  v.object({ kind: v.literal("packed"), file: v.string() }),
-  v.object({ kind: v.literal("json"), json: v.string(), config: v.string() }),
+  v.object({ kind: v.literal("packed"), file: v.string(), truncationSide: TruncationSide }),
+  v.object({ kind: v.literal("json"), json: v.string(), config: v.string(), truncationSide: TruncationSide }),
 ]);
 
 const Labels = v.pipe(v.array(v.string()), v.minLength(1));
@@ -108,6 +111,14 @@ const Prompts = {
   defaultPrompt: v.optional(v.string()),
 };
 
+/** Functions that compare vectors, apart from the cosine. A larger number means that they are more similar. */
+const similarities = ["dot", "euclidean", "manhattan"] as const;
+export type Similarity = (typeof similarities)[number];
+
+/** How a cross-encoder's logit becomes a score. */
+const scoreActivations = ["sigmoid", "none"] as const;
+export type ScoreActivation = (typeof scoreActivations)[number];
+
 /** The model's task: what its output is, and what becomes of it. */
 const Task = v.variant("task", [
   /** A sentence vector, computed from hidden states [tokens, dimensions]. */
@@ -116,6 +127,8 @@ const Task = v.variant("task", [
     pooling: v.picklist(["mean", "cls", "max", "last"]),
     normalize: v.boolean(),
     dimensions: Positive,
+    /** How vectors are compared. Default: by their cosine. */
+    similarity: v.optional(v.picklist(similarities)),
     ...Prompts,
   }),
   /** Logits [labels] of a text, or of a pair of texts. */
@@ -124,6 +137,10 @@ const Task = v.variant("task", [
     labels: Labels,
     input: v.picklist(["text", "pair"]),
     problem: v.optional(v.picklist(problemTypes)),
+    /** How the logit of a cross-encoder with one label becomes a score. Default: by a sigmoid. */
+    activation: v.optional(v.picklist(scoreActivations)),
+    /** Prompts of a cross-encoder are put before the first text of a pair. */
+    ...Prompts,
   }),
   /** Logits [tokens, labels]. */
   v.object({ task: v.literal("tag"), labels: Labels }),

@@ -9,11 +9,16 @@ import { type StoredFile, storedFile } from "../files/stored-file.ts";
 import type { Tensor } from "../graph/tensor.ts";
 import { configErrorCode } from "./config-error-code.ts";
 import { readTensors } from "./read-tensors.ts";
+import { overruledTokenizer } from "./tokenizer/overruled-tokenizer.ts";
 
-/** Contents of tokenizer.json and tokenizer_config.json; `config` is empty if the second file does not exist. */
+/** A folder's tokenizer. */
 export interface TokenizerFiles {
+  /** Content of tokenizer.json, with the changes that transformers makes when it loads the folder. */
   readonly json: object;
+  /** Content of tokenizer_config.json; empty if there is no such file. */
   readonly config: object;
+  /** What was changed in tokenizer.json, as sentences. */
+  readonly changes: readonly string[];
 }
 
 export const WEIGHTS = "model.safetensors";
@@ -49,7 +54,8 @@ export const readConfig = async <S extends v.GenericSchema>(folder: string, sche
 export async function readTokenizer(folder: string): Promise<TokenizerFiles> {
   const json = (await readJson(folder, "tokenizer.json", AnyObject)) ?? missing(folder, "tokenizer.json");
   const config = (await readJson(folder, "tokenizer_config.json", AnyObject)) ?? {};
-  return { json, config };
+  const model = (await readJson(folder, "config.json", AnyObject)) ?? {};
+  return { config, ...overruledTokenizer(json, config, model) };
 }
 
 /**

@@ -1,6 +1,6 @@
-import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { Task, TaskName } from "../../artifact/manifest.ts";
+import type { ScoreActivation, Task, TaskName } from "../../artifact/manifest.ts";
+import { readCrossEncoder } from "../checkpoint/cross-encoder.ts";
 import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
 import { EncoderConfigJson } from "../checkpoint/encoder-config-json.ts";
 import { describeHeadedModel, type HeadedModel } from "../checkpoint/headed-model.ts";
@@ -9,6 +9,7 @@ import { readConfig } from "../checkpoint/model-folder.ts";
 import { modelPlace } from "../checkpoint/model-place.ts";
 import { type Prompts, readPrompts } from "../checkpoint/prompts.ts";
 import { type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
+import { readSimilarity } from "../checkpoint/similarity.ts";
 import { type Head, headOf } from "../checkpoint/task-head.ts";
 import type { Graph } from "../graph/graph.ts";
 import { graphOfEncoder, graphOfHeadedModel } from "./folder-graph.ts";
@@ -68,6 +69,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   const maxTokens = Math.min(modules.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(config));
   if (task === "embed") {
     const { pooling, normalize } = modules;
+    const similarity = await readSimilarity(folder);
     const assumed = [
       ...(modules.isAssumed
         ? ["There is no modules.json: vectors are the mean of the hidden states, normalized."]
@@ -78,17 +80,25 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
     ];
     return {
       ...{ folder, config, maxTokens, assumed },
-      task: { task: "embed", pooling, normalize, dimensions: config.hiddenSize, ...prompts },
+      task: {
+        ...{ task: "embed", pooling, normalize, dimensions: config.hiddenSize },
+        ...(similarity && { similarity }),
+        ...prompts,
+      },
       readGraph: () => graphOfEncoder({ folder, config }, onnx),
     };
   }
   const model = await describeHeadedModel(folder, headFor[task]);
-  const { input, assumed } = task === "classify" ? await inputOf(folder, model.labels, choice.input) : ONE_TEXT;
+  const crossEncoder = task === "classify" ? await readCrossEncoder(folder) : undefined;
+  const { input, assumed } =
+    task === "classify" ? inputOf(model.labels, choice.input, crossEncoder !== undefined) : ONE_TEXT;
+  const activation = input === "pair" ? crossEncoder?.activation : undefined;
   return {
-    ...{ folder, config, assumed },
-    // Only sentence encoders are limited by the length that sentence-transformers was trained with.
-    maxTokens: task === "sparse" || task === "token-vectors" ? maxTokens : maxTokensOf(config),
-    task: task === "fill-mask" ? { task, mask: await readMask(folder) } : taskOf(task, { model, input, prompts }),
+    ...{ folder, config, assumed, maxTokens },
+    task:
+      task === "fill-mask"
+        ? { task, mask: await readMask(folder) }
+        : taskOf(task, { model, input, activation, prompts: task === "classify" ? own : prompts }),
     readGraph: () => graphOfHeadedModel(model, onnx),
   };
 }
@@ -105,30 +115,26 @@ function possibleTasks(head: Head | "none", { task }: Modules): TaskName[] {
 interface TaskParts {
   readonly model: Pick<HeadedModel, "labels" | "problemType" | "outputs">;
   readonly input: "text" | "pair";
+  readonly activation: ScoreActivation | undefined;
   readonly prompts: Prompts;
 }
 
-function taskOf(task: Exclude<HeadedTask, "fill-mask">, { model, input, prompts }: TaskParts): Task {
+function taskOf(task: Exclude<HeadedTask, "fill-mask">, { model, input, activation, prompts }: TaskParts): Task {
   const { outputs: dimensions, problemType: problem } = model;
   const labels = [...model.labels];
-  if (task === "classify") return { task, labels, input, ...(problem && { problem }) };
+  if (task === "classify") {
+    return { task, labels, input, ...(problem && { problem }), ...(activation && { activation }), ...prompts };
+  }
   if (task === "tag") return { task, labels };
   if (task === "token-vectors") return { task, dimensions, ...prompts };
   if (task === "sparse") return { task, ...prompts };
   return { task };
 }
 
-/** Keys that sentence-transformers writes to the config.json of a cross-encoder. */
-const CrossEncoderKeys = v.object({
-  sentence_transformers: v.optional(v.unknown()),
-  sbert_ce_default_activation_function: v.optional(v.unknown()),
-});
-
 /** Finds out whether a classifier reads a text or a pair of texts. config.json has no key for it. */
-async function inputOf(folder: string, labels: readonly string[], chosen: TaskChoice["input"]) {
+function inputOf(labels: readonly string[], chosen: TaskChoice["input"], isCrossEncoder: boolean) {
   if (chosen) return { input: chosen, assumed: [] };
-  const keys = await readConfig(folder, CrossEncoderKeys);
-  if (Object.values(keys).some((value) => value !== undefined)) return { input: "pair", assumed: [] } as const;
+  if (isCrossEncoder) return { input: "pair", assumed: [] } as const;
   const isInference = [/entail/i, /contradict/i].every((name) => labels.some((label) => name.test(label)));
   if (isInference) return assumedPair("It has labels of natural language inference");
   if (labels.length === 1) return assumedPair("It has a single label");

@@ -43,7 +43,7 @@ export async function readTextModel(description: ModelDescription): Promise<Text
     task,
     tokenizer,
     maxTokens,
-    assumed,
+    assumed: [...assumed, ...files.changes],
     graph,
     encode,
     compute: (session, texts) => runTask(session, task, encode(texts)),
