@@ -8,7 +8,7 @@ import { readMask } from "../checkpoint/mask-token.ts";
 import { readConfig } from "../checkpoint/model-folder.ts";
 import { modelPlace } from "../checkpoint/model-place.ts";
 import { type Prompts, readPrompts } from "../checkpoint/prompts.ts";
-import { type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
+import { assertModulesKept, type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
 import { type Head, headOf } from "../checkpoint/task-head.ts";
 import type { Graph } from "../graph/graph.ts";
 import { graphOfEncoder, graphOfHeadedModel } from "./folder-graph.ts";
@@ -57,9 +57,11 @@ const headFor: Readonly<Record<HeadedTask, Head>> = {
  */
 export async function describeModel(path: string, choice: TaskChoice = {}): Promise<ModelDescription> {
   const { folder, onnx } = modelPlace(path);
+  // First, because a model of other modules has no config.json.
+  const modules = await readModules(folder);
   const config = await readConfig(folder, EncoderConfigJson);
   const found = await headOf(folder);
-  const modules = await readModules(folder);
+  await assertModulesKept(folder, modules, found);
   const possible = possibleTasks(found, modules);
   const task = choice.task ?? (possible[0] as TaskName);
   if (!possible.includes(task)) throw unsuitable(folder, task, possible);
