@@ -1,13 +1,10 @@
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { ScoreActivation } from "../../artifact/manifest.ts";
-import { readJson } from "../files/json-file.ts";
 import { readConfig } from "./model-folder.ts";
+import { readSentenceConfig } from "./modules/sentence-config.ts";
 
-const FILE = "config_sentence_transformers.json";
 const Name = v.nullish(v.string());
-/** Keys that sentence-transformers 6 writes. */
-const OwnKeys = v.object({ model_type: Name, activation_fn: Name });
 /** Keys that older versions write to config.json. */
 const ModelKeys = v.object({
   sentence_transformers: v.nullish(v.looseObject({ activation_fn: Name })),
@@ -30,13 +27,13 @@ const activations: Readonly<Record<string, ScoreActivation>> = { Identity: "none
  * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for other activations
  */
 export async function readCrossEncoder(folder: string): Promise<CrossEncoder | undefined> {
-  const own = await readJson(folder, FILE, OwnKeys);
+  const own = await readSentenceConfig(folder);
   const { sentence_transformers: nested, sbert_ce_default_activation_function: old } = await readConfig(
     folder,
     ModelKeys,
   );
-  if (own?.model_type !== "CrossEncoder" && nested === undefined && old === undefined) return undefined;
-  const path = own?.activation_fn ?? nested?.activation_fn ?? old ?? undefined;
+  if (own.model_type !== "CrossEncoder" && nested === undefined && old === undefined) return undefined;
+  const path = own.activation_fn ?? nested?.activation_fn ?? old ?? undefined;
   return { activation: path?.startsWith("torch.") ? activationOf(folder, path) : undefined };
 }
 

@@ -1,12 +1,16 @@
-import * as v from "valibot";
+import { join } from "node:path";
+import { BertEdgeError } from "../../artifact/error.ts";
 import type { Similarity } from "../../artifact/manifest.ts";
-import { readJson } from "../files/json-file.ts";
-import { configErrorCode } from "./config-error-code.ts";
+import { readSentenceConfig, SENTENCE_CONFIG } from "./modules/sentence-config.ts";
 
-const NAMES = ["cosine", "dot", "dot_product", "euclidean", "manhattan"] as const;
-const Keys = v.object({
-  similarity_fn_name: v.nullish(v.picklist(NAMES, `similarity_fn_name must be one of ${NAMES.join(", ")}`)),
-});
+/** Names of sentence-transformers for functions that compare vectors. The cosine is the default. */
+const similarities: Readonly<Record<string, Similarity | undefined>> = {
+  cosine: undefined,
+  dot: "dot",
+  dot_product: "dot",
+  euclidean: "euclidean",
+  manhattan: "manhattan",
+};
 
 /**
  * Reads how sentence-transformers compares a model's vectors; undefined for cosines, its default.
@@ -14,8 +18,15 @@ const Keys = v.object({
  * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for another function
  */
 export async function readSimilarity(folder: string): Promise<Similarity | undefined> {
-  const config = await readJson(folder, "config_sentence_transformers.json", Keys, configErrorCode);
-  const name = config?.similarity_fn_name ?? "cosine";
-  if (name === "cosine") return undefined;
-  return name === "dot_product" ? "dot" : name;
+  const { similarity_fn_name } = await readSentenceConfig(folder);
+  const name = similarity_fn_name ?? "cosine";
+  if (Object.hasOwn(similarities, name)) return similarities[name];
+  const file = join(folder, SENTENCE_CONFIG);
+  throw new BertEdgeError(
+    "checkpoint_unsupported",
+    `${file}: the similarity_fn_name ${name} is not supported so far.`,
+    {
+      hint: `Supported: ${Object.keys(similarities).join(", ")}. Without the key, vectors are compared by their cosine.`,
+    },
+  );
 }
