@@ -8,6 +8,7 @@ import { describeHeadedModel, type HeadedModel } from "../checkpoint/headed-mode
 import { readMask } from "../checkpoint/mask-token.ts";
 import { readConfig } from "../checkpoint/model-folder.ts";
 import { modelPlace } from "../checkpoint/model-place.ts";
+import { type UnknownKeys, unknownModelKeys } from "../checkpoint/modules/model-keys.ts";
 import { readProtocol } from "../checkpoint/modules/protocol.ts";
 import { type Prompts, readPrompts } from "../checkpoint/prompts.ts";
 import { assertModulesKept, type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
@@ -35,6 +36,8 @@ export interface ModelDescription {
   readonly maxTokens: number;
   /** What the folder's files do not say and what was assumed instead, as sentences. */
   readonly assumed: readonly string[];
+  /** Keys of the folder's files that are not known. */
+  readonly unknown: readonly UnknownKeys[];
   readonly readGraph: () => Promise<Graph>;
 }
 
@@ -63,6 +66,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   // First, because a model of other modules has no config.json.
   const modules = await readModules(folder);
   const config = await readConfig(folder, EncoderConfigJson);
+  const unknown = await unknownModelKeys(folder);
   const found = await headOf(folder);
   await assertModulesKept(folder, modules, found);
   const possible = possibleTasks(found, modules);
@@ -83,7 +87,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
         : []),
     ];
     return {
-      ...{ folder, config, maxTokens, assumed },
+      ...{ folder, config, maxTokens, assumed, unknown },
       task: {
         ...{ task: "embed", pooling, normalize, dimensions: config.hiddenSize },
         ...(similarity && { similarity }),
@@ -101,7 +105,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
     task === "classify" ? inputOf(model.labels, choice.input, crossEncoder !== undefined) : ONE_TEXT;
   const activation = input === "pair" ? crossEncoder?.activation : undefined;
   return {
-    ...{ folder, config, assumed },
+    ...{ folder, config, assumed, unknown },
     maxTokens: protocol ? Math.max(protocol.query.length, protocol.document.length) : maxTokens,
     task:
       task === "fill-mask"
