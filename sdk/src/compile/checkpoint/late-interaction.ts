@@ -1,11 +1,11 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { HeadFormula, Projection } from "./head-formula.ts";
+import type { DenseLayer, HeadFormula } from "./head-formula.ts";
 import { readWeights } from "./model-folder.ts";
 import { readDense } from "./modules/dense-config.ts";
 import type { Module } from "./modules/module-list.ts";
 import { readModules } from "./sentence-transformers.ts";
 
-/** Projection of a late-interaction model, which maps hidden states to token vectors: https://arxiv.org/abs/2004.12832 */
+/** DenseLayer of a late-interaction model, which maps hidden states to token vectors: https://arxiv.org/abs/2004.12832 */
 export interface LateInteraction {
   readonly head: HeadFormula;
   /** Width of token vectors. */
@@ -28,13 +28,13 @@ export async function lateInteraction(folder: string): Promise<LateInteraction> 
   const projections = modules.length > 0 ? await denseModules(folder, modules) : [inlineProjection(folder)];
   return {
     head: { pooling: undefined, poolsLogits: false, transform: undefined, projections, output: undefined },
-    outputs: (projections.at(-1) as Projection).outputs,
+    outputs: (projections.at(-1) as DenseLayer).outputs,
     modules: modules.map(({ path }) => path),
   };
 }
 
-async function denseModules(folder: string, modules: readonly Module[]): Promise<Projection[]> {
-  const projections: Projection[] = [];
+async function denseModules(folder: string, modules: readonly Module[]): Promise<DenseLayer[]> {
+  const projections: DenseLayer[] = [];
   for (const module of modules) {
     const projection = await readDense(folder, module);
     const before = projections.at(-1)?.outputs ?? projection.inputs;
@@ -50,7 +50,7 @@ async function denseModules(folder: string, modules: readonly Module[]): Promise
   return projections;
 }
 
-function inlineProjection(folder: string): Projection {
+function inlineProjection(folder: string): DenseLayer {
   const [outputs, inputs] = readWeights(folder).get(`${LINEAR}.weight`)?.shape ?? [];
   if (outputs === undefined || inputs === undefined) {
     throw new BertEdgeError("checkpoint_invalid", `${folder} has no tensor ${LINEAR}.weight.`, {
