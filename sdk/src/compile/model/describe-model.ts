@@ -9,6 +9,7 @@ import { readMask } from "../checkpoint/mask-token.ts";
 import { readConfig } from "../checkpoint/model-folder.ts";
 import { modelPlace } from "../checkpoint/model-place.ts";
 import { readProtocol } from "../checkpoint/modules/protocol.ts";
+import { SENTENCE_CONFIG } from "../checkpoint/modules/sentence-config.ts";
 import { type Prompts, readPrompts } from "../checkpoint/prompts.ts";
 import { assertModulesKept, type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
 import { type Head, headOf } from "../checkpoint/task-head.ts";
@@ -69,10 +70,12 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   if (!possible.includes(task)) throw unsuitable(folder, task, possible);
   const own = await readPrompts(folder);
   const prompts: Prompts = own.prompts || !choice.prompts ? own : { prompts: { ...choice.prompts } };
+  const unread = unreadKeys(modules);
   const maxTokens = Math.min(modules.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(config));
   if (task === "embed") {
     const { pooling, normalize, poolsPrompt } = modules;
     const assumed = [
+      ...unread,
       ...(modules.isAssumed
         ? ["There is no modules.json: vectors are the mean of the hidden states, normalized."]
         : []),
@@ -95,7 +98,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
     task === "token-vectors" ? await readProtocol(folder, config, found === "late-interaction") : undefined;
   const { input, assumed } = task === "classify" ? await inputOf(folder, model.labels, choice.input) : ONE_TEXT;
   return {
-    ...{ folder, config, assumed },
+    ...{ folder, config, assumed: [...unread, ...assumed] },
     // Only sentence encoders are limited by the length that sentence-transformers was trained with.
     maxTokens: protocol
       ? Math.max(protocol.query.length, protocol.document.length)
@@ -107,6 +110,10 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
     readGraph: () => graphOfHeadedModel(model, onnx),
   };
 }
+
+/** Returns a sentence about keys that no library reads, if there are any. */
+const unreadKeys = ({ unknownKeys: keys }: Modules): string[] =>
+  keys.length === 0 ? [] : [`${SENTENCE_CONFIG} has keys that are not known, and were not read: ${keys.join(", ")}.`];
 
 const ONE_TEXT = { input: "text", assumed: [] } as const;
 
