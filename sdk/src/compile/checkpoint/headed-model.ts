@@ -32,7 +32,7 @@ export interface HeadWeights {
   readonly output: LinearWeights | undefined;
 }
 
-/** Weights of a projection; `DenseLayer` describes them. */
+/** Weights of a linear layer that projects vectors; `DenseLayer` describes them. */
 export interface DenseWeights {
   readonly linear: LinearWeights;
   /** Weight of the residual, if it is not x itself. */
@@ -58,7 +58,7 @@ export async function readHeadedModel(folder: string, head: Head): Promise<Heade
 export async function describeHeadedModel(folder: string, head: Head): Promise<Omit<HeadedModel, "weights">> {
   const config = await readConfig(folder, EncoderConfigJson);
   const common = { folder, config, kind: head, labels: [], problemType: undefined, modules: [] };
-  if (head === "late-interaction") return { ...common, ...(await lateInteraction(folder)) };
+  if (head === "late-interaction") return { ...common, ...(await lateInteraction(folder, config.hiddenSize)) };
   const { heads } = families[config.modelType] as Family;
   const formula = await readConfig(folder, heads[head] ?? noHead(folder, config.modelType, head));
   if (head === "masked-lm") return { ...common, head: formula, outputs: config.vocabularySize };

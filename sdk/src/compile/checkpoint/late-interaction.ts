@@ -5,7 +5,7 @@ import { readDense } from "./modules/dense-config.ts";
 import type { Module } from "./modules/module-list.ts";
 import { readModules } from "./sentence-transformers.ts";
 
-/** DenseLayer of a late-interaction model, which maps hidden states to token vectors: https://arxiv.org/abs/2004.12832 */
+/** Projection of a late-interaction model, which maps hidden states to token vectors: https://arxiv.org/abs/2004.12832 */
 export interface LateInteraction {
   readonly head: HeadFormula;
   /** Width of token vectors. */
@@ -23,9 +23,9 @@ const LINEAR = "linear";
  *
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `checkpoint_unsupported`
  */
-export async function lateInteraction(folder: string): Promise<LateInteraction> {
+export async function lateInteraction(folder: string, hiddenSize: number): Promise<LateInteraction> {
   const { projections: modules } = await readModules(folder);
-  const projections = modules.length > 0 ? await denseModules(folder, modules) : [inlineProjection(folder)];
+  const projections = modules.length > 0 ? await denseModules(folder, modules, hiddenSize) : [inlineProjection(folder)];
   return {
     head: { pooling: undefined, poolsLogits: false, transform: undefined, projections, output: undefined },
     outputs: (projections.at(-1) as DenseLayer).outputs,
@@ -33,15 +33,15 @@ export async function lateInteraction(folder: string): Promise<LateInteraction> 
   };
 }
 
-async function denseModules(folder: string, modules: readonly Module[]): Promise<DenseLayer[]> {
+async function denseModules(folder: string, modules: readonly Module[], hiddenSize: number): Promise<DenseLayer[]> {
   const projections: DenseLayer[] = [];
   for (const module of modules) {
     const projection = await readDense(folder, module);
-    const before = projections.at(-1)?.outputs ?? projection.inputs;
+    const before = projections.at(-1)?.outputs ?? hiddenSize;
     if (projection.inputs !== before) {
       throw new BertEdgeError(
         "checkpoint_invalid",
-        `${folder}: the Dense module ${module.path} reads ${projection.inputs} numbers, but the one before it computes ${before}.`,
+        `${folder}: the Dense module ${module.path} reads ${projection.inputs} numbers, but gets ${before}.`,
         { hint: "Correct in_features and out_features, or download or save the model again." },
       );
     }
