@@ -174,6 +174,11 @@ describe("readModules", () => {
     });
   });
 
+  it("pools by the mean if a Pooling module says nothing", async () => {
+    const files = { "1_Pooling/config.json": { word_embedding_dimension: 32 } };
+    expect((await headOf({ "modules.json": [transformer, pooling], ...files })).pooling).toBe("mean");
+  });
+
   it("reads whether the prompt is pooled", async () => {
     const read = async (config: object) =>
       (await headOf({ "modules.json": [transformer, pooling], "1_Pooling/config.json": config })).poolsPrompt;

@@ -95,7 +95,9 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   }
   const model = await describeHeadedModel(folder, headFor[task]);
   const protocol =
-    task === "token-vectors" ? await readProtocol(folder, config, found === "late-interaction") : undefined;
+    task === "token-vectors"
+      ? await readProtocol(folder, config, found === "late-interaction" && modules.isAssumed)
+      : undefined;
   const { input, assumed } = task === "classify" ? await inputOf(folder, model.labels, choice.input) : ONE_TEXT;
   return {
     ...{ folder, config, assumed: [...unread, ...assumed] },
