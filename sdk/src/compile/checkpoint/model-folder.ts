@@ -9,8 +9,7 @@ import { type StoredFile, storedFile } from "../files/stored-file.ts";
 import type { Tensor } from "../graph/tensor.ts";
 import { configErrorCode } from "./config-error-code.ts";
 import { lowerCased } from "./modules/lower-cased.ts";
-import { readModuleList } from "./modules/module-list.ts";
-import { readTransformerConfig } from "./modules/transformer-config.ts";
+import { readLowercases } from "./modules/transformer-config.ts";
 import { readTensors } from "./read-tensors.ts";
 
 /** Contents of tokenizer.json and tokenizer_config.json; `config` is empty if the second file does not exist. */
@@ -52,8 +51,7 @@ export const readConfig = async <S extends v.GenericSchema>(folder: string, sche
 export async function readTokenizer(folder: string): Promise<TokenizerFiles> {
   const json = (await readJson(folder, "tokenizer.json", AnyObject)) ?? missing(folder, "tokenizer.json");
   const config = (await readJson(folder, "tokenizer_config.json", AnyObject)) ?? {};
-  const { lowercases } = await readTransformerConfig(folder, (await readModuleList(folder))?.transformer.path ?? "");
-  return { json: lowercases ? lowerCased(json) : json, config };
+  return { json: (await readLowercases(folder)) ? lowerCased(json) : json, config };
 }
 
 /**

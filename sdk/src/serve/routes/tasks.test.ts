@@ -406,6 +406,16 @@ describe("the sides of a search", () => {
     expect(asked.filter((path) => path === "/v1/outputs")).toHaveLength(3);
   });
 
+  it("are in /info", async () => {
+    const infoOf = async (task: Task) => {
+      const models = await taskStore(task);
+      const app = createEdgeApp({ models, model: TINY.name, keys: ["k"], log: false, engine: taskEngine(task) });
+      return (await app.request("/info", { headers: { authorization: "Bearer k" } })).json();
+    };
+    expect(await infoOf(withProtocol)).toMatchObject({ sides: ["query", "document"] });
+    expect(await infoOf(tokenVectors)).not.toHaveProperty("sides");
+  });
+
   it("have lengths of their own", async () => {
     const { post } = await setUp(withProtocol);
     const inputs = ["to be or not to be"];

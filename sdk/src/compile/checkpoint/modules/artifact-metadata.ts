@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { readJson } from "../../files/json-file.ts";
-import { Count } from "../config-keys.ts";
+import { MarkedLength } from "../config-keys.ts";
 import { assertValues, type KeyTable, noEffect, obeyed, only, unknownKeys } from "./key-table.ts";
 
 const FILE = "artifact.metadata";
@@ -43,8 +43,8 @@ export const artifactMetadataKeys: KeyTable = {
 const Schema = v.looseObject({
   query_token_id: v.nullish(v.string()),
   doc_token_id: v.nullish(v.string()),
-  query_maxlen: v.nullish(Count),
-  doc_maxlen: v.nullish(Count),
+  query_maxlen: v.nullish(MarkedLength),
+  doc_maxlen: v.nullish(MarkedLength),
   mask_punctuation: v.nullish(v.boolean()),
   attend_to_mask_tokens: v.nullish(v.boolean()),
 });

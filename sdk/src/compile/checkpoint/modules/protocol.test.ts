@@ -1,6 +1,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { refusalOf } from "#test/fixtures/refusal.ts";
+import { runs } from "#test/fixtures/runs.ts";
+import { seeded } from "#test/fixtures/seeded.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { tinyBert } from "#test/fixtures/tiny-bert.ts";
 import type { EncoderConfig } from "../encoder-config.ts";
@@ -86,6 +90,22 @@ describe("the protocol of PyLate", () => {
   ])("is refused with %s", async (_, given, code, message) => {
     await expect(protocolOf(given)).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
   });
+});
+
+it("accepts any settings or refuses them with an error code", async () => {
+  const keys = ["query_length", "document_length", "query_maxlen", "doc_maxlen", "query_prefix", "query_token_id"];
+  const more = ["skiplist_words", "do_query_expansion", "attend_to_expansion_tokens", "mask_punctuation", "model_type"];
+  const value = fc.oneof(fc.constantFrom(1, 4, 64, "[Q] ", "ColBERT", true, null), fc.jsonValue());
+  const settings = fc.dictionary(fc.constantFrom(...keys, ...more), value);
+  await fc.assert(
+    fc.asyncProperty(settings, fc.boolean(), async (given, isStanford) => {
+      const read = protocolOf(isStanford ? { metadata: given } : { pylate: given });
+      expect(["accepted", "checkpoint_invalid", "checkpoint_unsupported"]).toContain(await refusalOf(read));
+      const protocol = await read.catch(() => undefined);
+      if (protocol) expect(Math.min(protocol.query.length, protocol.document.length)).toBeGreaterThanOrEqual(4);
+    }),
+    seeded(runs(40, 300)),
+  );
 });
 
 describe("the protocol of Stanford's ColBERT", () => {
