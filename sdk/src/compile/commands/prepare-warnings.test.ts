@@ -6,7 +6,8 @@ import { warningsOf } from "./prepare-warnings.ts";
 const model = {
   config: { maxPositions: 256, positionPaddingId: undefined },
   maxTokens: 256,
-  assumed: [], unknown: [],
+  assumed: [],
+  unknown: [],
 } as unknown as TextModel;
 
 const input = { model, manifest: sampleManifest, excused: [], fit: sampleReport.fit };

@@ -12,7 +12,7 @@ import { type UnknownKeys, unknownModelKeys } from "../checkpoint/modules/model-
 import { readProtocol } from "../checkpoint/modules/protocol.ts";
 import { type Prompts, readPrompts } from "../checkpoint/prompts.ts";
 import { assertModulesKept, type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
-import { readSimilarity } from "../checkpoint/similarity.ts";
+import { similarityOf } from "../checkpoint/similarity.ts";
 import { type Head, headOf } from "../checkpoint/task-head.ts";
 import type { Graph } from "../graph/graph.ts";
 import { graphOfEncoder, graphOfHeadedModel } from "./folder-graph.ts";
@@ -77,7 +77,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   const maxTokens = Math.min(modules.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(config));
   if (task === "embed") {
     const { pooling, normalize, poolsPrompt } = modules;
-    const similarity = await readSimilarity(folder);
+    const similarity = similarityOf(folder, modules);
     const assumed = [
       ...(modules.isAssumed
         ? ["There is no modules.json: vectors are the mean of the hidden states, normalized."]
@@ -99,7 +99,9 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   }
   const model = await describeHeadedModel(folder, headFor[task]);
   const protocol =
-    task === "token-vectors" ? await readProtocol(folder, config, found === "late-interaction") : undefined;
+    task === "token-vectors"
+      ? await readProtocol(folder, config, found === "late-interaction" && modules.isAssumed)
+      : undefined;
   const crossEncoder = task === "classify" ? await readCrossEncoder(folder) : undefined;
   const { input, assumed } =
     task === "classify" ? inputOf(model.labels, choice.input, crossEncoder !== undefined) : ONE_TEXT;

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { readJson } from "../../files/json-file.ts";
 import { families } from "../families/index.ts";
+import { ARTIFACT_METADATA, readArtifactMetadata } from "./artifact-metadata.ts";
 import { assertValues, type KeyTable, obeyed, unknownKeys } from "./key-table.ts";
 import { schemaKeys } from "./schema-keys.ts";
 import { readSentenceConfig, SENTENCE_CONFIG } from "./sentence-config.ts";
@@ -49,6 +50,7 @@ export async function unknownModelKeys(folder: string): Promise<UnknownKeys[]> {
     await read("config.json", configTable),
     await read("tokenizer_config.json", () => tokenizerKeys),
     { file: SENTENCE_CONFIG, keys: (await readSentenceConfig(folder)).unknown },
+    { file: ARTIFACT_METADATA, keys: (await readArtifactMetadata(folder))?.unknown ?? [] },
   ];
   return found.filter(({ keys }) => keys.length > 0);
 }
