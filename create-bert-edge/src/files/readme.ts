@@ -73,8 +73,8 @@ curl 'http://127.0.0.1:8787/v1/similar?a=a+cat&b=a+kitten' -H 'authorization: Be
 
 ## Use your own model
 
-A model is a Hugging Face folder with \`config.json\`, \`tokenizer.json\` and \`model.safetensors\` or \`model.onnx\`, or the name of
-such a model on the Hugging Face Hub:
+A model is a Hugging Face folder with \`config.json\`, \`tokenizer.json\` and \`model.safetensors\`, \`pytorch_model.bin\` or \`model.onnx\`, or
+the name of such a model on the Hugging Face Hub:
 
 \`\`\`sh
 ${add} @huggingface/hub${region === "none" ? " onnxruntime-node" : ""}

@@ -248,11 +248,11 @@ export const errorCodes = {
   },
   checkpoint_missing: {
     when: "The model folder, or a file it needs, does not exist.",
-    fix: "Give a folder that save_pretrained() or Optimum wrote, or a model of the Hugging Face Hub with safetensors.",
+    fix: "Give a folder that save_pretrained() or Optimum wrote, or a model of the Hugging Face Hub with safetensors or pytorch_model.bin.",
   },
   checkpoint_unsupported: {
-    when: "The model's architecture or one of its settings is not supported.",
-    fix: "Use a supported model. The message lists what is supported.",
+    when: "The model's architecture, one of its settings, or the format of its weights is not supported.",
+    fix: "Use a supported model. The message says what is supported, or the hint how to convert the weights.",
   },
   export_unsupported: {
     when: "The folder's model.onnx is not a float32 export with dynamic batch and sequence sizes.",

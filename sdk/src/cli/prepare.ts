@@ -27,7 +27,7 @@ export const prepareCommand = new Command("prepare")
   .description("make a Hugging Face model small and fast, check its accuracy, and write what servers load: an artifact")
   .argument(
     "<model>",
-    "folder with config.json, tokenizer.json and model.safetensors or model.onnx; an .onnx file in such a folder; a name that `bert-edge models` lists; or a model of the Hugging Face Hub: org/name or org/name@revision",
+    "folder with config.json, tokenizer.json and model.safetensors, pytorch_model.bin or model.onnx; an .onnx file in such a folder; a name that `bert-edge models` lists; or a model of the Hugging Face Hub: org/name or org/name@revision",
   )
   .requiredOption("--out <dir>", "folder for the artifact; replaces an artifact that is there")
   .option("--name <name>", "the model's name in keys, URLs and headers (default: the model folder's name)")

@@ -33,7 +33,7 @@ export function weightTaker({ folder, weights }: Encoder, prefix: string): Weigh
   const read = (name: string, shape: number[]): Tensor => {
     const found = weights.get(prefix + name);
     const wants = `${prefix}${name} of shape [${shape}]`;
-    const hint = "config.json and model.safetensors must come from the same model.";
+    const hint = "config.json and the weights must come from the same model.";
     if (!found) throw new BertEdgeError("checkpoint_invalid", `${folder} has no tensor ${wants}.`, { hint });
     if (found.shape.join() !== shape.join()) {
       throw new BertEdgeError(

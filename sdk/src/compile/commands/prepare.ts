@@ -44,8 +44,9 @@ import { type PrepareWarning, warningsOf } from "./prepare-warnings.ts";
 export interface PrepareOptions extends TaskFiles, TaskChoice, RunOptions {
   /**
    * A Hugging Face model folder: its path, or its files. The keys of a map are paths relative to the folder. The folder
-   * has config.json, tokenizer.json, and model.safetensors or model.onnx. Or the path of an .onnx file in such a folder. Or a model of the Hugging Face Hub:
-   * `organization/model`, `organization/model@revision` or the address of its page.
+   * has config.json, tokenizer.json, and model.safetensors, pytorch_model.bin or model.onnx. Or the path of an .onnx file
+   * in such a folder. Or a model of the Hugging Face Hub: `organization/model`, `organization/model@revision` or the
+   * address of its page.
    */
   model: string | ReadonlyMap<string, Uint8Array>;
   /**

@@ -22,7 +22,7 @@ export interface ModelSource {
 }
 
 /**
- * Reads an ONNX file, or a Hugging Face model folder with config.json and model.safetensors or model.onnx.
+ * Reads an ONNX file, or a Hugging Face model folder with config.json and model.safetensors, pytorch_model.bin or model.onnx.
  *
  * @throws BertEdgeError `onnx_missing`, `onnx_invalid`, `graph_invalid`, `external_data_invalid`, `checkpoint_missing`,
  *   `checkpoint_invalid` or `checkpoint_unsupported`; `file_changed` when weights are used after the file has changed
