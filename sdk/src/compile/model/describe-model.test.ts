@@ -99,8 +99,8 @@ describe("the task of a model", () => {
     for (const folder of [pylate, stanford]) {
       const { task, readGraph } = await describeModel(folder);
       expect(task).toEqual({ task: "token-vectors", dimensions: 4 });
-      const { outputs } = await readGraph();
-      expect(outputs.map(({ value }) => value.shape?.at(-1))).toEqual([4]);
+      const { graph } = await readGraph();
+      expect(graph.outputs.map(({ value }) => value.shape?.at(-1))).toEqual([4]);
     }
   });
 
@@ -123,7 +123,7 @@ describe("the task of a model", () => {
       const task = stored.head === "masked-lm" ? ("fill-mask" as const) : undefined;
       await writeFile(join(folder, "tokenizer.json"), withMask);
       const { readGraph } = await describeModel(folder, { task });
-      expect((await readGraph()).outputs.map(({ name }) => name)).toEqual(["logits"]);
+      expect((await readGraph()).graph.outputs.map(({ name }) => name)).toEqual(["logits"]);
     }
   });
 });

@@ -10,8 +10,7 @@ import { modelPlace } from "../checkpoint/model-place.ts";
 import { type Prompts, readPrompts } from "../checkpoint/prompts.ts";
 import { type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
 import { type Head, headOf } from "../checkpoint/task-head.ts";
-import type { Graph } from "../graph/graph.ts";
-import { graphOfEncoder, graphOfHeadedModel } from "./folder-graph.ts";
+import { type FolderGraph, graphOfEncoder, graphOfHeadedModel } from "./folder-graph.ts";
 
 /** What to make of a model that can do several things. */
 export interface TaskChoice {
@@ -32,7 +31,9 @@ export interface ModelDescription {
   readonly maxTokens: number;
   /** What the folder's files do not say and what was assumed instead, as sentences. */
   readonly assumed: readonly string[];
-  readonly readGraph: () => Promise<Graph>;
+  /** Whether nothing in the folder says how to pool, apart from its ONNX file. */
+  readonly isPoolingAssumed: boolean;
+  readonly readGraph: () => Promise<FolderGraph>;
 }
 
 /** A task that needs a head. */
@@ -69,15 +70,13 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   if (task === "embed") {
     const { pooling, normalize } = modules;
     const assumed = [
-      ...(modules.isAssumed
-        ? ["There is no modules.json: vectors are the mean of the hidden states, normalized."]
-        : []),
       ...(possible.length > 1
         ? ["The model has a language-model head, which is left out. --task fill-mask or sparse uses it."]
         : []),
     ];
     return {
       ...{ folder, config, maxTokens, assumed },
+      isPoolingAssumed: modules.isAssumed,
       task: { task: "embed", pooling, normalize, dimensions: config.hiddenSize, ...prompts },
       readGraph: () => graphOfEncoder({ folder, config }, onnx),
     };
@@ -85,7 +84,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   const model = await describeHeadedModel(folder, headFor[task]);
   const { input, assumed } = task === "classify" ? await inputOf(folder, model.labels, choice.input) : ONE_TEXT;
   return {
-    ...{ folder, config, assumed },
+    ...{ folder, config, assumed, isPoolingAssumed: false },
     // Only sentence encoders are limited by the length that sentence-transformers was trained with.
     maxTokens: task === "sparse" || task === "token-vectors" ? maxTokens : maxTokensOf(config),
     task: task === "fill-mask" ? { task, mask: await readMask(folder) } : taskOf(task, { model, input, prompts }),
