@@ -8,8 +8,10 @@ import { runGraph } from "#test/oracles/run-graph.ts";
 import { largestOutputDifference } from "#test/oracles/run-model.ts";
 import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Value } from "../graph/node.ts";
-import { tensor } from "../graph/tensor.ts";
+import { type DataType, tensor } from "../graph/tensor.ts";
+import { fromOnnx } from "../onnx/from-onnx.ts";
 import { encodeOnnx } from "../onnx/to-onnx.ts";
+import { decodeModel } from "../proto/decode-model.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
 import { HIDDEN_STATES } from "./export-outputs.ts";
 import { exportedGraph } from "./exported-graph.ts";
@@ -217,9 +219,13 @@ describe("exportedGraph", () => {
 describe("the inputs of an export", () => {
   const size = ["batch", "sequence"];
 
-  async function inputsOf(names: readonly string[], draw: (s: Sketch, inputs: readonly Value[]) => Value) {
+  async function inputsOf(
+    names: readonly string[],
+    draw: (s: Sketch, inputs: readonly Value[]) => Value,
+    dtype: DataType = "int32",
+  ) {
     const s = new Sketch();
-    const inputs = names.map((name) => s.input(name, size, "int32"));
+    const inputs = names.map((name) => s.input(name, size, dtype));
     const tokens = s.op("Gather", [s.random([VOCABULARY, HIDDEN]), inputs[0]]);
     const position = s.op("Gather", [s.random([POSITIONS, HIDDEN]), s.index(1)]);
     s.output(s.op("Add", [s.op("Add", [tokens, position]), draw(s, inputs)]), `${NAME}:0`);
@@ -229,12 +235,14 @@ describe("the inputs of an export", () => {
   }
   const types = (s: Sketch, [, , ids]: readonly Value[]) => s.op("Gather", [s.random([2, HIDDEN]), ids]);
 
-  it.each([
-    [["input_ids:0", "attention_mask:0", "token_type_ids:0"]],
-    [["serving_default_input_ids:0", "serving_default_attention_mask:0", "serving_default_token_type_ids:0"]],
-    [["input_word_ids", "input_mask", "segment_ids"]],
-  ])("%j get transformers' names and type", async (names) => {
-    const { graph, results } = await inputsOf(names, types);
+  it.each<[readonly string[], DataType]>([
+    [["input_ids:0", "attention_mask:0", "token_type_ids:0"], "int32"],
+    [["serving_default_input_ids:0", "serving_default_attention_mask:0", "serving_default_token_type_ids:0"], "int32"],
+    [["input_word_ids", "input_mask", "segment_ids"], "int64"],
+  ])("%j get transformers' names and type, in the graph and in its file", async (names, dtype) => {
+    const { graph, results } = await inputsOf(names, types, dtype);
+    const file = fromOnnx(decodeModel(encodeOnnx(graph)));
+    expect(file.inputs.map(({ name }) => name)).toEqual(graph.inputs.map(({ name }) => name));
     expect(results).toEqual([`${NAME}:0`]);
     expect(graph.inputs.map(({ name, dtype }) => [name, dtype])).toEqual([
       ["input_ids", "int64"],

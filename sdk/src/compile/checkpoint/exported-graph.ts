@@ -64,7 +64,7 @@ export async function exportedGraph(
   inferShapes(graph);
   const fault = faultOf(graph, config, results);
   if (fault) throw unsupported(path, fault);
-  for (const input of graph.inputs) input.name = inputRole(input.name) as InputRole;
+  for (const input of graph.inputs) rename(graph, input);
   if (outputs.length > 1) stack(graph);
   applyRules(graph, [everyGemmRule], new Trace(), new Questions());
   return {
@@ -81,6 +81,12 @@ function stack(graph: Graph): void {
   const { output } = graph.add("Concat", columns, { attributes: { axis: int(-1) } });
   graph.outputs.splice(0, graph.outputs.length, { name: "logits", value: output, declaration: undefined });
   inferShapes(graph);
+}
+
+/** Gives an input transformers' name. Its declaration has the name of the file. */
+function rename(graph: Graph, input: Value): void {
+  input.name = inputRole(input.name) as InputRole;
+  graph.declarations.delete(input);
 }
 
 /** Changes an input from int32 to int64. */

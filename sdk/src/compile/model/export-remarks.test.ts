@@ -12,6 +12,7 @@ interface Drawn {
   readonly inputs?: readonly string[];
   readonly others?: readonly string[];
   readonly choice?: FolderGraph["choice"];
+  readonly vector?: string;
 }
 
 function read({ inputs = [], others = [], choice }: Drawn): FolderGraph {
@@ -20,14 +21,14 @@ function read({ inputs = [], others = [], choice }: Drawn): FolderGraph {
   return { graph, file: { path: "/models/a/onnx/model.onnx", graph, results: ["logits"], others }, choice };
 }
 const remarksOf = (drawn: Drawn, task: Task = embed, tokenTypes = 2) =>
-  exportRemarks(read(drawn), { folder: "/models/a", config: { tokenTypes }, task });
+  exportRemarks(read(drawn), { folder: "/models/a", config: { tokenTypes }, task, vector: drawn.vector });
 
 describe("exportRemarks", () => {
   it("says which of several files was read, and why", () => {
     const untried = ["/models/a/onnx/model_O4.onnx", "/models/a/onnx/model_fp16.onnx"];
     const path = "/models/a/onnx/model.onnx";
     expect(remarksOf({ choice: { path, unfit: [], untried } })).toEqual([
-      "The folder has several ONNX files. onnx/model.onnx was read: the first by name. To read another one, give its path: onnx/model_O4.onnx, onnx/model_fp16.onnx.",
+      "The folder has several ONNX files. onnx/model.onnx was read: the first of them that may be a float32 export. To read another one, give its path: onnx/model_O4.onnx, onnx/model_fp16.onnx.",
     ]);
     const error = new BertEdgeError("export_unsupported", "a.onnx is quantized.");
     expect(remarksOf({ choice: { path, unfit: [{ path: "a.onnx", error }], untried: [] } })).toEqual([
@@ -38,8 +39,10 @@ describe("exportRemarks", () => {
 
   it("names outputs that are not used, apart from usual ones", () => {
     const others = ["pooler_output", "hidden_states.1", "sentence_embedding", "sparse"];
-    expect(remarksOf({ others })).toEqual(["Outputs of onnx/model.onnx that are not used: sparse."]);
-    expect(remarksOf({ others }, pairs, 1)).toEqual([
+    expect(remarksOf({ others, vector: "sentence_embedding" })).toEqual([
+      "Outputs of onnx/model.onnx that are not used: sparse.",
+    ]);
+    expect(remarksOf({ others })).toEqual([
       "Outputs of onnx/model.onnx that are not used: sentence_embedding, sparse.",
     ]);
   });
@@ -55,6 +58,8 @@ describe("exportRemarks", () => {
 
   it("says nothing of a model that was read from weights", () => {
     const weights = { graph: new Graph("weights"), file: undefined, choice: undefined };
-    expect(exportRemarks(weights, { folder: "/models/a", config: { tokenTypes: 2 }, task: pairs })).toEqual([]);
+    expect(
+      exportRemarks(weights, { folder: "/models/a", config: { tokenTypes: 2 }, task: pairs, vector: undefined }),
+    ).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import type { Task } from "../../artifact/manifest.ts";
 import type { EncoderConfig } from "../checkpoint/encoder-config.ts";
-import { isSentenceVector, isUsualExtra } from "../checkpoint/export-outputs.ts";
+import { isUsualExtra } from "../checkpoint/export-outputs.ts";
 import type { FolderGraph } from "./folder-graph.ts";
 import { takesPairs } from "./run-task.ts";
 
@@ -9,6 +9,8 @@ interface RemarkInput {
   readonly folder: string;
   readonly config: Pick<EncoderConfig, "tokenTypes">;
   readonly task: Task;
+  /** Output that said how to pool. */
+  readonly vector: string | undefined;
 }
 
 /**
@@ -27,16 +29,15 @@ function choiceRemarks({ file, choice }: FolderGraph, folder: string): string[] 
   return [
     `The folder has several ONNX files. ${relative(folder, file.path)} was read: ` +
       (choice.unfit.length === 0
-        ? "the first by name."
+        ? "the first of them that may be a float32 export."
         : `it is the first that can be prepared. ${choice.unfit.map(({ error }) => error.message).join(" ")}`) +
       (names === "" ? "" : ` To read another one, give its path: ${names}.`),
   ];
 }
 
-/** Names the outputs that are not used, apart from those that transformers' exports usually have. */
-function outputRemarks({ file }: FolderGraph, { folder, task }: RemarkInput): string[] {
-  const isUsed = (name: string) => isUsualExtra(name) || (task.task === "embed" && isSentenceVector(name));
-  const unused = file?.others.filter((name) => !isUsed(name)) ?? [];
+/** Names the outputs that are not used, apart from those that encoders of transformers usually have. */
+function outputRemarks({ file }: FolderGraph, { folder, vector }: RemarkInput): string[] {
+  const unused = file?.others.filter((name) => name !== vector && !isUsualExtra(name)) ?? [];
   if (!file || unused.length === 0) return [];
   return [`Outputs of ${relative(folder, file.path)} that are not used: ${unused.join(", ")}.`];
 }

@@ -1,5 +1,5 @@
 import type { TokenIds } from "../../runtime/engine/engine.ts";
-import { isSentenceVector, SENTENCE_EMBEDDING } from "../checkpoint/export-outputs.ts";
+import { isSentenceVector, isUsualExtra, SENTENCE_EMBEDDING } from "../checkpoint/export-outputs.ts";
 import type { ExportedModel } from "../checkpoint/exported-graph.ts";
 import { ortFileSession } from "../evaluate/ort-session.ts";
 import { toOrt } from "../evaluate/ort-tensor.ts";
@@ -25,15 +25,14 @@ export interface ExportedVectors {
 /**
  * Runs an export of an encoder on texts, each alone, in a subprocess: onnxruntime's session takes several times the model's memory.
  *
- * @returns undefined if the file has no output for the vector of a text
+ * @returns undefined if no output has a vector for each text, apart from those that encoders of transformers usually have
  * @throws BertEdgeError `engine_failed` if onnxruntime cannot run the file
  */
 export async function exportedVectors(
   { path, results: [hiddenStates = ""], others }: Pick<ExportedModel, "path" | "results" | "others">,
   sequences: readonly TokenIds[],
 ): Promise<ExportedVectors | undefined> {
-  const named = others.filter(isSentenceVector);
-  const candidates = [...named.filter((name) => name === SENTENCE_EMBEDDING), ...new Set(named)];
+  const candidates = others.filter((name) => !isUsualExtra(name)).toSorted((a, b) => rank(a) - rank(b));
   if (candidates.length === 0) return undefined;
   return inSubprocess(import.meta.url, runExport, {
     failure: "engine_failed",
@@ -42,6 +41,9 @@ export async function exportedVectors(
     deadlineMs: 60 * 60_000,
   })(path, hiddenStates, candidates, sequences);
 }
+
+/** Sort key of outputs: those whose name says that they are vectors come first. */
+const rank = (name: string): number => [SENTENCE_EMBEDDING === name, isSentenceVector(name), true].indexOf(true);
 
 /**
  * Runs an export in the process that calls this function.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { preparableConfig } from "#test/fixtures/tiny-bert.ts";
+import { preparableConfig, type TinyFolderOptions } from "#test/fixtures/tiny-bert.ts";
 import {
   projectSentenceEmbedding,
   scaleSentenceEmbedding,
@@ -8,6 +8,7 @@ import {
 } from "#test/fixtures/tiny-export.ts";
 import type { Pooling } from "../../artifact/manifest.ts";
 import type { VectorHead } from "../../runtime/engine/engine.ts";
+import type { Graph } from "../graph/graph.ts";
 import { describeModel } from "./describe-model.ts";
 import { readTextModel } from "./text-model.ts";
 
@@ -80,6 +81,34 @@ describe("the pooling of an export that has sentence_embedding", () => {
       code: "export_unsupported",
       message: expect.stringContaining("it has 8 numbers, and a hidden state 16"),
     });
+  });
+});
+
+describe("the pooling of an export with an output of another name", () => {
+  const named = (graph: Graph, name: string) => {
+    const { value } = graph.outputs.pop() as Graph["outputs"][number];
+    graph.outputs.push({ name, value, declaration: undefined });
+    return graph;
+  };
+  const cls = { pooling: "cls", normalize: true } as const;
+
+  it("is that of this output if it is one of the poolings", async () => {
+    const { folder } = await tinyExport((graph) => named(withSentenceEmbedding(graph, cls), "text"));
+    const { task, assumed } = await read(folder);
+    expect(task).toMatchObject(cls);
+    expect(assumed).toEqual([expect.stringContaining("as in the output text of model.onnx")]);
+  });
+
+  it.each<[string, (graph: Graph) => Graph, TinyFolderOptions, string]>([
+    ["the output is no pooling", (graph) => scaleSentenceEmbedding(withSentenceEmbedding(graph, cls), 3), {}, "text"],
+    ["modules.json says another one", (graph) => withSentenceEmbedding(graph, cls), { files: ofMean(true) }, "text"],
+    ["it is a usual output of encoders", (graph) => withSentenceEmbedding(graph, cls), {}, "pooler_output"],
+  ])("is not that of this output if %s", async (_, edit, options, name) => {
+    const { folder } = await tinyExport((graph) => named(edit(graph), name), options);
+    const { task, assumed } = await read(folder);
+    expect(task).toMatchObject(mean as VectorHead);
+    const unused = `Outputs of model.onnx that are not used: ${name}.`;
+    expect(assumed.includes(unused)).toBe(name === "text");
   });
 });
 

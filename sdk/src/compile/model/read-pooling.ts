@@ -3,6 +3,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { Pooling, Task } from "../../artifact/manifest.ts";
 import type { VectorHead } from "../../runtime/engine/engine.ts";
 import { cosine, sentenceVector } from "../../runtime/tasks/sentence-vector.ts";
+import { isSentenceVector } from "../checkpoint/export-outputs.ts";
 import type { ExportedModel } from "../checkpoint/exported-graph.ts";
 import type { ModelDescription } from "./describe-model.ts";
 import { type ExportedText, type ExportedVectors, exportedVectors } from "./exported-vectors.ts";
@@ -13,6 +14,8 @@ interface ReadPooling {
   readonly task: Task;
   /** Sentences; empty if modules.json says how to pool. */
   readonly remarks: readonly string[];
+  /** Output of the ONNX file that says how to pool. */
+  readonly output: string | undefined;
 }
 
 /** Texts of several lengths, on which poolings differ. */
@@ -24,7 +27,8 @@ const TEXTS = [
 
 /**
  * Finds out how a sentence encoder pools. If its ONNX file has an output with the vector of a text, this output decides: it
- * is compared with each pooling of the file's own hidden states.
+ * is compared with each pooling of the file's own hidden states. An output whose name does not say that it is a vector
+ * decides only if it is one of the poolings, and nothing else says how to pool.
  *
  * @throws BertEdgeError `export_unsupported` if the output is none of the poolings; `checkpoint_invalid` if modules.json says
  *   another one; `engine_failed` if onnxruntime cannot run the file
@@ -34,23 +38,28 @@ export async function readPooling(
   file: ExportedModel | undefined,
   encode: TokenizeTexts,
 ): Promise<ReadPooling> {
-  if (task.task !== "embed") return { task, remarks: [] };
+  if (task.task !== "embed") return { task, remarks: [], output: undefined };
+  const stated = { task, remarks: isPoolingAssumed ? [`${NO_MODULES}${inWords(task)}.`] : [], output: undefined };
   const computed = file && (await exportedVectors(file, encode(TEXTS)));
-  if (!file || !computed) {
-    return { task, remarks: isPoolingAssumed ? [`${NO_MODULES}: vectors are ${inWords(task)}.`] : [] };
-  }
-  const equal = heads.filter((head) => computed.texts.every((text) => isEqual(text, head)));
+  if (!file || !computed) return stated;
+  const { output, texts } = computed;
+  const isNamed = isSentenceVector(output);
+  const equal = heads.filter((head) => texts.every((text) => isEqual(text, head)));
   const found = equal.find((head) => isSame(head, task)) ?? equal[0];
-  if (!found) throw noPooling(folder, file.path, computed);
-  if (isPoolingAssumed) {
-    const remark = `${NO_MODULES}: vectors are ${inWords(found)}, as in the output ${computed.output} of ${relative(folder, file.path)}.`;
-    return { task: { ...task, ...found }, remarks: [remark] };
+  if (!found) {
+    if (isNamed) throw noPooling(folder, file.path, computed);
+    return stated;
   }
-  if (!isSame(found, task)) throw contradiction(join(folder, "modules.json"), task, file.path, computed.output, found);
-  return { task, remarks: [] };
+  if (isPoolingAssumed) {
+    const remark = `${NO_MODULES}${inWords(found)}, as in the output ${output} of ${relative(folder, file.path)}.`;
+    return { task: { ...task, ...found }, remarks: [remark], output };
+  }
+  if (isSame(found, task)) return { ...stated, output };
+  if (isNamed) throw contradiction(join(folder, "modules.json"), task, file.path, output, found);
+  return stated;
 }
 
-const NO_MODULES = "There is no modules.json";
+const NO_MODULES = "There is no modules.json: vectors are ";
 
 const heads: readonly VectorHead[] = (["mean", "cls", "max", "last"] as const).flatMap((pooling) =>
   [true, false].map((normalize) => ({ pooling, normalize })),

@@ -40,10 +40,10 @@ export async function readTextModel(description: ModelDescription): Promise<Text
   const tokenizer = shipTokenizer(files);
   const opened = await openTokenizer(folder, tokenizer, config.vocabularySize);
   const encode = tokenizeTexts(folder, opened, maxTokens, config.vocabularySize);
-  const { task, remarks } = await readPooling(description, read.file, encode);
+  const { task, remarks, output } = await readPooling(description, read.file, encode);
   return {
     ...{ config, task, tokenizer, maxTokens },
-    assumed: [...remarks, ...assumed, ...exportRemarks(read, { folder, config, task })],
+    assumed: [...remarks, ...assumed, ...exportRemarks(read, { folder, config, task, vector: output })],
     graph: read.graph,
     encode,
     compute: (session, texts) => runTask(session, task, encode(texts)),
