@@ -47,7 +47,7 @@ function typeRemarks({ file, graph }: FolderGraph, { folder, config, task }: Rem
   const hasTypes = graph.inputs.some(({ name }) => name === "token_type_ids");
   if (!file || hasTypes || config.tokenTypes < 2 || !takesPairs(task)) return [];
   return [
-    `${relative(folder, file.path)} has no input token_type_ids, but config.json has ${config.tokenTypes} token types: both texts of a pair have type 0, as ` +
-      "in onnxruntime. If the model was trained with types, export it with this input.",
+    `${relative(folder, file.path)} has no input token_type_ids, but config.json has ${config.tokenTypes} token types: both texts of a pair have type 0, ` +
+      "as when Optimum runs this file. If the model was trained with types, export it with this input.",
   ];
 }
