@@ -34,7 +34,7 @@ const texts = [
  * models with dynamic sizes are accepted.
  */
 const refused: readonly (readonly [RegExp, RegExp])[] = [
-  [/^khub-/, /none of the outputs|an unsupported input padding_mask/],
+  [/^khub-torch-/, /none of the outputs|with a fixed size/],
   [/^(t213-bert-fixed-|tf215-bert-fixed-|optonnx-bert-static)/, /with a fixed size/],
   [/^q-|^qat-/, /is quantized/],
   [/-fp16-/, /half precision/],
