@@ -210,8 +210,10 @@ describe("exportedGraph", () => {
     );
     await expect(reading).rejects.toMatchObject({
       code: "export_unsupported",
-      message: expect.stringMatching(/It has sentence_embedding: sentence_embedding is already pooled\.$/),
-      hint: expect.stringMatching(/--task feature-extraction .*npx bert-edge quantize .*model\.onnx/),
+      message: expect.stringMatching(/It has sentence_embedding\. The output sentence_embedding is already pooled\.$/),
+      hint: expect.stringMatching(
+        /--task feature-extraction .*npx bert-edge quantize ".*model\.onnx" \.\/int8\.onnx --mode int8-dynamic/,
+      ),
     });
   });
 });

@@ -14,6 +14,7 @@ import { Trace } from "../rewrite/trace.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
 import { isSentenceVector, TOKEN_EMBEDDINGS } from "./export-outputs.ts";
+import { quantizeCommand } from "./quantize-command.ts";
 
 /** Operators that only quantized models have. */
 const INTEGER =
@@ -143,10 +144,10 @@ function lacksOutput(path: string, { names }: ExportedResult, outputs: readonly 
   const pooled = found.find(isSentenceVector);
   const what = `has none of the outputs ${names.join(", ")}. It has ${found.join(", ")}`;
   if (pooled === undefined || !names.includes(TOKEN_EMBEDDINGS)) return unsupported(path, what);
-  return new BertEdgeError("export_unsupported", `${path} ${what}: ${pooled} is already pooled.`, {
+  return new BertEdgeError("export_unsupported", `${path} ${what}. The output ${pooled} is already pooled.`, {
     hint:
       "Export the hidden states too: `optimum-cli export onnx --task feature-extraction --model <model> <folder>`. To run this file " +
-      `in onnxruntime as it is, quantize it: \`npx bert-edge quantize ${path} <out.onnx>\`.`,
+      `in onnxruntime as it is, quantize it: \`${quantizeCommand(path)}\`.`,
   });
 }
 

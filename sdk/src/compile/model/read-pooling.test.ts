@@ -75,7 +75,9 @@ describe("the pooling of an export that has sentence_embedding", () => {
     await expect(read(longer.folder)).rejects.toMatchObject({
       code: "export_unsupported",
       message: expect.stringContaining("nearest is mean, with a cosine of 1.000 and 3.00 times the norm"),
-      hint: expect.stringContaining(`npx bert-edge quantize ${longer.path}`),
+      hint: expect.stringContaining(
+        `npx bert-edge quantize "${longer.path}" ./int8.onnx --mode int8-dynamic --tokenizer "${longer.folder}"`,
+      ),
     });
     await expect(read(projected.folder)).rejects.toMatchObject({
       code: "export_unsupported",

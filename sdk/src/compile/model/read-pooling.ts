@@ -5,6 +5,7 @@ import type { VectorHead } from "../../runtime/engine/engine.ts";
 import { cosine, sentenceVector } from "../../runtime/tasks/sentence-vector.ts";
 import { isSentenceVector } from "../checkpoint/export-outputs.ts";
 import type { ExportedModel } from "../checkpoint/exported-graph.ts";
+import { quantizeCommand } from "../checkpoint/quantize-command.ts";
 import type { ModelDescription } from "./describe-model.ts";
 import { type ExportedText, type ExportedVectors, exportedVectors } from "./exported-vectors.ts";
 import type { TokenizeTexts } from "./tokenize-texts.ts";
@@ -47,7 +48,7 @@ export async function readPooling(
   const equal = heads.filter((head) => texts.every((text) => isEqual(text, head)));
   const found = equal.find((head) => isSame(head, task)) ?? equal[0];
   if (!found) {
-    if (isNamed) throw noPooling(folder, file.path, computed);
+    if (isNamed) throw noPooling(file.path, computed);
     return stated;
   }
   if (isPoolingAssumed) {
@@ -95,14 +96,14 @@ const words: Readonly<Record<Pooling, string>> = {
 const inWords = ({ pooling, normalize }: VectorHead): string =>
   `${words[pooling]}, ${normalize ? "normalized" : "not normalized"}`;
 
-function noPooling(folder: string, path: string, { output, texts }: ExportedVectors): BertEdgeError {
+function noPooling(path: string, { output, texts }: ExportedVectors): BertEdgeError {
   return new BertEdgeError(
     "export_unsupported",
     `The output ${output} of ${path} is none of the poolings of its hidden states (mean, cls, max, last): ${nearest(texts)}. Something else computes it, such as a Dense module.`,
     {
       hint:
         "Vectors that are computed in another way are not supported so far. To run the file in onnxruntime as it is, quantize it: " +
-        `\`npx bert-edge quantize ${path} <out.onnx> --tokenizer ${folder}\`.`,
+        `\`${quantizeCommand(path)}\`.`,
     },
   );
 }
