@@ -12,9 +12,9 @@ import { applyRules } from "../rewrite/apply-rules.ts";
 import { Questions } from "../rewrite/questions.ts";
 import { Trace } from "../rewrite/trace.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
+import { commandToQuantize } from "./command-to-quantize.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
 import { isSentenceVector, TOKEN_EMBEDDINGS } from "./export-outputs.ts";
-import { quantizeCommand } from "./quantize-command.ts";
 
 /** Operators that only quantized models have. */
 const INTEGER =
@@ -147,7 +147,7 @@ function lacksOutput(path: string, { names }: ExportedResult, outputs: readonly 
   return new BertEdgeError("export_unsupported", `${path} ${what}. The output ${pooled} is already pooled.`, {
     hint:
       "Export the hidden states too: `optimum-cli export onnx --task feature-extraction --model <model> <folder>`. To run this file " +
-      `in onnxruntime as it is, quantize it: \`${quantizeCommand(path)}\`.`,
+      `in onnxruntime as it is, quantize it: \`${commandToQuantize(path)}\`.`,
   });
 }
 

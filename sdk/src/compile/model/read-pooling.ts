@@ -3,9 +3,9 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { Pooling, Task } from "../../artifact/manifest.ts";
 import type { VectorHead } from "../../runtime/engine/engine.ts";
 import { cosine, sentenceVector } from "../../runtime/tasks/sentence-vector.ts";
+import { commandToQuantize } from "../checkpoint/command-to-quantize.ts";
 import { isSentenceVector } from "../checkpoint/export-outputs.ts";
 import type { ExportedModel } from "../checkpoint/exported-graph.ts";
-import { quantizeCommand } from "../checkpoint/quantize-command.ts";
 import type { ModelDescription } from "./describe-model.ts";
 import { type ExportedText, type ExportedVectors, exportedVectors } from "./exported-vectors.ts";
 import type { TokenizeTexts } from "./tokenize-texts.ts";
@@ -103,7 +103,7 @@ function noPooling(path: string, { output, texts }: ExportedVectors): BertEdgeEr
     {
       hint:
         "Vectors that are computed in another way are not supported so far. To run the file in onnxruntime as it is, quantize it: " +
-        `\`${quantizeCommand(path)}\`.`,
+        `\`${commandToQuantize(path)}\`.`,
     },
   );
 }
