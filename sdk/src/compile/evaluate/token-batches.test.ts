@@ -161,6 +161,13 @@ describe("tokenBatches", () => {
     expect(masks).toEqual(wanted.map((rows) => rows.map((row) => row.map((id) => Math.min(id, 1)))));
   });
 
+  it("gives an input with one size a number for each text", () => {
+    const graph = graphOf(usual);
+    graph.input("unique_ids_raw_output___9:0", { dtype: "int64", shape: [symbolicDim("texts")] });
+    const [batch] = tokenBatches(graph, tokens([[1], [2, 3]]));
+    expect(batch?.get("unique_ids_raw_output___9:0")).toMatchObject({ dtype: "int64", shape: [2] });
+  });
+
   it("refuses to pad to a fixed length without an attention mask", () => {
     const graph = graphOf(["input_ids"], "int64", [1, 2]);
     expect(tokenBatches(graph, tokens([[1, 2]]))).toHaveLength(1);

@@ -3,10 +3,11 @@ import type { TokenSequence } from "../../runtime/engine/engine.ts";
 import { idsOf } from "../../runtime/engine/token-sequence.ts";
 import type { Graph } from "../graph/graph.ts";
 import { inputRole, inputWithRole } from "../graph/input-role.ts";
+import type { Value } from "../graph/node.ts";
 import { type Tensor, tensor } from "../graph/tensor.ts";
 import { inputContent } from "./input-content.ts";
 
-/** Inputs of one run of a model, by input name. Each tensor has the shape [texts, tokens]. */
+/** Inputs of one run of a model, by input name. Tensors have the shape [texts, tokens], or [texts] if the graph says so. */
 export type TokenBatch = ReadonlyMap<string, Tensor>;
 
 /** Returns the attention mask of a batch, [texts, tokens], 0 for padding; undefined if the model has none. */
@@ -66,22 +67,21 @@ export function tokenBatches(graph: Graph, sequences: readonly TokenSequence[]):
 function batchOf(graph: Graph, sequences: readonly TokenSequence[], fixed: FixedSizes): TokenBatch {
   const rows = fixed.texts ?? sequences.length;
   const width = fixed.tokens ?? Math.max(...sequences.map((sequence) => idsOf(sequence).length));
-  const shape = [rows, width];
-  return new Map(
-    graph.inputs.map(({ name, dtype }) => {
-      const numbers = new Int32Array(rows * width);
-      for (let row = 0; row < rows; row++) {
-        const sequence = sequences[Math.min(row, sequences.length - 1)] as TokenSequence;
-        numbers.set(inputContent(name, sequence), row * width);
-      }
-      return [
-        name,
-        dtype === "int32"
-          ? tensor("int32", shape, numbers)
-          : tensor("int64", shape, BigInt64Array.from(numbers, BigInt)),
-      ];
-    }),
-  );
+  return new Map(graph.inputs.map((input) => [input.name, contentOf(input)]));
+
+  function contentOf({ name, dtype, shape: declared }: Value): Tensor {
+    // The first BERT has an input with a number for each text, which only becomes an output.
+    const isPerText = declared?.length === 1;
+    const shape = isPerText ? [rows] : [rows, width];
+    const numbers = new Int32Array(isPerText ? rows : rows * width);
+    for (let row = 0; row < rows && !isPerText; row++) {
+      const sequence = sequences[Math.min(row, sequences.length - 1)] as TokenSequence;
+      numbers.set(inputContent(name, sequence), row * width);
+    }
+    return dtype === "int32"
+      ? tensor("int32", shape, numbers)
+      : tensor("int64", shape, BigInt64Array.from(numbers, BigInt));
+  }
 }
 
 function unknownInputs(graph: Graph): BertEdgeError {
