@@ -9,6 +9,7 @@ import type { HeadFormula, HeadTransform } from "./head-formula.ts";
 import { Labels } from "./labels.ts";
 import { lateInteraction } from "./late-interaction.ts";
 import { readConfig, readWeights } from "./model-folder.ts";
+import type { ModelPlace } from "./model-place.ts";
 import { type LayerNormWeights, type LinearWeights, type WeightTaker, weightTaker } from "./take-weights.ts";
 import type { Head } from "./task-head.ts";
 
@@ -21,7 +22,7 @@ export interface HeadedModel extends Encoder {
   /** Labels of a classifier; empty for other heads. */
   readonly labels: readonly string[];
   readonly problemType: Labels["problemType"];
-  /** Folder of the module whose file has the head's weights; undefined if they are with the encoder's weights. */
+  /** Path, from `folder`, of the module whose file has the head's weights; undefined if they are with the encoder's weights. */
   readonly module: string | undefined;
 }
 
@@ -38,7 +39,7 @@ export interface HeadWeights {
  *   family has no such head
  */
 export async function readHeadedModel(folder: string, head: Head): Promise<HeadedModel> {
-  const described = await describeHeadedModel(folder, head);
+  const described = await describeHeadedModel({ root: folder, folder }, head);
   return { ...described, weights: readWeights(folder, described.module) };
 }
 
@@ -47,10 +48,13 @@ export async function readHeadedModel(folder: string, head: Head): Promise<Heade
  *
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `checkpoint_unsupported`
  */
-export async function describeHeadedModel(folder: string, head: Head): Promise<Omit<HeadedModel, "weights">> {
+export async function describeHeadedModel(
+  { root, folder }: Pick<ModelPlace, "root" | "folder">,
+  head: Head,
+): Promise<Omit<HeadedModel, "weights">> {
   const config = await readConfig(folder, EncoderConfigJson);
   const common = { folder, config, kind: head, labels: [], problemType: undefined, module: undefined };
-  if (head === "late-interaction") return { ...common, ...(await lateInteraction(folder)) };
+  if (head === "late-interaction") return { ...common, ...(await lateInteraction(root, folder)) };
   const { heads } = families[config.modelType] as Family;
   const formula = await readConfig(folder, heads[head] ?? noHead(folder, config.modelType, head));
   if (head === "masked-lm") return { ...common, head: formula, outputs: config.vocabularySize };

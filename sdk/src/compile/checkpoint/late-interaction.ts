@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { readJson } from "../files/json-file.ts";
@@ -29,11 +29,13 @@ const LINEAR = "linear";
  * Reads how a model projects hidden states to token vectors: with a Dense module of sentence-transformers (PyLate writes it),
  * or with the layer `linear` of Stanford's ColBERT.
  *
+ * @param root folder with modules.json
+ * @param folder folder with the encoder
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `checkpoint_unsupported`
  */
-export async function lateInteraction(folder: string): Promise<LateInteraction> {
-  const { projection } = await readModules(folder);
-  if (projection !== undefined) return ofModule(folder, projection);
+export async function lateInteraction(root: string, folder: string): Promise<LateInteraction> {
+  const { projection } = await readModules(root, folder);
+  if (projection !== undefined) return ofModule(folder, relative(folder, join(root, projection)));
   const [outputs] = readWeights(folder).get(`${LINEAR}.weight`)?.shape ?? [];
   if (outputs === undefined) {
     throw new BertEdgeError("checkpoint_invalid", `${folder} has no tensor ${LINEAR}.weight.`, {

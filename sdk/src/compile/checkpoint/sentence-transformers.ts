@@ -4,11 +4,13 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { Pooling } from "../../artifact/manifest.ts";
 import { isInnerPath } from "../../storage/inner-path.ts";
 import { readJson } from "../files/json-file.ts";
+import { modulePath } from "./transformer-folder.ts";
 
 /** Folder of a module; empty for the model folder itself. */
 const ModulePath = v.pipe(
   v.string(),
-  v.check((path) => path === "" || isInnerPath(path.replace(/\/$/, "")), "the path leads out of the model folder"),
+  v.transform(modulePath),
+  v.check((path) => path === "" || isInnerPath(path), "the path leads out of the model folder"),
 );
 const ModuleList = v.array(v.object({ path: ModulePath, type: v.string() }));
 const Length = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(3)));
@@ -57,13 +59,14 @@ export interface Modules {
 /**
  * Reads sentence-transformers' modules.json and the files that it names.
  *
+ * @param transformer folder of the Transformer module, if it is not the model folder itself
  * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for other modules or pooling modes
  */
-export async function readModules(folder: string): Promise<Modules> {
+export async function readModules(folder: string, transformer = folder): Promise<Modules> {
   const modules = await readJson(folder, "modules.json", ModuleList);
-  const transformer = await readJson(folder, "sentence_bert_config.json", Transformer);
-  const tokenizer = await readJson(folder, "tokenizer_config.json", TokenizerConfig);
-  const maxTokens = transformer?.max_seq_length ?? tokenizer?.model_max_length ?? undefined;
+  const lengths = await readJson(transformer, "sentence_bert_config.json", Transformer);
+  const tokenizer = await readJson(transformer, "tokenizer_config.json", TokenizerConfig);
+  const maxTokens = lengths?.max_seq_length ?? tokenizer?.model_max_length ?? undefined;
   const found = { pooling: "mean" as Pooling, maxTokens, projection: undefined, isAssumed: modules === undefined };
   const listed = (modules ?? []).map(({ type, path }) => ({ kind: type.split(".").at(-1) ?? "", type, path }));
   const at = (kind: string) => listed.find((module) => module.kind === kind)?.path;

@@ -1,3 +1,5 @@
+import { pythonCommand } from "./python-command.ts";
+
 /** A model with weights that PyTorch pickled. */
 export interface PickledModel {
   /** Folder of the model, or its name on the Hugging Face Hub. */
@@ -23,14 +25,12 @@ export function convertCommand({ from, revision, to, architecture, isSentenceEnc
   ].join(", ");
   const target = JSON.stringify(to);
   if (isSentenceEncoder) {
-    return python(`from sentence_transformers import SentenceTransformer as M; M(${source}).save(${target})`);
+    return pythonCommand(`from sentence_transformers import SentenceTransformer as M; M(${source}).save(${target})`);
   }
   // Another class would leave out the head of the model.
   const model = architecture !== undefined && /^\w+$/.test(architecture) ? architecture : "AutoModel";
-  return python(
+  return pythonCommand(
     `from transformers import AutoTokenizer as T, ${model} as M; ` +
       `[C.from_pretrained(${source}).save_pretrained(${target}) for C in (T, M)]`,
   );
 }
-
-const python = (code: string): string => `python3 -c '${code.replaceAll("'", `'"'"'`)}'`;

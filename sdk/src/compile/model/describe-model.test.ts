@@ -2,6 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { caseOf, tokenHeadCases, writeClassifier } from "#test/fixtures/classifier-case.ts";
+import { folderWith, writeFiles } from "#test/fixtures/folder-with.ts";
 import { float32Tensor, safetensorsFile } from "#test/fixtures/safetensors-file.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { describeModel, type TaskChoice } from "./describe-model.ts";
@@ -142,5 +143,46 @@ describe("what a classifier reads", () => {
     const { task, assumed } = await describeModel(await modelWith({ architectures, ...keys }));
     expect(task).toMatchObject({ task: "classify", input });
     expect(assumed).toHaveLength(assumptions);
+  });
+});
+
+describe("the old layout of sentence-transformers", () => {
+  const module = (kind: string, path: string) => ({ path, type: `sentence_transformers.models.${kind}` });
+  const ofRoot = {
+    "config.json": { __version__: "0.2.5" },
+    "modules.json": [module("Transformer", "0_Transformer"), module("Pooling", "1_Pooling")],
+    "1_Pooling/config.json": { pooling_mode_cls_token: true },
+    "config_sentence_transformers.json": { prompts: { query: "query: " } },
+  };
+
+  /** Writes the folder as versions before 2.0 did: the Transformer module has a folder of its own. */
+  async function oldLayout(files: Readonly<Record<string, unknown>>): Promise<string> {
+    const root = await folderWith(files);
+    await writeClassifier(join(root, "0_Transformer"), caseOf("bert"), { keys: { architectures: ["BertModel"] } });
+    await writeFiles(root, { "0_Transformer/sentence_bert_config.json": { max_seq_length: 7 } });
+    return root;
+  }
+
+  it("has config.json, lengths, tokenizer and weights in the Transformer's folder", async () => {
+    const root = await oldLayout(ofRoot);
+    const found = await describeModel(root);
+    expect(found).toMatchObject({
+      ...{ folder: join(root, "0_Transformer"), maxTokens: 7, assumed: [] },
+      task: { task: "embed", pooling: "cls", normalize: false, prompts: { query: "query: " } },
+    });
+    expect((await found.readGraph()).outputs).toHaveLength(1);
+  });
+
+  it("may have the projection of token vectors in a folder beside it", async () => {
+    const root = await oldLayout({
+      "modules.json": [module("Transformer", "0_Transformer"), module("Dense", "1_Dense")],
+      "1_Dense/config.json": { out_features: 4, bias: false },
+      "1_Dense/model.safetensors": safetensorsFile({
+        "linear.weight": float32Tensor([4, 8], new Float32Array(32).fill(1)),
+      }),
+    });
+    const { task, readGraph } = await describeModel(root);
+    expect(task).toEqual({ task: "token-vectors", dimensions: 4 });
+    expect((await readGraph()).outputs.map(({ value }) => value.shape?.at(-1))).toEqual([4]);
   });
 });

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Task, TaskName } from "../../artifact/manifest.ts";
+import { assertNoAdapter } from "../checkpoint/adapter.ts";
 import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
 import { EncoderConfigJson } from "../checkpoint/encoder-config-json.ts";
 import { describeHeadedModel, type HeadedModel } from "../checkpoint/headed-model.ts";
@@ -56,14 +57,16 @@ const headFor: Readonly<Record<HeadedTask, Head>> = {
  *   has no head for the chosen task
  */
 export async function describeModel(path: string, choice: TaskChoice = {}): Promise<ModelDescription> {
-  const { folder, onnx } = modelPlace(path);
+  const { root, folder, onnx } = modelPlace(path);
+  // An export that is named has its own weights.
+  if (onnx === undefined) await assertNoAdapter(folder);
+  const modules = await readModules(root, folder);
   const config = await readConfig(folder, EncoderConfigJson);
   const found = await headOf(folder);
-  const modules = await readModules(folder);
   const possible = possibleTasks(found, modules);
   const task = choice.task ?? (possible[0] as TaskName);
   if (!possible.includes(task)) throw unsuitable(folder, task, possible);
-  const own = await readPrompts(folder);
+  const own = await readPrompts(root);
   const prompts: Prompts = own.prompts || !choice.prompts ? own : { prompts: { ...choice.prompts } };
   const maxTokens = Math.min(modules.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(config));
   if (task === "embed") {
@@ -82,7 +85,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
       readGraph: () => graphOfEncoder({ folder, config }, onnx),
     };
   }
-  const model = await describeHeadedModel(folder, headFor[task]);
+  const model = await describeHeadedModel({ root, folder }, headFor[task]);
   const { input, assumed } = task === "classify" ? await inputOf(folder, model.labels, choice.input) : ONE_TEXT;
   return {
     ...{ folder, config, assumed },

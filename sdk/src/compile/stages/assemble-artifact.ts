@@ -110,7 +110,7 @@ function nameOf(files: Manifest["files"], { sha256 }: ManifestFile, name: string
  */
 export function modelName(given: string | undefined, model: string | ReadonlyMap<string, Uint8Array>): string {
   const name =
-    given ?? (typeof model === "string" ? basename(hubModel(model)?.name ?? resolve(modelPlace(model).folder)) : "");
+    given ?? (typeof model === "string" ? basename(hubModel(model)?.name ?? resolve(modelPlace(model).root)) : "");
   const result = v.safeParse(ModelName, name.toLowerCase());
   if (result.success) return result.output;
   throw new BertEdgeError(
