@@ -23,7 +23,7 @@ const DenseConfig = v.object({
 });
 
 /** Name of the projection in both formats. */
-const LINEAR = "linear";
+export const LINEAR = "linear";
 
 /**
  * Reads how a model projects hidden states to token vectors: with a Dense module of sentence-transformers (PyLate writes it),

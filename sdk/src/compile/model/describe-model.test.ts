@@ -100,14 +100,13 @@ describe("the task of a model", () => {
     for (const folder of [pylate, stanford]) {
       const { task, readGraph } = await describeModel(folder);
       expect(task).toEqual({ task: "token-vectors", dimensions: 4 });
-      const { outputs } = await readGraph();
-      expect(outputs.map(({ value }) => value.shape?.at(-1))).toEqual([4]);
+      const { graph } = await readGraph();
+      expect(graph.outputs.map(({ value }) => value.shape?.at(-1))).toEqual([4]);
     }
   });
 
   it.each<[string, TaskChoice["task"]]>([
     ["BertModel", "fill-mask"],
-    ["BertModel", "classify"],
     ["BertForSequenceClassification", "embed"],
     ["BertForTokenClassification", "answer"],
   ])("of the class %s cannot be %s", async (architecture, task) => {
@@ -124,8 +123,33 @@ describe("the task of a model", () => {
       const task = stored.head === "masked-lm" ? ("fill-mask" as const) : undefined;
       await writeFile(join(folder, "tokenizer.json"), withMask);
       const { readGraph } = await describeModel(folder, { task });
-      expect((await readGraph()).outputs.map(({ name }) => name)).toEqual(["logits"]);
+      expect((await readGraph()).graph.outputs.map(({ name }) => name)).toEqual(["logits"]);
     }
+  });
+});
+
+describe("a head that config.json does not name", () => {
+  it("is left out by name", async () => {
+    const folder = await ofClass("BertModel");
+    const { task, readGraph } = await describeModel(folder);
+    expect(task).toMatchObject({ task: "embed" });
+    expect((await readGraph()).unused).toEqual(["classifier.bias", "classifier.weight"]);
+  });
+
+  it.each<[TaskChoice["task"], object]>([
+    ["classify", { task: "classify", labels: ["no", "maybe", "yes"] }],
+    ["tag", { task: "tag", labels: ["no", "maybe", "yes"] }],
+  ])("is used for the task %s if it is chosen", async (task, expected) => {
+    const found = await describeModel(await ofClass("BertModel"), { task });
+    expect(found.task).toMatchObject(expected);
+    expect((await found.readGraph()).unused).toEqual([]);
+  });
+
+  it("is named if it has another task than the chosen one", async () => {
+    await expect(describeModel(await ofClass("BertModel"), { task: "answer" })).rejects.toMatchObject({
+      code: "task_unsuitable",
+      hint: "Its tasks: embed, classify, tag. Tensors that do not belong to the encoder: classifier.bias, classifier.weight.",
+    });
   });
 });
 
@@ -170,7 +194,7 @@ describe("the old layout of sentence-transformers", () => {
       ...{ folder: join(root, "0_Transformer"), maxTokens: 7, assumed: [] },
       task: { task: "embed", pooling: "cls", normalize: false, prompts: { query: "query: " } },
     });
-    expect((await found.readGraph()).outputs).toHaveLength(1);
+    expect((await found.readGraph()).graph.outputs).toHaveLength(1);
   });
 
   it("may have the projection of token vectors in a folder beside it", async () => {
@@ -183,6 +207,6 @@ describe("the old layout of sentence-transformers", () => {
     });
     const { task, readGraph } = await describeModel(root);
     expect(task).toEqual({ task: "token-vectors", dimensions: 4 });
-    expect((await readGraph()).outputs.map(({ value }) => value.shape?.at(-1))).toEqual([4]);
+    expect((await readGraph()).graph.outputs.map(({ value }) => value.shape?.at(-1))).toEqual([4]);
   });
 });

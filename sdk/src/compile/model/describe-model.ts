@@ -1,5 +1,4 @@
 import * as v from "valibot";
-import { BertEdgeError } from "../../artifact/error.ts";
 import type { Task, TaskName } from "../../artifact/manifest.ts";
 import { assertNoAdapter } from "../checkpoint/adapter.ts";
 import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
@@ -11,8 +10,9 @@ import { modelPlace } from "../checkpoint/model-place.ts";
 import { type Prompts, readPrompts } from "../checkpoint/prompts.ts";
 import { type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
 import { type Head, headOf } from "../checkpoint/task-head.ts";
-import type { Graph } from "../graph/graph.ts";
-import { graphOfEncoder, graphOfHeadedModel } from "./folder-graph.ts";
+import { type FolderGraph, graphOfEncoder, graphOfHeadedModel } from "./folder-graph.ts";
+import { type HeadedTask, headFor } from "./task-heads.ts";
+import { assertUnnamedHead } from "./unnamed-head.ts";
 
 /** What to make of a model that can do several things. */
 export interface TaskChoice {
@@ -33,21 +33,8 @@ export interface ModelDescription {
   readonly maxTokens: number;
   /** What the folder's files do not say and what was assumed instead, as sentences. */
   readonly assumed: readonly string[];
-  readonly readGraph: () => Promise<Graph>;
+  readonly readGraph: () => Promise<FolderGraph>;
 }
-
-/** A task that needs a head. */
-type HeadedTask = Exclude<TaskName, "embed">;
-
-/** Heads of the tasks. */
-const headFor: Readonly<Record<HeadedTask, Head>> = {
-  classify: "sequence-classification",
-  tag: "token-classification",
-  answer: "question-answering",
-  "fill-mask": "masked-lm",
-  sparse: "masked-lm",
-  "token-vectors": "late-interaction",
-};
 
 /**
  * Reads what a folder's model computes, without its weights.
@@ -65,7 +52,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   const found = await headOf(folder);
   const possible = possibleTasks(found, modules);
   const task = choice.task ?? (possible[0] as TaskName);
-  if (!possible.includes(task)) throw unsuitable(folder, task, possible);
+  if (!possible.includes(task)) await assertUnnamedHead({ folder, config }, task, { possible, onnx });
   const own = await readPrompts(root);
   const prompts: Prompts = own.prompts || !choice.prompts ? own : { prompts: { ...choice.prompts } };
   const maxTokens = Math.min(modules.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(config));
@@ -74,9 +61,6 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
     const assumed = [
       ...(modules.isAssumed
         ? ["There is no modules.json: vectors are the mean of the hidden states, normalized."]
-        : []),
-      ...(possible.length > 1
-        ? ["The model has a language-model head, which is left out. --task fill-mask or sparse uses it."]
         : []),
     ];
     return {
@@ -143,8 +127,3 @@ const assumedPair = (why: string) =>
     input: "pair",
     assumed: [`${why}, so the classifier reads pairs of texts. If it reads single texts: --input text.`],
   }) as const;
-
-const unsuitable = (folder: string, task: TaskName, possible: readonly TaskName[]) =>
-  new BertEdgeError("task_unsuitable", `${folder} has no head for the task ${task}.`, {
-    hint: `Its tasks: ${possible.join(", ")}.`,
-  });

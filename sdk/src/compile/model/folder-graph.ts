@@ -5,10 +5,19 @@ import { type ExportedResult, exportedGraph, exportOf } from "../checkpoint/expo
 import { headGraph } from "../checkpoint/head-graph.ts";
 import type { HeadedModel } from "../checkpoint/headed-model.ts";
 import { readWeights } from "../checkpoint/model-folder.ts";
+import { WatchedTensors } from "../checkpoint/watched-tensors.ts";
 import type { Graph } from "../graph/graph.ts";
+import type { Tensor } from "../graph/tensor.ts";
+
+/** The graph of a folder's model. */
+export interface FolderGraph {
+  readonly graph: Graph;
+  /** Names of the weights' tensors that the graph has no use for; empty if an ONNX export was read. */
+  readonly unused: readonly string[];
+}
 
 /** @throws the errors of `readWeights`, `encoderWeights` and `exportedGraph` */
-export const graphOfEncoder = (encoder: Omit<Encoder, "weights">, onnx?: string): Promise<Graph> =>
+export const graphOfEncoder = (encoder: Omit<Encoder, "weights">, onnx?: string): Promise<FolderGraph> =>
   graphOf(
     encoder.folder,
     onnx,
@@ -16,17 +25,22 @@ export const graphOfEncoder = (encoder: Omit<Encoder, "weights">, onnx?: string)
       exportedGraph(path, encoder.config, [
         { names: ["last_hidden_state", "token_embeddings"], shape: [undefined, undefined, encoder.config.hiddenSize] },
       ]),
-    () => encoderGraph(encoder.config, encoderWeights({ ...encoder, weights: readWeights(encoder.folder) })),
+    () => readWeights(encoder.folder),
+    (weights) => encoderGraph(encoder.config, encoderWeights({ ...encoder, weights })),
   );
 
 /** @throws the errors of `readWeights`, `headGraph` and `exportedGraph` */
-export const graphOfHeadedModel = (model: Omit<HeadedModel, "weights">, onnx?: string): Promise<Graph> =>
-  graphOf(
+export async function graphOfHeadedModel(model: Omit<HeadedModel, "weights">, onnx?: string): Promise<FolderGraph> {
+  const { graph, unused } = await graphOf(
     model.folder,
     onnx,
     (path) => exportedGraph(path, model.config, resultsOf(model)),
-    () => headGraph({ ...model, weights: readWeights(model.folder, model.module) }),
+    () => readWeights(model.folder, model.module),
+    (weights) => headGraph({ ...model, weights }),
   );
+  // Checkpoints of tied layers may have the bias under two names, of which one is read.
+  return { graph, unused: unused.filter((name) => name !== model.head.output.bias) };
+}
 
 /** Returns the outputs that an export of this head has. */
 function resultsOf({ head, outputs, kind }: Omit<HeadedModel, "weights">): ExportedResult[] {
@@ -44,9 +58,12 @@ function resultsOf({ head, outputs, kind }: Omit<HeadedModel, "weights">): Expor
 async function graphOf(
   folder: string,
   onnx: string | undefined,
-  read: (path: string) => Promise<Graph>,
-  write: () => Graph,
-): Promise<Graph> {
+  readExport: (path: string) => Promise<Graph>,
+  weights: () => Map<string, Tensor>,
+  write: (weights: ReadonlyMap<string, Tensor>) => Graph,
+): Promise<FolderGraph> {
   const exported = onnx ?? (await exportOf(folder));
-  return exported ? read(exported) : write();
+  if (exported) return { graph: await readExport(exported), unused: [] };
+  const watched = new WatchedTensors(weights());
+  return { graph: write(watched), unused: watched.unread };
 }

@@ -36,7 +36,7 @@ export async function readModelSource(source: string): Promise<ModelSource> {
     const model = await readOnnx(source);
     return { path: source, graph: fromOnnx(model), envelope: model, writeOriginal: async () => source };
   }
-  const graph = await (await describeModel(source)).readGraph();
+  const { graph } = await (await describeModel(source)).readGraph();
   let original: string | undefined;
   async function writeOriginal(folder: string): Promise<string> {
     if (original === undefined) {

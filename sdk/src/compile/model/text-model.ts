@@ -17,6 +17,8 @@ export interface TextModel {
   readonly maxTokens: number;
   /** What the folder's files do not say and what was assumed instead, as sentences. */
   readonly assumed: readonly string[];
+  /** Names of the weights' tensors that the graph has no use for. */
+  readonly unused: readonly string[];
   /** The model in standard ONNX operators. */
   readonly graph: Graph;
   /** Returns the token ids of each text or pair, with special tokens, cut to `maxTokens` tokens. */
@@ -34,7 +36,7 @@ export interface TextModel {
 export async function readTextModel(description: ModelDescription): Promise<TextModel> {
   const { folder, config, task, maxTokens, assumed, readGraph } = description;
   const files = await readTokenizer(folder);
-  const graph = await readGraph();
+  const { graph, unused } = await readGraph();
   const tokenizer = shipTokenizer(files);
   const opened = await openTokenizer(folder, tokenizer, config.vocabularySize);
   const encode = tokenizeTexts(folder, opened, maxTokens, config.vocabularySize);
@@ -44,6 +46,7 @@ export async function readTextModel(description: ModelDescription): Promise<Text
     tokenizer,
     maxTokens,
     assumed,
+    unused,
     graph,
     encode,
     compute: (session, texts) => runTask(session, task, encode(texts)),
