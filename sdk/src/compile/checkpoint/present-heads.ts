@@ -19,7 +19,10 @@ function formulasOf(modelType: string): [Head, HeadFormula][] {
  */
 export function headsAmong(names: readonly string[], modelType: string): Head[] {
   const found = formulasOf(modelType)
-    .filter(([, { output }]) => names.includes(`${output.name}.weight`) || names.some((name) => name === output.bias))
+    .filter(
+      ([, { output }]) =>
+        output && [`${output.name}.weight`, output.bias].some((name) => name !== undefined && names.includes(name)),
+    )
     .map(([head]) => head);
   return names.includes(`${LINEAR}.weight`) ? [...found, "late-interaction"] : found;
 }

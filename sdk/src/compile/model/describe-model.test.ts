@@ -200,7 +200,10 @@ describe("the old layout of sentence-transformers", () => {
   it("may have the projection of token vectors in a folder beside it", async () => {
     const root = await oldLayout({
       "modules.json": [module("Transformer", "0_Transformer"), module("Dense", "1_Dense")],
-      "1_Dense/config.json": { out_features: 4, bias: false },
+      "1_Dense/config.json": {
+        ...{ in_features: 8, out_features: 4, bias: false },
+        activation_function: "torch.nn.modules.linear.Identity",
+      },
       "1_Dense/model.safetensors": safetensorsFile({
         "linear.weight": float32Tensor([4, 8], new Float32Array(32).fill(1)),
       }),

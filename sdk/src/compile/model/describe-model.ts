@@ -8,7 +8,7 @@ import { readMask } from "../checkpoint/mask-token.ts";
 import { readConfig } from "../checkpoint/model-folder.ts";
 import { modelPlace } from "../checkpoint/model-place.ts";
 import { type Prompts, readPrompts } from "../checkpoint/prompts.ts";
-import { type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
+import { assertModulesKept, type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
 import { type Head, headOf } from "../checkpoint/task-head.ts";
 import { type FolderGraph, graphOfEncoder, graphOfHeadedModel } from "./folder-graph.ts";
 import { type HeadedTask, headFor } from "./task-heads.ts";
@@ -47,9 +47,11 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   const { root, folder, onnx } = modelPlace(path);
   // An export that is named has its own weights.
   if (onnx === undefined) await assertNoAdapter(folder);
-  const modules = await readModules(root, folder);
+  // First, because a model of other modules has no config.json.
+  const modules = await readModules(root);
   const config = await readConfig(folder, EncoderConfigJson);
   const found = await headOf(folder);
+  await assertModulesKept(root, modules, found);
   const possible = possibleTasks(found, modules);
   const task = choice.task ?? (possible[0] as TaskName);
   if (!possible.includes(task)) await assertUnnamedHead({ folder, config }, task, { possible, onnx });

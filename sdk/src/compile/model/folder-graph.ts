@@ -35,11 +35,11 @@ export async function graphOfHeadedModel(model: Omit<HeadedModel, "weights">, on
     model.folder,
     onnx,
     (path) => exportedGraph(path, model.config, resultsOf(model)),
-    () => readWeights(model.folder, model.module),
+    () => readWeights(model.folder, model.modules),
     (weights) => headGraph({ ...model, weights }),
   );
   // Checkpoints of tied layers may have the bias under two names, of which one is read.
-  return { graph, unused: unused.filter((name) => name !== model.head.output.bias) };
+  return { graph, unused: unused.filter((name) => name !== model.head.output?.bias) };
 }
 
 /** Returns the outputs that an export of this head has. */
