@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Encoder } from "./checkpoint.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
-import { EncoderConfigJson } from "./encoder-config-json.ts";
+import { readEncoderConfig } from "./encoder-config-file.ts";
 import { namesOf } from "./encoder-weights.ts";
 import type { Family } from "./families/family.ts";
 import { families } from "./families/index.ts";
@@ -60,7 +60,7 @@ export async function describeHeadedModel(
   { root, folder }: Pick<ModelPlace, "root" | "folder">,
   head: Head,
 ): Promise<Omit<HeadedModel, "weights">> {
-  const config = await readConfig(folder, EncoderConfigJson);
+  const config = await readEncoderConfig(folder);
   const common = { folder, config, kind: head, labels: [], problemType: undefined, modules: [] };
   if (head === "late-interaction") return { ...common, ...(await lateInteraction(root, folder)) };
   const { heads } = families[config.modelType] as Family;

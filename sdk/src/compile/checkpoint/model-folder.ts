@@ -8,6 +8,7 @@ import { readJson } from "../files/json-file.ts";
 import { type StoredFile, storedFile } from "../files/stored-file.ts";
 import type { Tensor } from "../graph/tensor.ts";
 import { configErrorCode } from "./config-error-code.ts";
+import { missingFile } from "./missing/missing-file.ts";
 import { lowerCased } from "./modules/lower-cased.ts";
 import { readModuleList } from "./modules/module-list.ts";
 import { readTransformerConfig } from "./modules/transformer-config.ts";
@@ -137,9 +138,5 @@ function missing(folder: string, file: string): never {
       hint: `Reading it can run any code, so bert-edge does not. If you trust the model, save it as safetensors with its own tools:\n    ${command}`,
     });
   }
-  throw new BertEdgeError("checkpoint_missing", `${join(folder, file)} does not exist.`, {
-    hint:
-      "Give a folder with config.json, tokenizer.json and model.safetensors, as transformers' save_pretrained() " +
-      "writes them. A float32 model.onnx, as Optimum exports it, can replace model.safetensors.",
-  });
+  throw missingFile(folder, file);
 }

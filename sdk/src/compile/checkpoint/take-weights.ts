@@ -2,7 +2,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { elementCount, lazyTensor, reading, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import type { Encoder } from "./checkpoint.ts";
 import type { LinearName } from "./encoder-names.ts";
-import { missingTensor } from "./missing-tensor.ts";
+import { missingTensor } from "./missing/missing-tensor.ts";
 
 /** A linear layer y = x · weightᵀ + bias, as torch.nn.Linear stores it: weight [out, in], bias [out], float32. */
 export interface LinearWeights {

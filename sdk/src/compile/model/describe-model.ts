@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { Task, TaskName } from "../../artifact/manifest.ts";
 import { assertNoAdapter } from "../checkpoint/adapter.ts";
 import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
-import { EncoderConfigJson } from "../checkpoint/encoder-config-json.ts";
+import { readEncoderConfig } from "../checkpoint/encoder-config-file.ts";
 import { describeHeadedModel, type HeadedModel } from "../checkpoint/headed-model.ts";
 import { readMask } from "../checkpoint/mask-token.ts";
 import { readConfig } from "../checkpoint/model-folder.ts";
@@ -49,7 +49,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   if (onnx === undefined) await assertNoAdapter(folder);
   // First, because a model of other modules has no config.json.
   const modules = await readModules(root);
-  const config = await readConfig(folder, EncoderConfigJson);
+  const config = await readEncoderConfig(folder);
   const found = await headOf(folder);
   await assertModulesKept(root, modules, found);
   const possible = possibleTasks(found, modules);

@@ -1,11 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { BertEdgeError } from "../../artifact/error.ts";
-import { pythonCommand } from "../files/python-command.ts";
-import { WEIGHTS } from "./model-folder.ts";
+import { BertEdgeError } from "../../../artifact/error.ts";
+import { pythonCommand } from "../../files/python-command.ts";
 
 /** Parts of names that PEFT gives to the tensors of layers with an adapter, until it is merged. */
 const UNMERGED = /\.(base_layer|lora_[A-Za-z_]+|modules_to_save)\./;
+
+/** The file whose tensors can be renamed with one command. */
+const WEIGHTS = "model.safetensors";
 
 /** Number of names that are quoted. */
 const EXAMPLES = 3;
