@@ -172,7 +172,12 @@ describe("work that fails", () => {
     ["quantize", () => ["quantize", "org/model", fresh(), "--mode", "fp16"]],
   ])("exits with 1 when the Hub does not have the model: %s", async (_, args) => {
     const { endpoint } = await hubServer({});
-    const env = { HF_ENDPOINT: endpoint, HF_HUB_CACHE: await temporaryFolder(), HF_TOKEN: "" };
+    const env = {
+      HF_ENDPOINT: endpoint,
+      HF_HUB_CACHE: await temporaryFolder(),
+      HF_TOKEN: "",
+      HF_HUB_DISABLE_IMPLICIT_TOKEN: "1",
+    };
     const { code, stdout, stderr } = await runCommandLine(args(), { env });
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     const name = args()[1] === "bge-small-en-v1.5" ? "BAAI/bge-small-en-v1.5" : "org/model";

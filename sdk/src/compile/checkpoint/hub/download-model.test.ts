@@ -36,7 +36,10 @@ async function hub(repository: Partial<TestRepository> = {}, more: Record<string
     downloadModel(
       { name: "org/encoder", revision: "main", file: undefined, ...model },
       {
-        settings: { endpoint: new URL(server.endpoint), token, cache },
+        settings: {
+          ...{ endpoint: new URL(server.endpoint), cache },
+          token: token === undefined ? undefined : { value: token, source: "HF_TOKEN" },
+        },
         wait: async (ms) => void waits.push(ms),
         ...options,
       },
