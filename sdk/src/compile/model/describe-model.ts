@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { Task, TaskName } from "../../artifact/manifest.ts";
+import type { Protocol } from "../../runtime/tasks/late-interaction.ts";
 import { assertNoAdapter } from "../checkpoint/adapter.ts";
 import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
 import { readEncoderConfig } from "../checkpoint/encoder-config-file.ts";
@@ -7,6 +8,7 @@ import { describeHeadedModel, type HeadedModel } from "../checkpoint/headed-mode
 import { readMask } from "../checkpoint/mask-token.ts";
 import { readConfig } from "../checkpoint/model-folder.ts";
 import { modelPlace } from "../checkpoint/model-place.ts";
+import { readProtocol } from "../checkpoint/modules/protocol.ts";
 import { type Prompts, readPrompts } from "../checkpoint/prompts.ts";
 import { assertModulesKept, type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
 import { type Head, headOf } from "../checkpoint/task-head.ts";
@@ -59,7 +61,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   const prompts: Prompts = own.prompts || !choice.prompts ? own : { prompts: { ...choice.prompts } };
   const maxTokens = Math.min(modules.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(config));
   if (task === "embed") {
-    const { pooling, normalize } = modules;
+    const { pooling, normalize, poolsPrompt } = modules;
     const assumed = [
       ...(modules.isAssumed
         ? ["There is no modules.json: vectors are the mean of the hidden states, normalized."]
@@ -67,17 +69,28 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
     ];
     return {
       ...{ folder, config, maxTokens, assumed },
-      task: { task: "embed", pooling, normalize, dimensions: config.hiddenSize, ...prompts },
+      task: {
+        ...{ task: "embed", pooling, normalize, dimensions: config.hiddenSize },
+        ...(!poolsPrompt && { poolsPrompt }),
+        ...prompts,
+      },
       readGraph: () => graphOfEncoder({ folder, config }, onnx),
     };
   }
   const model = await describeHeadedModel({ root, folder }, headFor[task]);
+  const protocol =
+    task === "token-vectors" ? await readProtocol(root, config, modules.projections.length === 0) : undefined;
   const { input, assumed } = task === "classify" ? await inputOf(folder, model.labels, choice.input) : ONE_TEXT;
   return {
     ...{ folder, config, assumed },
     // Only sentence encoders are limited by the length that sentence-transformers was trained with.
-    maxTokens: task === "sparse" || task === "token-vectors" ? maxTokens : maxTokensOf(config),
-    task: task === "fill-mask" ? { task, mask: await readMask(folder) } : taskOf(task, { model, input, prompts }),
+    maxTokens: protocol
+      ? Math.max(protocol.query.length, protocol.document.length)
+      : task === "sparse" || task === "token-vectors"
+        ? maxTokens
+        : maxTokensOf(config),
+    task:
+      task === "fill-mask" ? { task, mask: await readMask(folder) } : taskOf(task, { model, input, prompts, protocol }),
     readGraph: () => graphOfHeadedModel(model, onnx),
   };
 }
@@ -95,14 +108,15 @@ interface TaskParts {
   readonly model: Pick<HeadedModel, "labels" | "problemType" | "outputs">;
   readonly input: "text" | "pair";
   readonly prompts: Prompts;
+  readonly protocol: Protocol | undefined;
 }
 
-function taskOf(task: Exclude<HeadedTask, "fill-mask">, { model, input, prompts }: TaskParts): Task {
+function taskOf(task: Exclude<HeadedTask, "fill-mask">, { model, input, prompts, protocol }: TaskParts): Task {
   const { outputs: dimensions, problemType: problem } = model;
   const labels = [...model.labels];
   if (task === "classify") return { task, labels, input, ...(problem && { problem }) };
   if (task === "tag") return { task, labels };
-  if (task === "token-vectors") return { task, dimensions, ...prompts };
+  if (task === "token-vectors") return { task, dimensions, ...(protocol && { protocol }), ...prompts };
   if (task === "sparse") return { task, ...prompts };
   return { task };
 }

@@ -5,6 +5,7 @@ import { crossEncoder } from "./classify-call.ts";
 import { promptOf, searchPrompts, withPrompt } from "./prompt.ts";
 import { type RankedDocument, rankedDocuments, relevanceScore, similarities } from "./rerank.ts";
 import type { ModelCall, TaskCall } from "./task-call.ts";
+import { encodeUnpooled } from "./unpooled-prompt.ts";
 
 export interface RerankParameters {
   /** Whether to cut texts that are too long. Otherwise they are refused. Default true, as rerankers of other makers do. */
@@ -67,6 +68,7 @@ function compare(
     return {
       inputs: [...withPrompt(document, others), query + source],
       truncate,
+      encode: encodeUnpooled(manifest, truncate, (index) => (index < others.length ? document : query)),
       decode: (vectors) => similarities(vectors.at(-1) as Float32Array, vectors.slice(0, -1)),
     };
   }
