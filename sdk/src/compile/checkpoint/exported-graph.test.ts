@@ -207,6 +207,7 @@ describe("exportOf", () => {
     ["an export", ["model.onnx"], "model.onnx"],
     ["an export in the folder onnx", ["onnx/model.onnx", "onnx/model_quantized.onnx"], "onnx/model.onnx"],
     ["an export and weights", ["model.onnx", "model.safetensors"], undefined],
+    ["an export and pickled weights", ["model.onnx", "pytorch_model.bin"], undefined],
   ])("finds the ONNX file to read in a folder with %s", async (_, files, found) => {
     const folder = await temporaryFolder();
     for (const file of files) {

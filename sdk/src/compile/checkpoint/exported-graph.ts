@@ -14,7 +14,7 @@ import { Questions } from "../rewrite/questions.ts";
 import { Trace } from "../rewrite/trace.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
-import { SHARDS_INDEX, WEIGHTS } from "./model-folder.ts";
+import { WEIGHT_FILES } from "./model-folder.ts";
 
 /**
  * Paths of the float32 export in a model folder. transformers and Optimum write the first, transformers.js reads the
@@ -37,12 +37,11 @@ export interface ExportedResult {
   readonly shape: readonly (number | undefined)[];
 }
 
-/** Returns the path of a folder's ONNX file; undefined if there is none, or if the folder has safetensors. */
+/** Returns the path of a folder's ONNX file; undefined if there is none, or if the folder has weights. */
 export async function exportOf(folder: string): Promise<string | undefined> {
-  const weights = [WEIGHTS, SHARDS_INDEX];
-  for (const place of [...weights, ...PLACES]) {
+  for (const place of [...WEIGHT_FILES, ...PLACES]) {
     const path = join(folder, place);
-    if (await exists(path)) return weights.includes(place) ? undefined : path;
+    if (await exists(path)) return WEIGHT_FILES.includes(place) ? undefined : path;
   }
   return undefined;
 }

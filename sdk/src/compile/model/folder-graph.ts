@@ -51,7 +51,7 @@ function resultsOf({ head, outputs, kind }: Omit<HeadedModel, "weights">): Expor
 }
 
 /**
- * Builds the graph from the folder's safetensors. If the folder has only an ONNX export, reads the export.
+ * Builds the graph from the folder's weights. If the folder has only an ONNX export, reads the export.
  *
  * @param onnx ONNX file to read instead
  */

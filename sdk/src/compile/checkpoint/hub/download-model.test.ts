@@ -342,25 +342,6 @@ describe("a download is refused", () => {
     const slow = { code: "hub_unavailable", message: expect.stringContaining("bytes per second") };
     await expect(get({}, { limits: { silenceMs: 200, bytesPerSecond } })).rejects.toMatchObject(slow);
   });
-
-  it.each([
-    [
-      "with sentence-transformers",
-      encoder.files,
-      /SentenceTransformer as M; M\("org\/encoder", revision="main"\)\.save\("\.\/encoder"\)/,
-    ],
-    [
-      "with its class in transformers",
-      { ...encoder.files, "modules.json": undefined },
-      /BertModel as M; .*from_pretrained\("org\/encoder", revision="main"\)/,
-    ],
-  ])("for pickled weights, %s", async (_, all, command) => {
-    const kept = Object.entries(all).filter(([path, text]) => text !== undefined && !/safetensors|onnx/.test(path));
-    const { server, get } = await hub({ files: Object.fromEntries(kept) as Record<string, string> });
-    const expected = { code: "checkpoint_missing", hint: expect.stringMatching(command) };
-    await expect(get()).rejects.toMatchObject(expected);
-    expect(server.contents().filter((path) => path.endsWith(".bin"))).toEqual([]);
-  });
 });
 
 describe("the files that are chosen", () => {
@@ -382,8 +363,37 @@ describe("the files that are chosen", () => {
     expect(found).toEqual([...Object.keys(shards), "model.safetensors.index.json"]);
   });
 
-  it("are the ONNX export and its external data without safetensors", async () => {
-    const { path, found } = await chosen({ ...rest, "onnx/model.onnx_data": "data", "onnx/model_O2.onnx": "O2" });
+  it("are pytorch_model.bin without safetensors, although there is an ONNX export", async () => {
+    const { path, found } = await chosen(rest);
+    expect({ path, found }).toEqual({ path: "", found: ["pytorch_model.bin"] });
+  });
+
+  it("are the shards of pytorch_model.bin", async () => {
+    const { "pytorch_model.bin": _, ...others } = rest;
+    const index = JSON.stringify({
+      weight_map: { a: "pytorch_model-00001-of-00002.bin", b: "pytorch_model-00002-of-00002.bin" },
+    });
+    const shards = { "pytorch_model-00001-of-00002.bin": "1", "pytorch_model-00002-of-00002.bin": "2" };
+    const { found } = await chosen({ ...others, ...shards, "pytorch_model.bin.index.json": index });
+    expect(found).toEqual([...Object.keys(shards), "pytorch_model.bin.index.json"]);
+  });
+
+  it("are each module's safetensors, or its pytorch_model.bin", async () => {
+    const modules = ["1_Pooling", "2_Dense", "3_Dense/"].map((path) => ({ path }));
+    const { found } = await chosen({
+      ...encoder.files,
+      "modules.json": JSON.stringify(modules),
+      "2_Dense/config.json": "{}",
+      "2_Dense/model.safetensors": "safe",
+      "2_Dense/pytorch_model.bin": "pickled",
+      "3_Dense/pytorch_model.bin": "pickled",
+    });
+    expect(found).toEqual(["2_Dense/model.safetensors", "3_Dense/pytorch_model.bin", "model.safetensors"]);
+  });
+
+  it("are the ONNX export and its external data without other weights", async () => {
+    const { "pytorch_model.bin": _, ...others } = rest;
+    const { path, found } = await chosen({ ...others, "onnx/model.onnx_data": "data", "onnx/model_O2.onnx": "O2" });
     expect({ path, found }).toEqual({ path: "", found: ["onnx/model.onnx", "onnx/model.onnx_data"] });
   });
 

@@ -38,9 +38,16 @@ describe("the error for a missing tensor", () => {
     expect(hint?.split("\n    ")[1]).toBe(
       "python3 -c 'import os; from safetensors.torch import load_file, save_file; " +
         `p = "${folder}/model.safetensors"; ` +
-        't = {k.removeprefix("module."): v for k, v in load_file(p).items()}; ' +
-        `save_file(t, p + ".new", {"format": "pt"}); os.replace(p + ".new", p)'`,
+        'save_file({k.removeprefix("module."): v for k, v in load_file(p).items()}, p + ".new", {"format": "pt"}); ' +
+        `os.replace(p + ".new", p)'`,
     );
+    const pickled = await folderWith({ "pytorch_model.bin": "" });
+    const error = found(
+      bert.map((name) => `module.${name}`),
+      pickled,
+    );
+    expect(error.hint).toContain(`torch.load("${pickled}/pytorch_model.bin", weights_only=True)`);
+    expect(error.hint).toContain(`"${pickled}/model.safetensors")'`);
   });
 
   it("names an adapter that is not merged", () => {

@@ -1,13 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { BertEdgeError } from "../../../artifact/error.ts";
+import { saveTensorsCommand } from "../../files/convert-command.ts";
 import { pythonCommand } from "../../files/python-command.ts";
 
 /** Parts of names that PEFT gives to the tensors of layers with an adapter, until it is merged. */
 const UNMERGED = /\.(base_layer|lora_[A-Za-z_]+|modules_to_save)\./;
-
-/** The file whose tensors can be renamed with one command. */
-const WEIGHTS = "model.safetensors";
 
 /** Number of names that are quoted. */
 const EXAMPLES = 3;
@@ -41,11 +39,8 @@ export function missingTensor(
     });
   }
   const prefix = wrapper(wrapped.slice(0, -wanted.length), names);
-  const hint = `Save the model that is inside of the wrapper`;
   return invalid(`${what}, but it has ${wrapped}: a wrapper has put ${prefix} before the names`, {
-    hint: existsSync(join(folder, WEIGHTS))
-      ? `${hint}, or rename the tensors:\n    ${renameCommand(join(folder, WEIGHTS), prefix)}`
-      : `${hint}, with save_pretrained().`,
+    hint: `Save the model that is inside of the wrapper, with save_pretrained()${renaming(folder, prefix)}`,
   });
 }
 
@@ -59,14 +54,24 @@ function wrapper(before: string, names: readonly string[]): string {
   return starts.findLast((start) => names.every((name) => name.startsWith(start))) ?? before;
 }
 
-/** Returns the command that takes a prefix from the names of a file's tensors. */
-const renameCommand = (path: string, prefix: string): string =>
+/** Returns the end of the hint: the command that takes a prefix from the names, if the tensors are in one file. */
+function renaming(folder: string, prefix: string): string {
+  const [safe, pickled] = ["model.safetensors", "pytorch_model.bin"].map((file) => join(folder, file));
+  const renamed = (tensors: string) => `{k.removeprefix(${JSON.stringify(prefix)}): v for k, v in ${tensors}.items()}`;
+  if (safe !== undefined && existsSync(safe)) {
+    return `, or rename the tensors:\n    ${renameCommand(safe, renamed("load_file(p)"))}`;
+  }
+  if (pickled === undefined || !existsSync(pickled)) return ".";
+  const loaded = renamed(`torch.load(${JSON.stringify(pickled)}, weights_only=True)`);
+  return `, or rename the tensors:\n    ${saveTensorsCommand(loaded, join(folder, "model.safetensors"))}`;
+}
+
+const renameCommand = (path: string, renamed: string): string =>
   pythonCommand(
     [
       "import os; from safetensors.torch import load_file, save_file",
       `p = ${JSON.stringify(path)}`,
-      `t = {k.removeprefix(${JSON.stringify(prefix)}): v for k, v in load_file(p).items()}`,
-      'save_file(t, p + ".new", {"format": "pt"})',
+      `save_file(${renamed}, p + ".new", {"format": "pt"})`,
       'os.replace(p + ".new", p)',
     ].join("; "),
   );
