@@ -99,6 +99,7 @@ describe("the task of a model", () => {
     await writeClassifier(stanford, { ...stored, tensors }, { keys: { architectures: ["HF_ColBERT"] } });
     const added_tokens = ["[unused0]", "[unused1]", "[MASK]"].map((content, id) => ({ id, content }));
     await writeFile(join(stanford, "tokenizer.json"), JSON.stringify({ added_tokens, model: { vocab: {} } }));
+    await writeFile(join(stanford, "artifact.metadata"), JSON.stringify({ query_maxlen: 8, doc_maxlen: 12 }));
     for (const folder of [pylate, stanford]) {
       const { task, readGraph } = await describeModel(folder);
       expect(task).toMatchObject({ task: "token-vectors", dimensions: 4 });
