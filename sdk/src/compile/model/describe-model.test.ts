@@ -165,6 +165,13 @@ describe("what a classifier reads", () => {
     ["one of an older version", { sbert_ce_default_activation_function: "Identity" }, "pair", 0],
     ["a model with one label", { id2label: { 0: "LABEL_0" }, problem_type: null }, "pair", 1],
     ["a model with the labels of inference", { id2label: inference }, "pair", 1],
+    [
+      "a model with two labels of inference",
+      { id2label: { 0: "entailment", 1: "not_entailment" }, problem_type: null },
+      "pair",
+      1,
+    ],
+    ["a model with two other labels", { id2label: { 0: "not_entailed", 1: "neutral" } }, "text", 0],
     ["another model", {}, "text", 0],
   ])("%s", async (_, keys, input, assumptions) => {
     const { task, assumed } = await describeModel(await modelWith({ architectures, ...keys }));

@@ -132,7 +132,8 @@ async function inputOf(folder: string, labels: readonly string[], chosen: TaskCh
   if (chosen) return { input: chosen, assumed: [] };
   const keys = await readConfig(folder, CrossEncoderKeys);
   if (Object.values(keys).some((value) => value !== undefined)) return { input: "pair", assumed: [] } as const;
-  const isInference = [/entail/i, /contradict/i].every((name) => labels.some((label) => name.test(label)));
+  const has = (name: RegExp) => labels.some((label) => name.test(label));
+  const isInference = has(/entail/i) && (has(/contradict/i) || (labels.length === 2 && has(/^entail/i)));
   if (isInference) return assumedPair("It has labels of natural language inference");
   if (labels.length === 1) return assumedPair("It has a single label");
   return ONE_TEXT;

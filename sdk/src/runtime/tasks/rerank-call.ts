@@ -1,10 +1,11 @@
-import { type Manifest, taskUnsupported } from "../../artifact/manifest.ts";
+import type { Manifest } from "../../artifact/manifest.ts";
 import type { TextInput } from "../text-input.ts";
 import type { Truncation } from "../truncation.ts";
 import { crossEncoder } from "./classify-call.ts";
 import { promptOf, searchPrompts, withPrompt } from "./prompt.ts";
 import { type RankedDocument, rankedDocuments, relevanceScore, similarities } from "./rerank.ts";
 import type { ModelCall, TaskCall } from "./task-call.ts";
+import { cannotRank } from "./unfit-classifier.ts";
 import { encodeUnpooled } from "./unpooled-prompt.ts";
 
 export interface RerankParameters {
@@ -72,7 +73,7 @@ function compare(
       decode: (vectors) => similarities(vectors.at(-1) as Float32Array, vectors.slice(0, -1)),
     };
   }
-  if (!crossEncoder(manifest)) throw taskUnsupported(manifest, "embed");
+  if (!crossEncoder(manifest)) throw cannotRank(manifest);
   return {
     inputs: others.map((other): TextInput => [source, other]),
     truncate,
