@@ -255,8 +255,8 @@ export const errorCodes = {
     fix: "Use a supported model. The message lists what is supported.",
   },
   export_unsupported: {
-    when: "The folder's model.onnx is not a float32 export with dynamic batch and sequence sizes.",
-    fix: "Export the model again with Optimum, or give model.safetensors.",
+    when: "The ONNX file is not a float32 export of hidden states or logits with dynamic sizes, or its sentence_embedding is no known pooling.",
+    fix: "Export the model again as the hint says, or give model.safetensors.",
   },
   external_data_invalid: {
     when: "The external data of an ONNX file is missing or damaged.",

@@ -54,6 +54,15 @@ describe("the task of a model", () => {
     expect((await describeModel(folder, { task: "fill-mask" })).task).toEqual({ task: "fill-mask", mask });
   });
 
+  it("is pooled as chosen if there is no modules.json", async () => {
+    const choice = { pooling: "cls", normalize: false } as const;
+    const found = await describeModel(await ofClass("BertModel"), choice);
+    expect(found).toMatchObject({ task: choice, isPoolingAssumed: false });
+    expect((await describeModel(await ofClass("BertModel"))).isPoolingAssumed).toBe(true);
+    const classifier = describeModel(await ofClass("BertForSequenceClassification"), choice);
+    await expect(classifier).rejects.toMatchObject({ code: "setting_invalid" });
+  });
+
   it("has the prompts of its files, or else those that are chosen", async () => {
     const prompts = { query: "query: " };
     const own = { "config_sentence_transformers.json": { prompts: { search: "search: " } } };

@@ -12,12 +12,13 @@ import { readProtocol } from "../checkpoint/modules/protocol.ts";
 import { type Prompts, readPrompts } from "../checkpoint/prompts.ts";
 import { assertModulesKept, type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
 import { type Head, headOf } from "../checkpoint/task-head.ts";
+import { assertNoPooling, choosesPooling, chosenPooling, type PoolingChoice } from "./chosen-pooling.ts";
 import { type FolderGraph, graphOfEncoder, graphOfHeadedModel } from "./folder-graph.ts";
 import { type HeadedTask, headFor } from "./task-heads.ts";
 import { assertUnnamedHead } from "./unnamed-head.ts";
 
 /** What to make of a model that can do several things. */
-export interface TaskChoice {
+export interface TaskChoice extends PoolingChoice {
   /** Default: what modules.json or the model's class says. Models with a language-model head are sentence encoders. */
   readonly task?: TaskName | undefined;
   /** What a classifier reads. Default: pairs if its files look like those of a cross-encoder, else texts. */
@@ -35,6 +36,8 @@ export interface ModelDescription {
   readonly maxTokens: number;
   /** What the folder's files do not say and what was assumed instead, as sentences. */
   readonly assumed: readonly string[];
+  /** Whether nothing in the folder says how to pool, apart from its ONNX file. */
+  readonly isPoolingAssumed: boolean;
   readonly readGraph: () => Promise<FolderGraph>;
 }
 
@@ -61,28 +64,24 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   const prompts: Prompts = own.prompts || !choice.prompts ? own : { prompts: { ...choice.prompts } };
   const maxTokens = Math.min(modules.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(config));
   if (task === "embed") {
-    const { pooling, normalize, poolsPrompt } = modules;
-    const assumed = [
-      ...(modules.isAssumed
-        ? ["There is no modules.json: vectors are the mean of the hidden states, normalized."]
-        : []),
-    ];
     return {
-      ...{ folder, config, maxTokens, assumed },
+      ...{ folder, config, maxTokens, assumed: [] },
+      isPoolingAssumed: modules.isAssumed && !choosesPooling(choice),
       task: {
-        ...{ task: "embed", pooling, normalize, dimensions: config.hiddenSize },
-        ...(!poolsPrompt && { poolsPrompt }),
+        ...{ task: "embed", ...chosenPooling(root, modules, choice), dimensions: config.hiddenSize },
+        ...(!modules.poolsPrompt && { poolsPrompt: false }),
         ...prompts,
       },
       readGraph: () => graphOfEncoder({ folder, config }, onnx),
     };
   }
+  assertNoPooling(task, choice);
   const model = await describeHeadedModel({ root, folder }, headFor[task]);
   const protocol =
     task === "token-vectors" ? await readProtocol(root, config, modules.projections.length === 0) : undefined;
   const { input, assumed } = task === "classify" ? await inputOf(folder, model.labels, choice.input) : ONE_TEXT;
   return {
-    ...{ folder, config, assumed },
+    ...{ folder, config, assumed, isPoolingAssumed: false },
     // Only sentence encoders are limited by the length that sentence-transformers was trained with.
     maxTokens: protocol
       ? Math.max(protocol.query.length, protocol.document.length)

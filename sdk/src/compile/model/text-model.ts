@@ -6,6 +6,8 @@ import { readTokenizer } from "../checkpoint/model-folder.ts";
 import type { Graph } from "../graph/graph.ts";
 import { type ShippedTokenizer, shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
 import type { ModelDescription } from "./describe-model.ts";
+import { exportRemarks } from "./export-remarks.ts";
+import { readPooling } from "./read-pooling.ts";
 import { runTask } from "./run-task.ts";
 import { openTokenizer, type TextOrPair, type TokenizeTexts, tokenizeTexts } from "./tokenize-texts.ts";
 
@@ -32,23 +34,21 @@ export interface TextModel {
  * Reads the graph and the tokenizer of a model that `describeModel` described.
  *
  * @throws BertEdgeError `checkpoint_invalid` when the tokenizer does not work or belongs to another model, and the
- *   errors of `readGraph`
+ *   errors of `readGraph` and `readPooling`
  */
 export async function readTextModel(description: ModelDescription): Promise<TextModel> {
-  const { folder, config, task, maxTokens, assumed, readGraph } = description;
+  const { folder, config, maxTokens, assumed, readGraph } = description;
   const files = await readTokenizer(folder);
-  const { graph, unused } = await readGraph();
+  const read = await readGraph();
   const tokenizer = shipTokenizer(files);
   const opened = await openTokenizer(folder, tokenizer, config.vocabularySize);
-  const encode = tokenizeTexts(folder, opened, maxTokens, config.vocabularySize, protocolOf(task));
+  const encode = tokenizeTexts(folder, opened, maxTokens, config.vocabularySize, protocolOf(description.task));
+  const { task, remarks } = await readPooling(description, read.file, encode);
   return {
-    config,
-    task,
-    tokenizer,
-    maxTokens,
-    assumed,
-    unused,
-    graph,
+    ...{ config, task, tokenizer, maxTokens },
+    assumed: [...remarks, ...assumed, ...exportRemarks(read, { folder, config, task })],
+    unused: read.unused,
+    graph: read.graph,
     encode,
     compute: (session, texts) => runTask(session, task, encode(texts)),
   };

@@ -2,7 +2,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { TaskName } from "../../artifact/manifest.ts";
 import type { Encoder } from "../checkpoint/checkpoint.ts";
 import { encoderWeights } from "../checkpoint/encoder-weights.ts";
-import { exportOf } from "../checkpoint/exported-graph.ts";
+import { exportFiles } from "../checkpoint/export-files.ts";
 import { readWeights } from "../checkpoint/model-folder.ts";
 import { headsAmong } from "../checkpoint/present-heads.ts";
 import { WatchedTensors } from "../checkpoint/watched-tensors.ts";
@@ -20,7 +20,7 @@ export async function assertUnnamedHead(
   task: TaskName,
   { possible, onnx }: { readonly possible: readonly TaskName[]; readonly onnx: string | undefined },
 ): Promise<void> {
-  const isExport = onnx !== undefined || (await exportOf(encoder.folder)) !== undefined;
+  const isExport = onnx !== undefined || (await exportFiles(encoder.folder)).length > 0;
   const others = isExport ? [] : besidesEncoder(encoder);
   const unnamed: readonly TaskName[] = tasksOf(headsAmong(others, encoder.config.modelType));
   if (unnamed.includes(task)) return;
