@@ -10,6 +10,9 @@ const vocabularies = ["vocab.txt", "vocab.json"];
 /** Vocabularies of SentencePiece. Python's packages sentencepiece and protobuf read them. */
 const sentencePieces = ["sentencepiece.bpe.model", "spiece.model", "spm.model", "tokenizer.model"];
 
+/** Files from which transformers makes a tokenizer.json. */
+export const vocabularyFiles: readonly string[] = [...vocabularies, ...sentencePieces];
+
 /** The keys that name a tokenizer without a tokenizer.json. */
 const Config = v.looseObject({
   tokenizer_class: v.nullish(v.string()),
@@ -37,7 +40,7 @@ export function tokenizerInstead(folder: string, names: readonly string[]): Inst
       hint: "Choose a model whose tokenizer has a tokenizer.json: one that transformers loads as a tokenizer with is_fast.",
     };
   }
-  const found = [...vocabularies, ...sentencePieces].find((file) => names.includes(file));
+  const found = vocabularyFiles.find((file) => names.includes(file));
   if (found === undefined) return undefined;
   const path = JSON.stringify(folder);
   const command = pythonCommand(
