@@ -38,7 +38,12 @@ export async function readPooling(
   if (task.task !== "embed") return { task, remarks: [] };
   const computed = file && (await exportedVectors(file, encode(TEXTS)));
   if (!file || !computed) {
-    return { task, remarks: isPoolingAssumed ? [`${NO_MODULES}: vectors are ${inWords(task)}.`] : [] };
+    return {
+      task,
+      remarks: isPoolingAssumed
+        ? [`${NO_MODULES}: vectors are ${inWords(task)}. --pooling chooses another pooling.`]
+        : [],
+    };
   }
   const equal = heads.filter((head) => computed.texts.every((text) => isEqual(text, head)));
   const found = equal.find((head) => isSame(head, task)) ?? equal[0];
