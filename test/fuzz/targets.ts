@@ -5,6 +5,7 @@ import { keys } from "./targets/keys.ts";
 import { manifest } from "./targets/manifest.ts";
 import { onnx } from "./targets/onnx.ts";
 import { packedTokenizer } from "./targets/packed-tokenizer.ts";
+import { pickledWeights } from "./targets/pickled-weights.ts";
 import { pointer } from "./targets/pointer.ts";
 import { program } from "./targets/program.ts";
 import { requests } from "./targets/requests.ts";
@@ -17,6 +18,7 @@ export const targets: Readonly<Record<string, Target>> = {
   program,
   onnx,
   safetensors,
+  "pickled-weights": pickledWeights,
   "packed-tokenizer": packedTokenizer,
   "tokenizer-json": tokenizerJson,
   manifest,

@@ -268,8 +268,8 @@ export const errorCodes = {
   },
   graph_invalid: { when: "The ONNX graph contradicts itself.", fix: "Export the model again." },
   hub_access_denied: {
-    when: "The Hugging Face Hub does not accept the token in HF_TOKEN, or the model is gated.",
-    fix: "Ask for access on the model's page, and set HF_TOKEN to a token of the account that has it.",
+    when: "The Hugging Face Hub does not accept the access token, or the model is gated.",
+    fix: "Ask for access on the model's page, and set HF_TOKEN to a token of the account that has it, or run `hf auth login`.",
   },
   hub_answer_invalid: {
     when: "The Hugging Face Hub, or the server in HF_ENDPOINT, does not answer as the Hub does.",
@@ -281,7 +281,7 @@ export const errorCodes = {
   },
   hub_model_missing: {
     when: "The Hugging Face Hub has no such model, revision or file, or the model is private.",
-    fix: "Check the name and the revision. For a private model, set HF_TOKEN.",
+    fix: "Check the name and the revision. For a private model, set HF_TOKEN or run `hf auth login`.",
   },
   hub_unavailable: {
     when: "The Hugging Face Hub cannot be reached, is too slow, or refuses requests for a while.",

@@ -108,6 +108,30 @@ const Prompts = {
   defaultPrompt: v.optional(v.string()),
 };
 
+const TokenId = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+/** How a model for late interaction reads a text, as a query or as a document. */
+const SearchRole = {
+  /** Maximum tokens of the text, the marker and special tokens included. */
+  length: v.pipe(Positive, v.minValue(3)),
+  /** The token that is put behind the first one. */
+  marker: v.optional(TokenId),
+};
+
+/** How a model for late interaction reads queries and documents: https://arxiv.org/abs/2004.12832 */
+const Protocol = v.object({
+  query: v.object({
+    ...SearchRole,
+    /** The token that fills queries up to their length, and whether tokens attend to it. */
+    expansion: v.optional(v.object({ token: TokenId, isAttended: v.boolean() })),
+  }),
+  document: v.object({
+    ...SearchRole,
+    /** Tokens of documents whose vectors are left out. */
+    skipped: v.array(TokenId),
+  }),
+});
+
 /** The model's task: what its output is, and what becomes of it. */
 const Task = v.variant("task", [
   /** A sentence vector, computed from hidden states [tokens, dimensions]. */
@@ -116,6 +140,8 @@ const Task = v.variant("task", [
     pooling: v.picklist(["mean", "cls", "max", "last"]),
     normalize: v.boolean(),
     dimensions: Positive,
+    /** Whether the tokens of a prompt are pooled with those of the text. Default: they are. */
+    poolsPrompt: v.optional(v.literal(false)),
     ...Prompts,
   }),
   /** Logits [labels] of a text, or of a pair of texts. */
@@ -133,12 +159,18 @@ const Task = v.variant("task", [
   v.object({
     task: v.literal("fill-mask"),
     /** The token in texts that stands for the one to find, such as [MASK]. */
-    mask: v.object({ id: v.pipe(v.number(), v.integer(), v.minValue(0)), token: v.pipe(v.string(), v.minLength(1)) }),
+    mask: v.object({ id: TokenId, token: v.pipe(v.string(), v.minLength(1)) }),
   }),
   /** SPLADE's weights [vocabulary], computed from logits [tokens, vocabulary]. */
   v.object({ task: v.literal("sparse"), ...Prompts }),
   /** Vectors [tokens, dimensions] for late interaction, each of which is normalized. */
-  v.object({ task: v.literal("token-vectors"), dimensions: Positive, ...Prompts }),
+  v.object({
+    task: v.literal("token-vectors"),
+    dimensions: Positive,
+    /** Undefined for models that read queries and documents alike. */
+    protocol: v.optional(Protocol),
+    ...Prompts,
+  }),
 ]);
 
 const Common = v.pipe(

@@ -18,8 +18,7 @@ describe("exportFiles", () => {
       ["onnx/model.onnx", "onnx/model_O2.onnx", "onnx/model_fp16.onnx"],
     ],
     ["exports of other names", ["onnx/model_O4.onnx", "a.onnx"], ["a.onnx", "onnx/model_O4.onnx"]],
-    ["an export of another name and pickled weights", ["pytorch_model.bin", "a.onnx"], []],
-    ["exports and pickled weights", ["pytorch_model.bin", "model.onnx", "a.onnx"], ["model.onnx", "a.onnx"]],
+    ["exports and pickled weights", ["pytorch_model.bin", "model.onnx", "a.onnx"], []],
     ["a folder that has the name of a file", ["model.onnx/notes.txt"], []],
   ])("lists the ONNX files to try in a folder with %s", async (_, files, found) => {
     const folder = await temporaryFolder();

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { SHARDS_INDEX, WEIGHTS } from "./model-folder.ts";
+import { WEIGHT_FILES } from "./model-folder.ts";
 
 /**
  * Paths of the float32 export in a model folder. transformers and Optimum write the first, transformers.js reads the
@@ -12,22 +12,17 @@ const PLACES = ["model.onnx", join("onnx", "model.onnx")];
 /** Folder of the exports of models on the Hugging Face Hub. */
 const SUBFOLDER = "onnx";
 
-/** Weights that PyTorch wrote. */
-const PICKLED = /^pytorch_model.*\.bin(\.index\.json)?$/;
-
 /**
  * Returns the paths of the ONNX files that may have a folder's model, in the order in which they are tried: the float32
- * export by its name, then others. There are none if the folder has safetensors. Other names count only if the folder has no
- * weights at all.
+ * export by its name, then others. There are none if the folder has weights.
  */
 export async function exportFiles(folder: string): Promise<string[]> {
   const files = await filesIn(folder);
-  if (files.includes(WEIGHTS) || files.includes(SHARDS_INDEX)) return [];
+  if (files.some((file) => WEIGHT_FILES.includes(file))) return [];
   const inSubfolder = (await filesIn(join(folder, SUBFOLDER))).map((file) => join(SUBFOLDER, file));
   const found = [...files, ...inSubfolder].filter((file) => file.endsWith(".onnx"));
   const named = PLACES.filter((place) => found.includes(place));
-  const isPickled = files.some((file) => PICKLED.test(file));
-  const others = isPickled && named.length === 0 ? [] : found.filter((file) => !named.includes(file)).toSorted();
+  const others = found.filter((file) => !named.includes(file)).toSorted();
   return [...named, ...others].map((file) => join(folder, file));
 }
 

@@ -3,11 +3,16 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { parseJson } from "../../artifact/parse-json.ts";
-import { convertCommand } from "../files/convert-command.ts";
 import { readJson } from "../files/json-file.ts";
 import { type StoredFile, storedFile } from "../files/stored-file.ts";
 import type { Tensor } from "../graph/tensor.ts";
 import { configErrorCode } from "./config-error-code.ts";
+import { missingFile } from "./missing/missing-file.ts";
+import { lowerCased } from "./modules/lower-cased.ts";
+import { readModuleList } from "./modules/module-list.ts";
+import { readTransformerConfig } from "./modules/transformer-config.ts";
+import { conversionOf } from "./pickled/conversion.ts";
+import { readPickled } from "./pickled/read-pickled.ts";
 import { readTensors } from "./read-tensors.ts";
 
 /** Contents of tokenizer.json and tokenizer_config.json; `config` is empty if the second file does not exist. */
@@ -18,19 +23,22 @@ export interface TokenizerFiles {
 
 export const WEIGHTS = "model.safetensors";
 
+/** Weights that `torch.save` wrote. */
+export const PICKLED = "pytorch_model.bin";
+
 /** Names the file of each tensor, if the weights are in several files. */
 export const SHARDS_INDEX = `${WEIGHTS}.index.json`;
+export const PICKLED_INDEX = `${PICKLED}.index.json`;
+
+/** Files with weights, or with the names of such files. transformers reads the first that exists. */
+export const WEIGHT_FILES: readonly string[] = [WEIGHTS, SHARDS_INDEX, PICKLED, PICKLED_INDEX];
 
 /** Shards are in the model's folder: the names that transformers gives them have no slashes. */
-const Shards = v.object({ weight_map: v.record(v.string(), v.pipe(v.string(), v.regex(/^[\w.-]+\.safetensors$/))) });
+const Shards = v.object({
+  weight_map: v.record(v.string(), v.pipe(v.string(), v.regex(/^[\w.-]+\.(safetensors|bin)$/))),
+});
 
 const AnyObject = v.looseObject({});
-
-/** The part of config.json that names the model's class in transformers. */
-const Architecture = v.fallback(
-  v.pipe(v.string(), v.parseJson(), v.object({ architectures: v.looseTuple([v.string()]) })),
-  { architectures: ["AutoModel"] },
-);
 
 /**
  * Reads a folder's config.json with a schema.
@@ -42,31 +50,32 @@ export const readConfig = async <S extends v.GenericSchema>(folder: string, sche
   (await readJson(folder, "config.json", schema, configErrorCode)) ?? missing(folder, "config.json");
 
 /**
- * Reads a folder's tokenizer files.
+ * Reads a folder's tokenizer files. The tokenizer lower-cases texts if sentence-transformers' files say so.
  *
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`
  */
 export async function readTokenizer(folder: string): Promise<TokenizerFiles> {
   const json = (await readJson(folder, "tokenizer.json", AnyObject)) ?? missing(folder, "tokenizer.json");
   const config = (await readJson(folder, "tokenizer_config.json", AnyObject)) ?? {};
-  return { json, config };
+  const { lowercases } = await readTransformerConfig(folder, (await readModuleList(folder))?.transformer.path ?? "");
+  return { json: lowercases ? lowerCased(json) : json, config };
 }
 
 /**
- * Returns a folder's tensors by name. Large tensors are read from model.safetensors, or its shards, at each access, so the
- * files must not change while the tensors are in use.
+ * Returns a folder's tensors by name. Large tensors are read from their files at each access, so the files must not change
+ * while the tensors are in use.
  *
- * @param module subfolder with tensors of a module of sentence-transformers; the path is put before their names
- * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `safetensors_invalid`; `file_changed` when weights
- *   are used after the file has changed
+ * @param modules subfolders with tensors of modules of sentence-transformers; the path is put before their names
+ * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `safetensors_invalid`; `checkpoint_unsupported` for a
+ *   pickle that has more than tensors; `file_changed` when weights are used after the file has changed
  */
-export function readWeights(folder: string, module?: string): Map<string, Tensor> {
-  const isSharded = !existsSync(join(folder, WEIGHTS)) && existsSync(join(folder, SHARDS_INDEX));
-  const stored = isSharded ? readShards(folder) : readFile(folder, WEIGHTS);
+export function readWeights(folder: string, modules: readonly string[] = []): Map<string, Tensor> {
+  const stored = readStored(folder, folder);
   const tensors = new Map([...stored].map(([name, tensor]) => [currentName(name), tensor] as const));
-  if (module === undefined) return tensors;
-  const ofModule = [...readFile(join(folder, module), WEIGHTS)];
-  return new Map([...tensors, ...ofModule.map(([name, tensor]) => [`${module}/${name}`, tensor] as const)]);
+  for (const module of modules) {
+    for (const [name, tensor] of readStored(join(folder, module), folder)) tensors.set(`${module}/${name}`, tensor);
+  }
+  return tensors;
 }
 
 /** Names in checkpoints that were made with TensorFlow, such as the first BERT. transformers 5.2 writes them too. */
@@ -76,8 +85,18 @@ const namesOfTensorFlow: Readonly<Record<string, string>> = { gamma: "weight", b
 const currentName = (name: string): string =>
   name.replace(/(?<=LayerNorm\.)(gamma|beta)$/, (old) => namesOfTensorFlow[old] as string);
 
-function readShards(folder: string): Map<string, Tensor> {
-  const index = join(folder, SHARDS_INDEX);
+/**
+ * Reads the weights of a folder from the file that transformers would read.
+ *
+ * @param model folder of the model: the same, or the one that has this module
+ */
+function readStored(folder: string, model: string): Map<string, Tensor> {
+  const found = WEIGHT_FILES.find((file) => existsSync(join(folder, file))) ?? WEIGHTS;
+  return found.endsWith(".json") ? readShards(folder, found) : readFile(folder, found, model);
+}
+
+function readShards(folder: string, indexFile: string): Map<string, Tensor> {
+  const index = join(folder, indexFile);
   const { weight_map } = parseJson(Shards, readFileSync(index, "utf8"), {
     code: "checkpoint_invalid",
     what: `file ${index}`,
@@ -86,7 +105,7 @@ function readShards(folder: string): Map<string, Tensor> {
   const shards = new Map<string, Map<string, Tensor>>();
   const tensors = new Map<string, Tensor>();
   for (const [name, file] of Object.entries(weight_map)) {
-    const shard = shards.get(file) ?? readFile(folder, file);
+    const shard = shards.get(file) ?? readFile(folder, file, folder);
     shards.set(file, shard);
     const tensor = shard.get(name);
     if (!tensor) {
@@ -103,7 +122,7 @@ function readShards(folder: string): Map<string, Tensor> {
   return tensors;
 }
 
-function readFile(folder: string, name: string): Map<string, Tensor> {
+function readFile(folder: string, name: string, model: string): Map<string, Tensor> {
   const path = join(folder, name);
   let file: StoredFile;
   try {
@@ -115,26 +134,9 @@ function readFile(folder: string, name: string): Map<string, Tensor> {
       cause,
     });
   }
-  return readTensors(file, path);
+  return name.endsWith(".bin") ? readPickled(file, path, () => conversionOf(model)) : readTensors(file, path);
 }
 
-/** Weights that PyTorch wrote. Reading them would run Python's pickle. */
-const PICKLED = ["pytorch_model.bin", "pytorch_model.bin.index.json"];
-
 function missing(folder: string, file: string): never {
-  const pickled = PICKLED.find((each) => existsSync(join(folder, each)));
-  if (file === WEIGHTS && pickled !== undefined) {
-    const config = join(folder, "config.json");
-    const { architectures } = v.parse(Architecture, existsSync(config) ? readFileSync(config, "utf8") : "");
-    const isSentenceEncoder = existsSync(join(folder, "modules.json"));
-    const command = convertCommand({ from: folder, to: folder, architecture: architectures[0], isSentenceEncoder });
-    throw new BertEdgeError("checkpoint_missing", `${folder} has ${pickled}, but no ${WEIGHTS}.`, {
-      hint: `Reading it can run any code, so bert-edge does not. If you trust the model, save it as safetensors with its own tools:\n    ${command}`,
-    });
-  }
-  throw new BertEdgeError("checkpoint_missing", `${join(folder, file)} does not exist.`, {
-    hint:
-      "Give a folder with config.json, tokenizer.json and model.safetensors, as transformers' save_pretrained() " +
-      "writes them. A float32 model.onnx, as Optimum exports it, can replace model.safetensors.",
-  });
+  throw missingFile(folder, file);
 }

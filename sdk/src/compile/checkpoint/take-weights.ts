@@ -2,6 +2,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { elementCount, lazyTensor, reading, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import type { Encoder } from "./checkpoint.ts";
 import type { LinearName } from "./encoder-names.ts";
+import { missingTensor } from "./missing/missing-tensor.ts";
 
 /** A linear layer y = x · weightᵀ + bias, as torch.nn.Linear stores it: weight [out, in], bias [out], float32. */
 export interface LinearWeights {
@@ -34,7 +35,7 @@ export function weightTaker({ folder, weights }: Encoder, prefix: string): Weigh
     const found = weights.get(prefix + name);
     const wants = `${prefix}${name} of shape [${shape}]`;
     const hint = "config.json and model.safetensors must come from the same model.";
-    if (!found) throw new BertEdgeError("checkpoint_invalid", `${folder} has no tensor ${wants}.`, { hint });
+    if (!found) throw missingTensor(folder, prefix + name, shape, [...weights.keys()]);
     if (found.shape.join() !== shape.join()) {
       throw new BertEdgeError(
         "checkpoint_invalid",

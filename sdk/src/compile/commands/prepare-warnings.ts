@@ -1,8 +1,10 @@
 import { DRAFT } from "../../artifact/draft.ts";
 import type { Manifest, Target, TargetName } from "../../artifact/manifest.ts";
 import { maxTokensOf } from "../checkpoint/encoder-config.ts";
+import { headsAmong } from "../checkpoint/present-heads.ts";
 import type { ExcusedParts } from "../fusions/excused-parts.ts";
 import type { FitTable } from "../latency/platforms/forecast.ts";
+import { tasksOf } from "../model/task-heads.ts";
 import type { TextModel } from "../model/text-model.ts";
 
 /** What to know before an artifact is deployed. */
@@ -10,6 +12,7 @@ export interface PrepareWarning {
   readonly code:
     | "draft"
     | "assumed"
+    | "tensors_unused"
     | "length_limited"
     | "part_excused"
     | "layers_kept"
@@ -21,7 +24,7 @@ export interface PrepareWarning {
 }
 
 interface WarningInput {
-  readonly model: Pick<TextModel, "config" | "maxTokens" | "assumed">;
+  readonly model: Pick<TextModel, "config" | "maxTokens" | "assumed" | "unused">;
   readonly manifest: Manifest;
   readonly excused: readonly ExcusedParts[];
   readonly fit: FitTable;
@@ -29,6 +32,9 @@ interface WarningInput {
 
 /** Share of an isolate's memory from which on little is left for the JavaScript heap, which is not measured. */
 const TIGHT = 0.85;
+
+/** Maximum number of tensors that a warning names. */
+const LISTED = 12;
 
 /** Mean cosine with float32 that texts of each length should have. */
 const ACCURATE = 0.99;
@@ -48,9 +54,18 @@ export function edgeMisfit({ platforms }: FitTable): string | undefined {
 export function warningsOf({ model, manifest, excused, fit }: WarningInput): PrepareWarning[] {
   const warnings: PrepareWarning[] = [];
   const warn = (code: PrepareWarning["code"], message: string) => void warnings.push({ code, message });
-  const { config, maxTokens, assumed } = model;
+  const { config, maxTokens, assumed, unused } = model;
   if (manifest.draft) warn("draft", DRAFT);
   for (const sentence of assumed) warn("assumed", sentence);
+  if (unused.length > 0) {
+    const tasks = tasksOf(headsAmong(unused, config.modelType));
+    const use = tasks.length > 0 ? ` --task ${tasks.join(" or ")} uses them.` : "";
+    const more = unused.length > LISTED ? ` and ${unused.length - LISTED} more` : "";
+    warn(
+      "tensors_unused",
+      `The weights have tensors that are not used: ${unused.slice(0, LISTED).join(", ")}${more}.${use}`,
+    );
+  }
   const positions = maxTokensOf(config);
   if (maxTokens < positions) {
     warn("length_limited", `Texts are cut at ${maxTokens} tokens, but the model has ${positions} positions.`);

@@ -8,6 +8,7 @@ import { modelAgreementInSubprocess } from "../accuracy/model-agreement.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import { tableRows } from "../accuracy/table-rows.ts";
 import { readTokenizer } from "../checkpoint/model-folder.ts";
+import { transformerFolder } from "../checkpoint/transformer-folder.ts";
 import { fixedSizes } from "../evaluate/token-batches.ts";
 import { assertWritable, withOutputFile } from "../files/output-file.ts";
 import { type ModelInput, modelPath } from "../files/work-folder.ts";
@@ -183,12 +184,13 @@ async function tokenizerPath(
   folder: string,
 ): Promise<string | undefined> {
   if (given !== undefined) {
-    const path = await modelPath(given, folder);
+    const path = transformerFolder(await modelPath(given, folder));
     await readTokenizer(path);
     return path;
   }
-  return access(join(model, "tokenizer.json")).then(
-    () => model,
+  const own = transformerFolder(model);
+  return access(join(own, "tokenizer.json")).then(
+    () => own,
     () => undefined,
   );
 }

@@ -2,6 +2,7 @@ import type { Artifact } from "../../artifact/artifact.ts";
 import type { Parity, Target, TargetName, TaskScore } from "../../artifact/manifest.ts";
 import { engineOnThisMachine } from "../../local/engines.ts";
 import { type Engine, oneModel } from "../../runtime/engine/engine.ts";
+import { protocolOf } from "../../runtime/tasks/late-interaction.ts";
 import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
 import { openFiles, openFolder } from "../../storage/folder-artifact.ts";
 import { comparedAs } from "../accuracy/compared-as.ts";
@@ -53,7 +54,8 @@ export async function verify({ artifact: given, onProgress, signal, ...files }: 
   const { manifest } = artifact;
   const data = await readTaskData(manifest, files);
   const tokenizer = await loadTokenizer(manifest, artifact.read);
-  const encode = tokenizeTexts(manifest.name, tokenizer, manifest.maxTokens, manifest.vocabulary);
+  const { name: model, maxTokens, vocabulary } = manifest;
+  const encode = tokenizeTexts(model, tokenizer, maxTokens, vocabulary, protocolOf(manifest));
   const targets = (Object.entries(manifest.targets) as [TargetName, Target][]).toSorted(
     ([, a], [, b]) => byPrecision.indexOf(a.precision) - byPrecision.indexOf(b.precision),
   );

@@ -1,9 +1,8 @@
-/** A model with weights that PyTorch pickled. */
+import { pythonCommand } from "./python-command.ts";
+
+/** A folder with weights that PyTorch pickled. */
 export interface PickledModel {
-  /** Folder of the model, or its name on the Hugging Face Hub. */
   readonly from: string;
-  /** A branch, tag or commit on the Hub. */
-  readonly revision?: string | undefined;
   /** Folder to write. */
   readonly to: string;
   /** The class in transformers that config.json names. */
@@ -14,23 +13,28 @@ export interface PickledModel {
 
 /**
  * Returns the command that saves a model as safetensors, with its tokenizer. It runs the model's own tools, because
- * reading pickled weights can run any code.
+ * reading some pickles runs code.
  */
-export function convertCommand({ from, revision, to, architecture, isSentenceEncoder }: PickledModel): string {
-  const source = [
-    JSON.stringify(from),
-    ...(revision === undefined ? [] : [`revision=${JSON.stringify(revision)}`]),
-  ].join(", ");
-  const target = JSON.stringify(to);
+export function convertCommand({ from, to, architecture, isSentenceEncoder }: PickledModel): string {
+  const [source, target] = [JSON.stringify(from), JSON.stringify(to)];
   if (isSentenceEncoder) {
-    return python(`from sentence_transformers import SentenceTransformer as M; M(${source}).save(${target})`);
+    return pythonCommand(`from sentence_transformers import SentenceTransformer as M; M(${source}).save(${target})`);
   }
   // Another class would leave out the head of the model.
   const model = architecture !== undefined && /^\w+$/.test(architecture) ? architecture : "AutoModel";
-  return python(
+  return pythonCommand(
     `from transformers import AutoTokenizer as T, ${model} as M; ` +
       `[C.from_pretrained(${source}).save_pretrained(${target}) for C in (T, M)]`,
   );
 }
 
-const python = (code: string): string => `python3 -c '${code.replaceAll("'", `'"'"'`)}'`;
+/**
+ * Returns the command that saves tensors as a safetensors file.
+ *
+ * @param tensors Python expression of a dict of tensors
+ */
+export const saveTensorsCommand = (tensors: string, to: string): string =>
+  pythonCommand(
+    "import torch; from safetensors.torch import save_file; " +
+      `save_file({k: v.clone().contiguous() for k, v in ${tensors}.items()}, ${JSON.stringify(to)})`,
+  );

@@ -1,19 +1,24 @@
 import * as v from "valibot";
-import { BertEdgeError } from "../../artifact/error.ts";
 import type { Task, TaskName } from "../../artifact/manifest.ts";
+import type { Protocol } from "../../runtime/tasks/late-interaction.ts";
+import { assertNoAdapter } from "../checkpoint/adapter.ts";
 import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
-import { EncoderConfigJson } from "../checkpoint/encoder-config-json.ts";
+import { readEncoderConfig } from "../checkpoint/encoder-config-file.ts";
 import { describeHeadedModel, type HeadedModel } from "../checkpoint/headed-model.ts";
 import { readMask } from "../checkpoint/mask-token.ts";
 import { readConfig } from "../checkpoint/model-folder.ts";
 import { modelPlace } from "../checkpoint/model-place.ts";
+import { readProtocol } from "../checkpoint/modules/protocol.ts";
 import { type Prompts, readPrompts } from "../checkpoint/prompts.ts";
-import { type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
+import { assertModulesKept, type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
 import { type Head, headOf } from "../checkpoint/task-head.ts";
+import { assertNoPooling, choosesPooling, chosenPooling, type PoolingChoice } from "./chosen-pooling.ts";
 import { type FolderGraph, graphOfEncoder, graphOfHeadedModel } from "./folder-graph.ts";
+import { type HeadedTask, headFor } from "./task-heads.ts";
+import { assertUnnamedHead } from "./unnamed-head.ts";
 
 /** What to make of a model that can do several things. */
-export interface TaskChoice {
+export interface TaskChoice extends PoolingChoice {
   /** Default: what modules.json or the model's class says. Models with a language-model head are sentence encoders. */
   readonly task?: TaskName | undefined;
   /** What a classifier reads. Default: pairs if its files look like those of a cross-encoder, else texts. */
@@ -36,19 +41,6 @@ export interface ModelDescription {
   readonly readGraph: () => Promise<FolderGraph>;
 }
 
-/** A task that needs a head. */
-type HeadedTask = Exclude<TaskName, "embed">;
-
-/** Heads of the tasks. */
-const headFor: Readonly<Record<HeadedTask, Head>> = {
-  classify: "sequence-classification",
-  tag: "token-classification",
-  answer: "question-answering",
-  "fill-mask": "masked-lm",
-  sparse: "masked-lm",
-  "token-vectors": "late-interaction",
-};
-
 /**
  * Reads what a folder's model computes, without its weights.
  *
@@ -57,37 +49,47 @@ const headFor: Readonly<Record<HeadedTask, Head>> = {
  *   has no head for the chosen task
  */
 export async function describeModel(path: string, choice: TaskChoice = {}): Promise<ModelDescription> {
-  const { folder, onnx } = modelPlace(path);
-  const config = await readConfig(folder, EncoderConfigJson);
+  const { root, folder, onnx } = modelPlace(path);
+  // An export that is named has its own weights.
+  if (onnx === undefined) await assertNoAdapter(folder);
+  // First, because a model of other modules has no config.json.
+  const modules = await readModules(root);
+  const config = await readEncoderConfig(folder);
   const found = await headOf(folder);
-  const modules = await readModules(folder);
+  await assertModulesKept(root, modules, found);
   const possible = possibleTasks(found, modules);
   const task = choice.task ?? (possible[0] as TaskName);
-  if (!possible.includes(task)) throw unsuitable(folder, task, possible);
-  const own = await readPrompts(folder);
+  if (!possible.includes(task)) await assertUnnamedHead({ folder, config }, task, { possible, onnx });
+  const own = await readPrompts(root);
   const prompts: Prompts = own.prompts || !choice.prompts ? own : { prompts: { ...choice.prompts } };
   const maxTokens = Math.min(modules.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(config));
   if (task === "embed") {
-    const { pooling, normalize } = modules;
-    const assumed = [
-      ...(possible.length > 1
-        ? ["The model has a language-model head, which is left out. --task fill-mask or sparse uses it."]
-        : []),
-    ];
     return {
-      ...{ folder, config, maxTokens, assumed },
-      isPoolingAssumed: modules.isAssumed,
-      task: { task: "embed", pooling, normalize, dimensions: config.hiddenSize, ...prompts },
+      ...{ folder, config, maxTokens, assumed: [] },
+      isPoolingAssumed: modules.isAssumed && !choosesPooling(choice),
+      task: {
+        ...{ task: "embed", ...chosenPooling(root, modules, choice), dimensions: config.hiddenSize },
+        ...(!modules.poolsPrompt && { poolsPrompt: false }),
+        ...prompts,
+      },
       readGraph: () => graphOfEncoder({ folder, config }, onnx),
     };
   }
-  const model = await describeHeadedModel(folder, headFor[task]);
+  assertNoPooling(task, choice);
+  const model = await describeHeadedModel({ root, folder }, headFor[task]);
+  const protocol =
+    task === "token-vectors" ? await readProtocol(root, config, modules.projections.length === 0) : undefined;
   const { input, assumed } = task === "classify" ? await inputOf(folder, model.labels, choice.input) : ONE_TEXT;
   return {
     ...{ folder, config, assumed, isPoolingAssumed: false },
     // Only sentence encoders are limited by the length that sentence-transformers was trained with.
-    maxTokens: task === "sparse" || task === "token-vectors" ? maxTokens : maxTokensOf(config),
-    task: task === "fill-mask" ? { task, mask: await readMask(folder) } : taskOf(task, { model, input, prompts }),
+    maxTokens: protocol
+      ? Math.max(protocol.query.length, protocol.document.length)
+      : task === "sparse" || task === "token-vectors"
+        ? maxTokens
+        : maxTokensOf(config),
+    task:
+      task === "fill-mask" ? { task, mask: await readMask(folder) } : taskOf(task, { model, input, prompts, protocol }),
     readGraph: () => graphOfHeadedModel(model, onnx),
   };
 }
@@ -105,14 +107,15 @@ interface TaskParts {
   readonly model: Pick<HeadedModel, "labels" | "problemType" | "outputs">;
   readonly input: "text" | "pair";
   readonly prompts: Prompts;
+  readonly protocol: Protocol | undefined;
 }
 
-function taskOf(task: Exclude<HeadedTask, "fill-mask">, { model, input, prompts }: TaskParts): Task {
+function taskOf(task: Exclude<HeadedTask, "fill-mask">, { model, input, prompts, protocol }: TaskParts): Task {
   const { outputs: dimensions, problemType: problem } = model;
   const labels = [...model.labels];
   if (task === "classify") return { task, labels, input, ...(problem && { problem }) };
   if (task === "tag") return { task, labels };
-  if (task === "token-vectors") return { task, dimensions, ...prompts };
+  if (task === "token-vectors") return { task, dimensions, ...(protocol && { protocol }), ...prompts };
   if (task === "sparse") return { task, ...prompts };
   return { task };
 }
@@ -128,7 +131,8 @@ async function inputOf(folder: string, labels: readonly string[], chosen: TaskCh
   if (chosen) return { input: chosen, assumed: [] };
   const keys = await readConfig(folder, CrossEncoderKeys);
   if (Object.values(keys).some((value) => value !== undefined)) return { input: "pair", assumed: [] } as const;
-  const isInference = [/entail/i, /contradict/i].every((name) => labels.some((label) => name.test(label)));
+  const has = (name: RegExp) => labels.some((label) => name.test(label));
+  const isInference = has(/entail/i) && (has(/contradict/i) || (labels.length === 2 && has(/^entail/i)));
   if (isInference) return assumedPair("It has labels of natural language inference");
   if (labels.length === 1) return assumedPair("It has a single label");
   return ONE_TEXT;
@@ -139,8 +143,3 @@ const assumedPair = (why: string) =>
     input: "pair",
     assumed: [`${why}, so the classifier reads pairs of texts. If it reads single texts: --input text.`],
   }) as const;
-
-const unsuitable = (folder: string, task: TaskName, possible: readonly TaskName[]) =>
-  new BertEdgeError("task_unsuitable", `${folder} has no head for the task ${task}.`, {
-    hint: `Its tasks: ${possible.join(", ")}.`,
-  });

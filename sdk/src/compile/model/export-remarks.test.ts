@@ -18,7 +18,7 @@ interface Drawn {
 function read({ inputs = [], others = [], choice }: Drawn): FolderGraph {
   const graph = new Graph("read");
   for (const name of inputs) graph.input(name);
-  return { graph, file: { path: "/models/a/onnx/model.onnx", graph, results: ["logits"], others }, choice };
+  return { graph, file: { path: "/models/a/onnx/model.onnx", graph, results: ["logits"], others }, choice, unused: [] };
 }
 const remarksOf = (drawn: Drawn, task: Task = embed, tokenTypes = 2) =>
   exportRemarks(read(drawn), { folder: "/models/a", config: { tokenTypes }, task, vector: drawn.vector });
@@ -57,7 +57,7 @@ describe("exportRemarks", () => {
   });
 
   it("says nothing of a model that was read from weights", () => {
-    const weights = { graph: new Graph("weights"), file: undefined, choice: undefined };
+    const weights = { graph: new Graph("weights"), file: undefined, choice: undefined, unused: [] };
     expect(
       exportRemarks(weights, { folder: "/models/a", config: { tokenTypes: 2 }, task: pairs, vector: undefined }),
     ).toEqual([]);

@@ -119,7 +119,9 @@ describe("the pooling of other models", () => {
     const { folder } = await tinyExport((graph) => graph);
     expect(await read(folder)).toMatchObject({
       task: mean,
-      assumed: ["There is no modules.json: vectors are the mean of the hidden states, normalized."],
+      assumed: [
+        "There is no modules.json: vectors are the mean of the hidden states, normalized. --pooling chooses another pooling.",
+      ],
     });
   });
 });

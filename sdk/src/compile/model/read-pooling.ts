@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Pooling, Task } from "../../artifact/manifest.ts";
@@ -40,7 +41,11 @@ export async function readPooling(
   encode: TokenizeTexts,
 ): Promise<ReadPooling> {
   if (task.task !== "embed") return { task, remarks: [], output: undefined };
-  const stated = { task, remarks: isPoolingAssumed ? [`${NO_MODULES}${inWords(task)}.`] : [], output: undefined };
+  const stated = {
+    task,
+    remarks: isPoolingAssumed ? [`${NO_MODULES}${inWords(task)}. --pooling chooses another pooling.`] : [],
+    output: undefined,
+  };
   const computed = file && (await exportedVectors(file, encode(TEXTS)));
   if (!file || !computed) return stated;
   const { output, texts } = computed;
@@ -56,7 +61,7 @@ export async function readPooling(
     return { task: { ...task, ...found }, remarks: [remark], output };
   }
   if (isSame(found, task)) return { ...stated, output };
-  if (isNamed) throw contradiction(join(folder, "modules.json"), task, file.path, output, found);
+  if (isNamed) throw contradiction(folder, task, file.path, output, found);
   return stated;
 }
 
@@ -120,13 +125,17 @@ function nearest([text]: readonly ExportedText[]): string {
   return `nearest is ${best?.head.pooling}, with a cosine of ${best?.similarity.toFixed(3)} and ${best?.ratio.toPrecision(3)} times the norm`;
 }
 
-const contradiction = (modules: string, stated: VectorHead, path: string, output: string, found: VectorHead) =>
-  new BertEdgeError(
-    "checkpoint_invalid",
-    `${modules} says that vectors are ${inWords(stated)}. But the output ${output} of ${path} is ${inWords(found)}.`,
+function contradiction(folder: string, stated: VectorHead, path: string, output: string, found: VectorHead) {
+  const modules = join(folder, "modules.json");
+  const isChosen = !existsSync(modules);
+  return new BertEdgeError(
+    isChosen ? "setting_invalid" : "checkpoint_invalid",
+    `${isChosen ? "--pooling" : modules} says that vectors are ${inWords(stated)}. But the output ${output} of ${path} is ${inWords(found)}.`,
     {
-      hint:
-        "To follow the ONNX file, remove modules.json. To follow modules.json, export the folder again: " +
-        "`optimum-cli export onnx --task feature-extraction --model <model> <folder>`.",
+      hint: isChosen
+        ? "Leave out --pooling and --no-normalize."
+        : "To follow the ONNX file, remove modules.json. To follow modules.json, export the folder again: " +
+          "`optimum-cli export onnx --task feature-extraction --model <model> <folder>`.",
     },
   );
+}

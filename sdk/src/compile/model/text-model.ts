@@ -1,5 +1,6 @@
 import type { Task } from "../../artifact/manifest.ts";
 import type { EngineSession } from "../../runtime/engine/engine.ts";
+import { protocolOf } from "../../runtime/tasks/late-interaction.ts";
 import type { EncoderConfig } from "../checkpoint/encoder-config.ts";
 import { readTokenizer } from "../checkpoint/model-folder.ts";
 import type { Graph } from "../graph/graph.ts";
@@ -19,6 +20,8 @@ export interface TextModel {
   readonly maxTokens: number;
   /** What the folder's files do not say and what was assumed instead, as sentences. */
   readonly assumed: readonly string[];
+  /** Names of the weights' tensors that the graph has no use for. */
+  readonly unused: readonly string[];
   /** The model in standard ONNX operators. */
   readonly graph: Graph;
   /** Returns the token ids of each text or pair, with special tokens, cut to `maxTokens` tokens. */
@@ -39,11 +42,12 @@ export async function readTextModel(description: ModelDescription): Promise<Text
   const read = await readGraph();
   const tokenizer = shipTokenizer(files);
   const opened = await openTokenizer(folder, tokenizer, config.vocabularySize);
-  const encode = tokenizeTexts(folder, opened, maxTokens, config.vocabularySize);
+  const encode = tokenizeTexts(folder, opened, maxTokens, config.vocabularySize, protocolOf(description.task));
   const { task, remarks, output } = await readPooling(description, read.file, encode);
   return {
     ...{ config, task, tokenizer, maxTokens },
     assumed: [...remarks, ...assumed, ...exportRemarks(read, { folder, config, task, vector: output })],
+    unused: read.unused,
     graph: read.graph,
     encode,
     compute: (session, texts) => runTask(session, task, encode(texts)),

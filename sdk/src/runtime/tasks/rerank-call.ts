@@ -1,10 +1,12 @@
-import { type Manifest, taskUnsupported } from "../../artifact/manifest.ts";
+import type { Manifest } from "../../artifact/manifest.ts";
 import type { TextInput } from "../text-input.ts";
 import type { Truncation } from "../truncation.ts";
 import { crossEncoder } from "./classify-call.ts";
 import { promptOf, searchPrompts, withPrompt } from "./prompt.ts";
 import { type RankedDocument, rankedDocuments, relevanceScore, similarities } from "./rerank.ts";
 import type { ModelCall, TaskCall } from "./task-call.ts";
+import { cannotRank } from "./unfit-classifier.ts";
+import { encodeUnpooled } from "./unpooled-prompt.ts";
 
 export interface RerankParameters {
   /** Whether to cut texts that are too long. Otherwise they are refused. Default true, as rerankers of other makers do. */
@@ -67,10 +69,11 @@ function compare(
     return {
       inputs: [...withPrompt(document, others), query + source],
       truncate,
+      encode: encodeUnpooled(manifest, truncate, (index) => (index < others.length ? document : query)),
       decode: (vectors) => similarities(vectors.at(-1) as Float32Array, vectors.slice(0, -1)),
     };
   }
-  if (!crossEncoder(manifest)) throw taskUnsupported(manifest, "embed");
+  if (!crossEncoder(manifest)) throw cannotRank(manifest);
   return {
     inputs: others.map((other): TextInput => [source, other]),
     truncate,

@@ -1,8 +1,10 @@
-import { dirname } from "node:path/posix";
+import { basename, join } from "node:path/posix";
 import { BertEdgeError } from "../../../artifact/error.ts";
-import { convertCommand } from "../../files/convert-command.ts";
-import { SHARDS_INDEX, WEIGHTS } from "../model-folder.ts";
+import { PICKLED, PICKLED_INDEX, SHARDS_INDEX, WEIGHT_FILES, WEIGHTS } from "../model-folder.ts";
+import { transformerFiles } from "../modules/key-tables.ts";
 import type { HubFile } from "./hub-file.ts";
+
+export const MODULES = "modules.json";
 
 /** Files that describe a model: its layers, its tokenizer, and how sentence-transformers uses it. */
 const DESCRIPTIONS = [
@@ -10,61 +12,81 @@ const DESCRIPTIONS = [
   "tokenizer.json",
   "tokenizer_config.json",
   "special_tokens_map.json",
-  "modules.json",
-  "sentence_bert_config.json",
+  MODULES,
+  ...transformerFiles,
   "config_sentence_transformers.json",
+  "artifact.metadata",
 ];
 
 /** Places of the float32 export, in the order in which they are tried. */
 const EXPORTS = ["model.onnx", "onnx/model.onnx"];
 
-/** Weights that PyTorch wrote. Reading them would run Python's pickle. */
-const PICKLED = /^pytorch_model.*\.bin(\.index\.json)?$/;
-
 type Files = readonly HubFile[];
 
 const find = (files: Files, path: string): HubFile | undefined => files.find((file) => file.path === path);
 
-/** Chooses the files that are read before it is known which other files are needed. */
-export const descriptionFiles = (files: Files): HubFile[] =>
-  files.filter(({ path }) => DESCRIPTIONS.includes(path) || (path === SHARDS_INDEX && !find(files, WEIGHTS)));
+/** Returns the file with weights that transformers reads, or the index of such files. */
+const firstWeights = (files: Files, folder: string): HubFile | undefined =>
+  WEIGHT_FILES.map((name) => find(files, join(folder, name))).find((file) => file !== undefined);
+
+/**
+ * Returns the index of the weights, if they are in several files.
+ *
+ * @param folder folder of the Transformer module; empty for the model's own folder
+ */
+export function indexFile(files: Files, folder: string): HubFile | undefined {
+  const first = firstWeights(files, folder);
+  return first && [SHARDS_INDEX, PICKLED_INDEX].includes(basename(first.path)) ? first : undefined;
+}
+
+/** Returns modules.json, which says in which folder the Transformer module is; undefined if there is none. */
+export const modulesFile = (files: Files): HubFile | undefined => find(files, MODULES);
+
+/**
+ * Chooses the files that are read before it is known which other files are needed.
+ *
+ * @param folder folder of the Transformer module
+ */
+export function descriptionFiles(files: Files, folder: string): HubFile[] {
+  const places = [...new Set([...DESCRIPTIONS, ...DESCRIPTIONS.map((name) => join(folder, name))])];
+  return files.filter((file) => places.includes(file.path) || file === indexFile(files, folder));
+}
 
 /** The model that files are chosen for. */
 export interface ChosenModel {
   /** `organization/model` */
   readonly name: string;
-  readonly revision: string;
   /** ONNX file that the user named. */
   readonly file: string | undefined;
-  /** The class in transformers that config.json names. */
-  readonly architecture: string | undefined;
-  /** Folders that modules.json names. */
+  /** Folder of the Transformer module. */
+  readonly folder: string;
+  /** Folders that modules.json names, except the one of the Transformer module. */
   readonly modules: readonly string[];
-  /** Files that model.safetensors.index.json names. */
+  /** Files that the index of the weights names. */
   readonly shards: readonly string[];
 }
 
 /**
- * Chooses the weights, and the files in folders of modules.json. Weights are safetensors if there are any, else the
- * float32 ONNX export.
+ * Chooses the weights, and the files in folders of modules.json. Weights are safetensors if there are any, else
+ * pytorch_model.bin, else the float32 ONNX export.
  *
  * @throws BertEdgeError `checkpoint_missing`
  */
-export function weightFiles(files: Files, model: ChosenModel): HubFile[] {
-  const { name, modules, shards, file: onnx } = model;
-  const ofModules = files.filter(
-    ({ path }) => modules.includes(dirname(path)) && (path.endsWith("/config.json") || path.endsWith(".safetensors")),
-  );
-  return [...ofModules, ...weightsOf()];
+export function weightFiles(files: Files, { name, folder, modules, shards, file: onnx }: ChosenModel): HubFile[] {
+  const ofModules = modules.flatMap((module) => [
+    find(files, join(module, "config.json")),
+    firstWeights(files, module),
+  ]);
+  return [...ofModules.filter((file) => file !== undefined), ...weightsOf()];
 
   function weightsOf(): HubFile[] {
     if (onnx !== undefined) return withData(required(onnx));
-    const whole = find(files, WEIGHTS);
+    if (shards.length > 0) return shards.map((shard) => required(join(folder, shard)));
+    const whole = firstWeights(files, folder);
     if (whole) return [whole];
-    if (shards.length > 0) return shards.map(required);
-    const exported = EXPORTS.map((path) => find(files, path)).find((file) => file !== undefined);
+    const exported = EXPORTS.map((path) => find(files, join(folder, path))).find((file) => file !== undefined);
     if (exported) return withData(exported);
-    throw files.some(({ path }) => PICKLED.test(path)) ? pickled(model) : noWeights(files, name);
+    throw noWeights(files, name);
   }
 
   function required(path: string): HubFile {
@@ -84,14 +106,6 @@ export function weightFiles(files: Files, model: ChosenModel): HubFile[] {
   }
 }
 
-const pickled = ({ name, revision, architecture, modules }: ChosenModel): BertEdgeError => {
-  const to = `./${name.split("/").at(-1)}`;
-  const command = convertCommand({ from: name, revision, to, architecture, isSentenceEncoder: modules.length > 0 });
-  return new BertEdgeError("checkpoint_missing", `${name} has only weights that PyTorch pickled, and no ${WEIGHTS}.`, {
-    hint: `Reading them can run any code, so bert-edge does not. If you trust the model, save it as safetensors with its own tools, then give ${to}:\n    ${command}`,
-  });
-};
-
 const listed = (files: Files, pattern: RegExp): string =>
   files
     .map(({ path }) => path)
@@ -99,6 +113,6 @@ const listed = (files: Files, pattern: RegExp): string =>
     .join(", ");
 
 const noWeights = (files: Files, name: string): BertEdgeError =>
-  new BertEdgeError("checkpoint_missing", `${name} has neither ${WEIGHTS} nor ${EXPORTS.join(" nor ")}.`, {
-    hint: `Its large files: ${listed(files, /\.(h5|msgpack|ot|bin|gguf|onnx|pt|safetensors)$/) || "none"}. Give a model with safetensors, or the address of an ONNX file in it.`,
+  new BertEdgeError("checkpoint_missing", `${name} has neither ${[WEIGHTS, PICKLED, ...EXPORTS].join(" nor ")}.`, {
+    hint: `Its large files: ${listed(files, /\.(h5|msgpack|ot|bin|gguf|onnx|pt|safetensors)$/) || "none"}. Give a model with safetensors, or the address of an ONNX file in it. The Hub's converter puts safetensors into a pull request: if the model's page has one, give ${name}@refs/pr/<its number>.`,
   });

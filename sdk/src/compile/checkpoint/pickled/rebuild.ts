@@ -1,0 +1,76 @@
+import type { FileFaults } from "../../files/file-faults.ts";
+import type { KnownGlobal } from "./globals.ts";
+import { kindOf, PickledDict, type PickledStorage, type PickledTensor, type PickledValue } from "./values.ts";
+
+/** Maximum number of axes, as in PyTorch. */
+const MAX_AXES = 64;
+
+/**
+ * Returns the value that a pickle describes as a call of a function with arguments.
+ *
+ * @throws the error that `faults` makes, for a function that the reader does not know, or for other arguments than PyTorch writes
+ */
+export function rebuild(called: PickledValue, args: PickledValue, faults: FileFaults): PickledValue {
+  const known = kindOf(called) === "function" ? (called as KnownGlobal & { kind: "function" }) : undefined;
+  if (!known) throw faults.invalid("its pickle calls something that is not a function");
+  const wrong = () => faults.invalid(`its pickle makes a ${known.name} of other parts than PyTorch writes`);
+  if (!Array.isArray(args)) throw wrong();
+  const given: readonly PickledValue[] = args;
+  switch (known.name) {
+    case "OrderedDict":
+      if (given.length > 0) throw wrong();
+      return new PickledDict();
+    case "parameter": {
+      const [value, requiresGrad, hooks] = given;
+      if (given.length !== 3 || kindOf(value) !== "tensor" || typeof requiresGrad !== "boolean") throw wrong();
+      if (!isEmptyDict(hooks)) throw faults.unsupported("has a parameter with hooks");
+      return value as PickledTensor;
+    }
+    default:
+      return rebuildTensor(given, known.name === "typed tensor", faults, wrong);
+  }
+}
+
+/** Arguments: storage, offset, shape, strides, whether it has gradients, hooks, perhaps its type, perhaps metadata. */
+function rebuildTensor(
+  args: readonly PickledValue[],
+  isTyped: boolean,
+  faults: FileFaults,
+  wrong: () => Error,
+): PickledTensor {
+  const [storage, offset, shape, strides, requiresGrad, hooks, ...rest] = args;
+  const type = isTyped ? rest.shift() : undefined;
+  const isStorage = kindOf(storage) === "storage";
+  if (!isStorage || !isCount(offset) || !areCounts(shape) || !areCounts(strides)) throw wrong();
+  if (shape.length !== strides.length || typeof requiresGrad !== "boolean") throw wrong();
+  if (!isEmptyDict(hooks)) throw faults.unsupported("has a tensor with hooks");
+  if (rest.some((metadata) => metadata !== null)) {
+    throw faults.unsupported("has a tensor with metadata, such as a negative view of another tensor");
+  }
+  const { dtype } = (isTyped ? type : storage) as Partial<PickledTensor>;
+  if (dtype === undefined || (isTyped && kindOf(type) !== "dtype")) throw wrong();
+  return { kind: "tensor", storage: storage as PickledStorage, dtype, offset, shape, strides };
+}
+
+/**
+ * Returns the storage that a persistent id names: `("storage", type, key, device, length)`.
+ *
+ * @throws the error that `faults` makes, for any other id
+ */
+export function storageOf(id: PickledValue, faults: FileFaults): PickledStorage {
+  const [name, type, key, device, length, ...rest] = Array.isArray(id) ? (id as PickledValue[]) : [];
+  const isStorage = name === "storage" && kindOf(type) === "storage type" && typeof device === "string";
+  if (!isStorage || typeof key !== "string" || !isCount(length) || rest.length > 0) {
+    throw faults.invalid("its pickle has a persistent id that is not a storage");
+  }
+  return { kind: "storage", dtype: (type as KnownGlobal & { kind: "storage type" }).dtype, key, length };
+}
+
+const isCount = (value: PickledValue | undefined): value is number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+
+const areCounts = (value: PickledValue | undefined): value is readonly number[] =>
+  Array.isArray(value) && value.length <= MAX_AXES && value.every(isCount);
+
+const isEmptyDict = (value: PickledValue | undefined): boolean =>
+  value === null || (value instanceof PickledDict && value.size === 0);
