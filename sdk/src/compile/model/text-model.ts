@@ -7,7 +7,7 @@ import type { Graph } from "../graph/graph.ts";
 import { type ShippedTokenizer, shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
 import type { ModelDescription } from "./describe-model.ts";
 import { exportRemarks } from "./export-remarks.ts";
-import { readPooling } from "./read-pooling.ts";
+import { findPooling } from "./find-pooling.ts";
 import { runTask } from "./run-task.ts";
 import { openTokenizer, type TextOrPair, type TokenizeTexts, tokenizeTexts } from "./tokenize-texts.ts";
 
@@ -34,7 +34,7 @@ export interface TextModel {
  * Reads the graph and the tokenizer of a model that `describeModel` described.
  *
  * @throws BertEdgeError `checkpoint_invalid` when the tokenizer does not work or belongs to another model, and the
- *   errors of `readGraph` and `readPooling`
+ *   errors of `readGraph` and `findPooling`
  */
 export async function readTextModel(description: ModelDescription): Promise<TextModel> {
   const { folder, config, maxTokens, assumed, readGraph } = description;
@@ -43,7 +43,7 @@ export async function readTextModel(description: ModelDescription): Promise<Text
   const tokenizer = shipTokenizer(files);
   const opened = await openTokenizer(folder, tokenizer, config.vocabularySize);
   const encode = tokenizeTexts(folder, opened, maxTokens, config.vocabularySize, protocolOf(description.task));
-  const { task, remarks, output } = await readPooling(description, read.file, encode);
+  const { task, remarks, output } = await findPooling(description, read.file, encode);
   return {
     ...{ config, task, tokenizer, maxTokens },
     assumed: [...remarks, ...assumed, ...exportRemarks(read, { folder, config, task, vector: output })],

@@ -12,7 +12,7 @@ import { type ExportedText, type ExportedVectors, exportedVectors } from "./expo
 import type { TokenizeTexts } from "./tokenize-texts.ts";
 
 /** A task, and what to say about its pooling. */
-interface ReadPooling {
+interface FoundPooling {
   readonly task: Task;
   /** Sentences; empty if modules.json says how to pool. */
   readonly remarks: readonly string[];
@@ -35,11 +35,11 @@ const TEXTS = [
  * @throws BertEdgeError `export_unsupported` if the output is none of the poolings; `checkpoint_invalid` if modules.json says
  *   another one; `engine_failed` if onnxruntime cannot run the file
  */
-export async function readPooling(
+export async function findPooling(
   { folder, task, isPoolingAssumed }: Pick<ModelDescription, "folder" | "task" | "isPoolingAssumed">,
   file: ExportedModel | undefined,
   encode: TokenizeTexts,
-): Promise<ReadPooling> {
+): Promise<FoundPooling> {
   if (task.task !== "embed") return { task, remarks: [], output: undefined };
   const stated = {
     task,
