@@ -255,8 +255,8 @@ export const errorCodes = {
     fix: "Use a supported model. The message says what is supported, or the hint how to convert the weights.",
   },
   export_unsupported: {
-    when: "The folder's model.onnx is not a float32 export with dynamic batch and sequence sizes.",
-    fix: "Export the model again with Optimum, or give model.safetensors.",
+    when: "The ONNX file is not a float32 export of hidden states or logits with dynamic sizes, or its sentence_embedding is no known pooling.",
+    fix: "Export the model again as the hint says, or give model.safetensors.",
   },
   external_data_invalid: {
     when: "The external data of an ONNX file is missing or damaged.",
@@ -268,8 +268,8 @@ export const errorCodes = {
   },
   graph_invalid: { when: "The ONNX graph contradicts itself.", fix: "Export the model again." },
   hub_access_denied: {
-    when: "The Hugging Face Hub does not accept the token in HF_TOKEN, or the model is gated.",
-    fix: "Ask for access on the model's page, and set HF_TOKEN to a token of the account that has it.",
+    when: "The Hugging Face Hub does not accept the access token, or the model is gated.",
+    fix: "Ask for access on the model's page, and set HF_TOKEN to a token of the account that has it, or run `hf auth login`.",
   },
   hub_answer_invalid: {
     when: "The Hugging Face Hub, or the server in HF_ENDPOINT, does not answer as the Hub does.",
@@ -281,7 +281,7 @@ export const errorCodes = {
   },
   hub_model_missing: {
     when: "The Hugging Face Hub has no such model, revision or file, or the model is private.",
-    fix: "Check the name and the revision. For a private model, set HF_TOKEN.",
+    fix: "Check the name and the revision. For a private model, set HF_TOKEN or run `hf auth login`.",
   },
   hub_unavailable: {
     when: "The Hugging Face Hub cannot be reached, is too slow, or refuses requests for a while.",

@@ -1,7 +1,8 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { writeFiles } from "#test/fixtures/folder-with.ts";
 import { hubServer } from "#test/fixtures/hub-server.ts";
 import { preparedTiny } from "#test/fixtures/prepared-tiny.ts";
 import { runCommandLine } from "#test/fixtures/run-command-line.ts";
@@ -10,12 +11,21 @@ import { writePreparableCheckpoint } from "#test/fixtures/tiny-bert.ts";
 
 let folder: string;
 let checkpoint: string;
+/** The checkpoint with the files of sentence-transformers. */
+let pooled: string;
 let artifact: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "bert-edge-cli-"));
   checkpoint = join(folder, "checkpoint");
   await writePreparableCheckpoint(checkpoint);
+  pooled = join(folder, "pooled");
+  await cp(checkpoint, pooled, { recursive: true });
+  const module = (kind: string, path: string) => ({ path, type: `sentence_transformers.models.${kind}` });
+  await writeFiles(pooled, {
+    "modules.json": [module("Transformer", ""), module("Pooling", "1_Pooling"), module("Normalize", "2_Normalize")],
+    "1_Pooling/config.json": { pooling_mode_cls_token: true },
+  });
   artifact = await preparedTiny();
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -32,6 +42,7 @@ describe("wrong usage", () => {
     ["too many arguments", ["embed", "a", "b"]],
     ["a missing option", ["prepare", "x"]],
     ["an option without its value", ["prepare", "x", "--out"]],
+    ["an unknown pooling", ["prepare", "x", "--out", "y", "--pooling", "sum"]],
     ["an unknown target", ["prepare", "x", "--out", "y", "--targets", "edge,moon"]],
     ["an unknown engine", ["embed", "x", "--engine", "moon"]],
     ["an unknown engine in a list", ["bench", "x", "--engines", "ort-web,moon"]],
@@ -151,6 +162,11 @@ describe("work that fails", () => {
     ["data_invalid", "line 1", () => ["prepare", checkpoint, "--out", fresh(), "--sts", import.meta.filename]],
     ["data_unsuitable", "--sts", () => ["prepare", checkpoint, "--out", fresh(), "--labelled", nowhere]],
     [
+      "setting_invalid",
+      "--pooling max --no-normalize contradicts",
+      () => ["prepare", pooled, "--out", fresh(), "--pooling", "max", "--no-normalize"],
+    ],
+    [
       "checkpoint_missing",
       join(nowhere, "tokenizer.json"),
       () => ["quantize", checkpoint, fresh(), "--mode", "fp16", "--tokenizer", nowhere],
@@ -172,7 +188,12 @@ describe("work that fails", () => {
     ["quantize", () => ["quantize", "org/model", fresh(), "--mode", "fp16"]],
   ])("exits with 1 when the Hub does not have the model: %s", async (_, args) => {
     const { endpoint } = await hubServer({});
-    const env = { HF_ENDPOINT: endpoint, HF_HUB_CACHE: await temporaryFolder(), HF_TOKEN: "" };
+    const env = {
+      HF_ENDPOINT: endpoint,
+      HF_HUB_CACHE: await temporaryFolder(),
+      HF_TOKEN: "",
+      HF_HUB_DISABLE_IMPLICIT_TOKEN: "1",
+    };
     const { code, stdout, stderr } = await runCommandLine(args(), { env });
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     const name = args()[1] === "bge-small-en-v1.5" ? "BAAI/bge-small-en-v1.5" : "org/model";

@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { type TargetName, type TaskName, targetNames, taskNames } from "../artifact/manifest.ts";
+import { type Pooling, type TargetName, type TaskName, targetNames, taskNames } from "../artifact/manifest.ts";
 import { listOf, share, textLines } from "./options.ts";
 import { printJson, printResult } from "./output.ts";
 import { prepareReport } from "./prepare-report.ts";
@@ -14,6 +14,8 @@ interface Options {
   labelled?: string;
   task?: TaskName;
   input?: "text" | "pair";
+  pooling?: Pooling;
+  normalize: boolean;
   table: "int8" | "int4";
   regionPrecision: "int8" | "int8-mixed" | "int8-blocks";
   minCosine?: number;
@@ -62,6 +64,13 @@ export const prepareCommand = new Command("prepare")
     ]),
   )
   .addOption(
+    new Option(
+      "--pooling <mode>",
+      "how a sentence encoder without modules.json pools its hidden states (default: as its ONNX file does, else mean)",
+    ).choices(["mean", "cls", "max", "last"] satisfies Pooling[]),
+  )
+  .option("--no-normalize", "vectors of a sentence encoder without modules.json keep their length")
+  .addOption(
     new Option("--table <bits>", "bits of the token embedding table in int8 targets")
       .choices(["int8", "int4"])
       .default("int8"),
@@ -86,13 +95,15 @@ export const prepareCommand = new Command("prepare")
   .option("--force", "go on although the model is too large for a Worker")
   .option("--no-cache", "compute everything again, and keep nothing for later runs")
   .option("--json", "print the report as JSON")
-  .action(async (folder: string, { json, table: bits, cache, ...options }: Options) => {
+  .action(async (folder: string, { json, table: bits, cache, normalize, ...options }: Options) => {
     const { prepare } = await import("../compile/commands/prepare.ts");
     const { stageCacheFolder } = await import("../compile/stages/stage-cache.ts");
     using log = stageLog();
     const report = await prepare({
       model: folder,
       ...options,
+      // Without the option, modules.json decides.
+      normalize: normalize ? undefined : false,
       tableBits: bits === "int4" ? 4 : 8,
       cache: cache ? stageCacheFolder() : undefined,
       onProgress: log.progress,

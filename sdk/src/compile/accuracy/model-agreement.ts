@@ -4,7 +4,7 @@ import type { TokenSequence } from "../../runtime/engine/engine.ts";
 import { sentenceVector } from "../../runtime/tasks/sentence-vector.ts";
 import { ortFileSession } from "../evaluate/ort-session.ts";
 import { fromOrt } from "../evaluate/ort-tensor.ts";
-import { tokenBatches } from "../evaluate/token-batches.ts";
+import { maskIn, tokenBatches } from "../evaluate/token-batches.ts";
 import { concatenate } from "../graph/concatenate.ts";
 import { numbersOf } from "../graph/tensor.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
@@ -93,7 +93,7 @@ function rowsOf(path: string, name: string, run: ModelRun | undefined): Float32A
   const output = run.outputs[name];
   if (!output?.type.startsWith("float") || output.dims.length < 2 || output.dims.length > 3) return undefined;
   const [texts = 0, second = 0, third = 1] = output.dims;
-  const mask = run.inputs.get("attention_mask");
+  const mask = maskIn(run.inputs);
   const isPerToken = output.dims.length === 3 || (mask?.shape[1] === second && second > 1);
   const [length, width] = isPerToken ? [second, third] : [1, second];
   const shown = isPerToken && mask ? numbersOf(mask) : undefined;

@@ -1,7 +1,7 @@
 import type { Tensor } from "../graph/tensor.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
-import { EncoderConfigJson } from "./encoder-config-json.ts";
-import { readConfig, readTokenizer, readWeights, type TokenizerFiles } from "./model-folder.ts";
+import { readEncoderConfig } from "./encoder-config-file.ts";
+import { readTokenizer, readWeights, type TokenizerFiles } from "./model-folder.ts";
 import { type Modules, readModules } from "./sentence-transformers.ts";
 
 /** An encoder's configuration and weights, and the folder that they come from. */
@@ -33,7 +33,7 @@ export const readCheckpoint = async (folder: string): Promise<Checkpoint> => ({
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `checkpoint_unsupported`
  */
 export async function describeCheckpoint(folder: string): Promise<Omit<Checkpoint, "weights">> {
-  const config = await readConfig(folder, EncoderConfigJson);
+  const config = await readEncoderConfig(folder);
   const tokenizer = await readTokenizer(folder);
   return { folder, config, modules: await readModules(folder), tokenizer };
 }

@@ -24,10 +24,12 @@ const activations: Readonly<Record<string, ScoreActivation>> = { Identity: "none
  * Reads what a cross-encoder's files say; undefined if they are no cross-encoder's. As in sentence-transformers, its own file
  * overrules config.json, and activations that are not torch's do not count.
  *
+ * @param root the model folder
+ * @param folder the folder of the Transformer module, which is often the same
  * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for other activations
  */
-export async function readCrossEncoder(folder: string): Promise<CrossEncoder | undefined> {
-  const own = await readSentenceConfig(folder);
+export async function readCrossEncoder(root: string, folder: string): Promise<CrossEncoder | undefined> {
+  const own = await readSentenceConfig(root);
   const { sentence_transformers: nested, sbert_ce_default_activation_function: old } = await readConfig(
     folder,
     ModelKeys,

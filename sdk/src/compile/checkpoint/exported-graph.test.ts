@@ -1,5 +1,5 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import * as ort from "onnxruntime-node";
 import { describe, expect, it } from "vitest";
 import { Sketch } from "#test/fixtures/sketch.ts";
@@ -8,15 +8,18 @@ import { runGraph } from "#test/oracles/run-graph.ts";
 import { largestOutputDifference } from "#test/oracles/run-model.ts";
 import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Value } from "../graph/node.ts";
-import { tensor } from "../graph/tensor.ts";
+import { type DataType, tensor } from "../graph/tensor.ts";
+import { fromOnnx } from "../onnx/from-onnx.ts";
 import { encodeOnnx } from "../onnx/to-onnx.ts";
+import { decodeModel } from "../proto/decode-model.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
-import { exportedGraph, exportOf } from "./exported-graph.ts";
+import { HIDDEN_STATES } from "./export-outputs.ts";
+import { exportedGraph } from "./exported-graph.ts";
 
 const [VOCABULARY, POSITIONS, HIDDEN, LABELS] = [7, 5, 4, 3];
 const config = { vocabularySize: VOCABULARY, hiddenSize: HIDDEN, maxPositions: POSITIONS } as EncoderConfig;
 const NAME = "last_hidden_state";
-const states = { names: [NAME], shape: [undefined, undefined, HIDDEN] };
+const states = { names: HIDDEN_STATES, shape: [undefined, undefined, HIDDEN] };
 const logits = { names: ["logits"], shape: [undefined, LABELS] };
 
 interface Exported {
@@ -47,16 +50,17 @@ async function read(
 
 describe("exportedGraph", () => {
   it("keeps only the wanted output and the nodes that lead to it", async () => {
-    const graph = await read(({ s, embedded }) => {
+    const { graph, results, others } = await read(({ s, embedded }) => {
       s.output(s.op("ReduceMean", [embedded], { axes: [1] }), "sentence_embedding");
       s.output(s.op("Relu", [embedded]), "last_hidden_state");
     });
     expect(graph.outputs.map(({ name }) => name)).toEqual(["last_hidden_state"]);
+    expect({ results, others }).toEqual({ results: ["last_hidden_state"], others: ["sentence_embedding"] });
     expect([...graph.nodes].map(({ opType }) => opType)).toEqual(["Gather", "Gather", "Add", "Relu"]);
   });
 
   it("does not mistake onnxruntime's QuickGelu for a quantized operator", async () => {
-    const graph = await read(({ s, embedded }) =>
+    const { graph } = await read(({ s, embedded }) =>
       s.output(s.op("QuickGelu", [embedded], {}, { domain: MICROSOFT }), "last_hidden_state"),
     );
     expect(graph.outputs[0]?.value.producer?.opType).toBe("QuickGelu");
@@ -66,7 +70,7 @@ describe("exportedGraph", () => {
     const ids = new ort.Tensor("int64", BigInt64Array.of(3n, 1n), [1, 2]);
     const feeds = [{ input_ids: ids, attention_mask: ids }];
     let original: Graph | undefined;
-    const graph = await read(({ s, embedded }) => {
+    const { graph } = await read(({ s, embedded }) => {
       const first = s.op("Gather", [embedded, s.index(0)], { axis: 1 });
       const weight = s.random(transB ? [LABELS, HIDDEN] : [HIDDEN, LABELS]);
       s.output(s.op("Gemm", [first, weight, s.random([LABELS])], { transB }), "logits");
@@ -86,7 +90,7 @@ describe("exportedGraph", () => {
           s.output(embedded, "b");
         },
       ],
-      "none of the outputs last_hidden_state",
+      "none of the outputs last_hidden_state, token_embeddings, sequence_output. It has a, b.",
     ],
     [
       "one vector for each text",
@@ -195,25 +199,71 @@ describe("exportedGraph", () => {
       return exportedGraph(join(folder, "model.onnx"), config, [states]);
     };
     await expect(write([1, 16], ["input_ids", "attention_mask"])).rejects.toThrow(
-      "an input input_ids with a fixed size",
+      "an input input_ids with a fixed size: 1 × 16",
     );
     await expect(write(["b", "s"], ["input_ids"])).rejects.toThrow("no input attention_mask");
   });
+
+  it("names the output that is already pooled, and what to do with the file", async () => {
+    const reading = read(({ s, embedded }) =>
+      s.output(s.op("ReduceMean", [embedded], { axes: [1], keepdims: 0 }), "sentence_embedding"),
+    );
+    await expect(reading).rejects.toMatchObject({
+      code: "export_unsupported",
+      message: expect.stringMatching(/It has sentence_embedding\. The output sentence_embedding is already pooled\.$/),
+      hint: expect.stringMatching(
+        /--task feature-extraction .*npx bert-edge quantize ".*model\.onnx" \.\/int8\.onnx --mode int8-dynamic/,
+      ),
+    });
+  });
 });
 
-describe("exportOf", () => {
-  it.each<[string, readonly string[], string | undefined]>([
-    ["nothing", ["config.json"], undefined],
-    ["an export", ["model.onnx"], "model.onnx"],
-    ["an export in the folder onnx", ["onnx/model.onnx", "onnx/model_quantized.onnx"], "onnx/model.onnx"],
-    ["an export and weights", ["model.onnx", "model.safetensors"], undefined],
-    ["an export and pickled weights", ["model.onnx", "pytorch_model.bin"], undefined],
-  ])("finds the ONNX file to read in a folder with %s", async (_, files, found) => {
-    const folder = await temporaryFolder();
-    for (const file of files) {
-      await mkdir(dirname(join(folder, file)), { recursive: true });
-      await writeFile(join(folder, file), "");
-    }
-    expect(await exportOf(folder)).toBe(found && join(folder, found));
+describe("the inputs of an export", () => {
+  const size = ["batch", "sequence"];
+
+  async function inputsOf(
+    names: readonly string[],
+    draw: (s: Sketch, inputs: readonly Value[]) => Value,
+    dtype: DataType = "int32",
+  ) {
+    const s = new Sketch();
+    const inputs = names.map((name) => s.input(name, size, dtype));
+    const tokens = s.op("Gather", [s.random([VOCABULARY, HIDDEN]), inputs[0]]);
+    const position = s.op("Gather", [s.random([POSITIONS, HIDDEN]), s.index(1)]);
+    s.output(s.op("Add", [s.op("Add", [tokens, position]), draw(s, inputs)]), `${NAME}:0`);
+    const path = join(await temporaryFolder(), "model.onnx");
+    await writeFile(path, encodeOnnx(s.graph));
+    return exportedGraph(path, config, [states]);
+  }
+  const types = (s: Sketch, [, , ids]: readonly Value[]) => s.op("Gather", [s.random([2, HIDDEN]), ids]);
+
+  it.each<[readonly string[], DataType]>([
+    [["input_ids:0", "attention_mask:0", "token_type_ids:0"], "int32"],
+    [["serving_default_input_ids:0", "serving_default_attention_mask:0", "serving_default_token_type_ids:0"], "int32"],
+    [["input_word_ids", "input_mask", "segment_ids"], "int64"],
+  ])("%j get transformers' names and type, in the graph and in its file", async (names, dtype) => {
+    const { graph, results } = await inputsOf(names, types, dtype);
+    const file = fromOnnx(decodeModel(encodeOnnx(graph)));
+    expect(file.inputs.map(({ name }) => name)).toEqual(graph.inputs.map(({ name }) => name));
+    expect(results).toEqual([`${NAME}:0`]);
+    expect(graph.inputs.map(({ name, dtype }) => [name, dtype])).toEqual([
+      ["input_ids", "int64"],
+      ["attention_mask", "int64"],
+      ["token_type_ids", "int64"],
+    ]);
+  });
+
+  it("are left out if they have other names and nothing reads them", async () => {
+    const { graph } = await inputsOf(["input_ids", "attention_mask", "token_type_ids", "unique_ids"], types);
+    expect(graph.inputs.map(({ name }) => name)).not.toContain("unique_ids");
+  });
+
+  it("are refused if two mean the same", async () => {
+    await expect(
+      inputsOf(["input_ids", "attention_mask", "token_type_ids", "segment_ids:0"], types),
+    ).rejects.toMatchObject({
+      code: "export_unsupported",
+      message: expect.stringContaining("several inputs for token_type_ids: "),
+    });
   });
 });

@@ -1,8 +1,7 @@
-import { access } from "node:fs/promises";
-import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { int } from "../graph/attribute.ts";
-import type { Graph } from "../graph/graph.ts";
+import type { Graph, Output } from "../graph/graph.ts";
+import { type InputRole, inputRole, inputRoles, plainName } from "../graph/input-role.ts";
 import type { Value } from "../graph/node.ts";
 import { int64s } from "../graph/tensor.ts";
 import { everyGemmRule } from "../normalize/rules/gemm.ts";
@@ -13,17 +12,9 @@ import { applyRules } from "../rewrite/apply-rules.ts";
 import { Questions } from "../rewrite/questions.ts";
 import { Trace } from "../rewrite/trace.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
+import { commandToQuantize } from "./command-to-quantize.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
-import { WEIGHT_FILES } from "./model-folder.ts";
-
-/**
- * Paths of the float32 export in a model folder. transformers and Optimum write the first, transformers.js reads the
- * second.
- */
-const PLACES = ["model.onnx", join("onnx", "model.onnx")];
-
-/** Inputs that an export may have. The first two are required. */
-const INPUTS = ["input_ids", "attention_mask", "token_type_ids"];
+import { isSentenceVector, TOKEN_EMBEDDINGS } from "./export-outputs.ts";
 
 /** Operators that only quantized models have. */
 const INTEGER =
@@ -37,25 +28,20 @@ export interface ExportedResult {
   readonly shape: readonly (number | undefined)[];
 }
 
-/** Returns the path of a folder's ONNX file; undefined if there is none, or if the folder has weights. */
-export async function exportOf(folder: string): Promise<string | undefined> {
-  for (const place of [...WEIGHT_FILES, ...PLACES]) {
-    const path = join(folder, place);
-    if (await exists(path)) return WEIGHT_FILES.includes(place) ? undefined : path;
-  }
-  return undefined;
+/** A graph that was read from an ONNX file, and what else is in the file. */
+export interface ExportedModel {
+  readonly path: string;
+  readonly graph: Graph;
+  /** Names that the graph's results have in the file. */
+  readonly results: readonly string[];
+  /** Names of the file's other outputs. */
+  readonly others: readonly string[];
 }
 
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
-
 /**
- * Reads an export as a graph. Keeps only the nodes that lead to the wanted outputs. Several outputs [batch, sequence] become
- * one output `logits` [batch, sequence, outputs]. Changes int32 inputs to int64, the
- * type of inputs in graphs that this package writes from checkpoints.
+ * Reads an export as a graph. Keeps only the nodes that lead to the wanted outputs, and the inputs that they read. Several
+ * outputs [batch, sequence] become one output `logits` [batch, sequence, outputs]. Inputs get transformers' names, and
+ * int32 inputs become int64, as in graphs that this package writes from checkpoints.
  *
  * @throws BertEdgeError `export_unsupported`, and the errors of `readOnnx` and `fromOnnx`
  */
@@ -63,22 +49,30 @@ export async function exportedGraph(
   path: string,
   config: EncoderConfig,
   results: readonly ExportedResult[],
-): Promise<Graph> {
+): Promise<ExportedModel> {
   const graph = fromOnnx(await readOnnx(path));
-  const outputs = results.map(({ names }) => {
-    const output = graph.outputs.find(({ name }) => names.includes(name));
-    if (!output) throw unsupported(path, `has none of the outputs ${names.join(", ")}`);
+  const all = [...graph.outputs];
+  const outputs = results.map((result) => {
+    const output = all.find(({ name }) => result.names.includes(plainName(name)));
+    if (!output) throw lacksOutput(path, result, all);
     return output;
   });
   graph.outputs.splice(0, graph.outputs.length, ...outputs);
   graph.prune();
-  for (const input of [...graph.inputs]) if (input.dtype === "int32") widen(graph, input);
+  const used = graph.inputs.filter((input) => inputRole(input.name) || graph.isUsed(input));
+  graph.inputs.splice(0, graph.inputs.length, ...used);
+  for (const input of used) if (input.dtype === "int32") widen(graph, input);
   inferShapes(graph);
   const fault = faultOf(graph, config, results);
   if (fault) throw unsupported(path, fault);
+  for (const input of graph.inputs) rename(graph, input);
   if (outputs.length > 1) stack(graph);
   applyRules(graph, [everyGemmRule], new Trace(), new Questions());
-  return graph;
+  return {
+    ...{ path, graph },
+    results: outputs.map(({ name }) => name),
+    others: all.filter((output) => !outputs.includes(output)).map(({ name }) => name),
+  };
 }
 
 /** Stacks the graph's outputs [batch, sequence] along a new last axis. */
@@ -88,6 +82,12 @@ function stack(graph: Graph): void {
   const { output } = graph.add("Concat", columns, { attributes: { axis: int(-1) } });
   graph.outputs.splice(0, graph.outputs.length, { name: "logits", value: output, declaration: undefined });
   inferShapes(graph);
+}
+
+/** Gives an input transformers' name. Its declaration has the name of the file. */
+function rename(graph: Graph, input: Value): void {
+  input.name = inputRole(input.name) as InputRole;
+  graph.declarations.delete(input);
 }
 
 /** Changes an input from int32 to int64. */
@@ -105,13 +105,17 @@ function faultOf(graph: Graph, config: EncoderConfig, results: readonly Exported
   const constants = [...graph.constants()].map(({ constant }) => constant);
   if (constants.some((constant) => constant?.dtype === "float16")) return "has weights in half precision";
   for (const { name, dtype, shape } of graph.inputs) {
-    if (!INPUTS.includes(name)) return `has an unsupported input ${name}`;
+    if (!inputRole(name)) return `has an unsupported input ${name}`;
     if (dtype !== "int64") return `has an input ${name} of type ${dtype} instead of int64`;
-    if (shape?.length !== 2 || shape.some((size) => typeof size === "number"))
-      return `has an input ${name} with a fixed size`;
+    if (shape?.length !== 2) return `has an input ${name} of unknown shape`;
+    if (shape.some((size) => typeof size === "number"))
+      return `has an input ${name} with a fixed size: ${shape.map((size) => (typeof size === "number" ? size : "…")).join(" × ")}`;
   }
-  const missing = INPUTS.slice(0, 2).find((wanted) => !graph.inputs.some(({ name }) => name === wanted));
-  if (missing) return `has no input ${missing}`;
+  for (const role of inputRoles) {
+    const names = graph.inputs.map(({ name }) => name).filter((name) => inputRole(name) === role);
+    if (names.length > 1) return `has several inputs for ${role}: ${names.join(", ")}`;
+    if (names.length === 0 && role !== "token_type_ids") return `has no input ${role}`;
+  }
   for (const [i, { name, value }] of graph.outputs.entries()) {
     const { shape } = results[i] as ExportedResult;
     if (!value.shape) return `has an output ${name} of unknown shape`;
@@ -133,6 +137,19 @@ const tablesOf = ({ vocabularySize, maxPositions, rotaryTheta }: EncoderConfig):
   [vocabularySize, "vocab_size"],
   ...(rotaryTheta ? [] : [[maxPositions, "max_position_embeddings"] as [number, string]]),
 ];
+
+/** Says which outputs an export has instead of the wanted one. */
+function lacksOutput(path: string, { names }: ExportedResult, outputs: readonly Output[]): BertEdgeError {
+  const found = outputs.map(({ name }) => name);
+  const pooled = found.find(isSentenceVector);
+  const what = `has none of the outputs ${names.join(", ")}. It has ${found.join(", ")}`;
+  if (pooled === undefined || !names.includes(TOKEN_EMBEDDINGS)) return unsupported(path, what);
+  return new BertEdgeError("export_unsupported", `${path} ${what}. The output ${pooled} is already pooled.`, {
+    hint:
+      "Export the hidden states too: `optimum-cli export onnx --task feature-extraction --model <model> <folder>`. To run this file " +
+      `in onnxruntime as it is, quantize it: \`${commandToQuantize(path)}\`.`,
+  });
+}
 
 const unsupported = (path: string, what: string): BertEdgeError =>
   new BertEdgeError("export_unsupported", `${path} ${what}.`, {

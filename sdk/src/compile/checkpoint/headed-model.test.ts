@@ -75,7 +75,12 @@ describe("readHeadedModel", () => {
   });
 
   it.each([
-    ["bert", { id2label: { 1: "a", 2: "b" } }, "checkpoint_invalid", "id2label must name the labels"],
+    [
+      "bert",
+      { id2label: { 1: "a", 2: "b" } },
+      "checkpoint_invalid",
+      "id2label has 2 names, for the labels 1, 2, but none for the label 0",
+    ],
     ["bert", { model_type: "t5" }, "checkpoint_unsupported", "only these families are supported so far"],
     ["modernbert", { classifier_pooling: "max" }, "checkpoint_unsupported", "classifier_pooling"],
     ["modernbert", { classifier_activation: "prelu" }, "checkpoint_unsupported", "the activation must be one of"],

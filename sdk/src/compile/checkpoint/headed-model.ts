@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Encoder } from "./checkpoint.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
-import { EncoderConfigJson } from "./encoder-config-json.ts";
+import { readEncoderConfig } from "./encoder-config-file.ts";
 import { namesOf } from "./encoder-weights.ts";
 import type { Family } from "./families/family.ts";
 import { families } from "./families/index.ts";
@@ -9,6 +9,7 @@ import type { DenseLayer, HeadFormula, HeadOutput, HeadTransform } from "./head-
 import { Labels } from "./labels.ts";
 import { lateInteraction } from "./late-interaction.ts";
 import { readConfig, readWeights } from "./model-folder.ts";
+import type { ModelPlace } from "./model-place.ts";
 import { type LayerNormWeights, type LinearWeights, type WeightTaker, weightTaker } from "./take-weights.ts";
 import type { Head } from "./task-head.ts";
 
@@ -21,7 +22,7 @@ export interface HeadedModel extends Encoder {
   /** Labels of a classifier; empty for other heads. */
   readonly labels: readonly string[];
   readonly problemType: Labels["problemType"];
-  /** Folders of the modules whose files have the head's weights; none if they are with the encoder's weights. */
+  /** Paths, from `folder`, of the modules whose files have the head's weights; none if they are with the encoder's weights. */
   readonly modules: readonly string[];
 }
 
@@ -46,7 +47,7 @@ export interface DenseWeights {
  *   family has no such head
  */
 export async function readHeadedModel(folder: string, head: Head): Promise<HeadedModel> {
-  const described = await describeHeadedModel(folder, head);
+  const described = await describeHeadedModel({ root: folder, folder }, head);
   return { ...described, weights: readWeights(folder, described.modules) };
 }
 
@@ -55,10 +56,13 @@ export async function readHeadedModel(folder: string, head: Head): Promise<Heade
  *
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `checkpoint_unsupported`
  */
-export async function describeHeadedModel(folder: string, head: Head): Promise<Omit<HeadedModel, "weights">> {
-  const config = await readConfig(folder, EncoderConfigJson);
+export async function describeHeadedModel(
+  { root, folder }: Pick<ModelPlace, "root" | "folder">,
+  head: Head,
+): Promise<Omit<HeadedModel, "weights">> {
+  const config = await readEncoderConfig(folder);
   const common = { folder, config, kind: head, labels: [], problemType: undefined, modules: [] };
-  if (head === "late-interaction") return { ...common, ...(await lateInteraction(folder, config.hiddenSize)) };
+  if (head === "late-interaction") return { ...common, ...(await lateInteraction(root, folder, config.hiddenSize)) };
   const { heads } = families[config.modelType] as Family;
   const formula = await readConfig(folder, heads[head] ?? noHead(folder, config.modelType, head));
   if (head === "masked-lm") return { ...common, head: formula, outputs: config.vocabularySize };

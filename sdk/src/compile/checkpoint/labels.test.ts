@@ -9,6 +9,17 @@ describe("labels", () => {
     [{}, ["LABEL_0", "LABEL_1"], undefined],
     [{ num_labels: 3, id2label: null }, ["LABEL_0", "LABEL_1", "LABEL_2"], undefined],
     [{ id2label: { 1: "yes", 0: "no" } }, ["no", "yes"], undefined],
+    [{ id2label: { 0: 1, 1: 2.5 } }, ["1", "2.5"], undefined],
+    [{ id2label: { "01": "yes", " 0": "no" } }, ["no", "yes"], undefined],
+    [{ label2id: { no: 0, yes: 1 } }, ["LABEL_0", "LABEL_1"], undefined],
+    [{ id2label: { 0: "a", 1: "b" }, num_labels: 3 }, ["a", "b"], undefined],
+    [{ id2label: { 0: "a", 1: "b" }, num_labels: 3, transformers_version: "4.57.1" }, ["a", "b"], undefined],
+    [
+      { id2label: { 0: "a", 1: "b" }, num_labels: 3, transformers_version: "5.24.0" },
+      ["LABEL_0", "LABEL_1", "LABEL_2"],
+      undefined,
+    ],
+    [{ id2label: { 0: "a", 1: "b" }, num_labels: 2, transformers_version: "5.24.0" }, ["a", "b"], undefined],
     [{ id2label: { 0: "score" }, num_labels: 1, problem_type: "regression" }, ["score"], "regression"],
     [
       { id2label: { 0: "a", 1: "b" }, problem_type: "multi_label_classification" },
@@ -20,10 +31,16 @@ describe("labels", () => {
   });
 
   it.each([
-    ["a gap", { id2label: { 0: "a", 2: "c" } }, "id2label must name the labels 0, 1, … without a gap"],
-    ["an index that is not a plain number", { id2label: { 0: "a", "01": "b" } }, "id2label must name the labels"],
-    ["no names", { id2label: {} }, "id2label must name the labels"],
-    ["two counts", { id2label: { 0: "a", 1: "b" }, num_labels: 3 }, "num_labels must be the number of names"],
+    ["a gap", { id2label: { 0: "a", 2: "c" } }, "id2label has 2 names, for the labels 0, 2, but none for the label 1"],
+    ["another first index", { id2label: { 1: "a", 2: "b" } }, "but none for the label 0"],
+    [
+      "an index that is no number",
+      { id2label: { 0: "a", x: "b" } },
+      "id2label must have the indices of labels as keys",
+    ],
+    ["the same index twice", { id2label: { 0: "a", "00": "b", 2: "c" } }, "but none for the label 1"],
+    ["no names", { id2label: {} }, "id2label must name at least one label"],
+    ["a name that is none", { id2label: { 0: null } }, "a label must be a text or a number"],
     ["no labels", { num_labels: 0 }, ""],
     ["a single class", { num_labels: 1, problem_type: "single_label_classification" }, "needs at least two labels"],
     ["an unknown problem", { problem_type: "ranking" }, "problem_type must be one of regression, single_label_"],

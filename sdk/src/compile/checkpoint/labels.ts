@@ -17,30 +17,51 @@ export interface Labels {
   readonly problemType: ProblemType | undefined;
 }
 
+/** A name, or a number that is taken for one, such as the stars of a review. */
+const Name = v.pipe(v.union([v.string(), v.number()], "a label must be a text or a number"), v.transform(String));
+
+/** An index as Python's `int` reads it. */
+const Index = v.pipe(v.string(), v.regex(/^\s*\d{1,9}\s*$/, "id2label must have the indices of labels as keys"));
+
 const Keys = v.object({
-  id2label: v.nullish(v.record(v.string(), v.string())),
+  id2label: v.nullish(v.record(Index, Name)),
   num_labels: v.nullish(v.pipe(Count, v.maxValue(MAX_LABELS))),
   problem_type: v.nullish(v.picklist(problemTypes, `problem_type must be one of ${problemTypes.join(", ")}`)),
+  transformers_version: v.fallback(v.nullish(v.string()), undefined),
 });
+type Keys = v.InferOutput<typeof Keys>;
+
+/**
+ * Returns the names by index. If num_labels is another count, transformers 5 makes new names, and older versions keep those of
+ * id2label. The version that wrote the file decides.
+ */
+function namesOf({ id2label, num_labels, transformers_version }: Keys): ReadonlyMap<number, string> {
+  const named = new Map(Object.entries(id2label ?? {}).map(([index, name]) => [Number(index), name] as const));
+  const count = num_labels ?? (id2label ? named.size : LABELS);
+  const isRenamed = count !== named.size && Number.parseInt(transformers_version ?? "", 10) >= 5;
+  if (id2label && !isRenamed) return named;
+  return new Map(Array.from({ length: count }, (_, i) => [i, `LABEL_${i}`]));
+}
+
+/** Returns the first index without a name; undefined if there is none. */
+const gapOf = (names: ReadonlyMap<number, string>): number | undefined =>
+  Array.from(names, (_, i) => i).find((i) => !names.has(i));
 
 export const Labels: v.GenericSchema<unknown, Labels> = v.pipe(
   Keys,
-  v.transform(({ id2label, num_labels, problem_type }) => {
-    const count = id2label ? Object.keys(id2label).length : (num_labels ?? LABELS);
-    const labels = Array.from({ length: count }, (_, i) => (id2label ? id2label[i] : `LABEL_${i}`));
-    return { labels, problemType: problem_type ?? undefined, num_labels };
-  }),
+  v.transform((keys) => ({ names: namesOf(keys), problemType: keys.problem_type ?? undefined })),
+  v.check(({ names }) => names.size > 0, "id2label must name at least one label"),
   v.check(
-    ({ labels }) => labels.length > 0 && labels.every((label) => label !== undefined),
-    "id2label must name the labels 0, 1, … without a gap",
+    ({ names }) => gapOf(names) === undefined,
+    ({ input: { names } }) =>
+      `id2label has ${names.size} names, for the labels ${[...names.keys()].slice(0, 8).join(", ")}, but none for the label ${gapOf(names)}`,
   ),
   v.check(
-    ({ labels, num_labels }) => (num_labels ?? labels.length) === labels.length,
-    "num_labels must be the number of names in id2label",
-  ),
-  v.check(
-    ({ labels, problemType }) => problemType !== "single_label_classification" || labels.length > 1,
+    ({ names, problemType }) => problemType !== "single_label_classification" || names.size > 1,
     "single_label_classification needs at least two labels",
   ),
-  v.transform(({ labels, problemType }) => ({ labels: labels as string[], problemType })),
+  v.transform(({ names, problemType }) => ({
+    labels: Array.from(names, (_, i) => names.get(i) as string),
+    problemType,
+  })),
 );

@@ -22,7 +22,7 @@ async function projectionsOf(...configs: (object | undefined)[]) {
     await mkdir(join(folder, paths[i] as string));
     await writeFile(join(folder, paths[i] as string, "config.json"), JSON.stringify(config));
   }
-  return lateInteraction(folder, HIDDEN);
+  return lateInteraction(folder, folder, HIDDEN);
 }
 
 describe("Dense modules", () => {

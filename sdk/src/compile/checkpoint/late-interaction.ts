@@ -1,3 +1,4 @@
+import { join, relative } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { DenseLayer, HeadFormula } from "./head-formula.ts";
 import { readWeights } from "./model-folder.ts";
@@ -10,21 +11,24 @@ export interface LateInteraction {
   readonly head: HeadFormula;
   /** Width of token vectors. */
   readonly outputs: number;
-  /** Folders of the modules that have the weights; none if the weights are with the encoder's. */
+  /** Paths, from `folder`, of the modules that have the weights; none if the weights are with the encoder's. */
   readonly modules: readonly string[];
 }
 
 /** Name of the projection in Stanford's ColBERT. */
-const LINEAR = "linear";
+export const LINEAR = "linear";
 
 /**
  * Reads how a model projects hidden states to token vectors: with Dense modules of sentence-transformers (PyLate writes them),
  * or with the layer `linear` of Stanford's ColBERT.
  *
+ * @param root folder with modules.json
+ * @param folder folder with the encoder
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `checkpoint_unsupported`
  */
-export async function lateInteraction(folder: string, hiddenSize: number): Promise<LateInteraction> {
-  const { projections: modules } = await readModules(folder);
+export async function lateInteraction(root: string, folder: string, hiddenSize: number): Promise<LateInteraction> {
+  const found = await readModules(root);
+  const modules = found.projections.map((module) => ({ ...module, path: relative(folder, join(root, module.path)) }));
   const projections = modules.length > 0 ? await denseModules(folder, modules, hiddenSize) : [inlineProjection(folder)];
   return {
     head: { pooling: undefined, poolsLogits: false, transform: undefined, projections, output: undefined },

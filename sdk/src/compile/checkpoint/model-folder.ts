@@ -7,6 +7,7 @@ import { readJson } from "../files/json-file.ts";
 import { type StoredFile, storedFile } from "../files/stored-file.ts";
 import type { Tensor } from "../graph/tensor.ts";
 import { configErrorCode } from "./config-error-code.ts";
+import { missingFile } from "./missing/missing-file.ts";
 import { lowerCased } from "./modules/lower-cased.ts";
 import { readLowercases } from "./modules/transformer-config.ts";
 import { conversionOf } from "./pickled/conversion.ts";
@@ -142,9 +143,5 @@ function readFile(folder: string, name: string, model: string): Map<string, Tens
 }
 
 function missing(folder: string, file: string): never {
-  throw new BertEdgeError("checkpoint_missing", `${join(folder, file)} does not exist.`, {
-    hint:
-      "Give a folder with config.json, tokenizer.json and model.safetensors, as transformers' save_pretrained() " +
-      "writes them. pytorch_model.bin, or a float32 model.onnx from Optimum, can replace model.safetensors.",
-  });
+  throw missingFile(folder, file);
 }

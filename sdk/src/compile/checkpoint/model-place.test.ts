@@ -1,8 +1,13 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+import { folderWith } from "#test/fixtures/folder-with.ts";
 import { modelPlace } from "./model-place.ts";
+
+/** Makes a folder with these files. All are empty objects, except those that have a content. */
+const withFiles = (files: readonly string[], contents: Readonly<Record<string, unknown>> = {}) =>
+  folderWith({ ...Object.fromEntries(files.map((file) => [file, {}])), ...contents });
+
+const transformerIn = (path: string) => [{ path, type: "sentence_transformers.models.Transformer" }];
 
 describe("modelPlace", () => {
   it.each([
@@ -17,16 +22,46 @@ describe("modelPlace", () => {
     ["that is nearer", ["config.json", "tokenizer.json", "a/config.json", "a/tokenizer.json"], "a/model.onnx", "a"],
     ["with a tokenizer", ["config.json", "tokenizer.json", "onnx/config.json"], "onnx/model.onnx", ""],
     ["beside a file without config.json", [], "a/model.onnx", "a"],
-  ])("finds the folder %s", async (_, files, onnx, folder) => {
-    const root = await temporaryFolder();
-    for (const file of files) {
-      await mkdir(dirname(join(root, file)), { recursive: true });
-      await writeFile(join(root, file), "{}");
-    }
-    expect(modelPlace(join(root, onnx))).toEqual({ folder: join(root, folder), onnx: join(root, onnx) });
+  ])("finds the folder %s", async (_, files, onnx, place) => {
+    const parent = await withFiles(files);
+    const root = join(parent, place);
+    expect(modelPlace(join(parent, onnx))).toEqual({ root, folder: root, onnx: join(parent, onnx) });
   });
 
   it("leaves a folder as it is", () => {
-    expect(modelPlace("./model")).toEqual({ folder: "./model", onnx: undefined });
+    expect(modelPlace("./model")).toEqual({ root: "./model", folder: "./model", onnx: undefined });
   });
+
+  it("takes a folder whose name ends with .onnx for a folder", async () => {
+    const root = join(await withFiles(["model.onnx/config.json"]), "model.onnx");
+    expect(modelPlace(root)).toEqual({ root, folder: root, onnx: undefined });
+  });
+
+  it.each([
+    ["0_Transformer", "0_Transformer"],
+    ["0_Transformer/", "0_Transformer"],
+    ["./", ""],
+    [".", ""],
+    ["./a//b", "a/b"],
+    ["../model", ""],
+    ["/", ""],
+    ["a/../..", ""],
+  ])("finds the Transformer module with the path %j", async (path, place) => {
+    const root = await withFiles([], { "modules.json": transformerIn(path) });
+    expect(modelPlace(root)).toEqual({ root, folder: join(root, place), onnx: undefined });
+  });
+
+  it("finds the Transformer module of an ONNX file's folder", async () => {
+    const root = await withFiles(["0_Transformer/config.json"], { "modules.json": transformerIn("0_Transformer") });
+    const onnx = join(root, "onnx/model.onnx");
+    expect(modelPlace(onnx)).toEqual({ root, folder: join(root, "0_Transformer"), onnx });
+  });
+
+  it.each([["{"], [{ path: "a" }], [[{ path: 1, type: 2 }]], [[{ path: "a", type: "x.Pooling" }]]])(
+    "leaves a modules.json with %j to the reader of modules",
+    async (modules) => {
+      const root = await withFiles([], { "modules.json": modules });
+      expect(modelPlace(root).folder).toBe(root);
+    },
+  );
 });

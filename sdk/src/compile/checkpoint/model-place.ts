@@ -1,9 +1,12 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { transformerFolder } from "./transformer-folder.ts";
 
 /** A model folder, and the ONNX file in it that was named. */
 export interface ModelPlace {
-  /** Folder with config.json and the tokenizer. */
+  /** Folder with modules.json, if the model has one. It names the model. */
+  readonly root: string;
+  /** Folder with config.json, the tokenizer and the weights: `root`, or the folder of its Transformer module. */
   readonly folder: string;
   /** Path of the ONNX file; undefined if only the folder was named. */
   readonly onnx: string | undefined;
@@ -18,12 +21,18 @@ const DESCRIPTIONS = ["modules.json", "tokenizer.json", "config.json"];
  * with tokenizer.json, then the nearer one.
  */
 export function modelPlace(path: string): ModelPlace {
-  if (!path.endsWith(".onnx")) return { folder: path, onnx: undefined };
+  if (!path.endsWith(".onnx") || isFolder(path)) return { ...inFolder(path), onnx: undefined };
   const beside = dirname(path);
-  const folders = [beside, dirname(resolve(beside))].filter((folder) => existsSync(join(folder, "config.json")));
+  const places = [beside, dirname(resolve(beside))]
+    .map(inFolder)
+    .filter(({ folder }) => existsSync(join(folder, "config.json")));
   for (const file of DESCRIPTIONS) {
-    const folder = folders.find((each) => existsSync(join(each, file)));
-    if (folder !== undefined) return { folder, onnx: path };
+    const place = places.find(({ root }) => existsSync(join(root, file)));
+    if (place !== undefined) return { ...place, onnx: path };
   }
-  return { folder: beside, onnx: path };
+  return { root: beside, folder: beside, onnx: path };
 }
+
+const inFolder = (root: string) => ({ root, folder: transformerFolder(root) });
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;

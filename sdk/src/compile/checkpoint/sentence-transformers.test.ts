@@ -1,11 +1,11 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { folderWith } from "#test/fixtures/folder-with.ts";
 import { refusalOf } from "#test/fixtures/refusal.ts";
 import { runs } from "#test/fixtures/runs.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
-import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { readModules } from "./sentence-transformers.ts";
 
 const module = (kind: string, path: string) => ({ path, type: `sentence_transformers.models.${kind}` });
@@ -14,16 +14,6 @@ const [transformer, pooling, normalize] = [
   module("Pooling", "1_Pooling"),
   module("Normalize", "2_Normalize"),
 ];
-
-/** Writes a folder with some of sentence-transformers' files. */
-async function folderWith(files: Readonly<Record<string, unknown>>): Promise<string> {
-  const folder = await temporaryFolder();
-  for (const [name, value] of Object.entries(files)) {
-    await mkdir(join(folder, name, ".."), { recursive: true });
-    await writeFile(join(folder, name), typeof value === "string" ? value : JSON.stringify(value));
-  }
-  return folder;
-}
 
 const headOf = async (files: Readonly<Record<string, unknown>>) => readModules(await folderWith(files));
 
@@ -80,6 +70,11 @@ describe("readModules", () => {
       code: "checkpoint_unsupported",
       message: expect.stringContaining(`the pooling ${[mode].flat().join(" + ")} is not supported`),
     });
+  });
+
+  it.each(["./", ".", "./1_Pooling/../"])("takes the path %j for the model folder", async (path) => {
+    const files = { "modules.json": [module("Transformer", path), pooling], ...poolingBy("pooling_mode_cls_token") };
+    expect((await headOf(files)).pooling).toBe("cls");
   });
 
   it("normalizes only if modules.json says so", async () => {

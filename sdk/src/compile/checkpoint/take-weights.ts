@@ -2,6 +2,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { elementCount, lazyTensor, reading, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import type { Encoder } from "./checkpoint.ts";
 import type { LinearName } from "./encoder-names.ts";
+import { missingTensor } from "./missing/missing-tensor.ts";
 
 /** A linear layer y = x · weightᵀ + bias, as torch.nn.Linear stores it: weight [out, in], bias [out], float32. */
 export interface LinearWeights {
@@ -33,8 +34,8 @@ export function weightTaker({ folder, weights }: Encoder, prefix: string): Weigh
   const read = (name: string, shape: number[]): Tensor => {
     const found = weights.get(prefix + name);
     const wants = `${prefix}${name} of shape [${shape}]`;
+    if (!found) throw missingTensor(folder, prefix + name, shape, [...weights.keys()]);
     const hint = "config.json and the weights must come from the same model.";
-    if (!found) throw new BertEdgeError("checkpoint_invalid", `${folder} has no tensor ${wants}.`, { hint });
     if (found.shape.join() !== shape.join()) {
       throw new BertEdgeError(
         "checkpoint_invalid",

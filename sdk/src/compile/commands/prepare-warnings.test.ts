@@ -4,10 +4,11 @@ import type { TextModel } from "../model/text-model.ts";
 import { warningsOf } from "./prepare-warnings.ts";
 
 const model = {
-  config: { maxPositions: 256, positionPaddingId: undefined },
+  config: { modelType: "bert", maxPositions: 256, positionPaddingId: undefined },
   maxTokens: 256,
   assumed: [],
   unknown: [],
+  unused: [],
 } as unknown as TextModel;
 
 const input = { model, manifest: sampleManifest, excused: [], fit: sampleReport.fit };
@@ -31,6 +32,16 @@ describe("warningsOf", () => {
     expect(warning?.code).toBe("keys_unknown");
     expect(warning?.message).toContain("config.json has keys that bert-edge does not know");
     expect(warning?.message).toContain("a_key, another");
+  });
+
+  it("names tensors that are not used, and the tasks that use them", () => {
+    const message = (...unused: string[]) => warningsOf({ ...input, model: { ...model, unused } })[0]?.message;
+    expect(message("linear.bias", "x")).toBe("The weights have tensors that are not used: linear.bias, x.");
+    expect(message("classifier.bias", "classifier.weight")).toBe(
+      "The weights have tensors that are not used: classifier.bias, classifier.weight. --task classify or tag uses them.",
+    );
+    const many = Array.from({ length: 20 }, (_, i) => `layer.${i}`);
+    expect(message(...many)).toMatch(/: layer\.0, .*, layer\.11 and 8 more\.$/);
   });
 
   it("says where texts are cut before the model's last position", () => {

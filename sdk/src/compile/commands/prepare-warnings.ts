@@ -1,8 +1,10 @@
 import { DRAFT } from "../../artifact/draft.ts";
 import type { Manifest, Target, TargetName } from "../../artifact/manifest.ts";
 import { maxTokensOf } from "../checkpoint/encoder-config.ts";
+import { headsAmong } from "../checkpoint/present-heads.ts";
 import type { ExcusedParts } from "../fusions/excused-parts.ts";
 import type { FitTable } from "../latency/platforms/forecast.ts";
+import { tasksOf } from "../model/task-heads.ts";
 import type { TextModel } from "../model/text-model.ts";
 
 /** What to know before an artifact is deployed. */
@@ -11,6 +13,7 @@ export interface PrepareWarning {
     | "draft"
     | "assumed"
     | "keys_unknown"
+    | "tensors_unused"
     | "length_limited"
     | "part_excused"
     | "layers_kept"
@@ -22,7 +25,7 @@ export interface PrepareWarning {
 }
 
 interface WarningInput {
-  readonly model: Pick<TextModel, "config" | "maxTokens" | "assumed" | "unknown">;
+  readonly model: Pick<TextModel, "config" | "maxTokens" | "assumed" | "unknown" | "unused">;
   readonly manifest: Manifest;
   readonly excused: readonly ExcusedParts[];
   readonly fit: FitTable;
@@ -30,6 +33,9 @@ interface WarningInput {
 
 /** Share of an isolate's memory from which on little is left for the JavaScript heap, which is not measured. */
 const TIGHT = 0.85;
+
+/** Maximum number of tensors that a warning names. */
+const LISTED = 12;
 
 /** Mean cosine with float32 that texts of each length should have. */
 const ACCURATE = 0.99;
@@ -49,11 +55,20 @@ export function edgeMisfit({ platforms }: FitTable): string | undefined {
 export function warningsOf({ model, manifest, excused, fit }: WarningInput): PrepareWarning[] {
   const warnings: PrepareWarning[] = [];
   const warn = (code: PrepareWarning["code"], message: string) => void warnings.push({ code, message });
-  const { config, maxTokens, assumed, unknown } = model;
+  const { config, maxTokens, assumed, unknown, unused } = model;
   if (manifest.draft) warn("draft", DRAFT);
   for (const sentence of assumed) warn("assumed", sentence);
   for (const { file, keys } of unknown) {
     warn("keys_unknown", `${file} has keys that bert-edge does not know, and that nothing reads: ${keys.join(", ")}.`);
+  }
+  if (unused.length > 0) {
+    const tasks = tasksOf(headsAmong(unused, config.modelType));
+    const use = tasks.length > 0 ? ` --task ${tasks.join(" or ")} uses them.` : "";
+    const more = unused.length > LISTED ? ` and ${unused.length - LISTED} more` : "";
+    warn(
+      "tensors_unused",
+      `The weights have tensors that are not used: ${unused.slice(0, LISTED).join(", ")}${more}.${use}`,
+    );
   }
   const positions = maxTokensOf(config);
   if (maxTokens < positions) {

@@ -154,15 +154,15 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     const context = { folder, signal: options.signal };
     const cache = options.cache === undefined ? undefined : openStageCache(options.cache);
     const { path, source } = await locateModel(run, options.model, folder);
-    const { task, input: reads } = options;
+    const { task, input: reads, pooling, normalize } = options;
     const prompts = options.prompts ?? (source && catalogueModelOf(source.name)?.prompts);
-    const description = await describeModel(path, { task, input: reads, prompts });
+    const description = await describeModel(path, { task, input: reads, prompts, pooling, normalize });
     const data = await readTaskData(description.task, options);
     const model = await run(readFolder, { path, description });
     await run(checkMemory, { graph: model.graph });
     await run(estimate, { graph: model.graph, targets, tableBits, force: options.force ?? false });
     const { graph, nodes, fused, excused } = await run(fuse, { graph: model.graph, complete: true });
-    const modelHash = cache && contentKey("read", await modelKey(path), task, reads, prompts);
+    const modelHash = cache && contentKey("read", await modelKey(path), task, reads, prompts, pooling, normalize);
     const checked = await fromCache(run, cache, context, {
       ...{ stage: "check", label: "the fused graph" },
       key: async () => contentKey("checked", modelHash, data?.content),

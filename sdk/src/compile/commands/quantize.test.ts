@@ -2,9 +2,10 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { NamedGraph } from "#test/fixtures/named-graph.ts";
-import { listing } from "#test/fixtures/preparable.ts";
+import { listing, quick } from "#test/fixtures/preparable.ts";
 import { quantizable } from "#test/fixtures/quantizable.ts";
 import { FP16_LIMIT } from "../accuracy/limits.ts";
+import { probeTexts } from "../accuracy/probe-texts.ts";
 import { tensor } from "../graph/tensor.ts";
 import { readModelSource } from "../model/model-source.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
@@ -88,6 +89,30 @@ describe("quantize", () => {
       await expect(work).rejects.toMatchObject({ code: "aborted" });
     }
     expect(await listing(parent)).toEqual(before);
+  });
+});
+
+describe("a file with TensorFlow's names of inputs and fixed sizes", () => {
+  const NAMES = new Map([
+    ["input_ids", "input_ids:0"],
+    ["attention_mask", "input_mask:0"],
+    ["token_type_ids", "segment_ids:0"],
+  ]);
+
+  it.each<QuantizeMode>(["fp16", "int8-static"])("is calibrated and compared in %s, and keeps both", async (mode) => {
+    const { folder, path, out, run } = await quantizable();
+    const { graph, envelope } = await readModelSource(folder);
+    for (const input of graph.inputs) {
+      input.name = NAMES.get(input.name) as string;
+      input.shape = [1, 24];
+    }
+    graph.declarations.clear();
+    await writeOnnx(path, graph, envelope);
+    const checkParity = mode === "fp16";
+    const report = await run(mode, { tokenizer: folder, calibration: quick.calibration.slice(0, 4), checkParity });
+    if (checkParity) expect(report.parity).toMatchObject({ cases: probeTexts.length });
+    const { inputs } = (await readModelSource(out)).graph;
+    expect(inputs.map(({ name, shape }) => [name, shape])).toEqual([...NAMES.values()].map((name) => [name, [1, 24]]));
   });
 });
 

@@ -8,9 +8,12 @@ import { modelAgreementInSubprocess } from "../accuracy/model-agreement.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import { tableRows } from "../accuracy/table-rows.ts";
 import { readTokenizer } from "../checkpoint/model-folder.ts";
+import { transformerFolder } from "../checkpoint/transformer-folder.ts";
+import { fixedSizes } from "../evaluate/token-batches.ts";
 import { assertWritable, withOutputFile } from "../files/output-file.ts";
 import { type ModelInput, modelPath } from "../files/work-folder.ts";
 import type { Graph } from "../graph/graph.ts";
+import { inputWithRole } from "../graph/input-role.ts";
 import { byteLength } from "../graph/tensor.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
 import { calibrationTexts } from "../quantize/calibration/calibration-texts.ts";
@@ -113,7 +116,11 @@ export async function quantize(options: QuantizeOptions): Promise<QuantizeReport
     const ids =
       tokenizer === undefined
         ? undefined
-        : await run(readTexts, { tokenizer, vocabulary: vocabularyOf(source.graph), texts });
+        : await run(readTexts, {
+            ...{ tokenizer, texts },
+            vocabulary: vocabularyOf(source.graph),
+            maxTokens: fixedSizes(source.graph).tokens,
+          });
     const wanted = observationsFor(mode, graph, ids?.slice(0, calibration.length));
     const observed = wanted && (await run(observe, wanted));
     const quantized = await run(quantizeInMode, { ...options, graph, observed });
@@ -177,19 +184,20 @@ async function tokenizerPath(
   folder: string,
 ): Promise<string | undefined> {
   if (given !== undefined) {
-    const path = await modelPath(given, folder);
+    const path = transformerFolder(await modelPath(given, folder));
     await readTokenizer(path);
     return path;
   }
-  return access(join(model, "tokenizer.json")).then(
-    () => model,
+  const own = transformerFolder(model);
+  return access(join(own, "tokenizer.json")).then(
+    () => own,
     () => undefined,
   );
 }
 
 /** Returns the number of rows of the token embedding table; infinity if there is no such table. */
 function vocabularyOf(graph: Graph): number {
-  const ids = graph.inputs.find(({ name }) => name === "input_ids");
+  const ids = inputWithRole(graph, "input_ids");
   return (ids && tableRows(ids)) ?? Number.POSITIVE_INFINITY;
 }
 

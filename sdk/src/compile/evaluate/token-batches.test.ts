@@ -2,15 +2,16 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { refusal } from "#test/fixtures/refusal.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
+import { type Shape, symbolicDim } from "../graph/dim.ts";
 import { Graph } from "../graph/graph.ts";
 import { numbersOf, type Tensor } from "../graph/tensor.ts";
 import { type TokenBatch, tokenBatches } from "./token-batches.ts";
 
 const MAX_TOKENS = 2048;
 
-const graphOf = (names: readonly string[], dtype: "int64" | "int32" = "int64") => {
+const graphOf = (names: readonly string[], dtype: "int64" | "int32" = "int64", shape?: Shape) => {
   const graph = new Graph("inputs");
-  for (const name of names) graph.input(name, { dtype, shape: undefined });
+  for (const name of names) graph.input(name, { dtype, shape });
   return graph;
 };
 const usual = ["input_ids", "attention_mask", "token_type_ids"];
@@ -107,6 +108,70 @@ describe("tokenBatches", () => {
         [0, 0, 1, 1],
       ],
     ]);
+  });
+
+  it("knows TensorFlow's names of the inputs", () => {
+    const names = ["input_ids:0", "input_mask:0", "segment_ids:0"];
+    const pair = { ids: Int32Array.of(7, 8, 9), secondFrom: 1 };
+    const [batch] = tokenBatches(graphOf(names), [pair]);
+    expect(names.map((name) => rowsOf(batch as TokenBatch, name))).toEqual([[[7, 8, 9]], [[1, 1, 1]], [[0, 1, 1]]]);
+  });
+
+  it.each<[string, Shape, number[][][]]>([
+    [
+      "a length",
+      [symbolicDim("texts"), 4],
+      [
+        [
+          [3, 0, 0, 0],
+          [5, 0, 0, 0],
+          [1, 2, 0, 0],
+        ],
+      ],
+    ],
+    [
+      "a number of texts",
+      [2, symbolicDim("tokens")],
+      [
+        [[3], [5]],
+        [
+          [1, 2],
+          [1, 2],
+        ],
+      ],
+    ],
+    [
+      "both",
+      [2, 4],
+      [
+        [
+          [3, 0, 0, 0],
+          [5, 0, 0, 0],
+        ],
+        [
+          [1, 2, 0, 0],
+          [1, 2, 0, 0],
+        ],
+      ],
+    ],
+  ])("fills batches of a graph that fixes %s", (_, shape, wanted) => {
+    const batches = tokenBatches(graphOf(usual, "int64", shape), tokens([[1, 2], [3], [5]]));
+    expect(batches.map((batch) => rowsOf(batch, "input_ids"))).toEqual(wanted);
+    const masks = batches.map((batch) => rowsOf(batch, "attention_mask"));
+    expect(masks).toEqual(wanted.map((rows) => rows.map((row) => row.map((id) => Math.min(id, 1)))));
+  });
+
+  it("gives an input with one size a number for each text", () => {
+    const graph = graphOf(usual);
+    graph.input("unique_ids_raw_output___9:0", { dtype: "int64", shape: [symbolicDim("texts")] });
+    const [batch] = tokenBatches(graph, tokens([[1], [2, 3]]));
+    expect(batch?.get("unique_ids_raw_output___9:0")).toMatchObject({ dtype: "int64", shape: [2] });
+  });
+
+  it("refuses to pad to a fixed length without an attention mask", () => {
+    const graph = graphOf(["input_ids"], "int64", [1, 2]);
+    expect(tokenBatches(graph, tokens([[1, 2]]))).toHaveLength(1);
+    expect(refusal(() => tokenBatches(graph, tokens([[1]])))).toBe("calibration_invalid");
   });
 
   it("pads nothing if the graph has no attention mask", () => {

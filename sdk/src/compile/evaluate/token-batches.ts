@@ -2,11 +2,17 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { TokenSequence } from "../../runtime/engine/engine.ts";
 import { idsOf } from "../../runtime/engine/token-sequence.ts";
 import type { Graph } from "../graph/graph.ts";
+import { inputRole, inputWithRole } from "../graph/input-role.ts";
+import type { Value } from "../graph/node.ts";
 import { type Tensor, tensor } from "../graph/tensor.ts";
 import { inputContent } from "./input-content.ts";
 
-/** Inputs of one run of a model, by input name. Each tensor has the shape [texts, tokens]. */
+/** Inputs of one run of a model, by input name. Tensors have the shape [texts, tokens], or [texts] if the graph says so. */
 export type TokenBatch = ReadonlyMap<string, Tensor>;
+
+/** Returns the attention mask of a batch, [texts, tokens], 0 for padding; undefined if the model has none. */
+export const maskIn = (batch: TokenBatch): Tensor | undefined =>
+  [...batch].find(([name]) => inputRole(name) === "attention_mask")?.[1];
 
 /**
  * Maximum tokens of a batch, including padding. A batch of this size uses the CPU well, and its activations still need
@@ -14,46 +20,80 @@ export type TokenBatch = ReadonlyMap<string, Tensor>;
  */
 const MAX_TOKENS = 2048;
 
+/** Sizes that a graph's inputs always have; undefined for those that may vary. */
+export interface FixedSizes {
+  readonly texts: number | undefined;
+  readonly tokens: number | undefined;
+}
+
+/** Returns the fixed sizes of a graph's token ids. */
+export function fixedSizes(graph: Graph): FixedSizes {
+  const [texts, tokens] = (inputWithRole(graph, "input_ids")?.shape ?? []).map((size) =>
+    typeof size === "number" ? size : undefined,
+  );
+  return { texts, tokens };
+}
+
 /**
  * Groups sequences of similar length into batches, padded on the right. Each batch has all inputs of the graph. If the
- * graph has no attention_mask, all sequences of a batch have the same length.
+ * graph has no attention mask, all sequences of a batch have the same length. If the graph has fixed sizes, each batch has
+ * them: sequences are padded to the fixed length, and the last sequence of a batch is repeated until it is full.
  *
- * @throws BertEdgeError `inputs_unknown` when the graph has no input named input_ids
+ * @throws BertEdgeError `inputs_unknown` when the graph has no input of token ids; `calibration_invalid` when sequences
+ *   cannot be padded to the graph's fixed length
  */
 export function tokenBatches(graph: Graph, sequences: readonly TokenSequence[]): TokenBatch[] {
-  if (!graph.inputs.some(({ name }) => name === "input_ids")) {
-    const names = graph.inputs.map(({ name }) => name).join(", ");
-    throw new BertEdgeError("inputs_unknown", `The model has no input named input_ids. Its inputs are: ${names}.`, {
-      hint: "Export the model with transformers' input names: input_ids, attention_mask, token_type_ids.",
-    });
-  }
+  if (!inputWithRole(graph, "input_ids")) throw unknownInputs(graph);
+  const fixed = fixedSizes(graph);
+  const hidesPadding = inputWithRole(graph, "attention_mask") !== undefined;
   const lengthOf = (sequence: TokenSequence | undefined) => (sequence ? idsOf(sequence).length : 0);
   const sorted = sequences.toSorted((a, b) => lengthOf(a) - lengthOf(b));
+  const unfit = sorted.find((sequence) => lengthOf(sequence) !== fixed.tokens);
+  if (unfit && fixed.tokens !== undefined && !hidesPadding) throw notPadded(fixed.tokens);
   const batches: TokenBatch[] = [];
-  const hidesPadding = graph.inputs.some(({ name }) => name === "attention_mask");
   for (let start = 0, end = 0; start < sorted.length; start = end) {
     const fits = (length: number) =>
-      (end + 1 - start) * length <= MAX_TOKENS && (hidesPadding || length === lengthOf(sorted[start]));
+      (hidesPadding || length === lengthOf(sorted[start])) &&
+      (fixed.texts === undefined
+        ? (end + 1 - start) * (fixed.tokens ?? length) <= MAX_TOKENS
+        : end - start < fixed.texts);
     while (end < sorted.length && fits(lengthOf(sorted[end]))) end++;
     end = Math.max(end, start + 1);
-    batches.push(batchOf(graph, sorted.slice(start, end)));
+    batches.push(batchOf(graph, sorted.slice(start, end), fixed));
   }
   return batches;
 }
 
-function batchOf(graph: Graph, sequences: readonly TokenSequence[]): TokenBatch {
-  const width = Math.max(...sequences.map((sequence) => idsOf(sequence).length));
-  const shape = [sequences.length, width];
-  return new Map(
-    graph.inputs.map(({ name, dtype }) => {
-      const numbers = new Int32Array(sequences.length * width);
-      for (const [row, sequence] of sequences.entries()) numbers.set(inputContent(name, sequence), row * width);
-      return [
-        name,
-        dtype === "int32"
-          ? tensor("int32", shape, numbers)
-          : tensor("int64", shape, BigInt64Array.from(numbers, BigInt)),
-      ];
-    }),
-  );
+function batchOf(graph: Graph, sequences: readonly TokenSequence[], fixed: FixedSizes): TokenBatch {
+  const rows = fixed.texts ?? sequences.length;
+  const width = fixed.tokens ?? Math.max(...sequences.map((sequence) => idsOf(sequence).length));
+  return new Map(graph.inputs.map((input) => [input.name, contentOf(input)]));
+
+  function contentOf({ name, dtype, shape: declared }: Value): Tensor {
+    // The first BERT has an input with a number for each text, which only becomes an output.
+    const isPerText = declared?.length === 1;
+    const shape = isPerText ? [rows] : [rows, width];
+    const numbers = new Int32Array(isPerText ? rows : rows * width);
+    for (let row = 0; row < rows && !isPerText; row++) {
+      const sequence = sequences[Math.min(row, sequences.length - 1)] as TokenSequence;
+      numbers.set(inputContent(name, sequence), row * width);
+    }
+    return dtype === "int32"
+      ? tensor("int32", shape, numbers)
+      : tensor("int64", shape, BigInt64Array.from(numbers, BigInt));
+  }
 }
+
+function unknownInputs(graph: Graph): BertEdgeError {
+  const names = graph.inputs.map(({ name }) => name).join(", ");
+  return new BertEdgeError("inputs_unknown", `The model has no input named input_ids. Its inputs are: ${names}.`, {
+    hint: "Export the model with transformers' input names: input_ids, attention_mask, token_type_ids.",
+  });
+}
+
+const notPadded = (tokens: number): BertEdgeError =>
+  new BertEdgeError(
+    "calibration_invalid",
+    `The model reads exactly ${tokens} tokens and has no attention mask, so shorter texts cannot be padded.`,
+    { hint: "Export the model with an attention mask or with a dynamic length, or leave out the tokenizer." },
+  );

@@ -1,3 +1,5 @@
+import { pythonCommand } from "./python-command.ts";
+
 /** A folder with weights that PyTorch pickled. */
 export interface PickledModel {
   readonly from: string;
@@ -16,11 +18,11 @@ export interface PickledModel {
 export function convertCommand({ from, to, architecture, isSentenceEncoder }: PickledModel): string {
   const [source, target] = [JSON.stringify(from), JSON.stringify(to)];
   if (isSentenceEncoder) {
-    return python(`from sentence_transformers import SentenceTransformer as M; M(${source}).save(${target})`);
+    return pythonCommand(`from sentence_transformers import SentenceTransformer as M; M(${source}).save(${target})`);
   }
   // Another class would leave out the head of the model.
   const model = architecture !== undefined && /^\w+$/.test(architecture) ? architecture : "AutoModel";
-  return python(
+  return pythonCommand(
     `from transformers import AutoTokenizer as T, ${model} as M; ` +
       `[C.from_pretrained(${source}).save_pretrained(${target}) for C in (T, M)]`,
   );
@@ -32,9 +34,7 @@ export function convertCommand({ from, to, architecture, isSentenceEncoder }: Pi
  * @param tensors Python expression of a dict of tensors
  */
 export const saveTensorsCommand = (tensors: string, to: string): string =>
-  python(
+  pythonCommand(
     "import torch; from safetensors.torch import save_file; " +
       `save_file({k: v.clone().contiguous() for k, v in ${tensors}.items()}, ${JSON.stringify(to)})`,
   );
-
-const python = (code: string): string => `python3 -c '${code.replaceAll("'", `'"'"'`)}'`;

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { caseOf, tokenHeadCases, writeClassifier } from "#test/fixtures/classifier-case.ts";
+import { folderWith, writeFiles } from "#test/fixtures/folder-with.ts";
 import { float32Tensor, safetensorsFile } from "#test/fixtures/safetensors-file.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { describeModel, type TaskChoice } from "./describe-model.ts";
@@ -53,6 +54,15 @@ describe("the task of a model", () => {
     expect((await describeModel(folder, { task: "fill-mask" })).task).toEqual({ task: "fill-mask", mask });
   });
 
+  it("is pooled as chosen if there is no modules.json", async () => {
+    const choice = { pooling: "cls", normalize: false } as const;
+    const found = await describeModel(await ofClass("BertModel"), choice);
+    expect(found).toMatchObject({ task: choice, isPoolingAssumed: false });
+    expect((await describeModel(await ofClass("BertModel"))).isPoolingAssumed).toBe(true);
+    const classifier = describeModel(await ofClass("BertForSequenceClassification"), choice);
+    await expect(classifier).rejects.toMatchObject({ code: "setting_invalid" });
+  });
+
   it("has the prompts of its files, or else those that are chosen", async () => {
     const prompts = { query: "query: " };
     const own = { "config_sentence_transformers.json": { prompts: { search: "search: " } } };
@@ -97,7 +107,7 @@ describe("the task of a model", () => {
     const tensors = `${stored.tensors} linear.weight=4x8`;
     await writeClassifier(stanford, { ...stored, tensors }, { keys: { architectures: ["HF_ColBERT"] } });
     const tokens = [103, 104, 105].map((id, i) => ({ id, content: ["[MASK]", "[unused0]", "[unused1]"][i] }));
-    await writeFile(join(stanford, "tokenizer.json"), JSON.stringify({ added_tokens: tokens }));
+    await writeFile(join(stanford, "tokenizer.json"), JSON.stringify({ added_tokens: tokens, model: { vocab: {} } }));
     const protocol = {
       query: { length: 12, marker: 104, expansion: { token: 103, isAttended: false } },
       document: { length: 16, marker: 105, skipped: [] },
@@ -109,8 +119,8 @@ describe("the task of a model", () => {
     ] as const) {
       const { task, readGraph } = await describeModel(folder);
       expect(task).toEqual({ task: "token-vectors", dimensions: 4, ...own });
-      const { outputs } = await readGraph();
-      expect(outputs.map(({ value }) => value.shape?.at(-1))).toEqual([4]);
+      const { graph } = await readGraph();
+      expect(graph.outputs.map(({ value }) => value.shape?.at(-1))).toEqual([4]);
     }
   });
 
@@ -158,7 +168,6 @@ describe("the task of a model", () => {
 
   it.each<[string, TaskChoice["task"]]>([
     ["BertModel", "fill-mask"],
-    ["BertModel", "classify"],
     ["BertForSequenceClassification", "embed"],
     ["BertForTokenClassification", "answer"],
   ])("of the class %s cannot be %s", async (architecture, task) => {
@@ -175,8 +184,33 @@ describe("the task of a model", () => {
       const task = stored.head === "masked-lm" ? ("fill-mask" as const) : undefined;
       await writeFile(join(folder, "tokenizer.json"), withMask);
       const { readGraph } = await describeModel(folder, { task });
-      expect((await readGraph()).outputs.map(({ name }) => name)).toEqual(["logits"]);
+      expect((await readGraph()).graph.outputs.map(({ name }) => name)).toEqual(["logits"]);
     }
+  });
+});
+
+describe("a head that config.json does not name", () => {
+  it("is left out by name", async () => {
+    const folder = await ofClass("BertModel");
+    const { task, readGraph } = await describeModel(folder);
+    expect(task).toMatchObject({ task: "embed" });
+    expect((await readGraph()).unused).toEqual(["classifier.bias", "classifier.weight"]);
+  });
+
+  it.each<[TaskChoice["task"], object]>([
+    ["classify", { task: "classify", labels: ["no", "maybe", "yes"] }],
+    ["tag", { task: "tag", labels: ["no", "maybe", "yes"] }],
+  ])("is used for the task %s if it is chosen", async (task, expected) => {
+    const found = await describeModel(await ofClass("BertModel"), { task });
+    expect(found.task).toMatchObject(expected);
+    expect((await found.readGraph()).unused).toEqual([]);
+  });
+
+  it("is named if it has another task than the chosen one", async () => {
+    await expect(describeModel(await ofClass("BertModel"), { task: "answer" })).rejects.toMatchObject({
+      code: "task_unsuitable",
+      hint: "Its tasks: embed, classify, tag. Tensors that do not belong to the encoder: classifier.bias, classifier.weight.",
+    });
   });
 });
 
@@ -189,10 +223,61 @@ describe("what a classifier reads", () => {
     ["one of an older version", { sbert_ce_default_activation_function: "Identity" }, "pair", 0],
     ["a model with one label", { id2label: { 0: "LABEL_0" }, problem_type: null }, "pair", 1],
     ["a model with the labels of inference", { id2label: inference }, "pair", 1],
+    [
+      "a model with two labels of inference",
+      { id2label: { 0: "entailment", 1: "not_entailment" }, problem_type: null },
+      "pair",
+      1,
+    ],
+    ["a model with two other labels", { id2label: { 0: "not_entailed", 1: "neutral" } }, "text", 0],
     ["another model", {}, "text", 0],
   ])("%s", async (_, keys, input, assumptions) => {
     const { task, assumed } = await describeModel(await modelWith({ architectures, ...keys }));
     expect(task).toMatchObject({ task: "classify", input });
     expect(assumed).toHaveLength(assumptions);
+  });
+});
+
+describe("the old layout of sentence-transformers", () => {
+  const module = (kind: string, path: string) => ({ path, type: `sentence_transformers.models.${kind}` });
+  const ofRoot = {
+    "config.json": { __version__: "0.2.5" },
+    "modules.json": [module("Transformer", "0_Transformer"), module("Pooling", "1_Pooling")],
+    "1_Pooling/config.json": { pooling_mode_cls_token: true },
+    "config_sentence_transformers.json": { prompts: { query: "query: " } },
+  };
+
+  /** Writes the folder as versions before 2.0 did: the Transformer module has a folder of its own. */
+  async function oldLayout(files: Readonly<Record<string, unknown>>): Promise<string> {
+    const root = await folderWith(files);
+    await writeClassifier(join(root, "0_Transformer"), caseOf("bert"), { keys: { architectures: ["BertModel"] } });
+    await writeFiles(root, { "0_Transformer/sentence_bert_config.json": { max_seq_length: 7 } });
+    return root;
+  }
+
+  it("has config.json, lengths, tokenizer and weights in the Transformer's folder", async () => {
+    const root = await oldLayout(ofRoot);
+    const found = await describeModel(root);
+    expect(found).toMatchObject({
+      ...{ folder: join(root, "0_Transformer"), maxTokens: 7, assumed: [] },
+      task: { task: "embed", pooling: "cls", normalize: false, prompts: { query: "query: " } },
+    });
+    expect((await found.readGraph()).graph.outputs).toHaveLength(1);
+  });
+
+  it("may have the projection of token vectors in a folder beside it", async () => {
+    const root = await oldLayout({
+      "modules.json": [module("Transformer", "0_Transformer"), module("Dense", "1_Dense")],
+      "1_Dense/config.json": {
+        ...{ in_features: 8, out_features: 4, bias: false },
+        activation_function: "torch.nn.modules.linear.Identity",
+      },
+      "1_Dense/model.safetensors": safetensorsFile({
+        "linear.weight": float32Tensor([4, 8], new Float32Array(32).fill(1)),
+      }),
+    });
+    const { task, readGraph } = await describeModel(root);
+    expect(task).toEqual({ task: "token-vectors", dimensions: 4 });
+    expect((await readGraph()).graph.outputs.map(({ value }) => value.shape?.at(-1))).toEqual([4]);
   });
 });

@@ -1,12 +1,11 @@
-import { BertEdgeError } from "../../artifact/error.ts";
 import type { ScoreActivation, Task, TaskName } from "../../artifact/manifest.ts";
 import type { Protocol } from "../../runtime/tasks/late-interaction.ts";
+import { assertNoAdapter } from "../checkpoint/adapter.ts";
 import { readCrossEncoder } from "../checkpoint/cross-encoder.ts";
 import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
-import { EncoderConfigJson } from "../checkpoint/encoder-config-json.ts";
+import { readEncoderConfig } from "../checkpoint/encoder-config-file.ts";
 import { describeHeadedModel, type HeadedModel } from "../checkpoint/headed-model.ts";
 import { readMask } from "../checkpoint/mask-token.ts";
-import { readConfig } from "../checkpoint/model-folder.ts";
 import { modelPlace } from "../checkpoint/model-place.ts";
 import { type UnknownKeys, unknownModelKeys } from "../checkpoint/modules/model-keys.ts";
 import { readProtocol } from "../checkpoint/modules/protocol.ts";
@@ -14,11 +13,13 @@ import { type Prompts, readPrompts } from "../checkpoint/prompts.ts";
 import { assertModulesKept, type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
 import { similarityOf } from "../checkpoint/similarity.ts";
 import { type Head, headOf } from "../checkpoint/task-head.ts";
-import type { Graph } from "../graph/graph.ts";
-import { graphOfEncoder, graphOfHeadedModel } from "./folder-graph.ts";
+import { assertNoPooling, choosesPooling, chosenPooling, type PoolingChoice } from "./chosen-pooling.ts";
+import { type FolderGraph, graphOfEncoder, graphOfHeadedModel } from "./folder-graph.ts";
+import { type HeadedTask, headFor } from "./task-heads.ts";
+import { assertUnnamedHead } from "./unnamed-head.ts";
 
 /** What to make of a model that can do several things. */
-export interface TaskChoice {
+export interface TaskChoice extends PoolingChoice {
   /** Default: what modules.json or the model's class says. Models with a language-model head are sentence encoders. */
   readonly task?: TaskName | undefined;
   /** What a classifier reads. Default: pairs if its files look like those of a cross-encoder, else texts. */
@@ -38,21 +39,10 @@ export interface ModelDescription {
   readonly assumed: readonly string[];
   /** Keys of the folder's files that are not known. */
   readonly unknown: readonly UnknownKeys[];
-  readonly readGraph: () => Promise<Graph>;
+  /** Whether nothing in the folder says how to pool, apart from its ONNX file. */
+  readonly isPoolingAssumed: boolean;
+  readonly readGraph: () => Promise<FolderGraph>;
 }
-
-/** A task that needs a head. */
-type HeadedTask = Exclude<TaskName, "embed">;
-
-/** Heads of the tasks. */
-const headFor: Readonly<Record<HeadedTask, Head>> = {
-  classify: "sequence-classification",
-  tag: "token-classification",
-  answer: "question-answering",
-  "fill-mask": "masked-lm",
-  sparse: "masked-lm",
-  "token-vectors": "late-interaction",
-};
 
 /**
  * Reads what a folder's model computes, without its weights.
@@ -62,52 +52,45 @@ const headFor: Readonly<Record<HeadedTask, Head>> = {
  *   has no head for the chosen task
  */
 export async function describeModel(path: string, choice: TaskChoice = {}): Promise<ModelDescription> {
-  const { folder, onnx } = modelPlace(path);
+  const { root, folder, onnx } = modelPlace(path);
+  // An export that is named has its own weights.
+  if (onnx === undefined) await assertNoAdapter(folder);
   // First, because a model of other modules has no config.json.
-  const modules = await readModules(folder);
-  const config = await readConfig(folder, EncoderConfigJson);
-  const unknown = await unknownModelKeys(folder);
+  const modules = await readModules(root);
+  const config = await readEncoderConfig(folder);
+  const unknown = await unknownModelKeys(root, folder);
   const found = await headOf(folder);
-  await assertModulesKept(folder, modules, found);
+  await assertModulesKept(root, modules, found);
   const possible = possibleTasks(found, modules);
   const task = choice.task ?? (possible[0] as TaskName);
-  if (!possible.includes(task)) throw unsuitable(folder, task, possible);
-  const own = await readPrompts(folder);
+  if (!possible.includes(task)) await assertUnnamedHead({ folder, config }, task, { possible, onnx });
+  const own = await readPrompts(root);
   const prompts: Prompts = own.prompts || !choice.prompts ? own : { prompts: { ...choice.prompts } };
   const maxTokens = Math.min(modules.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(config));
   if (task === "embed") {
-    const { pooling, normalize, poolsPrompt } = modules;
-    const similarity = similarityOf(folder, modules);
-    const assumed = [
-      ...(modules.isAssumed
-        ? ["There is no modules.json: vectors are the mean of the hidden states, normalized."]
-        : []),
-      ...(possible.length > 1
-        ? ["The model has a language-model head, which is left out. --task fill-mask or sparse uses it."]
-        : []),
-    ];
+    const similarity = similarityOf(root, modules);
     return {
-      ...{ folder, config, maxTokens, assumed, unknown },
+      ...{ folder, config, maxTokens, assumed: [], unknown },
+      isPoolingAssumed: modules.isAssumed && !choosesPooling(choice),
       task: {
-        ...{ task: "embed", pooling, normalize, dimensions: config.hiddenSize },
+        ...{ task: "embed", ...chosenPooling(root, modules, choice), dimensions: config.hiddenSize },
         ...(similarity && { similarity }),
-        ...(!poolsPrompt && { poolsPrompt }),
+        ...(!modules.poolsPrompt && { poolsPrompt: false }),
         ...prompts,
       },
       readGraph: () => graphOfEncoder({ folder, config }, onnx),
     };
   }
-  const model = await describeHeadedModel(folder, headFor[task]);
+  assertNoPooling(task, choice);
+  const model = await describeHeadedModel({ root, folder }, headFor[task]);
   const protocol =
-    task === "token-vectors"
-      ? await readProtocol(folder, config, found === "late-interaction" && modules.isAssumed)
-      : undefined;
-  const crossEncoder = task === "classify" ? await readCrossEncoder(folder) : undefined;
+    task === "token-vectors" ? await readProtocol(root, config, modules.projections.length === 0) : undefined;
+  const crossEncoder = task === "classify" ? await readCrossEncoder(root, folder) : undefined;
   const { input, assumed } =
     task === "classify" ? inputOf(model.labels, choice.input, crossEncoder !== undefined) : ONE_TEXT;
   const activation = input === "pair" ? crossEncoder?.activation : undefined;
   return {
-    ...{ folder, config, assumed, unknown },
+    ...{ folder, config, assumed, unknown, isPoolingAssumed: false },
     maxTokens: protocol ? Math.max(protocol.query.length, protocol.document.length) : maxTokens,
     task:
       task === "fill-mask"
@@ -153,7 +136,8 @@ function taskOf(
 function inputOf(labels: readonly string[], chosen: TaskChoice["input"], isCrossEncoder: boolean) {
   if (chosen) return { input: chosen, assumed: [] };
   if (isCrossEncoder) return { input: "pair", assumed: [] } as const;
-  const isInference = [/entail/i, /contradict/i].every((name) => labels.some((label) => name.test(label)));
+  const has = (name: RegExp) => labels.some((label) => name.test(label));
+  const isInference = has(/entail/i) && (has(/contradict/i) || (labels.length === 2 && has(/^entail/i)));
   if (isInference) return assumedPair("It has labels of natural language inference");
   if (labels.length === 1) return assumedPair("It has a single label");
   return ONE_TEXT;
@@ -164,8 +148,3 @@ const assumedPair = (why: string) =>
     input: "pair",
     assumed: [`${why}, so the classifier reads pairs of texts. If it reads single texts: --input text.`],
   }) as const;
-
-const unsuitable = (folder: string, task: TaskName, possible: readonly TaskName[]) =>
-  new BertEdgeError("task_unsuitable", `${folder} has no head for the task ${task}.`, {
-    hint: `Its tasks: ${possible.join(", ")}.`,
-  });

@@ -19,18 +19,29 @@ const MAX_TOKENS = 128;
 const Lengths = v.object({ model_max_length: v.optional(v.number()), max_position_embeddings: v.optional(v.number()) });
 const RESERVED_POSITIONS = 2;
 
+/** What a model can read. */
+export interface ModelLimits {
+  /** Number of rows of the token embedding table. */
+  readonly vocabulary: number;
+  /** Maximum number of tokens of a text; undefined if the model's file does not say. */
+  readonly maxTokens: number | undefined;
+}
+
 /**
  * Encodes texts with a folder's tokenizer.json. The texts are for calibration or for the comparison of two models.
  *
- * @param vocabulary number of rows of the model's token embedding table
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`
  */
-export async function encodeTexts(folder: string, vocabulary: number, texts: readonly string[]): Promise<TokenIds[]> {
+export async function encodeTexts(
+  folder: string,
+  { vocabulary, maxTokens: fixed }: ModelLimits,
+  texts: readonly string[],
+): Promise<TokenIds[]> {
   const files = await readTokenizer(folder);
   const { model_max_length = MAX_TOKENS } = v.parse(v.fallback(Lengths, {}), files.config);
   const config = await readJson(folder, "config.json", v.fallback(Lengths, {}));
   const positions = (config?.max_position_embeddings ?? Number.POSITIVE_INFINITY) - RESERVED_POSITIONS;
-  const maxTokens = Math.min(MAX_TOKENS, model_max_length, positions);
+  const maxTokens = Math.min(MAX_TOKENS, model_max_length, positions, fixed ?? MAX_TOKENS);
   return tokenizeTexts(
     folder,
     await openTokenizer(folder, shipTokenizer(files), vocabulary),
@@ -46,7 +57,7 @@ export async function encodeTexts(folder: string, vocabulary: number, texts: rea
  */
 export const encodeTextsInSubprocess = (
   folder: string,
-  vocabulary: number,
+  limits: ModelLimits,
   texts: readonly string[],
   signal?: AbortSignal,
 ): Promise<TokenIds[]> =>
@@ -56,4 +67,4 @@ export const encodeTextsInSubprocess = (
     // Thousands of texts take only seconds, so this deadline stops only a subprocess that hangs.
     deadlineMs: 60 * 60_000,
     signal,
-  })(folder, vocabulary, texts);
+  })(folder, limits, texts);

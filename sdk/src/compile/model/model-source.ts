@@ -22,7 +22,8 @@ export interface ModelSource {
 }
 
 /**
- * Reads an ONNX file, or a Hugging Face model folder with config.json and model.safetensors, pytorch_model.bin or model.onnx.
+ * Reads an ONNX file, or a Hugging Face model folder with config.json and model.safetensors, pytorch_model.bin or model.onnx. An
+ * ONNX file of a folder is read as it is, with all its outputs.
  *
  * @throws BertEdgeError `onnx_missing`, `onnx_invalid`, `graph_invalid`, `external_data_invalid`, `checkpoint_missing`,
  *   `checkpoint_invalid` or `checkpoint_unsupported`; `file_changed` when weights are used after the file has changed
@@ -32,11 +33,10 @@ export async function readModelSource(source: string): Promise<ModelSource> {
     (found) => found.isDirectory(),
     () => false,
   );
-  if (!isFolder) {
-    const model = await readOnnx(source);
-    return { path: source, graph: fromOnnx(model), envelope: model, writeOriginal: async () => source };
-  }
-  const graph = await (await describeModel(source)).readGraph();
+  if (!isFolder) return readFile(source);
+  const { graph, file } = await (await describeModel(source)).readGraph();
+  // The graph has only the outputs that a task needs.
+  if (file) return readFile(file.path);
   let original: string | undefined;
   async function writeOriginal(folder: string): Promise<string> {
     if (original === undefined) {
@@ -46,4 +46,9 @@ export async function readModelSource(source: string): Promise<ModelSource> {
     return original;
   }
   return { path: source, graph, envelope: { producerName: "bert-edge" }, writeOriginal };
+}
+
+async function readFile(path: string): Promise<ModelSource> {
+  const model = await readOnnx(path);
+  return { path, graph: fromOnnx(model), envelope: model, writeOriginal: async () => path };
 }

@@ -7,6 +7,8 @@ import type { UnknownKeys } from "../checkpoint/modules/model-keys.ts";
 import type { Graph } from "../graph/graph.ts";
 import { type ShippedTokenizer, shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
 import type { ModelDescription } from "./describe-model.ts";
+import { exportRemarks } from "./export-remarks.ts";
+import { findPooling } from "./find-pooling.ts";
 import { runTask } from "./run-task.ts";
 import { openTokenizer, type TextOrPair, type TokenizeTexts, tokenizeTexts } from "./tokenize-texts.ts";
 
@@ -21,6 +23,8 @@ export interface TextModel {
   readonly assumed: readonly string[];
   /** Keys of the folder's files that are not known. */
   readonly unknown: readonly UnknownKeys[];
+  /** Names of the weights' tensors that the graph has no use for. */
+  readonly unused: readonly string[];
   /** The model in standard ONNX operators. */
   readonly graph: Graph;
   /** Returns the token ids of each text or pair, with special tokens, cut to `maxTokens` tokens. */
@@ -33,23 +37,24 @@ export interface TextModel {
  * Reads the graph and the tokenizer of a model that `describeModel` described.
  *
  * @throws BertEdgeError `checkpoint_invalid` when the tokenizer does not work or belongs to another model, and the
- *   errors of `readGraph`
+ *   errors of `readGraph` and `findPooling`
  */
 export async function readTextModel(description: ModelDescription): Promise<TextModel> {
-  const { folder, config, task, maxTokens, assumed, unknown, readGraph } = description;
+  const { folder, config, maxTokens, assumed, unknown, readGraph } = description;
   const files = await readTokenizer(folder);
-  const graph = await readGraph();
+  const read = await readGraph();
   const tokenizer = shipTokenizer(files);
   const opened = await openTokenizer(folder, tokenizer, config.vocabularySize);
-  const encode = tokenizeTexts(folder, opened, maxTokens, config.vocabularySize, protocolOf(task));
+  const encode = tokenizeTexts(folder, opened, maxTokens, config.vocabularySize, protocolOf(description.task));
+  const { task, remarks, output } = await findPooling(description, read.file, encode);
   return {
-    config,
-    task,
-    tokenizer,
-    maxTokens,
-    assumed: [...assumed, ...files.changes],
-    unknown,
-    graph,
+    ...{ config, task, tokenizer, maxTokens, unknown },
+    assumed: [
+      ...[...remarks, ...assumed, ...files.changes],
+      ...exportRemarks(read, { folder, config, task, vector: output }),
+    ],
+    unused: read.unused,
+    graph: read.graph,
     encode,
     compute: (session, texts) => runTask(session, task, encode(texts)),
   };

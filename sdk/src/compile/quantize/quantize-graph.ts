@@ -1,6 +1,7 @@
 import { int } from "../graph/attribute.ts";
 import { copyGraph } from "../graph/copy-graph.ts";
 import type { Graph } from "../graph/graph.ts";
+import { inputRole } from "../graph/input-role.ts";
 import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
 import { isView } from "../graph/operators.ts";
 import { elementCount, int64s, type Tensor } from "../graph/tensor.ts";
@@ -167,7 +168,9 @@ function embeddingTableOf(node: Node, minElements = MIN_TABLE_ELEMENTS): Embeddi
 const isTokenIds = (value: Value | undefined): boolean =>
   value?.producer
     ? (isView(value.producer) || value.producer.is("Cast")) && isTokenIds(value.producer.inputs[0])
-    : value?.constant === undefined && value?.name !== "position_ids" && value?.name !== "token_type_ids";
+    : value?.constant === undefined &&
+      value?.name !== "position_ids" &&
+      inputRole(value?.name ?? "") !== "token_type_ids";
 
 const isTable = (value: Value | undefined): value is EmbeddingTable =>
   value?.constant?.dtype === "float32" && value.constant.shape.length === 2;

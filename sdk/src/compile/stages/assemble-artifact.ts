@@ -1,5 +1,5 @@
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { basename, join, resolve } from "node:path";
+import { basename, join } from "node:path";
 import * as v from "valibot";
 import { describeFile, describeFiles } from "../../artifact/describe-file.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
@@ -14,6 +14,7 @@ import {
 } from "../../artifact/manifest.ts";
 import { MANIFEST_FILE } from "../../storage/folder-artifact.ts";
 import { hubModel } from "../../storage/hub-model.ts";
+import { folderName } from "../checkpoint/folder-name.ts";
 import { modelPlace } from "../checkpoint/model-place.ts";
 import { release } from "../files/large-buffers.ts";
 import type { TextModel } from "../model/text-model.ts";
@@ -102,6 +103,11 @@ function nameOf(files: Manifest["files"], { sha256 }: ManifestFile, name: string
   return same?.[0] ?? ([`model.${name}`, `model.2.${name}`].find((each) => !(each in files)) as string);
 }
 
+function nameOfModel(model: string): string {
+  const hub = hubModel(model);
+  return hub ? basename(hub.name) : folderName(modelPlace(model).root);
+}
+
 /**
  * Returns a model's name: `given`, or the name of the model's folder.
  *
@@ -109,8 +115,7 @@ function nameOf(files: Manifest["files"], { sha256 }: ManifestFile, name: string
  * @throws BertEdgeError `name_invalid`
  */
 export function modelName(given: string | undefined, model: string | ReadonlyMap<string, Uint8Array>): string {
-  const name =
-    given ?? (typeof model === "string" ? basename(hubModel(model)?.name ?? resolve(modelPlace(model).folder)) : "");
+  const name = given ?? (typeof model === "string" ? nameOfModel(model) : "");
   const result = v.safeParse(ModelName, name.toLowerCase());
   if (result.success) return result.output;
   throw new BertEdgeError(

@@ -29,6 +29,6 @@ export async function folderKey(folder: string, counts: (path: string) => boolea
 
 /** Hashes a model: the files of its folder, and the ONNX file that was named. */
 export async function modelKey(path: string): Promise<string> {
-  const { folder, onnx } = modelPlace(path);
-  return contentKey("model", await folderKey(folder), onnx === undefined ? "" : relative(folder, onnx));
+  const { root, onnx } = modelPlace(path);
+  return contentKey("model", await folderKey(root), onnx === undefined ? "" : relative(root, onnx));
 }

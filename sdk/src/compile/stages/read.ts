@@ -36,6 +36,8 @@ interface TextsInput {
   readonly tokenizer: string;
   /** Number of rows of the model's token embedding table. */
   readonly vocabulary: number;
+  /** Maximum number of tokens that the model can read; undefined if its file does not say. */
+  readonly maxTokens: number | undefined;
   readonly texts: readonly string[];
 }
 
@@ -43,6 +45,6 @@ interface TextsInput {
 export const readTexts: Stage<TextsInput, TokenIds[]> = {
   name: "read",
   describe: ({ texts, tokenizer }) => `encode ${texts.length} texts with the tokenizer of ${tokenizer}`,
-  run: ({ tokenizer, vocabulary, texts }, { signal }) => encodeTextsInSubprocess(tokenizer, vocabulary, texts, signal),
+  run: ({ texts, tokenizer, ...limits }, { signal }) => encodeTextsInSubprocess(tokenizer, limits, texts, signal),
   report: (sequences) => ({ texts: sequences.length, tokens: totalLength(sequences) }),
 };

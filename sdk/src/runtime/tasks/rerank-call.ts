@@ -1,10 +1,11 @@
-import { type Manifest, taskUnsupported } from "../../artifact/manifest.ts";
+import type { Manifest } from "../../artifact/manifest.ts";
 import type { TextInput } from "../text-input.ts";
 import type { Truncation } from "../truncation.ts";
 import { crossEncoder } from "./classify-call.ts";
 import { promptOf, searchPrompts, withPrompt } from "./prompt.ts";
 import { type RankedDocument, rankedDocuments, relevanceScore, similarities } from "./rerank.ts";
 import type { ModelCall, TaskCall } from "./task-call.ts";
+import { cannotRank } from "./unfit-classifier.ts";
 import { encodeUnpooled } from "./unpooled-prompt.ts";
 
 export interface RerankParameters {
@@ -73,7 +74,7 @@ function compare(
     };
   }
   const scorer = crossEncoder(manifest);
-  if (!scorer) throw taskUnsupported(manifest, "embed");
+  if (!scorer) throw cannotRank(manifest);
   const activation = rawScores ? "none" : (scorer.activation ?? "sigmoid");
   const query = promptOf(scorer) + source;
   return {

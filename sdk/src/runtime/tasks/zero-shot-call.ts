@@ -1,8 +1,8 @@
-import { taskUnsupported } from "../../artifact/manifest.ts";
 import type { TextInput } from "../text-input.ts";
 import type { Truncation } from "../truncation.ts";
 import type { LabelScore } from "./classify.ts";
 import type { TaskCall } from "./task-call.ts";
+import { cannotInfer } from "./unfit-classifier.ts";
 import { cosineScores, entailmentIndex, entailmentScores, hypothesisOf } from "./zero-shot.ts";
 
 export interface ZeroShotParameters {
@@ -40,9 +40,9 @@ export const zeroShotCall = (
         },
       };
     }
-    const entailment =
-      manifest.task === "classify" && manifest.input === "pair" ? entailmentIndex(manifest.labels) : undefined;
-    if (entailment === undefined) throw taskUnsupported(manifest, "embed");
+    const entailment = manifest.task === "classify" ? entailmentIndex(manifest.labels) : undefined;
+    const isPair = manifest.task === "classify" && manifest.input === "pair";
+    if (entailment === undefined || !isPair) throw cannotInfer(manifest, entailment);
     const { length } = hypotheses;
     return {
       inputs: texts.flatMap((text) => hypotheses.map((hypothesis): TextInput => [text, hypothesis])),

@@ -179,15 +179,23 @@ describe("a model of another task", () => {
     ["/v1/embeddings", { input: "a", model: TINY.name }],
     ["/v1/sparse", { inputs: "a" }],
     ["/v1/token-vectors", { inputs: "a" }],
-    ["/v1/zero-shot", { inputs: "a", candidate_labels: ["a"] }],
-    ["/v1/similarity", { source: "a", texts: ["b"] }],
-    ["/v1/rerank", { query: "a", documents: ["b"] }],
   ])("is refused by %s, which names its task", async (path, body) => {
     const { post } = await setUp(classify);
     const response = await post(path, body);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
       error: { code: "task_unsupported", message: expect.stringContaining("classify") },
+    });
+  });
+
+  it.each([
+    ["/v1/zero-shot", { inputs: "a", candidate_labels: ["a"] }],
+    ["/v1/similarity", { source: "a", texts: ["b"] }],
+    ["/v1/rerank", { query: "a", documents: ["b"] }],
+  ])("is refused by %s, which names its labels", async (path, body) => {
+    const { post } = await setUp(classify);
+    expect(await (await post(path, body)).json()).toMatchObject({
+      error: { code: "task_unsupported", message: expect.stringContaining("negative, neutral, positive") },
     });
   });
 

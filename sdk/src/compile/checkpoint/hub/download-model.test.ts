@@ -36,7 +36,10 @@ async function hub(repository: Partial<TestRepository> = {}, more: Record<string
     downloadModel(
       { name: "org/encoder", revision: "main", file: undefined, ...model },
       {
-        settings: { endpoint: new URL(server.endpoint), token, cache },
+        settings: {
+          ...{ endpoint: new URL(server.endpoint), cache },
+          token: token === undefined ? undefined : { value: token, source: "HF_TOKEN" },
+        },
         wait: async (ms) => void waits.push(ms),
         ...options,
       },
@@ -388,6 +391,33 @@ describe("the files that are chosen", () => {
     expect(found).toEqual(["2_Dense/model.safetensors", "3_Dense/pytorch_model.bin", "model.safetensors"]);
   });
 
+  it("are in the folder of the Transformer module, with config.json, tokenizer and lengths", async () => {
+    const type = "sentence_transformers.models.Transformer";
+    const { get, cache } = await hub({
+      files: {
+        "0_Transformer/config.json": "{}",
+        "0_Transformer/model.safetensors": "safe",
+        "0_Transformer/sentence_bert_config.json": "{}",
+        "0_Transformer/tokenizer.json": "{}",
+        "1_Pooling/config.json": "{}",
+        "config.json": "{}",
+        "modules.json": JSON.stringify([{ path: "0_Transformer", type }, { path: "1_Pooling" }]),
+        "tf_model.h5": "keras",
+      },
+    });
+    const { path } = await get();
+    expect(path).toBe(join(cache, "models--org--encoder/snapshots", COMMIT));
+    expect(await filesIn(path)).toEqual([
+      "0_Transformer/config.json",
+      "0_Transformer/model.safetensors",
+      "0_Transformer/sentence_bert_config.json",
+      "0_Transformer/tokenizer.json",
+      "1_Pooling/config.json",
+      "config.json",
+      "modules.json",
+    ]);
+  });
+
   it("are the ONNX export and its external data without other weights", async () => {
     const { "pytorch_model.bin": _, ...others } = rest;
     const { path, found } = await chosen({ ...others, "onnx/model.onnx_data": "data", "onnx/model_O2.onnx": "O2" });
@@ -400,6 +430,52 @@ describe("the files that are chosen", () => {
       { file: "onnx/model_O2.onnx" },
     );
     expect({ path, found }).toEqual({ path: "/onnx/model_O2.onnx", found: ["onnx/model_O2.onnx"] });
+  });
+});
+
+describe("a model that Python must change first", () => {
+  const adapter = { "adapter_config.json": "{}", "adapter_model.safetensors": "lora" };
+  const { "tokenizer.json": _, ...slow } = encoder.files;
+
+  it.each<[string, TestRepository["files"], Partial<HubModel>, string, string, string]>([
+    [
+      "an adapter besides its model",
+      { ...encoder.files, ...adapter },
+      { revision: "refs/pr/3" },
+      "checkpoint_unsupported",
+      "org/encoder has an adapter (adapter_config.json), besides its model.",
+      "Download it with `hf download org/encoder --revision refs/pr/3 --local-dir ./encoder`, and prepare ./encoder.",
+    ],
+    [
+      "an adapter alone",
+      adapter,
+      {},
+      "checkpoint_unsupported",
+      "but no model.",
+      "Download it with `hf download org/encoder --local-dir ./encoder`, and prepare ./encoder.",
+    ],
+    [
+      "a vocabulary without tokenizer.json",
+      { ...slow, "vocab.txt": "[PAD]" },
+      {},
+      "checkpoint_missing",
+      "org/encoder has no tokenizer.json, but vocab.txt.",
+      "The error for this folder has the command that makes tokenizer.json.",
+    ],
+    [
+      "no weights",
+      { "config.json": "{}", "tokenizer.json": "{}", "tf_model.h5": "keras" },
+      {},
+      "checkpoint_missing",
+      "neither model.safetensors",
+      "give org/encoder@refs/pr/<its number>",
+    ],
+  ])("is refused by name: %s", async (_, files, model, code, message, hint) => {
+    const { get, server } = await hub({ files });
+    await expect(get(model)).rejects.toMatchObject({
+      ...{ code, message: expect.stringContaining(message), hint: expect.stringContaining(hint) },
+    });
+    expect(server.contents().filter((path) => path.endsWith(".safetensors"))).toEqual([]);
   });
 });
 

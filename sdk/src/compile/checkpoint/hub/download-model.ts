@@ -1,17 +1,19 @@
-import { join, posix } from "node:path";
+import { join } from "node:path";
 import * as v from "valibot";
 import type { HubModel } from "../../../storage/hub-model.ts";
 import { readJson } from "../../files/json-file.ts";
 import { abortedError } from "../../subprocess/aborted.ts";
 import { ModulePath } from "../modules/module-list.ts";
+import { modulePath, transformerPath } from "../transformer-folder.ts";
 import { findCommit } from "./find-commit.ts";
 import { HubCache } from "./hub-cache.ts";
 import { hubFetch } from "./hub-fetch.ts";
-import { descriptionFiles, indexFile, weightFiles } from "./needed-files.ts";
+import { descriptionFiles, indexFile, MODULES, modulesFile, weightFiles } from "./needed-files.ts";
 import { hubRepository } from "./repository.ts";
 import type { TimeLimits } from "./request-deadline.ts";
 import { type HubSettings, hubSettings } from "./settings.ts";
 import { Snapshot } from "./snapshot.ts";
+import { assertReadable } from "./unreadable.ts";
 import type { RetryOptions } from "./until-available.ts";
 
 /** A model of the Hub that is on this machine. */
@@ -37,7 +39,7 @@ export interface DownloadModelOptions extends RetryOptions {
   readonly onProgress?: ((message: string, fraction: number) => void) | undefined;
 }
 
-const Modules = v.array(v.object({ path: ModulePath }));
+const Modules = v.array(v.object({ path: ModulePath, type: v.optional(v.string(), "") }));
 const Shards = v.object({ weight_map: v.record(v.string(), v.string()) });
 
 /**
@@ -70,16 +72,20 @@ async function download(
   const { folder } = snapshot;
 
   const files = await snapshot.list();
-  const described = descriptionFiles(files);
-  let downloadedBytes = await snapshot.get(described, () => {});
-
-  const modules = (await readJson(folder, "modules.json", Modules)) ?? [];
-  const index = indexFile(files);
+  const listOfModules = modulesFile(files);
+  let downloadedBytes = listOfModules ? await snapshot.get([listOfModules], () => {}) : 0;
+  const modules = (await readJson(folder, MODULES, Modules)) ?? [];
+  const transformer = transformerPath(modules);
+  assertReadable(files, { ...model, name, folder: transformer });
+  const described = descriptionFiles(files, transformer);
+  downloadedBytes += await snapshot.get(described, () => {});
+  const index = indexFile(files, transformer);
   const shards = index && (await readJson(folder, index.path, Shards));
   const further = weightFiles(files, {
     ...model,
     name,
-    modules: modules.map(({ path }) => posix.normalize(path)).filter((path) => path !== "."),
+    folder: transformer,
+    modules: modules.map(({ path }) => modulePath(path)).filter((path) => path !== "" && path !== transformer),
     shards: [...new Set(Object.values(shards?.weight_map ?? {}))],
   });
   const bytes = sumOf(further);

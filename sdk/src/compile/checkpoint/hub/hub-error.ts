@@ -28,8 +28,8 @@ export const wrongAnswer = (host: string, what: string, cause?: unknown) =>
 export interface Asked {
   readonly model: Pick<HubModel, "name" | "revision">;
   readonly endpoint: URL;
-  /** Whether the request had an access token. */
-  readonly withToken: boolean;
+  /** Variable or file with the access token; undefined if the request had none. */
+  readonly tokenSource: string | undefined;
 }
 
 /** Makes the error for a response other than 200 and 206. */
@@ -47,12 +47,12 @@ export function hubRefusal(response: Response, url: URL, asked: Asked): BertEdge
   const reason = headers.get("x-error-code");
   if (reason === "GatedRepo") {
     return error("hub_access_denied", `${name} is gated: its authors decide who may download it.`, {
-      hint: `Ask for access on ${page}, and set HF_TOKEN to a token of the account that has it.`,
+      hint: `Ask for access on ${page}, and set HF_TOKEN to a token of the account that has it, or run \`hf auth login\`.`,
     });
   }
-  if (status === 401 && asked.withToken) {
-    return error("hub_access_denied", `${url.host} does not accept the token in HF_TOKEN.`, {
-      hint: `Make a new token on ${new URL("settings/tokens", asked.endpoint).href}, or remove HF_TOKEN: public models need none.`,
+  if (status === 401 && asked.tokenSource !== undefined) {
+    return error("hub_access_denied", `${url.host} does not accept the token in ${asked.tokenSource}.`, {
+      hint: `Make a new token on ${new URL("settings/tokens", asked.endpoint).href}, or remove ${asked.tokenSource}: public models need none.`,
     });
   }
   if (status === 403) {
@@ -73,9 +73,10 @@ export function hubRefusal(response: Response, url: URL, asked: Asked): BertEdge
   // The Hub answers 401 without a token, so that the names of private models stay unknown.
   if (status === 401 || status === 404) {
     return error("hub_model_missing", `There is no model ${name} on ${asked.endpoint.host}, or it is private.`, {
-      hint: asked.withToken
-        ? "Check the name. Your token in HF_TOKEN may lack access to this model."
-        : "Check the name. For a private model, set HF_TOKEN to a token that may read it.",
+      hint:
+        asked.tokenSource === undefined
+          ? "Check the name. For a private model, set HF_TOKEN to a token that may read it, or run `hf auth login`."
+          : `Check the name. Your token in ${asked.tokenSource} may lack access to this model.`,
     });
   }
   return wrongAnswer(url.host, what);

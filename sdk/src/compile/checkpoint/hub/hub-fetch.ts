@@ -38,13 +38,13 @@ export function hubFetch(options: HubFetchOptions): typeof fetch {
       headers.set("accept-encoding", "identity");
       headers.set("user-agent", "bert-edge");
       headers.delete("authorization");
-      if (isHub && token !== undefined) headers.set("authorization", `Bearer ${token}`);
+      if (isHub && token !== undefined) headers.set("authorization", `Bearer ${token.value}`);
       const response = await request(url, headers, options);
       if (response.status === 200 || response.status === 206) return response;
       await response.body?.cancel();
       const location = response.headers.get("location");
       if (!isRedirect(response.status) || location === null) {
-        throw hubRefusal(response, url, { ...options, withToken: isHub && token !== undefined });
+        throw hubRefusal(response, url, { ...options, tokenSource: isHub ? token?.source : undefined });
       }
       const next = URL.parse(location, url);
       if (!next) throw wrongAnswer(url.host, "redirects to an address that is not valid");

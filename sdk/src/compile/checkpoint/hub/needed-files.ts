@@ -1,8 +1,10 @@
-import { join } from "node:path/posix";
+import { basename, join } from "node:path/posix";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { PICKLED, PICKLED_INDEX, SHARDS_INDEX, WEIGHT_FILES, WEIGHTS } from "../model-folder.ts";
 import { transformerFiles } from "../modules/key-tables.ts";
 import type { HubFile } from "./hub-file.ts";
+
+export const MODULES = "modules.json";
 
 /** Files that describe a model: its layers, its tokenizer, and how sentence-transformers uses it. */
 const DESCRIPTIONS = [
@@ -10,7 +12,7 @@ const DESCRIPTIONS = [
   "tokenizer.json",
   "tokenizer_config.json",
   "special_tokens_map.json",
-  "modules.json",
+  MODULES,
   ...transformerFiles,
   "config_sentence_transformers.json",
   "artifact.metadata",
@@ -24,18 +26,31 @@ type Files = readonly HubFile[];
 const find = (files: Files, path: string): HubFile | undefined => files.find((file) => file.path === path);
 
 /** Returns the file with weights that transformers reads, or the index of such files. */
-const firstWeights = (files: Files, folder = ""): HubFile | undefined =>
+const firstWeights = (files: Files, folder: string): HubFile | undefined =>
   WEIGHT_FILES.map((name) => find(files, join(folder, name))).find((file) => file !== undefined);
 
-/** Returns the index of the weights, if they are in several files. */
-export function indexFile(files: Files): HubFile | undefined {
-  const first = firstWeights(files);
-  return first?.path === SHARDS_INDEX || first?.path === PICKLED_INDEX ? first : undefined;
+/**
+ * Returns the index of the weights, if they are in several files.
+ *
+ * @param folder folder of the Transformer module; empty for the model's own folder
+ */
+export function indexFile(files: Files, folder: string): HubFile | undefined {
+  const first = firstWeights(files, folder);
+  return first && [SHARDS_INDEX, PICKLED_INDEX].includes(basename(first.path)) ? first : undefined;
 }
 
-/** Chooses the files that are read before it is known which other files are needed. */
-export const descriptionFiles = (files: Files): HubFile[] =>
-  files.filter((file) => DESCRIPTIONS.includes(file.path) || file === indexFile(files));
+/** Returns modules.json, which says in which folder the Transformer module is; undefined if there is none. */
+export const modulesFile = (files: Files): HubFile | undefined => find(files, MODULES);
+
+/**
+ * Chooses the files that are read before it is known which other files are needed.
+ *
+ * @param folder folder of the Transformer module
+ */
+export function descriptionFiles(files: Files, folder: string): HubFile[] {
+  const places = [...new Set([...DESCRIPTIONS, ...DESCRIPTIONS.map((name) => join(folder, name))])];
+  return files.filter((file) => places.includes(file.path) || file === indexFile(files, folder));
+}
 
 /** The model that files are chosen for. */
 export interface ChosenModel {
@@ -43,7 +58,9 @@ export interface ChosenModel {
   readonly name: string;
   /** ONNX file that the user named. */
   readonly file: string | undefined;
-  /** Folders that modules.json names. */
+  /** Folder of the Transformer module. */
+  readonly folder: string;
+  /** Folders that modules.json names, except the one of the Transformer module. */
   readonly modules: readonly string[];
   /** Files that the index of the weights names. */
   readonly shards: readonly string[];
@@ -55,19 +72,19 @@ export interface ChosenModel {
  *
  * @throws BertEdgeError `checkpoint_missing`
  */
-export function weightFiles(files: Files, { name, modules, shards, file: onnx }: ChosenModel): HubFile[] {
-  const ofModules = modules.flatMap((folder) => [
-    find(files, join(folder, "config.json")),
-    firstWeights(files, folder),
+export function weightFiles(files: Files, { name, folder, modules, shards, file: onnx }: ChosenModel): HubFile[] {
+  const ofModules = modules.flatMap((module) => [
+    find(files, join(module, "config.json")),
+    firstWeights(files, module),
   ]);
   return [...ofModules.filter((file) => file !== undefined), ...weightsOf()];
 
   function weightsOf(): HubFile[] {
     if (onnx !== undefined) return withData(required(onnx));
-    if (shards.length > 0) return shards.map(required);
-    const whole = firstWeights(files);
+    if (shards.length > 0) return shards.map((shard) => required(join(folder, shard)));
+    const whole = firstWeights(files, folder);
     if (whole) return [whole];
-    const exported = EXPORTS.map((path) => find(files, path)).find((file) => file !== undefined);
+    const exported = EXPORTS.map((path) => find(files, join(folder, path))).find((file) => file !== undefined);
     if (exported) return withData(exported);
     throw noWeights(files, name);
   }
@@ -97,5 +114,5 @@ const listed = (files: Files, pattern: RegExp): string =>
 
 const noWeights = (files: Files, name: string): BertEdgeError =>
   new BertEdgeError("checkpoint_missing", `${name} has neither ${[WEIGHTS, PICKLED, ...EXPORTS].join(" nor ")}.`, {
-    hint: `Its large files: ${listed(files, /\.(h5|msgpack|ot|bin|gguf|onnx|pt|safetensors)$/) || "none"}. Give a model with safetensors, or the address of an ONNX file in it.`,
+    hint: `Its large files: ${listed(files, /\.(h5|msgpack|ot|bin|gguf|onnx|pt|safetensors)$/) || "none"}. Give a model with safetensors, or the address of an ONNX file in it. The Hub's converter puts safetensors into a pull request: if the model's page has one, give ${name}@refs/pr/<its number>.`,
   });

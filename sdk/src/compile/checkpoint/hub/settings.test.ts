@@ -2,22 +2,29 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { refusal } from "#test/fixtures/refusal.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { hubCacheFolder } from "./cache-folder.ts";
 import { hubSettings } from "./settings.ts";
 
+/** No file with a token of this machine is read. */
+const withoutFile = { HF_HUB_DISABLE_IMPLICIT_TOKEN: "1" };
+
 describe("hubSettings", () => {
-  it("asks huggingface.co without a token by default", () => {
-    const { endpoint, token } = hubSettings({});
+  it("asks huggingface.co without a token by default", async () => {
+    const { endpoint, token } = hubSettings({ HF_HOME: await temporaryFolder() });
     expect({ endpoint: endpoint.href, token }).toEqual({ endpoint: "https://huggingface.co/", token: undefined });
   });
 
   it("reads the endpoint and the token", () => {
     const { endpoint, token } = hubSettings({ HF_ENDPOINT: "https://hub.example.com/hf", HF_TOKEN: " hf_abc\n" });
-    expect({ endpoint: endpoint.href, token }).toEqual({ endpoint: "https://hub.example.com/hf", token: "hf_abc" });
+    expect({ endpoint: endpoint.href, token }).toEqual({
+      endpoint: "https://hub.example.com/hf",
+      token: { value: "hf_abc", source: "HF_TOKEN" },
+    });
   });
 
   it.each(["http://127.0.0.1:8080", "http://localhost:8080"])("allows http on this machine: %s", (HF_ENDPOINT) => {
-    expect(hubSettings({ HF_ENDPOINT }).endpoint.href).toBe(`${HF_ENDPOINT}/`);
+    expect(hubSettings({ HF_ENDPOINT, ...withoutFile }).endpoint.href).toBe(`${HF_ENDPOINT}/`);
   });
 
   it.each([
@@ -27,14 +34,8 @@ describe("hubSettings", () => {
     "hub",
     "https://me:secret@hub.example.com",
   ])("refuses the endpoint %s", (HF_ENDPOINT) => {
-    expect(refusal(() => hubSettings({ HF_ENDPOINT }))).toBe("setting_invalid");
-    expect(() => hubSettings({ HF_ENDPOINT })).not.toThrow(/secret/);
-  });
-
-  it("refuses a token that cannot be sent, and does not repeat it", () => {
-    const env = { HF_TOKEN: "hf_a\r\nx-other: b" };
-    expect(refusal(() => hubSettings(env))).toBe("setting_invalid");
-    expect(() => hubSettings(env)).not.toThrow(/hf_a/);
+    expect(refusal(() => hubSettings({ HF_ENDPOINT, ...withoutFile }))).toBe("setting_invalid");
+    expect(() => hubSettings({ HF_ENDPOINT, ...withoutFile })).not.toThrow(/secret/);
   });
 });
 

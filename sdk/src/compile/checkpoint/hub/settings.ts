@@ -1,12 +1,13 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { hubCacheFolder } from "./cache-folder.ts";
+import { type HubToken, hubToken } from "./token.ts";
 
 /** Where models are downloaded from and to. */
 export interface HubSettings {
   /** Address of the Hub, or of a server that speaks its protocol. */
   readonly endpoint: URL;
   /** Access token for private and gated models. */
-  readonly token: string | undefined;
+  readonly token: HubToken | undefined;
   /** Folder in which downloaded models are kept. */
   readonly cache: string;
 }
@@ -18,12 +19,13 @@ export const isSafe = ({ protocol, hostname }: URL): boolean =>
   protocol === "https:" || (protocol === "http:" && LOOPBACK.includes(hostname));
 
 /**
- * Reads the environment variables that Hugging Face's own tools read: HF_ENDPOINT, HF_TOKEN, HF_HUB_CACHE and HF_HOME.
+ * Reads the environment variables that Hugging Face's own tools read: HF_ENDPOINT, HF_HUB_CACHE, HF_HOME, and those of
+ * `hubToken`.
  *
  * @throws BertEdgeError `setting_invalid`
  */
 export function hubSettings(env: NodeJS.ProcessEnv = process.env): HubSettings {
-  return { endpoint: endpointOf(env), token: tokenOf(env), cache: hubCacheFolder(env) };
+  return { endpoint: endpointOf(env), token: hubToken(env), cache: hubCacheFolder(env) };
 }
 
 function endpointOf({ HF_ENDPOINT = "" }: NodeJS.ProcessEnv): URL {
@@ -31,14 +33,5 @@ function endpointOf({ HF_ENDPOINT = "" }: NodeJS.ProcessEnv): URL {
   if (url && isSafe(url) && url.username === "") return url;
   throw new BertEdgeError("setting_invalid", "HF_ENDPOINT is not the https address of a Hub.", {
     hint: "Remove HF_ENDPOINT to use https://huggingface.co, or set a complete address without credentials. Your token goes in HF_TOKEN.",
-  });
-}
-
-function tokenOf({ HF_TOKEN = "" }: NodeJS.ProcessEnv): string | undefined {
-  const token = HF_TOKEN.trim();
-  // The message must not contain the token.
-  if (/^[\x21-\x7e]*$/.test(token)) return token || undefined;
-  throw new BertEdgeError("setting_invalid", "HF_TOKEN has characters that no access token has.", {
-    hint: "Set HF_TOKEN to a token of your account, without spaces or quotes.",
   });
 }

@@ -36,10 +36,12 @@ export function configTable(config: object): KeyTable {
 /**
  * Refuses config.json and tokenizer_config.json if they have a value that is not what we compute.
  *
+ * @param root the model folder
+ * @param folder the folder of the Transformer module, which is often the same
  * @returns the keys that no table has
  * @throws BertEdgeError `checkpoint_invalid`, `checkpoint_unsupported`
  */
-export async function unknownModelKeys(folder: string): Promise<UnknownKeys[]> {
+export async function unknownModelKeys(root: string, folder: string): Promise<UnknownKeys[]> {
   const read = async (file: string, tableOf: (content: object) => KeyTable) => {
     const content = (await readJson(folder, file, AnyObject)) ?? {};
     const table = tableOf(content);
@@ -49,8 +51,8 @@ export async function unknownModelKeys(folder: string): Promise<UnknownKeys[]> {
   const found = [
     await read("config.json", configTable),
     await read("tokenizer_config.json", () => tokenizerKeys),
-    { file: SENTENCE_CONFIG, keys: (await readSentenceConfig(folder)).unknown },
-    { file: ARTIFACT_METADATA, keys: (await readArtifactMetadata(folder))?.unknown ?? [] },
+    { file: SENTENCE_CONFIG, keys: (await readSentenceConfig(root)).unknown },
+    { file: ARTIFACT_METADATA, keys: (await readArtifactMetadata(root))?.unknown ?? [] },
   ];
   return found.filter(({ keys }) => keys.length > 0);
 }

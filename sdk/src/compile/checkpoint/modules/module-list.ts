@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { isInnerPath } from "../../../storage/inner-path.ts";
 import { readJson } from "../../files/json-file.ts";
+import { modulePath } from "../transformer-folder.ts";
 import { assertKnownKeys } from "./key-table.ts";
 import { moduleEntryKeys } from "./key-tables.ts";
 
@@ -26,12 +27,7 @@ export interface ModuleList {
 /** Path of a module's folder, which cannot lead out of the model folder. */
 export const ModulePath = v.pipe(
   v.string(),
-  v.transform((path) =>
-    path
-      .replace(/^(\.\/)+/, "")
-      .replace(/\/$/, "")
-      .replace(/^\.$/, ""),
-  ),
+  v.transform(modulePath),
   v.check((path) => path === "" || isInnerPath(path), "the path leads out of the model folder"),
 );
 const Entries = v.array(v.looseObject({ path: ModulePath, type: v.string() }));

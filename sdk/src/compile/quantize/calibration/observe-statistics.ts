@@ -2,6 +2,7 @@ import { BertEdgeError } from "../../../artifact/error.ts";
 import type { TokenBatch } from "../../evaluate/token-batches.ts";
 import { type Attribute, int, ints } from "../../graph/attribute.ts";
 import type { Graph } from "../../graph/graph.ts";
+import { inputWithRole } from "../../graph/input-role.ts";
 import type { Value } from "../../graph/node.ts";
 import { int64s, tensor } from "../../graph/tensor.ts";
 import { dataTypes } from "../../onnx/tensor-proto.ts";
@@ -132,7 +133,7 @@ function summariesOf(graph: Graph, x: Value): Value[] {
       ? add("Slice", [matrix], { axes: ints(axis), starts: ints(start), ends: ints(end) })
       : add("Slice", [matrix, sizes(start), sizes(end), sizes(axis)]);
   const rows = add("Reshape", [x, sizes(-1, width)]);
-  const mask = graph.inputs.find(({ name }) => name === "attention_mask");
+  const mask = inputWithRole(graph, "attention_mask");
   // A value with one row per text, for example after pooling, has no padding rows.
   const counted =
     mask && x.shape?.length === 3

@@ -2,6 +2,7 @@ import type * as ort from "onnxruntime-node";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { ortSession } from "../../evaluate/ort-session.ts";
 import { toOrt } from "../../evaluate/ort-tensor.ts";
+import { maskIn } from "../../evaluate/token-batches.ts";
 import type { Graph } from "../../graph/graph.ts";
 import type { Node, Value } from "../../graph/node.ts";
 import { numbersOf, type Tensor } from "../../graph/tensor.ts";
@@ -19,9 +20,6 @@ interface ObserveOptions {
   /** Called after each batch with the finished share, from 0 to 1. */
   readonly progress?: (fraction: number) => void;
 }
-
-/** Name of the attention mask input, [batch, sequence], 0 for padding. The input is optional. */
-const MASK = "attention_mask";
 
 /**
  * Runs a graph on calibration batches and collects activation ranges: one for the input of each MatMul or Gemm with a
@@ -58,7 +56,7 @@ export async function observeRanges(
   try {
     for (const [i, batch] of batches.entries()) {
       const results = await run(session, batch, i);
-      const mask = batch.get(MASK);
+      const mask = maskIn(batch);
       for (const [value, accumulator] of observed) {
         add(accumulator, results[names.get(value) as string] as ort.Tensor, mask);
       }

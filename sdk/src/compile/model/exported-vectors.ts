@@ -1,0 +1,81 @@
+import type { TokenIds } from "../../runtime/engine/engine.ts";
+import { isSentenceVector, isUsualExtra, SENTENCE_EMBEDDING } from "../checkpoint/export-outputs.ts";
+import type { ExportedModel } from "../checkpoint/exported-graph.ts";
+import { ortFileSession } from "../evaluate/ort-session.ts";
+import { toOrt } from "../evaluate/ort-tensor.ts";
+import { tokenBatches } from "../evaluate/token-batches.ts";
+import { fromOnnx } from "../onnx/from-onnx.ts";
+import { readOnnx } from "../onnx/read-onnx.ts";
+import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
+
+/** What an ONNX file computes of a text. */
+export interface ExportedText {
+  /** [tokens, width], row-major. */
+  readonly hiddenStates: Float32Array;
+  readonly width: number;
+  readonly vector: Float32Array;
+}
+
+/** The output of an ONNX file that has a vector for each text. */
+export interface ExportedVectors {
+  readonly output: string;
+  readonly texts: readonly ExportedText[];
+}
+
+/**
+ * Runs an export of an encoder on texts, each alone, in a subprocess: onnxruntime's session takes several times the model's memory.
+ *
+ * @returns undefined if no output has a vector for each text, apart from those that encoders of transformers usually have
+ * @throws BertEdgeError `engine_failed` if onnxruntime cannot run the file
+ */
+export async function exportedVectors(
+  { path, results: [hiddenStates = ""], others }: Pick<ExportedModel, "path" | "results" | "others">,
+  sequences: readonly TokenIds[],
+): Promise<ExportedVectors | undefined> {
+  const candidates = others.filter((name) => !isUsualExtra(name)).toSorted((a, b) => rank(a) - rank(b));
+  if (candidates.length === 0) return undefined;
+  return inSubprocess(import.meta.url, runExport, {
+    failure: "engine_failed",
+    what: `${path} does not run`,
+    // Three short texts take seconds. This deadline stops only a subprocess that hangs.
+    deadlineMs: 60 * 60_000,
+  })(path, hiddenStates, candidates, sequences);
+}
+
+/** Sort key of outputs: those whose name says that they are vectors come first. */
+const rank = (name: string): number => [SENTENCE_EMBEDDING === name, isSentenceVector(name), true].indexOf(true);
+
+/**
+ * Runs an export in the process that calls this function.
+ *
+ * @param candidates outputs that may have a vector for each text; the first one that does is taken
+ * @inSubprocess
+ */
+export async function runExport(
+  path: string,
+  hiddenStates: string,
+  candidates: readonly string[],
+  sequences: readonly TokenIds[],
+): Promise<ExportedVectors | undefined> {
+  const graph = fromOnnx(await readOnnx(path));
+  const session = await ortFileSession(path, { graphOptimizationLevel: "disabled", logSeverityLevel: 4 });
+  try {
+    let output: string | undefined;
+    const texts: ExportedText[] = [];
+    for (const batch of sequences.flatMap((ids) => tokenBatches(graph, [ids]))) {
+      const feeds = Object.fromEntries([...batch].map(([name, value]) => [name, toOrt(value)]));
+      const found = await session.run(feeds, [hiddenStates, ...candidates]);
+      output ??= candidates.find((name) => found[name]?.type === "float32" && found[name].dims.length === 2);
+      const [states, vector] = [found[hiddenStates], found[output ?? ""]];
+      if (!states || !vector) return undefined;
+      texts.push({
+        hiddenStates: states.data as Float32Array,
+        width: states.dims.at(-1) ?? 0,
+        vector: vector.data as Float32Array,
+      });
+    }
+    return output === undefined ? undefined : { output, texts };
+  } finally {
+    await session.release();
+  }
+}
