@@ -52,6 +52,15 @@ describe("warningsOf", () => {
     });
   });
 
+  it("says where queries and documents are cut", () => {
+    const protocol = { query: { length: 32 }, document: { length: 128, skipped: [] } };
+    const manifest = { ...sampleManifest, task: "token-vectors", dimensions: 8, protocol } as typeof sampleManifest;
+    const [warning] = warningsOf({ ...input, manifest, model: { ...model, maxTokens: 128 } });
+    expect(warning?.message).toBe(
+      "Queries are cut at 32 tokens, and documents at 128, but the model has 256 positions.",
+    );
+  });
+
   it("names excused parts, layers in a higher precision, and a tokenizer without a packed form", () => {
     const { edge } = sampleManifest.targets;
     const manifest = {

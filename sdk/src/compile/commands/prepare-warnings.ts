@@ -1,5 +1,6 @@
 import { DRAFT } from "../../artifact/draft.ts";
 import type { Manifest, Target, TargetName } from "../../artifact/manifest.ts";
+import { protocolOf } from "../../runtime/tasks/late-interaction.ts";
 import { maxTokensOf } from "../checkpoint/encoder-config.ts";
 import { headsAmong } from "../checkpoint/present-heads.ts";
 import type { ExcusedParts } from "../fusions/excused-parts.ts";
@@ -72,7 +73,11 @@ export function warningsOf({ model, manifest, excused, fit }: WarningInput): Pre
   }
   const positions = maxTokensOf(config);
   if (maxTokens < positions) {
-    warn("length_limited", `Texts are cut at ${maxTokens} tokens, but the model has ${positions} positions.`);
+    const protocol = protocolOf(manifest);
+    const cut = protocol
+      ? `Queries are cut at ${protocol.query.length} tokens, and documents at ${protocol.document.length}`
+      : `Texts are cut at ${maxTokens} tokens`;
+    warn("length_limited", `${cut}, but the model has ${positions} positions.`);
   }
   for (const { pattern, nodes, why } of excused) {
     warn("part_excused", `${nodes.length} × ${pattern} is not fused, first at ${nodes[0]}: ${why}.`);

@@ -37,6 +37,13 @@ describe("encodeRole", () => {
     expect([...read("c", "query", { expansion: undefined, marker: undefined }).sequence.ids]).toEqual([1, 3, 2]);
   });
 
+  it("leaves white space around a text out, as Python does", () => {
+    for (const blank of [" \n", "\x1f", "\x85", "\u3000"]) {
+      expect([...read(`${blank}c${blank}`, "document").sequence.ids]).toEqual([1, 91, 3, 2]);
+    }
+    expect(read("\ufeffc", "document").tokens).toBe(5);
+  });
+
   it("marks documents, and cuts them to their own length", () => {
     expect([...read("c", "document").sequence.ids]).toEqual([1, 91, 3, 2]);
     expect([...read("cdef", "document").sequence.ids]).toEqual([1, 91, 3, 4, 2]);

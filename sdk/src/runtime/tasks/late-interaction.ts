@@ -14,6 +14,21 @@ export const protocolOf = (task: Task): Protocol | undefined =>
   task.task === "token-vectors" ? task.protocol : undefined;
 
 /**
+ * Whether a character is white space for Python's `str.strip`: that of JavaScript without U+FEFF, and the separators U+001C to U+001F
+ * and U+0085.
+ */
+const isBlank = (character: string): boolean =>
+  /[\s\x85]/.test(character) ? character !== "\ufeff" : character >= "\x1c" && character <= "\x1f";
+
+/** Removes white space from both ends of a text, as PyLate does. Takes time linear in the text's length. */
+function stripped(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && isBlank(text.charAt(start))) start++;
+  while (end > start && isBlank(text.charAt(end - 1))) end--;
+  return text.slice(start, end);
+}
+
+/**
  * Encodes a query or a document as ColBERT does (https://arxiv.org/abs/2004.12832): with its marker behind the first token, and a
  * query filled up with expansion tokens.
  *
@@ -27,7 +42,7 @@ export function encodeRole(
 ): { readonly sequence: MarkedTokens; readonly tokens: number } {
   const { length, marker } = protocol[role];
   const markers = marker === undefined ? [] : [marker];
-  const found = tokenizer.encode(text, length - markers.length, side);
+  const found = tokenizer.encode(stripped(text), length - markers.length, side);
   const ids = Int32Array.of(...found.ids.subarray(0, 1), ...markers, ...found.ids.subarray(1));
   const tokens = found.tokens + markers.length;
   const expansion = role === "query" ? protocol.query.expansion : undefined;
