@@ -1,5 +1,6 @@
 import { DRAFT } from "../../artifact/draft.ts";
 import type { Manifest, Target, TargetName } from "../../artifact/manifest.ts";
+import type { GoldenGaps } from "../accuracy/golden/golden-gaps.ts";
 import { maxTokensOf } from "../checkpoint/encoder-config.ts";
 import type { ExcusedParts } from "../fusions/excused-parts.ts";
 import type { FitTable } from "../latency/platforms/forecast.ts";
@@ -16,7 +17,9 @@ export interface PrepareWarning {
     | "length_inaccurate"
     | "tokenizer_json"
     | "memory_tight"
-    | "edge_too_large";
+    | "edge_too_large"
+    | "golden_length"
+    | "golden_prompts";
   readonly message: string;
 }
 
@@ -25,6 +28,8 @@ interface WarningInput {
   readonly manifest: Manifest;
   readonly excused: readonly ExcusedParts[];
   readonly fit: FitTable;
+  /** What the user's golden file does not show; undefined without one. */
+  readonly gaps?: GoldenGaps | undefined;
 }
 
 /** Share of an isolate's memory from which on little is left for the JavaScript heap, which is not measured. */
@@ -45,7 +50,7 @@ export function edgeMisfit({ platforms }: FitTable): string | undefined {
 }
 
 /** Returns what was assumed, cut or left out of an artifact. */
-export function warningsOf({ model, manifest, excused, fit }: WarningInput): PrepareWarning[] {
+export function warningsOf({ model, manifest, excused, fit, gaps = {} }: WarningInput): PrepareWarning[] {
   const warnings: PrepareWarning[] = [];
   const warn = (code: PrepareWarning["code"], message: string) => void warnings.push({ code, message });
   const { config, maxTokens, assumed } = model;
@@ -55,6 +60,8 @@ export function warningsOf({ model, manifest, excused, fit }: WarningInput): Pre
   if (maxTokens < positions) {
     warn("length_limited", `Texts are cut at ${maxTokens} tokens, but the model has ${positions} positions.`);
   }
+  if (gaps.length !== undefined) warn("golden_length", gaps.length);
+  if (gaps.prompts !== undefined) warn("golden_prompts", gaps.prompts);
   for (const { pattern, nodes, why } of excused) {
     warn("part_excused", `${nodes.length} × ${pattern} is not fused, first at ${nodes[0]}: ${why}.`);
   }

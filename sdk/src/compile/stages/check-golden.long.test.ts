@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import { checkedGolden, writtenCase } from "#test/fixtures/checked-golden.ts";
+import { type FolderEdit, modulesOf } from "#test/fixtures/present-case.ts";
+
+describe("a golden file of the authors' libraries", () => {
+  it.each([
+    "embed",
+    "embed, cls without Normalize",
+    "embed, default prompt",
+    "embed, RoBERTa",
+    "embed, XLM-RoBERTa",
+    "classify",
+    "rerank",
+    "sparse",
+    "token-vectors",
+  ])("agrees with a folder that is read rightly: %s", async (name) => {
+    const { agreement } = await checkedGolden(await writtenCase(name));
+    expect(agreement.worst.agreement).toBeGreaterThan(0.999_999);
+  });
+
+  const POOLING = "1_Pooling/config.json";
+  const PROMPTS = "config_sentence_transformers.json";
+  const TOKENIZER = "tokenizer_config.json";
+  const plain = "embed, cls without Normalize";
+  it.each<[what: string, name: string, edit: FolderEdit, reading: string]>([
+    ["another pooling", "embed", { [POOLING]: { pooling_mode: "cls" } }, "with mean pooling instead of cls"],
+    [
+      "a lost Normalize",
+      "embed",
+      { "modules.json": modulesOf("embed", "Transformer", "Pooling") },
+      "if vectors are normalized",
+    ],
+    [
+      "a foreign Normalize",
+      plain,
+      { "modules.json": modulesOf("embed", "Transformer", "Pooling", "Normalize") },
+      "if vectors are not normalized",
+    ],
+    [
+      "a lost modules.json",
+      plain,
+      { "modules.json": undefined },
+      "with cls pooling instead of mean, and if vectors are not normalized",
+    ],
+    [
+      "another end of texts",
+      "embed, cut at the left",
+      { [TOKENIZER]: { truncation_side: undefined } },
+      "if texts that are too long are cut at their beginning",
+    ],
+    [
+      "another length",
+      "embed",
+      { [TOKENIZER]: { model_max_length: 64 } },
+      "if texts are cut at 32 tokens instead of 64",
+    ],
+    ["a prompt in the pooling", "embed, prompt not pooled", { [POOLING]: { include_prompt: true } }, "None of"],
+    ["capitals", "embed, lower case", { [TOKENIZER]: { do_lower_case: false } }, "if texts are lower-cased first"],
+    [
+      "a lost default prompt",
+      "embed, default prompt",
+      { [PROMPTS]: { default_prompt_name: undefined } },
+      'if lines without a prompt get the prompt "query"',
+    ],
+    [
+      "a new default prompt",
+      "embed",
+      { [PROMPTS]: { default_prompt_name: "passage" } },
+      'without the default prompt "passage"',
+    ],
+    [
+      "another activation of labels",
+      "classify",
+      { "config.json": { problem_type: "multi_label_classification" } },
+      "if logits become scores by softmax",
+    ],
+    [
+      "another activation of a reranker",
+      "rerank, logits",
+      { [PROMPTS]: { activation_fn: undefined } },
+      "if scores are logits",
+    ],
+    [
+      "another length of pairs",
+      "rerank, cut at 32",
+      { [TOKENIZER]: { model_max_length: 64 } },
+      "if texts are cut at 32 tokens instead of 64",
+    ],
+    [
+      "other token types",
+      "rerank, one token type",
+      { [TOKENIZER]: { tokenizer_class: "BertTokenizer" } },
+      "if both texts of each pair have the token type 0",
+    ],
+  ])("refuses %s, and names the reading that fits: %s", async (_, name, edit, reading) => {
+    const refusal = checkedGolden(await writtenCase(name, edit));
+    await expect(refusal).rejects.toMatchObject({
+      code: "golden_mismatch",
+      hint: expect.stringContaining(reading),
+    });
+  });
+});
