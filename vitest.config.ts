@@ -11,6 +11,8 @@ const TESTS = ["sdk/{src,build}/**", "create-bert-edge/src/**", "test/**", "benc
 const LONG = ["**/*.long.test.ts"];
 /** Tests of commands that keep all cores busy: `npm run test:all` runs them when nothing else runs. */
 const COMMANDS = ["test/commands/*.long.test.ts"];
+/** Links to this repository's own packages: their tests would run twice. */
+const INSTALLED = ["**/node_modules/**"];
 /** Test files with random tests whose budget is larger in `npm run test:all`. */
 const withBudget = testFiles(root).filter((test) => closureOf(root, test).own.includes("test/fixtures/runs.ts"));
 
@@ -24,7 +26,12 @@ export default defineConfig({
       { extends: true, test: { name: "unit", include: TESTS, exclude: LONG, provide: { isLong: false } } },
       {
         extends: true,
-        test: { name: "long", include: [...LONG, ...withBudget], exclude: COMMANDS, provide: { isLong: true } },
+        test: {
+          name: "long",
+          include: [...LONG, ...withBudget],
+          exclude: [...COMMANDS, ...INSTALLED],
+          provide: { isLong: true },
+        },
       },
       { extends: true, test: { name: "commands", include: COMMANDS, provide: { isLong: true } } },
     ],

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Abandonment, abandonRequests } from "#test/fixtures/abandon-requests.ts";
 import { deployedCompatibility, startDirectEdge } from "#test/fixtures/direct-edge.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { startEmbed } from "#test/fixtures/start-embed.ts";
 import type { Check } from "../checks.ts";
 import { figuresOf } from "../figures.ts";
+import { type Abandonment, abandonRequests } from "./abandon-requests.ts";
 import { compared } from "./compared.ts";
 import { type Context, KEY } from "./context.ts";
 import { idleMs, settle } from "./idle.ts";

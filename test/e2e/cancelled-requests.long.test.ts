@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { abandonRequests } from "../fixtures/abandon-requests.ts";
 import { clockedEdge } from "../fixtures/clocked-edge.ts";
 import { deployedCompatibility, startDirectEdge } from "../fixtures/direct-edge.ts";
 import { s3Env } from "../fixtures/object-storage.ts";
 import { startRegionProcess } from "../fixtures/region-process.ts";
-import { randomNumbers } from "../fixtures/seeded.ts";
 import type { ServedTier } from "../fixtures/served-tiers.ts";
 import { startEmbed } from "../fixtures/start-embed.ts";
 import { type PublishedModel, publishedModel } from "./published-model.ts";
@@ -51,23 +49,26 @@ async function answeredBy({ url }: ServedTier): Promise<number> {
 }
 
 /**
- * Abandons requests, and then sends one like them, which is answered after those that are not given up.
+ * Sends requests at once, abandons all of them, and then sends one like them, which is answered after those that are not given up.
  *
  * @returns a function that counts the abandoned requests that were computed to their end
  */
 async function computedAfter(by: "reset" | "close", name: keyof typeof starts): Promise<() => Promise<number>> {
   const tier = await runningTier(name);
   const access = { url: tier.url, key: KEY };
-  const times: number[] = [];
-  for (let i = 0; i < 5; i++) times.push((await startEmbed(access, texts).reply).ms);
-  const wholeMs = times.toSorted((a, b) => a - b)[2] as number;
   const before = await answeredBy(tier);
-  await abandonRequests(access, { requests: REQUESTS, inputs: texts, wholeMs, by, random: randomNumbers(1) });
+  const posts = Array.from({ length: REQUESTS }, () => startEmbed(access, texts));
+  const ended = posts.map(({ reply }) => reply.catch(() => {}));
+  await Promise.all(posts.map(({ sent }) => sent));
+  // A tier that answers this request has read the earlier ones.
+  await answeredBy(tier);
+  for (const post of posts) post[by]();
+  await Promise.all(ended);
   await startEmbed(access, texts).reply;
   return async () => (await answeredBy(tier)) - before - 1;
 }
 
-/** Some clients leave just after their answer: more of them if the machine becomes faster meanwhile. */
+/** A tier computes one request after the other: some of them while the others arrive. */
 const MAX_COMPUTED = 0.6 * REQUESTS;
 
 describe("requests whose clients have gone", () => {

@@ -88,10 +88,13 @@ const Target = v.object({
   task: v.optional(TaskScore),
 });
 
+/** End at which texts that are too long are cut. Default: the right. */
+const TruncationSide = v.optional(v.literal("left"));
+
 /** One packed file that is read in place, or Hugging Face's JSON files for tokenizer types without a packed form. */
 const Tokenizer = v.variant("kind", [
-  v.object({ kind: v.literal("packed"), file: v.string() }),
-  v.object({ kind: v.literal("json"), json: v.string(), config: v.string() }),
+  v.object({ kind: v.literal("packed"), file: v.string(), truncationSide: TruncationSide }),
+  v.object({ kind: v.literal("json"), json: v.string(), config: v.string(), truncationSide: TruncationSide }),
 ]);
 
 const Labels = v.pipe(v.array(v.string()), v.minLength(1));
@@ -108,6 +111,37 @@ const Prompts = {
   defaultPrompt: v.optional(v.string()),
 };
 
+/** Functions that compare vectors, apart from the cosine. A larger number means that they are more similar. */
+const similarities = ["dot", "euclidean", "manhattan"] as const;
+export type Similarity = (typeof similarities)[number];
+
+/** How a cross-encoder's logit becomes a score. */
+const scoreActivations = ["sigmoid", "none"] as const;
+export type ScoreActivation = (typeof scoreActivations)[number];
+const TokenId = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+/** How a model for late interaction reads a text, as a query or as a document. */
+const SearchRole = {
+  /** Maximum tokens of the text, the marker and special tokens included. */
+  length: v.pipe(Positive, v.minValue(3)),
+  /** The token that is put behind the first one. */
+  marker: v.optional(TokenId),
+};
+
+/** How a model for late interaction reads queries and documents: https://arxiv.org/abs/2004.12832 */
+const Protocol = v.object({
+  query: v.object({
+    ...SearchRole,
+    /** The token that fills queries up to their length, and whether tokens attend to it. */
+    expansion: v.optional(v.object({ token: TokenId, isAttended: v.boolean() })),
+  }),
+  document: v.object({
+    ...SearchRole,
+    /** Tokens of documents whose vectors are left out. */
+    skipped: v.array(TokenId),
+  }),
+});
+
 /** The model's task: what its output is, and what becomes of it. */
 const Task = v.variant("task", [
   /** A sentence vector, computed from hidden states [tokens, dimensions]. */
@@ -116,6 +150,10 @@ const Task = v.variant("task", [
     pooling: v.picklist(["mean", "cls", "max", "last"]),
     normalize: v.boolean(),
     dimensions: Positive,
+    /** How vectors are compared. Default: by their cosine. */
+    similarity: v.optional(v.picklist(similarities)),
+    /** Whether the tokens of a prompt are pooled with those of the text. Default: they are. */
+    poolsPrompt: v.optional(v.literal(false)),
     ...Prompts,
   }),
   /** Logits [labels] of a text, or of a pair of texts. */
@@ -124,6 +162,10 @@ const Task = v.variant("task", [
     labels: Labels,
     input: v.picklist(["text", "pair"]),
     problem: v.optional(v.picklist(problemTypes)),
+    /** How the logit of a cross-encoder with one label becomes a score. Default: by a sigmoid. */
+    activation: v.optional(v.picklist(scoreActivations)),
+    /** Prompts of a cross-encoder are put before the first text of a pair. */
+    ...Prompts,
   }),
   /** Logits [tokens, labels]. */
   v.object({ task: v.literal("tag"), labels: Labels }),
@@ -133,12 +175,18 @@ const Task = v.variant("task", [
   v.object({
     task: v.literal("fill-mask"),
     /** The token in texts that stands for the one to find, such as [MASK]. */
-    mask: v.object({ id: v.pipe(v.number(), v.integer(), v.minValue(0)), token: v.pipe(v.string(), v.minLength(1)) }),
+    mask: v.object({ id: TokenId, token: v.pipe(v.string(), v.minLength(1)) }),
   }),
   /** SPLADE's weights [vocabulary], computed from logits [tokens, vocabulary]. */
   v.object({ task: v.literal("sparse"), ...Prompts }),
   /** Vectors [tokens, dimensions] for late interaction, each of which is normalized. */
-  v.object({ task: v.literal("token-vectors"), dimensions: Positive, ...Prompts }),
+  v.object({
+    task: v.literal("token-vectors"),
+    dimensions: Positive,
+    /** Undefined for models that read queries and documents alike. */
+    protocol: v.optional(Protocol),
+    ...Prompts,
+  }),
 ]);
 
 const Common = v.pipe(

@@ -1,6 +1,7 @@
 import type { Artifact } from "../artifact/artifact.ts";
 import { parseGolden } from "../artifact/golden.ts";
 import { type Manifest, tokenizerFiles } from "../artifact/manifest.ts";
+import { protocolOf } from "../runtime/tasks/late-interaction.ts";
 import { cosine } from "../runtime/tasks/sentence-vector.ts";
 import { openPublished, readPointer } from "../storage/published-artifact.ts";
 import type { ObjectStore } from "../storage/store.ts";
@@ -41,9 +42,9 @@ function sameVectorSpace(a: Manifest, b: Manifest): boolean {
 }
 
 function vectorSpace(manifest: Manifest): readonly unknown[] {
-  const { pooling, normalize } = manifest.task === "embed" ? manifest : {};
+  const { pooling, normalize, poolsPrompt = true } = manifest.task === "embed" ? manifest : {};
   const dimensions = "dimensions" in manifest ? manifest.dimensions : undefined;
-  return [manifest.vocabulary, dimensions, pooling, normalize];
+  return [manifest.vocabulary, dimensions, pooling, normalize, poolsPrompt, protocolOf(manifest)];
 }
 
 /** Whether the same prompt is added to texts: the default one, and every prompt that both have. */

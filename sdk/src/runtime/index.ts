@@ -10,6 +10,7 @@ export type {
   Batching,
   Engine,
   EngineSession,
+  MarkedTokens,
   ModelFiles,
   ModelShape,
   TokenIds,
@@ -33,7 +34,7 @@ export { sparseCall } from "./tasks/sparse-call.ts";
 export type { AggregationStrategy, Entity } from "./tasks/tag.ts";
 export { type TagParameters, tagCall } from "./tasks/tag-call.ts";
 export type { Encode, ModelCall, TaskCall } from "./tasks/task-call.ts";
-export { type TokenVectors, tokenVectorsCall } from "./tasks/token-vectors-call.ts";
+export { type TokenVectors, type TokenVectorsParameters, tokenVectorsCall } from "./tasks/token-vectors-call.ts";
 export { type ZeroShotParameters, zeroShotCall } from "./tasks/zero-shot-call.ts";
 export type { TextInput } from "./text-input.ts";
 export type { EncodedPair, PlacedTokens, TextWindow, Tokenizer, WindowOptions } from "./tokenizer/tokenizer.ts";

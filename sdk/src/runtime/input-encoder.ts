@@ -17,7 +17,7 @@ export function inputEncoder(
   truncate: Truncation,
 ): (input: TextInput, index: number) => TokenSequence {
   const { maxTokens } = manifest;
-  const side = sideOf(truncate);
+  const side = sideOf(truncate, tokenizer);
   let last: { readonly first: string; readonly encode: (second: string) => EncodedPair } | undefined;
 
   function pairOf([first, second]: readonly [string, string]): EncodedPair {

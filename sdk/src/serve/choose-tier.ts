@@ -27,8 +27,8 @@ export interface RequestState {
   readonly inRegionMs: number;
   /** The sequences that the model runs; undefined before the inputs are encoded. */
   readonly sequences?: readonly TokenSequence[];
-  /** Whether a text can be longer than the model takes. */
-  readonly mayCut: boolean;
+  /** Whether only regions of our own compute the same: a text can be too long, or some of its tokens are not pooled. */
+  readonly onlyOurs: boolean;
 }
 
 /** A decision to answer, and the situation in which it was made. */
@@ -72,7 +72,7 @@ export interface TierChooser {
 export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: TierChooserOptions): TierChooser {
   const slots = retrySlots(now);
 
-  function situationOf({ query, opened, model, work, inRegionMs, mayCut }: RequestState): Situation {
+  function situationOf({ query, opened, model, work, inRegionMs, onlyOurs }: RequestState): Situation {
     const { pin, precision, deadline } = query;
     return {
       remainingMs: deadline.remainingMs(),
@@ -92,7 +92,7 @@ export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: Tie
               cpuLimitMs,
             }
           : "loading",
-      region: region ? regionFromHere(region.predict(inRegionMs, { mayCut, model: opened.manifest.name })) : "none",
+      region: region ? regionFromHere(region.predict(inRegionMs, { onlyOurs, model: opened.manifest.name })) : "none",
     };
   }
 
@@ -117,7 +117,7 @@ export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: Tie
         model,
         work: { ...plan, dueAt: canBeInTime ? now() + remainingMs : undefined },
         inRegionMs: inRegionMs(model.measurements, lengths),
-        mayCut: lengths.some(({ length }) => length >= model.manifest.maxTokens),
+        onlyOurs: lengths.some(({ length }) => length >= model.manifest.maxTokens),
       };
     },
     choose(request, changes) {

@@ -9,6 +9,7 @@ export type {
   Batching,
   Engine,
   EngineSession,
+  MarkedTokens,
   ModelFiles,
   ModelShape,
   TokenIds,
@@ -31,7 +32,11 @@ export { sparseCall } from "../runtime/tasks/sparse-call.ts";
 export type { AggregationStrategy, Entity } from "../runtime/tasks/tag.ts";
 export { type TagParameters, tagCall } from "../runtime/tasks/tag-call.ts";
 export type { Encode, ModelCall, TaskCall } from "../runtime/tasks/task-call.ts";
-export { type TokenVectors, tokenVectorsCall } from "../runtime/tasks/token-vectors-call.ts";
+export {
+  type TokenVectors,
+  type TokenVectorsParameters,
+  tokenVectorsCall,
+} from "../runtime/tasks/token-vectors-call.ts";
 export { type ZeroShotParameters, zeroShotCall } from "../runtime/tasks/zero-shot-call.ts";
 export type { TextInput } from "../runtime/text-input.ts";
 export type {

@@ -3,7 +3,7 @@ import type { ErrorCode } from "../artifact/error-codes.ts";
 import type { Manifest } from "../artifact/manifest.ts";
 import { totalLength } from "../artifact/total-length.ts";
 import type { TokenSequence } from "../runtime/engine/engine.ts";
-import { idsOf } from "../runtime/engine/token-sequence.ts";
+import { idsOf, pooledFromOf } from "../runtime/engine/token-sequence.ts";
 import type { Model } from "../runtime/model.ts";
 import type { ModelCall } from "../runtime/tasks/task-call.ts";
 import { isPerToken } from "../runtime/tasks/task-output.ts";
@@ -213,7 +213,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     // Without the model's tokenizer, only outputs of a known length can be checked.
     if (!checkedBeforeEncoding(opened.manifest, call)) return undefined;
     // Before the inputs are encoded, each of them could be too long.
-    const request = { query, call, opened, inRegionMs: 0, mayCut: true };
+    const request = { query, call, opened, inRegionMs: 0, onlyOurs: true };
     const choice = choose(request);
     return choice.tier === "region" ? askRegion(request, choice) : undefined;
   }
@@ -260,7 +260,11 @@ export function taskService(options: TaskServiceOptions): TaskService {
     call: ModelCall<unknown>,
     model: Model,
     sequences: readonly TokenSequence[],
-  ): Required<RequestState> => ({ ...stateOf(query, call, model, sequences.map(idsOf)), sequences });
+  ): Required<RequestState> => {
+    const state = stateOf(query, call, model, sequences.map(idsOf));
+    const poolsPart = sequences.some((sequence) => pooledFromOf(sequence) > 0);
+    return { ...state, onlyOurs: state.onlyOurs || poolsPart, sequences };
+  };
 
   function choose(request: RequestState, changes?: Partial<Situation>): TierChoice {
     isScarce = true;

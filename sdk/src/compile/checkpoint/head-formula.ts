@@ -14,9 +14,22 @@ export interface HeadTransform {
   readonly norm: string | undefined;
 }
 
+/** A linear layer that projects vectors: activation(linear(x)), or activation(linear(x)) + residual. */
+export interface Projection {
+  /** Name of the linear layer's tensors. */
+  readonly name: string;
+  readonly inputs: number;
+  readonly outputs: number;
+  readonly hasBias: boolean;
+  /** undefined: none */
+  readonly activation: ActivationName | "tanh" | undefined;
+  /** What is added: x, or the product of x and the weight with this name. undefined: nothing */
+  readonly residual: "x" | { readonly name: string } | undefined;
+}
+
 /**
- * The layers of a task head. They compute output(transform(hidden states)). Names of tensors are without `.weight` and
- * `.bias`.
+ * The layers of a task head. They compute output(transform(projections(hidden states))). Names of tensors are without
+ * `.weight` and `.bias`.
  */
 export interface HeadFormula {
   /**
@@ -27,7 +40,10 @@ export interface HeadFormula {
   readonly poolsLogits: boolean;
   /** undefined for heads that are one linear layer. */
   readonly transform: HeadTransform | undefined;
-  readonly output: HeadOutput;
+  /** Projections of hidden states, in order. Default: none */
+  readonly projections?: readonly Projection[] | undefined;
+  /** undefined for heads that are only projections. */
+  readonly output: HeadOutput | undefined;
 }
 
 /** Names of the output layer's tensors. */

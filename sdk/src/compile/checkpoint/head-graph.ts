@@ -3,10 +3,12 @@ import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { activationFormulas } from "./activation.ts";
+import type { ActivationName } from "./config-keys.ts";
 import { writeEncoder } from "./encoder-graph.ts";
 import { encoderWeights } from "./encoder-weights.ts";
 import { GraphWriter } from "./graph-writer.ts";
-import { type HeadedModel, headWeights } from "./headed-model.ts";
+import type { Projection } from "./head-formula.ts";
+import { type HeadedModel, type HeadWeights, headWeights, type ProjectionWeights } from "./headed-model.ts";
 import { writeLinear, writeNorm } from "./layers.ts";
 import { axes, int64 } from "./positions.ts";
 import { asFloat } from "./score-biases.ts";
@@ -48,17 +50,43 @@ function meanPooling(g: GraphWriter, hiddenStates: Value, mask: Value): Value {
   return g.op("pooled", "ReduceSum", [parts, axes(g, 1)], { keepdims: int(0) });
 }
 
-/** Writes output(norm(activation(dense(x)))), [batch, …, hidden] → [batch, …, outputs]. */
+/** Writes output(norm(activation(dense(projections(x))))), [batch, …, hidden] → [batch, …, outputs]. */
 function writeHead(g: GraphWriter, x: Value, model: HeadedModel): Value {
-  const { transform, output } = headWeights(model);
-  const { head, config } = model;
-  if (!transform) return writeLinear(g, "head.output", x, output);
-  const activation = head.transform?.activation ?? config.activation;
-  const projected = writeLinear(g, "head.dense", x, transform.dense);
-  const activated =
-    activation === "tanh"
-      ? g.op("head.activation", "Tanh", [projected])
-      : activationFormulas[activation](g, "head.activation", projected);
-  const normalized = transform.norm ? writeNorm(g, "head.norm", activated, transform.norm, config) : activated;
-  return writeLinear(g, "head.output", normalized, output);
+  const { transform, projections, output } = headWeights(model);
+  const { head } = model;
+  const projected = projections.reduce(
+    (value, weights, i) => writeProjection(g, `head.${i}`, value, head.projections?.[i] as Projection, weights),
+    x,
+  );
+  const transformed = transform ? writeTransform(g, projected, model, transform) : projected;
+  return output ? writeLinear(g, "head.output", transformed, output) : transformed;
 }
+
+function writeTransform(
+  g: GraphWriter,
+  x: Value,
+  { head, config }: HeadedModel,
+  { dense, norm }: NonNullable<HeadWeights["transform"]>,
+): Value {
+  const activation = head.transform?.activation ?? config.activation;
+  const activated = writeActivation(g, "head.activation", writeLinear(g, "head.dense", x, dense), activation);
+  return norm ? writeNorm(g, "head.norm", activated, norm, config) : activated;
+}
+
+/** Writes activation(linear(x)) + residual, [batch, …, inputs] → [batch, …, outputs]. */
+function writeProjection(
+  g: GraphWriter,
+  name: string,
+  x: Value,
+  { activation, residual }: Projection,
+  weights: ProjectionWeights,
+): Value {
+  const linear = writeLinear(g, `${name}.linear`, x, weights.linear);
+  const activated = activation ? writeActivation(g, `${name}.activation`, linear, activation) : linear;
+  if (!residual) return activated;
+  const added = weights.residual ? writeLinear(g, `${name}.residual`, x, weights.residual) : x;
+  return g.op(`${name}.sum`, "Add", [activated, added]);
+}
+
+const writeActivation = (g: GraphWriter, name: string, x: Value, activation: ActivationName | "tanh"): Value =>
+  activation === "tanh" ? g.op(name, "Tanh", [x]) : activationFormulas[activation](g, name, x);

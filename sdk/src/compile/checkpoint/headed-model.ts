@@ -5,7 +5,7 @@ import { EncoderConfigJson } from "./encoder-config-json.ts";
 import { namesOf } from "./encoder-weights.ts";
 import type { Family } from "./families/family.ts";
 import { families } from "./families/index.ts";
-import type { HeadFormula, HeadTransform } from "./head-formula.ts";
+import type { HeadFormula, HeadOutput, HeadTransform, Projection } from "./head-formula.ts";
 import { Labels } from "./labels.ts";
 import { lateInteraction } from "./late-interaction.ts";
 import { readConfig, readWeights } from "./model-folder.ts";
@@ -21,14 +21,22 @@ export interface HeadedModel extends Encoder {
   /** Labels of a classifier; empty for other heads. */
   readonly labels: readonly string[];
   readonly problemType: Labels["problemType"];
-  /** Folder of the module whose file has the head's weights; undefined if they are with the encoder's weights. */
-  readonly module: string | undefined;
+  /** Folders of the modules whose files have the head's weights; none if they are with the encoder's weights. */
+  readonly modules: readonly string[];
 }
 
 /** Weights of a head; `HeadFormula` describes them. */
 export interface HeadWeights {
   readonly transform: { readonly dense: LinearWeights; readonly norm: LayerNormWeights | undefined } | undefined;
-  readonly output: LinearWeights;
+  readonly projections: readonly ProjectionWeights[];
+  readonly output: LinearWeights | undefined;
+}
+
+/** Weights of a projection; `Projection` describes them. */
+export interface ProjectionWeights {
+  readonly linear: LinearWeights;
+  /** Weight of the residual, if it is not x itself. */
+  readonly residual: LinearWeights | undefined;
 }
 
 /**
@@ -39,7 +47,7 @@ export interface HeadWeights {
  */
 export async function readHeadedModel(folder: string, head: Head): Promise<HeadedModel> {
   const described = await describeHeadedModel(folder, head);
-  return { ...described, weights: readWeights(folder, described.module) };
+  return { ...described, weights: readWeights(folder, described.modules) };
 }
 
 /**
@@ -49,7 +57,7 @@ export async function readHeadedModel(folder: string, head: Head): Promise<Heade
  */
 export async function describeHeadedModel(folder: string, head: Head): Promise<Omit<HeadedModel, "weights">> {
   const config = await readConfig(folder, EncoderConfigJson);
-  const common = { folder, config, kind: head, labels: [], problemType: undefined, module: undefined };
+  const common = { folder, config, kind: head, labels: [], problemType: undefined, modules: [] };
   if (head === "late-interaction") return { ...common, ...(await lateInteraction(folder)) };
   const { heads } = families[config.modelType] as Family;
   const formula = await readConfig(folder, heads[head] ?? noHead(folder, config.modelType, head));
@@ -68,22 +76,40 @@ const STARTS_AND_ENDS = 2;
  * @throws BertEdgeError `checkpoint_invalid`
  */
 export function headWeights(model: HeadedModel): HeadWeights {
-  const { config, head, weights } = model;
-  const names = namesOf(model);
+  const { config, head } = model;
   const take = weightTaker(model, "");
   const widths = { hidden: config.hiddenSize, embedding: config.embeddingSize };
   const width = widths[head.transform?.width ?? "hidden"];
-  const { name, bias, isTied } = head.output;
+  return {
+    transform: head.transform && transformWeights(head.transform, take, namesOf(model).prefix, config, width),
+    projections: (head.projections ?? []).map((projection) => projectionWeights(projection, take)),
+    output: head.output && outputWeights(model, head.output, take, width),
+  };
+}
+
+const projectionWeights = (
+  { name, inputs, outputs, hasBias, residual }: Projection,
+  take: WeightTaker,
+): ProjectionWeights => ({
+  linear: take.linear(name, outputs, inputs, hasBias),
+  residual: typeof residual === "object" ? take.linear(residual.name, outputs, inputs, false) : undefined,
+});
+
+function outputWeights(
+  model: HeadedModel,
+  { name, bias, isTied }: HeadOutput,
+  take: WeightTaker,
+  width: number,
+): LinearWeights {
+  const { weights } = model;
+  const names = namesOf(model);
   // Checkpoints of tied layers may have the bias under two names.
   const biasName = bias !== undefined && weights.has(`${name}.bias`) ? `${name}.bias` : bias;
   const takesTable = isTied && !weights.has(`${name}.weight`);
   const weight = takesTable
     ? weightTaker(model, names.prefix).tensor(`${names.tokens}.weight`, model.outputs, width)
     : take.tensor(`${name}.weight`, model.outputs, width);
-  return {
-    transform: head.transform && transformWeights(head.transform, take, names.prefix, config, width),
-    output: { weight, bias: biasName === undefined ? undefined : take.tensor(biasName, model.outputs) },
-  };
+  return { weight, bias: biasName === undefined ? undefined : take.tensor(biasName, model.outputs) };
 }
 
 const transformWeights = (

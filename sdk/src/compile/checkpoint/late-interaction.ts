@@ -1,10 +1,8 @@
-import { join } from "node:path";
-import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { readJson } from "../files/json-file.ts";
-import { Count } from "./config-keys.ts";
-import { type HeadFormula, linearHead } from "./head-formula.ts";
+import type { HeadFormula, Projection } from "./head-formula.ts";
 import { readWeights } from "./model-folder.ts";
+import { readDense } from "./modules/dense-config.ts";
+import type { Module } from "./modules/module-list.ts";
 import { readModules } from "./sentence-transformers.ts";
 
 /** Projection of a late-interaction model, which maps hidden states to token vectors: https://arxiv.org/abs/2004.12832 */
@@ -12,56 +10,52 @@ export interface LateInteraction {
   readonly head: HeadFormula;
   /** Width of token vectors. */
   readonly outputs: number;
-  /** Folder of the module that has the weights; undefined if they are with the encoder's. */
-  readonly module: string | undefined;
+  /** Folders of the modules that have the weights; none if the weights are with the encoder's. */
+  readonly modules: readonly string[];
 }
 
-const DenseConfig = v.object({
-  out_features: Count,
-  bias: v.optional(v.boolean(), true),
-  activation_function: v.optional(v.string(), "Identity"),
-});
-
-/** Name of the projection in both formats. */
+/** Name of the projection in Stanford's ColBERT. */
 const LINEAR = "linear";
 
 /**
- * Reads how a model projects hidden states to token vectors: with a Dense module of sentence-transformers (PyLate writes it),
+ * Reads how a model projects hidden states to token vectors: with Dense modules of sentence-transformers (PyLate writes them),
  * or with the layer `linear` of Stanford's ColBERT.
  *
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `checkpoint_unsupported`
  */
 export async function lateInteraction(folder: string): Promise<LateInteraction> {
-  const { projection } = await readModules(folder);
-  if (projection !== undefined) return ofModule(folder, projection);
-  const [outputs] = readWeights(folder).get(`${LINEAR}.weight`)?.shape ?? [];
-  if (outputs === undefined) {
+  const { projections: modules } = await readModules(folder);
+  const projections = modules.length > 0 ? await denseModules(folder, modules) : [inlineProjection(folder)];
+  return {
+    head: { pooling: undefined, poolsLogits: false, transform: undefined, projections, output: undefined },
+    outputs: (projections.at(-1) as Projection).outputs,
+    modules: modules.map(({ path }) => path),
+  };
+}
+
+async function denseModules(folder: string, modules: readonly Module[]): Promise<Projection[]> {
+  const projections: Projection[] = [];
+  for (const module of modules) {
+    const projection = await readDense(folder, module);
+    const before = projections.at(-1)?.outputs ?? projection.inputs;
+    if (projection.inputs !== before) {
+      throw new BertEdgeError(
+        "checkpoint_invalid",
+        `${folder}: the Dense module ${module.path} reads ${projection.inputs} numbers, but the one before it computes ${before}.`,
+        { hint: "Correct in_features and out_features, or download or save the model again." },
+      );
+    }
+    projections.push(projection);
+  }
+  return projections;
+}
+
+function inlineProjection(folder: string): Projection {
+  const [outputs, inputs] = readWeights(folder).get(`${LINEAR}.weight`)?.shape ?? [];
+  if (outputs === undefined || inputs === undefined) {
     throw new BertEdgeError("checkpoint_invalid", `${folder} has no tensor ${LINEAR}.weight.`, {
       hint: "Models of the class HF_ColBERT have this projection. Download or save the model again.",
     });
   }
-  return { head: headOf(LINEAR, false), outputs, module: undefined };
-}
-
-async function ofModule(folder: string, module: string): Promise<LateInteraction> {
-  const file = join(module, "config.json");
-  const config = await readJson(folder, file, DenseConfig);
-  if (!config) {
-    throw new BertEdgeError("checkpoint_missing", `${join(folder, file)} does not exist.`, {
-      hint: "Copy the whole model folder, with its subfolders such as 1_Dense.",
-    });
-  }
-  if (!/(^|\.)Identity$/.test(config.activation_function)) {
-    throw new BertEdgeError(
-      "checkpoint_unsupported",
-      `${join(folder, file)}: the activation ${config.activation_function} is not supported so far.`,
-      { hint: "Token vectors are computed by a linear layer without activation (Identity)." },
-    );
-  }
-  return { head: headOf(`${module}/${LINEAR}`, config.bias), outputs: config.out_features, module };
-}
-
-function headOf(name: string, hasBias: boolean): HeadFormula {
-  const head = linearHead(name);
-  return hasBias ? head : { ...head, output: { ...head.output, bias: undefined } };
+  return { name: LINEAR, inputs, outputs, hasBias: false, activation: undefined, residual: undefined };
 }

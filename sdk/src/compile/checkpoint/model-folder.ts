@@ -8,12 +8,20 @@ import { readJson } from "../files/json-file.ts";
 import { type StoredFile, storedFile } from "../files/stored-file.ts";
 import type { Tensor } from "../graph/tensor.ts";
 import { configErrorCode } from "./config-error-code.ts";
+import { lowerCased } from "./modules/lower-cased.ts";
+import { readModuleList } from "./modules/module-list.ts";
+import { readTransformerConfig } from "./modules/transformer-config.ts";
 import { readTensors } from "./read-tensors.ts";
+import { overruledTokenizer } from "./tokenizer/overruled-tokenizer.ts";
 
-/** Contents of tokenizer.json and tokenizer_config.json; `config` is empty if the second file does not exist. */
+/** A folder's tokenizer. */
 export interface TokenizerFiles {
+  /** Content of tokenizer.json, with the changes that transformers makes when it loads the folder. */
   readonly json: object;
+  /** Content of tokenizer_config.json; empty if there is no such file. */
   readonly config: object;
+  /** What was changed in tokenizer.json, as sentences. */
+  readonly changes: readonly string[];
 }
 
 export const WEIGHTS = "model.safetensors";
@@ -42,31 +50,35 @@ export const readConfig = async <S extends v.GenericSchema>(folder: string, sche
   (await readJson(folder, "config.json", schema, configErrorCode)) ?? missing(folder, "config.json");
 
 /**
- * Reads a folder's tokenizer files.
+ * Reads a folder's tokenizer files. The tokenizer lower-cases texts if sentence-transformers' files say so.
  *
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`
  */
 export async function readTokenizer(folder: string): Promise<TokenizerFiles> {
   const json = (await readJson(folder, "tokenizer.json", AnyObject)) ?? missing(folder, "tokenizer.json");
   const config = (await readJson(folder, "tokenizer_config.json", AnyObject)) ?? {};
-  return { json, config };
+  const model = (await readJson(folder, "config.json", AnyObject)) ?? {};
+  const { json: used, changes } = overruledTokenizer(json, config, model);
+  const { lowercases } = await readTransformerConfig(folder, (await readModuleList(folder))?.transformer.path ?? "");
+  return { json: lowercases ? lowerCased(used) : used, config, changes };
 }
 
 /**
  * Returns a folder's tensors by name. Large tensors are read from model.safetensors, or its shards, at each access, so the
  * files must not change while the tensors are in use.
  *
- * @param module subfolder with tensors of a module of sentence-transformers; the path is put before their names
+ * @param modules subfolders with tensors of modules of sentence-transformers; the path is put before their names
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `safetensors_invalid`; `file_changed` when weights
  *   are used after the file has changed
  */
-export function readWeights(folder: string, module?: string): Map<string, Tensor> {
+export function readWeights(folder: string, modules: readonly string[] = []): Map<string, Tensor> {
   const isSharded = !existsSync(join(folder, WEIGHTS)) && existsSync(join(folder, SHARDS_INDEX));
   const stored = isSharded ? readShards(folder) : readFile(folder, WEIGHTS);
   const tensors = new Map([...stored].map(([name, tensor]) => [currentName(name), tensor] as const));
-  if (module === undefined) return tensors;
-  const ofModule = [...readFile(join(folder, module), WEIGHTS)];
-  return new Map([...tensors, ...ofModule.map(([name, tensor]) => [`${module}/${name}`, tensor] as const)]);
+  for (const module of modules) {
+    for (const [name, tensor] of readFile(join(folder, module), WEIGHTS)) tensors.set(`${module}/${name}`, tensor);
+  }
+  return tensors;
 }
 
 /** Names in checkpoints that were made with TensorFlow, such as the first BERT. transformers 5.2 writes them too. */

@@ -40,8 +40,8 @@ const poolingBy = (...modes: string[]) => ({
 describe("readModules", () => {
   it("uses mean pooling and normalization for a plain encoder", async () => {
     expect(await headOf({})).toEqual({
-      ...{ task: "embed", pooling: "mean", normalize: true, isAssumed: true },
-      ...{ maxTokens: undefined, projection: undefined },
+      ...{ task: "embed", pooling: "mean", poolsPrompt: true, normalize: true, isAssumed: true },
+      ...{ maxTokens: undefined, projections: [], similarity: undefined, unknownKeys: [] },
     });
   });
 
@@ -119,12 +119,111 @@ describe("readModules", () => {
     });
   });
 
-  it.each(["Dense", "WordWeights", "CNN"])("refuses a module %s, which would change the vectors", async (kind) => {
-    const files = { "modules.json": [transformer, pooling, module(kind, "2")], ...poolingBy("pooling_mode_cls_token") };
-    await expect(headOf(files)).rejects.toMatchObject({
+  it.each(["WordWeights", "CNN", "StaticEmbedding", "Router", "LayerNorm", "Dropout", "MultiVectorMask"])(
+    "refuses a module %s by name, which would change the vectors",
+    async (kind) => {
+      const files = {
+        "modules.json": [transformer, pooling, module(kind, "2")],
+        ...poolingBy("pooling_mode_cls_token"),
+      };
+      await expect(headOf(files)).rejects.toMatchObject({
+        code: "checkpoint_unsupported",
+        message: expect.stringContaining(`the module sentence_transformers.models.${kind}`),
+      });
+    },
+  );
+
+  it.each(["custom_st.Transformer", "modeling.Transformer"])(
+    "refuses the module %s of another package",
+    async (type) => {
+      await expect(headOf({ "modules.json": [{ path: "", type }, pooling] })).rejects.toMatchObject({
+        code: "checkpoint_unsupported",
+        message: expect.stringContaining(`the module ${type}`),
+      });
+    },
+  );
+
+  it.each([
+    ["Transformer → Pooling → Dense", [transformer, pooling, module("Dense", "2_Dense")]],
+    ["Pooling → Transformer", [pooling, transformer]],
+    ["Transformer → Normalize → Pooling", [transformer, normalize, pooling]],
+    ["Transformer → Pooling → Pooling", [transformer, pooling, pooling]],
+    ["Transformer → SpladePooling → Normalize", [transformer, module("SpladePooling", "1"), normalize]],
+    ["(none)", []],
+  ])("refuses the sequence %s", async (sequence, modules) => {
+    await expect(headOf({ "modules.json": modules })).rejects.toMatchObject({
       code: "checkpoint_unsupported",
-      message: expect.stringContaining(`the module sentence_transformers.models.${kind}`),
+      message: expect.stringContaining(`the sequence of modules ${sequence} is not supported`),
     });
+  });
+
+  it.each([
+    ["sentence_transformers.models.Transformer", "sentence_transformers.models.Pooling"],
+    [
+      "sentence_transformers.base.modules.transformer.Transformer",
+      "sentence_transformers.sentence_transformer.modules.pooling.Pooling",
+    ],
+  ])("knows the module %s", async (first, second) => {
+    const modules = [
+      { path: "./", type: first },
+      { path: "./1_Pooling/", type: second },
+    ];
+    expect(await headOf({ "modules.json": modules, ...poolingBy("pooling_mode_cls_token") })).toMatchObject({
+      task: "embed",
+      pooling: "cls",
+    });
+  });
+
+  it("reads whether the prompt is pooled", async () => {
+    const read = async (config: object) =>
+      (await headOf({ "modules.json": [transformer, pooling], "1_Pooling/config.json": config })).poolsPrompt;
+    expect(await read({ pooling_mode: "mean" })).toBe(true);
+    expect(await read({ pooling_mode: "mean", include_prompt: false })).toBe(false);
+  });
+
+  it.each([
+    ["1_Pooling/config.json", { pooling_mode: "mean", temperature: 2 }, "temperature"],
+    ["2_Normalize/config.json", { p: 1 }, '"p"'],
+    ["sentence_bert_config.json", { max_seq_length: 32, stride: 1 }, "stride"],
+    ["sentence_bert_config.json", { model_args: { layers: 2 } }, "layers"],
+    ["sentence_bert_config.json", { processing_kwargs: { text: { max_length: 9 } } }, "processing_kwargs"],
+    ["sentence_bert_config.json", { query_length: 9 }, "query_length"],
+    ["2_Normalize/config.json", { module_input_name: "token_embeddings" }, "module_input_name"],
+    ["config_sentence_transformers.json", { truncate_dim: 16 }, "truncate_dim"],
+    ["config_sentence_transformers.json", { model_type: "CrossEncoder" }, "CrossEncoder"],
+    ["config_sentence_transformers.json", { model_type: "Reranker" }, "Reranker"],
+    ["modules.json", [{ ...transformer, device: "cpu" }, pooling], "device"],
+  ])("refuses a %s with %j", async (file, value, named) => {
+    const files = { "modules.json": [transformer, pooling, normalize], ...poolingBy("pooling_mode_cls_token") };
+    await expect(headOf({ ...files, [file]: value })).rejects.toMatchObject({
+      code: "checkpoint_unsupported",
+      message: expect.stringContaining(named),
+    });
+  });
+
+  it("accepts keys that do not change results, and lists those of other files that nobody reads", async () => {
+    const files = {
+      "modules.json": [{ ...transformer, idx: 0, name: "0", kwargs: ["task"] }, pooling],
+      "1_Pooling/config.json": { embedding_dimension: 32, pooling_mode: "cls", include_prompt: true },
+      "sentence_bert_config.json": {
+        transformer_task: "feature-extraction",
+        modality_config: { text: { method: "forward", method_output_name: "last_hidden_state" } },
+        module_output_name: "token_embeddings",
+        model_args: { dtype: "float16" },
+      },
+      "config_sentence_transformers.json": { model_type: "SentenceTransformer", similarity_fn_name: "dot", mood: 1 },
+    };
+    expect(await headOf(files)).toMatchObject({ pooling: "cls", similarity: "dot", unknownKeys: ["mood"] });
+  });
+
+  it("reads the other names of sentence_bert_config.json, in the library's order", async () => {
+    const files = {
+      "sentence_roberta_config.json": { max_seq_length: 16 },
+      "sentence_xlnet_config.json": { max_seq_length: 32 },
+    };
+    expect((await headOf(files)).maxTokens).toBe(16);
+    expect((await headOf({ ...files, "sentence_bert_config.json": { max_seq_length: 8 } })).maxTokens).toBe(8);
+    expect((await headOf({ ...files, "sentence_bert_config.json": {} })).maxTokens).toBe(16);
   });
 
   it("reads SPLADE's pooling, and refuses other activations", async () => {
@@ -135,11 +234,23 @@ describe("readModules", () => {
     await expect(read({ activation_function: "log1p_relu" })).rejects.toMatchObject({ code: "checkpoint_unsupported" });
   });
 
-  it("reads a Dense module without Pooling as the projection of token vectors", async () => {
-    const dense = { path: "1_Dense", type: "pylate.models.Dense.Dense" };
-    expect(await headOf({ "modules.json": [transformer, dense] })).toMatchObject({
-      ...{ task: "token-vectors", normalize: true, projection: "1_Dense" },
+  it("reads Dense modules without Pooling as the projections of token vectors", async () => {
+    const dense = (path: string) => ({ path, type: "pylate.models.Dense.Dense" });
+    expect(await headOf({ "modules.json": [transformer, dense("1_Dense"), dense("2_Dense")] })).toMatchObject({
+      ...{ task: "token-vectors", normalize: true },
+      projections: [{ path: "1_Dense" }, { path: "2_Dense" }],
     });
+  });
+
+  it("says that a Transformer does not compute what the next module reads", async () => {
+    const splade = { path: "1", type: "sentence_transformers.sparse_encoder.models.SpladePooling" };
+    await expect(headOf({ "modules.json": [transformer, splade] })).rejects.toMatchObject({
+      code: "checkpoint_unsupported",
+      message: expect.stringContaining("transformer_task feature-extraction before SpladePooling"),
+    });
+    const task = { "sentence_bert_config.json": { transformer_task: "fill-mask" } };
+    expect(await headOf({ "modules.json": [transformer, splade], ...task })).toMatchObject({ task: "sparse" });
+    await expect(headOf({ "modules.json": [transformer] })).rejects.toMatchObject({ code: "checkpoint_unsupported" });
   });
 
   it("says that the pooling configuration is missing", async () => {

@@ -1,125 +1,111 @@
-import { join } from "node:path";
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Pooling } from "../../artifact/manifest.ts";
-import { isInnerPath } from "../../storage/inner-path.ts";
-import { readJson } from "../files/json-file.ts";
-
-/** Folder of a module; empty for the model folder itself. */
-const ModulePath = v.pipe(
-  v.string(),
-  v.check((path) => path === "" || isInnerPath(path.replace(/\/$/, "")), "the path leads out of the model folder"),
-);
-const ModuleList = v.array(v.object({ path: ModulePath, type: v.string() }));
-const Length = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(3)));
-const Transformer = v.object({ max_seq_length: Length });
-/** `model_max_length` is 10³⁰ for tokenizers without a maximum length. */
-const TokenizerConfig = v.object({ model_max_length: Length });
-/**
- * Value of `pooling_mode`, a key of sentence-transformers 6 and newer: one mode, or several modes whose vectors are
- * concatenated.
- */
-const PoolingMode = v.nullish(v.union([v.string(), v.array(v.string())]));
-const SpladeConfig = v.object({
-  pooling_strategy: v.optional(v.string()),
-  activation_function: v.optional(v.string()),
-});
-const PoolingConfig = v.objectWithRest({ pooling_mode: PoolingMode }, v.unknown());
-
-/**
- * Supported pooling modes. The first four keys are values of `pooling_mode` in sentence-transformers 6 and newer. The
- * other keys are switches (true or false) of older versions.
- */
-const poolings: Readonly<Record<string, Pooling>> = {
-  mean: "mean",
-  cls: "cls",
-  max: "max",
-  lasttoken: "last",
-  pooling_mode_mean_tokens: "mean",
-  pooling_mode_cls_token: "cls",
-  pooling_mode_max_tokens: "max",
-  pooling_mode_lasttoken: "last",
-};
+import { normalizeKeys } from "./modules/key-tables.ts";
+import { readModuleConfig } from "./modules/module-config.ts";
+import { type Module, type ModuleList, readModuleList, unsupportedModules } from "./modules/module-list.ts";
+import { assertSplade, readPooling } from "./modules/pooling-config.ts";
+import { readSentenceConfig, SENTENCE_CONFIG } from "./modules/sentence-config.ts";
+import { readTransformerConfig } from "./modules/transformer-config.ts";
+import type { Head } from "./task-head.ts";
 
 /** What sentence-transformers computes from a model's hidden states or logits. */
 export interface Modules {
   readonly task: "embed" | "sparse" | "token-vectors";
   readonly pooling: Pooling;
+  /** Whether the tokens of a prompt are pooled with those of the text. */
+  readonly poolsPrompt: boolean;
   readonly normalize: boolean;
   /** Maximum text length in tokens; undefined if only the position table limits it. */
   readonly maxTokens: number | undefined;
-  /** Folder of the Dense module that projects hidden states to token vectors. */
-  readonly projection: string | undefined;
+  /** Dense modules that project hidden states to token vectors, in the order in which they run. */
+  readonly projections: readonly Module[];
   /** Whether the folder has no modules.json. A plain encoder gets the usual mean pooling with normalization. */
   readonly isAssumed: boolean;
+  /** Name of the function that compares vectors, as the folder says it. */
+  readonly similarity: string | undefined;
+  /** Keys of config_sentence_transformers.json that no library reads. */
+  readonly unknownKeys: readonly string[];
 }
 
 /**
  * Reads sentence-transformers' modules.json and the files that it names.
  *
- * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for other modules or pooling modes
+ * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for modules, sequences of modules, keys and values that
+ *   are not computed
  */
 export async function readModules(folder: string): Promise<Modules> {
-  const modules = await readJson(folder, "modules.json", ModuleList);
-  const transformer = await readJson(folder, "sentence_bert_config.json", Transformer);
-  const tokenizer = await readJson(folder, "tokenizer_config.json", TokenizerConfig);
-  const maxTokens = transformer?.max_seq_length ?? tokenizer?.model_max_length ?? undefined;
-  const found = { pooling: "mean" as Pooling, maxTokens, projection: undefined, isAssumed: modules === undefined };
-  const listed = (modules ?? []).map(({ type, path }) => ({ kind: type.split(".").at(-1) ?? "", type, path }));
-  const at = (kind: string) => listed.find((module) => module.kind === kind)?.path;
-  const [pooling, splade, dense] = [at("Pooling"), at("SpladePooling"), at("Dense")];
-  const other =
-    listed.find(({ kind }) => !KINDS.includes(kind)) ??
-    (pooling !== undefined && dense !== undefined ? listed.find(({ kind }) => kind === "Dense") : undefined);
-  if (other) throw unsupported(folder, `the module ${other.type}`);
-  if (splade !== undefined) {
-    await assertSplade(folder, splade);
-    return { ...found, task: "sparse", pooling: "max", normalize: false };
+  const list = await readModuleList(folder);
+  const { similarity_fn_name: similarity, unknown, model_type: type } = await readSentenceConfig(folder);
+  const { maxTokens, task } = await readTransformerConfig(folder, list?.transformer.path ?? "");
+  const common = {
+    ...{ maxTokens, projections: [], poolsPrompt: true, isAssumed: list === undefined },
+    ...{ similarity: similarity ?? undefined, unknownKeys: unknown },
+  };
+  if (!list) return { ...common, task: "embed", pooling: "mean", normalize: true };
+  const computed = taskOf(list);
+  if (computed !== "classify") assertClass(folder, computed, type ?? undefined);
+  assertOutputs(folder, list, task);
+  if (list.splade) {
+    await assertSplade(folder, list.splade);
+    return { ...common, task: "sparse", pooling: "max", normalize: false };
   }
-  if (dense !== undefined) return { ...found, task: "token-vectors", normalize: true, projection: dense };
+  const input = list.dense.length > 0 ? "token_embeddings" : "sentence_embedding";
+  for (const module of list.normalize) await readModuleConfig(folder, module, v.looseObject({}), normalizeKeys(input));
+  if (list.dense.length > 0) {
+    return { ...common, task: "token-vectors", pooling: "mean", normalize: true, projections: list.dense };
+  }
   return {
-    ...found,
+    ...common,
     task: "embed",
-    pooling: pooling === undefined ? "mean" : await readPooling(folder, join(pooling, "config.json")),
-    normalize: modules === undefined || at("Normalize") !== undefined,
+    ...(list.pooling ? await readPooling(folder, list.pooling) : { pooling: "mean" }),
+    normalize: list.normalize.length > 0,
   };
 }
 
-/** Supported modules: the last part of `type` in modules.json. */
-const KINDS = ["Transformer", "MLMTransformer", "Pooling", "Normalize", "SpladePooling", "Dense"];
+const taskOf = ({ splade, dense, pooling }: ModuleList) =>
+  splade ? "sparse" : dense.length > 0 ? "token-vectors" : pooling ? "embed" : "classify";
+
+/** Classes of sentence-transformers and PyLate, by the task of their modules. */
+const classes: Readonly<Record<Modules["task"], readonly string[]>> = {
+  embed: ["SentenceTransformer"],
+  sparse: ["SparseEncoder"],
+  // PyLate keeps the class of the model that a ColBERT was made from.
+  "token-vectors": ["ColBERT", "MultiVectorEncoder", "SentenceTransformer"],
+};
+
+function assertClass(folder: string, task: Modules["task"], type: string | undefined): void {
+  if (type === undefined || classes[task].includes(type)) return;
+  throw unsupportedModules(folder, `the class ${type} with the modules of a ${classes[task][0]}`);
+}
+
+/** Checks that the modules behind the Transformer read what it computes. */
+function assertOutputs(
+  folder: string,
+  { transformer, pooling, splade, dense }: ModuleList,
+  task: string | undefined,
+): void {
+  const computes = task ?? (transformer.kind === "MLMTransformer" ? "fill-mask" : "feature-extraction");
+  const wanted = splade ? "fill-mask" : pooling || dense.length > 0 ? "feature-extraction" : "sequence-classification";
+  if (computes === wanted) return;
+  const next = splade ? "SpladePooling" : pooling ? "Pooling" : dense.length > 0 ? "Dense" : "no other module";
+  throw unsupportedModules(folder, `a Transformer with the transformer_task ${computes} before ${next}`);
+}
 
 /**
- * Checks that SPLADE computes max(log(1 + relu(logits))) over the tokens, as in https://arxiv.org/abs/2109.10086
+ * Refuses a folder that has lost its modules.json, if the class that saved it does more than the usual pooling.
+ *
+ * @param head head of the model's class in transformers
+ * @throws BertEdgeError `checkpoint_missing`
  */
-async function assertSplade(folder: string, path: string): Promise<void> {
-  const config = await readJson(folder, join(path, "config.json"), SpladeConfig);
-  const { pooling_strategy = "max", activation_function = "relu" } = config ?? {};
-  if (pooling_strategy !== "max" || activation_function !== "relu") {
-    throw unsupported(folder, `the pooling ${pooling_strategy} of ${activation_function}`);
-  }
+export async function assertModulesKept(folder: string, { isAssumed }: Modules, head: Head | "none"): Promise<void> {
+  if (!isAssumed) return;
+  const { model_type: type } = await readSentenceConfig(folder);
+  if (type == null || type === "SentenceTransformer") return;
+  if (type === "CrossEncoder" && head === "sequence-classification") return;
+  throw new BertEdgeError(
+    "checkpoint_missing",
+    `${folder} has no modules.json, but its ${SENTENCE_CONFIG} says that it is a ${type}.`,
+    { hint: "Copy the whole model folder, with modules.json and the subfolders that it names." },
+  );
 }
-
-async function readPooling(folder: string, file: string): Promise<Pooling> {
-  const config = await readJson(folder, file, PoolingConfig);
-  if (!config)
-    throw new BertEdgeError(
-      "checkpoint_invalid",
-      `modules.json names ${join(folder, file)}, but this file does not exist.`,
-      {
-        hint: "Copy the whole model folder, with its subfolders such as 1_Pooling.",
-      },
-    );
-  const switches = Object.keys(config).filter((key) => key.startsWith("pooling_mode_") && config[key] === true);
-  const modes = [config.pooling_mode ?? switches].flat();
-  const [first = ""] = modes;
-  const pooling = Object.hasOwn(poolings, first) ? poolings[first] : undefined;
-  if (!pooling || modes.length !== 1) throw unsupported(folder, `the pooling ${modes.join(" + ") || "(none)"}`);
-  return pooling;
-}
-
-const unsupported = (folder: string, what: string) =>
-  new BertEdgeError("checkpoint_unsupported", `${folder}: ${what} is not supported so far.`, {
-    hint:
-      "Supported modules: Transformer, Normalize, Pooling with one mode (mean, cls, max or lasttoken), SpladePooling (max of relu), and " +
-      "one Dense instead of Pooling.",
-  });

@@ -3,6 +3,7 @@ import type { Parity, Target, TargetName, TaskScore } from "../../artifact/manif
 import { engineOnThisMachine } from "../../local/engines.ts";
 import { type Engine, type EngineSession, oneModel } from "../../runtime/engine/engine.ts";
 import { modelOf } from "../../runtime/model.ts";
+import { protocolOf } from "../../runtime/tasks/late-interaction.ts";
 import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
 import { openFiles, openFolder } from "../../storage/folder-artifact.ts";
 import { comparedAs } from "../accuracy/compared-as.ts";
@@ -74,7 +75,8 @@ export async function verify({
   const data = await readTaskData(manifest, files);
   const golden = goldenFile === undefined ? undefined : await openGolden(goldenFile);
   const tokenizer = await loadTokenizer(manifest, artifact.read);
-  const encode = tokenizeTexts(manifest.name, tokenizer, manifest.maxTokens, manifest.vocabulary);
+  const { name: model, maxTokens, vocabulary } = manifest;
+  const encode = tokenizeTexts(model, tokenizer, maxTokens, vocabulary, protocolOf(manifest));
   const targets = (Object.entries(manifest.targets) as [TargetName, Target][]).toSorted(
     ([, a], [, b]) => byPrecision.indexOf(a.precision) - byPrecision.indexOf(b.precision),
   );

@@ -1,14 +1,17 @@
-import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { Task, TaskName } from "../../artifact/manifest.ts";
+import type { ScoreActivation, Task, TaskName } from "../../artifact/manifest.ts";
+import type { Protocol } from "../../runtime/tasks/late-interaction.ts";
+import { readCrossEncoder } from "../checkpoint/cross-encoder.ts";
 import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
 import { EncoderConfigJson } from "../checkpoint/encoder-config-json.ts";
 import { describeHeadedModel, type HeadedModel } from "../checkpoint/headed-model.ts";
 import { readMask } from "../checkpoint/mask-token.ts";
 import { readConfig } from "../checkpoint/model-folder.ts";
 import { modelPlace } from "../checkpoint/model-place.ts";
+import { readProtocol } from "../checkpoint/modules/protocol.ts";
 import { type Prompts, readPrompts } from "../checkpoint/prompts.ts";
-import { type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
+import { assertModulesKept, type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
+import { readSimilarity } from "../checkpoint/similarity.ts";
 import { type Head, headOf } from "../checkpoint/task-head.ts";
 import type { Graph } from "../graph/graph.ts";
 import { graphOfEncoder, graphOfHeadedModel } from "./folder-graph.ts";
@@ -57,9 +60,11 @@ const headFor: Readonly<Record<HeadedTask, Head>> = {
  */
 export async function describeModel(path: string, choice: TaskChoice = {}): Promise<ModelDescription> {
   const { folder, onnx } = modelPlace(path);
+  // First, because a model of other modules has no config.json.
+  const modules = await readModules(folder);
   const config = await readConfig(folder, EncoderConfigJson);
   const found = await headOf(folder);
-  const modules = await readModules(folder);
+  await assertModulesKept(folder, modules, found);
   const possible = possibleTasks(found, modules);
   const task = choice.task ?? (possible[0] as TaskName);
   if (!possible.includes(task)) throw unsuitable(folder, task, possible);
@@ -67,7 +72,8 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   const prompts: Prompts = own.prompts || !choice.prompts ? own : { prompts: { ...choice.prompts } };
   const maxTokens = Math.min(modules.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(config));
   if (task === "embed") {
-    const { pooling, normalize } = modules;
+    const { pooling, normalize, poolsPrompt } = modules;
+    const similarity = await readSimilarity(folder);
     const assumed = [
       ...(modules.isAssumed
         ? ["There is no modules.json: vectors are the mean of the hidden states, normalized."]
@@ -78,17 +84,29 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
     ];
     return {
       ...{ folder, config, maxTokens, assumed },
-      task: { task: "embed", pooling, normalize, dimensions: config.hiddenSize, ...prompts },
+      task: {
+        ...{ task: "embed", pooling, normalize, dimensions: config.hiddenSize },
+        ...(similarity && { similarity }),
+        ...(!poolsPrompt && { poolsPrompt }),
+        ...prompts,
+      },
       readGraph: () => graphOfEncoder({ folder, config }, onnx),
     };
   }
   const model = await describeHeadedModel(folder, headFor[task]);
-  const { input, assumed } = task === "classify" ? await inputOf(folder, model.labels, choice.input) : ONE_TEXT;
+  const protocol =
+    task === "token-vectors" ? await readProtocol(folder, config, found === "late-interaction") : undefined;
+  const crossEncoder = task === "classify" ? await readCrossEncoder(folder) : undefined;
+  const { input, assumed } =
+    task === "classify" ? inputOf(model.labels, choice.input, crossEncoder !== undefined) : ONE_TEXT;
+  const activation = input === "pair" ? crossEncoder?.activation : undefined;
   return {
     ...{ folder, config, assumed },
-    // Only sentence encoders are limited by the length that sentence-transformers was trained with.
-    maxTokens: task === "sparse" || task === "token-vectors" ? maxTokens : maxTokensOf(config),
-    task: task === "fill-mask" ? { task, mask: await readMask(folder) } : taskOf(task, { model, input, prompts }),
+    maxTokens: protocol ? Math.max(protocol.query.length, protocol.document.length) : maxTokens,
+    task:
+      task === "fill-mask"
+        ? { task, mask: await readMask(folder) }
+        : taskOf(task, { model, input, activation, protocol, prompts: task === "classify" ? own : prompts }),
     readGraph: () => graphOfHeadedModel(model, onnx),
   };
 }
@@ -105,30 +123,30 @@ function possibleTasks(head: Head | "none", { task }: Modules): TaskName[] {
 interface TaskParts {
   readonly model: Pick<HeadedModel, "labels" | "problemType" | "outputs">;
   readonly input: "text" | "pair";
+  readonly activation: ScoreActivation | undefined;
   readonly prompts: Prompts;
+  readonly protocol: Protocol | undefined;
 }
 
-function taskOf(task: Exclude<HeadedTask, "fill-mask">, { model, input, prompts }: TaskParts): Task {
+function taskOf(
+  task: Exclude<HeadedTask, "fill-mask">,
+  { model, input, activation, prompts, protocol }: TaskParts,
+): Task {
   const { outputs: dimensions, problemType: problem } = model;
   const labels = [...model.labels];
-  if (task === "classify") return { task, labels, input, ...(problem && { problem }) };
+  if (task === "classify") {
+    return { task, labels, input, ...(problem && { problem }), ...(activation && { activation }), ...prompts };
+  }
   if (task === "tag") return { task, labels };
-  if (task === "token-vectors") return { task, dimensions, ...prompts };
+  if (task === "token-vectors") return { task, dimensions, ...(protocol && { protocol }), ...prompts };
   if (task === "sparse") return { task, ...prompts };
   return { task };
 }
 
-/** Keys that sentence-transformers writes to the config.json of a cross-encoder. */
-const CrossEncoderKeys = v.object({
-  sentence_transformers: v.optional(v.unknown()),
-  sbert_ce_default_activation_function: v.optional(v.unknown()),
-});
-
 /** Finds out whether a classifier reads a text or a pair of texts. config.json has no key for it. */
-async function inputOf(folder: string, labels: readonly string[], chosen: TaskChoice["input"]) {
+function inputOf(labels: readonly string[], chosen: TaskChoice["input"], isCrossEncoder: boolean) {
   if (chosen) return { input: chosen, assumed: [] };
-  const keys = await readConfig(folder, CrossEncoderKeys);
-  if (Object.values(keys).some((value) => value !== undefined)) return { input: "pair", assumed: [] } as const;
+  if (isCrossEncoder) return { input: "pair", assumed: [] } as const;
   const isInference = [/entail/i, /contradict/i].every((name) => labels.some((label) => name.test(label)));
   if (isInference) return assumedPair("It has labels of natural language inference");
   if (labels.length === 1) return assumedPair("It has a single label");

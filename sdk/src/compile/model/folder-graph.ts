@@ -25,7 +25,7 @@ export const graphOfHeadedModel = (model: Omit<HeadedModel, "weights">, onnx?: s
     model.folder,
     onnx,
     (path) => exportedGraph(path, model.config, resultsOf(model)),
-    () => headGraph({ ...model, weights: readWeights(model.folder, model.module) }),
+    () => headGraph({ ...model, weights: readWeights(model.folder, model.modules) }),
   );
 
 /** Returns the outputs that an export of this head has. */

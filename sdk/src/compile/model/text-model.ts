@@ -1,5 +1,6 @@
 import type { Task } from "../../artifact/manifest.ts";
 import type { EngineSession } from "../../runtime/engine/engine.ts";
+import { protocolOf } from "../../runtime/tasks/late-interaction.ts";
 import type { EncoderConfig } from "../checkpoint/encoder-config.ts";
 import { readTokenizer } from "../checkpoint/model-folder.ts";
 import type { Graph } from "../graph/graph.ts";
@@ -37,13 +38,13 @@ export async function readTextModel(description: ModelDescription): Promise<Text
   const graph = await readGraph();
   const tokenizer = shipTokenizer(files);
   const opened = await openTokenizer(folder, tokenizer, config.vocabularySize);
-  const encode = tokenizeTexts(folder, opened, maxTokens, config.vocabularySize);
+  const encode = tokenizeTexts(folder, opened, maxTokens, config.vocabularySize, protocolOf(task));
   return {
     config,
     task,
     tokenizer,
     maxTokens,
-    assumed,
+    assumed: [...assumed, ...files.changes],
     graph,
     encode,
     compute: (session, texts) => runTask(session, task, encode(texts)),

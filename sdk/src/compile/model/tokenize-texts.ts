@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { TokenIds, TokenSequence } from "../../runtime/engine/engine.ts";
 import { idsOf } from "../../runtime/engine/token-sequence.ts";
+import { encodeRole, type Protocol } from "../../runtime/tasks/late-interaction.ts";
 import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
 import type { Tokenizer } from "../../runtime/tokenizer/tokenizer.ts";
 import { MIN_TOKENS } from "../checkpoint/encoder-config.ts";
@@ -46,14 +47,19 @@ export async function openTokenizer(
  * @param folder folder of the tokenizer, for error messages
  * @param maxTokens maximum number of tokens of a text or pair; longer ones are cut
  * @param vocabulary number of rows of the model's token embedding table
+ * @param protocol reads every other text as a query, and the others as documents
  */
 export function tokenizeTexts(
   folder: string,
   tokenizer: Tokenizer,
   maxTokens: number,
   vocabulary: number,
+  protocol?: Protocol,
 ): TokenizeTexts {
-  function sequenceOf(text: TextOrPair): TokenSequence {
+  function sequenceOf(text: TextOrPair, index: number): TokenSequence {
+    if (typeof text === "string" && protocol) {
+      return encodeRole(tokenizer, text, { protocol, role: index % 2 === 0 ? "query" : "document" }).sequence;
+    }
     if (typeof text === "string") return tokenizer.encode(text, maxTokens).ids;
     const { ids, secondFrom } = tokenizer.encodePair(...text, maxTokens);
     return { ids, secondFrom };

@@ -13,6 +13,12 @@ describe("a golden file of the authors' libraries", () => {
     "rerank",
     "sparse",
     "token-vectors",
+    "embed, cut at the left",
+    "embed, prompt not pooled",
+    "embed, lower case",
+    "rerank, logits",
+    "rerank, cut at 32",
+    "rerank, one token type",
   ])("agrees with a folder that is read rightly: %s", async (name) => {
     const { agreement } = await checkedGolden(await writtenCase(name));
     expect(agreement.worst.agreement).toBeGreaterThan(0.999_999);
@@ -54,7 +60,12 @@ describe("a golden file of the authors' libraries", () => {
       { [TOKENIZER]: { model_max_length: 64 } },
       "if texts are cut at 32 tokens instead of 64",
     ],
-    ["a prompt in the pooling", "embed, prompt not pooled", { [POOLING]: { include_prompt: true } }, "None of"],
+    [
+      "a prompt in the pooling",
+      "embed, prompt not pooled",
+      { [POOLING]: { include_prompt: true } },
+      "if the tokens of prompts are not pooled",
+    ],
     ["capitals", "embed, lower case", { [TOKENIZER]: { do_lower_case: false } }, "if texts are lower-cased first"],
     [
       "a lost default prompt",

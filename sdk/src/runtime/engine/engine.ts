@@ -4,15 +4,28 @@ import type { Pooling, Target, TargetName } from "../../artifact/manifest.ts";
 /** Token ids of one text, special tokens included. */
 export type TokenIds = Int32Array<ArrayBuffer>;
 
-/** Token ids of two texts in one sequence, special tokens included. */
-export interface TokenPair {
+/** Token ids, special tokens included, and what an engine must know about them. */
+export interface MarkedTokens {
   readonly ids: TokenIds;
+  /** Index of the first token with token type 1. Default: all tokens have type 0. */
+  readonly secondFrom?: number | undefined;
+  /**
+   * Number of tokens, from the first one on, that tokens attend to. Default: all. The tokens behind them are computed too: the
+   * expansion of ColBERT's queries.
+   */
+  readonly attended?: number | undefined;
+  /** Index of the first token that is pooled. Default 0. */
+  readonly pooledFrom?: number | undefined;
+}
+
+/** Token ids of two texts in one sequence, special tokens included. */
+export interface TokenPair extends MarkedTokens {
   /** Index of the first token with token type 1; the number of tokens if all have type 0. */
   readonly secondFrom: number;
 }
 
-/** What an engine runs: one text, whose tokens have token type 0, or a pair of texts. */
-export type TokenSequence = TokenIds | TokenPair;
+/** What an engine runs: one text, whose tokens have token type 0, or tokens with marks, such as a pair of texts. */
+export type TokenSequence = TokenIds | MarkedTokens;
 
 /** Splits sequences into batches. A batch is a list of indices, and each sequence is in one batch. */
 export type Batching = (sequences: readonly { readonly length: number }[]) => readonly (readonly number[])[];

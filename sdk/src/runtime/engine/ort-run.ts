@@ -1,7 +1,7 @@
 import type { Tensor as OrtTensor, TensorConstructor } from "onnxruntime-common";
 import type { EngineSession, TokenSequence } from "./engine.ts";
 import { tokenInputBuffers } from "./token-inputs.ts";
-import { idsOf } from "./token-sequence.ts";
+import { idsOf, pooledFromOf } from "./token-sequence.ts";
 import { withHead } from "./with-head.ts";
 
 /**
@@ -29,13 +29,18 @@ export interface OrtSession {
 /** Name of the output with pooled and normalized vectors, float32 [batch, width]. */
 export const VECTOR_OUTPUT = "sentence_vector";
 
-/** Runs batches of an encoder. Its graph pools the hidden states if it has the output for it; otherwise they are pooled here. */
+/**
+ * Runs batches of an encoder. Its graph pools the hidden states if it has the output for it. Otherwise they are pooled here, and
+ * also if some tokens are not pooled.
+ */
 export function ortRun(encoder: OrtEncoder): EngineSession["run"] {
   const { outputNames } = encoder.session;
   const run = padded(encoder);
   const states = withHead((sequences) => run(sequences, outputNames[0] as string));
   if (!outputNames.includes(VECTOR_OUTPUT)) return states;
-  return (sequences, head) => (head ? run(sequences, VECTOR_OUTPUT) : states(sequences));
+  const isWhole = (sequence: TokenSequence) => pooledFromOf(sequence) === 0;
+  return (sequences, head) =>
+    head && sequences.every(isWhole) ? run(sequences, VECTOR_OUTPUT) : states(sequences, head);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { TokenSequence } from "./engine.ts";
-import { idsOf, secondFromOf } from "./token-sequence.ts";
+import { attendedOf, idsOf, secondFromOf } from "./token-sequence.ts";
 
 /** Inputs of an encoder for a batch: int64 [sequences, width], padded on the right with 0. */
 export interface TokenInputs {
@@ -34,10 +34,11 @@ export function tokenInputBuffers(): TokenInputBuffers {
       sequences.forEach((sequence, row) => {
         const tokens = idsOf(sequence);
         const second = secondFromOf(sequence);
+        const attended = attendedOf(sequence);
         for (let i = 0; i < tokens.length; i++) {
           const at = 2 * (row * width + i);
           ids[at] = tokens[i] as number;
-          mask[at] = 1;
+          mask[at] = i < attended ? 1 : 0;
           types[at] = i < second ? 0 : 1;
         }
       });

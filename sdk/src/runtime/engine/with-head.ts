@@ -2,7 +2,7 @@ import { sideBySide } from "../../artifact/side-by-side.ts";
 import { sentenceVector } from "../tasks/sentence-vector.ts";
 import { sequencesOf, together } from "./batching.ts";
 import type { Batching, EngineSession, TokenSequence } from "./engine.ts";
-import { idsOf } from "./token-sequence.ts";
+import { idsOf, pooledFromOf } from "./token-sequence.ts";
 
 /**
  * Runs the sequences of a request batch by batch.
@@ -34,7 +34,8 @@ export const withHead = (
     const hiddenStates = await hiddenStatesOf(sequences);
     if (!head) return hiddenStates;
     return hiddenStates.map((rows, i) => {
-      const { length } = idsOf(sequences[i] as TokenSequence);
-      return sentenceVector(rows, rows.length / length, head);
+      const sequence = sequences[i] as TokenSequence;
+      const width = rows.length / idsOf(sequence).length;
+      return sentenceVector(rows.subarray(pooledFromOf(sequence) * width), width, head);
     });
   }, batching);

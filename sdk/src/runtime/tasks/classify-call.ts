@@ -3,6 +3,7 @@ import { type Manifest, taskUnsupported } from "../../artifact/manifest.ts";
 import { type TextInput, textsOf } from "../text-input.ts";
 import type { Truncation } from "../truncation.ts";
 import { type Activation, defaultActivation, type LabelScore, labelScores } from "./classify.ts";
+import { promptOf } from "./prompt.ts";
 import type { TaskCall } from "./task-call.ts";
 
 export interface ClassifyParameters {
@@ -23,16 +24,20 @@ export const classifyCall = (
   size: inputs.length,
   on(manifest) {
     const { labels, problem, input } = classifier(manifest);
+    const prompt = promptOf(classifier(manifest));
     const wrong = inputs.findIndex((each) => (typeof each === "string") !== (input === "text"));
     if (wrong >= 0) throw otherInputs(manifest.name, input, wrong);
     const how = activation ?? defaultActivation(labels.length, problem);
     return {
-      inputs,
+      inputs: prompt === "" ? inputs : inputs.map((each) => withFirst(prompt, each)),
       truncate,
       decode: (outputs) => outputs.map((logits) => labelScores(logits, labels, how, topK)),
     };
   },
 });
+
+const withFirst = (prompt: string, input: TextInput): TextInput =>
+  typeof input === "string" ? prompt + input : [prompt + input[0], input[1]];
 
 type Classifier = Extract<Manifest, { task: "classify" }>;
 

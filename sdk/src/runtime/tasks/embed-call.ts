@@ -1,6 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { sentenceEncoder } from "../../artifact/manifest.ts";
 import type { TokenIds, TokenSequence } from "../engine/engine.ts";
+import { idsOf } from "../engine/token-sequence.ts";
 import { inputEncoder } from "../input-encoder.ts";
 import type { TextInput } from "../text-input.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
@@ -8,6 +9,7 @@ import { checkedIds } from "./given-ids.ts";
 import { pooledChunks } from "./pooled-chunks.ts";
 import { type PromptedParameters, promptOf, searchPrompts } from "./prompt.ts";
 import { ENCODED, type TaskCall } from "./task-call.ts";
+import { tokensOfPrompt, withoutPrompt } from "./unpooled-prompt.ts";
 import { shortened } from "./vector-formats.ts";
 
 export interface EmbedParameters extends PromptedParameters {
@@ -50,10 +52,12 @@ export const embedCall = (
     const before = search ? searchPrompts(encoder)[search] : promptOf(encoder, prompt);
     const inputs = given.map((input) => (typeof input === "string" ? before + input : ENCODED));
     const chunks: TokenIds[][] = [];
+    const poolsPart = encoder.poolsPrompt === false && before !== "";
+    let promptTokens: number | undefined;
     return {
       inputs,
       truncate,
-      ...((poolChunks || given.some((input) => typeof input !== "string")) && { encode }),
+      ...((poolChunks || poolsPart || given.some((input) => typeof input !== "string")) && { encode }),
       decode(outputs) {
         const vectors = poolChunks ? pooledChunks(outputs, chunks, encoder.normalize) : [...outputs];
         // `shortened` normalizes.
@@ -64,9 +68,13 @@ export const embedCall = (
     function encode(tokenizer: Tokenizer, input: TextInput, index: number): TokenSequence[] {
       const ids = given[index] as EmbedInput;
       if (typeof ids === "string") {
-        if (!poolChunks) return [inputEncoder(tokenizer, encoder, truncate)(input, index)];
-        chunks[index] = tokenizer.encodeChunks(input as string, encoder.maxTokens);
-        return chunks[index];
+        const sequences = poolChunks
+          ? tokenizer.encodeChunks(input as string, encoder.maxTokens)
+          : [idsOf(inputEncoder(tokenizer, encoder, truncate)(input, index))];
+        chunks[index] = sequences;
+        if (!poolsPart) return sequences;
+        promptTokens ??= tokensOfPrompt(tokenizer, before, encoder.maxTokens);
+        return withoutPrompt(sequences, promptTokens);
       }
       const checked = checkedIds(tokenizer, encoder, { ids, index, truncate });
       // Regions that take only texts get this one.

@@ -55,7 +55,7 @@ export const fillMaskCall = (
       inputs: texts,
       truncate,
       encode(tokenizer, input, index) {
-        const { ids, tokens } = tokenizer.encode(input as string, maxTokens, sideOf(truncate));
+        const { ids, tokens } = tokenizer.encode(input as string, maxTokens, sideOf(truncate, tokenizer));
         if (tokens > maxTokens && !truncate) throw inputTooLong(manifest, index, tokens);
         if (!ids.includes(mask.id)) throw maskMissing(manifest, index);
         chosen ??= targets?.map((target) => targetId(tokenizer, target));

@@ -35,7 +35,7 @@ export function checkedIds(
   }
   if (ids.length <= maxTokens) return Int32Array.from(ids);
   if (!truncate) throw inputTooLong({ name, maxTokens }, index, ids.length);
-  const fromLeft = sideOf(truncate) === "left";
+  const fromLeft = sideOf(truncate, tokenizer) === "left";
   const kept = Int32Array.from(fromLeft ? ids.slice(-maxTokens) : ids.slice(0, maxTokens));
   if (first !== undefined && fromLeft) kept[0] = first;
   if (last !== undefined) kept[maxTokens - 1] = last;

@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Manifest } from "../../artifact/manifest.ts";
 import type { TokenSequence } from "../engine/engine.ts";
-import { idsOf, secondFromOf } from "../engine/token-sequence.ts";
+import { faultOfMarks, idsOf } from "../engine/token-sequence.ts";
 import type { TextInput } from "../text-input.ts";
 import type { Truncation } from "../truncation.ts";
 import { ENCODED, type TaskCall } from "./task-call.ts";
@@ -53,9 +53,7 @@ function assertRuns(sequence: TokenSequence, index: number, { name, maxTokens, v
       ? `has ${ids.length} tokens, but ${name} accepts 1 to ${maxTokens}`
       : !ids.every((id) => id >= 0 && id < vocabulary)
         ? `has a token id outside of 0 to ${vocabulary - 1}`
-        : secondFromOf(sequence) > ids.length
-          ? "has its second text after its last token"
-          : undefined;
+        : faultOfMarks(sequence);
   if (fault === undefined) return;
   throw new BertEdgeError("request_invalid", `Sequence ${index} ${fault}.`, {
     hint: "Encode the text with the tokenizer of the same version of the model.",

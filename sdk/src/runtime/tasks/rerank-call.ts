@@ -5,13 +5,14 @@ import { crossEncoder } from "./classify-call.ts";
 import { promptOf, searchPrompts, withPrompt } from "./prompt.ts";
 import { type RankedDocument, rankedDocuments, relevanceScore, similarities } from "./rerank.ts";
 import type { ModelCall, TaskCall } from "./task-call.ts";
+import { encodeUnpooled } from "./unpooled-prompt.ts";
 
 export interface RerankParameters {
   /** Whether to cut texts that are too long. Otherwise they are refused. Default true, as rerankers of other makers do. */
   readonly truncate?: Truncation | undefined;
   /** Maximum number of results. Default: all. */
   readonly topN?: number | undefined;
-  /** Whether a cross-encoder's logits are the scores, without a sigmoid. Default false. */
+  /** Whether a cross-encoder's logits are the scores, whatever activation the model has. Default false. */
   readonly rawScores?: boolean | undefined;
 }
 
@@ -67,13 +68,17 @@ function compare(
     return {
       inputs: [...withPrompt(document, others), query + source],
       truncate,
-      decode: (vectors) => similarities(vectors.at(-1) as Float32Array, vectors.slice(0, -1)),
+      encode: encodeUnpooled(manifest, truncate, (index) => (index < others.length ? document : query)),
+      decode: (vectors) => similarities(vectors.at(-1) as Float32Array, vectors.slice(0, -1), manifest.similarity),
     };
   }
-  if (!crossEncoder(manifest)) throw taskUnsupported(manifest, "embed");
+  const scorer = crossEncoder(manifest);
+  if (!scorer) throw taskUnsupported(manifest, "embed");
+  const activation = rawScores ? "none" : (scorer.activation ?? "sigmoid");
+  const query = promptOf(scorer) + source;
   return {
-    inputs: others.map((other): TextInput => [source, other]),
+    inputs: others.map((other): TextInput => [query, other]),
     truncate,
-    decode: (outputs) => outputs.map((logits) => relevanceScore(logits, { rawScores })),
+    decode: (outputs) => outputs.map((logits) => relevanceScore(logits, activation)),
   };
 }

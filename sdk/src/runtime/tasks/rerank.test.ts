@@ -17,10 +17,10 @@ const first = rows[0] as Float32Array<ArrayBuffer>;
 describe("relevanceScore", () => {
   it("is torch's sigmoid of the logit, or the logit", () => {
     const logits = rowsOf(first, 1);
-    const scores = logits.map((logit) => relevanceScore(logit, { rawScores: false }));
+    const scores = logits.map((logit) => relevanceScore(logit, "sigmoid"));
     expect(scores).toHaveLength(sigmoids.length);
     expect(relativeDifference(scores, sigmoids)).toBeLessThan(SCORE_ROUNDING);
-    expect(logits.map((logit) => relevanceScore(logit, { rawScores: true }))).toEqual([...first]);
+    expect(logits.map((logit) => relevanceScore(logit, "none"))).toEqual([...first]);
   });
 });
 
@@ -29,6 +29,17 @@ describe("similarities", () => {
     const found = similarities(first, rows);
     expect(found).toHaveLength(cosines.length);
     expect(relativeDifference(found, cosines)).toBeLessThan(SCORE_ROUNDING);
+  });
+});
+
+describe("similarities with another function", () => {
+  const [a, b] = [Float32Array.of(1, -2, 3), Float32Array.of(4, 2, -1)];
+  it.each([
+    ["dot", 4 - 4 - 3],
+    ["euclidean", -Math.sqrt(9 + 16 + 16)],
+    ["manhattan", -(3 + 4 + 4)],
+  ] as const)("%s", (name, expected) => {
+    expect(similarities(a, [b], name)).toEqual([expected]);
   });
 });
 

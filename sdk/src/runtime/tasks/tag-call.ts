@@ -29,7 +29,7 @@ export const tagCall = (
       inputs: texts,
       truncate,
       encode(tokenizer, input, index) {
-        const { tokens, ...found } = tokenizer.encodePlaced(input as string, maxTokens, sideOf(truncate));
+        const { tokens, ...found } = tokenizer.encodePlaced(input as string, maxTokens, sideOf(truncate, tokenizer));
         if (tokens > maxTokens && !truncate) throw inputTooLong(manifest, index, tokens);
         placed[index] = { ...found, unknownId: tokenizer.unknownId };
         return [found.ids];

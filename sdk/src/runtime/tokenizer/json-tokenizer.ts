@@ -1,5 +1,6 @@
 import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
 import * as v from "valibot";
+import type { Side } from "../truncation.ts";
 import { PostProcessor } from "./post-processor.ts";
 import { specialTokens } from "./special-tokens.ts";
 import type { Tokenizer } from "./tokenizer.ts";
@@ -17,14 +18,16 @@ const LONGEST_WORD = 100;
  *
  * @param json content of tokenizer.json
  * @param config content of tokenizer_config.json
+ * @param side end at which texts that are too long are cut. Default: the right
  */
-export function createJsonTokenizer(json: object, config: object): Tokenizer {
+export function createJsonTokenizer(json: object, config: object, side?: Side): Tokenizer {
   const tokenizer = new HuggingFaceTokenizer(json, config);
   const processor = v.safeParse(v.object({ post_processor: PostProcessor }), json);
   return tokenizerOf({
     vocabulary: vocabularyOf(tokenizer),
     ...aroundTexts(tokenizer),
     pair: processor.success ? specialTokens(processor.output.post_processor)?.pair : undefined,
+    side,
     longestWord: LONGEST_WORD,
     splitsAtBlanks: false,
     contentOf: (text) => tokenizer.encode(text, { add_special_tokens: false }).ids,

@@ -13,7 +13,8 @@ export async function loadTokenizer(
   { tokenizer, vocabulary }: Pick<Manifest, "tokenizer" | "vocabulary">,
   read: (file: string) => Promise<Uint8Array<ArrayBuffer>>,
 ): Promise<Tokenizer> {
-  if (tokenizer.kind === "packed") return createPackedTokenizer(await read(tokenizer.file), vocabulary);
+  const side = tokenizer.truncationSide;
+  if (tokenizer.kind === "packed") return createPackedTokenizer(await read(tokenizer.file), vocabulary, side);
   const [{ createJsonTokenizer }, json, config] = await Promise.all([
     import("./json-tokenizer.ts"),
     read(tokenizer.json),
@@ -21,7 +22,7 @@ export async function loadTokenizer(
   ]);
   const [parsed, settings] = [parsedFile(tokenizer.json, json), parsedFile(tokenizer.config, config)];
   try {
-    return createJsonTokenizer(parsed, settings);
+    return createJsonTokenizer(parsed, settings, side);
   } catch (cause) {
     const files = `${tokenizer.json} with ${tokenizer.config}`;
     throw invalid(`No tokenizer can be made of ${files}: ${Object(cause).message}`, cause);

@@ -7,11 +7,19 @@ import type { TextWindow, Tokenizer } from "./tokenizer.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
 /** Creates a tokenizer, which puts special tokens around what it reads of texts. */
-export function tokenizerOf({ prefix, suffix, pair, unknownId, vocabulary, ...reading }: TokenizerParts): Tokenizer {
+export function tokenizerOf({
+  prefix,
+  suffix,
+  pair,
+  unknownId,
+  vocabulary,
+  side: ownSide = "right",
+  ...reading
+}: TokenizerParts): Tokenizer {
   const reader = textReader(reading);
   const specials = prefix.length + suffix.length;
 
-  const pairsOf = (first: string, maxTokens: number, side: Side = "right") => {
+  const pairsOf = (first: string, maxTokens: number, side: Side = ownSide) => {
     if (!pair) throw pairsUnsupported();
     return pairsWith(first, { pair, reader, maxTokens, side });
   };
@@ -19,12 +27,13 @@ export function tokenizerOf({ prefix, suffix, pair, unknownId, vocabulary, ...re
   return {
     vocabulary,
     unknownId,
-    encode(text, maxTokens, side = "right") {
+    side: ownSide,
+    encode(text, maxTokens, side = ownSide) {
       const content = reader.idsOf(text, tokensToRead(maxTokens - specials, side));
       const ids = joined([prefix, cut(content, maxTokens - specials, side), suffix]);
       return { ids, tokens: content.length + specials };
     },
-    encodePlaced(text, maxTokens, side = "right") {
+    encodePlaced(text, maxTokens, side = ownSide) {
       const room = maxTokens - specials;
       const content = reader.placedOf(text, tokensToRead(room, side));
       const start = side === "left" ? Math.max(0, content.ids.length - room) : 0;

@@ -1,3 +1,4 @@
+import type { Side } from "../truncation.ts";
 import type { PairTokens } from "./pair-tokens.ts";
 import type { VocabularyText } from "./vocabulary-text.ts";
 
@@ -21,6 +22,8 @@ export interface TokenizerParts {
   readonly suffix: readonly number[];
   /** Special token ids around two texts; undefined if the tokenizer cannot encode pairs. */
   readonly pair?: PairTokens | undefined;
+  /** End at which texts that are too long are cut by default. Default: the right. */
+  readonly side?: Side | undefined;
   /** Words with more characters than this become one unknown token. Infinite without such a limit. */
   readonly longestWord: number;
   /** Whether the tokens before a blank between two words do not depend on what follows it. */

@@ -7,11 +7,13 @@ export interface Tokenizer {
   readonly vocabulary: VocabularyText;
   /** Id of the token for words or characters that are not in the vocabulary; undefined if the tokenizer has none. */
   readonly unknownId?: number | undefined;
+  /** End at which texts that are too long are cut by default. */
+  readonly side: Side;
   /**
    * Encodes a text.
    *
    * @param maxTokens maximum number of ids, including special tokens; longer content is truncated
-   * @param side where it is truncated. Default `right`
+   * @param side where it is truncated. Default: the tokenizer's own side
    * @returns `ids`, the token ids, and `tokens`, the number of token ids before truncation. If a text is very long,
    *   only its beginning is read. Then `tokens` can differ from the real number, but it is larger than `maxTokens`.
    * @throws BertEdgeError `input_too_long` if a text of more than 250,000 characters is truncated at its left

@@ -1,10 +1,17 @@
 import * as v from "valibot";
 import { LatencyBudget, ownAnswer, Truncate } from "./fields.ts";
 
-/** Token ids as base64 of little-endian int32, and the index of the first token with token type 1, if there is one. */
+const Index = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)));
+
+/** Token ids as base64 of little-endian int32, with the marks that they have. */
 const Sequence = v.object({
   ids: v.string(),
-  second_from: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  /** Index of the first token with token type 1. */
+  second_from: Index,
+  /** Number of tokens that tokens attend to. */
+  attended: Index,
+  /** Index of the first token that is pooled. */
+  pooled_from: Index,
 });
 export type SequenceJson = v.InferInput<typeof Sequence>;
 

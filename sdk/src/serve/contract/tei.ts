@@ -7,15 +7,15 @@ import { EmbedInputs, LatencyBudget, notList, PositiveInteger, Texts, TokenIdLis
 /** The server cuts inputs that are too long unless a request forbids it, as text-embeddings-inference does by default. */
 const cutting = {
   truncate: v.nullish(v.boolean(), true),
-  truncation_direction: v.nullish(v.picklist(["Left", "left", "Right", "right"]), "Right"),
+  truncation_direction: v.nullish(v.picklist(["Left", "left", "Right", "right"])),
 };
 const common = { ...cutting, latency_budget_ms: LatencyBudget };
 
 const Cutting = v.object(cutting);
 
-/** Returns where inputs are cut. Default: at their end. */
+/** Returns where inputs are cut. Default: where the model's own tokenizer cuts them. */
 export const teiTruncation = (wishes?: v.InferOutput<typeof Cutting> | null): Truncation =>
-  wishes ? wishes.truncate && (wishes.truncation_direction.toLowerCase() as Side) : true;
+  wishes ? wishes.truncate && ((wishes.truncation_direction?.toLowerCase() as Side | undefined) ?? true) : true;
 
 /** The body of `POST /embed`. */
 export const TeiEmbedRequest = v.object({

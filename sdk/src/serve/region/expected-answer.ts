@@ -23,10 +23,10 @@ export interface ExpectedAnswer {
   /** Predicted milliseconds of the region's computation, from the model's measurements. */
   readonly computeMs: number;
   /**
-   * Whether an input can be longer than `maxTokens`, so that it must be cut. Only regions of our own cut where the edge does.
-   * Default false.
+   * Whether only regions of our own compute the same: an input can be longer than `maxTokens`, so that it must be cut, or some
+   * of its tokens are not pooled. Default false.
    */
-  readonly mayCut?: boolean | undefined;
+  readonly onlyOurs?: boolean | undefined;
 }
 
 /**
@@ -36,7 +36,7 @@ export interface ExpectedAnswer {
  */
 export function expectedAnswer(
   { manifest, version }: { readonly manifest: Manifest; readonly version: string },
-  { sequences, inputs, inRegionMs, mayCut }: ExpectedCall,
+  { sequences, inputs, inRegionMs, onlyOurs }: ExpectedCall,
 ): ExpectedAnswer {
   const ids = sequences?.map(idsOf);
   return {
@@ -47,7 +47,7 @@ export function expectedAnswer(
     tokens: ids && totalLength(ids),
     maxTokens: manifest.maxTokens,
     computeMs: inRegionMs,
-    mayCut,
+    onlyOurs,
   };
 }
 
@@ -55,5 +55,5 @@ interface ExpectedCall {
   readonly sequences?: readonly TokenSequence[] | undefined;
   readonly inputs: number;
   readonly inRegionMs: number;
-  readonly mayCut: boolean;
+  readonly onlyOurs: boolean;
 }

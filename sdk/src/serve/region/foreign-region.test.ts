@@ -262,8 +262,8 @@ describe.each(Object.entries(speakers))("a region that speaks %s", (name, speake
   it("is not asked for texts that may have to be cut", async () => {
     const { tier, keep, embed, what } = setUp(speaker);
     await keep();
-    expect(tier.predict(0, { mayCut: true })).toBe("down");
-    await expect(embed({}, { mayCut: true })).rejects.toMatchObject({ code: "region_failed" });
+    expect(tier.predict(0, { onlyOurs: true })).toBe("down");
+    await expect(embed({}, { onlyOurs: true })).rejects.toMatchObject({ code: "region_failed" });
     expect(what()).toHaveLength(2);
   });
 

@@ -67,7 +67,7 @@ export function goldenProof({ connection, timeoutMs, now }: ProofOptions): Proof
       );
     }
     const { texts } = known;
-    const call = { inputs: texts.length, inRegionMs: 0, mayCut: false };
+    const call = { inputs: texts.length, inRegionMs: 0, onlyOurs: false };
     const { outputs } = await ask(
       connection,
       { inputs: texts, truncate: false, model, normalize },

@@ -49,12 +49,12 @@ export interface RegionTier {
    * while it may not answer.
    *
    * @param computeMs predicted milliseconds of the region's computation
-   * @param options.mayCut whether a text can be too long for the model, so that it must be cut. Default false.
+   * @param options.onlyOurs whether only regions of our own compute the same. Default false.
    * @param options.model the model's name. Default: one that the region serves
    */
   predict(
     computeMs: number,
-    options?: { readonly mayCut?: boolean | undefined; readonly model?: string },
+    options?: { readonly onlyOurs?: boolean | undefined; readonly model?: string },
   ): AnswerEstimate | "down";
   /**
    * Probes the region in the background when the last measurement is old, or when the region has failed. A region that
@@ -207,10 +207,10 @@ export function connectRegion(options: ConnectOptions): RegionTier {
   }
 
   /** @throws BertEdgeError when a foreign region cannot be expected to give the edge's answer */
-  function assertProven({ precision }: CallTerms, { version, mayCut, model }: ExpectedAnswer): void {
+  function assertProven({ precision }: CallTerms, { version, onlyOurs, model }: ExpectedAnswer): void {
     const cosine = proof?.cosine(version);
     if (cosine === undefined) throw connectionFailed(connection, `has not shown that it runs ${model}@${version}`);
-    if (mayCut) throw connectionFailed(connection, "may cut texts elsewhere than the edge");
+    if (onlyOurs) throw connectionFailed(connection, "may cut texts elsewhere than the edge, or pool other tokens");
     if (precision === undefined || precision === "int8" || cosine >= FP16_COSINE) return;
     throw new BertEdgeError(
       "precision_unavailable",
@@ -220,9 +220,9 @@ export function connectRegion(options: ConnectOptions): RegionTier {
   }
 
   return {
-    predict(computeMs, { mayCut = false, model = "" } = {}) {
+    predict(computeMs, { onlyOurs = false, model = "" } = {}) {
       if (now() < (lacking.get(model) ?? 0)) return "down";
-      const isReady = !proof || (!mayCut && served !== undefined && proof.cosine(served) !== undefined);
+      const isReady = !proof || (!onlyOurs && served !== undefined && proof.cosine(served) !== undefined);
       return breaker.state() === "closed" && isReady ? estimate.predict(computeMs) : "down";
     },
     keepMeasured(background, maxAgeMs = probeMs, model) {

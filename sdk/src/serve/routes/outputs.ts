@@ -23,7 +23,10 @@ export const outputsRoute: TaskRoute<typeof OutputsRequest, readonly Float32Arra
 };
 
 /** @throws BertEdgeError `request_invalid` */
-function sequenceOf({ ids: text, second_from: secondFrom }: SequenceJson, index: number): TokenSequence {
+function sequenceOf(
+  { ids: text, second_from: secondFrom, attended, pooled_from: pooledFrom }: SequenceJson,
+  index: number,
+): TokenSequence {
   let ids: Int32Array<ArrayBuffer>;
   try {
     ids = decodeIds(text);
@@ -33,5 +36,5 @@ function sequenceOf({ ids: text, second_from: secondFrom }: SequenceJson, index:
       index,
     });
   }
-  return secondFrom === undefined ? ids : { ids, secondFrom };
+  return { ids, secondFrom, attended, pooledFrom };
 }

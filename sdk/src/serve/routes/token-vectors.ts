@@ -15,7 +15,8 @@ export const tokenVectorsRoute: TaskRoute<typeof TokenVectorsRequest, TokenVecto
     example: { inputs: "to be" },
     response: TokenVectorsResponse,
   },
-  call: ({ inputs, truncate, prompt_name }) => tokenVectorsCall(textsIn(inputs), { truncate, prompt: prompt_name }),
+  call: ({ inputs, truncate, prompt_name, side }) =>
+    tokenVectorsCall(textsIn(inputs), { truncate, prompt: prompt_name, side }),
   respond(c, answer, { encoding_format }) {
     const { result } = answer;
     const dimensions = result[0]?.dimensions ?? 0;

@@ -24,6 +24,8 @@ export function chosenGolden(
   const most = Math.min(MAX_TOKENS, manifest.maxTokens - 1);
   const whole = compared.flatMap(({ line, answer }) => {
     const { input, tokens } = readInput(line, model);
+    // Only bert-edge leaves the tokens of prompts out of the pooling.
+    if (manifest.poolsPrompt === false && input !== line.input) return [];
     const vector = "rows" in answer ? answer.rows[0] : undefined;
     return typeof input === "string" && vector && tokens <= most ? [{ text: input, vector }] : [];
   });

@@ -55,14 +55,17 @@ function answerCall(
       return decoded(sparseCall([first], { truncate, prompt }), manifest, ([entries]) => ({
         rows: [dense(entries as SparseEntries, manifest.vocabulary)],
       }));
-    case "token-vectors":
-      return decoded(tokenVectorsCall([first], { truncate, prompt }), manifest, ([vectors]) => ({
+    case "token-vectors": {
+      const side = manifest.protocol && line.side;
+      return decoded(tokenVectorsCall([first], { truncate, prompt, side }), manifest, ([vectors]) => ({
         rows: rowsOf(vectors as TokenVectors),
       }));
+    }
     case "classify":
       if (line.expected.kind === "score" && manifest.input === "pair") {
+        const scorer = activation === "sigmoid" ? { ...manifest, activation } : manifest;
         const rawScores = activation === "none";
-        return decoded(rerankCall(first, [second], { truncate, rawScores }), manifest, ([ranked]) => ({
+        return decoded(rerankCall(first, [second], { truncate, rawScores }), scorer, ([ranked]) => ({
           scores: new Map([[manifest.labels[0] ?? "", ranked?.score ?? Number.NaN]]),
         }));
       }
@@ -87,10 +90,16 @@ export const promptNameOf = ({ prompt, side }: GoldenLine, manifest: Manifest): 
 /** Returns what a model reads of a line, with its prompt, and whether it is cut. */
 export function readInput(line: GoldenLine, { manifest, tokenizer }: Pick<Model, "manifest" | "tokenizer">) {
   const [input = ""] = goldenCall(line).on(manifest).inputs;
-  const { maxTokens } = manifest;
+  const maxTokens = lengthOfLine(line, manifest);
   const { tokens } =
     typeof input === "string" ? tokenizer.encode(input, maxTokens) : tokenizer.encodePair(...input, maxTokens);
   return { input, tokens, isCut: tokens > maxTokens };
+}
+
+/** Returns the maximum number of tokens of a line, which queries and documents of late interaction have of their own. */
+function lengthOfLine({ side = "document" }: GoldenLine, manifest: Manifest): number {
+  const protocol = manifest.task === "token-vectors" ? manifest.protocol : undefined;
+  return protocol ? protocol[side].length : manifest.maxTokens;
 }
 
 /** Fits a call to a model, and turns its result into an answer. */

@@ -31,12 +31,14 @@ export function goldenGaps(
 /** Names the prompts, or the sides of a late-interaction model, that no line has. */
 function missingPrompts(lines: readonly GoldenLine[], manifest: Manifest): string[] {
   const sides =
-    manifest.task === "token-vectors"
+    manifest.task === "token-vectors" && manifest.protocol
       ? (["query", "document"] as const)
           .filter((side) => !lines.some((line) => line.side === side))
           .map((side) => `the side ${side}`)
       : [];
-  const prompts = "prompts" in manifest ? Object.keys(manifest.prompts ?? {}) : [];
+  // Classifiers have only their default prompt, and each line has it.
+  const isPrompted = "prompts" in manifest && manifest.task !== "classify";
+  const prompts = isPrompted ? Object.keys(manifest.prompts ?? {}) : [];
   const used = new Set(lines.map((line) => promptNameOf(line, manifest)));
   return [...prompts.filter((name) => !used.has(name)).map((name) => `the prompt ${JSON.stringify(name)}`), ...sides];
 }

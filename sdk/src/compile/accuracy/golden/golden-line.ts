@@ -92,6 +92,12 @@ function textOf(key: string, value: unknown): string {
 
 function promptOfLine(name: unknown, task: Task): string | undefined {
   if (name === undefined || name === null) return undefined;
+  if (task.task === "classify") {
+    throw new Misfit(
+      "data_unsuitable",
+      "`prompt_name` has no meaning here: classifiers have only their default prompt.",
+    );
+  }
   const prompts = "prompts" in task ? Object.keys(task.prompts ?? {}) : [];
   if (typeof name === "string" && prompts.includes(name)) return name;
   const known = prompts.length > 0 ? `Its prompts: ${prompts.join(", ")}.` : "It has no prompts.";

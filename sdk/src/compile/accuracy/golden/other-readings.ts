@@ -1,11 +1,23 @@
 import type { Manifest, Pooling } from "../../../artifact/manifest.ts";
+import type { Side } from "../../../runtime/truncation.ts";
 import type { Asking } from "./golden-call.ts";
 import type { GoldenLine } from "./golden-line.ts";
 
 /** Another way to read a model folder, or to ask the model. */
 export interface Reading {
   /** Two readings of a kind exclude each other. */
-  readonly kind: "pooling" | "normalization" | "side" | "length" | "prompt" | "case" | "order" | "types" | "activation";
+  readonly kind:
+    | "pooling"
+    | "normalization"
+    | "unpooled"
+    | "role"
+    | "side"
+    | "length"
+    | "prompt"
+    | "case"
+    | "order"
+    | "types"
+    | "activation";
   /** Completes "the answers agree …". */
   readonly says: string;
   /** What decides it, and what to do. */
@@ -29,10 +41,12 @@ const MAX_PROMPTS = 8;
  * @param positions maximum number of tokens that the model's weights allow
  */
 export function otherReadings(manifest: Manifest, positions: number): Reading[] {
+  const { maxTokens, tokenizer } = manifest;
   return [
     ...pooled(manifest),
+    ...ofRoles(manifest),
     ...prompted(manifest),
-    ...cut(manifest.maxTokens, positions),
+    ...cut(maxTokens, positions, tokenizer.truncationSide === "left" ? "right" : "left"),
     ...classified(manifest),
     {
       kind: "case",
@@ -45,7 +59,13 @@ export function otherReadings(manifest: Manifest, positions: number): Reading[] 
 
 function pooled(manifest: Manifest): Reading[] {
   if (manifest.task !== "embed") return [];
-  const { normalize } = manifest;
+  const { normalize, poolsPrompt = true, prompts } = manifest;
+  const unpooled: Reading = {
+    kind: "unpooled",
+    says: poolsPrompt ? "if the tokens of prompts are not pooled" : "if the tokens of prompts are pooled, too",
+    fix: "`include_prompt` in the config.json of the module Pooling decides it. Correct the folder, or let the present system pool as it says.",
+    manifest: (changed) => ({ ...changed, poolsPrompt: poolsPrompt ? false : undefined }) as Manifest,
+  };
   return [
     ...poolings
       .filter((pooling) => pooling !== manifest.pooling)
@@ -54,7 +74,7 @@ function pooled(manifest: Manifest): Reading[] {
           kind: "pooling",
           says: `with ${pooling} pooling instead of ${manifest.pooling}`,
           fix: "`pooling_mode` in the config.json of the module Pooling decides it (1_Pooling, named in modules.json). Correct the folder, or let the present system pool as it says.",
-          manifest: () => ({ ...manifest, pooling }),
+          manifest: (changed) => ({ ...changed, pooling }) as Manifest,
         }),
       ),
     {
@@ -63,6 +83,7 @@ function pooled(manifest: Manifest): Reading[] {
       fix: `The module Normalize in modules.json decides it. ${normalize ? "Remove it" : "Add it"}, or write the file with vectors ${normalize ? "of the length 1" : "that are not normalized"}.`,
       manifest: (changed) => ({ ...changed, normalize: !normalize }) as Manifest,
     },
+    ...(prompts ? [unpooled] : []),
   ];
 }
 
@@ -100,15 +121,26 @@ function prompted(manifest: Manifest): Reading[] {
   ];
 }
 
-const cut = (maxTokens: number, positions: number): Reading[] => [
-  ...(["left", "right"] as const).map(
-    (side): Reading => ({
-      kind: "side",
-      says: `if texts that are too long are cut at their ${side === "left" ? "beginning" : "end"}`,
-      fix: "`truncation_side` in tokenizer_config.json decides it. Correct it, or let the present system cut texts as it says.",
-      asking: { truncate: side },
-    }),
-  ),
+/** Roles of a late-interaction model, for lines that name none. */
+const ofRoles = (manifest: Manifest): Reading[] =>
+  manifest.task === "token-vectors" && manifest.protocol
+    ? [
+        {
+          kind: "role",
+          says: "if lines without a side are queries",
+          fix: 'Give each line of a query "side": "query".',
+          line: (line) => ({ ...line, side: line.side ?? "query" }),
+        },
+      ]
+    : [];
+
+const cut = (maxTokens: number, positions: number, otherSide: Side): Reading[] => [
+  {
+    kind: "side",
+    says: `if texts that are too long are cut at their ${otherSide === "left" ? "beginning" : "end"}`,
+    fix: "`truncation_side` in tokenizer_config.json decides it. Correct it, or let the present system cut texts as it says.",
+    asking: { truncate: otherSide },
+  },
   ...[...new Set([positions, ...usualLengths])]
     .filter((length) => length !== maxTokens && length <= positions)
     .map(

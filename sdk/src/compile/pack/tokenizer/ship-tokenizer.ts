@@ -1,5 +1,6 @@
 import type { Manifest } from "../../../artifact/manifest.ts";
 import type { TokenizerFiles } from "../../checkpoint/model-folder.ts";
+import { truncationSide } from "../../checkpoint/tokenizer/truncation-side.ts";
 import { packTokenizer } from "./pack-tokenizer.ts";
 
 /** The tokenizer files of an artifact, and their entry in the manifest. */
@@ -9,13 +10,14 @@ export interface ShippedTokenizer {
 }
 
 /** Returns a tokenizer as one packed file, or as its JSON files if it cannot be packed. */
-export function shipTokenizer({ json, config }: TokenizerFiles): ShippedTokenizer {
+export function shipTokenizer({ json, config }: Pick<TokenizerFiles, "json" | "config">): ShippedTokenizer {
   const packed = packTokenizer(json);
+  const cuts = truncationSide(json, config) === "left" ? { truncationSide: "left" as const } : {};
   if (packed) {
     const file = "tokenizer.safetensors";
-    return { manifest: { kind: "packed", file }, files: new Map([[file, packed]]) };
+    return { manifest: { kind: "packed", file, ...cuts }, files: new Map([[file, packed]]) };
   }
-  const manifest = { kind: "json", json: "tokenizer.json", config: "tokenizer_config.json" } as const;
+  const manifest = { kind: "json", json: "tokenizer.json", config: "tokenizer_config.json", ...cuts } as const;
   const files = new Map([
     [manifest.json, jsonBytes(json)],
     [manifest.config, jsonBytes(config)],

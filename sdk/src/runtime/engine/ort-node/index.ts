@@ -16,6 +16,7 @@ export type {
   Batching,
   Engine,
   EngineSession,
+  MarkedTokens,
   ModelFiles,
   ModelShape,
   TokenIds,

@@ -12,6 +12,7 @@ export type {
   Batching,
   Engine,
   EngineSession,
+  MarkedTokens,
   ModelFiles,
   ModelShape,
   TokenIds,

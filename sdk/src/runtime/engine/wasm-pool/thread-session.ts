@@ -51,7 +51,7 @@ export async function threadSession(spawn: SpawnSession, load: ThreadTask): Prom
 
 const copyOf = (sequence: TokenSequence): TokenSequence => {
   const ids = idsOf(sequence).slice();
-  return "ids" in sequence ? { ids, secondFrom: sequence.secondFrom } : ids;
+  return "ids" in sequence ? { ...sequence, ids } : ids;
 };
 
 const workerFailed = (cause: unknown): BertEdgeError =>

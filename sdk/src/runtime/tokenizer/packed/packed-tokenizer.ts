@@ -1,3 +1,4 @@
+import type { Side } from "../../truncation.ts";
 import type { Tokenizer } from "../tokenizer.ts";
 import { tokenizerOf } from "../tokenizer-of.ts";
 import { contentFinder, splitAtAdded, stringText } from "./added-tokens.ts";
@@ -16,20 +17,21 @@ import { createWordPiece } from "./word-piece/word-piece.ts";
  *
  * @param bytes file written by `packTokenizer`; must not change afterwards
  * @param vocabularySize vocabulary size of the model; every token id must be smaller
+ * @param side end at which texts that are too long are cut. Default: the right
  * @throws BertEdgeError `tokenizer_invalid`
  */
-export function createPackedTokenizer(bytes: Uint8Array<ArrayBuffer>, vocabularySize: number): Tokenizer {
+export function createPackedTokenizer(bytes: Uint8Array<ArrayBuffer>, vocabularySize: number, side?: Side): Tokenizer {
   const file = readPackedFile(bytes);
   const { prefix, suffix, pair, added } = file.settings;
   const ofPairs = pair ? [...pair.prefix, ...pair.separator, ...pair.suffix] : [];
   checkIds([...prefix, ...suffix, ...ofPairs, ...added.map(({ id }) => id)], vocabularySize);
   switch (file.kind) {
     case "wordpiece":
-      return tokenizerFor(createWordPiece(file, vocabularySize), file.settings);
+      return tokenizerFor(createWordPiece(file, vocabularySize), file.settings, side);
     case "byte-level":
-      return tokenizerFor(createByteLevel(file, vocabularySize), file.settings);
+      return tokenizerFor(createByteLevel(file, vocabularySize), file.settings, side);
     case "unigram":
-      return tokenizerFor(createUnigram(file, vocabularySize), file.settings);
+      return tokenizerFor(createUnigram(file, vocabularySize), file.settings, side);
   }
 }
 
@@ -44,6 +46,7 @@ interface Placing {
 function tokenizerFor<T>(
   { longestWord, splitsAtBlanks, normalize, textOf, findAdded, addIds, vocabulary }: TokenizerAlgorithm<T>,
   settings: TokenizerSettings,
+  side: Side | undefined,
 ): Tokenizer {
   const { prefix, suffix, pair, added } = settings;
   const trimming = settings.kind === "byte-level" && settings.trimsOffsets ? settings : undefined;
@@ -93,6 +96,7 @@ function tokenizerFor<T>(
     prefix,
     suffix,
     pair,
+    side,
     longestWord,
     // An added token could contain the blank.
     splitsAtBlanks: splitsAtBlanks && !added.some(({ content }) => /\s/.test(content)),

@@ -3,7 +3,7 @@ import { BertEdgeError } from "../../../artifact/error.ts";
 import { ModelName, ModelVersion } from "../../../artifact/manifest.ts";
 import { parseJson } from "../../../artifact/parse-json.ts";
 import type { TokenSequence } from "../../../runtime/engine/engine.ts";
-import { idsOf, secondFromOf } from "../../../runtime/engine/token-sequence.ts";
+import { attendedOf, idsOf, pooledFromOf, secondFromOf } from "../../../runtime/engine/token-sequence.ts";
 import { encodeIds } from "../../contract/base64.ts";
 import { QUEUE_HEADER } from "../../contract/headers.ts";
 import type { OutputsRequest, SequenceJson } from "../../contract/outputs.ts";
@@ -46,8 +46,13 @@ export const bertEdgeDialect: Dialect = {
 
 function sequenceJson(sequence: TokenSequence): SequenceJson {
   const ids = idsOf(sequence);
-  const secondFrom = secondFromOf(sequence);
-  return { ids: encodeIds(ids), ...(secondFrom < ids.length && { second_from: secondFrom }) };
+  const [secondFrom, attended, pooledFrom] = [secondFromOf(sequence), attendedOf(sequence), pooledFromOf(sequence)];
+  return {
+    ids: encodeIds(ids),
+    ...(secondFrom < ids.length && { second_from: secondFrom }),
+    ...(attended < ids.length && { attended }),
+    ...(pooledFrom > 0 && { pooled_from: pooledFrom }),
+  };
 }
 
 function readAnswer(body: string, expected: ExpectedAnswer): RegionOutputs {

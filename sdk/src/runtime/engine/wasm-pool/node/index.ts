@@ -9,6 +9,7 @@ export type {
   Batching,
   Engine,
   EngineSession,
+  MarkedTokens,
   ModelFiles,
   ModelShape,
   TokenIds,

@@ -68,12 +68,14 @@ describe("layoutOf", () => {
     new Int32Array(buffer, IDS, 2 ** 10).set(draw.integers(2 ** 10, 0, PROGRAM_VOCABULARY - 1));
   });
 
+  const lengthsOf = (starts: readonly number[]) => starts.slice(1).map((end, i) => end - (starts[i] as number));
+
   /** Runs a program. Expects that the bytes after the values do not change. @returns the bytes of the result */
   function resultOf(program: CheckedProgram, { segments, layout }: Arrangement, starts: number[], seconds: number[]) {
     const { kernels, memory } = opened;
     const bytes = new Uint8Array(memory.buffer).fill(0xff, SCRATCH);
     const regions = { values: VALUES, ids: IDS, scratch: SCRATCH };
-    run({ memory, kernels, program, segments }, { layout, regions, starts, seconds });
+    run({ memory, kernels, program, segments }, { layout, regions, starts, seconds, attended: lengthsOf(starts) });
     const { width, of, type } = program.values[program.output] as CheckedProgram["values"][number];
     const rows = of === "token" ? (starts.at(-1) as number) : starts.length - 1;
     const begin = VALUES + (layout.offsets[program.output] as number);

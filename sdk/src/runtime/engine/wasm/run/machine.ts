@@ -23,6 +23,8 @@ export interface PlacedBatch {
   readonly starts: readonly number[];
   /** Index of the first token of each sequence with token type 1; the next sequence's first token if there is none. */
   readonly seconds: readonly number[];
+  /** Number of tokens of each sequence, from its first one on, that tokens attend to. */
+  readonly attended: readonly number[];
 }
 
 /** Computes a program's values for a batch. */
@@ -46,7 +48,7 @@ function runStep(
   from: number,
   count: number,
 ) {
-  const { layout, regions, starts, seconds } = batch;
+  const { layout, regions, starts, seconds, attended } = batch;
   const shapeOf = (view: ColumnView) => program.values[view.value] as ProgramValue;
   const firstRow = (view: ColumnView) => (layout.isWhole[view.value] ? from : 0);
   /** Distance from one row of a view to the next, in numbers. */
@@ -181,7 +183,8 @@ function runStep(
       const { query, key, value, heads, size, scale, bias, positions, out } = step;
       const middle = 4 * (program.maxTokens - 1);
       const row = 4 * (2 * program.maxTokens - 1);
-      eachSequence((offset, tokens) => {
+      eachSequence((offset, tokens, _, sequence) => {
+        const seen = attended[sequence] as number;
         const bucketOf = positions ? tensor(positions.bucketOf) + middle : 0;
         const used = positions && usedBuckets(memory, bucketOf, tokens, positions.buckets);
         for (let head = 0; head < heads; head++) {
@@ -202,19 +205,23 @@ function runStep(
               used,
               scratch: regions.scratch,
             });
-          kernels.attentionInt8({
-            query: at(query, offset) + column,
-            key: at(key, offset) + column,
-            value: at(value, offset) + column,
-            stride: stride(query),
-            tokens,
-            size,
-            scale,
-            ...(toeplitz ?? dense ?? { bias: 0, biasStep: 0 }),
-            out: at(out, offset) + column,
-            outStride: stride(out),
-            scratch: regions.scratch,
-          });
+          const { bias: biases, biasStep } = toeplitz ?? dense ?? { bias: 0, biasStep: 0 };
+          for (const first of queryBlocks(tokens, seen)) {
+            kernels.attentionInt8({
+              query: at(query, offset + first) + column,
+              key: at(key, offset) + column,
+              value: at(value, offset) + column,
+              stride: stride(query),
+              tokens: seen,
+              size,
+              scale,
+              bias: biases && biases + first * biasStep,
+              biasStep,
+              out: at(out, offset + first) + column,
+              outStride: stride(out),
+              scratch: regions.scratch,
+            });
+          }
         }
       });
       return;
@@ -235,4 +242,15 @@ function runStep(
       });
     }
   }
+}
+
+/**
+ * Returns the first query of each call of the attention kernel, which computes as many queries as there are keys. The last call
+ * repeats some queries of the call before it if they do not divide evenly.
+ *
+ * @param keys number of tokens that tokens attend to, at most `tokens`
+ */
+export function queryBlocks(tokens: number, keys: number): number[] {
+  const blocks = Math.ceil(tokens / keys);
+  return Array.from({ length: blocks }, (_, block) => Math.min(block * keys, tokens - keys));
 }

@@ -2,7 +2,7 @@ import { BertEdgeError } from "../../../../artifact/error.ts";
 import { nextTurn } from "../../../../artifact/next-turn.ts";
 import { inOrder, oneByOne, sequencesOf } from "../../batching.ts";
 import type { EngineSession, TokenSequence, VectorHead } from "../../engine.ts";
-import { idsOf, secondFromOf } from "../../token-sequence.ts";
+import { attendedOf, idsOf, pooledFromOf, secondFromOf } from "../../token-sequence.ts";
 import { ensure } from "./allocate.ts";
 import { checkSequences } from "./check-sequences.ts";
 import type { CheckedProgram } from "./checked-program.ts";
@@ -58,15 +58,16 @@ export function createSession(
     sequences.forEach((sequence, i) => {
       ids.set(idsOf(sequence), starts[i]);
     });
-    run(machine, { layout, regions, starts, seconds });
+    run(machine, { layout, regions, starts, seconds, attended: sequences.map(attendedOf) });
     const floats = (at: number, count: number) => new Float32Array(memory.buffer.slice(at, at + 4 * count));
     const output = regions.values + (layout.offsets[program.output] as number);
-    return seconds.map((_, i) => {
+    return sequences.map((sequence, i) => {
       const start = starts[i] as number;
       const [row, rows] = of === "token" ? [start, (starts[i + 1] as number) - start] : [i, 1];
       const at = output + 4 * width * row;
       if (!head) return floats(at, rows * width);
-      poolInto(kernels, head, at, rows, width, regions.vector);
+      const unpooled = of === "token" ? pooledFromOf(sequence) : 0;
+      poolInto(kernels, head, at + 4 * width * unpooled, rows - unpooled, width, regions.vector);
       return floats(regions.vector, width);
     });
   };

@@ -1,0 +1,47 @@
+import * as v from "valibot";
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { ScoreActivation } from "../../artifact/manifest.ts";
+import { readConfig } from "./model-folder.ts";
+import { readSentenceConfig } from "./modules/sentence-config.ts";
+
+const Name = v.nullish(v.string());
+/** Keys that older versions write to config.json. */
+const ModelKeys = v.object({
+  sentence_transformers: v.nullish(v.looseObject({ activation_fn: Name })),
+  sbert_ce_default_activation_function: Name,
+});
+
+/** What sentence-transformers' files say of a cross-encoder, a classifier of pairs. */
+export interface CrossEncoder {
+  /** Activation that makes scores of logits; undefined if the files name none. */
+  readonly activation: ScoreActivation | undefined;
+}
+
+/** Activations, by the last part of their name in torch. */
+const activations: Readonly<Record<string, ScoreActivation>> = { Identity: "none", Sigmoid: "sigmoid" };
+
+/**
+ * Reads what a cross-encoder's files say; undefined if they are no cross-encoder's. As in sentence-transformers, its own file
+ * overrules config.json, and activations that are not torch's do not count.
+ *
+ * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for other activations
+ */
+export async function readCrossEncoder(folder: string): Promise<CrossEncoder | undefined> {
+  const own = await readSentenceConfig(folder);
+  const { sentence_transformers: nested, sbert_ce_default_activation_function: old } = await readConfig(
+    folder,
+    ModelKeys,
+  );
+  if (own.model_type !== "CrossEncoder" && nested === undefined && old === undefined) return undefined;
+  const path = own.activation_fn ?? nested?.activation_fn ?? old ?? undefined;
+  return { activation: path?.startsWith("torch.") ? activationOf(folder, path) : undefined };
+}
+
+function activationOf(folder: string, path: string): ScoreActivation {
+  const name = path.split(".").at(-1) ?? "";
+  const activation = Object.hasOwn(activations, name) ? activations[name] : undefined;
+  if (activation) return activation;
+  throw new BertEdgeError("checkpoint_unsupported", `${folder}: the activation ${path} is not supported so far.`, {
+    hint: `Scores of cross-encoders can have these: ${Object.keys(activations).join(", ")}.`,
+  });
+}

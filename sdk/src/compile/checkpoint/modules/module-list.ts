@@ -1,0 +1,89 @@
+import { join } from "node:path";
+import * as v from "valibot";
+import { BertEdgeError } from "../../../artifact/error.ts";
+import { isInnerPath } from "../../../storage/inner-path.ts";
+import { readJson } from "../../files/json-file.ts";
+import { assertKnownKeys } from "./key-table.ts";
+import { moduleEntryKeys } from "./key-tables.ts";
+
+/** A module of sentence-transformers. */
+export interface Module {
+  /** The class without its package: `Pooling`. */
+  readonly kind: string;
+  /** Folder of its files, without `./` and a slash at the end; empty for the model folder itself. */
+  readonly path: string;
+}
+
+/** Modules in the order in which they run. */
+export interface ModuleList {
+  readonly transformer: Module;
+  readonly pooling: Module | undefined;
+  readonly splade: Module | undefined;
+  readonly dense: readonly Module[];
+  readonly normalize: readonly Module[];
+}
+
+const ModulePath = v.pipe(
+  v.string(),
+  v.transform((path) =>
+    path
+      .replace(/^(\.\/)+/, "")
+      .replace(/\/$/, "")
+      .replace(/^\.$/, ""),
+  ),
+  v.check((path) => path === "" || isInnerPath(path), "the path leads out of the model folder"),
+);
+const Entries = v.array(v.looseObject({ path: ModulePath, type: v.string() }));
+
+/** Supported modules: the last part of `type` in modules.json. */
+const kinds = ["Transformer", "MLMTransformer", "Pooling", "Normalize", "SpladePooling", "Dense"];
+
+/** Packages whose modules are known. Names differ from version to version, and their last part is always the class. */
+const ofLibrary = /^(sentence_transformers|pylate)\./;
+
+/** The sequences of modules that are computed. `M` stands for MLMTransformer. */
+const sequences = /^(?:(?:T|M)|TPN*|(?:T|M)S|TD+N*)$/;
+const letters: Readonly<Record<string, string>> = {
+  Transformer: "T",
+  MLMTransformer: "M",
+  Pooling: "P",
+  SpladePooling: "S",
+  Dense: "D",
+  Normalize: "N",
+};
+
+/**
+ * Reads modules.json.
+ *
+ * @returns undefined if there is no such file
+ * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for other modules, and for another order
+ */
+export async function readModuleList(folder: string): Promise<ModuleList | undefined> {
+  const entries = await readJson(folder, FILE, Entries);
+  if (!entries) return undefined;
+  for (const entry of entries) assertKnownKeys(join(folder, FILE), entry, moduleEntryKeys);
+  const modules = entries.map(({ type, path }) => ({ kind: type.split(".").at(-1) as string, type, path }));
+  const other = modules.find(({ kind, type }) => !kinds.includes(kind) || !ofLibrary.test(type));
+  if (other) throw unsupportedModules(folder, `the module ${other.type}`);
+  const order = modules.map(({ kind }) => kind);
+  if (!sequences.test(order.map((kind) => letters[kind]).join(""))) {
+    throw unsupportedModules(folder, `the sequence of modules ${order.join(" → ") || "(none)"}`);
+  }
+  const all = (kind: string) => modules.filter((module) => module.kind === kind);
+  return {
+    transformer: modules[0] as Module,
+    pooling: all("Pooling")[0],
+    splade: all("SpladePooling")[0],
+    dense: all("Dense"),
+    normalize: all("Normalize"),
+  };
+}
+
+const FILE = "modules.json";
+
+export const unsupportedModules = (folder: string, what: string): BertEdgeError =>
+  new BertEdgeError("checkpoint_unsupported", `${folder}: ${what} is not supported so far.`, {
+    hint:
+      "Supported sequences of modules: Transformer → Pooling with one mode (mean, cls, max or lasttoken) → Normalize; " +
+      "Transformer → SpladePooling (max of relu); Transformer → Dense, one or more (token vectors). Normalize may be missing.",
+  });

@@ -1,0 +1,141 @@
+import { join } from "node:path";
+import { BertEdgeError } from "../../../artifact/error.ts";
+import type { Protocol } from "../../../runtime/tasks/late-interaction.ts";
+import type { EncoderConfig } from "../encoder-config.ts";
+import { maxTokensOf } from "../encoder-config.ts";
+import { readArtifactMetadata } from "./artifact-metadata.ts";
+import { readSentenceConfig, SENTENCE_CONFIG } from "./sentence-config.ts";
+import { readSpelledTokens, type SpelledTokens } from "./spelled-tokens.ts";
+
+/** What a folder says about queries and documents. */
+interface Settings {
+  readonly queryMarker: string;
+  readonly documentMarker: string;
+  readonly queryLength: number;
+  readonly documentLength: number;
+  readonly skippedWords: readonly string[];
+  readonly expands: boolean;
+  readonly attends: boolean;
+}
+
+/** Punctuation of ASCII: Python's `string.punctuation`. */
+const PUNCTUATION = [..."!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"];
+
+/** PyLate's values for keys that a folder does not have. Stanford's ColBERT has the same lengths. */
+const DEFAULTS = { queryLength: 32, documentLength: 180 };
+
+/**
+ * Reads how a model for late interaction reads queries and documents: from config_sentence_transformers.json of PyLate, or from
+ * artifact.metadata of Stanford's ColBERT.
+ *
+ * @param isStanford whether the model's class is Stanford's
+ * @returns undefined if the folder says nothing about it
+ * @throws BertEdgeError `checkpoint_invalid` if the tokenizer has no token for a marker; `checkpoint_unsupported`
+ */
+export async function readProtocol(
+  folder: string,
+  config: EncoderConfig,
+  isStanford: boolean,
+): Promise<Protocol | undefined> {
+  const settings = isStanford ? await ofStanford(folder) : await ofPyLate(folder);
+  if (!settings) return undefined;
+  const tokens = await readSpelledTokens(folder);
+  const most = maxTokensOf(config);
+  const { queryLength, documentLength, skippedWords } = settings;
+  const markerOf = (spelling: string) =>
+    spelling === "" ? {} : { marker: tokens.idOf(spelling) ?? noMarker(folder, spelling) };
+  const expansion = settings.expands ? expansionOf(folder, settings, tokens) : undefined;
+  if (expansion) assertExpands(folder, config, queryLength, expansion.isAttended);
+  const unknown = tokens.named("unk_token");
+  const skipped = skippedWords.flatMap((word) => tokens.idOf(word) ?? unknown ?? []);
+  return {
+    query: { length: Math.min(queryLength, most), ...markerOf(settings.queryMarker), ...(expansion && { expansion }) },
+    document: {
+      length: Math.min(documentLength, most),
+      ...markerOf(settings.documentMarker),
+      skipped: [...new Set(skipped)],
+    },
+  };
+}
+
+async function ofPyLate(folder: string): Promise<Settings | undefined> {
+  const config = await readSentenceConfig(folder);
+  const keys = [
+    config.query_prefix,
+    config.document_prefix,
+    config.query_length,
+    config.document_length,
+    config.skiplist_words,
+    config.do_query_expansion,
+    config.attend_to_expansion_tokens,
+  ];
+  if (config.model_type !== "ColBERT" && keys.every((key) => key == null)) return undefined;
+  const expands = config.do_query_expansion ?? true;
+  return {
+    queryMarker: config.query_prefix ?? "[Q] ",
+    documentMarker: config.document_prefix ?? "[D] ",
+    queryLength: config.query_length ?? DEFAULTS.queryLength,
+    documentLength: config.document_length ?? DEFAULTS.documentLength,
+    skippedWords: config.skiplist_words ?? PUNCTUATION,
+    expands,
+    attends: expands && (config.attend_to_expansion_tokens ?? false),
+  };
+}
+
+async function ofStanford(folder: string): Promise<Settings> {
+  const metadata = await readArtifactMetadata(folder);
+  return {
+    queryMarker: metadata?.query_token_id ?? "[unused0]",
+    documentMarker: metadata?.doc_token_id ?? "[unused1]",
+    queryLength: metadata?.query_maxlen ?? DEFAULTS.queryLength,
+    documentLength: metadata?.doc_maxlen ?? DEFAULTS.documentLength,
+    skippedWords: (metadata?.mask_punctuation ?? true) ? PUNCTUATION : [],
+    expands: true,
+    attends: metadata?.attend_to_mask_tokens ?? false,
+  };
+}
+
+/** Queries are filled up with the mask token; PyLate takes the token at the end of a text if there is no mask token. */
+function expansionOf(folder: string, { attends: isAttended }: Settings, tokens: SpelledTokens) {
+  const token =
+    tokens.named("mask_token") ?? tokens.idOf("[MASK]") ?? tokens.idOf("<mask>") ?? tokens.named("eos_token");
+  if (token !== undefined) return { token, isAttended };
+  throw new BertEdgeError(
+    "checkpoint_invalid",
+    `The tokenizer in ${folder} has no mask token to expand queries with.`,
+    {
+      hint: "Name it as mask_token in tokenizer_config.json, or set do_query_expansion to false.",
+    },
+  );
+}
+
+/**
+ * Refuses expansions that our engines would compute otherwise.
+ *
+ * @throws BertEdgeError `checkpoint_unsupported`
+ */
+function assertExpands(folder: string, config: EncoderConfig, length: number, isAttended: boolean): void {
+  const radius = Math.min(...(config.windowRadius ?? []).map((each) => each ?? Number.POSITIVE_INFINITY));
+  const why =
+    length > maxTokensOf(config)
+      ? `query_length is ${length}, but the model has ${maxTokensOf(config)} positions`
+      : isAttended
+        ? undefined
+        : config.disentangledAttention
+          ? "DeBERTa computes no vectors for expansion tokens that tokens do not attend to"
+          : radius < length
+            ? `expansion tokens of queries of ${length} tokens may be outside of all attention windows`
+            : undefined;
+  if (why === undefined) return;
+  throw new BertEdgeError("checkpoint_unsupported", `${folder}: ${why}. This is not supported so far.`, {
+    hint: `Choose another query_length, attend_to_expansion_tokens or do_query_expansion in ${SENTENCE_CONFIG}, if the model was trained for it.`,
+  });
+}
+
+function noMarker(folder: string, spelling: string): never {
+  throw new BertEdgeError(
+    "checkpoint_invalid",
+    `${join(folder, "tokenizer.json")} has no token ${JSON.stringify(spelling)}, with which the model marks queries or documents.`,
+    { hint: "Download the model again, or save it with the library that trained it." },
+  );
+}

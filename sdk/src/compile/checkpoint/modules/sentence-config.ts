@@ -1,0 +1,50 @@
+import { join } from "node:path";
+import * as v from "valibot";
+import { BertEdgeError } from "../../../artifact/error.ts";
+import { readJson } from "../../files/json-file.ts";
+import { Count } from "../config-keys.ts";
+import { assertValues, unknownKeys } from "./key-table.ts";
+import { sentenceTransformersKeys } from "./key-tables.ts";
+
+export const SENTENCE_CONFIG = "config_sentence_transformers.json";
+
+const Schema = v.looseObject({
+  model_type: v.nullish(v.string()),
+  similarity_fn_name: v.nullish(v.string()),
+  activation_fn: v.nullish(v.string()),
+  query_prefix: v.nullish(v.string()),
+  document_prefix: v.nullish(v.string()),
+  query_length: v.nullish(Count),
+  document_length: v.nullish(Count),
+  skiplist_words: v.nullish(v.array(v.string())),
+  do_query_expansion: v.nullish(v.boolean()),
+  attend_to_expansion_tokens: v.nullish(v.boolean()),
+});
+
+/** The keys of config_sentence_transformers.json, apart from prompts. */
+export type SentenceConfig = v.InferOutput<typeof Schema> & {
+  /** Keys that no library reads. */
+  readonly unknown: readonly string[];
+};
+
+/** Classes of sentence-transformers and PyLate that write the file. */
+export const modelTypes = ["SentenceTransformer", "SparseEncoder", "CrossEncoder", "MultiVectorEncoder", "ColBERT"];
+
+/**
+ * Reads config_sentence_transformers.json.
+ *
+ * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for an unknown class, and for settings that are not
+ *   supported
+ */
+export async function readSentenceConfig(folder: string): Promise<SentenceConfig> {
+  const config = (await readJson(folder, SENTENCE_CONFIG, Schema)) ?? {};
+  const file = join(folder, SENTENCE_CONFIG);
+  assertValues(file, config, sentenceTransformersKeys);
+  const { model_type: type } = config;
+  if (type != null && !modelTypes.includes(type)) {
+    throw new BertEdgeError("checkpoint_unsupported", `${file}: the model_type ${type} is not supported so far.`, {
+      hint: `Supported: ${modelTypes.join(", ")}.`,
+    });
+  }
+  return { ...config, unknown: unknownKeys(config, sentenceTransformersKeys) };
+}

@@ -1,0 +1,47 @@
+import { join } from "node:path";
+import * as v from "valibot";
+import { readJson } from "../../files/json-file.ts";
+import { assertKnownKeys } from "./key-table.ts";
+import { transformerFiles, transformerKeys } from "./key-tables.ts";
+
+const Length = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(3)));
+const Transformer = v.looseObject({
+  max_seq_length: Length,
+  do_lower_case: v.nullish(v.boolean()),
+  transformer_task: v.nullish(v.string()),
+});
+/** `model_max_length` is 10³⁰ for tokenizers without a maximum length. */
+const TokenizerConfig = v.object({ model_max_length: Length });
+
+/** Configuration of a Transformer module. */
+export interface TransformerConfig {
+  /** Maximum text length in tokens; undefined if only the position table limits it. */
+  readonly maxTokens: number | undefined;
+  /** Whether texts are lower-cased before the tokenizer's own normalization. */
+  readonly lowercases: boolean;
+  /** What the module computes; undefined if the file does not say it. */
+  readonly task: string | undefined;
+}
+
+/**
+ * Reads the configuration of a Transformer module: the first of sentence_bert_config.json, sentence_roberta_config.json, … that
+ * is not empty. sentence-transformers tries the same names in the same order.
+ *
+ * @param path folder of the module
+ * @throws BertEdgeError `checkpoint_invalid`, `checkpoint_unsupported`
+ */
+export async function readTransformerConfig(folder: string, path: string): Promise<TransformerConfig> {
+  const tokenizer = await readJson(folder, join(path, "tokenizer_config.json"), TokenizerConfig);
+  for (const name of transformerFiles) {
+    const file = join(path, name);
+    const config = await readJson(folder, file, Transformer);
+    if (!config || Object.keys(config).length === 0) continue;
+    assertKnownKeys(join(folder, file), config, transformerKeys);
+    return {
+      maxTokens: config.max_seq_length ?? tokenizer?.model_max_length ?? undefined,
+      lowercases: config.do_lower_case ?? false,
+      task: config.transformer_task ?? undefined,
+    };
+  }
+  return { maxTokens: tokenizer?.model_max_length ?? undefined, lowercases: false, task: undefined };
+}

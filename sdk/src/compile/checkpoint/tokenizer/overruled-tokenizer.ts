@@ -1,0 +1,113 @@
+import * as v from "valibot";
+import { BertEdgeError } from "../../../artifact/error.ts";
+import { type TokenizerClass, tokenizerClass } from "./tokenizer-class.ts";
+import { withNamedTokens } from "./with-named-tokens.ts";
+import { withoutTokenTypes } from "./without-token-types.ts";
+
+/** tokenizer.json as transformers uses it, and what tokenizer_config.json changed in it, as sentences. */
+export interface Overruled {
+  readonly json: object;
+  readonly changes: readonly string[];
+}
+
+const Flag = v.fallback(v.nullish(v.boolean()), undefined);
+/** Keys of tokenizer_config.json that overrule tokenizer.json. */
+const Settings = v.object({
+  do_lower_case: Flag,
+  strip_accents: Flag,
+  tokenize_chinese_chars: Flag,
+  add_prefix_space: Flag,
+  model_input_names: v.fallback(v.nullish(v.array(v.string())), undefined),
+});
+type Settings = v.InferOutput<typeof Settings>;
+
+const Normalizer = v.object({ normalizer: v.looseObject({ type: v.literal("BertNormalizer") }) });
+const PreTokenizer = v.object({ pre_tokenizer: v.looseObject({ add_prefix_space: v.boolean() }) });
+
+/** Classes that give BERT's normalizer their own settings. A missing key counts as the class's default. */
+const BERT_LIKE = ["BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "MPNetTokenizer"];
+/** Classes whose byte-level pre-tokenizer gets its prefix space from tokenizer_config.json in every version. */
+const ROBERTA_LIKE = ["RobertaTokenizer", "LongformerTokenizer"];
+/** Classes of which transformers 5 builds a pre-tokenizer that puts a space before texts, unless `add_prefix_space` is false. */
+const SENTENCE_PIECE = ["XLMRobertaTokenizer", "CamembertTokenizer", "AlbertTokenizer", "DebertaV2Tokenizer"];
+/** Classes of which transformers 5 writes tokenizer.json anew and reads it as it is. */
+const AS_IT_IS = ["PreTrainedTokenizer", "TokenizersBackend"];
+
+/** Classes whose models get no token types, unless `model_input_names` asks for them. */
+const WITHOUT_TYPES = [
+  ...["RobertaTokenizer", "LongformerTokenizer", "XLMRobertaTokenizer", "CamembertTokenizer"],
+  ...["DistilBertTokenizer", "MPNetTokenizer"],
+];
+/** Further classes without token types in folders that transformers 5 wrote. */
+const RECENTLY_WITHOUT_TYPES = ["AlbertTokenizer", ...AS_IT_IS];
+
+/**
+ * Changes tokenizer.json as transformers does when it loads a folder: the class of the tokenizer gives the normalizer and the
+ * pre-tokenizer its own settings, which come from tokenizer_config.json or are the class's defaults.
+ *
+ * @param json content of tokenizer.json
+ * @param settings content of tokenizer_config.json
+ * @param config content of config.json, as far as it exists
+ * @throws BertEdgeError `checkpoint_unsupported`
+ */
+export function overruledTokenizer(json: object, settings: object, config: object): Overruled {
+  const by = tokenizerClass(settings, config);
+  const keys = v.parse(v.fallback(Settings, {}), settings);
+  if (by.isRecent && SENTENCE_PIECE.includes(by.name) && keys.add_prefix_space === false) throw noPrefixSpace();
+  const steps = [normalizerOf(json, keys, by), prefixSpaceOf(json, keys, by)].filter((step) => step !== undefined);
+  const changed: object = Object.assign({}, json, ...steps.map(({ part }) => part));
+  const withTokens = withNamedTokens(changed, settings);
+  const hasTypes = keys.model_input_names?.includes("token_type_ids") ?? hasTokenTypes(by);
+  return {
+    json: hasTypes ? withTokens : withoutTokenTypes(withTokens),
+    changes: steps.map(({ change }) => change),
+  };
+}
+
+/** Whether a class gives its models token types by default. */
+const hasTokenTypes = ({ name, isRecent }: TokenizerClass): boolean =>
+  !WITHOUT_TYPES.includes(name) && !(isRecent && RECENTLY_WITHOUT_TYPES.includes(name));
+
+interface Step {
+  readonly part: object;
+  readonly change: string;
+}
+
+function normalizerOf(json: object, settings: Settings, { name, isRecent }: TokenizerClass): Step | undefined {
+  if (!BERT_LIKE.includes(name) || !v.is(Normalizer, json)) return undefined;
+  const own: Readonly<Record<string, unknown>> = {
+    lowercase: settings.do_lower_case ?? true,
+    strip_accents: settings.strip_accents ?? null,
+    ...((name !== "MPNetTokenizer" || isRecent) && { handle_chinese_chars: settings.tokenize_chinese_chars ?? true }),
+    ...(isRecent && { clean_text: true }),
+  };
+  const { normalizer } = v.parse(Normalizer, json);
+  const different = Object.keys(own).filter((key) => (normalizer[key] ?? null) !== own[key]);
+  if (different.length === 0) return undefined;
+  return {
+    part: { normalizer: { ...normalizer, ...own } },
+    change: `The class ${name} and tokenizer_config.json overrule ${different
+      .map((key) => `${key} of tokenizer.json: ${JSON.stringify(own[key])}`)
+      .join(", ")}.`,
+  };
+}
+
+function prefixSpaceOf(json: object, settings: Settings, { name, isRecent }: TokenizerClass): Step | undefined {
+  if (!v.is(PreTokenizer, json) || (isRecent && !ROBERTA_LIKE.includes(name))) return undefined;
+  const { pre_tokenizer } = v.parse(PreTokenizer, json);
+  const add_prefix_space = settings.add_prefix_space ?? false;
+  if (pre_tokenizer.add_prefix_space === add_prefix_space) return undefined;
+  return {
+    part: { pre_tokenizer: { ...pre_tokenizer, add_prefix_space } },
+    change: `The class ${name} and tokenizer_config.json overrule add_prefix_space of tokenizer.json: ${add_prefix_space}.`,
+  };
+}
+
+const noPrefixSpace = () =>
+  new BertEdgeError(
+    "checkpoint_unsupported",
+    "tokenizer_config.json: add_prefix_space is false, which is not supported so far.",
+    {
+      hint: "Remove the key, if the model was trained with a space before texts.",
+    },
+  );

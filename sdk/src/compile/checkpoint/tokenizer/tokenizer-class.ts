@@ -1,0 +1,52 @@
+import * as v from "valibot";
+
+/** Keys that tell which class of transformers reads the tokenizer files, and which version wrote the folder. */
+const ModelKeys = v.object({
+  model_type: v.optional(v.string()),
+  tokenizer_class: v.nullish(v.string()),
+  transformers_version: v.nullish(v.string()),
+});
+const TokenizerKeys = v.object({ tokenizer_class: v.nullish(v.string()) });
+
+/** The class of transformers that reads a folder's tokenizer files. */
+export interface TokenizerClass {
+  /** Name without `Fast`. `PreTrainedTokenizer` and `TokenizersBackend` read any tokenizer.json. */
+  readonly name: string;
+  /**
+   * Whether transformers 5 or newer wrote the folder. Its versions read some keys in another way than version 4, so the version
+   * that wrote a folder decides. Folders that do not name their version are read as version 4 does.
+   */
+  readonly isRecent: boolean;
+}
+
+/**
+ * Classes of model types whose tokenizer_config.json names none.
+ * https://github.com/huggingface/transformers/blob/v4.57.1/src/transformers/models/auto/tokenization_auto.py
+ */
+const classes: Readonly<Record<string, string>> = {
+  albert: "AlbertTokenizer",
+  bert: "BertTokenizer",
+  camembert: "CamembertTokenizer",
+  "deberta-v2": "DebertaV2Tokenizer",
+  distilbert: "DistilBertTokenizer",
+  electra: "ElectraTokenizer",
+  mpnet: "MPNetTokenizer",
+  roberta: "RobertaTokenizer",
+  "xlm-roberta": "XLMRobertaTokenizer",
+};
+
+/** Class that reads any tokenizer.json, and knows no family. */
+const ANY = "PreTrainedTokenizer";
+
+/**
+ * Finds the class as AutoTokenizer does: by tokenizer_config.json, then by config.json, then by the model type.
+ *
+ * @param config content of config.json, as far as it exists
+ */
+export function tokenizerClass(settings: object, config: object): TokenizerClass {
+  const { tokenizer_class: own } = v.parse(v.fallback(TokenizerKeys, {}), settings);
+  const keys = v.parse(v.fallback(ModelKeys, {}), config);
+  const ofType = Object.hasOwn(classes, keys.model_type ?? "") ? classes[keys.model_type ?? ""] : undefined;
+  const name = (own ?? keys.tokenizer_class ?? ofType ?? ANY).replace(/Fast$/, "");
+  return { name, isRecent: Number.parseInt(keys.transformers_version ?? "", 10) >= 5 };
+}

@@ -1,0 +1,99 @@
+import * as v from "valibot";
+
+const Flags = {
+  lstrip: v.optional(v.boolean(), false),
+  rstrip: v.optional(v.boolean(), false),
+  single_word: v.optional(v.boolean(), false),
+};
+/** A token of tokenizer_config.json: its text, or an object with its flags. */
+const Named = v.union([
+  v.pipe(
+    v.string(),
+    v.transform((content) => ({ content, ...PLAIN })),
+  ),
+  v.pipe(
+    v.object({ content: v.string(), ...Flags, normalized: v.optional(v.boolean(), false) }),
+    v.transform((token) => ({ ...token, special: true })),
+  ),
+]);
+const PLAIN = { lstrip: false, rstrip: false, single_word: false, normalized: false, special: true };
+const ofKey = v.fallback(v.nullish(Named), undefined);
+const NamedTokens = v.fallback(v.array(Named), []);
+
+/** Special tokens that tokenizer_config.json names. */
+const Settings = v.object({
+  added_tokens_decoder: v.fallback(
+    v.record(
+      v.string(),
+      v.object({
+        content: v.string(),
+        ...Flags,
+        normalized: v.optional(v.boolean(), true),
+        special: v.optional(v.boolean(), false),
+      }),
+    ),
+    {},
+  ),
+  bos_token: ofKey,
+  eos_token: ofKey,
+  unk_token: ofKey,
+  sep_token: ofKey,
+  pad_token: ofKey,
+  cls_token: ofKey,
+  mask_token: ofKey,
+  additional_special_tokens: NamedTokens,
+  /** A list, or an object with a name for each token. */
+  extra_special_tokens: v.fallback(
+    v.union([
+      v.array(Named),
+      v.pipe(
+        v.record(v.string(), Named),
+        v.transform((tokens) => Object.values(tokens)),
+      ),
+    ]),
+    [],
+  ),
+});
+const Json = v.object({
+  added_tokens: v.optional(v.array(v.looseObject({ content: v.string(), id: v.number() })), []),
+  model: v.looseObject({ vocab: v.unknown() }),
+});
+
+/**
+ * Adds the tokens that tokenizer_config.json names and tokenizer.json does not add, as transformers does when it loads a folder.
+ * A token of the vocabulary keeps its id, and a new one gets the next id.
+ *
+ * @param json content of tokenizer.json
+ * @param settings content of tokenizer_config.json
+ */
+export function withNamedTokens(json: object, settings: object): object {
+  const given = v.safeParse(Json, json);
+  const named = v.safeParse(Settings, settings);
+  if (!given.success || !named.success) return json;
+  const { added_tokens, model } = given.output;
+  const { added_tokens_decoder, additional_special_tokens, extra_special_tokens, ...ofKeys } = named.output;
+  const all = [
+    ...Object.entries(added_tokens_decoder)
+      .sort(([a], [b]) => Number(a) - Number(b))
+      .map(([, token]) => token),
+    ...Object.values(ofKeys),
+    ...additional_special_tokens,
+    ...extra_special_tokens,
+  ];
+  const known = new Set(added_tokens.map(({ content }) => content));
+  const idOf = vocabularyOf(model.vocab);
+  let next = Math.max(idOf.size, ...added_tokens.map(({ id }) => id + 1));
+  const more: object[] = [];
+  for (const token of all) {
+    if (!token || known.has(token.content)) continue;
+    known.add(token.content);
+    more.push({ id: idOf.get(token.content) ?? next++, ...token });
+  }
+  return more.length === 0 ? json : { ...json, added_tokens: [...added_tokens, ...more] };
+}
+
+/** Returns the ids of a vocabulary: an object with ids, or a list of pieces with their scores. */
+function vocabularyOf(vocabulary: unknown): ReadonlyMap<string, number> {
+  if (Array.isArray(vocabulary)) return new Map(vocabulary.map((piece, id) => [String(Object(piece)[0]), id]));
+  return new Map(Object.entries(Object(vocabulary) as Record<string, number>));
+}

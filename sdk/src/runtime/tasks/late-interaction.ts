@@ -1,0 +1,58 @@
+import type { Manifest, Task } from "../../artifact/manifest.ts";
+import type { MarkedTokens, TokenIds } from "../engine/engine.ts";
+import type { Tokenizer } from "../tokenizer/tokenizer.ts";
+import type { Side } from "../truncation.ts";
+
+/** What a text is in a search: models for late interaction read queries and documents differently. */
+export const searchRoles = ["query", "document"] as const;
+export type SearchRole = (typeof searchRoles)[number];
+
+/** How a model for late interaction reads queries and documents. */
+export type Protocol = NonNullable<Extract<Manifest, { task: "token-vectors" }>["protocol"]>;
+
+export const protocolOf = (task: Task): Protocol | undefined =>
+  task.task === "token-vectors" ? task.protocol : undefined;
+
+/**
+ * Encodes a query or a document as ColBERT does (https://arxiv.org/abs/2004.12832): with its marker behind the first token, and a
+ * query filled up with expansion tokens.
+ *
+ * @param side where a text is cut that is longer than its role allows
+ * @returns the sequence, and its number of tokens before it was cut
+ */
+export function encodeRole(
+  tokenizer: Pick<Tokenizer, "encode">,
+  text: string,
+  { protocol, role, side }: { readonly protocol: Protocol; readonly role: SearchRole; readonly side?: Side },
+): { readonly sequence: MarkedTokens; readonly tokens: number } {
+  const { length, marker } = protocol[role];
+  const markers = marker === undefined ? [] : [marker];
+  const found = tokenizer.encode(text, length - markers.length, side);
+  const ids = Int32Array.of(...found.ids.subarray(0, 1), ...markers, ...found.ids.subarray(1));
+  const tokens = found.tokens + markers.length;
+  const expansion = role === "query" ? protocol.query.expansion : undefined;
+  if (!expansion || ids.length >= length) return { sequence: { ids }, tokens };
+  const expanded = new Int32Array(length).fill(expansion.token);
+  expanded.set(ids);
+  return { sequence: { ids: expanded, ...(!expansion.isAttended && { attended: ids.length }) }, tokens };
+}
+
+/**
+ * Returns the vectors of a document's tokens without those of skipped tokens, such as punctuation.
+ *
+ * @param vectors row-major [tokens, dimensions]
+ */
+export function withoutSkipped(
+  vectors: Float32Array<ArrayBuffer>,
+  dimensions: number,
+  ids: TokenIds,
+  skipped: readonly number[],
+): Float32Array<ArrayBuffer> {
+  const isSkipped = new Set(skipped);
+  const kept = [...ids.keys()].filter((token) => !isSkipped.has(ids[token] as number));
+  const rows = new Float32Array(kept.length * dimensions);
+  for (const [row, token] of kept.entries()) {
+    rows.set(vectors.subarray(token * dimensions, (token + 1) * dimensions), row * dimensions);
+  }
+  return rows;
+}

@@ -1,0 +1,54 @@
+import type { EmbedManifest } from "../../artifact/manifest.ts";
+import type { TokenIds, TokenSequence } from "../engine/engine.ts";
+import { idsOf } from "../engine/token-sequence.ts";
+import { inputEncoder } from "../input-encoder.ts";
+import type { Tokenizer } from "../tokenizer/tokenizer.ts";
+import type { Truncation } from "../truncation.ts";
+import type { Encode } from "./task-call.ts";
+
+/**
+ * Returns how a call encodes texts with prompts that are not pooled; no function for models that pool them.
+ *
+ * @param promptAt prompt of an input, by the input's index
+ */
+export function encodeUnpooled(
+  manifest: EmbedManifest,
+  truncate: Truncation,
+  promptAt: (index: number) => string,
+): Encode | undefined {
+  if (manifest.poolsPrompt !== false) return undefined;
+  const known = new Map<string, number>();
+  return (tokenizer, input, index) => {
+    const prompt = promptAt(index);
+    const ids = idsOf(inputEncoder(tokenizer, manifest, truncate)(input, index));
+    if (prompt === "") return [ids];
+    const tokens = known.get(prompt) ?? tokensOfPrompt(tokenizer, prompt, manifest.maxTokens);
+    known.set(prompt, tokens);
+    return withoutPrompt([ids], tokens);
+  };
+}
+
+/**
+ * Counts the tokens at the beginning of a text that are its prompt's, as sentence-transformers does: encodes the prompt alone, and
+ * leaves a special token at its end out.
+ *
+ * @returns the number of tokens, special tokens before the prompt included
+ */
+export function tokensOfPrompt(tokenizer: Tokenizer, prompt: string, maxTokens: number): number {
+  const { ids } = tokenizer.encode(prompt, maxTokens);
+  return tokenizer.vocabulary.isSpecial(ids.at(-1) as number) ? ids.length - 1 : ids.length;
+}
+
+/**
+ * Marks the tokens of a text's prompt, so that they are not pooled. At least one token is pooled.
+ *
+ * @param sequences parts of the text, the first of which begins with the prompt
+ */
+export function withoutPrompt(sequences: readonly TokenIds[], promptTokens: number): TokenSequence[] {
+  let left = promptTokens;
+  return sequences.map((ids) => {
+    const pooledFrom = Math.min(left, ids.length - 1);
+    left = 0;
+    return { ids, pooledFrom };
+  });
+}
