@@ -13,7 +13,8 @@ export interface Agreement {
   readonly says: string;
 }
 
-const INCOMPARABLE = -1;
+/** Agreement of answers that cannot be compared. */
+export const INCOMPARABLE = -1;
 
 /** Compares an answer of the present system with the model's. */
 export function agreementOf(expected: Expected, answer: GoldenAnswer): Agreement {

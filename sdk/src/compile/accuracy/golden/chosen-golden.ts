@@ -1,7 +1,7 @@
 import type { GoldenTexts } from "../../../artifact/golden.ts";
 import type { Model } from "../../../runtime/model.ts";
 import type { ComparedLine } from "./compare-lines.ts";
-import { readInput } from "./golden-call.ts";
+import { promptNameOf, readInput } from "./golden-call.ts";
 
 /** Lines that become golden texts: an edge asks a foreign region for all of them every ten minutes. */
 const MAX_TEXTS = 16;
@@ -24,8 +24,9 @@ export function chosenGolden(
   const most = Math.min(MAX_TOKENS, manifest.maxTokens - 1);
   const whole = compared.flatMap(({ line, answer }) => {
     const { input, tokens } = readInput(line, model);
-    // Only bert-edge leaves the tokens of prompts out of the pooling.
-    if (manifest.poolsPrompt === false && input !== line.input) return [];
+    // A request for the whole text would pool the prompt, too. The default prompt is put before it by the deployment.
+    const isUnpooled = manifest.poolsPrompt === false && input !== line.input;
+    if (isUnpooled && promptNameOf(line, manifest) !== manifest.defaultPrompt) return [];
     const vector = "rows" in answer ? answer.rows[0] : undefined;
     return typeof input === "string" && vector && tokens <= most ? [{ text: input, vector }] : [];
   });

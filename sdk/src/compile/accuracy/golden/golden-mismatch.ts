@@ -1,6 +1,7 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { printable } from "../../../artifact/printable.ts";
 import { textsOf } from "../../../runtime/text-input.ts";
+import { INCOMPARABLE } from "./agreement.ts";
 import { type ComparedLine, type GoldenLimit, limitOf } from "./compare-lines.ts";
 import type { FoundReading } from "./find-reading.ts";
 import type { GoldenLine } from "./golden-line.ts";
@@ -34,8 +35,8 @@ export function goldenMismatch(
 }
 
 /** Describes a line that does not agree: number, text, and by how much. */
-export const describedLine = ({ line, says }: Pick<ComparedLine, "line" | "says">, limit: GoldenLimit): string =>
-  `line ${line.line}, ${shortened(line)}: ${says} (${required(line, limit)})`;
+export const describedLine = ({ line, says, agreement }: Omit<ComparedLine, "answer">, limit: GoldenLimit): string =>
+  `line ${line.line}, ${shortened(line)}: ${says}${agreement > INCOMPARABLE ? ` (${required(line, limit)})` : ""}`;
 
 function required({ expected }: GoldenLine, limit: GoldenLimit): string {
   const minimum = limitOf(expected, limit);

@@ -121,6 +121,7 @@ describe("readGolden", () => {
     ['{"text": "a", "score": 1}', classify, "data_unsuitable", "needs `scores`"],
     ['{"text": "a", "label": "no", "scores": [1, 0]}', classify, "data_invalid", "and has `scores` and `label`"],
     ['{"text": "a", "side": "query", "label": "no"}', classify, "data_unsuitable", "`side` has no meaning"],
+    ['{"text": "a", "prompt_name": "query", "label": "no"}', classify, "data_unsuitable", "only their default prompt"],
     ['{"text": "a", "score": 1}', pairs, "data_invalid", "There is no `text_pair`."],
     [
       '{"text": "a", "label": "no"}',
