@@ -1,7 +1,7 @@
 """Writes present.json: tiny model folders, and golden files that the authors' libraries write for them.
 
 The golden files come from the Python lines of docs/golden.md, which run here as they are. test/fixtures/present-case.ts writes the
-folders and draws the same weights. Needs torch, transformers and sentence-transformers 6.
+folders and draws the same weights. `npx biome check --write` formats the file. Needs torch, transformers and sentence-transformers 6.
 """
 
 import contextlib
