@@ -9,6 +9,7 @@ for it.
 
 import json
 import math
+import string
 import sys
 from pathlib import Path
 
@@ -132,8 +133,12 @@ def token_vectors(folder, inputs):
     from safetensors.torch import load_file
 
     projection = load_file(f"{folder}/model.safetensors")["linear.weight"]
+    marker = tokenizer.convert_tokens_to_ids("[unused1]")
+    skipped = torch.tensor(tokenizer.convert_tokens_to_ids(list(string.punctuation)))
     for text in inputs:
-        states = model(**tokenizer(text, return_tensors="pt")).last_hidden_state[0]
+        first, *others = tokenizer(text)["input_ids"]
+        ids = torch.tensor([[first, marker, *others]])
+        states = model(input_ids=ids).last_hidden_state[0][~torch.isin(ids[0], skipped)]
         vectors = torch.nn.functional.normalize(states @ projection.T, dim=-1)
         yield dict(text=str(len(vectors)), numbers=vectors.flatten().tolist(), choices=[])
 

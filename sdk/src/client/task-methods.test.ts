@@ -168,6 +168,18 @@ describe("the methods of tasks", () => {
     expect((await vectors).embeddings.map(({ length }) => length)).toEqual([16, 12]);
   });
 
+  it("send the side of a search", async () => {
+    const protocol = {
+      query: { length: 12, expansion: { token: 103, isAttended: true } },
+      document: { length: 16, skipped: [] },
+    };
+    const { client, sent } = await clientOf({ ...tokenVectors, protocol } as Task);
+    const { embeddings } = await client.tokenVectors("to be", { side: "query" });
+    expect(embeddings.map(({ length }) => length)).toEqual([12 * 4]);
+    expect(sent[0]?.body).toMatchObject({ inputs: ["to be"], side: "query" });
+    expect((await client.tokenVectors("to be", { side: "document" })).embeddings[0]).toHaveLength(16);
+  });
+
   it("refuse answers that are not from bert-edge", async () => {
     for (const body of ["{}", '{"usage": {"tokens": 1}}', "<html>"]) {
       const fetch = (async () => new Response(body)) as unknown as typeof globalThis.fetch;

@@ -20,6 +20,8 @@ export const TypeCount = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxVal
 export const Positive = v.pipe(v.number(), v.gtValue(0));
 /** The number that normalizations add to a variance. The edge engine takes up to 1; models have 1e-12 to 1e-3. */
 export const Epsilon = v.pipe(Positive, v.maxValue(1));
+/** Maximum tokens of a query or a document of ColBERT. */
+export const MarkedLength = v.pipe(Count, v.minValue(4, "there must be room for [CLS], a marker, one token and [SEP]"));
 export const MaxPositions = v.pipe(Count, v.minValue(3, "there must be room for [CLS], one token and [SEP]"));
 
 const activationNames = [

@@ -15,7 +15,7 @@ export interface HeadTransform {
 }
 
 /** A linear layer that projects vectors: activation(linear(x)), or activation(linear(x)) + residual. */
-export interface Projection {
+export interface DenseLayer {
   /** Name of the linear layer's tensors. */
   readonly name: string;
   readonly inputs: number;
@@ -41,7 +41,7 @@ export interface HeadFormula {
   /** undefined for heads that are one linear layer. */
   readonly transform: HeadTransform | undefined;
   /** Projections of hidden states, in order. Default: none */
-  readonly projections?: readonly Projection[] | undefined;
+  readonly projections?: readonly DenseLayer[] | undefined;
   /** undefined for heads that are only projections. */
   readonly output: HeadOutput | undefined;
 }

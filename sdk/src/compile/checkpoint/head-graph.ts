@@ -7,8 +7,8 @@ import type { ActivationName } from "./config-keys.ts";
 import { writeEncoder } from "./encoder-graph.ts";
 import { encoderWeights } from "./encoder-weights.ts";
 import { GraphWriter } from "./graph-writer.ts";
-import type { Projection } from "./head-formula.ts";
-import { type HeadedModel, type HeadWeights, headWeights, type ProjectionWeights } from "./headed-model.ts";
+import type { DenseLayer } from "./head-formula.ts";
+import { type DenseWeights, type HeadedModel, type HeadWeights, headWeights } from "./headed-model.ts";
 import { writeLinear, writeNorm } from "./layers.ts";
 import { axes, int64 } from "./positions.ts";
 import { asFloat } from "./score-biases.ts";
@@ -55,7 +55,7 @@ function writeHead(g: GraphWriter, x: Value, model: HeadedModel): Value {
   const { transform, projections, output } = headWeights(model);
   const { head } = model;
   const projected = projections.reduce(
-    (value, weights, i) => writeProjection(g, `head.${i}`, value, head.projections?.[i] as Projection, weights),
+    (value, weights, i) => writeDense(g, `head.${i}`, value, head.projections?.[i] as DenseLayer, weights),
     x,
   );
   const transformed = transform ? writeTransform(g, projected, model, transform) : projected;
@@ -74,12 +74,12 @@ function writeTransform(
 }
 
 /** Writes activation(linear(x)) + residual, [batch, …, inputs] → [batch, …, outputs]. */
-function writeProjection(
+function writeDense(
   g: GraphWriter,
   name: string,
   x: Value,
-  { activation, residual }: Projection,
-  weights: ProjectionWeights,
+  { activation, residual }: DenseLayer,
+  weights: DenseWeights,
 ): Value {
   const linear = writeLinear(g, `${name}.linear`, x, weights.linear);
   const activated = activation ? writeActivation(g, `${name}.activation`, linear, activation) : linear;

@@ -5,7 +5,7 @@ import { EncoderConfigJson } from "./encoder-config-json.ts";
 import { namesOf } from "./encoder-weights.ts";
 import type { Family } from "./families/family.ts";
 import { families } from "./families/index.ts";
-import type { HeadFormula, HeadOutput, HeadTransform, Projection } from "./head-formula.ts";
+import type { DenseLayer, HeadFormula, HeadOutput, HeadTransform } from "./head-formula.ts";
 import { Labels } from "./labels.ts";
 import { lateInteraction } from "./late-interaction.ts";
 import { readConfig, readWeights } from "./model-folder.ts";
@@ -28,12 +28,12 @@ export interface HeadedModel extends Encoder {
 /** Weights of a head; `HeadFormula` describes them. */
 export interface HeadWeights {
   readonly transform: { readonly dense: LinearWeights; readonly norm: LayerNormWeights | undefined } | undefined;
-  readonly projections: readonly ProjectionWeights[];
+  readonly projections: readonly DenseWeights[];
   readonly output: LinearWeights | undefined;
 }
 
-/** Weights of a projection; `Projection` describes them. */
-export interface ProjectionWeights {
+/** Weights of a linear layer that projects vectors; `DenseLayer` describes them. */
+export interface DenseWeights {
   readonly linear: LinearWeights;
   /** Weight of the residual, if it is not x itself. */
   readonly residual: LinearWeights | undefined;
@@ -58,7 +58,7 @@ export async function readHeadedModel(folder: string, head: Head): Promise<Heade
 export async function describeHeadedModel(folder: string, head: Head): Promise<Omit<HeadedModel, "weights">> {
   const config = await readConfig(folder, EncoderConfigJson);
   const common = { folder, config, kind: head, labels: [], problemType: undefined, modules: [] };
-  if (head === "late-interaction") return { ...common, ...(await lateInteraction(folder)) };
+  if (head === "late-interaction") return { ...common, ...(await lateInteraction(folder, config.hiddenSize)) };
   const { heads } = families[config.modelType] as Family;
   const formula = await readConfig(folder, heads[head] ?? noHead(folder, config.modelType, head));
   if (head === "masked-lm") return { ...common, head: formula, outputs: config.vocabularySize };
@@ -82,15 +82,12 @@ export function headWeights(model: HeadedModel): HeadWeights {
   const width = widths[head.transform?.width ?? "hidden"];
   return {
     transform: head.transform && transformWeights(head.transform, take, namesOf(model).prefix, config, width),
-    projections: (head.projections ?? []).map((projection) => projectionWeights(projection, take)),
+    projections: (head.projections ?? []).map((projection) => denseWeights(projection, take)),
     output: head.output && outputWeights(model, head.output, take, width),
   };
 }
 
-const projectionWeights = (
-  { name, inputs, outputs, hasBias, residual }: Projection,
-  take: WeightTaker,
-): ProjectionWeights => ({
+const denseWeights = ({ name, inputs, outputs, hasBias, residual }: DenseLayer, take: WeightTaker): DenseWeights => ({
   linear: take.linear(name, outputs, inputs, hasBias),
   residual: typeof residual === "object" ? take.linear(residual.name, outputs, inputs, false) : undefined,
 });

@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { HeadFormula, Projection } from "./head-formula.ts";
+import type { DenseLayer, HeadFormula } from "./head-formula.ts";
 import { readWeights } from "./model-folder.ts";
 import { readDense } from "./modules/dense-config.ts";
 import type { Module } from "./modules/module-list.ts";
@@ -23,25 +23,25 @@ const LINEAR = "linear";
  *
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `checkpoint_unsupported`
  */
-export async function lateInteraction(folder: string): Promise<LateInteraction> {
+export async function lateInteraction(folder: string, hiddenSize: number): Promise<LateInteraction> {
   const { projections: modules } = await readModules(folder);
-  const projections = modules.length > 0 ? await denseModules(folder, modules) : [inlineProjection(folder)];
+  const projections = modules.length > 0 ? await denseModules(folder, modules, hiddenSize) : [inlineProjection(folder)];
   return {
     head: { pooling: undefined, poolsLogits: false, transform: undefined, projections, output: undefined },
-    outputs: (projections.at(-1) as Projection).outputs,
+    outputs: (projections.at(-1) as DenseLayer).outputs,
     modules: modules.map(({ path }) => path),
   };
 }
 
-async function denseModules(folder: string, modules: readonly Module[]): Promise<Projection[]> {
-  const projections: Projection[] = [];
+async function denseModules(folder: string, modules: readonly Module[], hiddenSize: number): Promise<DenseLayer[]> {
+  const projections: DenseLayer[] = [];
   for (const module of modules) {
     const projection = await readDense(folder, module);
-    const before = projections.at(-1)?.outputs ?? projection.inputs;
+    const before = projections.at(-1)?.outputs ?? hiddenSize;
     if (projection.inputs !== before) {
       throw new BertEdgeError(
         "checkpoint_invalid",
-        `${folder}: the Dense module ${module.path} reads ${projection.inputs} numbers, but the one before it computes ${before}.`,
+        `${folder}: the Dense module ${module.path} reads ${projection.inputs} numbers, but gets ${before}.`,
         { hint: "Correct in_features and out_features, or download or save the model again." },
       );
     }
@@ -50,7 +50,7 @@ async function denseModules(folder: string, modules: readonly Module[]): Promise
   return projections;
 }
 
-function inlineProjection(folder: string): Projection {
+function inlineProjection(folder: string): DenseLayer {
   const [outputs, inputs] = readWeights(folder).get(`${LINEAR}.weight`)?.shape ?? [];
   if (outputs === undefined || inputs === undefined) {
     throw new BertEdgeError("checkpoint_invalid", `${folder} has no tensor ${LINEAR}.weight.`, {

@@ -9,8 +9,7 @@ import { type StoredFile, storedFile } from "../files/stored-file.ts";
 import type { Tensor } from "../graph/tensor.ts";
 import { configErrorCode } from "./config-error-code.ts";
 import { lowerCased } from "./modules/lower-cased.ts";
-import { readModuleList } from "./modules/module-list.ts";
-import { readTransformerConfig } from "./modules/transformer-config.ts";
+import { readLowercases } from "./modules/transformer-config.ts";
 import { readTensors } from "./read-tensors.ts";
 import { overruledTokenizer } from "./tokenizer/overruled-tokenizer.ts";
 
@@ -59,8 +58,7 @@ export async function readTokenizer(folder: string): Promise<TokenizerFiles> {
   const config = (await readJson(folder, "tokenizer_config.json", AnyObject)) ?? {};
   const model = (await readJson(folder, "config.json", AnyObject)) ?? {};
   const { json: used, changes } = overruledTokenizer(json, config, model);
-  const { lowercases } = await readTransformerConfig(folder, (await readModuleList(folder))?.transformer.path ?? "");
-  return { json: lowercases ? lowerCased(used) : used, config, changes };
+  return { json: (await readLowercases(folder)) ? lowerCased(used) : used, config, changes };
 }
 
 /**

@@ -41,7 +41,7 @@ describe("readModules", () => {
   it("uses mean pooling and normalization for a plain encoder", async () => {
     expect(await headOf({})).toEqual({
       ...{ task: "embed", pooling: "mean", poolsPrompt: true, normalize: true, isAssumed: true },
-      ...{ maxTokens: undefined, projections: [], similarity: undefined, unknownKeys: [] },
+      ...{ maxTokens: undefined, projections: [], similarity: undefined },
     });
   });
 
@@ -174,6 +174,11 @@ describe("readModules", () => {
     });
   });
 
+  it("pools by the mean if a Pooling module says nothing", async () => {
+    const files = { "1_Pooling/config.json": { word_embedding_dimension: 32 } };
+    expect((await headOf({ "modules.json": [transformer, pooling], ...files })).pooling).toBe("mean");
+  });
+
   it("reads whether the prompt is pooled", async () => {
     const read = async (config: object) =>
       (await headOf({ "modules.json": [transformer, pooling], "1_Pooling/config.json": config })).poolsPrompt;
@@ -213,7 +218,7 @@ describe("readModules", () => {
       },
       "config_sentence_transformers.json": { model_type: "SentenceTransformer", similarity_fn_name: "dot", mood: 1 },
     };
-    expect(await headOf(files)).toMatchObject({ pooling: "cls", similarity: "dot", unknownKeys: ["mood"] });
+    expect(await headOf(files)).toMatchObject({ pooling: "cls", similarity: "dot" });
   });
 
   it("reads the other names of sentence_bert_config.json, in the library's order", async () => {

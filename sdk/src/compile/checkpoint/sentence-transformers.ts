@@ -24,8 +24,6 @@ export interface Modules {
   readonly isAssumed: boolean;
   /** Name of the function that compares vectors, as the folder says it. */
   readonly similarity: string | undefined;
-  /** Keys of config_sentence_transformers.json that no library reads. */
-  readonly unknownKeys: readonly string[];
 }
 
 /**
@@ -36,11 +34,11 @@ export interface Modules {
  */
 export async function readModules(folder: string): Promise<Modules> {
   const list = await readModuleList(folder);
-  const { similarity_fn_name: similarity, unknown, model_type: type } = await readSentenceConfig(folder);
+  const { similarity_fn_name: similarity, model_type: type } = await readSentenceConfig(folder);
   const { maxTokens, task } = await readTransformerConfig(folder, list?.transformer.path ?? "");
   const common = {
     ...{ maxTokens, projections: [], poolsPrompt: true, isAssumed: list === undefined },
-    ...{ similarity: similarity ?? undefined, unknownKeys: unknown },
+    ...{ similarity: similarity ?? undefined },
   };
   if (!list) return { ...common, task: "embed", pooling: "mean", normalize: true };
   const computed = taskOf(list);

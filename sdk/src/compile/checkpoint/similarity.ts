@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Similarity } from "../../artifact/manifest.ts";
-import { readSentenceConfig, SENTENCE_CONFIG } from "./modules/sentence-config.ts";
+import { SENTENCE_CONFIG } from "./modules/sentence-config.ts";
+import type { Modules } from "./sentence-transformers.ts";
 
 /** Names of sentence-transformers for functions that compare vectors. The cosine is the default. */
 const similarities: Readonly<Record<string, Similarity | undefined>> = {
@@ -13,13 +14,11 @@ const similarities: Readonly<Record<string, Similarity | undefined>> = {
 };
 
 /**
- * Reads how sentence-transformers compares a model's vectors; undefined for cosines, its default.
+ * Returns how sentence-transformers compares a model's vectors; undefined for cosines, its default.
  *
- * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for another function
+ * @throws BertEdgeError `checkpoint_unsupported` for another function
  */
-export async function readSimilarity(folder: string): Promise<Similarity | undefined> {
-  const { similarity_fn_name } = await readSentenceConfig(folder);
-  const name = similarity_fn_name ?? "cosine";
+export function similarityOf(folder: string, { similarity: name = "cosine" }: Modules): Similarity | undefined {
   if (Object.hasOwn(similarities, name)) return similarities[name];
   const file = join(folder, SENTENCE_CONFIG);
   throw new BertEdgeError(

@@ -7,6 +7,7 @@ const model = {
   config: { maxPositions: 256, positionPaddingId: undefined },
   maxTokens: 256,
   assumed: [],
+  unknown: [],
 } as unknown as TextModel;
 
 const input = { model, manifest: sampleManifest, excused: [], fit: sampleReport.fit };
@@ -22,6 +23,14 @@ describe("warningsOf", () => {
     expect(warningsOf({ ...input, model: { ...model, assumed: ["There is no modules.json."] } })).toEqual([
       { code: "assumed", message: "There is no modules.json." },
     ]);
+  });
+
+  it("names keys that nothing reads", () => {
+    const unknown = [{ file: "config.json", keys: ["a_key", "another"] }];
+    const [warning] = warningsOf({ ...input, model: { ...model, unknown } });
+    expect(warning?.code).toBe("keys_unknown");
+    expect(warning?.message).toContain("config.json has keys that bert-edge does not know");
+    expect(warning?.message).toContain("a_key, another");
   });
 
   it("says where texts are cut before the model's last position", () => {

@@ -11,6 +11,7 @@ export interface PrepareWarning {
   readonly code:
     | "draft"
     | "assumed"
+    | "keys_unknown"
     | "length_limited"
     | "part_excused"
     | "layers_kept"
@@ -24,7 +25,7 @@ export interface PrepareWarning {
 }
 
 interface WarningInput {
-  readonly model: Pick<TextModel, "config" | "maxTokens" | "assumed">;
+  readonly model: Pick<TextModel, "config" | "maxTokens" | "assumed" | "unknown">;
   readonly manifest: Manifest;
   readonly excused: readonly ExcusedParts[];
   readonly fit: FitTable;
@@ -53,9 +54,12 @@ export function edgeMisfit({ platforms }: FitTable): string | undefined {
 export function warningsOf({ model, manifest, excused, fit, gaps = {} }: WarningInput): PrepareWarning[] {
   const warnings: PrepareWarning[] = [];
   const warn = (code: PrepareWarning["code"], message: string) => void warnings.push({ code, message });
-  const { config, maxTokens, assumed } = model;
+  const { config, maxTokens, assumed, unknown } = model;
   if (manifest.draft) warn("draft", DRAFT);
   for (const sentence of assumed) warn("assumed", sentence);
+  for (const { file, keys } of unknown) {
+    warn("keys_unknown", `${file} has keys that bert-edge does not know, and that nothing reads: ${keys.join(", ")}.`);
+  }
   const positions = maxTokensOf(config);
   if (maxTokens < positions) {
     warn("length_limited", `Texts are cut at ${maxTokens} tokens, but the model has ${positions} positions.`);

@@ -96,12 +96,64 @@ describe("the task of a model", () => {
     const stanford = join(await temporaryFolder(), "model");
     const tensors = `${stored.tensors} linear.weight=4x8`;
     await writeClassifier(stanford, { ...stored, tensors }, { keys: { architectures: ["HF_ColBERT"] } });
-    for (const folder of [pylate, stanford]) {
+    const tokens = [103, 104, 105].map((id, i) => ({ id, content: ["[MASK]", "[unused0]", "[unused1]"][i] }));
+    await writeFile(join(stanford, "tokenizer.json"), JSON.stringify({ added_tokens: tokens }));
+    const protocol = {
+      query: { length: 12, marker: 104, expansion: { token: 103, isAttended: false } },
+      document: { length: 16, marker: 105, skipped: [] },
+    };
+    await writeFile(join(stanford, "artifact.metadata"), JSON.stringify({ query_maxlen: 12 }));
+    for (const [folder, own] of [
+      [pylate, {}],
+      [stanford, { protocol }],
+    ] as const) {
       const { task, readGraph } = await describeModel(folder);
-      expect(task).toEqual({ task: "token-vectors", dimensions: 4 });
+      expect(task).toEqual({ task: "token-vectors", dimensions: 4, ...own });
       const { outputs } = await readGraph();
       expect(outputs.map(({ value }) => value.shape?.at(-1))).toEqual([4]);
     }
+  });
+
+  it("names the module of a folder without config.json", async () => {
+    const folder = await temporaryFolder();
+    const type = "sentence_transformers.models.StaticEmbedding";
+    await writeFile(join(folder, "modules.json"), JSON.stringify([{ path: "0_StaticEmbedding", type }]));
+    await expect(describeModel(folder)).rejects.toMatchObject({
+      code: "checkpoint_unsupported",
+      message: expect.stringContaining(type),
+    });
+  });
+
+  it.each(["CrossEncoder", "SparseEncoder", "MultiVectorEncoder", "ColBERT"])(
+    "is refused for a %s that has lost its modules.json",
+    async (model_type) => {
+      const folder = await ofClass("BertModel", { "config_sentence_transformers.json": { model_type } });
+      await expect(describeModel(folder)).rejects.toMatchObject({
+        code: "checkpoint_missing",
+        message: expect.stringContaining(`it is a ${model_type}`),
+      });
+    },
+  );
+
+  it("is classify for a cross-encoder, which needs no modules.json", async () => {
+    const files = { "config_sentence_transformers.json": { model_type: "CrossEncoder" } };
+    const { task } = await describeModel(await ofClass("BertForSequenceClassification", files));
+    expect(task.task).toBe("classify");
+  });
+
+  it("has what its files say about the pooling of prompts, and a word about keys that nobody reads", async () => {
+    const { task, unknown } = await describeModel(
+      await ofClass("BertModel", {
+        "modules.json": [
+          { path: "", type: "sentence_transformers.models.Transformer" },
+          { path: "1_Pooling", type: "sentence_transformers.models.Pooling" },
+        ],
+        "1_Pooling/config.json": { pooling_mode: "mean", include_prompt: false },
+        "config_sentence_transformers.json": { mood: "good" },
+      }),
+    );
+    expect(task).toMatchObject({ task: "embed", poolsPrompt: false });
+    expect(unknown).toEqual([{ file: "config_sentence_transformers.json", keys: ["mood"] }]);
   });
 
   it.each<[string, TaskChoice["task"]]>([

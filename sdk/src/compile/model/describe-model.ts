@@ -8,10 +8,11 @@ import { describeHeadedModel, type HeadedModel } from "../checkpoint/headed-mode
 import { readMask } from "../checkpoint/mask-token.ts";
 import { readConfig } from "../checkpoint/model-folder.ts";
 import { modelPlace } from "../checkpoint/model-place.ts";
+import { type UnknownKeys, unknownModelKeys } from "../checkpoint/modules/model-keys.ts";
 import { readProtocol } from "../checkpoint/modules/protocol.ts";
 import { type Prompts, readPrompts } from "../checkpoint/prompts.ts";
 import { assertModulesKept, type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
-import { readSimilarity } from "../checkpoint/similarity.ts";
+import { similarityOf } from "../checkpoint/similarity.ts";
 import { type Head, headOf } from "../checkpoint/task-head.ts";
 import type { Graph } from "../graph/graph.ts";
 import { graphOfEncoder, graphOfHeadedModel } from "./folder-graph.ts";
@@ -35,6 +36,8 @@ export interface ModelDescription {
   readonly maxTokens: number;
   /** What the folder's files do not say and what was assumed instead, as sentences. */
   readonly assumed: readonly string[];
+  /** Keys of the folder's files that are not known. */
+  readonly unknown: readonly UnknownKeys[];
   readonly readGraph: () => Promise<Graph>;
 }
 
@@ -63,6 +66,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   // First, because a model of other modules has no config.json.
   const modules = await readModules(folder);
   const config = await readConfig(folder, EncoderConfigJson);
+  const unknown = await unknownModelKeys(folder);
   const found = await headOf(folder);
   await assertModulesKept(folder, modules, found);
   const possible = possibleTasks(found, modules);
@@ -73,7 +77,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   const maxTokens = Math.min(modules.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(config));
   if (task === "embed") {
     const { pooling, normalize, poolsPrompt } = modules;
-    const similarity = await readSimilarity(folder);
+    const similarity = similarityOf(folder, modules);
     const assumed = [
       ...(modules.isAssumed
         ? ["There is no modules.json: vectors are the mean of the hidden states, normalized."]
@@ -83,7 +87,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
         : []),
     ];
     return {
-      ...{ folder, config, maxTokens, assumed },
+      ...{ folder, config, maxTokens, assumed, unknown },
       task: {
         ...{ task: "embed", pooling, normalize, dimensions: config.hiddenSize },
         ...(similarity && { similarity }),
@@ -95,13 +99,15 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   }
   const model = await describeHeadedModel(folder, headFor[task]);
   const protocol =
-    task === "token-vectors" ? await readProtocol(folder, config, found === "late-interaction") : undefined;
+    task === "token-vectors"
+      ? await readProtocol(folder, config, found === "late-interaction" && modules.isAssumed)
+      : undefined;
   const crossEncoder = task === "classify" ? await readCrossEncoder(folder) : undefined;
   const { input, assumed } =
     task === "classify" ? inputOf(model.labels, choice.input, crossEncoder !== undefined) : ONE_TEXT;
   const activation = input === "pair" ? crossEncoder?.activation : undefined;
   return {
-    ...{ folder, config, assumed },
+    ...{ folder, config, assumed, unknown },
     maxTokens: protocol ? Math.max(protocol.query.length, protocol.document.length) : maxTokens,
     task:
       task === "fill-mask"

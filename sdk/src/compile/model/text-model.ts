@@ -3,6 +3,7 @@ import type { EngineSession } from "../../runtime/engine/engine.ts";
 import { protocolOf } from "../../runtime/tasks/late-interaction.ts";
 import type { EncoderConfig } from "../checkpoint/encoder-config.ts";
 import { readTokenizer } from "../checkpoint/model-folder.ts";
+import type { UnknownKeys } from "../checkpoint/modules/model-keys.ts";
 import type { Graph } from "../graph/graph.ts";
 import { type ShippedTokenizer, shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
 import type { ModelDescription } from "./describe-model.ts";
@@ -18,6 +19,8 @@ export interface TextModel {
   readonly maxTokens: number;
   /** What the folder's files do not say and what was assumed instead, as sentences. */
   readonly assumed: readonly string[];
+  /** Keys of the folder's files that are not known. */
+  readonly unknown: readonly UnknownKeys[];
   /** The model in standard ONNX operators. */
   readonly graph: Graph;
   /** Returns the token ids of each text or pair, with special tokens, cut to `maxTokens` tokens. */
@@ -33,7 +36,7 @@ export interface TextModel {
  *   errors of `readGraph`
  */
 export async function readTextModel(description: ModelDescription): Promise<TextModel> {
-  const { folder, config, task, maxTokens, assumed, readGraph } = description;
+  const { folder, config, task, maxTokens, assumed, unknown, readGraph } = description;
   const files = await readTokenizer(folder);
   const graph = await readGraph();
   const tokenizer = shipTokenizer(files);
@@ -45,6 +48,7 @@ export async function readTextModel(description: ModelDescription): Promise<Text
     tokenizer,
     maxTokens,
     assumed: [...assumed, ...files.changes],
+    unknown,
     graph,
     encode,
     compute: (session, texts) => runTask(session, task, encode(texts)),

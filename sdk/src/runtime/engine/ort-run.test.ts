@@ -62,6 +62,13 @@ describe("ortRun", () => {
     expect(encoder.calls.map(({ types }) => types)).toEqual([[0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]]);
   });
 
+  it("masks tokens that no token attends to, and returns their rows", async () => {
+    const encoder = echoEncoder();
+    const [rows] = await ortRun(encoder)([{ ids: Int32Array.of(1, 2, 3), attended: 2 }, Int32Array.of(4, 5, 6, 7)]);
+    expect(encoder.calls[0]?.mask).toEqual([1, 1, 0, 0, 1, 1, 1, 1]);
+    expect(rows).toHaveLength(3 * HIDDEN);
+  });
+
   it("returns the graph's first output, whatever its name", async () => {
     const [found] = await ortRun(echoEncoder("hidden"))([Int32Array.of(4)]);
     expect([...(found ?? [])]).toEqual(hiddenStatesOf(Int32Array.of(4)));
@@ -106,6 +113,9 @@ it("asks a graph that pools for vectors alone, and for hidden states alone", asy
   ]);
   expect((await run(sequences)).map(({ length }) => length)).toEqual([2, 4]);
   expect(asked).toEqual([[VECTOR_OUTPUT], ["last_hidden_state"]]);
+  const part = [{ ids: Int32Array.of(8, 9), pooledFrom: 1 }];
+  expect((await run(part, { ...head, normalize: false })).map((vector) => [...vector])).toEqual([[3, 3]]);
+  expect(asked.at(-1)).toEqual(["last_hidden_state"]);
 });
 
 it("keeps the inputs of calls that overlap apart", async () => {

@@ -1,6 +1,7 @@
 import type { Handler } from "hono";
 import type { Manifest } from "../../artifact/manifest.ts";
 import { crossEncoder } from "../../runtime/tasks/classify-call.ts";
+import { protocolOf, searchRoles } from "../../runtime/tasks/late-interaction.ts";
 import { isPerToken } from "../../runtime/tasks/task-output.ts";
 import { backgroundOf } from "../background.ts";
 import { appliedBudget } from "../call-defaults.ts";
@@ -41,6 +42,8 @@ export function infoRoute<Env extends object>({
         // Whether a classifier reads texts or pairs.
         ...("input" in manifest && { input: manifest.input }),
         ...("dimensions" in manifest && { dimensions: manifest.dimensions }),
+        // The values of `side` on /v1/token-vectors.
+        ...(protocolOf(manifest) && { sides: searchRoles }),
         tier,
         provider,
         max_body_bytes: limits.maxBodyBytes,

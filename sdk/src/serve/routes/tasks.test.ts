@@ -376,6 +376,81 @@ describe("token vectors", () => {
   });
 });
 
+describe("the sides of a search", () => {
+  const TWO_AND_BE = [2000, 2022];
+  const withProtocol: Task = {
+    ...tokenVectors,
+    protocol: {
+      query: { length: 9, marker: 1, expansion: { token: 103, isAttended: false } },
+      document: { length: 8, marker: 2, skipped: TWO_AND_BE.slice(1) },
+    },
+  };
+
+  it("are read differently, at the edge and in the region", async () => {
+    const { post, asked } = await setUp(withProtocol);
+    const rows = async (body: object, tier: string) => {
+      const response = await post("/v1/token-vectors", body, { "x-bert-edge-tier": tier });
+      return ((await response.json()) as { embeddings: number[][][] }).embeddings;
+    };
+    const found = [];
+    for (const tier of ["edge", "region"]) {
+      const query = await rows({ inputs: ["to be"], side: "query" }, tier);
+      const document = await rows({ inputs: ["to be"], side: "document" }, tier);
+      expect(query.map(({ length }) => length)).toEqual([9]);
+      // [CLS], the marker, `to` and [SEP], but not `be`.
+      expect(document.map(({ length }) => length)).toEqual([4]);
+      expect(await rows({ inputs: ["to be"] }, tier)).toEqual(document);
+      found.push([query, document]);
+    }
+    expect(found[0]).toEqual(found[1]);
+    expect(asked.filter((path) => path === "/v1/outputs")).toHaveLength(3);
+  });
+
+  it("are in /info", async () => {
+    const infoOf = async (task: Task) => {
+      const models = await taskStore(task);
+      const app = createEdgeApp({ models, model: TINY.name, keys: ["k"], log: false, engine: taskEngine(task) });
+      return (await app.request("/info", { headers: { authorization: "Bearer k" } })).json();
+    };
+    expect(await infoOf(withProtocol)).toMatchObject({ sides: ["query", "document"] });
+    expect(await infoOf(tokenVectors)).not.toHaveProperty("sides");
+  });
+
+  it("have lengths of their own", async () => {
+    const { post } = await setUp(withProtocol);
+    const inputs = ["to be or not to be"];
+    expect((await post("/v1/token-vectors", { inputs, side: "query" })).status).toBe(200);
+    const refused = await post("/v1/token-vectors", { inputs, side: "document" });
+    expect(await refused.json()).toMatchObject({ error: { code: "input_too_long", index: 0 } });
+    expect((await post("/v1/token-vectors", { inputs, side: "document", truncate: true })).status).toBe(200);
+  });
+
+  it("are refused by name if the model has none, and if there is no such side", async () => {
+    const { post } = await setUp(tokenVectors);
+    const refused = await post("/v1/token-vectors", { inputs: "to be", side: "query" });
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({
+      error: { code: "request_invalid", message: expect.stringContaining("has no side query") },
+    });
+    const unknown = await (await setUp(withProtocol)).post("/v1/token-vectors", { inputs: "to be", side: "passage" });
+    expect(await unknown.json()).toMatchObject({ error: { message: expect.stringContaining("side") } });
+  });
+});
+
+describe("a prompt that is not pooled", () => {
+  it("gives the same vectors at the edge and in the region", async () => {
+    const { post, asked } = await setUp({ ...embed, prompts: { query: "not " }, poolsPrompt: false } as Task);
+    const vectors = async (tier: string) =>
+      (
+        (await (
+          await post("/v1/embed", { inputs: two, prompt_name: "query" }, { "x-bert-edge-tier": tier })
+        ).json()) as { embeddings: number[][] }
+      ).embeddings;
+    expect(await vectors("region")).toEqual(await vectors("edge"));
+    expect(asked).toContain("/v1/outputs");
+  });
+});
+
 describe("token ids", () => {
   const ids = [101, 2000, 2022, 102];
 

@@ -92,8 +92,13 @@ const current = v.pipe(
     num_hidden_layers: ListedLayers,
     layer_norm_eps: v.optional(Epsilon, 1e-12),
     hidden_act: v.optional(ActivationName, "silu"),
+    head_dim: v.nullish(Count),
     rope_parameters: v.nullish(RopeParameters),
   }),
+  v.check(
+    ({ head_dim, hidden_size, num_attention_heads }) => !head_dim || head_dim * num_attention_heads === hidden_size,
+    "head_dim must be hidden_size / num_attention_heads",
+  ),
   v.transform(({ rope_parameters, ...config }) => ({
     ...config,
     theta: rope_parameters?.rope_theta ?? THETA,

@@ -4,6 +4,7 @@ import type { HubModel } from "../../../storage/hub-model.ts";
 import { readJson } from "../../files/json-file.ts";
 import { abortedError } from "../../subprocess/aborted.ts";
 import { SHARDS_INDEX } from "../model-folder.ts";
+import { ModulePath } from "../modules/module-list.ts";
 import { findCommit } from "./find-commit.ts";
 import { HubCache } from "./hub-cache.ts";
 import { hubFetch } from "./hub-fetch.ts";
@@ -38,7 +39,7 @@ export interface DownloadModelOptions extends RetryOptions {
 }
 
 const Config = v.looseObject({ architectures: v.nullish(v.array(v.string())) });
-const Modules = v.array(v.object({ path: v.string() }));
+const Modules = v.array(v.object({ path: ModulePath }));
 const Shards = v.object({ weight_map: v.record(v.string(), v.string()) });
 
 /**

@@ -2,6 +2,7 @@ import { dirname } from "node:path/posix";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { convertCommand } from "../../files/convert-command.ts";
 import { SHARDS_INDEX, WEIGHTS } from "../model-folder.ts";
+import { transformerFiles } from "../modules/key-tables.ts";
 import type { HubFile } from "./hub-file.ts";
 
 /** Files that describe a model: its layers, its tokenizer, and how sentence-transformers uses it. */
@@ -11,8 +12,9 @@ const DESCRIPTIONS = [
   "tokenizer_config.json",
   "special_tokens_map.json",
   "modules.json",
-  "sentence_bert_config.json",
+  ...transformerFiles,
   "config_sentence_transformers.json",
+  "artifact.metadata",
 ];
 
 /** Places of the float32 export, in the order in which they are tried. */

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { readJson } from "../../files/json-file.ts";
-import { Count } from "../config-keys.ts";
+import { MarkedLength } from "../config-keys.ts";
 import { assertValues, type KeyTable, noEffect, obeyed, only, unknownKeys } from "./key-table.ts";
 
-const FILE = "artifact.metadata";
+export const ARTIFACT_METADATA = "artifact.metadata";
 
 const training = noEffect("a setting of training");
 const indexing = noEffect("a setting of an index or a search");
@@ -43,8 +43,8 @@ export const artifactMetadataKeys: KeyTable = {
 const Schema = v.looseObject({
   query_token_id: v.nullish(v.string()),
   doc_token_id: v.nullish(v.string()),
-  query_maxlen: v.nullish(Count),
-  doc_maxlen: v.nullish(Count),
+  query_maxlen: v.nullish(MarkedLength),
+  doc_maxlen: v.nullish(MarkedLength),
   mask_punctuation: v.nullish(v.boolean()),
   attend_to_mask_tokens: v.nullish(v.boolean()),
 });
@@ -59,8 +59,8 @@ export type ArtifactMetadata = v.InferOutput<typeof Schema> & { readonly unknown
  * @throws BertEdgeError `checkpoint_invalid`, `checkpoint_unsupported`
  */
 export async function readArtifactMetadata(folder: string): Promise<ArtifactMetadata | undefined> {
-  const metadata = await readJson(folder, FILE, Schema);
+  const metadata = await readJson(folder, ARTIFACT_METADATA, Schema);
   if (!metadata) return undefined;
-  assertValues(join(folder, FILE), metadata, artifactMetadataKeys);
+  assertValues(join(folder, ARTIFACT_METADATA), metadata, artifactMetadataKeys);
   return { ...metadata, unknown: unknownKeys(metadata, artifactMetadataKeys) };
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { Count } from "../config-keys.ts";
-import type { Projection } from "../head-formula.ts";
+import type { DenseLayer } from "../head-formula.ts";
 import { denseKeys } from "./key-tables.ts";
 import { readModuleConfig } from "./module-config.ts";
 import type { Module } from "./module-list.ts";
@@ -16,7 +16,7 @@ const DenseConfig = v.looseObject({
 });
 
 /** Activations by the last part of their class's name in torch. Their arguments have the default values. */
-const activations: Readonly<Record<string, Projection["activation"]>> = {
+const activations: Readonly<Record<string, DenseLayer["activation"]>> = {
   Identity: undefined,
   Tanh: "tanh",
   GELU: "gelu",
@@ -32,7 +32,7 @@ const LINEAR = "linear";
  *
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `checkpoint_unsupported`
  */
-export async function readDense(folder: string, module: Module): Promise<Projection> {
+export async function readDense(folder: string, module: Module): Promise<DenseLayer> {
   const file = join(folder, module.path, "config.json");
   const config = await readModuleConfig(folder, module, DenseConfig, denseKeys);
   if (!config) {
@@ -50,7 +50,7 @@ export async function readDense(folder: string, module: Module): Promise<Project
 }
 
 /** @param name name of a class, such as `torch.nn.modules.activation.Tanh` */
-function activationOf(file: string, name: string | undefined): Projection["activation"] {
+function activationOf(file: string, name: string | undefined): DenseLayer["activation"] {
   const [, found = ""] = /^torch\.nn\.(?:[a-z]+\.)*([A-Za-z]+)$/.exec(name ?? "") ?? [];
   if (Object.hasOwn(activations, found)) return activations[found];
   throw new BertEdgeError(

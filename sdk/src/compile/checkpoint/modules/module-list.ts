@@ -23,7 +23,8 @@ export interface ModuleList {
   readonly normalize: readonly Module[];
 }
 
-const ModulePath = v.pipe(
+/** Path of a module's folder, which cannot lead out of the model folder. */
+export const ModulePath = v.pipe(
   v.string(),
   v.transform((path) =>
     path

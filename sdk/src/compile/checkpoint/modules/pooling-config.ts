@@ -45,8 +45,9 @@ export async function readPooling(folder: string, module: Module): Promise<Pooli
       { hint: "Copy the whole model folder, with its subfolders such as 1_Pooling." },
     );
   }
-  const switches = Object.keys(config).filter((key) => key.startsWith("pooling_mode_") && config[key] === true);
-  const modes = [config.pooling_mode ?? switches].flat();
+  const switches = Object.keys(config).filter((key) => key.startsWith("pooling_mode_"));
+  const chosen = switches.length > 0 ? switches.filter((key) => config[key] === true) : "mean";
+  const modes = [config.pooling_mode ?? chosen].flat();
   const [first = ""] = modes;
   const pooling = Object.hasOwn(poolings, first) ? poolings[first] : undefined;
   if (!pooling || modes.length !== 1) throw unsupportedModules(folder, `the pooling ${modes.join(" + ") || "(none)"}`);

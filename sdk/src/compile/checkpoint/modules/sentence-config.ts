@@ -2,7 +2,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { readJson } from "../../files/json-file.ts";
-import { Count } from "../config-keys.ts";
+import { MarkedLength } from "../config-keys.ts";
 import { assertValues, unknownKeys } from "./key-table.ts";
 import { sentenceTransformersKeys } from "./key-tables.ts";
 
@@ -14,8 +14,8 @@ const Schema = v.looseObject({
   activation_fn: v.nullish(v.string()),
   query_prefix: v.nullish(v.string()),
   document_prefix: v.nullish(v.string()),
-  query_length: v.nullish(Count),
-  document_length: v.nullish(Count),
+  query_length: v.nullish(MarkedLength),
+  document_length: v.nullish(MarkedLength),
   skiplist_words: v.nullish(v.array(v.string())),
   do_query_expansion: v.nullish(v.boolean()),
   attend_to_expansion_tokens: v.nullish(v.boolean()),

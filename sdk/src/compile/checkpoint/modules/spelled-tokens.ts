@@ -4,10 +4,13 @@ import { readTokenizer } from "../model-folder.ts";
 const Added = v.array(v.object({ id: v.number(), content: v.string() }));
 const Json = v.object({
   added_tokens: v.optional(Added, []),
-  model: v.object({
-    // WordPiece, BPE and WordLevel have an object; Unigram has a list of pieces with their scores.
-    vocab: v.union([v.record(v.string(), v.number()), v.array(v.looseTuple([v.string()]))]),
-  }),
+  model: v.optional(
+    v.object({
+      // WordPiece, BPE and WordLevel have an object; Unigram has a list of pieces with their scores.
+      vocab: v.union([v.record(v.string(), v.number()), v.array(v.looseTuple([v.string()]))]),
+    }),
+    { vocab: {} },
+  ),
 });
 
 /** The name of a special token in tokenizer_config.json: its text, or an object with it. */
@@ -15,7 +18,6 @@ const Named = v.union([v.string(), v.object({ content: v.string() })]);
 const Config = v.object({
   mask_token: v.nullish(Named),
   eos_token: v.nullish(Named),
-  sep_token: v.nullish(Named),
   unk_token: v.nullish(Named),
 });
 

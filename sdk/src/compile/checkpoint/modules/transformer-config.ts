@@ -17,31 +17,44 @@ const TokenizerConfig = v.object({ model_max_length: Length });
 export interface TransformerConfig {
   /** Maximum text length in tokens; undefined if only the position table limits it. */
   readonly maxTokens: number | undefined;
-  /** Whether texts are lower-cased before the tokenizer's own normalization. */
-  readonly lowercases: boolean;
   /** What the module computes; undefined if the file does not say it. */
   readonly task: string | undefined;
 }
 
 /**
- * Reads the configuration of a Transformer module: the first of sentence_bert_config.json, sentence_roberta_config.json, … that
- * is not empty. sentence-transformers tries the same names in the same order.
+ * Reads the configuration of a Transformer module.
  *
  * @param path folder of the module
  * @throws BertEdgeError `checkpoint_invalid`, `checkpoint_unsupported`
  */
 export async function readTransformerConfig(folder: string, path: string): Promise<TransformerConfig> {
   const tokenizer = await readJson(folder, join(path, "tokenizer_config.json"), TokenizerConfig);
+  const found = await findConfig(folder, path);
+  if (found) assertKnownKeys(join(folder, found.file), found.config, transformerKeys);
+  return {
+    maxTokens: found?.config.max_seq_length ?? tokenizer?.model_max_length ?? undefined,
+    task: found?.config.transformer_task ?? undefined,
+  };
+}
+
+/**
+ * Reads whether the Transformer module in a model folder lower-cases texts before the tokenizer's own normalization.
+ *
+ * @throws BertEdgeError `checkpoint_invalid`
+ */
+export async function readLowercases(folder: string): Promise<boolean> {
+  return (await findConfig(folder, ""))?.config.do_lower_case ?? false;
+}
+
+/**
+ * Reads the first of sentence_bert_config.json, sentence_roberta_config.json, … that is not empty. sentence-transformers tries
+ * the same names in the same order.
+ */
+async function findConfig(folder: string, path: string) {
   for (const name of transformerFiles) {
     const file = join(path, name);
     const config = await readJson(folder, file, Transformer);
-    if (!config || Object.keys(config).length === 0) continue;
-    assertKnownKeys(join(folder, file), config, transformerKeys);
-    return {
-      maxTokens: config.max_seq_length ?? tokenizer?.model_max_length ?? undefined,
-      lowercases: config.do_lower_case ?? false,
-      task: config.transformer_task ?? undefined,
-    };
+    if (config && Object.keys(config).length > 0) return { file, config };
   }
-  return { maxTokens: tokenizer?.model_max_length ?? undefined, lowercases: false, task: undefined };
+  return undefined;
 }

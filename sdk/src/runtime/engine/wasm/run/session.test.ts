@@ -96,6 +96,55 @@ describe.each(["mean", "cls", "max", "last"] as const)("a session's %s pooling",
   });
 });
 
+it("a session pools from the token on that a sequence names", async () => {
+  const session = await load();
+  const head = { pooling: "mean", normalize: true } as const;
+  const [text = ids(1)] = short;
+  const [hiddenStates = new Float32Array()] = await session.run([text]);
+  const width = hiddenStates.length / text.length;
+  for (let pooledFrom = 0; pooledFrom < text.length; pooledFrom++) {
+    const [vector] = await session.run([{ ids: text, pooledFrom }], head);
+    const wanted = sentenceVector(hiddenStates.subarray(pooledFrom * width), width, head);
+    const errors = wanted.map((value, at) => Math.abs(value - ((vector as Float32Array)[at] as number)));
+    expect(Math.max(...errors)).toBeLessThan(POOLING_TOLERANCE);
+  }
+});
+
+describe("tokens that no token attends to", () => {
+  const attended = 5;
+  const text = Int32Array.of(1, 2, 3, 4, 5);
+  const expanded = (length: number) => {
+    const filled = ids(length, 9);
+    filled.set(text);
+    return { ids: filled, attended };
+  };
+
+  it.each([6, 9, 10, 14, 200])("do not change the others, in a sequence of %i tokens", async (length) => {
+    const session = await load();
+    const [alone = new Float32Array()] = await session.run([text]);
+    const [found = new Float32Array(), next] = await session.run([expanded(length), text]);
+    expect(found.length).toBe((alone.length / attended) * length);
+    expect(found.slice(0, alone.length)).toEqual(alone);
+    expect(next).toEqual(alone);
+  });
+
+  it("are computed like the others: by their position and what they attend to", async () => {
+    const session = await load();
+    const [long = new Float32Array()] = await session.run([expanded(14)]);
+    for (const length of [6, 8, 13]) {
+      const [found = new Float32Array()] = await session.run([expanded(length)]);
+      expect(found).toEqual(long.slice(0, found.length));
+    }
+  });
+});
+
+it.each([{ attended: 0 }, { attended: 4 }, { attended: 1.5 }, { pooledFrom: 3 }, { pooledFrom: -1 }])(
+  "a session refuses a sequence of three tokens with %j",
+  async (marks) => {
+    await expect((await load()).run([{ ids: ids(3), ...marks }])).rejects.toMatchObject({ code: "input_invalid" });
+  },
+);
+
 it("a session grows once for its longest text", async () => {
   const session = await load();
   const atFirst = session.memoryBytes() ?? 0;

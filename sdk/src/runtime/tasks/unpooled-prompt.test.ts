@@ -1,0 +1,69 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { taskEngine, taskStore } from "#test/fixtures/task-model.ts";
+import { TINY } from "#test/fixtures/tiny-model.ts";
+import type { Task } from "../../artifact/manifest.ts";
+import { idsOf, pooledFromOf } from "../engine/token-sequence.ts";
+import { loadPublished } from "../load-published.ts";
+import type { Model } from "../model.ts";
+import { embedCall } from "./embed-call.ts";
+import { rerankCall } from "./rerank-call.ts";
+import type { TaskCall } from "./task-call.ts";
+import { withoutPrompt } from "./unpooled-prompt.ts";
+
+const pooled: Task = {
+  ...{ task: "embed", pooling: "mean", normalize: true, dimensions: 8 },
+  prompts: { query: "to find: " },
+};
+const unpooled: Task = { ...pooled, poolsPrompt: false };
+
+const modelOf = async (task: Task) => loadPublished(await taskStore(task, 24), TINY.name, taskEngine(task));
+
+/** Returns where the pooling of each sequence of a call begins. */
+const pooledFrom = (model: Model, call: TaskCall<unknown>) => model.encode(call.on(model.manifest)).map(pooledFromOf);
+
+describe("prompts that are not pooled", () => {
+  let model: Model;
+  let promptTokens = 0;
+  beforeAll(async () => {
+    model = await modelOf(unpooled);
+    // Without [SEP].
+    promptTokens = model.tokenizer.encode("to find: ", 24).ids.length - 1;
+  });
+
+  it("are left out of the pooling of embeddings", () => {
+    expect(pooledFrom(model, embedCall(["to be", "a"], { prompt: "query" }))).toEqual([promptTokens, promptTokens]);
+    expect(pooledFrom(model, embedCall(["to be"]))).toEqual([0]);
+    expect(pooledFrom(model, embedCall([[101, 102]], { prompt: "query" }))).toEqual([0]);
+  });
+
+  it("are left out only in the first chunk of a text", () => {
+    const text = "to be or not to be ".repeat(5);
+    const [first, ...others] = pooledFrom(model, embedCall([text], { prompt: "query", poolChunks: true }));
+    expect(first).toBe(promptTokens);
+    expect(others.length).toBeGreaterThan(0);
+    expect(others.every((from) => from === 0)).toBe(true);
+  });
+
+  it("are left out of the query of a search", () => {
+    expect(pooledFrom(model, rerankCall("to be", ["a", "b"]))).toEqual([0, 0, promptTokens]);
+  });
+
+  it("change the vectors", async () => {
+    const texts = ["to be", "a"];
+    const other = await modelOf(pooled);
+    const [of, ofOther] = [
+      await model.embed(texts, { prompt: "query" }),
+      await other.embed(texts, { prompt: "query" }),
+    ];
+    expect(of).not.toEqual(ofOther);
+    expect(await model.embed(texts)).toEqual(await other.embed(texts));
+    expect(pooledFrom(other, embedCall(texts, { prompt: "query" }))).toEqual([0, 0]);
+  });
+
+  it("leave at least one token", () => {
+    const [sequence] = withoutPrompt([Int32Array.of(1, 2, 3)], 9);
+    expect([idsOf(sequence as object as Int32Array<ArrayBuffer>).length, pooledFromOf(sequence as never)]).toEqual([
+      3, 2,
+    ]);
+  });
+});

@@ -1,0 +1,48 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { assertValues, unknownKeys } from "#sdk/compile/checkpoint/modules/key-table.ts";
+import { configTable } from "#sdk/compile/checkpoint/modules/model-keys.ts";
+
+/** What transformers saves and reads: config_keys.py. */
+interface Golden {
+  /** What config.json has by default. */
+  readonly defaults: Readonly<Record<string, unknown>>;
+  /** Keys that change the logits of a classifier. */
+  readonly changing: readonly string[];
+  /** Keys with which no classifier can be made, if their value is another one. */
+  readonly failing: readonly string[];
+}
+
+const golden = JSON.parse(readFileSync(join(import.meta.dirname, "config-keys.json"), "utf8")) as Record<
+  string,
+  Record<string, Golden>
+>;
+const cases = Object.entries(golden).flatMap(([version, families]) =>
+  Object.entries(families).map(([family, keys]) => ({ version, family, ...keys })),
+);
+
+/** Keys that transformers 5 no longer reads. Version 4 computes with them, so that other values than the default are refused. */
+const OLD = ["position_embedding_type"];
+
+describe.each(cases)("config.json of $family, of transformers $version", ({ defaults, changing, failing }) => {
+  const table = configTable(defaults);
+
+  it("has only known keys, and no value that is refused", () => {
+    expect(unknownKeys(defaults, table)).toEqual([]);
+    expect(() => assertValues("config.json", defaults, table)).not.toThrow();
+  });
+
+  it("changes results only by keys that are obeyed or refused", () => {
+    expect(changing.length + failing.length).toBeGreaterThan(5);
+    expect(changing.filter((key) => table[key]?.is === "no-effect")).toEqual([]);
+  });
+});
+
+it("says of no key that it has no effect if another family's results change by it", () => {
+  const changed = new Set(cases.flatMap(({ changing }) => changing));
+  const silent = cases.flatMap(({ defaults }) =>
+    Object.entries(configTable(defaults)).filter(([, { is }]) => is === "no-effect"),
+  );
+  expect([...new Set(silent.map(([key]) => key))].filter((key) => changed.has(key) && !OLD.includes(key))).toEqual([]);
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { loadModel } from "#sdk/local/load-model.ts";
+import { ortNodeEngine } from "#sdk/runtime/engine/ort-node/index.ts";
+import { embedCall } from "#sdk/runtime/tasks/embed-call.ts";
+import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
+import { tokenVectorsCall } from "#sdk/runtime/tasks/token-vectors-call.ts";
+import { type GoldenFolder, goldenFolders, writeGoldenFolder } from "../fixtures/golden-folder.ts";
+import { quick } from "../fixtures/preparable.ts";
+import { prepared } from "../fixtures/prepared.ts";
+
+/** Minimum mean cosine of int8 vectors. A wrong reading of a folder gives less than 0.999. */
+const MIN_COSINE = 0.9995;
+
+/** Prepares a case. Returns its models: at the edge, and in a region. */
+async function modelsOf(stored: GoldenFolder) {
+  const model = await writeGoldenFolder(stored);
+  const artifact = await prepared({ model, name: "golden", targets: ["edge", "regional-cpu"], ...quick });
+  return [await loadModel(artifact), await loadModel(artifact, { engine: ortNodeEngine() })];
+}
+
+/** Returns the mean cosine of rows of `width` numbers. */
+function meanCosine(found: ArrayLike<number>, expected: readonly number[], width: number): number {
+  expect(found.length).toBe(expected.length);
+  const rows = (all: ArrayLike<number>) =>
+    Array.from({ length: all.length / width }, (_, i) => Float32Array.from(all).subarray(i * width, (i + 1) * width));
+  const others = rows(expected);
+  const cosines = rows(found).map((row, i) => cosine(row, others[i] as Float32Array));
+  return cosines.reduce((sum, each) => sum + each, 0) / cosines.length;
+}
+
+interface ColbertCase extends GoldenFolder {
+  readonly texts: { readonly queries: string[]; readonly documents: string[] };
+  readonly queries: number[][];
+  readonly documents: number[][];
+}
+
+describe("token vectors of both tiers are those of PyLate", () => {
+  it.each(goldenFolders<ColbertCase>("colbert.json"))("%s", async (_, { texts, ...stored }) => {
+    for (const model of await modelsOf(stored)) {
+      for (const [side, key] of [
+        ["query", "queries"],
+        ["document", "documents"],
+      ] as const) {
+        const found = await model.call(tokenVectorsCall(texts[key], { truncate: true, side }));
+        for (const [i, { vectors, dimensions }] of found.entries()) {
+          expect(meanCosine(vectors, stored[key][i] as number[], dimensions)).toBeGreaterThan(MIN_COSINE);
+        }
+      }
+      await model.release();
+    }
+  });
+});
+
+interface SentenceCase extends GoldenFolder {
+  readonly texts: string[];
+  readonly prompt: string | null;
+  readonly vectors: number[][];
+}
+
+describe("vectors of both tiers are those of sentence-transformers", () => {
+  it.each(goldenFolders<SentenceCase>("sentences.json"))("%s", async (_, { texts, prompt, vectors, ...stored }) => {
+    for (const model of await modelsOf(stored)) {
+      const found = await model.call(embedCall(texts, { truncate: true, prompt: prompt ?? undefined }));
+      for (const [i, vector] of found.entries()) {
+        expect(meanCosine(vector, vectors[i] as number[], vector.length)).toBeGreaterThan(MIN_COSINE);
+      }
+      await model.release();
+    }
+  });
+});
