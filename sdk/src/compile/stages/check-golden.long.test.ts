@@ -1,6 +1,10 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkedGolden, writtenCase } from "#test/fixtures/checked-golden.ts";
+import { type GoldenFolder, goldenFolders, writeGoldenFolder } from "#test/fixtures/golden-folder.ts";
 import { type FolderEdit, modulesOf } from "#test/fixtures/present-case.ts";
+import { describeModel } from "../model/describe-model.ts";
 
 describe("a golden file of the authors' libraries", () => {
   it.each([
@@ -109,5 +113,46 @@ describe("a golden file of the authors' libraries", () => {
       code: "golden_mismatch",
       hint: expect.stringContaining(reading),
     });
+  });
+});
+
+/** Writes a golden file beside the folder of a case, and compares them. Returns the worst agreement. */
+async function agreementWith(stored: GoldenFolder, lines: readonly object[]): Promise<number> {
+  const folder = await writeGoldenFolder(stored);
+  const golden = join(folder, "../golden.jsonl");
+  await writeFile(golden, lines.map((line) => JSON.stringify(line)).join("\n"));
+  return (await checkedGolden({ folder, golden })).agreement.worst.agreement;
+}
+
+interface SentenceCase extends GoldenFolder {
+  readonly texts: string[];
+  readonly prompt: string | null;
+  readonly vectors: number[][];
+}
+
+interface ColbertCase extends GoldenFolder {
+  readonly texts: { readonly queries: string[]; readonly documents: string[] };
+  /** Rows of each text, one after the other. */
+  readonly queries: number[][];
+  readonly documents: number[][];
+}
+
+/** Minimum agreement: the files store seven decimals. */
+const ROUNDED = 0.999_999;
+
+describe("the golden folders of other tests", () => {
+  it.each(goldenFolders<SentenceCase>("sentences.json"))("%s", async (_, { texts, prompt, vectors, ...stored }) => {
+    const lines = texts.map((text, i) => ({ text, prompt_name: prompt, embedding: vectors[i] }));
+    expect(await agreementWith(stored, lines)).toBeGreaterThan(ROUNDED);
+  });
+
+  it.each(goldenFolders<ColbertCase>("colbert.json"))("ColBERT, %s", async (_, { texts, ...stored }) => {
+    const { dimensions = 0 } = (await describeModel(await writeGoldenFolder(stored))).task as { dimensions?: number };
+    const rowsOf = (all: readonly number[] = []) =>
+      Array.from({ length: all.length / dimensions }, (_, i) => all.slice(i * dimensions, (i + 1) * dimensions));
+    const linesOf = (side: "query" | "document", key: "queries" | "documents") =>
+      texts[key].map((text, i) => ({ text, side, embeddings: rowsOf(stored[key][i]) }));
+    const lines = [...linesOf("query", "queries"), ...linesOf("document", "documents")];
+    expect(await agreementWith(stored, lines)).toBeGreaterThan(ROUNDED);
   });
 });
