@@ -17,6 +17,7 @@ export const menu: readonly Section[] = [
     "Guides",
     [
       ["prepare.md", "Your own model"],
+      ["golden.md", "Your own proof"],
       ["deploy.md", "Deploy"],
       ["http.md", "HTTP and clients"],
       ["routing.md", "Latency budgets"],

@@ -327,7 +327,7 @@ export const errorCodes = {
   },
   data_unsuitable: {
     when: "The data does not fit the model's task, or cannot be scored.",
-    fix: "Use scored pairs (`--sts`) for encoders and labelled texts (`--labelled`) for classifiers.",
+    fix: "Use scored pairs (`--sts`) for encoders and labelled texts (`--labelled`) for classifiers. In a golden file, use the sizes, labels and prompts of the model.",
   },
   deploy_failed: {
     when: "A tool that `bert-edge deploy` called failed, or did not end in time.",
@@ -340,6 +340,10 @@ export const errorCodes = {
   fusion_incomplete: {
     when: "A part of the graph could not be fused.",
     fix: "Run `bert-edge optimize` to see which nodes are not fused, and report the model.",
+  },
+  golden_mismatch: {
+    when: "The float32 model does not give the answers of the golden file (`--golden`): the present system reads the model in another way.",
+    fix: "Do what the hint says. It names the reading that fits, if one of those that were tried does.",
   },
   inputs_unknown: {
     when: "The graph has no input named `input_ids`.",

@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../artifact/error-codes.ts";
-import { type InputLine, MAX_LINE_BYTES } from "./line-splitter.ts";
+import type { InputLine } from "./line-splitter.ts";
+import { parseLine } from "./parse-line.ts";
 
 /** A text to embed, from a line of the input. */
 export interface TextRecord {
@@ -27,27 +28,18 @@ const otherNames = ["input", "inputs", "body", "content", "sentence", "texts"];
  *
  * @returns the record, or why it cannot be embedded; undefined for a line of white space
  */
-export function readRecord({ number: line, bytes }: InputLine): TextRecord | RejectedRecord | undefined {
+export function readRecord(inputLine: InputLine): TextRecord | RejectedRecord | undefined {
+  const line = inputLine.number;
   const invalid = (reason: string, id?: string | number): RejectedRecord => ({
     line,
     ...(id !== undefined && { id }),
     code: "record_invalid",
     reason,
   });
-  if (!bytes) return invalid(`The line is longer than ${MAX_LINE_BYTES} bytes.`);
-  let content: string;
-  try {
-    content = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return invalid("The line is not UTF-8.");
-  }
-  if (content.trim() === "") return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(content);
-  } catch {
-    return invalid("The line is not JSON.");
-  }
+  const parsed = parseLine(inputLine);
+  if (!parsed) return undefined;
+  if ("reason" in parsed) return invalid(parsed.reason);
+  const { value } = parsed;
   if (typeof value === "string") return withText({ line, text: value });
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return invalid("The line is neither a JSON object nor a JSON string.");

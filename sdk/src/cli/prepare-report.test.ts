@@ -53,6 +53,13 @@ describe("prepareReport", () => {
     expectOneScreen(text);
   });
 
+  it("says how the float32 model agrees with a golden file", () => {
+    const golden = { file: "golden.jsonl", lines: 12, mean: 0.9999999, worst: { line: 3, agreement: 0.9999981 } };
+    const text = prepareReport({ ...sampleReport, golden });
+    expect(text).toContain("\ngolden.jsonl: 12 lines agree with the float32 model, at worst 0.999998 (line 3)\n");
+    expectOneScreen(text);
+  });
+
   it("has the labels that agree and the score on your data", () => {
     const { edge } = sampleManifest.targets;
     const manifest = {

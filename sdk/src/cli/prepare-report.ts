@@ -19,11 +19,16 @@ export function prepareReport(report: PrepareReport): string {
   return [...lines, ...warningLines(report, MAX_LINES - lines.length - 1)].join("\n");
 }
 
-function summary({ manifest, version, source, nodes, fused, fusion }: PrepareReport): string[] {
+function summary({ manifest, version, source, golden, nodes, fused, fusion }: PrepareReport): string[] {
   const offline = source?.isOffline ? " (the Hub could not be asked: this is the last known commit)" : "";
   const counts = Object.entries(fused).map(([name, count]) => `${count} ${name}`);
   return [
     ...wrapped(`${manifest.name}: ${computes(manifest)}, ${manifest.maxTokens} tokens, version ${version}`, COLUMNS, 2),
+    ...(golden
+      ? [
+          `${golden.file}: ${golden.lines} ${golden.lines === 1 ? "line agrees" : "lines agree"} with the float32 model, at worst ${golden.worst.agreement.toFixed(6)} (line ${golden.worst.line})`,
+        ].flatMap((line) => wrapped(line, COLUMNS, 2))
+      : []),
     ...(source ? [`downloaded: ${source.name}@${source.commit}${offline}`] : []),
     ...wrapped(
       `fused: ${nodes.before} → ${nodes.after} nodes (${counts.join(", ")}), cosine ${fusion.minCosine.toFixed(6)} with the original`,

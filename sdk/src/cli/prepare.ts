@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { type Pooling, type TargetName, type TaskName, targetNames, taskNames } from "../artifact/manifest.ts";
+import { goldenMinOption, goldenOption } from "./golden-options.ts";
 import { listOf, share, textLines } from "./options.ts";
 import { printJson, printResult } from "./output.ts";
 import { prepareReport } from "./prepare-report.ts";
@@ -12,6 +13,8 @@ interface Options {
   calibration?: string[];
   sts?: string;
   labelled?: string;
+  golden?: string;
+  goldenMin?: number;
   task?: TaskName;
   input?: "text" | "pair";
   pooling?: Pooling;
@@ -51,6 +54,8 @@ export const prepareCommand = new Command("prepare")
     "--labelled <file>",
     "lines of text, tab, label, for classifiers; a model that loses 0.5 points on them is refused",
   )
+  .addOption(goldenOption())
+  .addOption(goldenMinOption("0.9999 for vectors, 0.999 for scores"))
   .addOption(
     new Option(
       "--task <task>",

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { TargetName } from "../artifact/manifest.ts";
 import type { VerifiedTarget, VerifyReport } from "../compile/commands/verify.ts";
+import { goldenMinOption, goldenOption } from "./golden-options.ts";
 import { printJson, printNote, printResult, table } from "./output.ts";
 import { ReportedFailure } from "./reported-failure.ts";
 import { stageLog } from "./stage-log.ts";
@@ -8,6 +9,8 @@ import { stageLog } from "./stage-log.ts";
 interface Options {
   sts?: string;
   labelled?: string;
+  golden?: string;
+  goldenMin?: number;
   json?: true;
 }
 
@@ -16,6 +19,8 @@ export const verifyCommand = new Command("verify")
   .argument("<artifact>", "artifact folder")
   .option("--sts <file>", "scored sentence pairs, like STS-B's sts-test.csv")
   .option("--labelled <file>", "lines of text, tab, label, for classifiers")
+  .addOption(goldenOption())
+  .addOption(goldenMinOption("the worst that the target's precision may reach; 0.95 for scores"))
   .option("--json", "print the report as JSON")
   .action(async (folder: string, { json, ...files }: Options) => {
     const { verify } = await import("../compile/commands/verify.ts");
@@ -28,13 +33,17 @@ export const verifyCommand = new Command("verify")
     for (const [name, { failure }] of refused) {
       printNote(`${name} differs too much from the most precise target: ${failure}.`);
     }
-    if (refused.length > 0) throw new ReportedFailure();
+    const mismatched = entriesOf(report).filter(([, { golden }]) => golden?.failure !== undefined);
+    for (const [name, { golden }] of mismatched) {
+      printNote(`${name} does not give the answers of ${golden?.file}. Worst: ${golden?.failure}.`);
+    }
+    if (refused.length + mismatched.length > 0) throw new ReportedFailure();
   });
 
 const entriesOf = (report: VerifyReport) => Object.entries(report) as [TargetName, VerifiedTarget][];
 
 function describe(report: VerifyReport): string {
-  const rows = entriesOf(report).map(([name, { engine, precision, recorded, agreement, task }]) => [
+  const rows = entriesOf(report).map(([name, { engine, precision, recorded, agreement, task, golden }]) => [
     name,
     engine,
     precision,
@@ -42,6 +51,9 @@ function describe(report: VerifyReport): string {
     agreement?.meanCosine.toFixed(5) ?? "not compared",
     agreement?.minCosine.toFixed(5) ?? "",
     task ? `${task.metric} ${task.score.toFixed(2)}` : "",
+    ...(golden ? [golden.worst.agreement.toFixed(5)] : []),
   ]);
-  return table(["target", "engine", "precision", "with fp32", "agreement", "worst", "task"], rows);
+  const hasGolden = entriesOf(report).some(([, { golden }]) => golden);
+  const headings = ["target", "engine", "precision", "with fp32", "agreement", "worst", "task"];
+  return table([...headings, ...(hasGolden ? ["golden, worst"] : [])], rows);
 }

@@ -5,7 +5,7 @@ import type { Manifest, TargetName } from "../artifact/manifest.ts";
 import type { Measurements } from "../artifact/measurements.ts";
 import { totalLength } from "../artifact/total-length.ts";
 import { assertFits } from "./assert-fits.ts";
-import type { Batching, Engine, TokenIds, TokenSequence } from "./engine/engine.ts";
+import type { Batching, Engine, EngineSession, TokenIds, TokenSequence } from "./engine/engine.ts";
 import { idsOf } from "./engine/token-sequence.ts";
 import { inputEncoder } from "./input-encoder.ts";
 import { modelFilesOf } from "./model-files.ts";
@@ -107,10 +107,7 @@ export interface ModelOutputs {
  *   `artifact_corrupt`, `model_invalid`, and the errors of reading files
  */
 export async function startModel(artifact: Artifact, engine: Engine): Promise<Model> {
-  const { version, measurements } = artifact;
   const { manifest } = artifact;
-  const { name } = manifest;
-  const head = vectorHead(manifest);
   const loading = engine.load(modelFilesOf(artifact, engine.name));
   const both = Promise.all([loadTokenizer(manifest, artifact.read), loading]);
   const [tokenizer, session] = await both.catch(async (error: unknown) => {
@@ -127,6 +124,21 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
     await session.release();
     throw error;
   }
+  return modelOf(artifact, tokenizer, session);
+}
+
+/**
+ * Makes a model of a loaded tokenizer and a session.
+ *
+ * @param artifact its golden texts are read when they are asked for
+ */
+export function modelOf(
+  { manifest, version, measurements, read }: Pick<Artifact, "manifest" | "version" | "measurements" | "read">,
+  tokenizer: Tokenizer,
+  session: EngineSession,
+): Model {
+  const { name } = manifest;
+  const head = vectorHead(manifest);
 
   /** Encoders of calls. The ranges of a call share what its encoder has read. */
   const encoders = new WeakMap<ModelCall<unknown>, ReturnType<typeof inputEncoder>>();
@@ -172,7 +184,7 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
 
   async function golden(): Promise<GoldenTexts | undefined> {
     if (manifest.golden === undefined || manifest.task !== "embed") return undefined;
-    return parseGolden(await artifact.read(manifest.golden), manifest.dimensions, `${name}@${version}`);
+    return parseGolden(await read(manifest.golden), manifest.dimensions, `${name}@${version}`);
   }
 
   return {

@@ -4,6 +4,7 @@ import { fakeEngine, publishTiny, TINY, tinyArtifact } from "#test/fixtures/tiny
 import { waitFor } from "#test/fixtures/wait-for.ts";
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { sentenceEncoder } from "../../artifact/manifest.ts";
+import type { GoldenLine } from "../../compile/accuracy/golden/golden-line.ts";
 import { startModel } from "../../runtime/model.ts";
 import { encodeFloats } from "../../serve/contract/base64.ts";
 import type { EmbedResponse } from "../../serve/contract/embed.ts";
@@ -12,6 +13,7 @@ import { regionTier } from "../../serve/region/region.ts";
 import { createRegionApp } from "../../serve/region-app.ts";
 import { memoryStore } from "../../storage/memory.ts";
 import { type CheckReport, checkDeployment } from "./check-deployment.ts";
+import type { PresentAnswers } from "./check-present.ts";
 import type { ExpectedModel } from "./check-vectors.ts";
 
 // A dead region is logged.
@@ -90,8 +92,11 @@ async function deployed(how: Deployment = {}): Promise<typeof fetch> {
   };
 }
 
-const check = (send: typeof fetch, key = KEY) =>
-  checkDeployment({ url: "http://edge.test/v1", key, timeoutMs: 5_000, maxRetries: 0, expected, fetch: send });
+const check = (send: typeof fetch, key = KEY, present?: PresentAnswers) =>
+  checkDeployment({
+    ...{ url: "http://edge.test/v1", key, timeoutMs: 5_000, maxRetries: 0, fetch: send },
+    expected: { ...expected, present },
+  });
 
 const brokenOf = ({ findings }: CheckReport) =>
   findings.filter(({ level }) => level === "broken").map(({ check: name, where }) => `${name}: ${where}`);
@@ -151,6 +156,50 @@ describe("a deployment that works", () => {
     };
     const { findings } = await check(cold);
     expect(findings).toContainEqual(expect.objectContaining({ check: "times", where: "first request", level: "ok" }));
+  });
+});
+
+describe("the answers of the present system", () => {
+  const lineOf = (line: number, vector: Float32Array<ArrayBuffer>): GoldenLine => ({
+    ...{ line, input: texts[line - 1] ?? "" },
+    expected: { kind: "vectors", rows: [vector] },
+  });
+  const present = (change: (vector: Float32Array<ArrayBuffer>) => Float32Array<ArrayBuffer>): PresentAnswers => ({
+    ...{ file: "golden.jsonl", minimum: undefined },
+    lines: expected.golden.vectors.map((vector, i) => lineOf(i + 1, i === 1 ? change(vector) : vector)),
+  });
+  const goldenOf = ({ findings }: CheckReport) => findings.filter((finding) => finding.check === "golden");
+
+  it("are compared on every tier", async () => {
+    const report = await check(
+      await deployed(),
+      KEY,
+      present((vector) => vector),
+    );
+    expect(brokenOf(report)).toEqual([]);
+    expect(goldenOf(report)).toMatchObject([
+      { where: "edge", what: expect.stringContaining("3 of 3 lines of golden.jsonl have the vectors") },
+      { where: "region", what: expect.stringContaining("Worst: 1.0000") },
+    ]);
+  });
+
+  it("are a fault where a line has another vector, which is shown", async () => {
+    const report = await check(
+      await deployed({ region: "none" }),
+      KEY,
+      present((vector) => vector.toReversed()),
+    );
+    expect(brokenOf(report)).toEqual(["golden: edge"]);
+    expect(goldenOf(report)[0]?.what).toMatch(/1 of 3 lines .* Worst: line 2, "to be": cosine/);
+  });
+
+  it("are not compared on lines that the CPU limit refuses", async () => {
+    const report = await check(
+      await deployed({ region: "none", cpuLimitMs: 1_700 }),
+      KEY,
+      present((vector) => vector),
+    );
+    expect(goldenOf(report)).toMatchObject([{ level: "ok", what: expect.stringContaining("1 of 3 lines") }]);
   });
 });
 

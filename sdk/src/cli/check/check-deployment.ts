@@ -5,6 +5,7 @@ import { type Finding, findingsOf } from "../finding.ts";
 import { checkBudget } from "./check-budget.ts";
 import { checkKeys } from "./check-keys.ts";
 import { checkClock, checkCpuLimit, checkTimes } from "./check-platform.ts";
+import { checkPresent } from "./check-present.ts";
 import { checkVectors, type ExpectedModel } from "./check-vectors.ts";
 import { described, failed, isWrongAnswer, openProbe, type Probe, type ProbeOptions } from "./probe.ts";
 
@@ -87,6 +88,13 @@ export async function checkDeployment({ expected, onFinding, ...options }: Check
   const region = hasRegion ? await checkVectors(asked, expected, "region", { hasRegion }) : undefined;
   if (region) add(...region.findings);
   else add(findingsOf("region", "region").note("The deployment has none: the edge answers everything."));
+
+  if (expected.present) {
+    const tiers = { edge: edge.answers, region: region?.answers };
+    for (const tier of ["edge", "region"] as const) {
+      if (tiers[tier]) add(await checkPresent(asked, manifest, expected.present, tier));
+    }
+  }
 
   // The longest text, in words that every tokenizer knows.
   const longText = "the water ".repeat(Math.ceil(manifest.maxTokens / 2));

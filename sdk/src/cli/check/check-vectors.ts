@@ -1,27 +1,22 @@
 import type { GoldenTexts } from "../../artifact/golden.ts";
-import type { EmbedManifest, TargetName } from "../../artifact/manifest.ts";
+import type { EmbedManifest } from "../../artifact/manifest.ts";
 import type { BertEdgeClientError } from "../../client/errors/bert-edge-client-error.ts";
 import type { Tier } from "../../serve/contract/headers.ts";
-import { againstGolden, cosineLimit } from "../../serve/region/compare-golden.ts";
+import { againstGolden } from "../../serve/region/compare-golden.ts";
 import { type Finding, findingsOf } from "../finding.ts";
 import { PAID_PLAN_MS } from "../workers-plan.ts";
+import type { PresentAnswers } from "./check-present.ts";
 import { described, failed, isWrongAnswer, type Probe, type ProbeAnswer } from "./probe.ts";
+import { tierLimit } from "./tier-limit.ts";
 
 /** The model that a deployment should serve. */
 export interface ExpectedModel {
   readonly manifest: EmbedManifest;
   readonly version: string;
   readonly golden: GoldenTexts;
+  /** Answers of the user's present system; undefined without a golden file. */
+  readonly present?: PresentAnswers | undefined;
 }
-
-const targetsOf: Readonly<Record<Tier, readonly TargetName[]>> = {
-  edge: ["edge"],
-  region: ["regional-cpu", "regional-gpu"],
-};
-
-/** Returns the cosine that a tier must reach: what `prepare` measured for it, and never more than what fp16 reaches. */
-export const tierLimit = ({ targets }: Pick<EmbedManifest, "targets">, tier: Tier): number =>
-  Math.min(cosineLimit({ targets }), ...targetsOf[tier].flatMap((name) => targets[name]?.parity.minCosine ?? []));
 
 /**
  * Asks a tier for the golden texts, one by one: an edge with a small CPU limit can answer them.

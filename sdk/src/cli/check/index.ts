@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { keyFileOption, readApiKey } from "../api-key.ts";
 import { findingLines } from "../finding.ts";
+import { goldenMinOption, goldenOption } from "../golden-options.ts";
 import { positiveInteger } from "../options.ts";
 import { printJson, printNote, printResult } from "../output.ts";
 import { ReportedFailure } from "../reported-failure.ts";
@@ -9,6 +10,8 @@ interface Options {
   model: string;
   keyFile?: string;
   timeout: number;
+  golden?: string;
+  goldenMin?: number;
   json?: true;
 }
 
@@ -18,14 +21,16 @@ export const checkCommand = new Command("check")
   .requiredOption("--model <artifact>", "folder of the artifact that the deployment should serve")
   .option(...keyFileOption)
   .option("--timeout <ms>", "timeout of each request", positiveInteger, 30_000)
+  .addOption(goldenOption())
+  .addOption(goldenMinOption("what each tier must reach for golden texts"))
   .option("--json", "print the report as JSON")
   .addHelpText("after", "\nExits with 1 if something is broken. It changes nothing.")
-  .action(async (url: string, { model, keyFile, timeout: timeoutMs, json }: Options) => {
+  .action(async (url: string, { model, keyFile, timeout: timeoutMs, golden, goldenMin, json }: Options) => {
     const key = readApiKey(keyFile);
     const { readExpected } = await import("./read-expected.ts");
     const { checkDeployment } = await import("./check-deployment.ts");
     const { checkSummary } = await import("./check-report.ts");
-    const expected = await readExpected(model);
+    const expected = await readExpected(model, { golden, goldenMin });
     const report = await checkDeployment({
       url,
       key,

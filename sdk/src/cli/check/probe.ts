@@ -35,6 +35,8 @@ export interface ProbeQuestion {
   /** Key to send instead of the right one; undefined sends none. */
   readonly otherKey?: { readonly key: string | undefined };
   readonly budgetMs?: number;
+  /** Name of the prompt of the texts. Default: the model's default prompt. */
+  readonly promptName?: string | undefined;
 }
 
 /** An answer, with what its headers say. */
@@ -85,7 +87,7 @@ export function openProbe({
 }: ProbeOptions): Probe {
   return {
     url,
-    async ask(texts, { tier, otherKey, budgetMs } = {}) {
+    async ask(texts, { tier, otherKey, budgetMs, promptName } = {}) {
       let last: { headers: Headers; ms: number } | undefined;
       /** Stops the client, which would send what exceeds the CPU limit in several requests. */
       const refused = new AbortController();
@@ -116,6 +118,7 @@ export function openProbe({
         const { embeddings, model, version } = await client.embed(texts, {
           ...{ truncate: true, signal: refused.signal },
           ...(modelName && { model: modelName }),
+          ...(promptName !== undefined && { promptName }),
         });
         const { headers = new Headers(), ms = 0 } = last ?? {};
         const text = (name: string) => headers.get(name) ?? undefined;

@@ -1,17 +1,27 @@
 import type { Artifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { parseGolden } from "../../artifact/golden.ts";
-import { PREPARE_AGAIN, sentenceEncoder } from "../../artifact/manifest.ts";
+import { type GoldenTexts, parseGolden } from "../../artifact/golden.ts";
+import { type EmbedManifest, PREPARE_AGAIN, sentenceEncoder } from "../../artifact/manifest.ts";
+import { type GoldenOptions, readGolden } from "../../compile/accuracy/golden/read-golden.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import type { ExpectedModel } from "./check-vectors.ts";
 
 /**
- * Reads what a deployment should serve from an artifact folder.
+ * Reads what a deployment should serve from an artifact folder, and the answers of the user's present system from a golden file.
  *
- * @throws BertEdgeError `artifact_missing`, `artifact_corrupt`, `manifest_invalid`, `task_unsupported`
+ * @throws BertEdgeError `artifact_missing`, `artifact_corrupt`, `manifest_invalid`, `task_unsupported`, `data_missing`,
+ *   `data_invalid`, `data_unsuitable`
  */
-export const readExpected = async (folder: string): Promise<ExpectedModel> =>
-  expectedOf(await openFolder(folder), folder);
+export async function readExpected(
+  folder: string,
+  { golden: file, goldenMin: minimum }: GoldenOptions = {},
+): Promise<ExpectedModel> {
+  const expected = await expectedOf(await openFolder(folder), folder);
+  if (file === undefined) return expected;
+  const { manifest } = expected;
+  const lines = await readGolden(file, { task: manifest, vocabulary: manifest.vocabulary });
+  return { ...expected, present: { file, lines, minimum } };
+}
 
 /**
  * Reads what a deployment of an artifact should serve.
@@ -22,11 +32,29 @@ export const readExpected = async (folder: string): Promise<ExpectedModel> =>
 export async function expectedOf(artifact: Artifact, source: string): Promise<ExpectedModel> {
   const { version } = artifact;
   const manifest = sentenceEncoder(artifact.manifest);
-  if (manifest.golden === undefined) {
-    throw new BertEdgeError("artifact_corrupt", `${source} has no golden texts to compare a deployment with.`, {
-      hint: PREPARE_AGAIN,
-    });
-  }
-  const golden = parseGolden(await artifact.read(manifest.golden), manifest.dimensions, source);
-  return { manifest, version, golden };
+  const golden =
+    manifest.golden === undefined
+      ? undefined
+      : parseGolden(await artifact.read(manifest.golden), manifest.dimensions, source);
+  const askable = golden && withoutDefaultPrompt(golden, manifest);
+  if (askable && askable.texts.length > 0) return { manifest, version, golden: askable };
+  throw new BertEdgeError("artifact_corrupt", `${source} has no golden texts to compare a deployment with.`, {
+    hint:
+      manifest.poolsPrompt === false && manifest.defaultPrompt !== undefined
+        ? "It leaves the default prompt out of the pooling. Such a model gets golden texts from `bert-edge prepare --golden`."
+        : PREPARE_AGAIN,
+  });
+}
+
+/** Takes the default prompt off the golden texts, because a deployment puts it before each text. Other texts are left out. */
+function withoutDefaultPrompt(
+  { texts, vectors }: GoldenTexts,
+  { prompts = {}, defaultPrompt = "" }: EmbedManifest,
+): GoldenTexts {
+  const prompt = prompts[defaultPrompt] ?? "";
+  const chosen = [...texts.keys()].filter((i) => texts[i]?.startsWith(prompt));
+  return {
+    texts: chosen.map((i) => (texts[i] as string).slice(prompt.length)),
+    vectors: chosen.map((i) => vectors[i] as GoldenTexts["vectors"][number]),
+  };
 }

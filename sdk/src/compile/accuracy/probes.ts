@@ -1,6 +1,7 @@
 import type { Parity } from "../../artifact/manifest.ts";
 import type { TextModel } from "../model/text-model.ts";
 import { comparedAs } from "./compared-as.ts";
+import { promptedProbes } from "./golden-texts.ts";
 import { longTexts } from "./long-texts.ts";
 import { parity } from "./parity.ts";
 import { probeTexts } from "./probe-texts.ts";
@@ -19,13 +20,16 @@ type Comparable = Pick<TextModel, "task" | "maxTokens" | "encode"> & {
   readonly config: Pick<TextModel["config"], "vocabularySize">;
 };
 
-/** Returns the texts on which a model is compared. Those of an encoder also have the lengths that it takes of `LENGTHS`. */
+/**
+ * Returns the texts on which a model is compared. Those of an encoder also have the lengths that it takes of `LENGTHS`. The golden
+ * texts come last, if they have a prompt.
+ */
 export function probesOf({ task, maxTokens, config, encode }: Comparable): Probes {
   const compared = comparedAs(task, config.vocabularySize);
   const lengths = task.task === "embed" ? LENGTHS.filter((tokens) => tokens <= maxTokens) : [];
   const cut = lengths.map((tokens) => longTexts.map((text) => beginningOf(text, tokens, encode)));
   return {
-    texts: [...probeTexts, ...cut.flat()],
+    texts: [...probeTexts, ...cut.flat(), ...promptedProbes(task)],
     compare(reference, results) {
       const whole = parity(reference.slice(0, probeTexts.length), results.slice(0, probeTexts.length), compared);
       if (lengths.length === 0) return whole;

@@ -1,6 +1,7 @@
 import { DRAFT } from "../../artifact/draft.ts";
 import type { Manifest, Target, TargetName } from "../../artifact/manifest.ts";
 import { protocolOf } from "../../runtime/tasks/late-interaction.ts";
+import type { GoldenGaps } from "../accuracy/golden/golden-gaps.ts";
 import { maxTokensOf } from "../checkpoint/encoder-config.ts";
 import { headsAmong } from "../checkpoint/present-heads.ts";
 import type { ExcusedParts } from "../fusions/excused-parts.ts";
@@ -21,7 +22,9 @@ export interface PrepareWarning {
     | "length_inaccurate"
     | "tokenizer_json"
     | "memory_tight"
-    | "edge_too_large";
+    | "edge_too_large"
+    | "golden_length"
+    | "golden_prompts";
   readonly message: string;
 }
 
@@ -30,6 +33,8 @@ interface WarningInput {
   readonly manifest: Manifest;
   readonly excused: readonly ExcusedParts[];
   readonly fit: FitTable;
+  /** What the user's golden file does not show; undefined without one. */
+  readonly gaps?: GoldenGaps | undefined;
 }
 
 /** Share of an isolate's memory from which on little is left for the JavaScript heap, which is not measured. */
@@ -53,7 +58,7 @@ export function edgeMisfit({ platforms }: FitTable): string | undefined {
 }
 
 /** Returns what was assumed, cut or left out of an artifact. */
-export function warningsOf({ model, manifest, excused, fit }: WarningInput): PrepareWarning[] {
+export function warningsOf({ model, manifest, excused, fit, gaps = {} }: WarningInput): PrepareWarning[] {
   const warnings: PrepareWarning[] = [];
   const warn = (code: PrepareWarning["code"], message: string) => void warnings.push({ code, message });
   const { config, maxTokens, assumed, unknown, unused } = model;
@@ -79,6 +84,8 @@ export function warningsOf({ model, manifest, excused, fit }: WarningInput): Pre
       : `Texts are cut at ${maxTokens} tokens`;
     warn("length_limited", `${cut}, but the model has ${positions} positions.`);
   }
+  if (gaps.length !== undefined) warn("golden_length", gaps.length);
+  if (gaps.prompts !== undefined) warn("golden_prompts", gaps.prompts);
   for (const { pattern, nodes, why } of excused) {
     warn("part_excused", `${nodes.length} × ${pattern} is not fused, first at ${nodes[0]}: ${why}.`);
   }

@@ -2,6 +2,7 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { writtenCase } from "#test/fixtures/checked-golden.ts";
 import { writePreparableClassifier } from "#test/fixtures/classifier-case.ts";
 import { listing, preparable, quick, set } from "#test/fixtures/preparable.ts";
 import { reportValidator } from "#test/fixtures/report-schema.ts";
@@ -197,6 +198,49 @@ describe("prepare", () => {
         ...["the fused graph", "edge", "times of the CPU targets"],
       ]);
     });
+  });
+
+  it("compares with a golden file, whose texts become golden texts, and reports what the file does not show", async () => {
+    const { folder, golden, lines } = await writtenCase("embed");
+    await writeFile(golden, lines.slice(0, 7).join("\n"));
+    const proven = await prepare({ model: folder, golden, targets: ["edge"], ...quick });
+    expect(proven.golden).toMatchObject({ file: golden, lines: 7 });
+    expect(proven.golden?.worst.agreement).toBeGreaterThan(0.999_99);
+    expect(proven.warnings.map(({ code }) => code)).toEqual(["length_limited", "golden_prompts"]);
+    expect(proven.stages.map(({ message }) => message)).toContain(`compare with ${golden}`);
+    const validate = await reportValidator();
+    validate(JSON.parse(JSON.stringify({ ...proven, artifact: undefined })));
+    expect(validate.errors).toBeNull();
+    const loaded = await startModel(proven.artifact, await engineOnThisMachine("wasm"));
+    const { texts = [], vectors = [] } = (await loaded.golden()) ?? {};
+    expect(texts.slice(0, 2)).toEqual(["Anna works for ACME Corp.", "where does she live?"]);
+    expect(texts).toContain("ask for the example: Anna works for ACME Corp.");
+    expect(texts).toHaveLength(vectors.length);
+    const [first = new Float32Array()] = await loaded.embed(texts.slice(0, 1));
+    expect(cosine(first, vectors[0] as Float32Array)).toBeGreaterThanOrEqual(INT8_LIMIT.minCosine);
+    await loaded.release();
+  });
+
+  it("refuses a golden file of another model before the first stage, and other answers before the graph is fused", async () => {
+    const { folder, golden } = await writtenCase("embed, cls without Normalize");
+    const stages: string[] = [];
+    const onProgress = ({ stage }: Progress) => stages.push(stage);
+    const other = run({ golden, onProgress });
+    await expect(other).rejects.toMatchObject({
+      code: "data_unsuitable",
+      message: expect.stringContaining("Line 1 of"),
+    });
+    expect(stages).toEqual([]);
+    await rm(join(folder, "1_Pooling/config.json"));
+    await writeFile(join(folder, "1_Pooling/config.json"), JSON.stringify({ pooling_mode: "max" }));
+    const out = join(await temporaryFolder(), "artifact");
+    const wrong = run({ model: folder, golden, out, onProgress });
+    await expect(wrong).rejects.toMatchObject({
+      code: "golden_mismatch",
+      hint: expect.stringContaining("with cls pooling"),
+    });
+    expect(stages).not.toContain("fuse");
+    await expect(readdir(out)).rejects.toThrow("ENOENT");
   });
 
   it.each(["my model", "../up", "", "é"])("refuses the name %j before any other work", async (name) => {

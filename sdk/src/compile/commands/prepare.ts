@@ -6,6 +6,8 @@ import { type Manifest, type Parity, type TargetName, targetNames } from "../../
 import type { Measurements } from "../../artifact/measurements.ts";
 import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
 import { openFiles, openFolder } from "../../storage/folder-artifact.ts";
+import type { GoldenAgreement } from "../accuracy/golden/compare-lines.ts";
+import { type GoldenOptions, readGolden } from "../accuracy/golden/read-golden.ts";
 import { goldenTextsOf } from "../accuracy/golden-texts.ts";
 import { readTaskData, type TaskFiles } from "../accuracy/task-data.ts";
 import { assertVaries } from "../accuracy/varies.ts";
@@ -14,12 +16,13 @@ import { tokenBatches } from "../evaluate/token-batches.ts";
 import { withWorkFolder } from "../files/work-folder.ts";
 import type { ExcusedParts } from "../fusions/excused-parts.ts";
 import { type FitTable, forecastOf, type PredictedLatency } from "../latency/platforms/forecast.ts";
-import { describeModel, type TaskChoice } from "../model/describe-model.ts";
+import { describeModel, type ModelDescription, type TaskChoice } from "../model/describe-model.ts";
 import { inputsOf } from "../model/task-inputs.ts";
 import { assertReplaceable, writeMeasurements } from "../pack/write-artifact.ts";
 import { calibrationTexts } from "../quantize/calibration/calibration-texts.ts";
-import { assembleArtifact, modelName } from "../stages/assemble-artifact.ts";
+import { assembleArtifact, manifestOf, modelName } from "../stages/assemble-artifact.ts";
 import { checkFusion } from "../stages/check.ts";
+import { checkGolden } from "../stages/check-golden.ts";
 import { contentKey, modelKey } from "../stages/content-key.ts";
 import { estimate } from "../stages/estimate.ts";
 import { fromCache } from "../stages/from-cache.ts";
@@ -41,7 +44,7 @@ import { time } from "../stages/time.ts";
 import { writeFolder } from "../stages/write.ts";
 import { type PrepareWarning, warningsOf } from "./prepare-warnings.ts";
 
-export interface PrepareOptions extends TaskFiles, TaskChoice, RunOptions {
+export interface PrepareOptions extends TaskFiles, GoldenOptions, TaskChoice, RunOptions {
   /**
    * A Hugging Face model folder: its path, or its files. The keys of a map are paths relative to the folder. The folder
    * has config.json, tokenizer.json, and model.safetensors, pytorch_model.bin or model.onnx. Or the path of an .onnx file
@@ -105,6 +108,8 @@ export interface PrepareReport {
   readonly version: string;
   /** Time and memory of the targets on this machine. */
   readonly measurements: Measurements;
+  /** Agreement of the float32 model with the golden file; undefined without one. */
+  readonly golden: GoldenAgreement | undefined;
   /** Agreement between the fused and the unfused float32 graph. */
   readonly fusion: Parity;
   readonly nodes: { readonly before: number; readonly after: number };
@@ -130,12 +135,12 @@ export interface PreparedArtifact extends PrepareReport {
 }
 
 /**
- * Makes an artifact from a checkpoint: read → estimate → fuse → check → observe → quantize and measure each target → time → write.
+ * Makes an artifact from a checkpoint: read → estimate → compare with the golden file → fuse → check → observe → quantize and measure each target → time → write.
  * If any check fails, nothing is written. The output folder, the packages, the task and its data are checked before the
  * first stage.
  *
  * @throws BertEdgeError `name_invalid`, `out_occupied`, `out_unwritable`, `package_missing`, `data_missing`,
- *   `data_invalid`, `data_unsuitable`, `aborted`, and the errors of the stages
+ *   `data_invalid`, `data_unsuitable`, `golden_mismatch`, `aborted`, and the errors of the stages
  */
 export function prepare(options: PrepareOptions & { out: string }): Promise<PrepareReport>;
 export function prepare(options: PrepareOptions & { out?: undefined }): Promise<PreparedArtifact>;
@@ -158,9 +163,16 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     const prompts = options.prompts ?? (source && catalogueModelOf(source.name)?.prompts);
     const description = await describeModel(path, { task, input: reads, prompts, pooling, normalize });
     const data = await readTaskData(description.task, options);
+    const present = options.golden === undefined ? undefined : await presentAnswers(options.golden, description);
     const model = await run(readFolder, { path, description });
     await run(checkMemory, { graph: model.graph });
     await run(estimate, { graph: model.graph, targets, tableBits, force: options.force ?? false });
+    const golden =
+      present &&
+      (await run(checkGolden, {
+        ...{ model, manifest: manifestOf(name, model, {}, {}), minimum: options.goldenMin },
+        ...{ ...present, folder: typeof options.model === "string" ? options.model : name },
+      }));
     const { graph, nodes, fused, excused } = await run(fuse, { graph: model.graph, complete: true });
     const modelHash = cache && contentKey("read", await modelKey(path), task, reads, prompts, pooling, normalize);
     const checked = await fromCache(run, cache, context, {
@@ -209,7 +221,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     await assembleArtifact(artifactFolder, {
       ...{ name, model, draft: fast },
       packed: made,
-      golden: goldenTextsOf(model, checked.reference),
+      golden: goldenTextsOf(model, checked.reference, golden?.texts),
     });
     const artifact = await openFolder(artifactFolder);
     const { measurements } = await fromCache(run, cache, context, {
@@ -225,14 +237,20 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     const forecast = forecastOf(manifest, measurements);
     const report: PrepareReport = {
       ...{ source, manifest, version, measurements },
+      golden: golden?.agreement,
       ...{ fusion: checked.parity, nodes, fused, excused },
       ...forecast,
-      warnings: warningsOf({ model, manifest, excused, fit: forecast.fit }),
+      warnings: warningsOf({ model, manifest, excused, fit: forecast.fit, gaps: golden?.gaps }),
       ...{ passedOver, stages },
     };
     return out === undefined ? { ...report, artifact: await inMemory(artifactFolder) } : report;
   });
 }
+
+const presentAnswers = async (file: string, { task, config }: ModelDescription) => ({
+  file,
+  lines: await readGolden(file, { task, vocabulary: config.vocabularySize }),
+});
 
 /** Reads an artifact folder into memory. */
 async function inMemory(folder: string): Promise<PublishableArtifact> {

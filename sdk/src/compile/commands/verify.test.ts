@@ -1,8 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Edit } from "#test/fixtures/preparable.ts";
-import { preparedDefault } from "#test/fixtures/prepared.ts";
+import { writtenCase } from "#test/fixtures/checked-golden.ts";
+import { type Edit, quick } from "#test/fixtures/preparable.ts";
+import { prepared, preparedDefault } from "#test/fixtures/prepared.ts";
 import { preparedTiny } from "#test/fixtures/prepared-tiny.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import type { Artifact } from "../../artifact/artifact.ts";
@@ -67,6 +68,29 @@ describe("verify", () => {
       expect(task).toMatchObject({ metric: "sts" });
       expect(Math.abs(task?.score ?? Number.NaN)).toBeLessThanOrEqual(100);
     }
+  });
+
+  it("compares every target with a golden file", async () => {
+    const { folder, golden, lines } = await writtenCase("embed");
+    const artifact = await prepared({ model: folder, name: "mine", targets, ...quick });
+    const report = await verify({ artifact, golden });
+    for (const each of Object.values(report)) {
+      expect(each.golden).toMatchObject({ lines: lines.length, failure: undefined });
+      expect(each.golden?.worst.agreement).toBeGreaterThan(INT8_LIMIT.minCosine);
+    }
+    const exact = await verify({ artifact, golden, goldenMin: 1 });
+    expect(exact.edge?.golden?.failure).toMatch(/^line \d+, ".*": cosine 0\.99\d+ \(must be at least 1\)$/);
+    expect(exact.edge?.failure).toBeUndefined();
+  });
+
+  it("compares the scores of a classifier with a golden file", async () => {
+    const { folder, golden, lines } = await writtenCase("classify");
+    const artifact = await prepared({ model: folder, name: "mine", targets: ["edge"], ...quick });
+    expect((await verify({ artifact, golden })).edge?.golden?.failure).toBeUndefined();
+    await writeFile(golden, (lines[0] ?? "").replace(/0\.3/g, "0.9"));
+    expect((await verify({ artifact, golden })).edge?.golden?.failure).toMatch(
+      /score of "\w+" 0\.9.*may differ by 0\.05/,
+    );
   });
 
   it("reports its progress within each target", async () => {

@@ -1,11 +1,22 @@
 import type { Artifact } from "../../artifact/artifact.ts";
 import type { Parity, Target, TargetName, TaskScore } from "../../artifact/manifest.ts";
 import { engineOnThisMachine } from "../../local/engines.ts";
-import { type Engine, oneModel } from "../../runtime/engine/engine.ts";
+import { type Engine, type EngineSession, oneModel } from "../../runtime/engine/engine.ts";
+import { modelOf } from "../../runtime/model.ts";
 import { protocolOf } from "../../runtime/tasks/late-interaction.ts";
 import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
 import { openFiles, openFolder } from "../../storage/folder-artifact.ts";
 import { comparedAs } from "../accuracy/compared-as.ts";
+import {
+  belowLimit,
+  chosenLimit,
+  compareLines,
+  type GoldenAgreement,
+  quantizedGolden,
+  summaryOf,
+} from "../accuracy/golden/compare-lines.ts";
+import { describedLine } from "../accuracy/golden/golden-mismatch.ts";
+import { type GoldenOptions, readGolden } from "../accuracy/golden/read-golden.ts";
 import { INT8_LIMIT, shortfall } from "../accuracy/limits.ts";
 import { parity } from "../accuracy/parity.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
@@ -16,7 +27,7 @@ import { inputsOf } from "../model/task-inputs.ts";
 import { type TextOrPair, tokenizeTexts } from "../model/tokenize-texts.ts";
 import type { RunOptions } from "../stages/stage.ts";
 
-export interface VerifyOptions extends TaskFiles, RunOptions {
+export interface VerifyOptions extends TaskFiles, GoldenOptions, RunOptions {
   /** An artifact folder, an open artifact, or the files of an artifact folder. */
   artifact: string | Artifact | ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
 }
@@ -33,6 +44,8 @@ export interface VerifiedTarget {
   readonly agreement: Parity | undefined;
   /** Score on the given task data; undefined without task data. */
   readonly task: Pick<TaskScore, "metric" | "score"> | undefined;
+  /** Agreement with the golden file; undefined without one. `failure` names the worst line if one differs too much. */
+  readonly golden: (GoldenAgreement & { readonly failure: string | undefined }) | undefined;
   /** Why this target and the most precise target must not be served together; undefined if their results agree. */
   readonly failure: string | undefined;
 }
@@ -49,10 +62,18 @@ const byPrecision: readonly Target["precision"][] = ["fp16", "int8-blocks", "int
  * @throws BertEdgeError `artifact_missing`, `artifact_corrupt`, `tokenizer_invalid`, `package_missing`, `engine_failed`,
  *   `data_missing`, `data_invalid`, `data_unsuitable`, `aborted`
  */
-export async function verify({ artifact: given, onProgress, signal, ...files }: VerifyOptions): Promise<VerifyReport> {
+export async function verify({
+  artifact: given,
+  onProgress,
+  signal,
+  golden: goldenFile,
+  goldenMin,
+  ...files
+}: VerifyOptions): Promise<VerifyReport> {
   const artifact = await open(given);
   const { manifest } = artifact;
   const data = await readTaskData(manifest, files);
+  const golden = goldenFile === undefined ? undefined : await openGolden(goldenFile);
   const tokenizer = await loadTokenizer(manifest, artifact.read);
   const { name: model, maxTokens, vocabulary } = manifest;
   const encode = tokenizeTexts(model, tokenizer, maxTokens, vocabulary, protocolOf(manifest));
@@ -77,12 +98,28 @@ export async function verify({ artifact: given, onProgress, signal, ...files }: 
       const compared = task && best?.score !== undefined ? { ...task, fp32: best.score } : undefined;
       const failure = agreement && shortfall({ parity: agreement, task: compared }, INT8_LIMIT);
       best ??= { results, score };
-      report[name] = { engine, precision, recorded, agreement, task, failure };
+      report[name] = {
+        ...{ engine, precision, recorded, agreement, task, failure },
+        golden: await golden?.(session, precision),
+      };
     } finally {
       await session.release();
     }
   }
   return report;
+
+  /** Reads a golden file. Returns a function that compares a target with it. */
+  async function openGolden(file: string) {
+    const lines = await readGolden(file, { task: manifest, vocabulary: manifest.vocabulary });
+    return async (session: EngineSession, precision: Target["precision"]) => {
+      const limit = chosenLimit(goldenMin, quantizedGolden(precision));
+      const progress = (fraction: number) =>
+        onProgress?.({ stage: "measure", message: `compare with ${file}`, fraction });
+      const compared = await compareLines(modelOf(artifact, tokenizer, session), lines, { progress });
+      const [worst] = belowLimit(compared, limit);
+      return { ...summaryOf(file, compared), failure: worst && describedLine(worst, limit) };
+    };
+  }
 }
 
 async function open(artifact: VerifyOptions["artifact"]): Promise<Artifact> {

@@ -35,14 +35,21 @@ export function promptOf({ name: model, prompts = {}, defaultPrompt }: Prompted,
 /** Names of prompts for documents, the usual one first, as in `encode_document` of sentence-transformers. */
 const documentPrompts = ["document", "passage", "corpus"];
 
-/** Returns the prompts of a search, as `encode_query` and `encode_document` of sentence-transformers choose them. */
-export function searchPrompts(manifest: Prompted): { readonly query: string; readonly document: string } {
+/**
+ * Returns the name of the prompt of a search's texts, as `encode_query` and `encode_document` of sentence-transformers choose it.
+ *
+ * @returns undefined if the model has no prompt for this side; its default prompt stands in
+ */
+export function searchPromptName(manifest: Prompted, side: "query" | "document"): string | undefined {
   const has = (name: string) => Object.hasOwn(manifest.prompts ?? {}, name);
-  return {
-    query: promptOf(manifest, has("query") ? "query" : undefined),
-    document: promptOf(manifest, documentPrompts.find(has)),
-  };
+  return (side === "query" ? ["query"] : documentPrompts).find(has);
 }
+
+/** Returns the prompts of a search. */
+export const searchPrompts = (manifest: Prompted): { readonly query: string; readonly document: string } => ({
+  query: promptOf(manifest, searchPromptName(manifest, "query")),
+  document: promptOf(manifest, searchPromptName(manifest, "document")),
+});
 
 export const withPrompt = (prompt: string, texts: readonly string[]): readonly string[] =>
   prompt === "" ? texts : texts.map((text) => prompt + text);

@@ -1,0 +1,59 @@
+import type { EmbedManifest } from "../../artifact/manifest.ts";
+import { agreementOf } from "../../compile/accuracy/golden/agreement.ts";
+import { belowLimit, type ComparedLine, chosenLimit, summaryOf } from "../../compile/accuracy/golden/compare-lines.ts";
+import { promptNameOf } from "../../compile/accuracy/golden/golden-call.ts";
+import type { GoldenLine } from "../../compile/accuracy/golden/golden-line.ts";
+import { describedLine } from "../../compile/accuracy/golden/golden-mismatch.ts";
+import type { Tier } from "../../serve/contract/headers.ts";
+import { type Finding, findingsOf } from "../finding.ts";
+import { described, failed, isWrongAnswer, type Probe } from "./probe.ts";
+import { tierLimit } from "./tier-limit.ts";
+
+/** Answers of the user's present system, from a golden file. */
+export interface PresentAnswers {
+  readonly file: string;
+  readonly lines: readonly GoldenLine[];
+  /** Minimum agreement of each line. Default: what the tier must reach for golden texts. */
+  readonly minimum: number | undefined;
+}
+
+/** Checks that a tier gives the vectors of the present system, line by line. A CPU limit may refuse some of them. */
+export async function checkPresent(
+  { ask }: Probe,
+  manifest: EmbedManifest,
+  { file, lines, minimum }: PresentAnswers,
+  tier: Tier,
+): Promise<Finding> {
+  const { ok, note, broken } = findingsOf("golden", tier);
+  const compared: ComparedLine[] = [];
+  for (const line of lines) {
+    const outcome = await ask([line.input as string], { tier, promptName: promptNameOf(line, manifest) });
+    if (!failed(outcome)) {
+      const answer = { rows: outcome.vectors as Float32Array<ArrayBuffer>[] };
+      compared.push({ line, answer, ...agreementOf(line.expected, answer) });
+    } else if (outcome.code !== "request_too_costly") {
+      const fix = isWrongAnswer(outcome) ? "Look for proxies that change answers." : outcome.hint;
+      return broken(`Line ${line.line} of ${file} gets ${described(outcome)}`, fix ?? "Check the deployment's log.");
+    }
+  }
+  if (compared.length === 0) return note(`Its CPU limit refuses all ${lines.length} lines of ${file}.`);
+  const least = tierLimit(manifest, tier);
+  const limit = chosenLimit(minimum, { vectors: least, scores: least });
+  const [worst, ...others] = belowLimit(compared, limit);
+  const figures = {
+    lines: compared.length,
+    limit: limit.vectors,
+    agreement: summaryOf(file, compared).worst.agreement,
+  };
+  if (!worst) {
+    return ok(
+      `${compared.length} of ${lines.length} lines of ${file} have the vectors of your present system. Worst: ${figures.agreement.toFixed(4)}.`,
+      figures,
+    );
+  }
+  return broken(
+    `${others.length + 1} of ${compared.length} lines of ${file} have other vectors. Worst: ${describedLine(worst, limit)}.`,
+    "Prepare the model with --golden: it says how your present system reads it. If that system is quantized, give --golden-min.",
+    figures,
+  );
+}

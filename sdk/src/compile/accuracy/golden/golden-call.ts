@@ -1,0 +1,124 @@
+import { type Manifest, taskUnsupported } from "../../../artifact/manifest.ts";
+import { idsOf } from "../../../runtime/engine/token-sequence.ts";
+import { inputEncoder } from "../../../runtime/input-encoder.ts";
+import type { Model } from "../../../runtime/model.ts";
+import type { Activation } from "../../../runtime/tasks/classify.ts";
+import { classifyCall } from "../../../runtime/tasks/classify-call.ts";
+import { embedCall } from "../../../runtime/tasks/embed-call.ts";
+import { searchPromptName } from "../../../runtime/tasks/prompt.ts";
+import { rerankCall } from "../../../runtime/tasks/rerank-call.ts";
+import type { SparseEntries } from "../../../runtime/tasks/sparse.ts";
+import { sparseCall } from "../../../runtime/tasks/sparse-call.ts";
+import type { Encode, ModelCall, TaskCall } from "../../../runtime/tasks/task-call.ts";
+import { type TokenVectors, tokenVectorsCall } from "../../../runtime/tasks/token-vectors-call.ts";
+import { textsOf } from "../../../runtime/text-input.ts";
+import type { Truncation } from "../../../runtime/truncation.ts";
+import type { GoldenLine } from "./golden-line.ts";
+
+/** A model's answer to a line, in the form of the file's answers. */
+export type GoldenAnswer =
+  | { readonly rows: readonly Float32Array<ArrayBuffer>[] }
+  /** By label. */
+  | { readonly scores: ReadonlyMap<string, number> };
+
+/** How a line is asked. */
+export interface Asking {
+  /** Where texts that are too long are cut. Default: as the model cuts them. */
+  readonly truncate?: Truncation | undefined;
+  /** How logits become scores. Default: the model's own activation. */
+  readonly activation?: Activation | undefined;
+  /** Whether both texts of a pair have the token type 0. Default false. */
+  readonly oneTokenType?: boolean | undefined;
+}
+
+/** Calls a model with the text of a line, as a request for the same text does. */
+export const goldenCall = (line: GoldenLine, asking: Asking = {}): TaskCall<GoldenAnswer> => ({
+  texts: textsOf(line.input),
+  size: 1,
+  on(manifest) {
+    const call = answerCall(line, manifest, asking);
+    return asking.oneTokenType ? { ...call, encode: ofOneTokenType(manifest, call.truncate) } : call;
+  },
+});
+
+function answerCall(
+  line: GoldenLine,
+  manifest: Manifest,
+  { truncate = true, activation }: Asking,
+): ModelCall<GoldenAnswer> {
+  const [first = "", second = ""] = textsOf(line.input);
+  const prompt = promptNameOf(line, manifest);
+  switch (manifest.task) {
+    case "embed":
+      return decoded(embedCall([first], { truncate, prompt }), manifest, (vectors) => ({ rows: vectors }));
+    case "sparse":
+      return decoded(sparseCall([first], { truncate, prompt }), manifest, ([entries]) => ({
+        rows: [dense(entries as SparseEntries, manifest.vocabulary)],
+      }));
+    case "token-vectors": {
+      const side = manifest.protocol && line.side;
+      return decoded(tokenVectorsCall([first], { truncate, prompt, side }), manifest, ([vectors]) => ({
+        rows: rowsOf(vectors as TokenVectors),
+      }));
+    }
+    case "classify":
+      if (line.expected.kind === "score" && manifest.input === "pair") {
+        const scorer = activation === "sigmoid" ? { ...manifest, activation } : manifest;
+        const rawScores = activation === "none";
+        return decoded(rerankCall(first, [second], { truncate, rawScores }), scorer, ([ranked]) => ({
+          scores: new Map([[manifest.labels[0] ?? "", ranked?.score ?? Number.NaN]]),
+        }));
+      }
+      return decoded(classifyCall([line.input], { truncate, activation }), manifest, ([labels = []]) => ({
+        scores: new Map(labels.map(({ label, score }) => [label, score])),
+      }));
+    default:
+      throw taskUnsupported(manifest, "embed");
+  }
+}
+
+const ofOneTokenType =
+  (manifest: Manifest, truncate: Truncation): Encode =>
+  (tokenizer, input, index) => [idsOf(inputEncoder(tokenizer, manifest, truncate)(input, index))];
+
+/** Returns the name of the prompt before the text of a line; undefined if there is none. */
+export const promptNameOf = ({ prompt, side }: GoldenLine, manifest: Manifest): string | undefined =>
+  prompt ??
+  (side && searchPromptName(manifest, side)) ??
+  ("defaultPrompt" in manifest ? manifest.defaultPrompt : undefined);
+
+/** Returns what a model reads of a line, with its prompt, and whether it is cut. */
+export function readInput(line: GoldenLine, { manifest, tokenizer }: Pick<Model, "manifest" | "tokenizer">) {
+  const [input = ""] = goldenCall(line).on(manifest).inputs;
+  const maxTokens = lengthOfLine(line, manifest);
+  const { tokens } =
+    typeof input === "string" ? tokenizer.encode(input, maxTokens) : tokenizer.encodePair(...input, maxTokens);
+  return { input, tokens, isCut: tokens > maxTokens };
+}
+
+/** Returns the maximum number of tokens of a line, which queries and documents of late interaction have of their own. */
+function lengthOfLine({ side = "document" }: GoldenLine, manifest: Manifest): number {
+  const protocol = manifest.task === "token-vectors" ? manifest.protocol : undefined;
+  return protocol ? protocol[side].length : manifest.maxTokens;
+}
+
+/** Fits a call to a model, and turns its result into an answer. */
+function decoded<R>(
+  call: TaskCall<R>,
+  manifest: Manifest,
+  answerOf: (result: R) => GoldenAnswer,
+): ModelCall<GoldenAnswer> {
+  const fitting = call.on(manifest);
+  return { ...fitting, decode: (outputs) => answerOf(fitting.decode(outputs)) };
+}
+
+function dense({ indices, values }: SparseEntries, vocabulary: number): Float32Array<ArrayBuffer> {
+  const weights = new Float32Array(vocabulary);
+  indices.forEach((index, i) => {
+    weights[index] = values[i] as number;
+  });
+  return weights;
+}
+
+const rowsOf = ({ vectors, dimensions }: TokenVectors): Float32Array<ArrayBuffer>[] =>
+  Array.from({ length: vectors.length / dimensions }, (_, i) => vectors.slice(i * dimensions, (i + 1) * dimensions));

@@ -1,0 +1,98 @@
+import type { GoldenTexts } from "../../artifact/golden.ts";
+import type { Manifest } from "../../artifact/manifest.ts";
+import { oneByOne } from "../../runtime/engine/batching.ts";
+import type { EngineSession } from "../../runtime/engine/engine.ts";
+import { modelOf } from "../../runtime/model.ts";
+import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
+import { chosenGolden } from "../accuracy/golden/chosen-golden.ts";
+import {
+  belowLimit,
+  chosenLimit,
+  compareLines,
+  FLOAT32_GOLDEN,
+  type GoldenAgreement,
+  summaryOf,
+} from "../accuracy/golden/compare-lines.ts";
+import { findReading } from "../accuracy/golden/find-reading.ts";
+import { readInput } from "../accuracy/golden/golden-call.ts";
+import { type GoldenGaps, goldenGaps } from "../accuracy/golden/golden-gaps.ts";
+import type { GoldenLine } from "../accuracy/golden/golden-line.ts";
+import { goldenMismatch } from "../accuracy/golden/golden-mismatch.ts";
+import { maxTokensOf } from "../checkpoint/encoder-config.ts";
+import { exactGraph } from "../evaluate/exact-graph.ts";
+import type { TextModel } from "../model/text-model.ts";
+import { type LoadedModel, withSession } from "./engine-file.ts";
+import { graphFile } from "./graph-file.ts";
+import type { Stage } from "./stage.ts";
+
+interface CheckGoldenInput {
+  readonly model: TextModel;
+  /** The manifest of the artifact, without targets. */
+  readonly manifest: Manifest;
+  /** Path of the model, for messages. */
+  readonly folder: string;
+  /** Path of the golden file. */
+  readonly file: string;
+  readonly lines: readonly GoldenLine[];
+  /** Minimum agreement of each line. Default: that of two libraries which compute in float32. */
+  readonly minimum: number | undefined;
+}
+
+/** How the float32 model agrees with a golden file. */
+export interface CheckedGolden {
+  readonly agreement: GoldenAgreement;
+  readonly gaps: GoldenGaps;
+  /** Golden texts of the artifact, with the vectors of the float32 model; undefined for other tasks than `embed`. */
+  readonly texts: GoldenTexts | undefined;
+}
+
+/**
+ * Compares the unfused float32 graph with the answers of the user's present system. The texts take the way of a request.
+ *
+ * @throws BertEdgeError `golden_mismatch` names the worst line, and another reading of the folder that fits, if there is one
+ */
+export const checkGolden: Stage<CheckGoldenInput, CheckedGolden> = {
+  name: "check",
+  describe: ({ file }) => `compare with ${file}`,
+  async run({ model, manifest, folder, file, lines, minimum }, context) {
+    const path = await graphFile(await exactGraph(model.graph), context.folder);
+    const tokenizer = await loadTokenizer(manifest, readOf(model));
+    const unfused = { path, engine: "ort-node", optimize: false } as const;
+    return withSession(unfused, { signal: context.signal }, async (loaded) => {
+      const session = sessionOf(loaded);
+      const artifact = { manifest, version: "float32", measurements: {}, read: readOf(model) };
+      const own = modelOf(artifact, tokenizer, session);
+      const progress = (share: number) => context.progress(`compare with ${file}`, share);
+      const compared = await compareLines(own, lines, { progress });
+      const limit = chosenLimit(minimum, FLOAT32_GOLDEN);
+      const failed = belowLimit(compared, limit);
+      if (failed.length > 0) {
+        context.progress("look for another reading that fits");
+        const search = { model: own, session, limit, positions: maxTokensOf(model.config), compared };
+        throw goldenMismatch({ file, folder, lines: lines.length, limit }, failed, await findReading(search));
+      }
+      const isCut = (line: GoldenLine) => readInput(line, own).isCut;
+      return {
+        agreement: summaryOf(file, compared),
+        gaps: goldenGaps(file, lines, manifest, isCut),
+        texts: chosenGolden(compared, own),
+      };
+    });
+  },
+  report: ({ agreement: { lines, mean, worst } }) => ({ lines, mean, worst: worst.agreement }),
+};
+
+const readOf =
+  ({ tokenizer }: TextModel) =>
+  async (file: string): Promise<Uint8Array<ArrayBuffer>> =>
+    tokenizer.files.get(file) as Uint8Array<ArrayBuffer>;
+
+/** Makes a session of an engine of a loaded model, which its own caller releases. */
+const sessionOf = ({ run }: LoadedModel): EngineSession => ({
+  run,
+  provider: "cpu",
+  target: "regional-cpu",
+  batches: oneByOne,
+  memoryBytes: () => undefined,
+  release: async () => {},
+});
