@@ -8,7 +8,7 @@ import { contentKey, folderKey } from "./content-key.ts";
 const CODE = join(import.meta.dirname, "../..");
 
 /** Folders with all code that `prepare` runs. A change elsewhere, as in the client, leaves kept results valid. */
-export const codeFolders = ["artifact", "compile", "kernels", "local", "runtime", "storage"] as const;
+export const codeFolders = ["artifact", "bulk", "compile", "kernels", "local", "runtime", "storage"] as const;
 
 let known: Promise<string> | undefined;
 
