@@ -20,11 +20,13 @@ const ADDED = 10;
  * @throws BertEdgeError if one of them cannot be loaded
  */
 export const soundTokenizers = (): SoundTokenizer[] =>
-  [[wordPiece(), 400] as const, [byteLevel(), 262] as const, [unigram(), 200] as const].map(([json, size]) => {
-    const made = { json, packed: packed(json), vocabulary: size + ADDED };
-    createPackedTokenizer(made.packed, made.vocabulary).encode("to be", 16);
-    return made;
-  });
+  [[wordPiece(), 400] as const, [byteLevel(), 262] as const, [unigram(), 200] as const, [albert(), 200] as const].map(
+    ([json, size]) => {
+      const made = { json, packed: packed(json), vocabulary: size + ADDED };
+      createPackedTokenizer(made.packed, made.vocabulary).encode("to be", 16);
+      return made;
+    },
+  );
 
 const wordPiece = (): object => JSON.parse(tokenizerJson(400));
 
@@ -52,4 +54,26 @@ function unigram(): object {
   };
   const added = json.added_tokens.filter((token) => (token as { id: number }).id < 200);
   return { ...json, normalizer, added_tokens: added, model: { ...json.model, vocab: json.model.vocab.slice(0, 200) } };
+}
+
+/** Unigram with every kind of normalizer, and with punctuation split off. */
+function albert(): object {
+  const json = unigram() as { readonly normalizer: object };
+  const kinds = ["Nmt", "NFC", "Lowercase", "NFKD", "StripAccents"].map((type) => ({ type }));
+  const replace = (pattern: object, content: string) => ({ type: "Replace", pattern, content });
+  const normalizers = [
+    { type: "Strip", strip_left: true, strip_right: true },
+    replace({ String: "``" }, '"'),
+    replace({ Regex: String.raw`\s{2,}|[\n\r\t]` }, " "),
+    ...kinds,
+    json.normalizer,
+    replace({ Regex: " {2,}" }, " "),
+    { type: "Prepend", prepend: "▁" },
+  ];
+  const metaspace = { type: "Metaspace", replacement: "▁", prepend_scheme: "always", split: true };
+  return {
+    ...json,
+    normalizer: { type: "Sequence", normalizers },
+    pre_tokenizer: { type: "Sequence", pretokenizers: [{ type: "Punctuation", behavior: "Isolated" }, metaspace] },
+  };
 }
