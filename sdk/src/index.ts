@@ -28,6 +28,7 @@ export type { Activation, LabelScore } from "./runtime/tasks/classify.ts";
 export { type ClassifyParameters, classifyCall } from "./runtime/tasks/classify-call.ts";
 export { type EmbedInput, type EmbedParameters, embedCall } from "./runtime/tasks/embed-call.ts";
 export { type FilledMask, type FillMaskParameters, fillMaskCall } from "./runtime/tasks/fill-mask-call.ts";
+export type { SearchRole } from "./runtime/tasks/late-interaction.ts";
 export type { PromptedParameters } from "./runtime/tasks/prompt.ts";
 export type { RankedDocument } from "./runtime/tasks/rerank.ts";
 export { type RerankParameters, rerankCall, similarityCall } from "./runtime/tasks/rerank-call.ts";

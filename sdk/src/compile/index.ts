@@ -28,6 +28,7 @@ export type { LatencyPoint } from "./latency/fit-latency.ts";
 export type { LimitName, LimitUse, PlatformFit, PlatformSource } from "./latency/platforms/fit.ts";
 export type { FitTable, PredictedLatency } from "./latency/platforms/forecast.ts";
 export type { TargetTimes, TimedTarget } from "./latency/time-targets.ts";
+export type { PoolingChoice } from "./model/chosen-pooling.ts";
 export type { TaskChoice } from "./model/describe-model.ts";
 export type { UnfusedReason } from "./rewrite/trace.ts";
 export type { HubSource } from "./stages/locate-model.ts";

@@ -26,6 +26,7 @@ export type { Activation, LabelScore } from "./tasks/classify.ts";
 export { type ClassifyParameters, classifyCall } from "./tasks/classify-call.ts";
 export { type EmbedInput, type EmbedParameters, embedCall } from "./tasks/embed-call.ts";
 export { type FilledMask, type FillMaskParameters, fillMaskCall } from "./tasks/fill-mask-call.ts";
+export type { SearchRole } from "./tasks/late-interaction.ts";
 export type { PromptedParameters } from "./tasks/prompt.ts";
 export type { RankedDocument } from "./tasks/rerank.ts";
 export { type RerankParameters, rerankCall, similarityCall } from "./tasks/rerank-call.ts";
