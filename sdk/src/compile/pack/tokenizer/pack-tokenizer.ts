@@ -8,8 +8,9 @@ import { packWordPiece } from "./word-piece/pack-word-piece.ts";
  * - write a folder in `runtime/tokenizer/packed/` with the code that reads the packed file
  * - declare the kind's settings in `runtime/tokenizer/packed/packed-settings.ts`
  *
+ * @param config content of tokenizer_config.json
  * @returns undefined if tokenizer.json is not a `WordPieceJson`, `ByteLevelJson` or `UnigramJson`, or if its tokens
  *   cannot be packed
  */
-export const packTokenizer = (json: object): Uint8Array<ArrayBuffer> | undefined =>
-  packWordPiece(json) ?? packByteLevel(json) ?? packUnigram(json);
+export const packTokenizer = (json: object, config: object = {}): Uint8Array<ArrayBuffer> | undefined =>
+  packWordPiece(json, config) ?? packByteLevel(json, config) ?? packUnigram(json, config);

@@ -1,5 +1,6 @@
 import type { Manifest } from "../../../artifact/manifest.ts";
 import type { TokenizerFiles } from "../../checkpoint/model-folder.ts";
+import { cleansTexts } from "./decoding.ts";
 import { packTokenizer } from "./pack-tokenizer.ts";
 
 /** The tokenizer files of an artifact, and their entry in the manifest. */
@@ -10,7 +11,7 @@ export interface ShippedTokenizer {
 
 /** Returns a tokenizer as one packed file, or as its JSON files if it cannot be packed. */
 export function shipTokenizer({ json, config }: TokenizerFiles): ShippedTokenizer {
-  const packed = packTokenizer(json);
+  const packed = packTokenizer(json, config);
   if (packed) {
     const file = "tokenizer.safetensors";
     return { manifest: { kind: "packed", file }, files: new Map([[file, packed]]) };
@@ -18,7 +19,7 @@ export function shipTokenizer({ json, config }: TokenizerFiles): ShippedTokenize
   const manifest = { kind: "json", json: "tokenizer.json", config: "tokenizer_config.json" } as const;
   const files = new Map([
     [manifest.json, jsonBytes(json)],
-    [manifest.config, jsonBytes(config)],
+    [manifest.config, jsonBytes({ ...config, clean_up_tokenization_spaces: cleansTexts(json, config) })],
   ]);
   return { manifest, files };
 }

@@ -29,6 +29,10 @@ const common = {
   /** Special token ids around two texts. Missing if the tokenizer cannot encode pairs. */
   pair: v.optional(PairTokens),
   added: v.array(AddedToken),
+  /** Whether decoding removes blanks from the whole text: see `cleanUp`. Default false. */
+  cleansTexts: v.optional(v.boolean()),
+  /** Whether decoding joins tokens with blanks, as the vocabulary spells them. Default false. */
+  joinsAsSpelled: v.optional(v.boolean()),
 } as const;
 
 const WordPieceSettings = v.object({
@@ -40,7 +44,7 @@ const WordPieceSettings = v.object({
   longestWord: Whole,
   /** The characters of the vocabulary, in the order of their codes, which begin with 1. */
   characters: v.string(),
-  /** Whether decoding removes the blank before punctuation and English contractions. */
+  /** Whether decoding removes the blank before punctuation and English contractions in each token. */
   cleansUp: v.boolean(),
   /** Codes of the characters of a prefix, usually "##". Tokens that continue a word begin with this prefix. */
   continuation: v.array(Whole),

@@ -13,6 +13,7 @@ import { specialTokens } from "../../../../runtime/tokenizer/special-tokens.ts";
 import { addedTokens, areUsable } from "../added-tokens.ts";
 import { classes, combiningClassOf } from "../code-point-classes.ts";
 import { codePointPages } from "../code-point-pages.ts";
+import { decodingOf } from "../decoding.ts";
 import { isPlainPage } from "../plain-pages.ts";
 import { writePackedFile } from "../write-packed-file.ts";
 import { ByteLevelJson, TrimsOffsets } from "./byte-level-json.ts";
@@ -23,7 +24,7 @@ import { mergeTable } from "./merge-table.ts";
  *
  * @returns undefined if tokenizer.json is not a `ByteLevelJson`, or if its tokens cannot be packed
  */
-export function packByteLevel(json: object): Uint8Array<ArrayBuffer> | undefined {
+export function packByteLevel(json: object, config: object): Uint8Array<ArrayBuffer> | undefined {
   const parsed = v.safeParse(ByteLevelJson, json);
   if (!parsed.success) return undefined;
   const { normalizer, pre_tokenizer, model } = parsed.output;
@@ -42,6 +43,7 @@ export function packByteLevel(json: object): Uint8Array<ArrayBuffer> | undefined
     {
       kind: "byte-level",
       ...specials,
+      ...decodingOf(json, config),
       composes,
       prefixSpace: pre_tokenizer.add_prefix_space,
       trimsOffsets: v.is(TrimsOffsets, json),

@@ -5,6 +5,7 @@ import type { Charsmap } from "../../../../runtime/tokenizer/packed/unigram/char
 import { normalizeText } from "../../../../runtime/tokenizer/packed/unigram/normalize-text.ts";
 import { specialTokens } from "../../../../runtime/tokenizer/special-tokens.ts";
 import { addedTokens, areUsable } from "../added-tokens.ts";
+import { decodingOf } from "../decoding.ts";
 import { writePackedFile } from "../write-packed-file.ts";
 import { charsmapTable, joinResults } from "./charsmap-table.ts";
 import { type CharsmapEntries, readCharsmap } from "./read-charsmap.ts";
@@ -18,7 +19,7 @@ const NO_ENTRIES: CharsmapEntries = new Map();
  *
  * @returns undefined if tokenizer.json is not a `UnigramJson`, or if its tokens or its charsmap cannot be packed
  */
-export function packUnigram(json: object): Uint8Array<ArrayBuffer> | undefined {
+export function packUnigram(json: object, config: object): Uint8Array<ArrayBuffer> | undefined {
   const parsed = v.safeParse(UnigramJson, json);
   if (!parsed.success) return undefined;
   const { normalizer, pre_tokenizer, model } = parsed.output;
@@ -47,6 +48,7 @@ export function packUnigram(json: object): Uint8Array<ArrayBuffer> | undefined {
       prefixSpace: metaspace.prepend_scheme === "always",
       splits: metaspace.split,
       ...specials,
+      ...decodingOf(json, config),
       added,
     },
     { ...points, pairs, pairResults, results: joinResults(results), ...table.arrays },

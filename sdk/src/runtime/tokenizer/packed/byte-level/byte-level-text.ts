@@ -21,7 +21,7 @@ const byteCharacters: readonly string[] = (() => {
 const bytesOf: ReadonlyMap<string, number> = new Map(byteCharacters.map((character, byte) => [character, byte]));
 
 /** Makes the texts of byte-level BPE's tokens. */
-export function byteLevelText({ added }: ByteLevelSettings, merges: Merges): VocabularyText {
+export function byteLevelText(settings: ByteLevelSettings, merges: Merges): VocabularyText {
   const encoder = new TextEncoder();
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -32,7 +32,7 @@ export function byteLevelText({ added }: ByteLevelSettings, merges: Merges): Voc
   }
 
   return vocabularyText({
-    added,
+    settings,
     spellings: () => mergedSpellings(merges),
     join: (spellings) => decoder.decode(Uint8Array.from(spellings.flatMap(partOf))),
   });

@@ -9,7 +9,8 @@ import type { UnigramVocabulary } from "./vocabulary.ts";
 const BYTE = /^<0x([0-9A-F]{2})>$/;
 
 /** Makes the texts of Unigram's tokens, in which ▁ stands for a blank. */
-export function unigramText({ added, prefixSpace }: UnigramSettings, vocabulary: UnigramVocabulary): VocabularyText {
+export function unigramText(settings: UnigramSettings, vocabulary: UnigramVocabulary): VocabularyText {
+  const { prefixSpace } = settings;
   const { automaton, codes, byteIds } = vocabulary;
 
   /** A blank that encoding has put before the text is removed. */
@@ -17,7 +18,7 @@ export function unigramText({ added, prefixSpace }: UnigramSettings, vocabulary:
     spelling.replaceAll("▁", index === 0 && prefixSpace ? "" : " ");
 
   return vocabularyText({
-    added,
+    settings,
     spellings() {
       const characters = codePointsByNumber(codes);
       const spellings = new Map<number, string>();
