@@ -4,6 +4,7 @@ import type { EncoderConfig } from "../checkpoint/encoder-config.ts";
 import { readTokenizer } from "../checkpoint/model-folder.ts";
 import type { Graph } from "../graph/graph.ts";
 import { type ShippedTokenizer, shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
+import { assertPlaces } from "./assert-places.ts";
 import type { ModelDescription } from "./describe-model.ts";
 import { runTask } from "./run-task.ts";
 import { openTokenizer, type TextOrPair, type TokenizeTexts, tokenizeTexts } from "./tokenize-texts.ts";
@@ -28,14 +29,15 @@ export interface TextModel {
 /**
  * Reads the graph and the tokenizer of a model that `describeModel` described.
  *
- * @throws BertEdgeError `checkpoint_invalid` when the tokenizer does not work or belongs to another model, and the
- *   errors of `readGraph`
+ * @throws BertEdgeError `checkpoint_invalid` when the tokenizer does not work or belongs to another model; the errors of
+ *   `shipTokenizer`, `assertPlaces` and `readGraph`
  */
 export async function readTextModel(description: ModelDescription): Promise<TextModel> {
   const { folder, config, task, maxTokens, assumed, readGraph } = description;
   const files = await readTokenizer(folder);
   const graph = await readGraph();
   const tokenizer = shipTokenizer(files);
+  assertPlaces(folder, tokenizer, task.task);
   const opened = await openTokenizer(folder, tokenizer, config.vocabularySize);
   const encode = tokenizeTexts(folder, opened, maxTokens, config.vocabularySize);
   return {
