@@ -5,7 +5,7 @@ import random
 from pathlib import Path
 
 from tiny_tokenizers import byte_pairs, unigrams, word_piece
-from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers, processors
+from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers, processors
 
 PIECES = ["a", "b", "the ", "cat", "Café", "é", "e\u0301", "\u0301", "\u0327", "ﬁ", "İ", "ß", "日本", "각", "나", "😀", "👩‍👩‍👧", " ", "  ",
           "\t", "\n", ",", ", ", ".", "-", "'s", "don't", "[MASK]", "<mask>", "New York", "Anna", "123", "3.14", "\u200b",
@@ -36,6 +36,31 @@ def spaced():
     return made, marks
 
 
+LLAMA = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+
+
+def llama():
+    """EuroBERT: words of Llama 3, and a word that is a token is not merged."""
+    made, marks = byte_pairs()
+    json_ = json.loads(made.to_str())
+    json_["model"]["ignore_merges"] = True
+    json_["model"]["vocab"].update({"Ġworking": 1000, "Ã©": 1001})
+    made = Tokenizer.from_str(json.dumps(json_))
+    made.pre_tokenizer = pre_tokenizers.Sequence([
+        pre_tokenizers.Split(Regex(LLAMA), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+    made.post_processor = processors.Sequence([processors.ByteLevel(trim_offsets=False), processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)])])
+    return made, marks
+
+
+def in_words():
+    """Words and digits are split before bytes are merged."""
+    made, marks = byte_pairs()
+    made.pre_tokenizer = pre_tokenizers.Sequence([
+        pre_tokenizers.Whitespace(), pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel()])
+    return made, marks
+
+
 def separated():
     """XLM-RoBERTa without its table of replacements."""
     made, marks = unigrams()
@@ -54,6 +79,7 @@ def collapsed():
 
 KINDS = {"WordPiece": word_piece, "WordPiece, cased": cased, "byte-level BPE": byte_pairs,
          "byte-level BPE, untrimmed": untrimmed, "byte-level BPE, with a space before texts": spaced,
+         "byte-level BPE, Llama 3's words": llama, "byte-level BPE, in words": in_words,
          "Unigram, separated": separated, "Unigram, collapsed": collapsed}
 
 

@@ -73,12 +73,17 @@ describe("shipTokenizer", () => {
   });
 
   const { model, pre_tokenizer } = byteLevel;
+  const otherSplit = { type: "Split", pattern: { Regex: ".+" }, behavior: "Isolated", invert: false };
   const { "!": _, ...oneByteLess } = model.vocab;
   it.each<[string, object]>([
     ["another normalizer", { normalizer: { type: "NFKC" } }],
     ["another word pattern", { pre_tokenizer: { ...pre_tokenizer, use_regex: false } }],
     ["dropout", { model: { ...model, dropout: 0.1 } }],
-    ["ignore_merges", { model: { ...model, ignore_merges: true } }],
+    [
+      "another pattern of Split",
+      { pre_tokenizer: { type: "Sequence", pretokenizers: [otherSplit, { ...pre_tokenizer, use_regex: false }] } },
+    ],
+    ["no bytes", { pre_tokenizer: { type: "Whitespace" } }],
     ["a prefix inside words", { model: { ...model, continuing_subword_prefix: "##" } }],
     ["a byte without a token", { model: { ...model, vocab: oneByteLess } }],
     ["one id for two tokens", { model: { ...model, vocab: { ...model.vocab, "!!!": 9 } } }],

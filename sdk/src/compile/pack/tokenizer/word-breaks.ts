@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { isWhiteSpace, isWordCharacter } from "../../../runtime/tokenizer/packed/character-classes.ts";
 import { classes } from "./code-point-classes.ts";
 
-const Break = v.variant("type", [
+export const Break = v.variant("type", [
   v.object({ type: v.picklist(["BertPreTokenizer", "Whitespace", "WhitespaceSplit"]) }),
   v.object({ type: v.literal("Digits"), individual_digits: v.optional(v.boolean(), false) }),
   v.object({

@@ -55,15 +55,31 @@ const WordPieceSettings = v.object({
   addedCode: Whole,
 });
 
+/** How words are found in texts: the pattern of Llama 3 and Qwen. */
+const WordPattern = v.object({
+  /** Whether a contraction such as 's is a word. */
+  contracts: v.boolean(),
+  /** Maximum digits of a number; missing if any. */
+  longestNumber: v.optional(Whole),
+});
+
 const ByteLevelSettings = v.object({
   ...common,
   kind: v.literal("byte-level"),
+  /** Default: GPT-2's pattern. */
+  pattern: v.optional(WordPattern),
+  /** Set if words are found in the parts of `textParts`. */
+  parts: v.optional(v.object({ separates: v.boolean() })),
+  /** Texts and ids of tokens that are not what merging gives, but that words with the same text become. */
+  whole: v.optional(v.array(v.strictTuple([v.string(), Whole])), []),
   /** Whether texts are converted to NFC. */
   composes: v.boolean(),
   /** Whether to put a space before texts that do not start with a space. */
   prefixSpace: v.boolean(),
   /** Whether the places of tokens leave out white space around them. Default false. */
   trimsOffsets: v.optional(v.boolean()),
+  /** Whether the place of the first token keeps one space then. Default: `prefixSpace`. */
+  trimKeepsSpace: v.optional(v.boolean()),
 });
 
 const UnigramNormalizer = v.variant("type", [
@@ -100,5 +116,6 @@ export type TokenizerSettings = v.InferOutput<typeof TokenizerSettings>;
 export type AddedToken = v.InferOutput<typeof AddedToken>;
 export type WordPieceSettings = v.InferOutput<typeof WordPieceSettings>;
 export type ByteLevelSettings = v.InferOutput<typeof ByteLevelSettings>;
+export type WordPattern = v.InferOutput<typeof WordPattern>;
 export type UnigramSettings = v.InferOutput<typeof UnigramSettings>;
 export type UnigramNormalizer = v.InferOutput<typeof UnigramNormalizer>;

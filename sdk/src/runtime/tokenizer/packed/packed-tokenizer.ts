@@ -120,7 +120,7 @@ function tokenizerFor<T>(
           spelled.push([...text.slice(start, end)].length);
         },
       );
-      if (trimming) trimSpaces(places, trimming);
+      if (trimming) trimSpaces(places, text, trimming.trimKeepsSpace ?? trimming.prefixSpace);
       return { ids, ...places, ...(settings.kind === "wordpiece" && { spelled }) };
     },
   });

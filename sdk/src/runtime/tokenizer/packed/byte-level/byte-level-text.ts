@@ -25,6 +25,8 @@ export function byteLevelText(settings: ByteLevelSettings, merges: Merges): Voca
   const encoder = new TextEncoder();
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
+  const spelled = (text: string): string => Array.from(encoder.encode(text), (byte) => byteCharacters[byte]).join("");
+
   /** A token with other characters is an added token, which stands for itself. */
   function partOf(spelling: string): number[] {
     const bytes = Array.from(spelling, (character) => bytesOf.get(character));
@@ -33,7 +35,8 @@ export function byteLevelText(settings: ByteLevelSettings, merges: Merges): Voca
 
   return vocabularyText({
     settings,
-    spellings: () => mergedSpellings(merges),
+    spellings: () =>
+      new Map([...mergedSpellings(merges), ...settings.whole.map(([text, id]) => [id, spelled(text)] as const)]),
     join: (spellings) => decoder.decode(Uint8Array.from(spellings.flatMap(partOf))),
   });
 }

@@ -1,7 +1,7 @@
 import { contentFinder, stringText } from "../added-tokens.ts";
 import type { TokenizerAlgorithm } from "../algorithm.ts";
 import { openCodePoints } from "../code-points.ts";
-import type { PackedFile } from "../packed-file.ts";
+import { checkIds, type PackedFile } from "../packed-file.ts";
 import type { ByteLevelSettings } from "../packed-settings.ts";
 import { addIdentity } from "../token-places.ts";
 import { byteLevelText } from "./byte-level-text.ts";
@@ -11,7 +11,8 @@ import { addComposed } from "./composed-origins.ts";
 import { createLongWordMerger } from "./long-words.ts";
 import { createByteMerger } from "./merge-bytes.ts";
 import { openMerges } from "./merges.ts";
-import { wordEnd } from "./word-end.ts";
+import { textParts } from "./text-parts.ts";
+import { createWordEnd } from "./word-end.ts";
 
 /** Maximum UTF-8 bytes per UTF-16 code unit. */
 const MAX_UTF8_BYTES = 3;
@@ -29,8 +30,14 @@ export function createByteLevel(
   { settings, arrays }: PackedFile<ByteLevelSettings>,
   vocabularySize: number,
 ): TokenizerAlgorithm<string> {
-  const { composes, prefixSpace, added } = settings;
+  const { composes, prefixSpace, added, pattern, parts } = settings;
+  checkIds(
+    settings.whole.map(([, id]) => id),
+    vocabularySize,
+  );
+  const whole = new Map(settings.whole);
   const classes = openCodePoints(arrays);
+  const wordEnd = createWordEnd(classes, pattern);
   const merges = openMerges(arrays, vocabularySize);
   const merge = createByteMerger(merges);
   const mergeLong = createLongWordMerger(merges, merge);
@@ -43,6 +50,31 @@ export function createByteLevel(
     if (bytes.length !== room) bytes = new Uint8Array(room);
     return encoder.encodeInto(word, bytes).written;
   }
+
+  const addPart: TokenizerAlgorithm<string>["addIds"] = (normalized, start, end, ids, enough, places) => {
+    const part = normalized.slice(start, end);
+    const text = prefixSpace && !part.startsWith(" ") ? ` ${part}` : part;
+    // The added space has no place in the normalized text.
+    const shift = start - (text.length - part.length);
+    for (let at = 0; at < text.length && ids.length <= enough; ) {
+      const next = wordEnd(text, at);
+      const word = text.slice(at, next);
+      at = next;
+      const token = whole.get(word);
+      const isLong = word.length > LONG_WORD;
+      const starts: number[] | undefined = places && [];
+      // Long words are merged block by block. Only their places need all of their bytes.
+      const length = isLong && !places ? 0 : encode(word);
+      if (token !== undefined) {
+        ids.push(token);
+        starts?.push(0);
+      } else if (isLong) mergeLong(word, ids, enough, starts);
+      else merge(bytes, length, ids, starts);
+      if (places && starts) {
+        addBytePlaces(places, { word, bytes, length, starts, at: shift + next - word.length, from: start });
+      }
+    }
+  };
 
   return {
     vocabulary: byteLevelText(settings, merges),
@@ -57,23 +89,10 @@ export function createByteLevel(
     textOf: stringText,
     findAdded: contentFinder(added.filter(({ normalized }) => normalized)),
     addIds(normalized, start, end, ids, enough, places) {
-      const part = normalized.slice(start, end);
-      const text = prefixSpace && !part.startsWith(" ") ? ` ${part}` : part;
-      // The added space has no place in the normalized text.
-      const shift = start - (text.length - part.length);
-      for (let at = 0; at < text.length && ids.length <= enough; ) {
-        const next = wordEnd(classes, text, at);
-        const word = text.slice(at, next);
-        at = next;
-        const isLong = word.length > LONG_WORD;
-        const starts: number[] | undefined = places && [];
-        // Long words are merged block by block. Only their places need all of their bytes.
-        const length = isLong && !places ? 0 : encode(word);
-        if (isLong) mergeLong(word, ids, enough, starts);
-        else merge(bytes, length, ids, starts);
-        if (places && starts) {
-          addBytePlaces(places, { word, bytes, length, starts, at: shift + next - word.length, from: start });
-        }
+      if (!parts) return addPart(normalized, start, end, ids, enough, places);
+      for (const [from, to] of textParts(classes, normalized, { start, end, ...parts })) {
+        if (ids.length > enough) return;
+        addPart(normalized, from, to, ids, enough, places);
       }
     },
   };
