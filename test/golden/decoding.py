@@ -10,6 +10,9 @@ from tokenizers import AddedToken, decoders
 from transformers import PreTrainedTokenizerFast
 
 DECODERS = {"WordPiece": decoders.WordPiece(), "byte-level BPE": decoders.ByteLevel(), "Unigram": decoders.Metaspace()}
+MARKED = {"BPE, a mark before texts": decoders.Sequence([
+    decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]),
+          "BPE, each mark begins a word": decoders.Metaspace()}
 CLEANED, PLAIN = "WordPiece, cleaned", "WordPiece, without a decoder"
 TEXTS = ["", "a", " lead", "Anna works in New York .", "I do n't know , do not I ? She 's in !"]
 RANDOM = 25
@@ -21,7 +24,7 @@ def case(name, make, texts, choose):
     made.add_special_tokens([AddedToken(mask, lstrip=mask == "<mask>")])
     made.add_tokens([AddedToken("New York", normalized=False)])
     if name != PLAIN:
-        made.decoder = DECODERS[name.split(",")[0]]
+        made.decoder = MARKED.get(name) or DECODERS.get(name.split(",")[0], made.decoder)
     cleans = name == CLEANED
     fast = PreTrainedTokenizerFast(tokenizer_object=made, clean_up_tokenization_spaces=True, **marks) if cleans else made
     size = made.get_vocab_size()

@@ -4,7 +4,7 @@ import json
 import random
 from pathlib import Path
 
-from tiny_tokenizers import byte_pairs, unigrams, word_piece
+from tiny_tokenizers import byte_pairs, marked_pairs, unigrams, word_piece
 from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers, processors
 
 PIECES = ["a", "b", "the ", "cat", "Café", "é", "e\u0301", "\u0301", "\u0327", "ﬁ", "İ", "ß", "日本", "각", "나", "😀", "👩‍👩‍👧", " ", "  ",
@@ -61,6 +61,38 @@ def in_words():
     return made, marks
 
 
+def llama_2():
+    """Llama 2: a `▁` before texts."""
+    made, marks = marked_pairs()
+    made.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    made.pre_tokenizer = None
+    return made, marks
+
+
+def without_bytes(**changes):
+    """BPE in which characters that are no token are unknown."""
+    made, marks = marked_pairs()
+    content = json.loads(made.to_str())
+    content["model"].update({"byte_fallback": False, **changes})
+    return Tokenizer.from_str(json.dumps(content)), marks
+
+
+def spaced_marks():
+    """Each `▁` begins a word, and neighbouring unknown characters are one token."""
+    made, marks = without_bytes(fuse_unk=True)
+    made.normalizer = None
+    made.pre_tokenizer = pre_tokenizers.Metaspace()
+    return made, marks
+
+
+def quick_tour():
+    """Words, and other characters side by side."""
+    made, marks = without_bytes(fuse_unk=False)
+    made.normalizer = None
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    return made, marks
+
+
 def separated():
     """XLM-RoBERTa without its table of replacements."""
     made, marks = unigrams()
@@ -80,7 +112,8 @@ def collapsed():
 KINDS = {"WordPiece": word_piece, "WordPiece, cased": cased, "byte-level BPE": byte_pairs,
          "byte-level BPE, untrimmed": untrimmed, "byte-level BPE, with a space before texts": spaced,
          "byte-level BPE, Llama 3's words": llama, "byte-level BPE, in words": in_words,
-         "Unigram, separated": separated, "Unigram, collapsed": collapsed}
+         "BPE": marked_pairs, "BPE, a mark before texts": llama_2, "BPE, each mark begins a word": spaced_marks,
+         "BPE, words and other characters": quick_tour, "Unigram, separated": separated, "Unigram, collapsed": collapsed}
 
 
 def case(make, texts):

@@ -1,63 +1,17 @@
 import { byteCharacters } from "#sdk/compile/pack/tokenizer/byte-level/merge-table.ts";
 import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
-import { randomNumbers } from "../fixtures/seeded.ts";
 import { allKinds } from "./added-kinds.ts";
-import { from } from "./parts.ts";
 import { robertaSpecials } from "./roberta-specials.ts";
-
-const ROUNDS = 25;
-const MERGES_A_ROUND = 30;
-const OTHER_MERGES = 300;
+import { trainMerges } from "./train-merges.ts";
 
 const specials = robertaSpecials((content) => content !== "<mask>");
 
 const asBytes = (word: string) => Array.from(new TextEncoder().encode(word), (byte) => byteCharacters[byte] as string);
 
-/**
- * Learns merges of the most frequent pairs in the calibration texts. Then adds random merges: they join other pairs,
- * but the results are tokens that the vocabulary already has.
- */
-function train(): { vocab: Record<string, number>; merges: string[] } {
-  let words = calibrationTexts.flatMap((line) => line.match(/ ?\S+/g) ?? []).map(asBytes);
-  const merges: string[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    const counts = new Map<string, number>();
-    for (const word of words) {
-      for (let i = 1; i < word.length; i++) {
-        const pair = `${word[i - 1]} ${word[i]}`;
-        counts.set(pair, (counts.get(pair) ?? 0) + 1);
-      }
-    }
-    const frequent = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, MERGES_A_ROUND);
-    merges.push(...frequent.map(([pair]) => pair));
-    const chosen = new Set(merges);
-    words = words.map((word) => {
-      const tokens: string[] = [];
-      for (const token of word) {
-        const last = tokens.at(-1);
-        if (chosen.has(`${last} ${token}`)) tokens[tokens.length - 1] = last + token;
-        else tokens.push(token);
-      }
-      return tokens;
-    });
-  }
-  const tokens = [...new Set([...byteCharacters, ...merges.map((pair) => pair.replace(" ", ""))])];
-  const vocab = Object.fromEntries(
-    [...specials.map(({ content }) => content), ...tokens].map((token, id) => [token, id]),
-  );
-  const random = randomNumbers(1);
-  for (let i = 0; i < OTHER_MERGES; ) {
-    const token = from(random, tokens);
-    const cut = 1 + Math.floor(random() * (token.length - 1));
-    const [left, right] = [token.slice(0, cut), token.slice(cut)];
-    if (!(left in vocab && right in vocab)) continue;
-    merges.splice(Math.floor(random() * merges.length), 0, `${left} ${right}`);
-    i++;
-  }
-  return { vocab, merges };
-}
-
-const trained = train();
+const trained = trainMerges(calibrationTexts.flatMap((line) => line.match(/ ?\S+/g) ?? []).map(asBytes), [
+  ...specials.map(({ content }) => content),
+  ...byteCharacters,
+]);
 
 const roberta = () => ({
   version: "1.0",

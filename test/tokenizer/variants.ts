@@ -1,5 +1,6 @@
 import { defaultTokenizerJson } from "../fixtures/packed-tokenizers.ts";
 import { allKinds } from "./added-kinds.ts";
+import { bpeVariants } from "./bpe.ts";
 import { byteLevelVariants } from "./byte-level.ts";
 import { unigramVariants } from "./unigram.ts";
 
@@ -102,5 +103,6 @@ export const variants: Readonly<Record<string, () => object>> = {
     Object.entries(changes).map(([name, change]) => [name, () => change(defaultTokenizerJson())] as const),
   ),
   ...byteLevelVariants,
+  ...bpeVariants,
   ...unigramVariants,
 };

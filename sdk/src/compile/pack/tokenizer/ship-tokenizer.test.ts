@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defaultTokenizerJson } from "#test/fixtures/packed-tokenizers.ts";
+import { bpeVariants } from "#test/tokenizer/bpe.ts";
 import { byteLevelVariants } from "#test/tokenizer/byte-level.ts";
 import { unigramVariants } from "#test/tokenizer/unigram.ts";
 import { loadTokenizer } from "../../../runtime/tokenizer/load-tokenizer.ts";
@@ -91,6 +92,27 @@ describe("shipTokenizer", () => {
     ["a merge of three tokens", { model: { ...model, merges: [...model.merges, "a b c"] } }],
   ])("does not pack a byte-level tokenizer with %s", (_, changes) => {
     expect(packTokenizer({ ...byteLevel, ...changes })).toBeUndefined();
+  });
+
+  const gemma = bpeVariants.bpe?.() as ReturnType<(typeof bpeVariants)[string]>;
+  it("packs BPE over characters", async () => {
+    expect((await shippedJson(gemma)).kind).toBe("packed");
+  });
+
+  it.each<[string, object]>([
+    ["another normalizer", { normalizer: { type: "Prepend", prepend: "_" } }],
+    ["a split at blanks that remain", { normalizer: null }],
+    ["blanks in words, and words", { pre_tokenizer: { type: "Whitespace" } }],
+    [
+      "merges across words",
+      { model: { ...gemma.model, vocab: { ...gemma.model.vocab, "e▁": 90_000 }, merges: ["e ▁"] } },
+    ],
+    ["tokens of some bytes", { model: { ...gemma.model, vocab: { ...gemma.model.vocab, "<0x41>": undefined } } }],
+    ["no unknown token", { model: { ...gemma.model, unk_token: "?!", byte_fallback: false } }],
+    ["an added token that the normalizer changes", { added_tokens: [addedToken("a b")] }],
+    ["another decoder", { decoder: { type: "BPEDecoder", suffix: "</w>" } }],
+  ])("does not pack BPE with %s", (_, changes) => {
+    expect(packTokenizer({ ...gemma, ...changes })).toBeUndefined();
   });
 
   const xlmRoberta = unigramVariants.unigram?.() as ReturnType<(typeof unigramVariants)[string]>;

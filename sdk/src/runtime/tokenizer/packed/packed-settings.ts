@@ -111,11 +111,42 @@ const UnigramSettings = v.object({
   splits: v.boolean(),
 });
 
-export const TokenizerSettings = v.variant("kind", [WordPieceSettings, ByteLevelSettings, UnigramSettings]);
+const BpeSettings = v.object({
+  ...common,
+  kind: v.literal("bpe"),
+  /** Token id of characters that are no token. Missing if they are read as bytes. */
+  unknown: v.optional(Whole),
+  /** Whether neighbouring unknown characters of a word are one token. */
+  fusesUnknown: v.boolean(),
+  /** Whether blanks become ▁. */
+  marksBlanks: v.boolean(),
+  /** Where ▁ is put before texts: before all, or before those that do not start with one. Missing: nowhere. */
+  prefixes: v.optional(v.picklist(["all", "unmarked"])),
+  /** What begins a word: each ▁, or each run of them, which merges never cross. Missing: texts are one word. */
+  splits: v.optional(v.picklist(["each", "runs"])),
+  /** Set if words are found in the parts of `textParts`. */
+  parts: v.optional(v.object({ separates: v.boolean() })),
+  /** Texts and ids of tokens that are not what merging gives. */
+  whole: v.array(v.strictTuple([v.string(), Whole])),
+  /** Whether words with the text of such a token become this token. */
+  ignoresMerges: v.boolean(),
+  /** Which ▁ decoding removes, and does not turn into blanks: those of the first token, or one at the start. */
+  drops: v.picklist(["nothing", "first-token", "first"]),
+  /** Whether decoding joins the tokens of bytes to characters. */
+  decodesBytes: v.boolean(),
+});
+
+export const TokenizerSettings = v.variant("kind", [
+  WordPieceSettings,
+  ByteLevelSettings,
+  UnigramSettings,
+  BpeSettings,
+]);
 export type TokenizerSettings = v.InferOutput<typeof TokenizerSettings>;
 export type AddedToken = v.InferOutput<typeof AddedToken>;
 export type WordPieceSettings = v.InferOutput<typeof WordPieceSettings>;
 export type ByteLevelSettings = v.InferOutput<typeof ByteLevelSettings>;
+export type BpeSettings = v.InferOutput<typeof BpeSettings>;
 export type WordPattern = v.InferOutput<typeof WordPattern>;
 export type UnigramSettings = v.InferOutput<typeof UnigramSettings>;
 export type UnigramNormalizer = v.InferOutput<typeof UnigramNormalizer>;

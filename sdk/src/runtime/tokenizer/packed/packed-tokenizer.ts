@@ -2,6 +2,7 @@ import type { Tokenizer } from "../tokenizer.ts";
 import { tokenizerOf } from "../tokenizer-of.ts";
 import { contentFinder, splitAtAdded, stringText } from "./added-tokens.ts";
 import type { TokenizerAlgorithm } from "./algorithm.ts";
+import { createBpe } from "./bpe/bpe.ts";
 import { createByteLevel } from "./byte-level/byte-level.ts";
 import { checkIds, readPackedFile } from "./packed-file.ts";
 import type { TokenizerSettings } from "./packed-settings.ts";
@@ -28,6 +29,8 @@ export function createPackedTokenizer(bytes: Uint8Array<ArrayBuffer>, vocabulary
       return tokenizerFor(createWordPiece(file, vocabularySize), file.settings);
     case "byte-level":
       return tokenizerFor(createByteLevel(file, vocabularySize), file.settings);
+    case "bpe":
+      return tokenizerFor(createBpe(file, vocabularySize), file.settings);
     case "unigram":
       return tokenizerFor(createUnigram(file, vocabularySize), file.settings);
   }

@@ -4,7 +4,7 @@ import { Words } from "./words-json.ts";
 
 const Pair = v.strictTuple([v.string(), v.string()]);
 /** A merge, written as "a b" or ["a", "b"]. */
-const Merge = v.union([
+export const Merge = v.union([
   v.pipe(
     v.string(),
     v.transform((line) => line.split(" ")),

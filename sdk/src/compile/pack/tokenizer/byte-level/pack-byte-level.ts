@@ -1,28 +1,25 @@
 import * as v from "valibot";
 import {
   COMBINING_SHIFT,
-  GROUP_SHIFT,
   IS_APART,
-  IS_ISOLATED,
   IS_LETTER,
   IS_NUMBER,
   IS_SPACE,
 } from "../../../../runtime/tokenizer/packed/byte-level/code-point-flags.ts";
 import { compose } from "../../../../runtime/tokenizer/packed/byte-level/compose.ts";
 import { isWhiteSpace } from "../../../../runtime/tokenizer/packed/character-classes.ts";
-import type { CodePointTable } from "../../../../runtime/tokenizer/packed/code-points.ts";
 import type { ByteLevelSettings } from "../../../../runtime/tokenizer/packed/packed-settings.ts";
 import { specialTokens } from "../../../../runtime/tokenizer/special-tokens.ts";
 import { addedTokens, areUsable } from "../added-tokens.ts";
 import { classes, combiningClassOf } from "../code-point-classes.ts";
-import { codePointPages, pageText } from "../code-point-pages.ts";
 import { decodingOf } from "../decoding.ts";
-import { isPlainPage } from "../plain-pages.ts";
-import { breakKinds, breaksInPlainPages, separatesAtSpaces, type WordBreaks } from "../word-breaks.ts";
+import { wholeTokens } from "../whole-tokens.ts";
+import { separatesAtSpaces } from "../word-breaks.ts";
 import { writePackedFile } from "../write-packed-file.ts";
+import { breakTable } from "./break-table.ts";
 import { ByteLevelJson, trimmingOf } from "./byte-level-json.ts";
+import { byteMergerOf, textOfBytes } from "./byte-texts.ts";
 import { mergeTable } from "./merge-table.ts";
-import { wholeTokens } from "./whole-tokens.ts";
 
 /**
  * Packs a tokenizer.json into the file that `createByteLevel` reads.
@@ -38,7 +35,7 @@ export function packByteLevel(json: object, config: object): Uint8Array<ArrayBuf
   const merges = mergeTable(vocabulary, model.merges);
   const { breaks, pattern, prefixSpace } = pre_tokenizer;
   const trimming = trimmingOf(json);
-  const points = tableOf(breaks);
+  const points = breakTable(breaks, flagsOf);
   const composes = normalizer?.type === "NFC";
   const added = addedTokens(parsed.output, vocabulary).map((token) =>
     token.normalized && composes ? { ...token, content: compose(points, token.content) } : token,
@@ -54,29 +51,13 @@ export function packByteLevel(json: object, config: object): Uint8Array<ArrayBuf
       composes,
       ...(pattern && { pattern }),
       ...(breaks.length > 0 && { parts: { separates: separatesAtSpaces(breaks) } }),
-      whole: model.ignore_merges ? wholeTokens(vocabulary, merges) : [],
+      whole: model.ignore_merges ? wholeTokens(vocabulary, textOfBytes, byteMergerOf(merges)) : [],
       prefixSpace,
       trimsOffsets: trimming !== undefined,
       ...(trimming && { trimKeepsSpace: trimming.add_prefix_space }),
       added,
     },
     { ...points, ...merges },
-  );
-}
-
-/** Returns the table with the flags of all code points. */
-function tableOf(breaks: WordBreaks): CodePointTable {
-  if (breaks.length === 0) return codePointPages(flagsOf, isPlainPage);
-  const kindOf = breakKinds(breaks);
-  const bitsOf = (character: string): number => {
-    const { isolated, group } = kindOf(character);
-    return (isolated ? IS_ISOLATED : 0) | (group << GROUP_SHIFT);
-  };
-  const isOneKind = (first: number) =>
-    !breaksInPlainPages(breaks) || new Set(Array.from(pageText(first), bitsOf)).size === 1;
-  return codePointPages(
-    (point) => flagsOf(point) | bitsOf(String.fromCodePoint(point)),
-    (first) => isPlainPage(first) && isOneKind(first),
   );
 }
 

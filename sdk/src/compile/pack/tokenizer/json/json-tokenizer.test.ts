@@ -84,6 +84,7 @@ describe("jsonTokenizer refuses by name", () => {
     ["Split with a group in its pattern", split("(a)|b")],
     ["BPE with this dropout", { model: { ...bpe.model, dropout: 0.1 } }],
     ["BPE with this fuse_unk", { model: { ...bpe.model, fuse_unk: true } }],
+    ["BPE without a token for unknown characters", { model: { ...bpe.model, vocab: { a: 0 }, merges: [] } }],
     ["the model Other", { model: { type: "Other" } }],
     ['the added token "zz" with single_word', { added_tokens: [word] }],
   ])("%s", (what, changes) => {

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { addedTokens } from "../added-tokens.ts";
+import { byteCharacters } from "../byte-level/merge-table.ts";
 import { common, Vocabulary } from "../tokenizer-json.ts";
 import { rewrittenNormalizers } from "./normalizers.ts";
 import { rewrittenPreTokenizers } from "./pre-tokenizers.ts";
@@ -16,6 +17,7 @@ const Model = v.variant("type", [
     continuing_subword_prefix: none,
     end_of_word_suffix: none,
     fuse_unk: none,
+    unk_token: v.nullish(v.string()),
   }),
   v.object({
     type: v.literal("Unigram"),
@@ -50,6 +52,13 @@ export function jsonTokenizer(json: object): JsonTokenizer {
       ? new Map(model.vocab.map(([piece], id) => [piece, id]))
       : new Map(Object.entries(model.vocab));
   if (model.type === "Unigram") assertMarksWords(pre_tokenizer);
+  if (
+    model.type === "BPE" &&
+    !vocabulary.has(model.unk_token ?? "") &&
+    !byteCharacters.every((each) => vocabulary.has(each))
+  ) {
+    throw refusedPart("model", "BPE without a token for unknown characters");
+  }
   const added = addedTokensOf(json, vocabulary);
   return {
     json: {

@@ -9,7 +9,7 @@ import { addBytePlaces } from "./byte-places.ts";
 import { compose } from "./compose.ts";
 import { addComposed } from "./composed-origins.ts";
 import { createLongWordMerger } from "./long-words.ts";
-import { createByteMerger } from "./merge-bytes.ts";
+import { createUnitMerger } from "./merge-bytes.ts";
 import { openMerges } from "./merges.ts";
 import { textParts } from "./text-parts.ts";
 import { createWordEnd } from "./word-end.ts";
@@ -38,10 +38,14 @@ export function createByteLevel(
   const whole = new Map(settings.whole);
   const classes = openCodePoints(arrays);
   const wordEnd = createWordEnd(classes, pattern);
-  const merges = openMerges(arrays, vocabularySize);
-  const merge = createByteMerger(merges);
-  const mergeLong = createLongWordMerger(merges, merge);
   const encoder = new TextEncoder();
+  const merges = openMerges(arrays, vocabularySize);
+  const merge = createUnitMerger(merges, merges.byteIds);
+  const mergeLong = createLongWordMerger(merges, merge, {
+    create: (length) => new Uint8Array(length),
+    encodeInto: (text, units) => encoder.encodeInto(text, units as Uint8Array<ArrayBuffer>),
+    firstIds: merges.byteIds,
+  });
   let bytes = new Uint8Array(KEPT);
 
   /** Writes a word's UTF-8 to `bytes`, and returns its length. */
