@@ -71,7 +71,7 @@ const ByteLevelSettings = v.object({
   /** Set if words are found in the parts of `textParts`. */
   parts: v.optional(v.object({ separates: v.boolean() })),
   /** Texts and ids of tokens that are not what merging gives, but that words with the same text become. */
-  whole: v.optional(v.array(v.strictTuple([v.string(), Whole])), []),
+  whole: v.optional(v.array(v.tuple([v.string(), Whole])), []),
   /** Whether texts are converted to NFC. */
   composes: v.boolean(),
   /** Whether to put a space before texts that do not start with a space. */
@@ -127,7 +127,7 @@ const BpeSettings = v.object({
   /** Set if words are found in the parts of `textParts`. */
   parts: v.optional(v.object({ separates: v.boolean() })),
   /** Texts and ids of tokens that are not what merging gives. */
-  whole: v.array(v.strictTuple([v.string(), Whole])),
+  whole: v.array(v.tuple([v.string(), Whole])),
   /** Whether words with the text of such a token become this token. */
   ignoresMerges: v.boolean(),
   /** Which ▁ decoding removes, and does not turn into blanks: those of the first token, or one at the start. */

@@ -1,8 +1,4 @@
-import {
-  GROUP_SHIFT,
-  IS_ISOLATED,
-  IS_SPACE,
-} from "../../../../runtime/tokenizer/packed/byte-level/code-point-flags.ts";
+import { IS_ISOLATED, IS_SPACE, PART_SHIFT } from "../../../../runtime/tokenizer/packed/byte-level/code-point-flags.ts";
 import { isWhiteSpace } from "../../../../runtime/tokenizer/packed/character-classes.ts";
 import type { CodePointTable } from "../../../../runtime/tokenizer/packed/code-points.ts";
 import { codePointPages, pageText } from "../code-point-pages.ts";
@@ -19,7 +15,7 @@ export function breakTable(breaks: WordBreaks, flagsOf: (point: number) => numbe
   const kindOf = breakKinds(breaks);
   const bitsOf = (character: string): number => {
     const { isolated, group } = kindOf(character);
-    return (isWhiteSpace(character) ? IS_SPACE : 0) | (isolated ? IS_ISOLATED : 0) | (group << GROUP_SHIFT);
+    return (isWhiteSpace(character) ? IS_SPACE : 0) | (isolated ? IS_ISOLATED : 0) | (group << PART_SHIFT);
   };
   const isOneKind = (first: number) =>
     !breaksInPlainPages(breaks) || new Set(Array.from(pageText(first), bitsOf)).size === 1;

@@ -3,14 +3,14 @@ import type { TokenizerAlgorithm } from "../algorithm.ts";
 import { createLongWordMerger } from "../byte-level/long-words.ts";
 import { createUnitMerger, type Units } from "../byte-level/merge-bytes.ts";
 import { openMerges } from "../byte-level/merges.ts";
-import { textParts } from "../byte-level/text-parts.ts";
+import { idsInParts } from "../byte-level/text-parts.ts";
 import { openCodePoints } from "../code-points.ts";
-import { checkIds, invalid, type PackedFile } from "../packed-file.ts";
+import { checkIds, type PackedFile } from "../packed-file.ts";
 import type { BpeSettings } from "../packed-settings.ts";
 import { addIdentity, addPlace, nextWord } from "../token-places.ts";
 import { bpeText } from "./bpe-text.ts";
 import { charactersInto } from "./character-units.ts";
-import { fuse } from "./fuse.ts";
+import { fuseUnknown } from "./fuse-unknown.ts";
 
 /** Maximum tokens per UTF-16 code unit, when a character becomes bytes. */
 const MAX_UNITS = 3;
@@ -35,8 +35,6 @@ export function createBpe(
   const classes = openCodePoints(arrays);
   const characters = openCodePoints({ pageOf: arrays.codePageOf, pages: arrays.codePages });
   const merges = openMerges(arrays, vocabularySize);
-  if (settings.unknown === undefined && merges.byteIds.length === 0)
-    throw invalid("lacks a token for unknown characters");
   const firstIds = new Set(characters.pages);
   firstIds.delete(0);
   const firsts = [...Array.from(firstIds, (number) => number - 1), ...merges.byteIds, unknown];
@@ -66,7 +64,7 @@ export function createBpe(
       starts?.push(0);
     } else if (isLong) mergeLong(word, ids, fusesUnknown ? Number.POSITIVE_INFINITY : enough, starts);
     else merge(units, length, ids, starts);
-    if (fusesUnknown) fuse(unknown, ids, before, starts);
+    if (fusesUnknown) fuseUnknown(unknown, ids, before, starts);
   }
 
   /** Returns the end of the word that begins at `at`. */
@@ -117,12 +115,6 @@ export function createBpe(
     },
     textOf: stringText,
     findAdded: contentFinder(added.filter(({ normalized }) => normalized)),
-    addIds(normalized, start, end, ids, enough, places) {
-      if (!parts) return addPart(normalized, start, end, ids, enough, places);
-      for (const [from, to] of textParts(classes, normalized, { start, end, ...parts })) {
-        if (ids.length > enough) return;
-        addPart(normalized, from, to, ids, enough, places);
-      }
-    },
+    addIds: idsInParts(classes, parts, addPart),
   };
 }

@@ -11,7 +11,7 @@ import { addComposed } from "./composed-origins.ts";
 import { createLongWordMerger } from "./long-words.ts";
 import { createUnitMerger } from "./merge-bytes.ts";
 import { openMerges } from "./merges.ts";
-import { textParts } from "./text-parts.ts";
+import { idsInParts } from "./text-parts.ts";
 import { createWordEnd } from "./word-end.ts";
 
 /** Maximum UTF-8 bytes per UTF-16 code unit. */
@@ -92,12 +92,6 @@ export function createByteLevel(
     },
     textOf: stringText,
     findAdded: contentFinder(added.filter(({ normalized }) => normalized)),
-    addIds(normalized, start, end, ids, enough, places) {
-      if (!parts) return addPart(normalized, start, end, ids, enough, places);
-      for (const [from, to] of textParts(classes, normalized, { start, end, ...parts })) {
-        if (ids.length > enough) return;
-        addPart(normalized, from, to, ids, enough, places);
-      }
-    },
+    addIds: idsInParts(classes, parts, addPart),
   };
 }

@@ -13,7 +13,7 @@ export const IS_APART = 8;
 /** Marks a character that is a part of its own, where texts are split before their words are found. */
 export const IS_ISOLATED = 16;
 /** Group of a character: parts end between characters of different groups. */
-export const GROUP_SHIFT = 5;
-export const GROUP_MASK = 7 << GROUP_SHIFT;
+export const PART_SHIFT = 5;
+export const PART_MASK = 7 << PART_SHIFT;
 /** The canonical combining class begins at this bit. */
 export const COMBINING_SHIFT = 8;

@@ -1,12 +1,13 @@
 import { utf16Length } from "../../../../artifact/utf16-length.ts";
+import type { TokenizerAlgorithm } from "../algorithm.ts";
 import { type CodePointTable, numberOf } from "../code-points.ts";
-import { GROUP_MASK, IS_ISOLATED, IS_SPACE } from "./code-point-flags.ts";
+import { IS_ISOLATED, IS_SPACE, PART_MASK } from "./code-point-flags.ts";
 
 /**
  * Lists the parts of a text in which words are found: they end between characters of different groups, around isolated characters,
  * and at white space, which belongs to no part if `separates` is set.
  */
-export function* textParts(
+function* textParts(
   classes: CodePointTable,
   text: string,
   { start, end, separates }: { readonly start: number; readonly end: number; readonly separates: boolean },
@@ -16,7 +17,7 @@ export function* textParts(
     const point = text.codePointAt(at) as number;
     const number = numberOf(classes, point);
     const isGap = separates && (number & IS_SPACE) !== 0;
-    const ends = isGap || ((number | previous) & IS_ISOLATED) !== 0 || ((number ^ previous) & GROUP_MASK) !== 0;
+    const ends = isGap || ((number | previous) & IS_ISOLATED) !== 0 || ((number ^ previous) & PART_MASK) !== 0;
     if (ends && at > from) yield [from, at];
     if (ends) from = at;
     at += utf16Length(point);
@@ -24,4 +25,21 @@ export function* textParts(
     previous = number;
   }
   if (end > from) yield [from, end];
+}
+
+type AddIds = TokenizerAlgorithm<string>["addIds"];
+
+/** Returns a function that adds the ids of each part of a text. Without `parts`, a text is one part. */
+export function idsInParts(
+  classes: CodePointTable,
+  parts: { readonly separates: boolean } | undefined,
+  addPart: AddIds,
+): AddIds {
+  if (!parts) return addPart;
+  return (text, start, end, ids, enough, places) => {
+    for (const [from, to] of textParts(classes, text, { start, end, ...parts })) {
+      if (ids.length > enough) return;
+      addPart(text, from, to, ids, enough, places);
+    }
+  };
 }

@@ -3,7 +3,7 @@
  *
  * @param starts begins with the start of the token `from`
  */
-export function fuse(unknown: number, ids: number[], from: number, starts?: number[]): void {
+export function fuseUnknown(unknown: number, ids: number[], from: number, starts?: number[]): void {
   let end = from;
   for (let at = from; at < ids.length; at++) {
     if (at > from && ids[at] === unknown && ids[end - 1] === unknown) continue;
