@@ -70,4 +70,4 @@ const isNewNumber = (point: number): boolean =>
   (point >= 0x11de0 && point <= 0x11de9) || (point >= 0x16ff4 && point <= 0x16ff6);
 
 /** Whether a code point is `is_numeric` of Rust, which the pre-tokenizer Digits uses. */
-const isNumeric = (point: number): boolean => classes.numbers.has(point) || isNewNumber(point);
+export const isNumeric = (point: number): boolean => classes.numbers.has(point) || isNewNumber(point);

@@ -3,7 +3,7 @@ import type { WordPattern } from "../../../../runtime/tokenizer/packed/packed-se
 import { Break, type WordBreaks } from "../word-breaks.ts";
 
 /** GPT-2's pattern: https://github.com/openai/gpt-2/blob/master/src/encoder.py */
-const GPT2 = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
+export const GPT2 = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
 /** The pattern of Llama 3 and Qwen has these parts, and between them the one for numbers. */
 const CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)|";
 const LETTERS = String.raw`[^\r\n\p{L}\p{N}]?\p{L}+|`;

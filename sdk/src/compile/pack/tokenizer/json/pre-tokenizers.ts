@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { GPT2 } from "../byte-level/words-json.ts";
 import { escaped, patterns, punctuation } from "./patterns.ts";
 import { refusedPart } from "./refuse-part.ts";
 
@@ -17,7 +18,7 @@ const Step = v.variant("type", [
     behavior: v.picklist(["Isolated", "Removed"]),
     invert: v.boolean(),
   }),
-  v.object({ type: v.literal("ByteLevel"), add_prefix_space: v.literal(false), use_regex: v.literal(false) }),
+  v.object({ type: v.literal("ByteLevel"), add_prefix_space: v.boolean(), use_regex: v.optional(v.boolean(), true) }),
   v.object({
     type: v.literal("Metaspace"),
     replacement: v.literal("▁"),
@@ -46,7 +47,7 @@ export function rewrittenPreTokenizers(json: unknown): object[] {
   const step = parsed.output;
   switch (step.type) {
     case "Digits":
-      return [words(step.individual_digits ? patterns.singleDigits : patterns.digits)];
+      return [words(step.individual_digits ? patterns.singleDigits() : patterns.digits())];
     case "Punctuation":
       return [words(punctuation[step.behavior] as string)];
     case "CharDelimiterSplit":
@@ -59,14 +60,21 @@ export function rewrittenPreTokenizers(json: unknown): object[] {
     }
     case "Metaspace": {
       const prepend_scheme = step.prepend_scheme ?? (step.add_prefix_space ? "always" : "never");
-      return [{ type: step.type, replacement: "▁", prepend_scheme }, ...(step.split ? [words(patterns.marked)] : [])];
+      return [{ type: step.type, replacement: "▁", prepend_scheme }, ...(step.split ? [words(patterns.marked())] : [])];
     }
     case "ByteLevel":
-      return [step];
+      return [
+        ...(step.add_prefix_space ? [{ type: "Replace", pattern: { Regex: UNSPACED_START }, content: " " }] : []),
+        ...(step.use_regex ? [{ type: "Split", pattern: { Regex: GPT2 }, behavior: "Isolated", invert: false }] : []),
+        { type: step.type, add_prefix_space: false, use_regex: false },
+      ];
     default:
-      return [words(patterns[step.type])];
+      return [words(patterns[step.type]())];
   }
 }
+
+/** The start of a text that is not empty and does not begin with a space. */
+const UNSPACED_START = String.raw`\A(?=[^ ])`;
 
 /** Names a pre-tokenizer, and its behavior if it has one. */
 function described(json: unknown): string {
