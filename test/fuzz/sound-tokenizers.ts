@@ -29,6 +29,7 @@ export const soundTokenizers = (): SoundTokenizer[] =>
       [llama(), 262],
       [bpe(), 400],
       [unigram(), 200],
+      [albert(), 200],
     ] as const
   ).map(([json, size]) => {
     const made = { json, packed: packed(json), vocabulary: size + ADDED };
@@ -91,4 +92,26 @@ function unigram(): object {
   };
   const added = json.added_tokens.filter((token) => (token as { id: number }).id < 200);
   return { ...json, normalizer, added_tokens: added, model: { ...json.model, vocab: json.model.vocab.slice(0, 200) } };
+}
+
+/** Unigram with every kind of normalizer, and with punctuation split off. */
+function albert(): object {
+  const json = unigram() as { readonly normalizer: object };
+  const kinds = ["Nmt", "NFC", "Lowercase", "NFKD", "StripAccents"].map((type) => ({ type }));
+  const replace = (pattern: object, content: string) => ({ type: "Replace", pattern, content });
+  const normalizers = [
+    { type: "Strip", strip_left: true, strip_right: true },
+    replace({ String: "``" }, '"'),
+    replace({ Regex: String.raw`\s{2,}|[\n\r\t]` }, " "),
+    ...kinds,
+    json.normalizer,
+    replace({ Regex: " {2,}" }, " "),
+    { type: "Prepend", prepend: "▁" },
+  ];
+  const metaspace = { type: "Metaspace", replacement: "▁", prepend_scheme: "always", split: true };
+  return {
+    ...json,
+    normalizer: { type: "Sequence", normalizers },
+    pre_tokenizer: { type: "Sequence", pretokenizers: [{ type: "Punctuation", behavior: "Isolated" }, metaspace] },
+  };
 }

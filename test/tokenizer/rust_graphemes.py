@@ -1,6 +1,6 @@
-"""Prints sdk/src/compile/pack/tokenizer/unigram/rust-graphemes.json: grapheme classes of code points in Hugging Face's Rust tokenizers.
+"""Prints sdk/src/compile/pack/tokenizer/normalizers/rust-graphemes.json: grapheme classes of code points in Hugging Face's Rust tokenizers.
 
-    pip install tokenizers && python test/tokenizer/rust_graphemes.py > sdk/src/compile/pack/tokenizer/unigram/rust-graphemes.json
+    pip install tokenizers && python test/tokenizer/rust_graphemes.py > sdk/src/compile/pack/tokenizer/normalizers/rust-graphemes.json
 
 The script finds the borders of graphemes with the normalizer `Precompiled`. If a grapheme has fewer than six bytes and begins
 with a key, `Precompiled` replaces the whole grapheme, including a mark at its end. If `Precompiled` keeps the mark at the end of

@@ -137,6 +137,23 @@ const bytePieces = Array.from(
 );
 const manyPieces = Array.from({ length: 70_000 }, (_, i): Piece => [(7919 * i).toString(36), -12 - i / 7]);
 
+const normalizer = (type: string) => ({ type });
+const replace = (from: string, content: string) => ({ type: "Replace", pattern: { String: from }, content });
+const strip = (left: boolean, right: boolean) => ({ type: "Strip", strip_left: left, strip_right: right });
+const always = { type: "Metaspace", replacement: "▁", prepend_scheme: "always", split: true };
+
+/** Makes a tokenizer whose ids show each character of a normalized text: characters that no piece has become bytes. */
+const normalizing = (normalizers: readonly object[], preTokenizer: object, added: readonly object[] = []) => {
+  const json = xlmRoberta();
+  return {
+    ...json,
+    added_tokens: [...json.added_tokens, ...added],
+    normalizer: { type: "Sequence", normalizers },
+    pre_tokenizer: preTokenizer,
+    model: { ...json.model, vocab: [...trained, ...bytePieces], byte_fallback: true },
+  };
+};
+
 /** Unigram tokenizers by name. Each covers different settings. */
 export const unigramVariants: Record<string, () => ReturnType<typeof xlmRoberta>> = {
   unigram: xlmRoberta,
@@ -184,4 +201,68 @@ export const unigramVariants: Record<string, () => ReturnType<typeof xlmRoberta>
       model: { ...json.model, vocab: [...trained, ...again, ...manyPieces] },
     };
   },
+  "unigram, as transformers 4 writes DeBERTa-v2, added tokens": () =>
+    normalizing(
+      [strip(true, true), nmtNfkcMap(), collapse(" ")],
+      { type: "Sequence", pretokenizers: [always] },
+      allKinds,
+    ),
+  "unigram, as transformers 5 writes DeBERTa-v2, in lower case": () =>
+    normalizing(
+      [
+        normalizer("Lowercase"),
+        { type: "Replace", pattern: { Regex: String.raw`\s{2,}|[\n\r\t]` }, content: " " },
+        normalizer("NFC"),
+        strip(false, true),
+      ],
+      { type: "Sequence", pretokenizers: [always] },
+    ),
+  "unigram, ALBERT, added tokens": () =>
+    normalizing(
+      [
+        replace("``", '"'),
+        replace("''", '"'),
+        normalizer("NFKD"),
+        normalizer("StripAccents"),
+        normalizer("Lowercase"),
+        foldingMap(),
+        collapse(" "),
+      ],
+      always,
+      allKinds,
+    ),
+  "unigram, NFKC": () =>
+    normalizing([normalizer("NFKC")], {
+      type: "Sequence",
+      pretokenizers: [{ type: "WhitespaceSplit" }, { ...always, split: false }],
+    }),
+  "unigram, Nmt, NFKC and lower case, a character in front": () =>
+    normalizing(
+      [
+        normalizer("Nmt"),
+        normalizer("NFKC"),
+        normalizer("Lowercase"),
+        collapse(" "),
+        { type: "Prepend", prepend: "▁▁a" },
+      ],
+      always,
+    ),
+  "unigram, NFD, other keys, texts replaced, nothing in front": () =>
+    normalizing(
+      [
+        normalizer("NFD"),
+        oddMap(),
+        replace("e\u0301", "e"),
+        replace(" ", "▁"),
+        replace("😀", "..."),
+        strip(true, false),
+      ],
+      { ...metaspace, add_prefix_space: false, prepend_scheme: "never" },
+    ),
+  "unigram, punctuation split off, added tokens": () =>
+    normalizing(
+      [normalizer("Lowercase"), strip(true, true), nmtNfkcMap(), collapse(" ")],
+      { type: "Sequence", pretokenizers: [{ type: "Punctuation", behavior: "Isolated" }, always] },
+      allKinds,
+    ),
 };

@@ -129,15 +129,30 @@ describe("shipTokenizer", () => {
     ).toBe("▁to▁be");
   });
 
+  // These shipped as JSON, and so could not tell where tokens are.
+  it.each(Object.entries(unigramVariants).filter(([name]) => /DeBERTa|ALBERT/.test(name)))(
+    "packs a tokenizer that finds the places of tokens: %s",
+    async (_, json) => {
+      const { kind, load } = await shippedJson(json());
+      expect(kind).toBe("packed");
+      const { offsets } = (await load()).encodePlaced("To be", 99);
+      expect([offsets[2], offsets.at(-3)]).toEqual([0, 5]);
+    },
+  );
+
   const metaspace = { type: "Metaspace", replacement: "▁" };
+  const punctuation = (behavior: string) => ({
+    type: "Sequence",
+    pretokenizers: [{ type: "Punctuation", behavior }, metaspace],
+  });
   it.each<[string, object]>([
-    ["another normalizer", { normalizer: { type: "NFKC" } }],
+    ["another normalizer", { normalizer: { type: "BertNormalizer" } }],
     ["a damaged charsmap", { normalizer: { type: "Precompiled", precompiled_charsmap: "AAAAAA==" } }],
     [
       "two charsmaps",
       { normalizer: { type: "Sequence", normalizers: [xlmRoberta.normalizer, xlmRoberta.normalizer] } },
     ],
-    ["another pattern", { normalizer: { type: "Replace", pattern: { String: "``" }, content: '"' } }],
+    ["another pattern", { normalizer: { type: "Replace", pattern: { Regex: "``" }, content: '"' } }],
     ["no pre-tokenizer", { pre_tokenizer: null }],
     ["another replacement for blanks", { pre_tokenizer: { ...metaspace, replacement: "_" } }],
     ["a blank before the first word only", { pre_tokenizer: { ...metaspace, prepend_scheme: "first" } }],
@@ -145,6 +160,7 @@ describe("shipTokenizer", () => {
       "settings that contradict each other on blanks before words",
       { pre_tokenizer: { ...metaspace, add_prefix_space: false } },
     ],
+    ["punctuation at the start of words", { pre_tokenizer: punctuation("MergedWithNext") }],
     ["no unknown token", { model: { ...xlmRoberta.model, unk_id: null } }],
     ["an unknown token outside the vocabulary", { model: { ...xlmRoberta.model, unk_id: 1e6 } }],
     ["bytes without pieces", { model: { ...xlmRoberta.model, byte_fallback: true } }],

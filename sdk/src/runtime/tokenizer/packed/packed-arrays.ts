@@ -9,7 +9,8 @@ export const integerTypes = { U8: Uint8Array, U16: Uint16Array, U32: Uint32Array
 export type IntegerArray = InstanceType<(typeof integerTypes)[keyof typeof integerTypes]>;
 
 // Names of the arrays of each tokenizer kind. The files that open the arrays describe the contents: code-points.ts,
-// automaton.ts, word-piece/characters.ts, byte-level/merges.ts, bpe/character-units.ts, unigram/charsmap.ts and unigram/vocabulary.ts.
+// automaton.ts, word-piece/characters.ts, byte-level/merges.ts, bpe/character-units.ts,
+// normalizers/charsmap.ts and unigram/vocabulary.ts.
 const codePoints = ["pageOf", "pages"] as const;
 const automaton = ["edgeStart", "labels", "targets", "accepts", "ids"] as const;
 

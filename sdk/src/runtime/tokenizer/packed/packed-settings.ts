@@ -2,12 +2,13 @@ import * as v from "valibot";
 import { PairTokens } from "../pair-tokens.ts";
 
 const Whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const Text = v.pipe(v.string(), v.minLength(1));
 
 /** Schema of an added token, for example [MASK]. Texts are split at added tokens before they are split into words. */
 const AddedToken = v.object({
   id: Whole,
   /** Text of the token. If `normalized` is set, this is the normalized text. */
-  content: v.pipe(v.string(), v.minLength(1)),
+  content: Text,
   /** Whether to search for the token in the normalized text instead of the original text. */
   normalized: v.boolean(),
   /**
@@ -82,13 +83,24 @@ const ByteLevelSettings = v.object({
   trimKeepsSpace: v.optional(v.boolean()),
 });
 
-const UnigramNormalizer = v.variant("type", [
-  /** Replaces graphemes and code points: see `Charsmap`. */
-  v.object({ type: v.literal("map") }),
+/** A step that changes a text before it is split. `table` is the index of a table of code points: see `openCharsmaps`. */
+const NormalizerStep = v.variant("type", [
+  /** Replaces graphemes and code points: see `applyCharsmap`. Default table: the first one. */
+  v.object({ type: v.literal("map"), table: v.optional(Whole, 0) }),
+  /** Replaces single code points. */
+  v.object({ type: v.literal("each"), table: Whole }),
+  /** Converts the text to one of Unicode's normalization forms. The table has the bits of code-point-flags.ts. */
+  v.object({ type: v.literal("form"), form: v.picklist(["NFC", "NFD", "NFKC", "NFKD"]), table: Whole }),
   /** Removes white space at the start (`left`) and end (`right`) of the text. */
   v.object({ type: v.literal("strip"), left: v.boolean(), right: v.boolean() }),
   /** Replaces each run of two or more blanks with `content`. */
   v.object({ type: v.literal("collapse"), content: v.string() }),
+  /** Replaces each run of two or more white-space characters, and each line end or tab, with `content`. */
+  v.object({ type: v.literal("spaces"), content: v.string() }),
+  /** Replaces a text wherever it is. */
+  v.object({ type: v.literal("replace"), from: Text, content: v.string() }),
+  /** Puts a text before one that is not empty. */
+  v.object({ type: v.literal("prepend"), content: Text }),
 ]);
 
 const UnigramSettings = v.object({
@@ -99,12 +111,14 @@ const UnigramSettings = v.object({
   /** Score of a code point that is not a piece. */
   unknownScore: v.number(),
   /** Normalizers in the order of their use. */
-  normalizers: v.array(UnigramNormalizer),
+  normalizers: v.array(NormalizerStep),
   /** Whether texts are split at white space, which is then dropped. */
   separates: v.boolean(),
+  /** Index of the table in which punctuation has the number 1. Each such character is split off. Missing: none is. */
+  punctuation: v.optional(Whole),
   /**
-   * Whether to put ▁ before each text that starts with neither ▁ nor a blank. If `separates` is set, this applies to
-   * each word.
+   * Whether to put ▁ before each text that starts with neither ▁ nor a blank. If `separates` or `punctuation` is set, this
+   * applies to each part.
    */
   prefixSpace: v.boolean(),
   /** Whether each ▁ begins a new word. */
@@ -149,4 +163,5 @@ export type ByteLevelSettings = v.InferOutput<typeof ByteLevelSettings>;
 export type BpeSettings = v.InferOutput<typeof BpeSettings>;
 export type WordPattern = v.InferOutput<typeof WordPattern>;
 export type UnigramSettings = v.InferOutput<typeof UnigramSettings>;
-export type UnigramNormalizer = v.InferOutput<typeof UnigramNormalizer>;
+export type NormalizerStep = v.InferOutput<typeof NormalizerStep>;
+export type UnicodeForm = Extract<NormalizerStep, { type: "form" }>["form"];

@@ -1,79 +1,62 @@
-import { Buffer } from "node:buffer";
 import * as v from "valibot";
-import type { UnigramNormalizer, UnigramSettings } from "../../../../runtime/tokenizer/packed/packed-settings.ts";
-import type { Charsmap } from "../../../../runtime/tokenizer/packed/unigram/charsmap.ts";
-import { normalizeText } from "../../../../runtime/tokenizer/packed/unigram/normalize-text.ts";
+import type { CodePointTable } from "../../../../runtime/tokenizer/packed/code-points.ts";
+import { openNormalizer } from "../../../../runtime/tokenizer/packed/normalizers/open-normalizer.ts";
+import type { UnigramSettings } from "../../../../runtime/tokenizer/packed/packed-settings.ts";
 import { specialTokens } from "../../../../runtime/tokenizer/special-tokens.ts";
 import { addedTokens, areUsable } from "../added-tokens.ts";
+import { classes, pagesWithBorders } from "../code-point-classes.ts";
+import { codePointPages } from "../code-point-pages.ts";
 import { decodingOf } from "../decoding.ts";
+import { packNormalizers } from "../normalizers/pack-normalizers.ts";
+import unicode from "../rust-unicode.json" with { type: "json" };
 import { writePackedFile } from "../write-packed-file.ts";
-import { charsmapTable, joinResults } from "./charsmap-table.ts";
-import { type CharsmapEntries, readCharsmap } from "./read-charsmap.ts";
-import { type NormalizerJson, UnigramJson } from "./unigram-json.ts";
+import { UnigramJson } from "./unigram-json.ts";
 import { vocabularyTable } from "./vocabulary-table.ts";
-
-const NO_ENTRIES: CharsmapEntries = new Map();
 
 /**
  * Packs a tokenizer.json into the file that `createUnigram` reads.
  *
- * @returns undefined if tokenizer.json is not a `UnigramJson`, or if its tokens or its charsmap cannot be packed
+ * @returns undefined if tokenizer.json is not a `UnigramJson`, or if its tokens or its normalizers cannot be packed
  */
 export function packUnigram(json: object, config: object): Uint8Array<ArrayBuffer> | undefined {
   const parsed = v.safeParse(UnigramJson, json);
   if (!parsed.success) return undefined;
   const { normalizer, pre_tokenizer, model } = parsed.output;
-  const normalizersJson = !normalizer ? [] : normalizer.type === "Sequence" ? normalizer.normalizers : [normalizer];
-  const [separates, metaspace] =
-    pre_tokenizer.type === "Sequence" ? [true, pre_tokenizer.pretokenizers[1]] : [false, pre_tokenizer];
+  const { metaspace, first } = pre_tokenizer;
   const specials = specialTokens(parsed.output.post_processor);
-  const charsmap = charsmapOf(normalizersJson);
+  const normalizers = packNormalizers(normalizer, first === "Punctuation" ? [punctuationTable()] : []);
   const table = vocabularyTable(model);
-  if (specials === undefined || charsmap === undefined || table === undefined) return undefined;
+  if (specials === undefined || normalizers === undefined || table === undefined) return undefined;
 
-  const normalizers = normalizersJson.map(packedNormalizer);
+  const normalize = openNormalizer(normalizers.steps, normalizers.arrays);
   const added = addedTokens(parsed.output, table.vocabulary, model.vocab.length).map((token) =>
-    token.normalized ? { ...token, content: normalizeText(normalizers, charsmap, token.content) } : token,
+    token.normalized ? { ...token, content: normalize(token.content) } : token,
   );
   if (!areUsable(added.filter(({ normalized }) => normalized).map(({ content }) => content))) return undefined;
 
-  const { points, pairs, pairResults, results } = charsmap;
   return writePackedFile<UnigramSettings>(
     {
       kind: "unigram",
       unknown: model.unk_id,
       unknownScore: table.unknownScore,
-      normalizers,
-      separates,
+      normalizers: [...normalizers.steps],
+      separates: first === "WhitespaceSplit",
+      ...(first === "Punctuation" && { punctuation: 0 }),
       prefixSpace: metaspace.prepend_scheme === "always",
       splits: metaspace.split,
       ...specials,
       ...decodingOf(json, config),
       added,
     },
-    { ...points, pairs, pairResults, results: joinResults(results), ...table.arrays },
+    { ...normalizers.arrays, ...table.arrays },
   );
 }
 
-/**
- * Builds the charsmap of the normalizers.
- *
- * @returns undefined if there are several charsmaps, or if the charsmap cannot be read
- */
-function charsmapOf(normalizers: readonly NormalizerJson[]): Charsmap | undefined {
-  const [map, second] = normalizers.filter((each) => each.type === "Precompiled");
-  if (second) return undefined;
-  const entries = map ? readCharsmap(new Uint8Array(Buffer.from(map.precompiled_charsmap, "base64"))) : NO_ENTRIES;
-  return entries && charsmapTable(entries);
-}
-
-function packedNormalizer(normalizer: NormalizerJson): UnigramNormalizer {
-  switch (normalizer.type) {
-    case "Precompiled":
-      return { type: "map" };
-    case "Strip":
-      return { type: "strip", left: normalizer.strip_left, right: normalizer.strip_right };
-    case "Replace":
-      return { type: "collapse", content: normalizer.content };
-  }
+/** Builds a table in which punctuation has the number 1, and everything else 0. */
+function punctuationTable(): CodePointTable {
+  const borders = pagesWithBorders([unicode.sets.punctuation]);
+  return codePointPages(
+    (point) => Number(classes.punctuation.has(point)),
+    (first) => !borders.has(first),
+  );
 }

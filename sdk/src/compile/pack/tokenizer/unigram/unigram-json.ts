@@ -1,20 +1,6 @@
 import * as v from "valibot";
+import { NormalizerJson } from "../normalizers/normalizer-json.ts";
 import { common } from "../tokenizer-json.ts";
-
-const Precompiled = v.object({ type: v.literal("Precompiled"), precompiled_charsmap: v.pipe(v.string(), v.base64()) });
-const Strip = v.object({ type: v.literal("Strip"), strip_left: v.boolean(), strip_right: v.boolean() });
-const Replace = v.object({
-  type: v.literal("Replace"),
-  pattern: v.strictObject({ Regex: v.literal(" {2,}") }),
-  content: v.string(),
-});
-const NormalizerJson = v.variant("type", [Precompiled, Strip, Replace]);
-const Normalizer = v.variant("type", [
-  Precompiled,
-  Strip,
-  Replace,
-  v.object({ type: v.literal("Sequence"), normalizers: v.array(NormalizerJson) }),
-]);
 
 const schemes = { replacement: v.literal("▁"), split: v.nullish(v.boolean(), true) } as const;
 const Metaspace = v.union([
@@ -32,17 +18,33 @@ const Metaspace = v.union([
   }),
 ]);
 
-/** Schema of the tokenizer.json of XLM-RoBERTa, multilingual E5, BGE-M3 and T5. */
-export const UnigramJson = v.object({
-  ...common,
-  normalizer: v.nullish(Normalizer),
-  pre_tokenizer: v.union([
+const WhitespaceSplit = v.object({ type: v.literal("WhitespaceSplit") });
+const Punctuation = v.object({ type: v.literal("Punctuation"), behavior: v.literal("Isolated") });
+
+/** Metaspace, alone or after a pre-tokenizer that splits texts first. */
+const PreTokenizer = v.pipe(
+  v.union([
     Metaspace,
     v.object({
       type: v.literal("Sequence"),
-      pretokenizers: v.strictTuple([v.object({ type: v.literal("WhitespaceSplit") }), Metaspace]),
+      pretokenizers: v.union([
+        v.strictTuple([Metaspace]),
+        v.strictTuple([WhitespaceSplit, Metaspace]),
+        v.strictTuple([Punctuation, Metaspace]),
+      ]),
     }),
   ]),
+  v.transform((given) => {
+    const all = given.type === "Sequence" ? given.pretokenizers : ([given] as const);
+    return { metaspace: all[all.length - 1] as v.InferOutput<typeof Metaspace>, first: all[0].type };
+  }),
+);
+
+/** Schema of the tokenizer.json of XLM-RoBERTa, multilingual E5, BGE-M3, DeBERTa-v2 and -v3, ALBERT and T5. */
+export const UnigramJson = v.object({
+  ...common,
+  normalizer: NormalizerJson,
+  pre_tokenizer: PreTokenizer,
   model: v.object({
     type: v.literal("Unigram"),
     unk_id: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
@@ -52,4 +54,3 @@ export const UnigramJson = v.object({
 });
 
 export type UnigramJson = v.InferOutput<typeof UnigramJson>;
-export type NormalizerJson = v.InferOutput<typeof NormalizerJson>;

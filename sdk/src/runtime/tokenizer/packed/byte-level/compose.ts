@@ -1,18 +1,21 @@
 import { utf16Length } from "../../../../artifact/utf16-length.ts";
 import { type CodePointTable, numberOf } from "../code-points.ts";
+import type { UnicodeForm } from "../packed-settings.ts";
 import { createTextBuilder } from "../text-builder.ts";
 import { COMBINING_SHIFT, IS_APART } from "./code-point-flags.ts";
 
 /** Characters that composition may change. A text without them is already in NFC. */
 const MAY_COMPOSE = /[\u0300-\uffff]/;
+/** Characters that another form may change. */
+const MAY_CHANGE = /[\u00a0-\uffff]/;
 
 /**
- * Converts a text to NFC, Unicode's composed form. Code points with `IS_APART` stay unchanged and in place, whatever
- * Unicode version the runtime has.
+ * Converts a text to one of Unicode's normalization forms: https://www.unicode.org/reports/tr15/. The default is NFC, the
+ * composed form. Code points with `IS_APART` stay unchanged and in place, whatever Unicode version the runtime has.
  */
-export function compose(classes: CodePointTable, text: string): string {
-  if (!MAY_COMPOSE.test(text)) return text;
-  const ordered = inOrder(classes, text);
+export function compose(classes: CodePointTable, text: string, form: UnicodeForm = "NFC"): string {
+  if (!(form === "NFC" ? MAY_COMPOSE : MAY_CHANGE).test(text)) return text;
+  const ordered = inOrder(classes, text, partsOf(form));
   const composed = createTextBuilder();
   let done = 0;
   for (let at = 0; at < ordered.length; at++) {
@@ -21,30 +24,33 @@ export function compose(classes: CodePointTable, text: string): string {
     if (point > 0xffff) at++;
     const number = numberOf(classes, point);
     if (number >> COMBINING_SHIFT > 0 || (number & IS_APART) === 0) continue;
-    composed.add(ordered.slice(done, start).normalize("NFC"));
+    composed.add(ordered.slice(done, start).normalize(form));
     composed.add(String.fromCodePoint(point));
     done = at + 1;
   }
-  composed.add(ordered.slice(done).normalize("NFC"));
+  composed.add(ordered.slice(done).normalize(form));
   return composed.end();
 }
 
+/** Returns the form to which a form decomposes a text first. */
+export const partsOf = (form: UnicodeForm): "NFD" | "NFKD" => (form.includes("K") ? "NFKD" : "NFD");
+
 /** Sorts the marks of a text by combining class. `normalize` does this too, but in quadratic time. */
-function inOrder(classes: CodePointTable, text: string): string {
+function inOrder(classes: CodePointTable, text: string, parts: "NFD" | "NFKD"): string {
   const ordered = createTextBuilder();
   let done = 0;
   for (let at = 0; at < text.length; ) {
     const start = at;
     let last = 0;
     let isOrdered = true;
-    for (const mark of marksFrom(classes, text, at)) {
+    for (const mark of marksFrom(classes, text, at, parts)) {
       at = mark.end;
       if (mark.combining < last) isOrdered = false;
       last = mark.combining;
     }
     if (!isOrdered) {
       ordered.add(text.slice(done, start));
-      addSorted(marksFrom(classes, text, start), ordered.add);
+      addSorted(marksFrom(classes, text, start, parts), ordered.add);
       done = at;
     }
     if (at === start) at += utf16Length(text.codePointAt(at) as number);
@@ -62,13 +68,13 @@ interface Mark {
 }
 
 /** Lists the decomposed marks that begin at `at`. A mark may decompose into marks of different combining classes. */
-function* marksFrom(classes: CodePointTable, text: string, at: number): Generator<Mark> {
+function* marksFrom(classes: CodePointTable, text: string, at: number, parts: "NFD" | "NFKD"): Generator<Mark> {
   const combiningOf = (point: number) => numberOf(classes, point) >> COMBINING_SHIFT;
   for (let start = at; start < text.length; ) {
     const whole = text.codePointAt(start) as number;
     if (combiningOf(whole) === 0) return;
     const end = start + utf16Length(whole);
-    for (const mark of text.slice(start, end).normalize("NFD")) {
+    for (const mark of text.slice(start, end).normalize(parts)) {
       const point = mark.codePointAt(0) as number;
       yield { point, combining: combiningOf(point), end };
     }

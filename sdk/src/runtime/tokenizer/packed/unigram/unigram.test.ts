@@ -13,6 +13,7 @@ const file = variant("unigram");
 const notSplit = variant(
   "unigram, bytes, unknown pieces, nothing in front or around, not split, no normalizer, added tokens",
 );
+const compatible = variant("unigram, NFKC");
 const { encode } = createPackedTokenizer(file, VOCABULARY);
 const idsOf = (text: string) => [...encode(text, 1000).ids];
 
@@ -64,6 +65,12 @@ describe("a packed Unigram tokenizer", () => {
     expect(idsOf(" \n\u3000")).toEqual([0, 2]);
   });
 
+  it("gives the bytes of an unknown character its place", () => {
+    const { offsets, words } = createPackedTokenizer(compatible, VOCABULARY).encodePlaced("①丂 é", 99);
+    expect([...offsets]).toEqual([0, 0, 0, 1, 1, 2, 1, 2, 1, 2, 3, 4, 3, 4, 0, 0]);
+    expect([...words]).toEqual([-1, 0, 0, 0, 0, 1, 1, -1]);
+  });
+
   it("reads a file at an offset that is not a multiple of eight bytes", () => {
     const shifted = new Uint8Array(file.length + 4);
     shifted.set(file, 4);
@@ -74,6 +81,7 @@ describe("a packed Unigram tokenizer", () => {
 
   testLongTexts(createPackedTokenizer(file, VOCABULARY), ["the ", "\u0301", "\u200d", "क्", "<mask>"]);
   testLongTexts(createPackedTokenizer(notSplit, VOCABULARY), ["a", " ", "中"]);
+  testLongTexts(createPackedTokenizer(compatible, VOCABULARY), ["\u0301\u0316", "\uff9e\u0334", "\u0f73\u0f71", "각"]);
 });
 
 describe("a packed Unigram tokenizer refuses", () => {
@@ -93,4 +101,5 @@ describe("a packed Unigram tokenizer refuses", () => {
 
 describe("a packed Unigram tokenizer's file", () => {
   testDamage(file, { vocabulary: VOCABULARY, added: "<mask>", changes: 20, headerBytes: 1800, maxTokens: 1000 });
+  testDamage(compatible, { vocabulary: VOCABULARY, added: "①<mask>", changes: 8, headerBytes: 1800, maxTokens: 1000 });
 });

@@ -1,13 +1,14 @@
 import { contentFinder, stringText } from "../added-tokens.ts";
 import type { TokenizerAlgorithm } from "../algorithm.ts";
 import { isWhiteSpace } from "../character-classes.ts";
+import { numberOf } from "../code-points.ts";
+import { openTable } from "../normalizers/charsmap.ts";
+import { openNormalizer } from "../normalizers/open-normalizer.ts";
 import type { PackedFile } from "../packed-file.ts";
-import type { UnigramSettings } from "../packed-settings.ts";
+import type { NormalizerStep, UnigramSettings } from "../packed-settings.ts";
 import { addPlace, nextWord, type TokenPlaces } from "../token-places.ts";
 import { withRoom } from "../with-room.ts";
 import { createPieceSplitter } from "./best-pieces.ts";
-import { openCharsmap } from "./charsmap.ts";
-import { normalizeText } from "./normalize-text.ts";
 import { unigramText } from "./unigram-text.ts";
 import { openVocabulary } from "./vocabulary.ts";
 
@@ -19,14 +20,17 @@ const BLANK = 0x20;
 /** ▁, which stands for a blank in pieces. */
 const MARKED_BLANK = 0x2581;
 
+/** Whether a step can replace a blank between two words, or what is beside it. */
+const isAtBlanks = (step: NormalizerStep): boolean => step.type === "replace" && /[a-z\d ]/i.test(step.from);
+
 /**
  * Creates Unigram, XLM-RoBERTa's algorithm, which splits words into the most probable pieces.
  *
  * @throws BertEdgeError `tokenizer_invalid`
  */
 export function createUnigram(file: PackedFile<UnigramSettings>, vocabularySize: number): TokenizerAlgorithm<string> {
-  const { normalizers, added, separates, prefixSpace, splits } = file.settings;
-  const charsmap = openCharsmap(file.arrays);
+  const { normalizers, added, separates, punctuation, prefixSpace, splits } = file.settings;
+  const isolated = punctuation === undefined ? undefined : openTable(file.arrays, punctuation);
   const vocabulary = openVocabulary(file, vocabularySize);
   const addPieces = createPieceSplitter(vocabulary);
   /** Code points of a word. */
@@ -35,8 +39,8 @@ export function createUnigram(file: PackedFile<UnigramSettings>, vocabularySize:
   return {
     vocabulary: unigramText(file.settings, vocabulary),
     longestWord: Number.POSITIVE_INFINITY,
-    splitsAtBlanks: separates || splits,
-    normalize: (text, origins) => normalizeText(normalizers, charsmap, text, origins),
+    splitsAtBlanks: (separates || splits) && !normalizers.some(isAtBlanks),
+    normalize: openNormalizer(normalizers, file.arrays),
     textOf: stringText,
     findAdded: contentFinder(added.filter(({ normalized }) => normalized)),
     addIds(text, start, end, ids, enough, places) {
@@ -47,10 +51,11 @@ export function createUnigram(file: PackedFile<UnigramSettings>, vocabularySize:
       const addWord = () => {
         const ends: number[] | undefined = places && [];
         addPieces(points, length, ids, enough, ends);
-        let from = 0;
+        let [from, done] = [0, 0];
         for (const to of ends ?? []) {
+          // Tokens with the same end are the bytes of the same part.
+          if (to > done) [from, done] = [done, to];
           addPlace(places as TokenPlaces, [spans[2 * from] as number, spans[2 * to - 1] as number], word);
-          from = to;
         }
         if (length > 0) word++;
         length = 0;
@@ -72,13 +77,19 @@ export function createUnigram(file: PackedFile<UnigramSettings>, vocabularySize:
           begins = true;
           continue;
         }
+        const isIsolated = isolated !== undefined && numberOf(isolated, point) === 1;
+        if (isIsolated) {
+          addWord();
+          begins = true;
+        }
         const isBlank = point === BLANK || point === MARKED_BLANK;
         if (begins && prefixSpace && !isBlank) {
           addPoint(MARKED_BLANK, unitStart, at + 1);
         }
         if (splits && isBlank) addWord();
         addPoint(isBlank ? MARKED_BLANK : point, unitStart, at + 1);
-        begins = false;
+        if (isIsolated) addWord();
+        begins = isIsolated;
       }
       if (ids.length <= enough) addWord();
       if (points.length > KEPT) points = new Uint32Array(KEPT);

@@ -1,7 +1,7 @@
 import { utf8Length } from "../../../../artifact/utf8-length.ts";
 import { utf16Length } from "../../../../artifact/utf16-length.ts";
 import { indexOfSorted } from "../automaton.ts";
-import { type CodePointTable, damagedTable, numberOf, openCodePoints } from "../code-points.ts";
+import { CODE_POINTS, type CodePointTable, damagedTable, numberOf, openCodePoints, PAGE_BITS } from "../code-points.ts";
 import type { IntegerArray, TokenizerArrays } from "../packed-arrays.ts";
 import { createTextBuilder } from "../text-builder.ts";
 import type { OnReplaced } from "./follow-replacements.ts";
@@ -29,6 +29,12 @@ export interface Charsmap {
   readonly results: readonly string[];
 }
 
+/** The arrays that normalizers read. */
+export type NormalizerArrays = Pick<
+  TokenizerArrays<"unigram">,
+  "pageOf" | "pages" | "pairs" | "pairResults" | "results"
+>;
+
 export const NO_RESULT = 0;
 /** Separates replacement texts in the file. */
 export const SEPARATOR = "\0";
@@ -38,21 +44,31 @@ export const SEPARATOR = "\0";
  */
 const LONGEST = 5;
 
+/** Pages that `pageOf` has for each table. */
+const TABLE_PAGES = CODE_POINTS >> PAGE_BITS;
+
 /**
- * Opens the charsmap of a packed tokenizer.
+ * Opens the table with this index. The tables of a tokenizer lie one after the other in `pageOf`, and share `pages`.
  *
+ * @throws BertEdgeError `tokenizer_invalid` if there is none
+ */
+export const openTable = (
+  { pageOf, pages }: Pick<NormalizerArrays, "pageOf" | "pages">,
+  index: number,
+): CodePointTable => openCodePoints({ pageOf: pageOf.subarray(index * TABLE_PAGES, (index + 1) * TABLE_PAGES), pages });
+
+/**
+ * Opens the charsmaps of a packed tokenizer. They share all arrays. A charsmap whose table has no grapheme classes replaces each code
+ * point by itself, and has no use for pairs.
+ *
+ * @returns a function that returns the charsmap with the table of this index
  * @throws BertEdgeError `tokenizer_invalid`
  */
-export function openCharsmap({
-  pageOf,
-  pages,
-  pairs,
-  pairResults,
-  results,
-}: Pick<TokenizerArrays<"unigram">, "pageOf" | "pages" | "pairs" | "pairResults" | "results">): Charsmap {
+export function openCharsmaps(arrays: NormalizerArrays): (index: number) => Charsmap {
+  const { pairs, pairResults } = arrays;
   if (pairs.length !== pairResults.length) throw damagedTable();
-  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(results);
-  return { points: openCodePoints({ pageOf, pages }), pairs, pairResults, results: text.split(SEPARATOR) };
+  const results = new TextDecoder("utf-8", { ignoreBOM: true }).decode(arrays.results).split(SEPARATOR);
+  return (index) => ({ points: openTable(arrays, index), pairs, pairResults, results });
 }
 
 /**

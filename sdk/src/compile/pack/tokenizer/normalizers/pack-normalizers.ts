@@ -1,0 +1,100 @@
+import { Buffer } from "node:buffer";
+import { type CodePointTable, PAGE_BITS } from "../../../../runtime/tokenizer/packed/code-points.ts";
+import { type NormalizerArrays, SEPARATOR } from "../../../../runtime/tokenizer/packed/normalizers/charsmap.ts";
+import type { NormalizerStep } from "../../../../runtime/tokenizer/packed/packed-settings.ts";
+import { type CharacterMap, characterMapOf } from "./character-maps.ts";
+import { charsmapTable, createResults, eachTable } from "./charsmap-table.ts";
+import { formFlags } from "./form-flags.ts";
+import { BLANKS_REGEX, type NormalizerJson } from "./normalizer-json.ts";
+import { readCharsmap } from "./read-charsmap.ts";
+
+/** Normalizers as `openNormalizer` reads them. */
+export interface PackedNormalizers {
+  readonly steps: readonly NormalizerStep[];
+  readonly arrays: NormalizerArrays;
+}
+
+const NO_PAIRS = { pairs: new Uint32Array(), pairResults: new Uint32Array() };
+
+/**
+ * Packs the normalizers of a tokenizer.json. Neighbouring normalizers that change single characters become one step.
+ *
+ * @param others tables that other parts of the tokenizer read; they come first in `pageOf`
+ * @returns undefined if there are several charsmaps, or if the charsmap cannot be read
+ */
+export function packNormalizers(
+  normalizers: readonly NormalizerJson[],
+  others: readonly CodePointTable[] = [],
+): PackedNormalizers | undefined {
+  const charsmaps = normalizers.filter(({ type }) => type === "Precompiled").length;
+  const results = createResults();
+  const tables = [...others];
+  const steps: NormalizerStep[] = [];
+  let pairs: Pick<NormalizerArrays, "pairs" | "pairResults"> = NO_PAIRS;
+  let each: CharacterMap | undefined;
+  const add = (table: CodePointTable): number => tables.push(table) - 1;
+  const endEach = (): void => {
+    if (each) steps.push({ type: "each", table: add(eachTable(each, results)) });
+    each = undefined;
+  };
+
+  for (const normalizer of normalizers) {
+    const map = characterMapOf(normalizer);
+    if (map) {
+      each = joined(each, map);
+      continue;
+    }
+    endEach();
+    if (normalizer.type === "Precompiled") {
+      const entries = readCharsmap(new Uint8Array(Buffer.from(normalizer.precompiled_charsmap, "base64")));
+      if (!entries || charsmaps > 1) return undefined;
+      const { points, ...found } = charsmapTable(entries, results);
+      pairs = found;
+      steps.push({ type: "map", table: add(points) });
+    } else steps.push(stepOf(normalizer, add));
+  }
+  endEach();
+  const joinedResults = new TextEncoder().encode(results.texts.join(SEPARATOR));
+  return { steps, arrays: { ...joinTables(tables), ...pairs, results: joinedResults } };
+}
+
+function joined(first: CharacterMap | undefined, second: CharacterMap): CharacterMap {
+  if (!first) return second;
+  return (character) => {
+    const between = first(character);
+    return between === character ? second(between) : Array.from(between, second).join("");
+  };
+}
+
+function stepOf(normalizer: NormalizerJson, addTable: (table: CodePointTable) => number): NormalizerStep {
+  switch (normalizer.type) {
+    case "Strip":
+      return { type: "strip", left: normalizer.strip_left, right: normalizer.strip_right };
+    case "Replace": {
+      const { pattern, content } = normalizer;
+      if ("String" in pattern) return { type: "replace", from: pattern.String, content };
+      return { type: pattern.Regex === BLANKS_REGEX ? "collapse" : "spaces", content };
+    }
+    case "Prepend":
+      return { type: "prepend", content: normalizer.prepend };
+    case "NFC":
+    case "NFD":
+    case "NFKC":
+    case "NFKD":
+      return { type: "form", form: normalizer.type, table: addTable(formFlags(normalizer.type)) };
+    default:
+      throw new TypeError(`The normalizer ${normalizer.type} is no step of its own.`);
+  }
+}
+
+/** Puts tables one after the other. */
+function joinTables(tables: readonly CodePointTable[]): Pick<NormalizerArrays, "pageOf" | "pages"> {
+  const pageOf: number[] = [];
+  const pages: number[] = [];
+  for (const table of tables) {
+    const before = pages.length >> PAGE_BITS;
+    for (const page of table.pageOf) pageOf.push(before + page);
+    for (const number of table.pages) pages.push(number);
+  }
+  return { pageOf: Uint32Array.from(pageOf), pages: Uint32Array.from(pages) };
+}
