@@ -106,6 +106,17 @@ export const bpeVariants: Record<string, () => ReturnType<typeof gemma>> = {
       merges: plain.merges,
     },
   }),
+  "bpe, lower, a mark before texts, added tokens": () => {
+    const json = gemma();
+    return {
+      ...json,
+      added_tokens: [...json.added_tokens, ...allKinds],
+      normalizer: {
+        type: "Sequence",
+        normalizers: [{ type: "NFKC" }, { type: "Lowercase" }, { type: "Prepend", prepend: "▁" }, json.normalizer],
+      },
+    };
+  },
   "bpe, whole texts": () => ({
     ...gemma(),
     normalizer: null,

@@ -96,6 +96,19 @@ export const byteLevelVariants: Record<string, () => ReturnType<typeof roberta>>
       { ...bytes, add_prefix_space: true, use_regex: true },
     ),
   }),
+  "byte-level, decomposed by compatibility, lower, stripped, added tokens": () => ({
+    ...roberta(),
+    normalizer: {
+      type: "Sequence",
+      normalizers: [
+        { type: "Strip", strip_left: true, strip_right: false },
+        { type: "NFKC" },
+        { type: "Lowercase" },
+        { type: "StripAccents" },
+      ],
+    },
+    added_tokens: [...roberta().added_tokens, ...allKinds],
+  }),
   "byte-level, numbers and punctuation apart": () => ({
     ...roberta(),
     pre_tokenizer: sequence(

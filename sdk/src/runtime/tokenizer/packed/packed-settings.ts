@@ -56,33 +56,6 @@ const WordPieceSettings = v.object({
   addedCode: Whole,
 });
 
-/** How words are found in texts: the pattern of Llama 3 and Qwen. */
-const WordPattern = v.object({
-  /** Whether a contraction such as 's is a word. */
-  contracts: v.boolean(),
-  /** Maximum digits of a number; missing if any. */
-  longestNumber: v.optional(Whole),
-});
-
-const ByteLevelSettings = v.object({
-  ...common,
-  kind: v.literal("byte-level"),
-  /** Default: GPT-2's pattern. */
-  pattern: v.optional(WordPattern),
-  /** Set if words are found in the parts of `textParts`. */
-  parts: v.optional(v.object({ separates: v.boolean() })),
-  /** Texts and ids of tokens that are not what merging gives, but that words with the same text become. */
-  whole: v.optional(v.array(v.tuple([v.string(), Whole])), []),
-  /** Whether texts are converted to NFC. */
-  composes: v.boolean(),
-  /** Whether to put a space before texts that do not start with a space. */
-  prefixSpace: v.boolean(),
-  /** Whether the places of tokens leave out white space around them. Default false. */
-  trimsOffsets: v.optional(v.boolean()),
-  /** Whether the place of the first token keeps one space then. Default: `prefixSpace`. */
-  trimKeepsSpace: v.optional(v.boolean()),
-});
-
 /** A step that changes a text before it is split. `table` is the index of a table of code points: see `openCharsmaps`. */
 const NormalizerStep = v.variant("type", [
   /** Replaces graphemes and code points: see `applyCharsmap`. Default table: the first one. */
@@ -103,6 +76,35 @@ const NormalizerStep = v.variant("type", [
   v.object({ type: v.literal("prepend"), content: Text }),
 ]);
 
+/** Normalizers in the order of their use. */
+const normalizers = v.optional(v.array(NormalizerStep), []);
+
+/** How words are found in texts: the pattern of Llama 3 and Qwen. */
+const WordPattern = v.object({
+  /** Whether a contraction such as 's is a word. */
+  contracts: v.boolean(),
+  /** Maximum digits of a number; missing if any. */
+  longestNumber: v.optional(Whole),
+});
+
+const ByteLevelSettings = v.object({
+  ...common,
+  kind: v.literal("byte-level"),
+  /** Default: GPT-2's pattern. */
+  pattern: v.optional(WordPattern),
+  /** Set if words are found in the parts of `textParts`. */
+  parts: v.optional(v.object({ separates: v.boolean() })),
+  /** Texts and ids of tokens that are not what merging gives, but that words with the same text become. */
+  whole: v.optional(v.array(v.tuple([v.string(), Whole])), []),
+  normalizers,
+  /** Whether to put a space before texts that do not start with a space. */
+  prefixSpace: v.boolean(),
+  /** Whether the places of tokens leave out white space around them. Default false. */
+  trimsOffsets: v.optional(v.boolean()),
+  /** Whether the place of the first token keeps one space then. Default: `prefixSpace`. */
+  trimKeepsSpace: v.optional(v.boolean()),
+});
+
 const UnigramSettings = v.object({
   ...common,
   kind: v.literal("unigram"),
@@ -110,8 +112,7 @@ const UnigramSettings = v.object({
   unknown: Whole,
   /** Score of a code point that is not a piece. */
   unknownScore: v.number(),
-  /** Normalizers in the order of their use. */
-  normalizers: v.array(NormalizerStep),
+  normalizers,
   /** Whether texts are split at white space, which is then dropped. */
   separates: v.boolean(),
   /** Index of the table in which punctuation has the number 1. Each such character is split off. Missing: none is. */
@@ -132,10 +133,14 @@ const BpeSettings = v.object({
   unknown: v.optional(Whole),
   /** Whether neighbouring unknown characters of a word are one token. */
   fusesUnknown: v.boolean(),
-  /** Whether blanks become ▁. */
-  marksBlanks: v.boolean(),
-  /** Where ▁ is put before texts: before all, or before those that do not start with one. Missing: nowhere. */
-  prefixes: v.optional(v.picklist(["all", "unmarked"])),
+  normalizers,
+  /** Set if blanks become ▁ after that. */
+  metaspace: v.optional(
+    v.object({
+      /** Whether ▁ is put before texts that start with neither ▁ nor a blank. */
+      prefixSpace: v.boolean(),
+    }),
+  ),
   /** What begins a word: each ▁, or each run of them, which merges never cross. Missing: texts are one word. */
   splits: v.optional(v.picklist(["each", "runs"])),
   /** Set if words are found in the parts of `textParts`. */

@@ -1,26 +1,8 @@
 import * as v from "valibot";
 import { Merge } from "../byte-level/byte-level-json.ts";
+import { NormalizerJson } from "../normalizers/normalizer-json.ts";
 import { common, Vocabulary } from "../tokenizer-json.ts";
 import { WordBreaks } from "../word-breaks.ts";
-
-const MarkBlanks = v.object({
-  type: v.literal("Replace"),
-  pattern: v.strictObject({ String: v.literal(" ") }),
-  content: v.literal("▁"),
-});
-const Prepend = v.object({ type: v.literal("Prepend"), prepend: v.literal("▁") });
-const Step = v.variant("type", [MarkBlanks, Prepend]);
-
-/** One step, or a Sequence of steps; null without any. */
-const Normalizer = v.pipe(
-  v.nullish(v.union([Step, v.object({ type: v.literal("Sequence"), normalizers: v.array(Step) })])),
-  v.transform((given) => (!given ? [] : given.type === "Sequence" ? given.normalizers : [given])),
-  v.transform((steps) => ({
-    marksBlanks: steps.some(({ type }) => type === "Replace"),
-    prepends: steps.filter(({ type }) => type === "Prepend").length,
-  })),
-  v.check(({ prepends }) => prepends <= 1),
-);
 
 /** Splits at blanks, which have all become ▁ before. */
 const SplitAtBlanks = v.object({
@@ -82,7 +64,7 @@ const none = v.nullish(v.union([v.literal(""), v.literal(0)]));
 /** Schema of the tokenizer.json of BPE over characters: Gemma, mmBERT, Llama 2, and those of the quick tour of tokenizers. */
 export const BpeJson = v.object({
   ...common,
-  normalizer: v.optional(Normalizer, null),
+  normalizer: NormalizerJson,
   pre_tokenizer: v.nullish(v.union([SplitAtBlanks, Metaspace, WordBreaks])),
   decoder: v.optional(Decoder, null),
   model: v.object({

@@ -2,7 +2,8 @@ import * as v from "valibot";
 import { charactersInto } from "../../../../runtime/tokenizer/packed/bpe/character-units.ts";
 import { createUnitMerger } from "../../../../runtime/tokenizer/packed/byte-level/merge-bytes.ts";
 import { bytePiece } from "../../../../runtime/tokenizer/packed/byte-pieces.ts";
-import type { AddedToken, BpeSettings } from "../../../../runtime/tokenizer/packed/packed-settings.ts";
+import { openNormalizer } from "../../../../runtime/tokenizer/packed/normalizers/open-normalizer.ts";
+import type { BpeSettings } from "../../../../runtime/tokenizer/packed/packed-settings.ts";
 import { specialTokens } from "../../../../runtime/tokenizer/special-tokens.ts";
 import { addedTokens, areUsable } from "../added-tokens.ts";
 import { breakTable } from "../byte-level/break-table.ts";
@@ -10,6 +11,7 @@ import { openedMerges } from "../byte-level/byte-texts.ts";
 import { mergeTable } from "../byte-level/merge-table.ts";
 import { codePointPages, pagesWith } from "../code-point-pages.ts";
 import { decodingOf } from "../decoding.ts";
+import { packNormalizers } from "../normalizers/pack-normalizers.ts";
 import { wholeTokens } from "../whole-tokens.ts";
 import { separatesAtSpaces } from "../word-breaks.ts";
 import { writePackedFile } from "../write-packed-file.ts";
@@ -29,22 +31,21 @@ const MAX_UNITS = 3;
 export function packBpe(json: object, config: object): Uint8Array<ArrayBuffer> | undefined {
   const parsed = v.safeParse(BpeJson, json);
   if (!parsed.success) return undefined;
-  const { normalizer, decoder, model } = parsed.output;
+  const { decoder, model } = parsed.output;
   const vocabulary = new Map(Object.entries(model.vocab));
   const words = wordsOf(parsed.output);
   const specials = specialTokens(parsed.output.post_processor);
   const bytes = model.byte_fallback ? bytePieces.filter((piece) => vocabulary.has(piece)) : [];
   const table = mergeTable(vocabulary, model.merges, bytes);
-  const added = addedTokens(parsed.output, vocabulary);
-  const normalized = added.filter((token) => token.normalized);
-  if (!words || !specials || !table || (bytes.length > 0 && bytes.length < bytePieces.length)) return undefined;
-  if (!areUsable(normalized.map(({ content }) => content))) return undefined;
-  if (
-    (normalizer.marksBlanks || normalizer.prepends > 0) &&
-    !normalized.every((each) => isUnchanged(each, normalizer))
-  ) {
+  const normalizers = packNormalizers(parsed.output.normalizer, [breakTable(words?.breaks ?? [], () => 0)]);
+  if (!words || !specials || !table || !normalizers || (bytes.length > 0 && bytes.length < bytePieces.length)) {
     return undefined;
   }
+  const normalize = openNormalizer(normalizers.steps, normalizers.arrays);
+  const added = addedTokens(parsed.output, vocabulary).map((token) =>
+    token.normalized ? { ...token, content: normalize(token.content) } : token,
+  );
+  if (!areUsable(added.filter(({ normalized }) => normalized).map(({ content }) => content))) return undefined;
   const unknown = unknownOf(parsed.output, vocabulary);
   if (unknown === "unusable" || (unknown === undefined && bytes.length === 0)) return undefined;
 
@@ -73,6 +74,7 @@ export function packBpe(json: object, config: object): Uint8Array<ArrayBuffer> |
       kind: "bpe",
       ...(unknown !== undefined && { unknown }),
       fusesUnknown: model.fuse_unk && bytes.length === 0,
+      normalizers: [...normalizers.steps],
       ...split,
       ...(breaks.length > 0 && { parts: { separates: separatesAtSpaces(breaks) } }),
       whole,
@@ -83,7 +85,7 @@ export function packBpe(json: object, config: object): Uint8Array<ArrayBuffer> |
       added,
     },
     {
-      ...breakTable(breaks, () => 0),
+      ...normalizers.arrays,
       codePageOf: characters.pageOf,
       codePages: characters.pages,
       ...{ byteIds, rightStart, rights, ranks, merged },
@@ -93,26 +95,32 @@ export function packBpe(json: object, config: object): Uint8Array<ArrayBuffer> |
 
 /** Returns how texts are split into words; undefined if merges cross words. */
 function wordsOf({ normalizer, pre_tokenizer, model }: BpeJson) {
-  const [step] = Array.isArray(pre_tokenizer) || !pre_tokenizer ? [] : [pre_tokenizer];
+  const step = Array.isArray(pre_tokenizer) ? undefined : pre_tokenizer;
   const breaks = Array.isArray(pre_tokenizer) ? pre_tokenizer : [];
-  const { prepends } = normalizer;
-  const marksBlanks = normalizer.marksBlanks || step?.type === "Metaspace";
+  const metaspace = step?.type === "Metaspace" ? step : undefined;
+  const marksBlanks = metaspace !== undefined || lastMarksBlanks(normalizer);
+  // Blanks that remain would split texts.
+  if (step?.type === "Split" && !marksBlanks) return undefined;
   const crosses = model.merges.some((pair) => CROSSES.test(pair.join("")));
-  if (step?.type === "Split" && !normalizer.marksBlanks) return undefined;
-  if ((prepends > 0 || marksBlanks) && breaks.length > 0) return undefined;
-  if (step?.type === "Metaspace") {
-    if (prepends > 0 || (!step.split && crosses)) return undefined;
-    const prefixes = step.prepend_scheme === "always" ? ({ prefixes: "unmarked" } as const) : {};
-    return { breaks, marksBlanks, ...prefixes, splits: step.split ? "each" : "runs" } as const;
-  }
-  if (marksBlanks && crosses) return undefined;
-  const prefixes = prepends > 0 ? ({ prefixes: "all" } as const) : {};
-  return { breaks, marksBlanks, ...prefixes, ...(marksBlanks && ({ splits: "runs" } as const)) };
+  const splits: BpeSettings["splits"] = metaspace?.split
+    ? "each"
+    : marksBlanks && breaks.length === 0
+      ? "runs"
+      : undefined;
+  if (splits === "runs" && crosses) return undefined;
+  return {
+    breaks,
+    ...(metaspace && { metaspace: { prefixSpace: metaspace.prepend_scheme === "always" } }),
+    ...(splits && { splits }),
+  } as const;
 }
 
-/** Whether the normalizer leaves an added token as it is, and what is around it. */
-const isUnchanged = ({ content, lstrip, rstrip }: AddedToken, { prepends }: BpeJson["normalizer"]): boolean =>
-  prepends === 0 && !lstrip && !rstrip && !/[ ▁]/.test(content);
+/** Whether the last step, apart from what puts ▁ before texts, makes ▁ of all blanks. */
+function lastMarksBlanks(normalizer: BpeJson["normalizer"]): boolean {
+  const last = normalizer.findLast((step) => !(step.type === "Prepend" && step.prepend === "▁"));
+  if (last?.type !== "Replace" || !("String" in last.pattern)) return false;
+  return last.pattern.String === " " && last.content === "▁";
+}
 
 /** Returns the id of unknown characters; undefined if there is none. */
 function unknownOf({ model }: BpeJson, vocabulary: ReadonlyMap<string, number>): number | undefined | "unusable" {

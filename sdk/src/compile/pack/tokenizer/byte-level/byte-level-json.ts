@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { NormalizerJson } from "../normalizers/normalizer-json.ts";
 import { common, Vocabulary } from "../tokenizer-json.ts";
 import { Words } from "./words-json.ts";
 
@@ -16,7 +17,7 @@ export const Merge = v.union([
 /** Schema of the tokenizer.json of RoBERTa, DistilRoBERTa, ModernBERT and EuroBERT. */
 export const ByteLevelJson = v.object({
   ...common,
-  normalizer: v.nullish(v.object({ type: v.literal("NFC") })),
+  normalizer: NormalizerJson,
   pre_tokenizer: Words,
   model: v.object({
     type: v.literal("BPE"),

@@ -5,9 +5,12 @@ import { createUnitMerger, type Units } from "../byte-level/merge-bytes.ts";
 import { openMerges } from "../byte-level/merges.ts";
 import { idsInParts } from "../byte-level/text-parts.ts";
 import { openCodePoints } from "../code-points.ts";
+import { isAtBlanks } from "../normalizers/at-blanks.ts";
+import { openTable } from "../normalizers/charsmap.ts";
+import { openNormalizer } from "../normalizers/open-normalizer.ts";
 import { checkIds, type PackedFile } from "../packed-file.ts";
-import type { BpeSettings } from "../packed-settings.ts";
-import { addIdentity, addPlace, nextWord } from "../token-places.ts";
+import type { BpeSettings, NormalizerStep } from "../packed-settings.ts";
+import { addPlace, nextWord } from "../token-places.ts";
 import { bpeText } from "./bpe-text.ts";
 import { charactersInto } from "./character-units.ts";
 import { fuseUnknown } from "./fuse-unknown.ts";
@@ -21,6 +24,10 @@ const LONG_WORD = 2 ** 14;
 /** ▁, which stands for a blank in tokens. */
 const MARK = "▁";
 
+/** Whether a step can replace a blank between two words by something else than ▁, or what is beside it. */
+const isAtWords = (step: NormalizerStep): boolean =>
+  isAtBlanks(step) && !(step.type === "replace" && step.from === " " && step.content === MARK);
+
 /**
  * Creates BPE over characters, as SentencePiece trains it: Gemma's and Llama 2's algorithm. Characters that are no token are unknown,
  * or become bytes.
@@ -31,8 +38,8 @@ export function createBpe(
   { settings, arrays }: PackedFile<BpeSettings>,
   vocabularySize: number,
 ): TokenizerAlgorithm<string> {
-  const { added, unknown = 0, fusesUnknown, marksBlanks, prefixes, splits, parts, ignoresMerges } = settings;
-  const classes = openCodePoints(arrays);
+  const { normalizers, added, unknown = 0, fusesUnknown, metaspace, splits, parts, ignoresMerges } = settings;
+  const classes = openTable(arrays, 0);
   const characters = openCodePoints({ pageOf: arrays.codePageOf, pages: arrays.codePages });
   const merges = openMerges(arrays, vocabularySize);
   const firstIds = new Set(characters.pages);
@@ -77,8 +84,8 @@ export function createBpe(
 
   const addPart: TokenizerAlgorithm<string>["addIds"] = (normalized, start, end, ids, enough, places) => {
     const part = normalized.slice(start, end);
-    const marked = marksBlanks ? part.replaceAll(" ", MARK) : part;
-    const isPrefixed = prefixes === "all" || (prefixes === "unmarked" && !marked.startsWith(MARK));
+    const marked = metaspace ? part.replaceAll(" ", MARK) : part;
+    const isPrefixed = metaspace?.prefixSpace === true && !marked.startsWith(MARK);
     const text = isPrefixed ? MARK + marked : marked;
     const shift = isPrefixed ? start - 1 : start;
     /** Returns a position in the normalized text. What was put before the text has the place of the character after it. */
@@ -107,12 +114,8 @@ export function createBpe(
   return {
     vocabulary: bpeText(settings, tokens, merges),
     longestWord: Number.POSITIVE_INFINITY,
-    splitsAtBlanks: splits !== undefined || parts?.separates === true,
-    normalize(text, origins) {
-      const normalized = text.toWellFormed();
-      if (origins) addIdentity(origins, normalized);
-      return normalized;
-    },
+    splitsAtBlanks: (splits !== undefined || parts?.separates === true) && !normalizers.some(isAtWords),
+    normalize: openNormalizer(normalizers, arrays),
     textOf: stringText,
     findAdded: contentFinder(added.filter(({ normalized }) => normalized)),
     addIds: idsInParts(classes, parts, addPart),

@@ -1,13 +1,12 @@
 import { contentFinder, stringText } from "../added-tokens.ts";
 import type { TokenizerAlgorithm } from "../algorithm.ts";
-import { openCodePoints } from "../code-points.ts";
+import { isAtBlanks } from "../normalizers/at-blanks.ts";
+import { openTable } from "../normalizers/charsmap.ts";
+import { openNormalizer } from "../normalizers/open-normalizer.ts";
 import { checkIds, type PackedFile } from "../packed-file.ts";
 import type { ByteLevelSettings } from "../packed-settings.ts";
-import { addIdentity } from "../token-places.ts";
 import { byteLevelText } from "./byte-level-text.ts";
 import { addBytePlaces } from "./byte-places.ts";
-import { compose } from "./compose.ts";
-import { addComposed } from "./composed-origins.ts";
 import { createLongWordMerger } from "./long-words.ts";
 import { createUnitMerger } from "./merge-bytes.ts";
 import { openMerges } from "./merges.ts";
@@ -30,13 +29,13 @@ export function createByteLevel(
   { settings, arrays }: PackedFile<ByteLevelSettings>,
   vocabularySize: number,
 ): TokenizerAlgorithm<string> {
-  const { composes, prefixSpace, added, pattern, parts } = settings;
+  const { normalizers, prefixSpace, added, pattern, parts } = settings;
   checkIds(
     settings.whole.map(([, id]) => id),
     vocabularySize,
   );
   const whole = new Map(settings.whole);
-  const classes = openCodePoints(arrays);
+  const classes = openTable(arrays, 0);
   const wordEnd = createWordEnd(classes, pattern);
   const encoder = new TextEncoder();
   const merges = openMerges(arrays, vocabularySize);
@@ -83,13 +82,8 @@ export function createByteLevel(
   return {
     vocabulary: byteLevelText(settings, merges),
     longestWord: Number.POSITIVE_INFINITY,
-    splitsAtBlanks: true,
-    normalize(text, origins) {
-      const normalized = composes ? compose(classes, text) : text;
-      if (origins && normalized === text) addIdentity(origins, text);
-      else if (origins) addComposed(origins, text, normalized);
-      return normalized;
-    },
+    splitsAtBlanks: !normalizers.some(isAtBlanks),
+    normalize: openNormalizer(normalizers, arrays),
     textOf: stringText,
     findAdded: contentFinder(added.filter(({ normalized }) => normalized)),
     addIds: idsInParts(classes, parts, addPart),
