@@ -8,10 +8,11 @@ const specials = robertaSpecials((content) => content !== "<mask>");
 
 const asBytes = (word: string) => Array.from(new TextEncoder().encode(word), (byte) => byteCharacters[byte] as string);
 
-const trained = trainMerges(calibrationTexts.flatMap((line) => line.match(/ ?\S+/g) ?? []).map(asBytes), [
-  ...specials.map(({ content }) => content),
-  ...byteCharacters,
-]);
+const trained = trainMerges(
+  calibrationTexts.flatMap((line) => line.match(/ ?\S+/g) ?? []).map(asBytes),
+  byteCharacters,
+  specials.map(({ content }) => content),
+);
 
 const roberta = () => ({
   version: "1.0",

@@ -12,6 +12,7 @@ const OTHER_MERGES = 300;
 export function trainMerges(
   given: readonly string[][],
   firsts: readonly string[],
+  specials: readonly string[] = [],
 ): { vocab: Record<string, number>; merges: string[] } {
   let words = given;
   const merges: string[] = [];
@@ -37,7 +38,7 @@ export function trainMerges(
     });
   }
   const tokens = [...new Set([...firsts, ...merges.map((pair) => pair.replace(" ", ""))])];
-  const vocab = Object.fromEntries(tokens.map((token, id) => [token, id]));
+  const vocab = Object.fromEntries([...specials, ...tokens].map((token, id) => [token, id]));
   const random = randomNumbers(1);
   for (let i = 0; i < OTHER_MERGES; ) {
     const token = from(random, tokens);
