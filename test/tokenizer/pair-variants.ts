@@ -1,4 +1,5 @@
 import { defaultTokenizerJson } from "../fixtures/packed-tokenizers.ts";
+import { normalizingVariants } from "./unigram.ts";
 import { variants } from "./variants.ts";
 
 const cls = ["[CLS]", 101];
@@ -41,5 +42,11 @@ export const templateVariants: Readonly<Record<string, () => object>> = Object.f
   ]),
 );
 
-/** Functions that make a tokenizer.json, by name: every kind that can be packed, and every template for two texts. */
-export const pairVariants: Readonly<Record<string, () => object>> = { ...variants, ...templateVariants };
+/**
+ * Functions that make a tokenizer.json, by name: every kind that can be packed, and every template for two texts. Normalizers do not
+ * change how pairs are made, and Rust keeps what truncation removes: gigabytes, where each byte is a token.
+ */
+export const pairVariants: Readonly<Record<string, () => object>> = {
+  ...Object.fromEntries(Object.entries(variants).filter(([name]) => !Object.hasOwn(normalizingVariants, name))),
+  ...templateVariants,
+};

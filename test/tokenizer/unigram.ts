@@ -154,53 +154,8 @@ const normalizing = (normalizers: readonly object[], preTokenizer: object, added
   };
 };
 
-/** Unigram tokenizers by name. Each covers different settings. */
-export const unigramVariants: Record<string, () => ReturnType<typeof xlmRoberta>> = {
-  unigram: xlmRoberta,
-  "unigram, whole texts, blanks at the end and side by side, added tokens": () => {
-    const json = xlmRoberta();
-    return {
-      ...json,
-      added_tokens: [...json.added_tokens, ...allKinds],
-      normalizer: {
-        type: "Sequence",
-        normalizers: [foldingMap(), { type: "Strip", strip_left: false, strip_right: true }, collapse("▁")],
-      },
-      pre_tokenizer: { ...metaspace, prepend_scheme: "always", split: true },
-    };
-  },
-  "unigram, bytes, unknown pieces, nothing in front or around, not split, no normalizer, added tokens": () => {
-    const json = xlmRoberta();
-    return {
-      ...json,
-      added_tokens: [...json.added_tokens, ...allKinds.map((token) => ({ ...token, normalized: !token.normalized }))],
-      normalizer: null,
-      pre_tokenizer: { type: "Metaspace", replacement: "▁", prepend_scheme: "never", split: false },
-      post_processor: null,
-      model: {
-        ...json.model,
-        unk_id: trained.findIndex(([piece]) => piece === "zz"),
-        vocab: [...trained, ...bytePieces],
-        byte_fallback: true,
-      },
-    };
-  },
-  "unigram, other keys, stripped first, pieces twice, more than 16 bits count": () => {
-    const json = xlmRoberta();
-    const again = trained.slice(40, 400).map(([piece, score]): Piece => [piece, score + 0.1]);
-    return {
-      ...json,
-      normalizer: {
-        type: "Sequence",
-        normalizers: [{ type: "Strip", strip_left: true, strip_right: true }, oddMap(), collapse(" ")],
-      },
-      pre_tokenizer: {
-        type: "Sequence",
-        pretokenizers: [{ type: "WhitespaceSplit" }, { ...metaspace, prepend_scheme: "always", split: false }],
-      },
-      model: { ...json.model, vocab: [...trained, ...again, ...manyPieces] },
-    };
-  },
+/** Unigram tokenizers with each kind of normalizer, by name. */
+export const normalizingVariants: Record<string, () => ReturnType<typeof xlmRoberta>> = {
   "unigram, as transformers 4 writes DeBERTa-v2, added tokens": () =>
     normalizing(
       [strip(true, true), nmtNfkcMap(), collapse(" ")],
@@ -265,4 +220,54 @@ export const unigramVariants: Record<string, () => ReturnType<typeof xlmRoberta>
       { type: "Sequence", pretokenizers: [{ type: "Punctuation", behavior: "Isolated" }, always] },
       allKinds,
     ),
+};
+
+/** Unigram tokenizers by name. Each covers different settings. */
+export const unigramVariants: Record<string, () => ReturnType<typeof xlmRoberta>> = {
+  unigram: xlmRoberta,
+  "unigram, whole texts, blanks at the end and side by side, added tokens": () => {
+    const json = xlmRoberta();
+    return {
+      ...json,
+      added_tokens: [...json.added_tokens, ...allKinds],
+      normalizer: {
+        type: "Sequence",
+        normalizers: [foldingMap(), { type: "Strip", strip_left: false, strip_right: true }, collapse("▁")],
+      },
+      pre_tokenizer: { ...metaspace, prepend_scheme: "always", split: true },
+    };
+  },
+  "unigram, bytes, unknown pieces, nothing in front or around, not split, no normalizer, added tokens": () => {
+    const json = xlmRoberta();
+    return {
+      ...json,
+      added_tokens: [...json.added_tokens, ...allKinds.map((token) => ({ ...token, normalized: !token.normalized }))],
+      normalizer: null,
+      pre_tokenizer: { type: "Metaspace", replacement: "▁", prepend_scheme: "never", split: false },
+      post_processor: null,
+      model: {
+        ...json.model,
+        unk_id: trained.findIndex(([piece]) => piece === "zz"),
+        vocab: [...trained, ...bytePieces],
+        byte_fallback: true,
+      },
+    };
+  },
+  "unigram, other keys, stripped first, pieces twice, more than 16 bits count": () => {
+    const json = xlmRoberta();
+    const again = trained.slice(40, 400).map(([piece, score]): Piece => [piece, score + 0.1]);
+    return {
+      ...json,
+      normalizer: {
+        type: "Sequence",
+        normalizers: [{ type: "Strip", strip_left: true, strip_right: true }, oddMap(), collapse(" ")],
+      },
+      pre_tokenizer: {
+        type: "Sequence",
+        pretokenizers: [{ type: "WhitespaceSplit" }, { ...metaspace, prepend_scheme: "always", split: false }],
+      },
+      model: { ...json.model, vocab: [...trained, ...again, ...manyPieces] },
+    };
+  },
+  ...normalizingVariants,
 };
