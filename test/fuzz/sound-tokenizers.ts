@@ -1,7 +1,8 @@
 import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
 import { packed } from "../fixtures/packed-tokenizers.ts";
 import { tokenizerJson } from "../fixtures/tokenizer-json.ts";
-import { byteLevelJson, unigramJson } from "../fixtures/tokenizer-kinds.ts";
+import { bpeJson, byteLevelJson, unigramJson } from "../fixtures/tokenizer-kinds.ts";
+import { byteLevelVariants } from "../tokenizer/byte-level.ts";
 import { charsmap } from "../tokenizer/charsmap.ts";
 
 export interface SoundTokenizer {
@@ -20,23 +21,60 @@ const ADDED = 10;
  * @throws BertEdgeError if one of them cannot be loaded
  */
 export const soundTokenizers = (): SoundTokenizer[] =>
-  [[wordPiece(), 400] as const, [byteLevel(), 262] as const, [unigram(), 200] as const, [albert(), 200] as const].map(
-    ([json, size]) => {
-      const made = { json, packed: packed(json), vocabulary: size + ADDED };
-      createPackedTokenizer(made.packed, made.vocabulary).encode("to be", 16);
-      return made;
-    },
-  );
+  (
+    [
+      [wordPiece(), 400],
+      [wordLevel(), 400],
+      [byteLevel(), 262],
+      [llama(), 262],
+      [bpe(), 400],
+      [unigram(), 200],
+      [albert(), 200],
+    ] as const
+  ).map(([json, size]) => {
+    const made = { json, packed: packed(json), vocabulary: size + ADDED };
+    createPackedTokenizer(made.packed, made.vocabulary).encode("to be", 16);
+    return made;
+  });
 
 const wordPiece = (): object => JSON.parse(tokenizerJson(400));
 
-function byteLevel(): object {
-  const json = byteLevelJson();
-  const vocab = Object.fromEntries(Object.entries(json.model.vocab).filter(([, id]) => id < 262));
+function wordLevel(): object {
+  const { model, ...json } = JSON.parse(tokenizerJson(400));
+  return {
+    ...json,
+    normalizer: { type: "Lowercase" },
+    pre_tokenizer: { type: "Whitespace" },
+    model: { type: "WordLevel", vocab: model.vocab, unk_token: model.unk_token },
+  };
+}
+
+const byteLevel = () => ({ ...byteLevelJson(), ...withTokens(byteLevelJson(), 262) });
+
+/** Words of Llama 3 in parts of texts, and a token that no merges give. */
+function llama(): object {
+  const json = byteLevel();
+  const regex = byteLevelVariants["byte-level, Llama 3's words, tokens that are no merges"]?.() as typeof json;
+  const { pretokenizers } = regex.pre_tokenizer as { pretokenizers: object[] };
+  return {
+    ...json,
+    pre_tokenizer: { type: "Sequence", pretokenizers: [{ type: "Digits", individual_digits: true }, ...pretokenizers] },
+    model: { ...json.model, ignore_merges: true, vocab: { ...json.model.vocab, tobe: 262 } },
+  };
+}
+
+const bpe = () => ({ ...bpeJson(), ...withTokens(bpeJson(), 400) });
+
+/** Keeps the tokens with small ids. */
+function withTokens<T extends ReturnType<typeof byteLevelJson> | ReturnType<typeof bpeJson>>(
+  json: T,
+  size: number,
+): Pick<T, "model"> {
+  const vocab = Object.fromEntries(Object.entries(json.model.vocab).filter(([, id]) => id < size));
   const isKnown = (pair: string) =>
     [...pair.split(" "), pair.replace(" ", "")].every((token) => Object.hasOwn(vocab, token));
   const merges = json.model.merges.filter((pair) => typeof pair === "string" && isKnown(pair));
-  return { ...json, model: { ...json.model, vocab, merges } };
+  return { model: { ...json.model, vocab, merges } };
 }
 
 function unigram(): object {

@@ -4,6 +4,7 @@ import { packTokenizer } from "#sdk/compile/pack/tokenizer/pack-tokenizer.ts";
 import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
 
 interface Case {
+  readonly config?: object;
   readonly tokenizer: {
     readonly model: { readonly vocab: Readonly<Record<string, number>> | readonly [string, number][] };
   };
@@ -15,8 +16,8 @@ const cases = JSON.parse(readFileSync(new URL("decoding.json", import.meta.url),
   Record<string, Case>
 >;
 
-describe.each(Object.entries(cases))("the texts of tokens: %s", (_, { tokenizer: json, lists }) => {
-  const bytes = packTokenizer(json);
+describe.each(Object.entries(cases))("the texts of tokens: %s", (_, { tokenizer: json, config, lists }) => {
+  const bytes = packTokenizer(json, config);
   if (!bytes) throw new Error("This tokenizer cannot be packed.");
   const { vocabulary } = createPackedTokenizer(bytes, Number.POSITIVE_INFINITY);
 

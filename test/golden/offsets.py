@@ -4,8 +4,8 @@ import json
 import random
 from pathlib import Path
 
-from tiny_tokenizers import byte_pairs, unigrams, word_piece
-from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers, processors
+from tiny_tokenizers import byte_pairs, marked_pairs, unigrams, word_piece
+from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers, processors
 
 PIECES = ["a", "b", "the ", "cat", "Café", "é", "e\u0301", "\u0301", "\u0327", "ﬁ", "İ", "ß", "日本", "각", "나", "😀", "👩‍👩‍👧", " ", "  ",
           "\t", "\n", ",", ", ", ".", "-", "'s", "don't", "[MASK]", "<mask>", "New York", "Anna", "123", "3.14", "\u200b",
@@ -36,6 +36,63 @@ def spaced():
     return made, marks
 
 
+LLAMA = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+
+
+def llama():
+    """EuroBERT: words of Llama 3, and a word that is a token is not merged."""
+    made, marks = byte_pairs()
+    json_ = json.loads(made.to_str())
+    json_["model"]["ignore_merges"] = True
+    json_["model"]["vocab"].update({"Ġworking": 1000, "Ã©": 1001})
+    made = Tokenizer.from_str(json.dumps(json_))
+    made.pre_tokenizer = pre_tokenizers.Sequence([
+        pre_tokenizers.Split(Regex(LLAMA), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+    made.post_processor = processors.Sequence([processors.ByteLevel(trim_offsets=False), processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)])])
+    return made, marks
+
+
+def in_words():
+    """Words and digits are split before bytes are merged."""
+    made, marks = byte_pairs()
+    made.pre_tokenizer = pre_tokenizers.Sequence([
+        pre_tokenizers.Whitespace(), pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel()])
+    return made, marks
+
+
+def llama_2():
+    """Llama 2: a `▁` before texts."""
+    made, marks = marked_pairs()
+    made.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    made.pre_tokenizer = None
+    return made, marks
+
+
+def without_bytes(**changes):
+    """BPE in which characters that are no token are unknown."""
+    made, marks = marked_pairs()
+    content = json.loads(made.to_str())
+    content["model"].update({"byte_fallback": False, **changes})
+    return Tokenizer.from_str(json.dumps(content)), marks
+
+
+def spaced_marks():
+    """Each `▁` begins a word, and neighbouring unknown characters are one token."""
+    made, marks = without_bytes(fuse_unk=True)
+    made.normalizer = None
+    made.pre_tokenizer = pre_tokenizers.Metaspace()
+    return made, marks
+
+
+def quick_tour():
+    """Words, and other characters side by side."""
+    made, marks = without_bytes(fuse_unk=False)
+    made.normalizer = None
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    return made, marks
+
+
 def separated():
     """XLM-RoBERTa without its table of replacements."""
     made, marks = unigrams()
@@ -54,7 +111,9 @@ def collapsed():
 
 KINDS = {"WordPiece": word_piece, "WordPiece, cased": cased, "byte-level BPE": byte_pairs,
          "byte-level BPE, untrimmed": untrimmed, "byte-level BPE, with a space before texts": spaced,
-         "Unigram, separated": separated, "Unigram, collapsed": collapsed}
+         "byte-level BPE, Llama 3's words": llama, "byte-level BPE, in words": in_words,
+         "BPE": marked_pairs, "BPE, a mark before texts": llama_2, "BPE, each mark begins a word": spaced_marks,
+         "BPE, words and other characters": quick_tour, "Unigram, separated": separated, "Unigram, collapsed": collapsed}
 
 
 def case(make, texts):

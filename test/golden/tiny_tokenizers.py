@@ -40,6 +40,22 @@ def byte_pairs():
     return made, SENTENCE_MARKS
 
 
+def marked_pairs():
+    """Gemma: BPE over characters, in which `▁` stands for a space, and other characters are bytes."""
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    made = Tokenizer(BPE(unk_token="<unk>", fuse_unk=True, byte_fallback=True))
+    made.normalizer = normalizers.Replace(" ", "▁")
+    made.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="never")
+    made.train_from_iterator([" ".join(WORDS), " ".join(WORDS).title()] * 2, BpeTrainer(
+        vocab_size=700, special_tokens=special + [f"<0x{byte:02X}>" for byte in range(256)], show_progress=False,
+        initial_alphabet=CHARACTERS + ["▁"]))
+    made.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
+    made.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> $B:1 </s>:1", special_tokens=[("<s>", 0), ("</s>", 2)])
+    made.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
+    return made, SENTENCE_MARKS
+
+
 def unigrams():
     """XLM-RoBERTa: probabilities of pieces, and `▁` begins a word."""
     pieces = [(f"▁{word}", -4 - len(word) / 10) for word in WORDS + [word.title() for word in WORDS]]

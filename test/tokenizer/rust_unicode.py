@@ -8,7 +8,7 @@ import unicodedata
 
 import tokenizers
 import unicodedata2
-from tokenizers.normalizers import NFD, BertNormalizer
+from tokenizers.normalizers import NFD, BertNormalizer, StripAccents
 from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
 
 from ranges import ranges
@@ -31,6 +31,7 @@ ideographs = [c for c in CHARACTERS if chinese(f"a{c}a") == f"a {c} a"]
 words = ByteLevel(add_prefix_space=False, use_regex=True).pre_tokenize_str
 letters = [c for c in CHARACTERS if len(words(f"a{c}")) == 1]
 numbers = [c for c in CHARACTERS if len(words(f"1{c}")) == 1]
+marks = [c for c in CHARACTERS if StripAccents().normalize_str(f"a{c}a") == "aa"]
 nonspacing = {c for c in CHARACTERS if strip(f"a{c}") == "a"}
 
 # One mark of each combining class that the tokenizers know: NFD sorts a known mark with a mark of class 1, or, if its own
@@ -54,14 +55,12 @@ def combining_class(c):
     return max(set(CLASSES) - set(larger)) if larger or smaller else 0
 
 
-classed, starters = {}, []
+classed = {}
 for c in CHARACTERS:
     if nfd(c) != c:
         continue
     if combining_class(c):
         classed.setdefault(combining_class(c), []).append(c)
-    elif c in nonspacing:
-        starters.append(c)
 
 # Characters that newer versions of Unicode decompose, but the tokenizers do not. All of them are new characters, because
 # Unicode never adds a decomposition to an existing character.
@@ -81,11 +80,11 @@ sets = {
     "punctuation": punctuation,
     "ideographs": ideographs,
     "nonspacing": sorted(nonspacing),
-    "nonspacingStarters": starters,
     "undecomposed": later,
     "apart": sorted(newer),
     "letters": letters,
     "numbers": numbers,
+    "marks": marks,
 }
 tables = {
     "source": f"tokenizers {tokenizers.__version__}, read by test/tokenizer/rust_unicode.py",

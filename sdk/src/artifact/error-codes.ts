@@ -110,7 +110,7 @@ export const errorCodes = {
   },
   offsets_unsupported: {
     when: "A task needs the places of tokens in a text, but the tokenizer has no packed form.",
-    fix: "Use a model with a WordPiece, byte-level BPE or Unigram tokenizer, and prepare it again.",
+    fix: "Use a model with a tokenizer that has a packed form, and prepare it again.",
   },
   prompt_unknown: {
     when: "A request names a prompt that the model does not have.",

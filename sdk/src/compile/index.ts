@@ -1,6 +1,16 @@
 export type { Artifact, PublishableArtifact } from "../artifact/artifact.ts";
 export type { Destination } from "../artifact/fill.ts";
-export type { EmbedManifest, Manifest, Parity, Pooling, Target, TargetName, Task, TaskName, TaskScore } from "../artifact/manifest.ts";
+export type {
+  EmbedManifest,
+  Manifest,
+  Parity,
+  Pooling,
+  Target,
+  TargetName,
+  Task,
+  TaskName,
+  TaskScore,
+} from "../artifact/manifest.ts";
 export type { LatencyFit, Measurements } from "../artifact/measurements.ts";
 export type { GoldenAgreement } from "./accuracy/golden/compare-lines.ts";
 export type { GoldenOptions } from "./accuracy/golden/read-golden.ts";

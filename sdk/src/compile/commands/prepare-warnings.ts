@@ -106,7 +106,7 @@ export function warningsOf({ model, manifest, excused, fit, gaps = {} }: Warning
   if (manifest.tokenizer.kind === "json") {
     warn(
       "tokenizer_json",
-      "This tokenizer has no packed form: tokenizer.json is shipped instead (slower cold start, up to 143 MB of memory).",
+      "This tokenizer has no packed form: tokenizer.json is shipped instead (slower cold start, up to 143 MB of memory, no places of tokens). Characters newer than Unicode 9 can get other ids than in Python.",
     );
   }
   const edge = fit.platforms.find(({ target }) => target === "edge");

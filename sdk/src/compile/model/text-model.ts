@@ -6,6 +6,7 @@ import { readTokenizer } from "../checkpoint/model-folder.ts";
 import type { UnknownKeys } from "../checkpoint/modules/model-keys.ts";
 import type { Graph } from "../graph/graph.ts";
 import { type ShippedTokenizer, shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
+import { assertPlaces } from "./assert-places.ts";
 import type { ModelDescription } from "./describe-model.ts";
 import { exportRemarks } from "./export-remarks.ts";
 import { findPooling } from "./find-pooling.ts";
@@ -36,14 +37,15 @@ export interface TextModel {
 /**
  * Reads the graph and the tokenizer of a model that `describeModel` described.
  *
- * @throws BertEdgeError `checkpoint_invalid` when the tokenizer does not work or belongs to another model, and the
- *   errors of `readGraph` and `findPooling`
+ * @throws BertEdgeError `checkpoint_invalid` when the tokenizer does not work or belongs to another model; the errors of
+ *   `shipTokenizer`, `assertPlaces`, `readGraph` and `findPooling`
  */
 export async function readTextModel(description: ModelDescription): Promise<TextModel> {
   const { folder, config, maxTokens, assumed, unknown, readGraph } = description;
   const files = await readTokenizer(folder);
   const read = await readGraph();
   const tokenizer = shipTokenizer(files);
+  assertPlaces(folder, tokenizer, description.task.task);
   const opened = await openTokenizer(folder, tokenizer, config.vocabularySize);
   const encode = tokenizeTexts(folder, opened, maxTokens, config.vocabularySize, protocolOf(description.task));
   const { task, remarks, output } = await findPooling(description, read.file, encode);

@@ -38,6 +38,25 @@ it("refuses pairs if the tokenizer has no template for them", async () => {
   expect(() => encode([[first, second]])).toThrow(expect.objectContaining({ code: "pairs_unsupported" }));
 });
 
+it.each([
+  ["packed", {}],
+  ["JSON", { normalizer: { type: "Strip", strip_left: true, strip_right: true } }],
+])("refuses an added token that the weights do not have: %s tokenizer", async (_, changes) => {
+  const json = JSON.parse(tokenizerJson(preparableConfig.vocab_size));
+  const token = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: false };
+  const added = Array.from({ length: 99 }, (_, i) => ({
+    ...token,
+    id: json.added_tokens.length + i,
+    content: `zz${i}`,
+  }));
+  const text = JSON.stringify({ ...json, ...changes, added_tokens: [...json.added_tokens, ...added] });
+  const { folder } = await preparable({ files: { "tokenizer.json": text } });
+  await expect(describeModel(folder).then(readTextModel)).rejects.toMatchObject({
+    code: "checkpoint_invalid",
+    message: expect.stringMatching(/has the token id \d+, but the model's vocabulary size is/),
+  });
+});
+
 function withoutPairs(): string {
   const json = JSON.parse(tokenizerJson(preparableConfig.vocab_size));
   return JSON.stringify({ ...json, post_processor: { ...json.post_processor, pair: [] } });

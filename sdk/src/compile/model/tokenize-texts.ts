@@ -26,9 +26,10 @@ export interface TokenizeTexts {
  */
 export async function openTokenizer(
   folder: string,
-  { manifest, files }: ShippedTokenizer,
+  { manifest, files, largestId = 0 }: ShippedTokenizer,
   vocabulary: number,
 ): Promise<Tokenizer> {
+  if (largestId >= vocabulary) throw missingRow(folder, largestId, vocabulary);
   const read = async (file: string) => files.get(file) as Uint8Array<ArrayBuffer>;
   try {
     const tokenizer = await loadTokenizer({ tokenizer: manifest, vocabulary }, read);
@@ -71,10 +72,13 @@ export function tokenizeTexts(
     const sequences = texts.map(sequenceOf);
     const largest = sequences.reduce((max, sequence) => idsOf(sequence).reduce((a, b) => Math.max(a, b), max), 0);
     if (largest < vocabulary) return sequences;
-    throw invalid(folder, `has the token id ${largest}, but the model's vocabulary size is ${vocabulary}.`);
+    throw missingRow(folder, largest, vocabulary);
   }
   return tokenize;
 }
+
+const missingRow = (folder: string, id: number, vocabulary: number) =>
+  invalid(folder, `has the token id ${id}, but the model's vocabulary size is ${vocabulary}.`);
 
 const invalid = (folder: string, what: string, cause?: unknown): BertEdgeError =>
   new BertEdgeError("checkpoint_invalid", `${join(folder, "tokenizer.json")} ${what}`, {

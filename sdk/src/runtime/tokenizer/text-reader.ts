@@ -103,7 +103,7 @@ const offsetsUnsupported = (): never => {
     "offsets_unsupported",
     "The tokenizer does not know where tokens are in a text, because it has no packed form.",
     {
-      hint: "Use a model with a WordPiece, byte-level BPE or Unigram tokenizer, and prepare it with this version of bert-edge.",
+      hint: "Use a model with a WordPiece, BPE or Unigram tokenizer, and prepare it with this version of bert-edge.",
     },
   );
 };

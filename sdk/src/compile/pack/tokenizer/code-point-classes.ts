@@ -20,8 +20,8 @@ export const classes = {
   ideographs: codePointSet(unicode.sets.ideographs),
   /** Nonspacing marks (Unicode category Mn). */
   nonspacing: codePointSet(unicode.sets.nonspacing),
-  /** Nonspacing marks with combining class 0. */
-  nonspacingStarters: codePointSet(unicode.sets.nonspacingStarters),
+  /** Marks (Unicode category M). */
+  marks: codePointSet(unicode.sets.marks),
   /** Characters that JavaScript decomposes and the Rust tokenizers do not, because their Unicode version is older. */
   undecomposed: codePointSet(unicode.sets.undecomposed),
   /** Characters that JavaScript reorders, decomposes or composes and the Rust tokenizers do not. */

@@ -1,3 +1,4 @@
+import { packBpe } from "./bpe/pack-bpe.ts";
 import { packByteLevel } from "./byte-level/pack-byte-level.ts";
 import { packUnigram } from "./unigram/pack-unigram.ts";
 import { packWordPiece } from "./word-piece/pack-word-piece.ts";
@@ -8,8 +9,9 @@ import { packWordPiece } from "./word-piece/pack-word-piece.ts";
  * - write a folder in `runtime/tokenizer/packed/` with the code that reads the packed file
  * - declare the kind's settings in `runtime/tokenizer/packed/packed-settings.ts`
  *
- * @returns undefined if tokenizer.json is not a `WordPieceJson`, `ByteLevelJson` or `UnigramJson`, or if its tokens
+ * @param config content of tokenizer_config.json
+ * @returns undefined if tokenizer.json is not a `WordPieceJson`, `ByteLevelJson`, `BpeJson` or `UnigramJson`, or if its tokens
  *   cannot be packed
  */
-export const packTokenizer = (json: object): Uint8Array<ArrayBuffer> | undefined =>
-  packWordPiece(json) ?? packByteLevel(json) ?? packUnigram(json);
+export const packTokenizer = (json: object, config: object = {}): Uint8Array<ArrayBuffer> | undefined =>
+  packWordPiece(json, config) ?? packByteLevel(json, config) ?? packBpe(json, config) ?? packUnigram(json, config);

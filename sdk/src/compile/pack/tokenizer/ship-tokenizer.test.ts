@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { defaultTokenizerJson } from "#test/fixtures/packed-tokenizers.ts";
+import { bpeVariants } from "#test/tokenizer/bpe.ts";
 import { byteLevelVariants } from "#test/tokenizer/byte-level.ts";
 import { unigramVariants } from "#test/tokenizer/unigram.ts";
 import { loadTokenizer } from "../../../runtime/tokenizer/load-tokenizer.ts";
+import { packTokenizer } from "./pack-tokenizer.ts";
 import { shipTokenizer } from "./ship-tokenizer.ts";
 
 const json = defaultTokenizerJson();
@@ -38,25 +40,27 @@ describe("shipTokenizer", () => {
   const single = [{ SpecialToken: { id: "[MASK]", type_id: 0 } }, { Sequence: { id: "A", type_id: 0 } }];
   it.each<[string, object]>([
     ["another normalizer", { normalizer: { type: "NFC" } }],
-    ["another pre-tokenizer", { pre_tokenizer: { type: "Whitespace" } }],
-    ["no normalizer", { normalizer: null }],
+    ["another pre-tokenizer", { pre_tokenizer: { type: "Punctuation", behavior: "MergedWithNext" } }],
+    ["white space in words", { pre_tokenizer: { type: "Digits" } }],
     ["a template that names an unknown token", { post_processor: { ...json.post_processor, single } }],
     ["the text twice", { post_processor: { ...json.post_processor, single: [single[1], single[1]] } }],
-  ])("ships a tokenizer with %s as JSON", async (_, changes) => {
-    const { kind, files } = await shipped(changes);
-    expect({ kind, files }).toEqual({ kind: "json", files: ["tokenizer.json", "tokenizer_config.json"] });
+  ])("does not pack a tokenizer with %s", (_, changes) => {
+    expect(packTokenizer({ ...json, ...changes })).toBeUndefined();
   });
 
-  it("ships a tokenizer as JSON if added tokens are equal or empty after normalization, which Rust's tokenizers refuse", async () => {
-    expect((await shipped({ added_tokens: [addedToken("Mill"), addedToken("mill")] })).kind).toBe("json");
-    expect((await shipped({ added_tokens: [addedToken("\u0301")] })).kind).toBe("json");
-    expect((await shipped({ added_tokens: [addedToken("Mill"), addedToken("mills")] })).kind).toBe("packed");
+  it("does not pack added tokens that are equal or empty after normalization, which Rust's tokenizers refuse", () => {
+    const packedWith = (...contents: string[]) =>
+      packTokenizer({ ...json, added_tokens: contents.map((each) => addedToken(each)) });
+    expect(packedWith("Mill", "mill")).toBeUndefined();
+    expect(packedWith("\u0301")).toBeUndefined();
+    expect(packedWith("Mill", "mills")).toBeDefined();
   });
 
   it("ships other kinds of tokenizers as JSON that can be loaded", async () => {
-    const { kind, load } = await shipped({ normalizer: { type: "Lowercase" } });
-    expect(kind).toBe("json");
-    expect([...(await load()).encode("To be", 9).ids]).toEqual([101, 2000, 2022, 102]);
+    const normalizer = { type: "Strip", strip_left: true, strip_right: true };
+    const { kind, files, load } = await shipped({ normalizer });
+    expect({ kind, files }).toEqual({ kind: "json", files: ["tokenizer.json", "tokenizer_config.json"] });
+    expect([...(await load()).encode("to be", 9).ids]).toEqual([101, 2000, 2022, 102]);
   });
 
   it("ignores the ids of added tokens: new ones get the next free id, known ones keep theirs", async () => {
@@ -70,19 +74,44 @@ describe("shipTokenizer", () => {
   });
 
   const { model, pre_tokenizer } = byteLevel;
+  const otherSplit = { type: "Split", pattern: { Regex: ".+" }, behavior: "Isolated", invert: false };
   const { "!": _, ...oneByteLess } = model.vocab;
   it.each<[string, object]>([
-    ["another normalizer", { normalizer: { type: "NFKC" } }],
+    ["another normalizer", { normalizer: { type: "ByteLevel" } }],
     ["another word pattern", { pre_tokenizer: { ...pre_tokenizer, use_regex: false } }],
     ["dropout", { model: { ...model, dropout: 0.1 } }],
-    ["ignore_merges", { model: { ...model, ignore_merges: true } }],
+    [
+      "another pattern of Split",
+      { pre_tokenizer: { type: "Sequence", pretokenizers: [otherSplit, { ...pre_tokenizer, use_regex: false }] } },
+    ],
+    ["no bytes", { pre_tokenizer: { type: "Whitespace" } }],
     ["a prefix inside words", { model: { ...model, continuing_subword_prefix: "##" } }],
     ["a byte without a token", { model: { ...model, vocab: oneByteLess } }],
     ["one id for two tokens", { model: { ...model, vocab: { ...model.vocab, "!!!": 9 } } }],
     ["a merge of an unknown token", { model: { ...model, merges: [...model.merges, "a zzq"] } }],
     ["a merge of three tokens", { model: { ...model, merges: [...model.merges, "a b c"] } }],
-  ])("ships a byte-level tokenizer with %s as JSON", async (_, changes) => {
-    expect((await shippedJson({ ...byteLevel, ...changes })).kind).toBe("json");
+  ])("does not pack a byte-level tokenizer with %s", (_, changes) => {
+    expect(packTokenizer({ ...byteLevel, ...changes })).toBeUndefined();
+  });
+
+  const gemma = bpeVariants.bpe?.() as ReturnType<(typeof bpeVariants)[string]>;
+  it("packs BPE over characters", async () => {
+    expect((await shippedJson(gemma)).kind).toBe("packed");
+  });
+
+  it.each<[string, object]>([
+    ["another normalizer", { normalizer: { type: "ByteLevel" } }],
+    ["a split at blanks that remain", { normalizer: null }],
+    [
+      "merges across words",
+      { model: { ...gemma.model, vocab: { ...gemma.model.vocab, "e▁": 90_000 }, merges: ["e ▁"] } },
+    ],
+    ["tokens of some bytes", { model: { ...gemma.model, vocab: { ...gemma.model.vocab, "<0x41>": undefined } } }],
+    ["no unknown token", { model: { ...gemma.model, unk_token: "?!", byte_fallback: false } }],
+    ["added tokens that the normalizer makes equal", { added_tokens: [addedToken("a b"), addedToken("a▁b")] }],
+    ["another decoder", { decoder: { type: "BPEDecoder", suffix: "</w>" } }],
+  ])("does not pack BPE with %s", (_, changes) => {
+    expect(packTokenizer({ ...gemma, ...changes })).toBeUndefined();
   });
 
   const xlmRoberta = unigramVariants.unigram?.() as ReturnType<(typeof unigramVariants)[string]>;
@@ -134,7 +163,7 @@ describe("shipTokenizer", () => {
     ["no unknown token", { model: { ...xlmRoberta.model, unk_id: null } }],
     ["an unknown token outside the vocabulary", { model: { ...xlmRoberta.model, unk_id: 1e6 } }],
     ["bytes without pieces", { model: { ...xlmRoberta.model, byte_fallback: true } }],
-  ])("ships a Unigram tokenizer with %s as JSON", async (_, changes) => {
-    expect((await shippedJson({ ...xlmRoberta, ...changes })).kind).toBe("json");
+  ])("does not pack a Unigram tokenizer with %s", (_, changes) => {
+    expect(packTokenizer({ ...xlmRoberta, ...changes })).toBeUndefined();
   });
 });

@@ -9,19 +9,23 @@ export const integerTypes = { U8: Uint8Array, U16: Uint16Array, U32: Uint32Array
 export type IntegerArray = InstanceType<(typeof integerTypes)[keyof typeof integerTypes]>;
 
 // Names of the arrays of each tokenizer kind. The files that open the arrays describe the contents: code-points.ts,
-// automaton.ts, word-piece/characters.ts, byte-level/merges.ts, normalizers/charsmap.ts and unigram/vocabulary.ts.
+// automaton.ts, word-piece/characters.ts, byte-level/merges.ts, bpe/character-units.ts,
+// normalizers/charsmap.ts and unigram/vocabulary.ts.
 const codePoints = ["pageOf", "pages"] as const;
+const normalizing = [...codePoints, "pairs", "pairResults", "results"] as const;
+const merging = ["byteIds", "rightStart", "rights", "ranks", "merged"] as const;
 const automaton = ["edgeStart", "labels", "targets", "accepts", "ids"] as const;
 
 /** Names of the integer arrays of each tokenizer kind. */
 export const integerArrays = {
   wordpiece: [...codePoints, "resultStart", "symbols", ...automaton],
-  "byte-level": [...codePoints, "byteIds", "rightStart", "rights", "ranks", "merged"],
-  unigram: [...codePoints, "pairs", "pairResults", "results", ...automaton, "codePageOf", "codePages", "byteIds"],
+  "byte-level": [...normalizing, ...merging],
+  unigram: [...normalizing, ...automaton, "codePageOf", "codePages", "byteIds"],
+  bpe: [...normalizing, "codePageOf", "codePages", ...merging],
 } as const satisfies Record<TokenizerSettings["kind"], readonly string[]>;
 
 /** Names of the float64 arrays of each tokenizer kind. */
-export const floatArrays = { wordpiece: [], "byte-level": [], unigram: ["scores"] } as const satisfies Record<
+export const floatArrays = { wordpiece: [], "byte-level": [], unigram: ["scores"], bpe: [] } as const satisfies Record<
   TokenizerSettings["kind"],
   readonly string[]
 >;

@@ -8,7 +8,7 @@ import { TokenizerSettings } from "./packed-settings.ts";
 // Its tensors are arrays of numbers, which are used without a copy.
 
 /** Version of the file format. Raise it when older readers could misread newer files. */
-export const FORMAT = "bert-edge-tokenizer/4";
+export const FORMAT = "bert-edge-tokenizer/5";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

@@ -30,6 +30,10 @@ const common = {
   /** Special token ids around two texts. Missing if the tokenizer cannot encode pairs. */
   pair: v.optional(PairTokens),
   added: v.array(AddedToken),
+  /** Whether decoding removes blanks from the whole text: see `cleanUp`. Default false. */
+  cleansTexts: v.optional(v.boolean()),
+  /** Whether decoding joins tokens with blanks, as the vocabulary spells them. Default false. */
+  joinsAsSpelled: v.optional(v.boolean()),
 } as const;
 
 const WordPieceSettings = v.object({
@@ -41,7 +45,7 @@ const WordPieceSettings = v.object({
   longestWord: Whole,
   /** The characters of the vocabulary, in the order of their codes, which begin with 1. */
   characters: v.string(),
-  /** Whether decoding removes the blank before punctuation and English contractions. */
+  /** Whether decoding removes the blank before punctuation and English contractions in each token. */
   cleansUp: v.boolean(),
   /** Codes of the characters of a prefix, usually "##". Tokens that continue a word begin with this prefix. */
   continuation: v.array(Whole),
@@ -50,17 +54,6 @@ const WordPieceSettings = v.object({
    * paths begin with this code.
    */
   addedCode: Whole,
-});
-
-const ByteLevelSettings = v.object({
-  ...common,
-  kind: v.literal("byte-level"),
-  /** Whether texts are converted to NFC. */
-  composes: v.boolean(),
-  /** Whether to put a space before texts that do not start with a space. */
-  prefixSpace: v.boolean(),
-  /** Whether the places of tokens leave out white space around them. Default false. */
-  trimsOffsets: v.optional(v.boolean()),
 });
 
 /** A step that changes a text before it is split. `table` is the index of a table of code points: see `openCharsmaps`. */
@@ -83,6 +76,35 @@ const NormalizerStep = v.variant("type", [
   v.object({ type: v.literal("prepend"), content: Text }),
 ]);
 
+/** Normalizers in the order of their use. */
+const normalizers = v.optional(v.array(NormalizerStep), []);
+
+/** How words are found in texts: the pattern of Llama 3 and Qwen. */
+const WordPattern = v.object({
+  /** Whether a contraction such as 's is a word. */
+  contracts: v.boolean(),
+  /** Maximum digits of a number; missing if any. */
+  longestNumber: v.optional(Whole),
+});
+
+const ByteLevelSettings = v.object({
+  ...common,
+  kind: v.literal("byte-level"),
+  /** Default: GPT-2's pattern. */
+  pattern: v.optional(WordPattern),
+  /** Set if words are found in the parts of `textParts`. */
+  parts: v.optional(v.object({ separates: v.boolean() })),
+  /** Texts and ids of tokens that are not what merging gives, but that words with the same text become. */
+  whole: v.optional(v.array(v.tuple([v.string(), Whole])), []),
+  normalizers,
+  /** Whether to put a space before texts that do not start with a space. */
+  prefixSpace: v.boolean(),
+  /** Whether the places of tokens leave out white space around them. Default false. */
+  trimsOffsets: v.optional(v.boolean()),
+  /** Whether the place of the first token keeps one space then. Default: `prefixSpace`. */
+  trimKeepsSpace: v.optional(v.boolean()),
+});
+
 const UnigramSettings = v.object({
   ...common,
   kind: v.literal("unigram"),
@@ -90,8 +112,7 @@ const UnigramSettings = v.object({
   unknown: Whole,
   /** Score of a code point that is not a piece. */
   unknownScore: v.number(),
-  /** Normalizers in the order of their use. */
-  normalizers: v.array(NormalizerStep),
+  normalizers,
   /** Whether texts are split at white space, which is then dropped. */
   separates: v.boolean(),
   /** Index of the table in which punctuation has the number 1. Each such character is split off. Missing: none is. */
@@ -105,11 +126,47 @@ const UnigramSettings = v.object({
   splits: v.boolean(),
 });
 
-export const TokenizerSettings = v.variant("kind", [WordPieceSettings, ByteLevelSettings, UnigramSettings]);
+const BpeSettings = v.object({
+  ...common,
+  kind: v.literal("bpe"),
+  /** Token id of characters that are no token. Missing if they are read as bytes. */
+  unknown: v.optional(Whole),
+  /** Whether neighbouring unknown characters of a word are one token. */
+  fusesUnknown: v.boolean(),
+  normalizers,
+  /** Set if blanks become ▁ after that. */
+  metaspace: v.optional(
+    v.object({
+      /** Whether ▁ is put before texts that start with neither ▁ nor a blank. */
+      prefixSpace: v.boolean(),
+    }),
+  ),
+  /** What begins a word: each ▁, or each run of them, which merges never cross. Missing: texts are one word. */
+  splits: v.optional(v.picklist(["each", "runs"])),
+  /** Set if words are found in the parts of `textParts`. */
+  parts: v.optional(v.object({ separates: v.boolean() })),
+  /** Texts and ids of tokens that are not what merging gives. */
+  whole: v.array(v.tuple([v.string(), Whole])),
+  /** Whether words with the text of such a token become this token. */
+  ignoresMerges: v.boolean(),
+  /** Which ▁ decoding removes, and does not turn into blanks: those of the first token, or one at the start. */
+  drops: v.picklist(["nothing", "first-token", "first"]),
+  /** Whether decoding joins the tokens of bytes to characters. */
+  decodesBytes: v.boolean(),
+});
+
+export const TokenizerSettings = v.variant("kind", [
+  WordPieceSettings,
+  ByteLevelSettings,
+  UnigramSettings,
+  BpeSettings,
+]);
 export type TokenizerSettings = v.InferOutput<typeof TokenizerSettings>;
 export type AddedToken = v.InferOutput<typeof AddedToken>;
 export type WordPieceSettings = v.InferOutput<typeof WordPieceSettings>;
 export type ByteLevelSettings = v.InferOutput<typeof ByteLevelSettings>;
+export type BpeSettings = v.InferOutput<typeof BpeSettings>;
+export type WordPattern = v.InferOutput<typeof WordPattern>;
 export type UnigramSettings = v.InferOutput<typeof UnigramSettings>;
 export type NormalizerStep = v.InferOutput<typeof NormalizerStep>;
 export type UnicodeForm = Extract<NormalizerStep, { type: "form" }>["form"];

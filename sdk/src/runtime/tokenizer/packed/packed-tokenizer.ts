@@ -3,6 +3,7 @@ import type { Tokenizer } from "../tokenizer.ts";
 import { tokenizerOf } from "../tokenizer-of.ts";
 import { contentFinder, splitAtAdded, stringText } from "./added-tokens.ts";
 import type { TokenizerAlgorithm } from "./algorithm.ts";
+import { createBpe } from "./bpe/bpe.ts";
 import { createByteLevel } from "./byte-level/byte-level.ts";
 import { checkIds, readPackedFile } from "./packed-file.ts";
 import type { TokenizerSettings } from "./packed-settings.ts";
@@ -30,6 +31,8 @@ export function createPackedTokenizer(bytes: Uint8Array<ArrayBuffer>, vocabulary
       return tokenizerFor(createWordPiece(file, vocabularySize), file.settings, side);
     case "byte-level":
       return tokenizerFor(createByteLevel(file, vocabularySize), file.settings, side);
+    case "bpe":
+      return tokenizerFor(createBpe(file, vocabularySize), file.settings, side);
     case "unigram":
       return tokenizerFor(createUnigram(file, vocabularySize), file.settings, side);
   }
@@ -124,7 +127,7 @@ function tokenizerFor<T>(
           spelled.push([...text.slice(start, end)].length);
         },
       );
-      if (trimming) trimSpaces(places, trimming);
+      if (trimming) trimSpaces(places, text, trimming.trimKeepsSpace ?? trimming.prefixSpace);
       return { ids, ...places, ...(settings.kind === "wordpiece" && { spelled }) };
     },
   });

@@ -8,17 +8,21 @@ export const whiteSpaceAround = (token: string): [before: number, after: number]
 ];
 
 /**
- * Leaves spaces out of the places of tokens. Where a space is added before texts, the first token keeps one of its spaces.
+ * Leaves spaces out of the places of tokens. If `keepsSpace` is set, the first token keeps one of its spaces.
  * `process_offsets` does the same in
  * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/pre_tokenizers/byte_level.rs
  */
-export function trimSpaces({ spans, spaces }: TokenPlaces, { prefixSpace }: { readonly prefixSpace: boolean }): void {
+export function trimSpaces({ spans, spaces }: TokenPlaces, text: string, keepsSpace: boolean): void {
   for (let at = 0; at < spans.length; at += 2) {
     const [start, end] = [spans[at] as number, spans[at + 1] as number];
     const [before, after] = [spaces[at] as number, spaces[at + 1] as number];
-    const keepsOne = before > 0 && prefixSpace && (at === 0 || start === 0);
-    const trimmed = Math.min(start + before - (keepsOne ? 1 : 0), end);
+    const keepsOne = before > 0 && keepsSpace && (at === 0 || start === 0);
+    const first = start + before - (keepsOne ? 1 : 0);
+    // A space that was added has the place of the character after it, which can have two units.
+    const trimmed = Math.min(first > start && isLowSurrogate(text.charCodeAt(first)) ? first + 1 : first, end);
     spans[at] = trimmed;
     spans[at + 1] = after === ONLY_SPACES ? trimmed : Math.max(end - after, trimmed);
   }
 }
+
+const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;

@@ -1,17 +1,19 @@
 import type { VocabularyText } from "../vocabulary-text.ts";
-import type { AddedToken } from "./packed-settings.ts";
+import { cleanUp } from "./clean-up.ts";
+import type { TokenizerSettings } from "./packed-settings.ts";
 
 /** The parts in which the kinds of tokenizers differ. */
 interface VocabularyParts {
   /** Returns the spellings of all tokens that are not added tokens, by id. Called once, when they are needed. */
   spellings(): ReadonlyMap<number, string>;
-  readonly added: readonly AddedToken[];
+  readonly settings: Pick<TokenizerSettings, "added" | "cleansTexts" | "joinsAsSpelled">;
   /** Joins spellings to a text. */
   join(spellings: readonly string[]): string;
 }
 
 /** Makes the texts of a vocabulary when they are first needed: models that only encode need no memory for them. */
-export function vocabularyText({ spellings, added, join }: VocabularyParts): VocabularyText {
+export function vocabularyText({ spellings, settings, join }: VocabularyParts): VocabularyText {
+  const { added, cleansTexts, joinsAsSpelled } = settings;
   const special = new Set(added.filter((token) => token.special).map(({ id }) => id));
   let all: ReadonlyMap<number, string> | undefined;
   let ids: ReadonlyMap<string, number> | undefined;
@@ -28,7 +30,9 @@ export function vocabularyText({ spellings, added, join }: VocabularyParts): Voc
     isSpecial: (id) => special.has(id),
     decode(ids, { skipSpecial = false } = {}) {
       const kept = Array.from(ids).filter((id) => !(skipSpecial && special.has(id)));
-      return join(kept.flatMap((id) => texts().get(id) ?? []));
+      const spelled = kept.flatMap((id) => texts().get(id) ?? []);
+      const text = joinsAsSpelled ? spelled.join(" ") : join(spelled);
+      return cleansTexts ? cleanUp(text) : text;
     },
   };
 }

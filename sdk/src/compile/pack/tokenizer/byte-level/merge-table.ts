@@ -40,12 +40,14 @@ interface Pair {
  * - An id or the number of merges is too large for the table.
  *
  * @param merges pairs of tokens in the order of their ranks
+ * @param bytes tokens of the bytes 0 to 255, or nothing
  */
 export function mergeTable(
   vocabulary: ReadonlyMap<string, number>,
   merges: readonly (readonly [string, string])[],
+  bytes: readonly string[] = byteCharacters,
 ): Record<keyof Merges, number[]> | undefined {
-  const byteIds = byteCharacters.map((character) => vocabulary.get(character));
+  const byteIds = bytes.map((character) => vocabulary.get(character));
   const merged = merges.map(([left, right]) => vocabulary.get(left + right));
   const ends = merges.flat().map((token) => vocabulary.get(token));
   const largest = [...vocabulary.values()].reduce((a, b) => Math.max(a, b), 0);

@@ -1,21 +1,19 @@
 import * as v from "valibot";
-import {
-  COMBINING_SHIFT,
-  IS_APART,
-  IS_LETTER,
-  IS_NUMBER,
-  IS_SPACE,
-} from "../../../../runtime/tokenizer/packed/byte-level/code-point-flags.ts";
-import { compose } from "../../../../runtime/tokenizer/packed/byte-level/compose.ts";
+import { IS_LETTER, IS_NUMBER, IS_SPACE } from "../../../../runtime/tokenizer/packed/byte-level/code-point-flags.ts";
 import { isWhiteSpace } from "../../../../runtime/tokenizer/packed/character-classes.ts";
+import { openNormalizer } from "../../../../runtime/tokenizer/packed/normalizers/open-normalizer.ts";
 import type { ByteLevelSettings } from "../../../../runtime/tokenizer/packed/packed-settings.ts";
 import { specialTokens } from "../../../../runtime/tokenizer/special-tokens.ts";
 import { addedTokens, areUsable } from "../added-tokens.ts";
-import { classes, combiningClassOf } from "../code-point-classes.ts";
-import { codePointPages } from "../code-point-pages.ts";
-import { isPlainPage } from "../plain-pages.ts";
+import { classes } from "../code-point-classes.ts";
+import { decodingOf } from "../decoding.ts";
+import { packNormalizers } from "../normalizers/pack-normalizers.ts";
+import { wholeTokens } from "../whole-tokens.ts";
+import { separatesAtSpaces } from "../word-breaks.ts";
 import { writePackedFile } from "../write-packed-file.ts";
-import { ByteLevelJson, TrimsOffsets } from "./byte-level-json.ts";
+import { breakTable } from "./break-table.ts";
+import { ByteLevelJson, trimmingOf } from "./byte-level-json.ts";
+import { byteMergerOf, textOfBytes } from "./byte-texts.ts";
 import { mergeTable } from "./merge-table.ts";
 
 /**
@@ -23,40 +21,44 @@ import { mergeTable } from "./merge-table.ts";
  *
  * @returns undefined if tokenizer.json is not a `ByteLevelJson`, or if its tokens cannot be packed
  */
-export function packByteLevel(json: object): Uint8Array<ArrayBuffer> | undefined {
+export function packByteLevel(json: object, config: object): Uint8Array<ArrayBuffer> | undefined {
   const parsed = v.safeParse(ByteLevelJson, json);
   if (!parsed.success) return undefined;
   const { normalizer, pre_tokenizer, model } = parsed.output;
   const vocabulary = new Map(Object.entries(model.vocab));
   const specials = specialTokens(parsed.output.post_processor);
   const merges = mergeTable(vocabulary, model.merges);
-  const points = codePointPages(flagsOf, isPlainPage);
-  const composes = normalizer?.type === "NFC";
+  const { breaks, pattern, prefixSpace } = pre_tokenizer;
+  const trimming = trimmingOf(json);
+  const normalizers = packNormalizers(normalizer, [breakTable(breaks, flagsOf)]);
+  if (specials === undefined || merges === undefined || normalizers === undefined) return undefined;
+  const normalize = openNormalizer(normalizers.steps, normalizers.arrays);
   const added = addedTokens(parsed.output, vocabulary).map((token) =>
-    token.normalized && composes ? { ...token, content: compose(points, token.content) } : token,
+    token.normalized ? { ...token, content: normalize(token.content) } : token,
   );
   const normalized = added.filter(({ normalized }) => normalized).map(({ content }) => content);
-  if (specials === undefined || merges === undefined || !areUsable(normalized)) return undefined;
+  if (!areUsable(normalized)) return undefined;
 
   return writePackedFile<ByteLevelSettings>(
     {
       kind: "byte-level",
       ...specials,
-      composes,
-      prefixSpace: pre_tokenizer.add_prefix_space,
-      trimsOffsets: v.is(TrimsOffsets, json),
+      ...decodingOf(json, config),
+      normalizers: [...normalizers.steps],
+      ...(pattern && { pattern }),
+      ...(breaks.length > 0 && { parts: { separates: separatesAtSpaces(breaks) } }),
+      whole: model.ignore_merges ? wholeTokens(vocabulary, textOfBytes, byteMergerOf(merges)) : [],
+      prefixSpace,
+      trimsOffsets: trimming !== undefined,
+      ...(trimming && { trimKeepsSpace: trimming.add_prefix_space }),
       added,
     },
-    { ...points, ...merges },
+    { ...normalizers.arrays, ...merges },
   );
 }
 
 function flagsOf(point: number): number {
   const character = String.fromCodePoint(point);
   const kind = classes.letters.has(point) ? IS_LETTER : classes.numbers.has(point) ? IS_NUMBER : 0;
-  const space = isWhiteSpace(character) ? IS_SPACE : 0;
-  if (classes.apart.has(point)) return kind | space | IS_APART;
-  // `combiningClassOf` does not know characters that decompose. They have the combining class of their first part.
-  const part = character.normalize("NFD").codePointAt(0) as number;
-  return kind | space | (combiningClassOf(part) << COMBINING_SHIFT);
+  return kind | (isWhiteSpace(character) ? IS_SPACE : 0);
 }

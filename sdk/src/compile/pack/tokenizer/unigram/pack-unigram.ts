@@ -6,6 +6,7 @@ import { specialTokens } from "../../../../runtime/tokenizer/special-tokens.ts";
 import { addedTokens, areUsable } from "../added-tokens.ts";
 import { classes, pagesWithBorders } from "../code-point-classes.ts";
 import { codePointPages } from "../code-point-pages.ts";
+import { decodingOf } from "../decoding.ts";
 import { packNormalizers } from "../normalizers/pack-normalizers.ts";
 import unicode from "../rust-unicode.json" with { type: "json" };
 import { writePackedFile } from "../write-packed-file.ts";
@@ -17,7 +18,7 @@ import { vocabularyTable } from "./vocabulary-table.ts";
  *
  * @returns undefined if tokenizer.json is not a `UnigramJson`, or if its tokens or its normalizers cannot be packed
  */
-export function packUnigram(json: object): Uint8Array<ArrayBuffer> | undefined {
+export function packUnigram(json: object, config: object): Uint8Array<ArrayBuffer> | undefined {
   const parsed = v.safeParse(UnigramJson, json);
   if (!parsed.success) return undefined;
   const { normalizer, pre_tokenizer, model } = parsed.output;
@@ -44,6 +45,7 @@ export function packUnigram(json: object): Uint8Array<ArrayBuffer> | undefined {
       prefixSpace: metaspace.prepend_scheme === "always",
       splits: metaspace.split,
       ...specials,
+      ...decodingOf(json, config),
       added,
     },
     { ...normalizers.arrays, ...table.arrays },

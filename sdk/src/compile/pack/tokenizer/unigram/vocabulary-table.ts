@@ -1,4 +1,5 @@
 import { CODE_MASK } from "../../../../runtime/tokenizer/packed/automaton.ts";
+import { bytePiece } from "../../../../runtime/tokenizer/packed/byte-pieces.ts";
 import { codePointPages, pagesWith } from "../code-point-pages.ts";
 import { codesOfCharacters, minimalAutomaton } from "../minimal-automaton.ts";
 import { rustNumber } from "./rust-number.ts";
@@ -6,7 +7,7 @@ import type { UnigramJson } from "./unigram-json.ts";
 
 /** Score of an unknown character: the smallest score in the vocabulary minus this number, as in SentencePiece. */
 const UNKNOWN_PENALTY = 10;
-const bytePieces = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`);
+const bytePieces = Array.from({ length: 256 }, (_, byte) => bytePiece(byte));
 
 /**
  * Builds the arrays of `runtime/tokenizer/packed/unigram/vocabulary.ts`. If a piece occurs twice, the last one counts.

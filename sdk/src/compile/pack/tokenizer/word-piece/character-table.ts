@@ -2,8 +2,7 @@ import { isWordCharacter } from "../../../../runtime/tokenizer/packed/character-
 import { type CharacterTable, HANGUL_RESULT } from "../../../../runtime/tokenizer/packed/word-piece/characters.ts";
 import { codePointPages, numberOfKey, pagesWith, pageText } from "../code-point-pages.ts";
 import { isPlainPage } from "../plain-pages.ts";
-import { createNormalizer, type NormalizerOptions, stripsAccents } from "./normalize-character.ts";
-import type { BertNormalizer } from "./word-piece-json.ts";
+import { type CharacterOptions, createNormalizer } from "./normalize-character.ts";
 
 const REPLACEMENT = "\ufffd";
 
@@ -12,13 +11,9 @@ const REPLACEMENT = "\ufffd";
  *
  * @param codes code of each character in the vocabulary
  */
-export function characterTable(
-  normalizer: BertNormalizer,
-  codes: ReadonlyMap<string, number>,
-  options: NormalizerOptions,
-): CharacterTable {
-  const normalize = createNormalizer(normalizer, options);
-  const decomposesHangul = stripsAccents(normalizer);
+export function characterTable(codes: ReadonlyMap<string, number>, options: CharacterOptions): CharacterTable {
+  const normalize = createNormalizer(options);
+  const decomposesHangul = options.decomposes;
   const symbols: number[] = [];
   const resultStart = [0];
   const results = new Map<string, number>([["Hangul", HANGUL_RESULT]]);
@@ -33,8 +28,10 @@ export function characterTable(
   };
 
   const coded = pagesWith(Array.from(codes.keys(), (character) => character.codePointAt(0) as number));
+  const kindOf = (character: string) =>
+    [options.marksWords && isWordCharacter(character), ...Object.values(options.breakKind(character))].join();
   const isOneKind = (first: number) =>
-    !options.marksWords || new Set(Array.from(pageText(first), isWordCharacter)).size === 1;
+    !(options.marksWords || options.breaksInPlainPages) || new Set(Array.from(pageText(first), kindOf)).size === 1;
   const points = codePointPages(resultOf, (first) => !coded.has(first) && isPlainPage(first) && isOneKind(first));
   resultStart.push(symbols.length);
   return {

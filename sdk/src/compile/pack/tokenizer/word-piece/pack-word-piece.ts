@@ -4,29 +4,42 @@ import type { WordPieceSettings } from "../../../../runtime/tokenizer/packed/pac
 import { normalize } from "../../../../runtime/tokenizer/packed/word-piece/characters.ts";
 import { specialTokens } from "../../../../runtime/tokenizer/special-tokens.ts";
 import { addedTokens, areUsable } from "../added-tokens.ts";
+import { decodingOf } from "../decoding.ts";
 import { codesOfCharacters, type EncodedToken, minimalAutomaton } from "../minimal-automaton.ts";
+import { breakKinds, breaksInPlainPages, separatesAtSpaces } from "../word-breaks.ts";
 import { writePackedFile } from "../write-packed-file.ts";
 import { characterTable } from "./character-table.ts";
 import { createNormalizer } from "./normalize-character.ts";
+import { normalizerOptions } from "./normalizer-options.ts";
 import { WordPieceJson } from "./word-piece-json.ts";
+
+/** A prefix that no token has, because codes begin with 1: tokens of WordLevel are whole words. */
+const NO_PREFIX = [0];
 
 /**
  * Packs a tokenizer.json into the file that `createWordPiece` reads.
  *
  * @returns undefined if tokenizer.json is not a `WordPieceJson`, or if its tokens cannot be packed
  */
-export function packWordPiece(json: object): Uint8Array<ArrayBuffer> | undefined {
+export function packWordPiece(json: object, config: object): Uint8Array<ArrayBuffer> | undefined {
   const parsed = v.safeParse(WordPieceJson, json);
   if (!parsed.success) return undefined;
-  const { normalizer, decoder, model } = parsed.output;
+  const { decoder, model } = parsed.output;
+  const steps = normalizerOptions(parsed.output.normalizer);
+  if (!steps || !separatesAtSpaces(parsed.output.pre_tokenizer)) return undefined;
   const vocabulary = new Map(Object.entries(model.vocab));
   const unknown = vocabulary.get(model.unk_token);
   const specials = specialTokens(parsed.output.post_processor);
   const added = addedTokens(parsed.output, vocabulary);
   const normalizedTokens = added.filter(({ normalized }) => normalized);
-  const options = { marksWords: normalizedTokens.some(({ singleWord }) => singleWord) };
+  const options = {
+    ...steps,
+    breakKind: breakKinds(parsed.output.pre_tokenizer),
+    breaksInPlainPages: breaksInPlainPages(parsed.output.pre_tokenizer),
+    marksWords: normalizedTokens.some(({ singleWord }) => singleWord),
+  };
 
-  const normalizeCharacter = createNormalizer(normalizer, options);
+  const normalizeCharacter = createNormalizer(options);
   const codes = codesOfCharacters([
     ...vocabulary.keys(),
     ...normalizedTokens.flatMap(({ content }) =>
@@ -37,7 +50,7 @@ export function packWordPiece(json: object): Uint8Array<ArrayBuffer> | undefined
   const addedCode = codes.size + 1;
   if (unknown === undefined || specials === undefined || addedCode > CODE_MASK) return undefined;
 
-  const characters = characterTable(normalizer, codes, options);
+  const characters = characterTable(codes, options);
   const tokens = Array.from(vocabulary, ([token, id]): EncodedToken => ({ codes: codesOf(token), id }));
   const patterns = normalizedTokens.map(({ content, id }): EncodedToken => {
     const symbols = normalize(characters, content);
@@ -49,11 +62,12 @@ export function packWordPiece(json: object): Uint8Array<ArrayBuffer> | undefined
     {
       kind: "wordpiece",
       unknown,
-      longestWord: model.max_input_chars_per_word,
+      longestWord: model.type === "WordLevel" ? Number.MAX_SAFE_INTEGER : model.max_input_chars_per_word,
       ...specials,
+      ...decodingOf(json, config),
       characters: [...codes.keys()].join(""),
-      cleansUp: decoder?.cleanup ?? true,
-      continuation: codesOf(model.continuing_subword_prefix),
+      cleansUp: decoder?.cleanup ?? false,
+      continuation: model.type === "WordLevel" ? NO_PREFIX : codesOf(model.continuing_subword_prefix),
       addedCode,
       added,
     },

@@ -21,9 +21,11 @@ const byteCharacters: readonly string[] = (() => {
 const bytesOf: ReadonlyMap<string, number> = new Map(byteCharacters.map((character, byte) => [character, byte]));
 
 /** Makes the texts of byte-level BPE's tokens. */
-export function byteLevelText({ added }: ByteLevelSettings, merges: Merges): VocabularyText {
+export function byteLevelText(settings: ByteLevelSettings, merges: Merges): VocabularyText {
   const encoder = new TextEncoder();
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+  const spelled = (text: string): string => Array.from(encoder.encode(text), (byte) => byteCharacters[byte]).join("");
 
   /** A token with other characters is an added token, which stands for itself. */
   function partOf(spelling: string): number[] {
@@ -32,15 +34,25 @@ export function byteLevelText({ added }: ByteLevelSettings, merges: Merges): Voc
   }
 
   return vocabularyText({
-    added,
-    spellings: () => mergedSpellings(merges),
+    settings,
+    spellings: () =>
+      new Map([
+        ...mergedSpellings(merges, firstSpellings(merges)),
+        ...settings.whole.map(([text, id]) => [id, spelled(text)] as const),
+      ]),
     join: (spellings) => decoder.decode(Uint8Array.from(spellings.flatMap(partOf))),
   });
 }
 
-/** Spells the tokens of single bytes, and those that they merge to. A token is merged from tokens of smaller ranks. */
-function mergedSpellings({ byteIds, rightStart, rights, ranks, merged }: Merges): Map<number, string> {
-  const spellings = new Map(Array.from(byteIds, (id, byte) => [id, byteCharacters[byte] as string]));
+const firstSpellings = ({ byteIds }: Merges): Map<number, string> =>
+  new Map(Array.from(byteIds, (id, byte) => [id, byteCharacters[byte] as string]));
+
+/** Spells tokens, and those that they merge to. A token is merged from tokens of smaller ranks. */
+export function mergedSpellings(
+  { rightStart, rights, ranks, merged }: Merges,
+  firsts: ReadonlyMap<number, string>,
+): Map<number, string> {
+  const spellings = new Map(firsts);
   const pairs: [left: number, right: number][] = [];
   for (let left = 0; left + 1 < rightStart.length; left++) {
     for (let at = rightStart[left] as number; at < (rightStart[left + 1] as number); at++) {

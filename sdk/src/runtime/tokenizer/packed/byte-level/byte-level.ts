@@ -1,17 +1,17 @@
 import { contentFinder, stringText } from "../added-tokens.ts";
 import type { TokenizerAlgorithm } from "../algorithm.ts";
-import { openCodePoints } from "../code-points.ts";
-import type { PackedFile } from "../packed-file.ts";
+import { isAtBlanks } from "../normalizers/at-blanks.ts";
+import { openTable } from "../normalizers/charsmap.ts";
+import { openNormalizer } from "../normalizers/open-normalizer.ts";
+import { checkIds, type PackedFile } from "../packed-file.ts";
 import type { ByteLevelSettings } from "../packed-settings.ts";
-import { addIdentity } from "../token-places.ts";
 import { byteLevelText } from "./byte-level-text.ts";
 import { addBytePlaces } from "./byte-places.ts";
-import { compose } from "./compose.ts";
-import { addComposed } from "./composed-origins.ts";
 import { createLongWordMerger } from "./long-words.ts";
-import { createByteMerger } from "./merge-bytes.ts";
+import { createUnitMerger } from "./merge-bytes.ts";
 import { openMerges } from "./merges.ts";
-import { wordEnd } from "./word-end.ts";
+import { idsInParts } from "./text-parts.ts";
+import { createWordEnd } from "./word-end.ts";
 
 /** Maximum UTF-8 bytes per UTF-16 code unit. */
 const MAX_UTF8_BYTES = 3;
@@ -29,12 +29,22 @@ export function createByteLevel(
   { settings, arrays }: PackedFile<ByteLevelSettings>,
   vocabularySize: number,
 ): TokenizerAlgorithm<string> {
-  const { composes, prefixSpace, added } = settings;
-  const classes = openCodePoints(arrays);
-  const merges = openMerges(arrays, vocabularySize);
-  const merge = createByteMerger(merges);
-  const mergeLong = createLongWordMerger(merges, merge);
+  const { normalizers, prefixSpace, added, pattern, parts } = settings;
+  checkIds(
+    settings.whole.map(([, id]) => id),
+    vocabularySize,
+  );
+  const whole = new Map(settings.whole);
+  const classes = openTable(arrays, 0);
+  const wordEnd = createWordEnd(classes, pattern);
   const encoder = new TextEncoder();
+  const merges = openMerges(arrays, vocabularySize);
+  const merge = createUnitMerger(merges, merges.byteIds);
+  const mergeLong = createLongWordMerger(merges, merge, {
+    create: (length) => new Uint8Array(length),
+    encodeInto: (text, units) => encoder.encodeInto(text, units as Uint8Array<ArrayBuffer>),
+    firstIds: merges.byteIds,
+  });
   let bytes = new Uint8Array(KEPT);
 
   /** Writes a word's UTF-8 to `bytes`, and returns its length. */
@@ -44,37 +54,38 @@ export function createByteLevel(
     return encoder.encodeInto(word, bytes).written;
   }
 
+  const addPart: TokenizerAlgorithm<string>["addIds"] = (normalized, start, end, ids, enough, places) => {
+    const part = normalized.slice(start, end);
+    const text = prefixSpace && !part.startsWith(" ") ? ` ${part}` : part;
+    // The added space has no place in the normalized text.
+    const shift = start - (text.length - part.length);
+    for (let at = 0; at < text.length && ids.length <= enough; ) {
+      const next = wordEnd(text, at);
+      const word = text.slice(at, next);
+      at = next;
+      const token = whole.get(word);
+      const isLong = word.length > LONG_WORD;
+      const starts: number[] | undefined = places && [];
+      // Long words are merged block by block. Only their places need all of their bytes.
+      const length = isLong && !places ? 0 : encode(word);
+      if (token !== undefined) {
+        ids.push(token);
+        starts?.push(0);
+      } else if (isLong) mergeLong(word, ids, enough, starts);
+      else merge(bytes, length, ids, starts);
+      if (places && starts) {
+        addBytePlaces(places, { word, bytes, length, starts, at: shift + next - word.length, from: start });
+      }
+    }
+  };
+
   return {
     vocabulary: byteLevelText(settings, merges),
     longestWord: Number.POSITIVE_INFINITY,
-    splitsAtBlanks: true,
-    normalize(text, origins) {
-      const normalized = composes ? compose(classes, text) : text;
-      if (origins && normalized === text) addIdentity(origins, text);
-      else if (origins) addComposed(origins, text, normalized);
-      return normalized;
-    },
+    splitsAtBlanks: !normalizers.some(isAtBlanks),
+    normalize: openNormalizer(normalizers, arrays),
     textOf: stringText,
     findAdded: contentFinder(added.filter(({ normalized }) => normalized)),
-    addIds(normalized, start, end, ids, enough, places) {
-      const part = normalized.slice(start, end);
-      const text = prefixSpace && !part.startsWith(" ") ? ` ${part}` : part;
-      // The added space has no place in the normalized text.
-      const shift = start - (text.length - part.length);
-      for (let at = 0; at < text.length && ids.length <= enough; ) {
-        const next = wordEnd(classes, text, at);
-        const word = text.slice(at, next);
-        at = next;
-        const isLong = word.length > LONG_WORD;
-        const starts: number[] | undefined = places && [];
-        // Long words are merged block by block. Only their places need all of their bytes.
-        const length = isLong && !places ? 0 : encode(word);
-        if (isLong) mergeLong(word, ids, enough, starts);
-        else merge(bytes, length, ids, starts);
-        if (places && starts) {
-          addBytePlaces(places, { word, bytes, length, starts, at: shift + next - word.length, from: start });
-        }
-      }
-    },
+    addIds: idsInParts(classes, parts, addPart),
   };
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { createLongWordMerger } from "./long-words.ts";
-import { createByteMerger } from "./merge-bytes.ts";
+import { createLongWordMerger, type UnitSource } from "./long-words.ts";
+import { createUnitMerger } from "./merge-bytes.ts";
 import type { Merges } from "./merges.ts";
 
 /** Few letters, so that merges often overlap. */
@@ -43,6 +43,13 @@ const someMerges = fc
     };
   });
 
+const encoder = new TextEncoder();
+const bytesOf = (merges: Merges): UnitSource => ({
+  create: (length) => new Uint8Array(length),
+  encodeInto: (text, units) => encoder.encodeInto(text, units as Uint8Array<ArrayBuffer>),
+  firstIds: merges.byteIds,
+});
+
 const someWord = fc
   .array(fc.tuple(fc.constantFrom(...LETTERS), fc.integer({ min: 1, max: 9 })), { minLength: 1, maxLength: 40 })
   .map((runs) => runs.map(([letter, times]) => letter.repeat(times)).join(""));
@@ -50,8 +57,8 @@ const someWord = fc
 it("merging block by block gives the ids and places of the whole word, and as many as are enough", () => {
   fc.assert(
     fc.property(someMerges, someWord, fc.integer({ min: 8, max: 64 }), fc.nat(40), (merges, word, block, enough) => {
-      const merge = createByteMerger(merges);
-      const mergeLong = createLongWordMerger(merges, merge, block);
+      const merge = createUnitMerger(merges, merges.byteIds);
+      const mergeLong = createLongWordMerger(merges, merge, bytesOf(merges), block);
       const bytes = new TextEncoder().encode(word);
       const [whole, starts]: [number[], number[]] = [[], []];
       merge(bytes, bytes.length, whole, starts);
@@ -77,11 +84,15 @@ it("merges only the first blocks of a word of a million letters", () => {
     merged: Uint32Array.of(BYTES),
   };
   let merged = 0;
-  const merge = createByteMerger(merges);
-  const mergeLong = createLongWordMerger(merges, (bytes, length, ids, starts) => {
-    merged += length;
-    merge(bytes, length, ids, starts);
-  });
+  const merge = createUnitMerger(merges, merges.byteIds);
+  const mergeLong = createLongWordMerger(
+    merges,
+    (bytes, length, ids, starts) => {
+      merged += length;
+      merge(bytes, length, ids, starts);
+    },
+    bytesOf(merges),
+  );
   const ids: number[] = [];
   mergeLong("a".repeat(1_000_000), ids, 100);
   expect(new Set(ids)).toEqual(new Set([BYTES]));

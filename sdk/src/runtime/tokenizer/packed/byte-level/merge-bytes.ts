@@ -1,3 +1,4 @@
+import type { IntegerArray } from "../packed-arrays.ts";
 import { createHeap } from "./heap.ts";
 import { type Merges, rankOf, UNMERGED } from "./merges.ts";
 
@@ -5,25 +6,30 @@ import { type Merges, rankOf, UNMERGED } from "./merges.ts";
 const POSITIONS = 2 ** 32;
 /** Index of a neighbour that does not exist. */
 const NONE = -1;
-/** Maximum bytes of a word whose arrays are kept for the next word. */
+/** Maximum units of a word whose arrays are kept for the next word. */
 const KEPT = 2 ** 16;
 
-/**
- * Appends the token ids of a word to `ids`. The UTF-8 bytes of the word are the first `length` items of `bytes`. `starts`
- * receives the position of each token's first byte.
- */
-export type ByteMerger = (bytes: Uint8Array, length: number, ids: number[], starts?: number[]) => void;
+/** What a word consists of before it is merged: bytes, or ids of tokens. */
+export type Units = Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 
 /**
- * Creates a function that merges the bytes of a word to tokens. Each step merges the pair of neighbours with the
+ * Appends the token ids of a word to `ids`. The units of the word are the first `length` items of `units`. `starts` receives the
+ * position of each token's first unit.
+ */
+export type UnitMerger = (units: Units, length: number, ids: number[], starts?: number[]) => void;
+
+/**
+ * Creates a function that merges the units of a word to tokens. Each step merges the pair of neighbours with the
  * smallest rank. If several pairs have this rank, the step merges the leftmost one. The steps end when no two
  * neighbours merge. `merge_all` does the same in
  * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/models/bpe/word.rs.
+ *
+ * @param unitIds token id of each unit. Default: units are token ids
  */
-export function createByteMerger(merges: Merges): ByteMerger {
-  const { byteIds, merged } = merges;
+export function createUnitMerger(merges: Merges, unitIds?: IntegerArray): UnitMerger {
+  const { merged } = merges;
   const heap = createHeap();
-  // The tokens of the word. The index of a token is the position of its first byte. `tokens` has the token ids,
+  // The tokens of the word. The index of a token is the position of its first unit. `tokens` has the token ids,
   // `before` and `after` have the indexes of the neighbours, and `ranks` has the rank of each token's pair with the
   // token after it.
   const tokens: number[] = [];
@@ -42,9 +48,10 @@ export function createByteMerger(merges: Merges): ByteMerger {
     if (rank !== UNMERGED) heap.push(rank * POSITIONS + at);
   };
 
-  return (bytes, length, ids, starts) => {
+  return (units, length, ids, starts) => {
     for (let at = 0; at < length; at++) {
-      tokens[at] = byteIds[bytes[at] as number] as number;
+      const unit = units[at] as number;
+      tokens[at] = unitIds ? (unitIds[unit] as number) : unit;
       before[at] = at - 1;
       after[at] = at + 1 < length ? at + 1 : NONE;
     }

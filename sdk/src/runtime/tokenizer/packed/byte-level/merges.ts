@@ -1,10 +1,10 @@
 import { indexOfSorted } from "../automaton.ts";
-import type { IntegerArray, TokenizerArrays } from "../packed-arrays.ts";
+import type { IntegerArray } from "../packed-arrays.ts";
 import { checkIds, invalid } from "../packed-file.ts";
 
 /** Pairs of tokens that merge to one token, and their ranks. */
 export interface Merges {
-  /** [256]: the token id of each byte. */
+  /** [256]: the token id of each byte. Empty for BPE that reads unknown characters as unknown tokens. */
   readonly byteIds: IntegerArray;
   /** [left token ids + 1]: index of the first pair of each left token. */
   readonly rightStart: IntegerArray;
@@ -26,12 +26,12 @@ const damaged = () => invalid("has damaged merges");
  *
  * @throws BertEdgeError `tokenizer_invalid`
  */
-export function openMerges(arrays: TokenizerArrays<"byte-level">, vocabularySize: number): Merges {
+export function openMerges(arrays: Merges, vocabularySize: number): Merges {
   const { byteIds, rightStart, rights, ranks, merged } = arrays;
   for (const ids of [byteIds, merged]) checkIds(ids, vocabularySize);
   const pairs = rights.length;
   if (
-    byteIds.length !== 256 ||
+    (byteIds.length !== 256 && byteIds.length !== 0) ||
     merged.length > UNMERGED ||
     ranks.length !== pairs ||
     rightStart[rightStart.length - 1] !== pairs

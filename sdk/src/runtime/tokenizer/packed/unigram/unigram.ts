@@ -2,10 +2,11 @@ import { contentFinder, stringText } from "../added-tokens.ts";
 import type { TokenizerAlgorithm } from "../algorithm.ts";
 import { isWhiteSpace } from "../character-classes.ts";
 import { numberOf } from "../code-points.ts";
+import { isAtBlanks } from "../normalizers/at-blanks.ts";
 import { openTable } from "../normalizers/charsmap.ts";
 import { openNormalizer } from "../normalizers/open-normalizer.ts";
 import type { PackedFile } from "../packed-file.ts";
-import type { NormalizerStep, UnigramSettings } from "../packed-settings.ts";
+import type { UnigramSettings } from "../packed-settings.ts";
 import { addPlace, nextWord, type TokenPlaces } from "../token-places.ts";
 import { withRoom } from "../with-room.ts";
 import { createPieceSplitter } from "./best-pieces.ts";
@@ -19,9 +20,6 @@ const LONG = 65_536;
 const BLANK = 0x20;
 /** ▁, which stands for a blank in pieces. */
 const MARKED_BLANK = 0x2581;
-
-/** Whether a step can replace a blank between two words, or what is beside it. */
-const isAtBlanks = (step: NormalizerStep): boolean => step.type === "replace" && /[a-z\d ]/i.test(step.from);
 
 /**
  * Creates Unigram, XLM-RoBERTa's algorithm, which splits words into the most probable pieces.

@@ -1,7 +1,7 @@
 import { type Automaton, type AutomatonPosition, follow, longestToken, START } from "../automaton.ts";
 import type { WordPieceSettings } from "../packed-settings.ts";
 import { addPlace, dropPlaces, nextWord, type TokenPlaces } from "../token-places.ts";
-import { type Character, type Characters, ISOLATED, SPACE } from "./character.ts";
+import { type Character, type Characters, GROUP_MASK, ISOLATED, SPACE } from "./character.ts";
 
 /** Appends the token ids of a part of a normalized text. */
 export type WordSplitter = (
@@ -14,7 +14,7 @@ export type WordSplitter = (
 ) => void;
 
 /**
- * Creates a function that splits a text at white space and around punctuation, and then splits each word into tokens. It
+ * Creates a function that splits a text at white space, around punctuation and between groups of characters, and then splits each word into tokens. It
  * splits a word from left to right, and takes the longest possible token each time.
  */
 export function createWordSplitter(
@@ -59,8 +59,11 @@ export function createWordSplitter(
     for (let at = start; at < end; at++) {
       if (ids.length > enough) return;
       const character = characters[at] as Character;
-      if ((character & (SPACE | ISOLATED)) === 0) continue;
+      const breaks = at > wordStart && ((character ^ (characters[at - 1] as Character)) & GROUP_MASK) !== 0;
+      if (!breaks && (character & (SPACE | ISOLATED)) === 0) continue;
       splitWord(characters, wordStart, at, ids, places);
+      wordStart = at;
+      if ((character & (SPACE | ISOLATED)) === 0) continue;
       if ((character & ISOLATED) !== 0) splitWord(characters, at, at + 1, ids, places);
       wordStart = at + 1;
     }

@@ -1,40 +1,26 @@
 import type { VocabularyText } from "../../vocabulary-text.ts";
 import type { Automaton } from "../automaton.ts";
 import { automatonTokens } from "../automaton-tokens.ts";
+import { cleanUp } from "../clean-up.ts";
 import type { WordPieceSettings } from "../packed-settings.ts";
 import { vocabularyText } from "../vocabulary-text.ts";
 
-/** Blanks that decoding removes: `cleanup` in https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/decoders/wordpiece.rs */
-const CONTRACTED: readonly (readonly [string, string])[] = [
-  [" .", "."],
-  [" ?", "?"],
-  [" !", "!"],
-  [" ,", ","],
-  [" ' ", "'"],
-  [" n't", "n't"],
-  [" 'm", "'m"],
-  [" do not", " don't"],
-  [" 's", "'s"],
-  [" 've", "'ve"],
-  [" 're", "'re"],
-];
-
 /** Makes the texts of WordPiece's tokens. */
 export function wordPieceText(settings: WordPieceSettings, automaton: Automaton): VocabularyText {
-  const { added, addedCode, cleansUp } = settings;
+  const { addedCode, cleansUp } = settings;
   const characters = Array.from(settings.characters);
   const textOf = (codes: readonly number[]) => codes.map((code) => characters[code - 1] ?? "").join("");
   const prefix = textOf(settings.continuation);
 
-  /** Only blanks before a token are removed, and each token is looked at alone. */
+  /** Only blanks before a token are removed, and each token is looked at alone: `cleanup` in https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/decoders/wordpiece.rs */
   function partOf(spelling: string, index: number): string {
     const isContinued = index > 0 && prefix !== "" && spelling.startsWith(prefix);
     const part = isContinued ? spelling.slice(prefix.length) : index > 0 ? ` ${spelling}` : spelling;
-    return cleansUp ? CONTRACTED.reduce((text, [blank, short]) => text.replaceAll(blank, short), part) : part;
+    return cleansUp ? cleanUp(part).replaceAll(" do not", " don't") : part;
   }
 
   return vocabularyText({
-    added,
+    settings,
     spellings() {
       const spellings = new Map<number, string>();
       for (const { id, codes } of automatonTokens(automaton)) {

@@ -1,0 +1,30 @@
+import * as v from "valibot";
+import type { TokenizerSettings } from "../../../runtime/tokenizer/packed/packed-settings.ts";
+
+const TokenizerConfig = v.object({
+  clean_up_tokenization_spaces: v.nullish(v.boolean(), false),
+  clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output: v.nullish(v.boolean(), false),
+  /** Only transformers 5 writes this key. */
+  backend: v.optional(v.string()),
+});
+
+/**
+ * Whether decoding removes blanks from texts, as transformers does with this tokenizer_config.json. transformers 5 leaves the texts
+ * of BPE as they are, so the version that wrote the file decides.
+ */
+export function cleansTexts(json: object, config: object): boolean {
+  const parsed = v.safeParse(TokenizerConfig, config);
+  if (!parsed.success) return false;
+  const { clean_up_tokenization_spaces: cleans, backend, ...more } = parsed.output;
+  const leavesTexts = backend !== undefined && v.is(v.object({ model: v.object({ type: v.literal("BPE") }) }), json);
+  return cleans && (!leavesTexts || more.clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output);
+}
+
+/** Settings of decoding that all kinds of tokenizers share. Without a decoder, Hugging Face's Rust tokenizers join tokens with blanks. */
+export const decodingOf = (
+  json: object,
+  config: object,
+): Pick<TokenizerSettings, "cleansTexts" | "joinsAsSpelled"> => ({
+  cleansTexts: cleansTexts(json, config),
+  joinsAsSpelled: v.is(v.object({ decoder: v.null() }), json),
+});

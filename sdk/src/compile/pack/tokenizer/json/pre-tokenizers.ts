@@ -1,0 +1,83 @@
+import * as v from "valibot";
+import { GPT2 } from "../byte-level/words-json.ts";
+import { escaped, patterns, punctuation } from "./patterns.ts";
+import { refusedPart } from "./refuse-part.ts";
+
+const Pattern = v.union([v.strictObject({ String: v.string() }), v.strictObject({ Regex: v.string() })]);
+const Step = v.variant("type", [
+  v.object({ type: v.picklist(["BertPreTokenizer", "Whitespace", "WhitespaceSplit"]) }),
+  v.object({ type: v.literal("Digits"), individual_digits: v.optional(v.boolean(), false) }),
+  v.object({
+    type: v.literal("Punctuation"),
+    behavior: v.optional(v.picklist(Object.keys(punctuation)), "Isolated"),
+  }),
+  v.object({ type: v.literal("CharDelimiterSplit"), delimiter: v.string() }),
+  v.object({
+    type: v.literal("Split"),
+    pattern: Pattern,
+    behavior: v.picklist(["Isolated", "Removed"]),
+    invert: v.boolean(),
+  }),
+  v.object({ type: v.literal("ByteLevel"), add_prefix_space: v.boolean(), use_regex: v.optional(v.boolean(), true) }),
+  v.object({
+    type: v.literal("Metaspace"),
+    replacement: v.literal("▁"),
+    add_prefix_space: v.nullish(v.boolean(), true),
+    prepend_scheme: v.optional(v.picklist(["always", "never", "first"])),
+    split: v.nullish(v.boolean(), true),
+  }),
+]);
+const Sequence = v.object({ type: v.literal("Sequence"), pretokenizers: v.array(v.unknown()) });
+
+/** A pre-tokenizer whose words are what matches the pattern. */
+const words = (regex: string) => ({ type: "Split", pattern: { Regex: regex }, behavior: "Removed", invert: true });
+/** A group that splitting would put between the parts. */
+const CAPTURES = /(?<!\\)\((?!\?)|\(\?</;
+
+/**
+ * Returns pre-tokenizers as @huggingface/tokenizers must get them to do what the Rust tokenizers do.
+ *
+ * @throws BertEdgeError `checkpoint_unsupported` for a pre-tokenizer that it reads differently
+ */
+export function rewrittenPreTokenizers(json: unknown): object[] {
+  if (json === null || json === undefined) return [];
+  if (v.is(Sequence, json)) return json.pretokenizers.flatMap(rewrittenPreTokenizers);
+  const parsed = v.safeParse(Step, json);
+  if (!parsed.success) throw refusedPart("pre-tokenizer", described(json));
+  const step = parsed.output;
+  switch (step.type) {
+    case "Digits":
+      return [words(step.individual_digits ? patterns.singleDigits() : patterns.digits())];
+    case "Punctuation":
+      return [words(punctuation[step.behavior] as string)];
+    case "CharDelimiterSplit":
+      return [{ type: "Split", pattern: { Regex: escaped(step.delimiter) }, behavior: "Removed", invert: false }];
+    case "Split": {
+      const regex = "String" in step.pattern ? escaped(step.pattern.String) : step.pattern.Regex;
+      if (CAPTURES.test(regex)) throw refusedPart("pre-tokenizer", "Split with a group in its pattern");
+      // What lies between matches is kept either way if matches are isolated.
+      return [{ ...step, pattern: { Regex: regex }, invert: step.invert && step.behavior === "Removed" }];
+    }
+    case "Metaspace": {
+      const prepend_scheme = step.prepend_scheme ?? (step.add_prefix_space ? "always" : "never");
+      return [{ type: step.type, replacement: "▁", prepend_scheme }, ...(step.split ? [words(patterns.marked())] : [])];
+    }
+    case "ByteLevel":
+      return [
+        ...(step.add_prefix_space ? [{ type: "Replace", pattern: { Regex: UNSPACED_START }, content: " " }] : []),
+        ...(step.use_regex ? [{ type: "Split", pattern: { Regex: GPT2 }, behavior: "Isolated", invert: false }] : []),
+        { type: step.type, add_prefix_space: false, use_regex: false },
+      ];
+    default:
+      return [words(patterns[step.type]())];
+  }
+}
+
+/** The start of a text that is not empty and does not begin with a space. */
+const UNSPACED_START = String.raw`\A(?=[^ ])`;
+
+/** Names a pre-tokenizer, and its behavior if it has one. */
+function described(json: unknown): string {
+  const { type, behavior } = Object(json);
+  return behavior === undefined ? String(type) : `${type} with the behavior ${behavior}`;
+}

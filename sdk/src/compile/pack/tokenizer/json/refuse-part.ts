@@ -1,0 +1,14 @@
+import { BertEdgeError } from "../../../../artifact/error.ts";
+
+/** Creates the error for a part of tokenizer.json that neither has a packed form nor is read as Hugging Face's tokenizers read it. */
+export const refusedPart = (
+  kind: "normalizer" | "pre-tokenizer" | "model" | "added token",
+  what: string,
+): BertEdgeError =>
+  new BertEdgeError(
+    "checkpoint_unsupported",
+    `tokenizer.json has the ${kind} ${what}, which would not be read as Hugging Face's tokenizers read it.`,
+    {
+      hint: "Prepare a model with another tokenizer: `npx bert-edge models` lists some, and docs/limits.md lists the parts of tokenizers that are read.",
+    },
+  );

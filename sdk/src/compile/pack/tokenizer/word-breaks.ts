@@ -1,0 +1,73 @@
+import * as v from "valibot";
+import { isWhiteSpace, isWordCharacter } from "../../../runtime/tokenizer/packed/character-classes.ts";
+import { classes } from "./code-point-classes.ts";
+
+export const Break = v.variant("type", [
+  v.object({ type: v.picklist(["BertPreTokenizer", "Whitespace", "WhitespaceSplit"]) }),
+  v.object({ type: v.literal("Digits"), individual_digits: v.optional(v.boolean(), false) }),
+  v.object({
+    type: v.literal("Punctuation"),
+    behavior: v.optional(v.picklist(["Isolated", "Contiguous"]), "Isolated"),
+  }),
+]);
+type Break = v.InferOutput<typeof Break>;
+
+/** Schema of pre-tokenizers for which it depends on two neighbouring characters whether there is a break between them. */
+export const WordBreaks = v.pipe(
+  v.union([Break, v.object({ type: v.literal("Sequence"), pretokenizers: v.array(Break) })]),
+  v.transform((given) => (given.type === "Sequence" ? given.pretokenizers : [given])),
+);
+export type WordBreaks = v.InferOutput<typeof WordBreaks>;
+
+/** The part that a character has in the breaks of words. */
+export interface BreakKind {
+  /** Whether the character belongs to no word. */
+  readonly separates: boolean;
+  /** Whether the character is a word of its own. */
+  readonly isolated: boolean;
+  /** A number from 0 to 7. Between neighbours with different numbers is a break. */
+  readonly group: number;
+}
+
+const separators: ReadonlySet<Break["type"]> = new Set(["BertPreTokenizer", "Whitespace", "WhitespaceSplit"]);
+
+/** Whether white space belongs to no word. */
+export const separatesAtSpaces = (breaks: WordBreaks): boolean => breaks.some(({ type }) => separators.has(type));
+
+/** Whether plain pages can have characters with different breaks: their tables do not know words and the newest numbers. */
+export const breaksInPlainPages = (breaks: WordBreaks): boolean =>
+  breaks.some(({ type }) => type === "Whitespace" || type === "Digits");
+
+/** Returns a function that tells how characters break words if all of these pre-tokenizers run. */
+export function breakKinds(breaks: WordBreaks): (character: string) => BreakKind {
+  const has = (test: (each: Break) => boolean): boolean => breaks.some(test);
+  const separatesSpaces = separatesAtSpaces(breaks);
+  const isolatesPunctuation = has(
+    (each) => each.type === "BertPreTokenizer" || (each.type === "Punctuation" && each.behavior === "Isolated"),
+  );
+  const groupsPunctuation = has((each) => each.type === "Punctuation" && each.behavior === "Contiguous");
+  const isolatesNumbers = has((each) => each.type === "Digits" && each.individual_digits);
+  const groupsNumbers = has((each) => each.type === "Digits" && !each.individual_digits);
+  const groupsWords = has(({ type }) => type === "Whitespace");
+
+  return (character) => {
+    const point = character.codePointAt(0) as number;
+    const isPunctuation = classes.punctuation.has(point);
+    const isNumber = (isolatesNumbers || groupsNumbers) && isNumeric(point);
+    return {
+      separates: separatesSpaces && isWhiteSpace(character),
+      isolated: (isolatesPunctuation && isPunctuation) || (isolatesNumbers && isNumber),
+      group:
+        (groupsWords && isWordCharacter(character) ? 1 : 0) |
+        (groupsNumbers && isNumber ? 2 : 0) |
+        (groupsPunctuation && isPunctuation ? 4 : 0),
+    };
+  };
+}
+
+/** Numbers that are newer than the Unicode version in which the tokenizers' patterns have `\p{N}`. */
+const isNewNumber = (point: number): boolean =>
+  (point >= 0x11de0 && point <= 0x11de9) || (point >= 0x16ff4 && point <= 0x16ff6);
+
+/** Whether a code point is `is_numeric` of Rust, which the pre-tokenizer Digits uses. */
+export const isNumeric = (point: number): boolean => classes.numbers.has(point) || isNewNumber(point);
