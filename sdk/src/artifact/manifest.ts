@@ -3,7 +3,9 @@ import { BertEdgeError } from "./error.ts";
 import { parseJson } from "./parse-json.ts";
 
 /** Format version. It rises with every change that an older reader could misread. */
-export const MANIFEST_FORMAT = "bert-edge/2";
+export const MANIFEST_FORMAT = "bert-edge/3";
+/** Formats that can be read: later ones have more fields. */
+const READABLE = ["bert-edge/2", MANIFEST_FORMAT] as const;
 
 export const targetNames = ["edge", "regional-cpu", "regional-gpu"] as const;
 export type TargetName = (typeof targetNames)[number];
@@ -191,7 +193,7 @@ const Task = v.variant("task", [
 
 const Common = v.pipe(
   v.object({
-    format: v.literal(MANIFEST_FORMAT),
+    format: v.picklist(READABLE),
     name: ModelName,
     /** Maximum length of an input in tokens. At least 3: two special tokens and one token of the text. */
     maxTokens: v.pipe(Positive, v.minValue(3)),

@@ -5,12 +5,11 @@ import { refusal } from "#test/fixtures/refusal.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { measurements } from "#test/fixtures/small-artifact.ts";
 import { versionOf } from "./keys.ts";
-import { MANIFEST_FORMAT } from "./manifest.ts";
-import { type Pointer, parsePointer } from "./pointer.ts";
+import { POINTER_FORMAT, type Pointer, parsePointer } from "./pointer.ts";
 
 const sha256 = "0123456789abcdef".repeat(4);
 const pointer: Pointer = {
-  format: MANIFEST_FORMAT,
+  format: POINTER_FORMAT,
   name: "small",
   version: versionOf(sha256),
   manifest: { sha256, size: 2, text: "{}" },

@@ -1,9 +1,12 @@
 import * as v from "valibot";
 import { versionOf } from "./keys.ts";
-import { MANIFEST_FORMAT, ManifestContent, ModelName, ModelVersion, PREPARE_AGAIN } from "./manifest.ts";
+import { ManifestContent, ModelName, ModelVersion, PREPARE_AGAIN } from "./manifest.ts";
 import { MeasurementsSchema } from "./measurements.ts";
 import { parseJson } from "./parse-json.ts";
 import { SignatureFields } from "./signature.ts";
+
+/** Format version. It rises with every change that an older reader could misread. */
+export const POINTER_FORMAT = "bert-edge/2";
 
 /**
  * The content of `models/<name>/<version>.json`, and of `models/<name>/current.json`, which is written last and names the current
@@ -11,7 +14,7 @@ import { SignatureFields } from "./signature.ts";
  */
 const PointerSchema = v.pipe(
   v.object({
-    format: v.literal(MANIFEST_FORMAT),
+    format: v.literal(POINTER_FORMAT),
     name: ModelName,
     /** First 12 digits of the manifest's SHA-256. Headers and users call it the model's version. */
     version: ModelVersion,

@@ -2,8 +2,7 @@ import type { PublishableArtifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { into } from "../artifact/fill.ts";
 import { blobKey, pointerKey } from "../artifact/keys.ts";
-import { MANIFEST_FORMAT } from "../artifact/manifest.ts";
-import type { Pointer } from "../artifact/pointer.ts";
+import { POINTER_FORMAT, type Pointer } from "../artifact/pointer.ts";
 import { sha256Hex } from "../artifact/sha256.ts";
 import { publishConflict } from "./publish-conflict.ts";
 import { readPointer } from "./published-artifact.ts";
@@ -89,7 +88,7 @@ export async function publish(
   }
 
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(manifestBytes);
-  const pointer: Pointer = { format: MANIFEST_FORMAT, name, version, manifest: { ...description, text }, measurements };
+  const pointer: Pointer = { format: POINTER_FORMAT, name, version, manifest: { ...description, text }, measurements };
   const previous = versionBefore(version, before);
   await writePointers(
     store,
