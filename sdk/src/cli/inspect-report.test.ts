@@ -21,6 +21,7 @@ it("prints a layer once, and says which layers are the same", () => {
   const text = inspectReport({
     ...{ kind: "model", before, after, fused: {} },
     reasons: [{ pattern: "Gelu", node: "Erf_1", why: "it is read by others" }],
+    keys: [],
     excused: [{ pattern: "Attention", nodes: ["Softmax_1", "Softmax_2"], why: "it is sparse" }],
   });
   const lines = (indent: string) => [
@@ -64,5 +65,27 @@ it("prints what each target of an artifact runs", () => {
     "  1 cls",
     "",
     "  cls → f32[sequences, 8]",
+  ]);
+});
+
+it("lists the keys of a model folder's files by what becomes of them", () => {
+  const graph = outline([node("Cast", "int32[2]")], 0);
+  const text = inspectReport({
+    ...{ kind: "model", before: graph, after: graph, fused: {}, reasons: [], excused: [] },
+    keys: [
+      { file: "config.json", key: "hidden_size", treatment: "obeyed" },
+      { file: "config.json", key: "mood", treatment: "unknown" },
+      { file: "modules.json", key: "name", treatment: "no-effect" },
+      { file: "config.json", key: "is_decoder", treatment: "only" },
+    ],
+  });
+  expect(text.split("\n").slice(-7)).toEqual([
+    "config.json",
+    "  obeyed: hidden_size",
+    "  only with the value that is computed: is_decoder",
+    "  not known: mood",
+    "",
+    "modules.json",
+    "  without effect on results: name",
   ]);
 });

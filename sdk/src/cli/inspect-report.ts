@@ -1,4 +1,4 @@
-import type { InspectReport } from "../compile/commands/inspect.ts";
+import type { InspectedModel, InspectReport } from "../compile/commands/inspect.ts";
 import type { Outline, OutlineNode } from "../compile/graph/outline.ts";
 import { repeatedBlocks } from "../compile/graph/repeated-blocks.ts";
 import { wrapped } from "./wrapped.ts";
@@ -17,12 +17,36 @@ export function inspectReport(report: InspectReport): string {
     ]);
     return [`${report.name}, version ${report.version}`, ...targets].join("\n");
   }
-  const { before, after, reasons, excused } = report;
+  const { before, after, reasons, excused, keys } = report;
   const unfused = [
     ...reasons.map(({ pattern, node, why }) => `not fused: ${pattern} at ${node}: ${why}`),
     ...excused.map(({ pattern, nodes, why }) => `kept: ${nodes.length} × ${pattern}, first at ${nodes[0]}: ${why}`),
   ].flatMap((text) => wrapped(text, COLUMNS, 3));
-  return [...described("before", before), "", ...described("after", after), "", ...unfused, changed(report)].join("\n");
+  const graphs = [...described("before", before), "", ...described("after", after), "", ...unfused, changed(report)];
+  return [...graphs, ...keyLines(keys)].join("\n");
+}
+
+/** What becomes of a key, in the order in which a report lists them. */
+const treatments = {
+  obeyed: "obeyed",
+  nested: "obeyed",
+  only: "only with the value that is computed",
+  "no-effect": "without effect on results",
+  unknown: "not known",
+} as const;
+
+/** Lists the keys of each file of a model folder by what becomes of them. docs/model-folders.md says why. */
+function keyLines(keys: InspectedModel["keys"]): string[] {
+  return [...new Set(keys.map(({ file }) => file))].flatMap((file) => {
+    const ofFile = keys.filter((each) => each.file === file);
+    const lines = [...new Set(Object.values(treatments))].flatMap((title) => {
+      const names = ofFile.filter(({ treatment }) => treatments[treatment] === title).map(({ key }) => key);
+      return names.length === 0
+        ? []
+        : wrapped(`${title}: ${names.join(", ")}`, COLUMNS - 2, 4).map((text) => `  ${text}`);
+    });
+    return ["", file, ...lines];
+  });
 }
 
 const changed = ({ before, after }: { before: Outline; after: Outline }): string =>

@@ -15,6 +15,7 @@ describe("prepareReport", () => {
     const text = prepareReport(sampleReport);
     expect(text.split("\n").map((line) => line.trimEnd())).toEqual([
       "mini: 384 dimensions, mean pooling, 256 tokens, version 4e09371df975",
+      "reads: lower case · texts cut at the right · normalized · similarity cosine",
       "fused: 133 → 25 nodes (1 EmbedLayerNormalization, 3 Attention, 6 SkipLayerNormalization, 3",
       "  BiasGelu), cosine 1.000000 with the original",
       "",

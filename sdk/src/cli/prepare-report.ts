@@ -1,6 +1,7 @@
 import type { Manifest, Target, TargetName } from "../artifact/manifest.ts";
 import type { PrepareReport } from "../compile/commands/prepare.ts";
 import type { LimitUse, PlatformFit } from "../compile/latency/platforms/fit.ts";
+import type { ModelReading } from "../runtime/reading.ts";
 import { table } from "./output.ts";
 import { passedOver } from "./passed-over.ts";
 import { wrapped } from "./wrapped.ts";
@@ -19,7 +20,7 @@ export function prepareReport(report: PrepareReport): string {
   return [...lines, ...warningLines(report, MAX_LINES - lines.length - 1)].join("\n");
 }
 
-function summary({ manifest, version, source, golden, nodes, fused, fusion }: PrepareReport): string[] {
+function summary({ manifest, version, source, reading, golden, nodes, fused, fusion }: PrepareReport): string[] {
   const offline = source?.isOffline ? " (the Hub could not be asked: this is the last known commit)" : "";
   const counts = Object.entries(fused).map(([name, count]) => `${count} ${name}`);
   return [
@@ -29,6 +30,7 @@ function summary({ manifest, version, source, golden, nodes, fused, fusion }: Pr
           `${golden.file}: ${golden.lines} ${golden.lines === 1 ? "line agrees" : "lines agree"} with the float32 model, at worst ${golden.worst.agreement.toFixed(6)} (line ${golden.worst.line})`,
         ].flatMap((line) => wrapped(line, COLUMNS, 2))
       : []),
+    ...wrapped(`reads: ${sentenceOf(reading)}`, COLUMNS, 2),
     ...(source ? [`downloaded: ${source.name}@${source.commit}${offline}`] : []),
     ...wrapped(
       `fused: ${nodes.before} → ${nodes.after} nodes (${counts.join(", ")}), cosine ${fusion.minCosine.toFixed(6)} with the original`,
@@ -36,6 +38,24 @@ function summary({ manifest, version, source, golden, nodes, fused, fusion }: Pr
       3,
     ),
   ];
+}
+
+/** Says how a model reads texts: what the folder's files say, or what was assumed. */
+function sentenceOf({ prompts = {}, default_prompt, pools_prompt, ...reading }: ModelReading): string {
+  const names = Object.keys(prompts);
+  const parts = [
+    reading.lower_case ? "lower case" : "capitals and small letters",
+    `texts cut at the ${reading.truncation_side}`,
+    reading.token_types === undefined
+      ? []
+      : [reading.token_types ? "token types of pairs" : "pairs without token types"],
+    reading.normalized === undefined ? [] : [reading.normalized ? "normalized" : "not normalized"],
+    reading.similarity === undefined ? [] : [`similarity ${reading.similarity}`],
+    reading.activation === undefined ? [] : [`activation ${reading.activation}`],
+    names.length === 0 ? [] : [`prompts ${names.join(", ")}${pools_prompt === false ? ", not pooled" : ""}`],
+    default_prompt === undefined ? [] : [`default prompt ${default_prompt}`],
+  ];
+  return parts.flat().join(" · ");
 }
 
 /** Maximum number of labels that are listed. */

@@ -12,10 +12,12 @@ export type {
   TaskScore,
 } from "../artifact/manifest.ts";
 export type { LatencyFit, Measurements } from "../artifact/measurements.ts";
+export type { ModelReading } from "../runtime/reading.ts";
 export type { GoldenAgreement } from "./accuracy/golden/compare-lines.ts";
 export type { GoldenOptions } from "./accuracy/golden/read-golden.ts";
 export type { ModelParity } from "./accuracy/model-parity.ts";
 export type { TaskFiles } from "./accuracy/task-data.ts";
+export type { FoundKey } from "./checkpoint/modules/ledger.ts";
 export { type BenchOptions, type BenchReport, bench } from "./commands/bench.ts";
 export {
   type InspectedArtifact,

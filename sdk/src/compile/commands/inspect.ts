@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
@@ -7,6 +7,7 @@ import type { Target, TargetName } from "../../artifact/manifest.ts";
 import { readSafetensors } from "../../artifact/safetensors.ts";
 import { readModelFile } from "../../runtime/engine/wasm/load/model-file.ts";
 import { MANIFEST_FILE, openFolder } from "../../storage/folder-artifact.ts";
+import { type FoundKey, foundKeys } from "../checkpoint/modules/ledger.ts";
 import { withWorkFolder } from "../files/work-folder.ts";
 import type { ExcusedParts } from "../fusions/excused-parts.ts";
 import { type Outline, outline, outlineOf } from "../graph/outline.ts";
@@ -35,6 +36,8 @@ export interface InspectedModel {
   readonly reasons: readonly UnfusedReason[];
   /** Parts that are not fused because onnxruntime has no operator for them. */
   readonly excused: readonly ExcusedParts[];
+  /** Keys of a model folder's files, and what becomes of each; empty for an ONNX file. */
+  readonly keys: readonly FoundKey[];
 }
 
 /** What the targets of an artifact run: a graph, or the steps of the edge engine's program. */
@@ -62,10 +65,11 @@ export async function inspect({ model, ...options }: InspectOptions): Promise<In
     const { run } = startRun(options, folder);
     const { path } = await locateModel(run, model, folder);
     const { graph: original } = await run(readSource, { path });
+    const keys = (await stat(path)).isDirectory() ? await foundKeys(path) : [];
     inferShapes(original);
     const { graph, fused, reasons, excused } = await run(fuse, { graph: original });
     inferShapes(graph);
-    return { kind: "model", before: outlineOf(original), after: outlineOf(graph), fused, reasons, excused };
+    return { kind: "model", before: outlineOf(original), after: outlineOf(graph), fused, reasons, excused, keys };
   });
 }
 

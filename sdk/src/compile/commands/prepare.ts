@@ -5,6 +5,8 @@ import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { type Manifest, type Parity, type TargetName, targetNames } from "../../artifact/manifest.ts";
 import type { Measurements } from "../../artifact/measurements.ts";
 import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
+import { type ModelReading, readingOf } from "../../runtime/reading.ts";
+import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
 import { openFiles, openFolder } from "../../storage/folder-artifact.ts";
 import type { GoldenAgreement } from "../accuracy/golden/compare-lines.ts";
 import { type GoldenOptions, readGolden } from "../accuracy/golden/read-golden.ts";
@@ -106,6 +108,8 @@ export interface PrepareReport {
    * the same kind of machine.
    */
   readonly version: string;
+  /** How the model reads texts, and what its outputs become. */
+  readonly reading: ModelReading;
   /** Time and memory of the targets on this machine. */
   readonly measurements: Measurements;
   /** Agreement of the float32 model with the golden file; undefined without one. */
@@ -237,6 +241,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     const forecast = forecastOf(manifest, measurements);
     const report: PrepareReport = {
       ...{ source, manifest, version, measurements },
+      reading: readingOf(manifest, await loadTokenizer(manifest, artifact.read)),
       golden: golden?.agreement,
       ...{ fusion: checked.parity, nodes, fused, excused },
       ...forecast,

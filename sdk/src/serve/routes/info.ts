@@ -1,5 +1,6 @@
 import type { Handler } from "hono";
 import type { Manifest } from "../../artifact/manifest.ts";
+import { readingOf } from "../../runtime/reading.ts";
 import { crossEncoder } from "../../runtime/tasks/classify-call.ts";
 import { protocolOf, searchRoles } from "../../runtime/tasks/late-interaction.ts";
 import { isPerToken } from "../../runtime/tasks/task-output.ts";
@@ -23,40 +24,45 @@ export function infoRoute<Env extends object>({
   cpuLimitMs,
 }: Pick<Deployment<Env>, "service" | "tier" | "limits" | "defaults" | "cpuLimitMs">): Handler<{ Bindings: Env }> {
   return function info(c) {
-    return service(c.env).using(backgroundOf(c), async ({ manifest, version, target, provider, measurements }) => {
-      const { name, task, maxTokens } = manifest;
-      const key = keyDefaultsOf(c);
-      const { ms: defaultMs } = appliedBudget(undefined, key, defaults);
-      const { ms: longestMs } = appliedBudget(UNLIMITED_MS, key, defaults);
-      return c.json({
-        model_id: name,
-        model_sha: version,
-        model_dtype: manifest.targets[target]?.precision,
-        model_type: modelType(manifest),
-        max_input_length: maxTokens,
-        max_client_batch_size: largestBatch(manifest, limits),
-        // On the routes of text-embeddings-inference. On our own, the field `truncate` of a request decides.
-        auto_truncate: true,
-        truncate: false,
-        task,
-        // Whether a classifier reads texts or pairs.
-        ...("input" in manifest && { input: manifest.input }),
-        ...("dimensions" in manifest && { dimensions: manifest.dimensions }),
-        // The values of `side` on /v1/token-vectors.
-        ...(protocolOf(manifest) && { sides: searchRoles }),
-        tier,
-        provider,
-        max_body_bytes: limits.maxBodyBytes,
-        max_wait_ms: limits.maxWaitMs,
-        ...(defaultMs < UNLIMITED_MS && { default_latency_budget_ms: defaultMs }),
-        ...(longestMs < UNLIMITED_MS && { max_latency_budget_ms: longestMs }),
-        // The platform can limit a request's computation: text-embeddings-inference has no such limit.
-        ...(cpuLimitMs < Number.POSITIVE_INFINITY && {
-          cpu_limit_ms: cpuLimitMs,
-          cpu_limit_tokens: longestWithin({ manifest, measurements, target }, cpuLimitMs),
-        }),
-      });
-    });
+    return service(c.env).using(
+      backgroundOf(c),
+      async ({ manifest, version, target, provider, measurements, tokenizer }) => {
+        const { name, task, maxTokens } = manifest;
+        const key = keyDefaultsOf(c);
+        const { ms: defaultMs } = appliedBudget(undefined, key, defaults);
+        const { ms: longestMs } = appliedBudget(UNLIMITED_MS, key, defaults);
+        return c.json({
+          model_id: name,
+          model_sha: version,
+          model_dtype: manifest.targets[target]?.precision,
+          model_type: modelType(manifest),
+          max_input_length: maxTokens,
+          max_client_batch_size: largestBatch(manifest, limits),
+          // On the routes of text-embeddings-inference. On our own, the field `truncate` of a request decides.
+          auto_truncate: true,
+          truncate: false,
+          task,
+          // Whether a classifier reads texts or pairs.
+          ...("input" in manifest && { input: manifest.input }),
+          ...("dimensions" in manifest && { dimensions: manifest.dimensions }),
+          // What the model's own files say, as it was read when the model was prepared.
+          reading: readingOf(manifest, tokenizer),
+          // The values of `side` on /v1/token-vectors.
+          ...(protocolOf(manifest) && { sides: searchRoles }),
+          tier,
+          provider,
+          max_body_bytes: limits.maxBodyBytes,
+          max_wait_ms: limits.maxWaitMs,
+          ...(defaultMs < UNLIMITED_MS && { default_latency_budget_ms: defaultMs }),
+          ...(longestMs < UNLIMITED_MS && { max_latency_budget_ms: longestMs }),
+          // The platform can limit a request's computation: text-embeddings-inference has no such limit.
+          ...(cpuLimitMs < Number.POSITIVE_INFINITY && {
+            cpu_limit_ms: cpuLimitMs,
+            cpu_limit_tokens: longestWithin({ manifest, measurements, target }, cpuLimitMs),
+          }),
+        });
+      },
+    );
   };
 }
 

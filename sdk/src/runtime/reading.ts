@@ -1,0 +1,53 @@
+import type { Manifest } from "../artifact/manifest.ts";
+import { crossEncoder } from "./tasks/classify-call.ts";
+import type { Tokenizer } from "./tokenizer/tokenizer.ts";
+import type { Side } from "./truncation.ts";
+
+/** How a model reads texts, and what its outputs become, as its folder says it. The keys are those of `/info`. */
+export interface ModelReading {
+  readonly max_tokens: number;
+  /** End at which texts that are too long are cut. */
+  readonly truncation_side: Side;
+  /** Whether capitals are read as small letters. */
+  readonly lower_case: boolean;
+  /** Whether the second text of a pair has the token type 1. Only for models that read pairs. */
+  readonly token_types?: boolean;
+  readonly pooling?: string;
+  /** Whether vectors have the length 1. */
+  readonly normalized?: boolean;
+  readonly similarity?: string;
+  /** Activation of a cross-encoder's scores. */
+  readonly activation?: string;
+  /** Prompts by name. */
+  readonly prompts?: Readonly<Record<string, string>>;
+  readonly default_prompt?: string;
+  /** Whether the tokens of a prompt are pooled with those of the text. */
+  readonly pools_prompt?: boolean;
+}
+
+/** Words that tokenizers of capitals and of small letters read differently. */
+const [CAPITALS, SMALL] = ["Anna Maria New York ABC", "anna maria new york abc"];
+
+/** Returns how a model reads texts. */
+export function readingOf(manifest: Manifest, tokenizer: Tokenizer): ModelReading {
+  const { maxTokens } = manifest;
+  const isSame = (a: ArrayLike<number>, b: ArrayLike<number>) => `${Array.from(a)}` === `${Array.from(b)}`;
+  const ids = (text: string) => tokenizer.encode(text, maxTokens).ids;
+  return {
+    ...{ max_tokens: maxTokens, truncation_side: tokenizer.side, lower_case: isSame(ids(CAPITALS), ids(SMALL)) },
+    ...ofTask(manifest, tokenizer),
+    ...("prompts" in manifest && manifest.prompts && { prompts: manifest.prompts }),
+    ...("defaultPrompt" in manifest && manifest.defaultPrompt && { default_prompt: manifest.defaultPrompt }),
+  };
+}
+
+function ofTask(manifest: Manifest, tokenizer: Tokenizer): Partial<ModelReading> {
+  if (manifest.task === "embed") {
+    const { pooling, normalize, similarity = "cosine", poolsPrompt = true, prompts } = manifest;
+    return { pooling, normalized: normalize, similarity, ...(prompts && { pools_prompt: poolsPrompt }) };
+  }
+  if (manifest.task !== "answer" && !("input" in manifest && manifest.input === "pair")) return {};
+  const { ids, secondFrom } = tokenizer.encodePair("a", "b", manifest.maxTokens);
+  const scorer = crossEncoder(manifest);
+  return { token_types: secondFrom < ids.length, ...(scorer && { activation: scorer.activation ?? "sigmoid" }) };
+}
