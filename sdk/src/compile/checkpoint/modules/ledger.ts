@@ -69,7 +69,7 @@ export async function foundKeys(folder: string): Promise<FoundKey[]> {
 }
 
 async function keysOf(folder: string, file: string, known: KeyTable): Promise<FoundKey[]> {
-  const content = await readJson(folder, file, v.union([AnyObject, v.array(AnyObject)]));
+  const content = await readJson(folder, file, v.union([v.array(AnyObject), AnyObject]));
   if (!content) return [];
   const keys = file === "config.json" ? configTable(content) : known;
   const names = new Set([content].flat().flatMap((each) => Object.keys(each)));
