@@ -31,7 +31,12 @@ export { type FilledMask, type FillMaskParameters, fillMaskCall } from "./runtim
 export type { SearchRole } from "./runtime/tasks/late-interaction.ts";
 export type { PromptedParameters } from "./runtime/tasks/prompt.ts";
 export type { RankedDocument } from "./runtime/tasks/rerank.ts";
-export { type RerankParameters, rerankCall, similarityCall } from "./runtime/tasks/rerank-call.ts";
+export {
+  type RerankParameters,
+  rerankCall,
+  type SimilarityParameters,
+  similarityCall,
+} from "./runtime/tasks/rerank-call.ts";
 export type { SparseEntries } from "./runtime/tasks/sparse.ts";
 export { sparseCall } from "./runtime/tasks/sparse-call.ts";
 export type { AggregationStrategy, Entity } from "./runtime/tasks/tag.ts";

@@ -128,7 +128,10 @@ export abstract class TaskMethods {
     );
   }
 
-  /** Compares texts with one. `scores` has one score per text. */
+  /**
+   * Compares texts with one. `scores` has one score per text: by the model's own function, which is the cosine by default. Distances are
+   * negative.
+   */
   async similarity(
     source: string,
     texts: readonly string[],
@@ -146,7 +149,10 @@ export abstract class TaskMethods {
     return { ...details, scores };
   }
 
-  /** Ranks documents by how well they fit a query. `results` has the best first, with their indices. */
+  /**
+   * Ranks documents by how well they fit a query. `results` has the best first, with their indices. Scores of cross-encoders are sigmoids,
+   * 0 to 1, or logits if the model says so.
+   */
   async rerank(query: string, documents: readonly string[], options?: RerankRequestOptions): Promise<Ranking> {
     const { results, ...details } = await this.callList(
       {

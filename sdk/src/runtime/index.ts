@@ -29,7 +29,7 @@ export { type FilledMask, type FillMaskParameters, fillMaskCall } from "./tasks/
 export type { SearchRole } from "./tasks/late-interaction.ts";
 export type { PromptedParameters } from "./tasks/prompt.ts";
 export type { RankedDocument } from "./tasks/rerank.ts";
-export { type RerankParameters, rerankCall, similarityCall } from "./tasks/rerank-call.ts";
+export { type RerankParameters, rerankCall, type SimilarityParameters, similarityCall } from "./tasks/rerank-call.ts";
 export type { SparseEntries } from "./tasks/sparse.ts";
 export { sparseCall } from "./tasks/sparse-call.ts";
 export type { AggregationStrategy, Entity } from "./tasks/tag.ts";

@@ -13,7 +13,9 @@ import {
 } from "#test/fixtures/tiny-model.ts";
 import { waitFor } from "#test/fixtures/wait-for.ts";
 import { BertEdgeError } from "../artifact/error.ts";
+import type { EmbedManifest } from "../artifact/manifest.ts";
 import { sentenceVector } from "../runtime/tasks/sentence-vector.ts";
+import { memoryStore } from "../storage/memory.ts";
 import { defaultLimits } from "./limits.ts";
 import { modelHolder } from "./model-holder.ts";
 import { modelPool } from "./model-pool.ts";
@@ -53,9 +55,15 @@ const failing = () => Promise.reject(new BertEdgeError("region_failed", "The reg
 
 async function setUp(
   region?: RegionTier,
-  options: { cpuLimitMs?: number; now?: () => number; engine?: FakeEngineOptions } = {},
+  options: {
+    cpuLimitMs?: number;
+    now?: () => number;
+    engine?: FakeEngineOptions;
+    manifest?: Partial<EmbedManifest>;
+  } = {},
 ) {
-  const store = await tinyStore();
+  const store = memoryStore();
+  await publishTiny(store, undefined, options.manifest);
   const engine = fakeEngine(options.engine);
   const holder = modelHolder({ store, name: TINY.name, engine });
   const service = taskService({
@@ -282,6 +290,46 @@ describe("a warm edge with a region", () => {
     asked.resolve();
     expect(await answer).toMatchObject({ version: old, reason: "region-down" });
     await waitFor(() => expect(engine.sessions[0]?.releases).toBe(1));
+  });
+});
+
+describe("a model that leaves prompts out of the pooling", () => {
+  const manifest = { poolsPrompt: false, prompts: { query: "to find: " } } as const;
+  // No tier is in time, so that the faster one is asked.
+  const hurried = { budget: 1, prompt: "query" };
+
+  /** Makes a region that may be another program: it is down for what only our own regions compute. */
+  const foreign = () =>
+    fakeRegion({ predict: vi.fn((_ms, { onlyOurs } = {}) => (onlyOurs ? "down" : { ms: 1, spreadMs: 0, waitMs: 0 })) });
+
+  it.each(["warm", "cold"])(
+    "sends no text with a prompt to a region that pools all tokens, when it is %s",
+    async (state) => {
+      const region = foreign();
+      const { embed, warm } = await setUp(region, { manifest });
+      if (state === "warm") await warm();
+      expect(await embed(hurried)).toMatchObject({ tier: "edge" });
+      expect(region.ask).not.toHaveBeenCalled();
+    },
+  );
+
+  it("lets such a region answer texts without a prompt", async () => {
+    const region = foreign();
+    const { embed, warm } = await setUp(region, { manifest });
+    await warm();
+    expect(await embed({ budget: 1 })).toMatchObject({ tier: "region" });
+  });
+
+  it("tells its own region which tokens are pooled", async () => {
+    const region = fakeRegion();
+    const { embed, warm } = await setUp(region, { manifest });
+    await warm();
+    expect(await embed(hurried)).toMatchObject({ tier: "region" });
+    expect(region.ask).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ sequences: [{ ids: expect.any(Int32Array), pooledFrom: expect.any(Number) }] }),
+      expect.objectContaining({ onlyOurs: true }),
+      expect.anything(),
+    );
   });
 });
 

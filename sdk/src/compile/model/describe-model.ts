@@ -6,7 +6,7 @@ import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts
 import { readEncoderConfig } from "../checkpoint/encoder-config-file.ts";
 import { describeHeadedModel, type HeadedModel } from "../checkpoint/headed-model.ts";
 import { readMask } from "../checkpoint/mask-token.ts";
-import { modelPlace } from "../checkpoint/model-place.ts";
+import { type ModelPlace, modelPlace } from "../checkpoint/model-place.ts";
 import { type UnknownKeys, unknownModelKeys } from "../checkpoint/modules/model-keys.ts";
 import { readProtocol } from "../checkpoint/modules/protocol.ts";
 import { type Prompts, readPrompts } from "../checkpoint/prompts.ts";
@@ -29,8 +29,7 @@ export interface TaskChoice extends PoolingChoice {
 }
 
 /** What a folder's model computes, without its weights. */
-export interface ModelDescription {
-  readonly folder: string;
+export interface ModelDescription extends Pick<ModelPlace, "root" | "folder"> {
   readonly config: EncoderConfig;
   readonly task: Task;
   /** Maximum tokens of a text, special tokens included. */
@@ -70,7 +69,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   if (task === "embed") {
     const similarity = similarityOf(root, modules);
     return {
-      ...{ folder, config, maxTokens, assumed: [], unknown },
+      ...{ root, folder, config, maxTokens, assumed: [], unknown },
       isPoolingAssumed: modules.isAssumed && !choosesPooling(choice),
       task: {
         ...{ task: "embed", ...chosenPooling(root, modules, choice), dimensions: config.hiddenSize },
@@ -84,13 +83,15 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   assertNoPooling(task, choice);
   const model = await describeHeadedModel({ root, folder }, headFor[task]);
   const protocol =
-    task === "token-vectors" ? await readProtocol(root, config, modules.projections.length === 0) : undefined;
+    task === "token-vectors"
+      ? await readProtocol({ root, folder }, config, modules.projections.length === 0)
+      : undefined;
   const crossEncoder = task === "classify" ? await readCrossEncoder(root, folder) : undefined;
   const { input, assumed } =
     task === "classify" ? inputOf(model.labels, choice.input, crossEncoder !== undefined) : ONE_TEXT;
   const activation = input === "pair" ? crossEncoder?.activation : undefined;
   return {
-    ...{ folder, config, assumed, unknown, isPoolingAssumed: false },
+    ...{ root, folder, config, assumed, unknown, isPoolingAssumed: false },
     maxTokens: protocol ? Math.max(protocol.query.length, protocol.document.length) : maxTokens,
     task:
       task === "fill-mask"

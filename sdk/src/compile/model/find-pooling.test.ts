@@ -1,4 +1,7 @@
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { folderWith } from "#test/fixtures/folder-with.ts";
 import { preparableConfig, type TinyFolderOptions } from "#test/fixtures/tiny-bert.ts";
 import {
   projectSentenceEmbedding,
@@ -64,6 +67,21 @@ describe("the pooling of an export that has sentence_embedding", () => {
       message: expect.stringContaining(`But the output sentence_embedding of ${folder}/model.onnx is ${words}.`),
       hint: expect.stringContaining("remove modules.json"),
     });
+  });
+
+  it("is refused if modules.json above the Transformer's folder says another one", async () => {
+    const { folder } = await tinyExport((graph) => withSentenceEmbedding(graph, cls as VectorHead));
+    const files = ofMean(true);
+    const root = await folderWith({ ...files, "modules.json": files["modules.json"].replace('""', '"0_Transformer"') });
+    const inner = join(root, "0_Transformer");
+    await rename(folder, inner);
+    await expect(read(root)).rejects.toMatchObject({
+      code: "checkpoint_invalid",
+      message: expect.stringMatching(`^${root}/modules.json says .*${inner}/model.onnx is the first hidden state`),
+      hint: expect.stringContaining(`remove modules.json and prepare ${inner}.`),
+    });
+    await rm(join(root, "modules.json"));
+    expect(await read(inner)).toMatchObject({ task: cls });
   });
 
   it("is refused if the output is computed in another way", async () => {

@@ -36,7 +36,7 @@ const TEXTS = [
  *   another one; `engine_failed` if onnxruntime cannot run the file
  */
 export async function findPooling(
-  { folder, task, isPoolingAssumed }: Pick<ModelDescription, "folder" | "task" | "isPoolingAssumed">,
+  { root, folder, task, isPoolingAssumed }: Pick<ModelDescription, "root" | "folder" | "task" | "isPoolingAssumed">,
   file: ExportedModel | undefined,
   encode: TokenizeTexts,
 ): Promise<FoundPooling> {
@@ -61,7 +61,7 @@ export async function findPooling(
     return { task: { ...task, ...found }, remarks: [remark], output };
   }
   if (isSame(found, task)) return { ...stated, output };
-  if (isNamed) throw contradiction(folder, task, file.path, output, found);
+  if (isNamed) throw contradiction({ root, folder }, task, file.path, output, found);
   return stated;
 }
 
@@ -125,8 +125,14 @@ function nearest([text]: readonly ExportedText[]): string {
   return `nearest is ${best?.head.pooling}, with a cosine of ${best?.similarity.toFixed(3)} and ${best?.ratio.toPrecision(3)} times the norm`;
 }
 
-function contradiction(folder: string, stated: VectorHead, path: string, output: string, found: VectorHead) {
-  const modules = join(folder, "modules.json");
+function contradiction(
+  { root, folder }: Pick<ModelDescription, "root" | "folder">,
+  stated: VectorHead,
+  path: string,
+  output: string,
+  found: VectorHead,
+) {
+  const modules = join(root, "modules.json");
   const isChosen = !existsSync(modules);
   return new BertEdgeError(
     isChosen ? "setting_invalid" : "checkpoint_invalid",
@@ -134,7 +140,7 @@ function contradiction(folder: string, stated: VectorHead, path: string, output:
     {
       hint: isChosen
         ? "Leave out --pooling and --no-normalize."
-        : "To follow the ONNX file, remove modules.json. To follow modules.json, export the folder again: " +
+        : `To follow the ONNX file, remove modules.json${root === folder ? "" : ` and prepare ${folder}`}. To follow modules.json, export the folder again: ` +
           "`optimum-cli export onnx --task feature-extraction --model <model> <folder>`.",
     },
   );

@@ -1,4 +1,4 @@
-import type { Manifest } from "../../artifact/manifest.ts";
+import type { Manifest, ScoreActivation, Similarity } from "../../artifact/manifest.ts";
 import type { TextInput } from "../text-input.ts";
 import type { Truncation } from "../truncation.ts";
 import { crossEncoder } from "./classify-call.ts";
@@ -13,8 +13,15 @@ export interface RerankParameters {
   readonly truncate?: Truncation | undefined;
   /** Maximum number of results. Default: all. */
   readonly topN?: number | undefined;
-  /** Whether a cross-encoder's logits are the scores, whatever activation the model has. Default false. */
-  readonly rawScores?: boolean | undefined;
+  /** How a cross-encoder's logits become scores. Default: as the model says, else by a sigmoid. */
+  readonly activation?: ScoreActivation | undefined;
+}
+
+export interface SimilarityParameters {
+  /** Whether to cut texts that are too long. Otherwise they are refused. Default false. */
+  readonly truncate?: Truncation | undefined;
+  /** How a sentence encoder's vectors are compared. Default: as the model says, else by their cosine. */
+  readonly similarity?: Similarity | "cosine" | undefined;
 }
 
 /**
@@ -24,11 +31,11 @@ export interface RerankParameters {
 export const rerankCall = (
   query: string,
   documents: readonly string[],
-  { truncate = true, topN, rawScores = false }: RerankParameters = {},
+  { truncate = true, topN, activation }: RerankParameters = {},
 ): TaskCall<RankedDocument[]> => ({
   ...comparison(query, documents),
   on(manifest) {
-    const { decode, ...call } = compare(query, documents, { manifest, truncate, rawScores, isSearch: true });
+    const { decode, ...call } = compare(query, documents, { manifest, truncate, activation, isSearch: true });
     return { ...call, decode: (outputs) => rankedDocuments(decode(outputs), topN) };
   },
 });
@@ -37,10 +44,10 @@ export const rerankCall = (
 export const similarityCall = (
   source: string,
   texts: readonly string[],
-  { truncate = false }: { readonly truncate?: Truncation | undefined } = {},
+  { truncate = false, similarity }: SimilarityParameters = {},
 ): TaskCall<number[]> => ({
   ...comparison(source, texts),
-  on: (manifest) => compare(source, texts, { manifest, truncate, rawScores: false, isSearch: false }),
+  on: (manifest) => compare(source, texts, { manifest, truncate, similarity, isSearch: false }),
 });
 
 /** The text that is compared comes last, so that the indices of the others are those of the request. */
@@ -50,10 +57,9 @@ const comparison = (source: string, others: readonly string[]) => ({
   nameOf: (index: number) => (index < others.length ? `Text ${index}` : "The text that is compared with the others"),
 });
 
-interface Comparison {
+interface Comparison extends Pick<RerankParameters, "activation">, Pick<SimilarityParameters, "similarity"> {
   readonly manifest: Manifest;
   readonly truncate: Truncation;
-  readonly rawScores: boolean;
   /** Whether the source is a query that the other texts answer. Otherwise, all texts are of the same kind. */
   readonly isSearch: boolean;
 }
@@ -61,7 +67,7 @@ interface Comparison {
 function compare(
   source: string,
   others: readonly string[],
-  { manifest, truncate, rawScores, isSearch }: Comparison,
+  { manifest, truncate, activation, similarity, isSearch }: Comparison,
 ): ModelCall<number[]> {
   if (manifest.task === "embed") {
     const same = promptOf(manifest);
@@ -70,16 +76,17 @@ function compare(
       inputs: [...withPrompt(document, others), query + source],
       truncate,
       encode: encodeUnpooled(manifest, truncate, (index) => (index < others.length ? document : query)),
-      decode: (vectors) => similarities(vectors.at(-1) as Float32Array, vectors.slice(0, -1), manifest.similarity),
+      decode: (vectors) =>
+        similarities(vectors.at(-1) as Float32Array, vectors.slice(0, -1), similarity ?? manifest.similarity),
     };
   }
   const scorer = crossEncoder(manifest);
   if (!scorer) throw cannotRank(manifest);
-  const activation = rawScores ? "none" : (scorer.activation ?? "sigmoid");
+  const how = activation ?? scorer.activation ?? "sigmoid";
   const query = promptOf(scorer) + source;
   return {
     inputs: others.map((other): TextInput => [query, other]),
     truncate,
-    decode: (outputs) => outputs.map((logits) => relevanceScore(logits, activation)),
+    decode: (outputs) => outputs.map((logits) => relevanceScore(logits, how)),
   };
 }

@@ -70,7 +70,10 @@ const common = {
   latency_budget_ms: LatencyBudget,
 };
 
-/** Whether to cut inputs that are too long instead of refusing them: `true` or `right` at their end, `left` at their beginning. */
+/**
+ * Whether to cut inputs that are too long instead of refusing them: `right` at their end, `left` at their beginning, `true` where the
+ * model's own tokenizer cuts them.
+ */
 export const TruncationField = v.union(
   [v.boolean(), v.picklist(["left", "right"])],
   "must be a boolean, left or right",

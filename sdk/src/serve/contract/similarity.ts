@@ -11,7 +11,10 @@ export const SimilarityRequest = ownBody({
 export type SimilarityRequest = v.InferInput<typeof SimilarityRequest>;
 
 export const SimilarityResponse = ownAnswer({
-  /** One score per text, in their order: the cosine, or the score of a cross-encoder. */
+  /**
+   * One score per text, in their order. A sentence encoder's vectors are compared with the model's own function, which is the cosine by
+   * default; distances are negative. A cross-encoder's scores are those of `/v1/rerank`.
+   */
   scores: v.array(v.number()),
 });
 export type SimilarityResponse = v.InferOutput<typeof SimilarityResponse>;

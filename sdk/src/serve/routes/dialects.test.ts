@@ -13,6 +13,9 @@ const raw: Task = { ...embed, normalize: false };
 const classify: Task = { task: "classify", input: "text", labels: ["no", "yes"] };
 const inference: Task = { task: "classify", input: "pair", labels: ["contradiction", "entailment"] };
 const crossEncoder: Task = { task: "classify", input: "pair", labels: ["LABEL_0"] };
+/** Models whose authors chose other scores than the usual ones. */
+const withLogits: Task = { ...crossEncoder, activation: "none" };
+const byDistance: Task = { ...raw, similarity: "euclidean" };
 const sparse: Task = { task: "sparse" };
 const tags: Task = { task: "tag", labels: ["O", "B-PER", "I-PER"] };
 const answers: Task = { task: "answer" };
@@ -140,6 +143,27 @@ describe("text-embeddings-inference", () => {
     expect(await tokens.read("/embed_all", { inputs: two })).toEqual(
       (await tokens.own("/v1/token-vectors", { inputs: two }))["embeddings"],
     );
+  });
+
+  it("POST /rerank and /similarity score as TEI does, and our own routes as the model says", async () => {
+    const [logits, sigmoids] = [await setUp(withLogits), await setUp(crossEncoder)];
+    const body = { query: "a", texts: ["b", "c", "d"] };
+    expect(await logits.read("/rerank", body)).toEqual(await sigmoids.read("/rerank", body));
+    const { results } = (await logits.own("/v1/rerank", { query: "a", documents: body.texts })) as unknown as {
+      results: { index: number; relevance_score: number }[];
+    };
+    const own = results.map(({ index, relevance_score: score }) => ({ index, score }));
+    expect(own).toEqual(await logits.read("/rerank", { ...body, raw_scores: true }));
+    expect(own).not.toEqual(await logits.read("/rerank", body));
+    const [distances, cosines] = [await setUp(byDistance), await setUp(raw)];
+    const compared = { inputs: { source_sentence: "a", sentences: two } };
+    const expected = await cosines.read("/similarity", compared);
+    expect(await distances.read("/similarity", compared)).toEqual(expected);
+    expect(await distances.read("/", compared)).toEqual(expected);
+    const { scores } = (await distances.own("/v1/similarity", { source: "a", texts: two })) as unknown as {
+      scores: number[];
+    };
+    expect(scores.every((score) => score < 0)).toBe(true);
   });
 
   it("cuts texts at their left where a request asks for it, as our own route and Cohere's do", async () => {

@@ -63,9 +63,9 @@ function answerCall(
     }
     case "classify":
       if (line.expected.kind === "score" && manifest.input === "pair") {
-        const scorer = activation === "sigmoid" ? { ...manifest, activation } : manifest;
-        const rawScores = activation === "none";
-        return decoded(rerankCall(first, [second], { truncate, rawScores }), scorer, ([ranked]) => ({
+        // A single score has no softmax.
+        const how = activation === "softmax" ? undefined : activation;
+        return decoded(rerankCall(first, [second], { truncate, activation: how }), manifest, ([ranked]) => ({
           scores: new Map([[manifest.labels[0] ?? "", ranked?.score ?? Number.NaN]]),
         }));
       }

@@ -27,20 +27,23 @@ interface Given {
   readonly encoder?: Partial<EncoderConfig>;
   readonly json?: object;
   readonly settings?: object;
+  /** Folder of the Transformer module. */
+  readonly inner?: string;
 }
 
 const named = { mask_token: "[MASK]", unk_token: { content: "[UNK]" } };
 
-async function protocolOf({ pylate, metadata, encoder, json = tokenizer, settings = named }: Given) {
-  const folder = join(await temporaryFolder(), "model");
-  await mkdir(folder);
+async function protocolOf({ pylate, metadata, encoder, json = tokenizer, settings = named, inner = "" }: Given) {
+  const root = join(await temporaryFolder(), "model");
+  const folder = join(root, inner);
+  await mkdir(folder, { recursive: true });
   const write = (name: string, content: object | undefined) =>
-    content && writeFile(join(folder, name), JSON.stringify(content));
-  await write("tokenizer.json", json);
-  await write("tokenizer_config.json", settings);
+    content && writeFile(join(root, name), JSON.stringify(content));
+  await write(join(inner, "tokenizer.json"), json);
+  await write(join(inner, "tokenizer_config.json"), settings);
   await write("config_sentence_transformers.json", pylate);
   await write("artifact.metadata", metadata);
-  return readProtocol(folder, { ...config, ...encoder }, metadata !== undefined || pylate === undefined);
+  return readProtocol({ root, folder }, { ...config, ...encoder }, metadata !== undefined || pylate === undefined);
 }
 
 const colbert = { model_type: "ColBERT", skiplist_words: [".", "!"], query_length: 16, document_length: 40 };
@@ -56,6 +59,12 @@ describe("the protocol of PyLate", () => {
     expect([query?.length, document?.length]).toEqual([32, 64]);
     // Punctuation, of which the vocabulary has two marks; the others are the unknown token.
     expect(document?.skipped.toSorted((a, b) => a - b)).toEqual([10, 11, 100]);
+  });
+
+  it("is read with the tokenizer of the Transformer module's folder", async () => {
+    expect(await protocolOf({ pylate: colbert, inner: "0_Transformer" })).toEqual(
+      await protocolOf({ pylate: colbert }),
+    );
   });
 
   it("may have no markers and no expansion", async () => {

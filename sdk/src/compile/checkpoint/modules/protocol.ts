@@ -3,6 +3,7 @@ import { BertEdgeError } from "../../../artifact/error.ts";
 import type { Protocol } from "../../../runtime/tasks/late-interaction.ts";
 import type { EncoderConfig } from "../encoder-config.ts";
 import { maxTokensOf } from "../encoder-config.ts";
+import type { ModelPlace } from "../model-place.ts";
 import { readArtifactMetadata } from "./artifact-metadata.ts";
 import { readSentenceConfig, SENTENCE_CONFIG } from "./sentence-config.ts";
 import { readSpelledTokens, type SpelledTokens } from "./spelled-tokens.ts";
@@ -26,18 +27,18 @@ const DEFAULTS = { queryLength: 32, documentLength: 180 };
 
 /**
  * Reads how a model for late interaction reads queries and documents: from config_sentence_transformers.json of PyLate, or from
- * artifact.metadata of Stanford's ColBERT.
+ * artifact.metadata of Stanford's ColBERT. The tokenizer is in the folder of the Transformer module.
  *
  * @param isStanford whether the model's class is Stanford's
  * @returns undefined if the folder says nothing about it
  * @throws BertEdgeError `checkpoint_invalid` if the tokenizer has no token for a marker; `checkpoint_unsupported`
  */
 export async function readProtocol(
-  folder: string,
+  { root, folder }: Pick<ModelPlace, "root" | "folder">,
   config: EncoderConfig,
   isStanford: boolean,
 ): Promise<Protocol | undefined> {
-  const settings = isStanford ? await ofStanford(folder) : await ofPyLate(folder);
+  const settings = isStanford ? await ofStanford(root) : await ofPyLate(root);
   if (!settings) return undefined;
   const tokens = await readSpelledTokens(folder);
   const most = maxTokensOf(config);
@@ -45,7 +46,7 @@ export async function readProtocol(
   const markerOf = (spelling: string) =>
     spelling === "" ? {} : { marker: tokens.idOf(spelling) ?? noMarker(folder, spelling) };
   const expansion = settings.expands ? expansionOf(folder, settings, tokens) : undefined;
-  if (expansion) assertExpands(folder, config, queryLength, expansion.isAttended);
+  if (expansion) assertExpands(root, config, queryLength, expansion.isAttended);
   const unknown = tokens.named("unk_token");
   const skipped = skippedWords.flatMap((word) => tokens.idOf(word) ?? unknown ?? []);
   return {

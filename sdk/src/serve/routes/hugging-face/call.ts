@@ -77,7 +77,8 @@ function callFor({ inputs, parameters, ...beside }: HuggingFaceRequest, manifest
   const fields = Object(inputs) as Record<string, unknown>;
   if ("source_sentence" in fields) {
     const { source_sentence, sentences } = inputs as { source_sentence: string; sentences: string[] };
-    return similarityCall(source_sentence, sentences, { truncate });
+    // Their pipeline compares the vectors of all models by their cosine.
+    return similarityCall(source_sentence, sentences, { truncate, similarity: "cosine" });
   }
   if (labelsOf(options.candidate_labels)) return zeroShot(textList(inputs, manifest), options, truncate);
   switch (manifest.task) {

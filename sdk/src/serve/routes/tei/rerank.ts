@@ -4,7 +4,7 @@ import { TeiRerankRequest, teiResponses, teiTruncation } from "../../contract/te
 import type { TaskRoute } from "../task-route.ts";
 import { describeWork } from "./describe-work.ts";
 
-/** `POST /rerank` of text-embeddings-inference. */
+/** `POST /rerank` of text-embeddings-inference, which knows no activation of a model: scores are sigmoids, or logits. */
 export const teiRerankRoute: TaskRoute<typeof TeiRerankRequest, RankedDocument[]> = {
   schema: TeiRerankRequest,
   about: {
@@ -13,7 +13,7 @@ export const teiRerankRoute: TaskRoute<typeof TeiRerankRequest, RankedDocument[]
     response: teiResponses.rerank,
   },
   call: ({ query, texts, raw_scores, ...wishes }) =>
-    rerankCall(query, texts, { truncate: teiTruncation(wishes), rawScores: raw_scores }),
+    rerankCall(query, texts, { truncate: teiTruncation(wishes), activation: raw_scores ? "none" : "sigmoid" }),
   respond(c, answer, { query, texts, return_text }) {
     describeWork(c, answer, [query, ...texts]);
     return c.json(

@@ -3,7 +3,7 @@ import { TeiSimilarityRequest, teiResponses, teiTruncation } from "../../contrac
 import type { TaskRoute } from "../task-route.ts";
 import { describeWork } from "./describe-work.ts";
 
-/** `POST /similarity` of text-embeddings-inference. */
+/** `POST /similarity` of text-embeddings-inference, which compares the vectors of all models by their cosine. */
 export const teiSimilarityRoute: TaskRoute<typeof TeiSimilarityRequest, number[]> = {
   schema: TeiSimilarityRequest,
   about: {
@@ -12,7 +12,7 @@ export const teiSimilarityRoute: TaskRoute<typeof TeiSimilarityRequest, number[]
     response: teiResponses.similarity,
   },
   call: ({ inputs: { source_sentence, sentences }, parameters }) =>
-    similarityCall(source_sentence, sentences, { truncate: teiTruncation(parameters) }),
+    similarityCall(source_sentence, sentences, { truncate: teiTruncation(parameters), similarity: "cosine" }),
   respond(c, answer, { inputs: { source_sentence, sentences } }) {
     describeWork(c, answer, [source_sentence, ...sentences]);
     return c.json(answer.result);
