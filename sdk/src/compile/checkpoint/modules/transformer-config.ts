@@ -10,8 +10,8 @@ const Transformer = v.looseObject({
   do_lower_case: v.nullish(v.boolean()),
   transformer_task: v.nullish(v.string()),
 });
-/** `model_max_length` is 10³⁰ for tokenizers without a maximum length. */
-const TokenizerConfig = v.object({ model_max_length: Length });
+/** `model_max_length` is 10³⁰ for tokenizers without a maximum length. `max_len` is its old name. */
+const TokenizerConfig = v.object({ model_max_length: Length, max_len: Length });
 
 /** Configuration of a Transformer module. */
 export interface TransformerConfig {
@@ -32,7 +32,7 @@ export async function readTransformerConfig(folder: string, path: string): Promi
   const found = await findConfig(folder, path);
   if (found) assertKnownKeys(join(folder, found.file), found.config, transformerKeys);
   return {
-    maxTokens: found?.config.max_seq_length ?? tokenizer?.model_max_length ?? undefined,
+    maxTokens: found?.config.max_seq_length ?? tokenizer?.model_max_length ?? tokenizer?.max_len ?? undefined,
     task: found?.config.transformer_task ?? undefined,
   };
 }
