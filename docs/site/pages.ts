@@ -34,6 +34,7 @@ export const menu: readonly Section[] = [
     "Reference",
     [
       ["settings.md", "Settings"],
+      ["model-folders.md", "Keys of model folders"],
       ["errors.md", "Errors"],
       ["glossary.md", "Glossary"],
       ["limits.md", "Limits"],

@@ -1,0 +1,50 @@
+import type { KeyTable, Treatment } from "#sdk/compile/checkpoint/modules/key-table.ts";
+import { type Ledger, ledgers } from "#sdk/compile/checkpoint/modules/ledger.ts";
+
+/** The keys of a table by what becomes of them, and why. */
+function rows(keys: KeyTable): string[] {
+  const texts = new Map<string, string[]>();
+  for (const [key, treatment] of Object.entries(keys)) {
+    const text = said(treatment);
+    texts.set(text, [...(texts.get(text) ?? []), `\`${key}\``]);
+  }
+  return [...texts].map(([text, names]) => `- ${text}: ${names.join(", ")}`);
+}
+
+function said(treatment: Treatment): string {
+  switch (treatment.is) {
+    case "obeyed":
+      return "Obeyed";
+    case "no-effect":
+      return `Without effect on results (${treatment.why})`;
+    case "only":
+      return `Refused unless it is ${treatment.values.map((value) => `\`${JSON.stringify(value)}\``).join(" or ")}`;
+    case "nested":
+      return `An object with only these keys (${Object.keys(treatment.keys)
+        .map((key) => `\`${key}\``)
+        .join(", ")})`;
+  }
+}
+
+const section = ({ file, library, keys }: Ledger): string =>
+  [`## ${file}`, "", `Read by ${library}.`, "", ...rows(keys)].join("\n");
+
+/** The text of docs/model-folders.md. */
+export const modelFoldersPage = (): string => `# Keys of model folders
+
+<!-- Written from sdk/src/compile/checkpoint/modules. Update: npx vitest run test/docs/model-folders-page.test.ts --update -->
+
+What becomes of each key in the files of a model folder. A key in no table is named in the report of \`prepare\`; inside the configuration
+of a module of sentence-transformers it is refused. \`bert-edge inspect <folder>\` lists the keys of your folder.
+
+config.json also has the keys of its family, such as \`hidden_size\`. They are obeyed, or refused with another value than the
+supported ones. Where versions of transformers read a folder differently, the version that wrote it counts (\`transformers_version\`), else
+the older one:
+
+- Pairs have no token types if transformers 5 wrote the folder, its tokenizer's class is PreTrainedTokenizerFast, TokenizersBackend or
+  AlbertTokenizer, and \`model_input_names\` does not name them.
+- In folders of transformers 5, \`tokenize_chinese_chars\` also counts for MPNet, BERT's normalizer always cleans texts, and
+  \`add_prefix_space\` counts for RoBERTa and Longformer only.
+
+${ledgers.map(section).join("\n\n")}
+`;
