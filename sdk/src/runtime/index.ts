@@ -3,7 +3,16 @@ export { BertEdgeError, type BertEdgeErrorDetails } from "../artifact/error.ts";
 export type { ErrorCode } from "../artifact/error-codes.ts";
 export type { Destination } from "../artifact/fill.ts";
 export type { GoldenTexts } from "../artifact/golden.ts";
-export type { EmbedManifest, Manifest, Parity, Pooling, Target, TargetName } from "../artifact/manifest.ts";
+export type {
+  EmbedManifest,
+  Manifest,
+  Parity,
+  Pooling,
+  ScoreActivation,
+  Similarity,
+  Target,
+  TargetName,
+} from "../artifact/manifest.ts";
 export type { LatencyFit, Measurements } from "../artifact/measurements.ts";
 export type { ObjectStore } from "../storage/store.ts";
 export type {

@@ -1,13 +1,12 @@
 import type { Manifest } from "../artifact/manifest.ts";
 import { crossEncoder } from "./tasks/classify-call.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
-import type { Side } from "./truncation.ts";
 
 /** How a model reads texts, and what its outputs become, as its folder says it. The keys are those of `/info`. */
 export interface ModelReading {
   readonly max_tokens: number;
   /** End at which texts that are too long are cut. */
-  readonly truncation_side: Side;
+  readonly truncation_side: "left" | "right";
   /** Whether capitals are read as small letters. */
   readonly lower_case: boolean;
   /** Whether the second text of a pair has the token type 1. Only for models that read pairs. */

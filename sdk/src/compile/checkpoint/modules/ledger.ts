@@ -44,7 +44,7 @@ export const ledgers: readonly Ledger[] = [
 export interface FoundKey {
   readonly file: string;
   readonly key: string;
-  readonly treatment: Treatment["is"] | "unknown";
+  readonly treatment: "obeyed" | "no-effect" | "only" | "nested" | "unknown";
 }
 
 const AnyObject = v.looseObject({});
