@@ -27,7 +27,7 @@ const MAX_LINE_BYTES = 16 * 2 ** 20;
 const NOT_A_NUMBER = /\b(NaN|Infinity)\b/;
 
 const HINT =
-  'Write a line such as {"text": "to be", "embedding": [0.1, …]} for each text. The page "Your own proof" (docs/golden.md) has the format, and the lines that write such a file.';
+  'Write a line such as {"text": "to be", "embedding": [0.1, …]} for each text. The page "Your own proof" has the format, and the lines that write such a file.';
 
 /**
  * Reads a golden file: texts with the answers of the system that the user has today.

@@ -9,6 +9,6 @@ export const refusedPart = (
     "checkpoint_unsupported",
     `tokenizer.json has the ${kind} ${what}, which would not be read as Hugging Face's tokenizers read it.`,
     {
-      hint: "Prepare a model with another tokenizer: `npx bert-edge models` lists some, and docs/limits.md lists the parts of tokenizers that are read.",
+      hint: "Prepare a model with another tokenizer: `npx bert-edge models` lists some, and the page Limits lists the parts of tokenizers that are read.",
     },
   );
