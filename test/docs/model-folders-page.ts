@@ -34,7 +34,7 @@ export const modelFoldersPage = (): string => `# Keys of model folders
 
 <!-- Written from sdk/src/compile/checkpoint/modules. Update: npx vitest run test/docs/model-folders-page.test.ts --update -->
 
-What becomes of each key in the files of a model folder. A key in no table is named in the report of \`prepare\`; inside the configuration
+The tables say for each key in the files of a model folder whether it is obeyed. A key in no table is named in the report of \`prepare\`; inside the configuration
 of a module of sentence-transformers it is refused. \`bert-edge inspect <folder>\` lists the keys of your folder.
 
 config.json also has the keys of its family, such as \`hidden_size\`. They are obeyed, or refused with another value than the

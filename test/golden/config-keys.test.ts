@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import { assertValues, unknownKeys } from "#sdk/compile/checkpoint/modules/key-table.ts";
 import { configTable } from "#sdk/compile/checkpoint/modules/model-keys.ts";
 
-/** What transformers saves and reads: config_keys.py. */
+/** Keys that transformers saves and reads: config_keys.py. */
 interface Golden {
-  /** What config.json has by default. */
+  /** Content of config.json by default. */
   readonly defaults: Readonly<Record<string, unknown>>;
   /** Keys that change the logits of a classifier. */
   readonly changing: readonly string[];
@@ -21,9 +21,6 @@ const golden = JSON.parse(readFileSync(join(import.meta.dirname, "config-keys.js
 const cases = Object.entries(golden).flatMap(([version, families]) =>
   Object.entries(families).map(([family, keys]) => ({ version, family, ...keys })),
 );
-
-/** Keys that transformers 5 no longer reads. Version 4 computes with them, so that other values than the default are refused. */
-const OLD = ["position_embedding_type"];
 
 describe.each(cases)("config.json of $family, of transformers $version", ({ defaults, changing, failing }) => {
   const table = configTable(defaults);
@@ -44,5 +41,5 @@ it("says of no key that it has no effect if another family's results change by i
   const silent = cases.flatMap(({ defaults }) =>
     Object.entries(configTable(defaults)).filter(([, { is }]) => is === "no-effect"),
   );
-  expect([...new Set(silent.map(([key]) => key))].filter((key) => changed.has(key) && !OLD.includes(key))).toEqual([]);
+  expect([...new Set(silent.map(([key]) => key))].filter((key) => changed.has(key))).toEqual([]);
 });

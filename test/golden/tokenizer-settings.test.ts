@@ -11,7 +11,7 @@ import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 
 type Files = "tokenizer.json" | "tokenizer_config.json";
 
-/** What transformers answers for folders whose tokenizer files say different things: tokenizer_settings.py. */
+/** Answers of transformers for folders whose tokenizer files say different things: tokenizer_settings.py. */
 interface Golden {
   readonly texts: readonly string[];
   readonly maxTokens: number;

@@ -1,7 +1,7 @@
 import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
 import { bytePiece } from "#sdk/runtime/tokenizer/packed/byte-pieces.ts";
 import { allKinds } from "./added-kinds.ts";
-import { robertaSpecials } from "./roberta-specials.ts";
+import { aroundOneText, robertaSpecials } from "./roberta-specials.ts";
 import { trainMerges } from "./train-merges.ts";
 
 const specials = robertaSpecials(() => false);
@@ -36,12 +36,7 @@ const gemma = () => ({
     invert: false,
   } as object | null,
   post_processor: {
-    type: "TemplateProcessing",
-    single: [
-      { SpecialToken: { id: "<s>", type_id: 0 } },
-      { Sequence: { id: "A", type_id: 0 } },
-      { SpecialToken: { id: "</s>", type_id: 0 } },
-    ],
+    ...aroundOneText,
     pair: [
       { SpecialToken: { id: "<s>", type_id: 0 } },
       { Sequence: { id: "A", type_id: 0 } },
@@ -49,10 +44,6 @@ const gemma = () => ({
       { Sequence: { id: "B", type_id: 1 } },
       { SpecialToken: { id: "</s>", type_id: 1 } },
     ],
-    special_tokens: {
-      "<s>": { id: "<s>", ids: [0], tokens: ["<s>"] },
-      "</s>": { id: "</s>", ids: [2], tokens: ["</s>"] },
-    },
   } as object | null,
   decoder: {
     type: "Sequence",

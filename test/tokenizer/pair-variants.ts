@@ -1,5 +1,4 @@
 import { defaultTokenizerJson } from "../fixtures/packed-tokenizers.ts";
-import { bpeVariants } from "./bpe.ts";
 import { normalizingVariants } from "./unigram.ts";
 import { variants } from "./variants.ts";
 
@@ -43,18 +42,21 @@ export const templateVariants: Readonly<Record<string, () => object>> = Object.f
   ]),
 );
 
-/** Byte-level tokenizers that split texts in other ways, which does not change how pairs are made. */
-const OTHER_WORDS = /^byte-level(?: in words|.*(?:words|decomposed|apart))/;
+/** Further tokenizers that are like `normalizingVariants`: most of their tokens are single bytes. */
+const ofBytes = [
+  "byte-level, Qwen's words, composed, added tokens",
+  "byte-level, decomposed by compatibility, lower, stripped, added tokens",
+  "bpe",
+  "bpe, lower, a mark before texts, added tokens",
+];
 
 /**
- * Functions that make a tokenizer.json, by name, and every template for two texts. Normalizers and the merges of BPE do not change how
- * pairs are made, and Rust keeps what truncation removes: gigabytes, where each byte is a token.
+ * Functions that make a tokenizer.json, by name: every kind that can be packed, and every template for two texts. Normalizers do not
+ * change how pairs are made, and Rust keeps what truncation removes: gigabytes, where each byte is a token.
  */
 export const pairVariants: Readonly<Record<string, () => object>> = {
   ...Object.fromEntries(
-    Object.entries(variants).filter(
-      ([name]) => !Object.hasOwn({ ...normalizingVariants, ...bpeVariants }, name) && !OTHER_WORDS.test(name),
-    ),
+    Object.entries(variants).filter(([name]) => !Object.hasOwn(normalizingVariants, name) && !ofBytes.includes(name)),
   ),
   ...templateVariants,
 };

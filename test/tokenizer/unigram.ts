@@ -1,7 +1,7 @@
 import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
 import { allKinds } from "./added-kinds.ts";
 import { charsmap, nmtNfkc } from "./charsmap.ts";
-import { robertaSpecials } from "./roberta-specials.ts";
+import { aroundOneText, robertaSpecials } from "./roberta-specials.ts";
 
 const PIECES = 3000;
 const LONGEST_PIECE = 8;
@@ -108,12 +108,7 @@ const xlmRoberta = () => ({
   normalizer: nmtNfkcMap() as object | null,
   pre_tokenizer: { type: "Sequence", pretokenizers: [{ type: "WhitespaceSplit" }, metaspace] } as object,
   post_processor: {
-    type: "TemplateProcessing",
-    single: [
-      { SpecialToken: { id: "<s>", type_id: 0 } },
-      { Sequence: { id: "A", type_id: 0 } },
-      { SpecialToken: { id: "</s>", type_id: 0 } },
-    ],
+    ...aroundOneText,
     pair: [
       { SpecialToken: { id: "<s>", type_id: 0 } },
       { Sequence: { id: "A", type_id: 0 } },
@@ -122,10 +117,6 @@ const xlmRoberta = () => ({
       { Sequence: { id: "B", type_id: 0 } },
       { SpecialToken: { id: "</s>", type_id: 0 } },
     ],
-    special_tokens: {
-      "<s>": { id: "<s>", ids: [0], tokens: ["<s>"] },
-      "</s>": { id: "</s>", ids: [2], tokens: ["</s>"] },
-    },
   } as object | null,
   decoder: null,
   model: { type: "Unigram", unk_id: 3, vocab: trained as readonly Piece[], byte_fallback: false },

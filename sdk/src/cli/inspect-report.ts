@@ -26,7 +26,7 @@ export function inspectReport(report: InspectReport): string {
   return [...graphs, ...keyLines(keys)].join("\n");
 }
 
-/** What becomes of a key, in the order in which a report lists them. */
+/** Titles of the treatments of keys, in the order in which a report lists them. */
 const treatments = {
   obeyed: "obeyed",
   nested: "obeyed",

@@ -11,7 +11,7 @@ const ModelKeys = v.object({
   sbert_ce_default_activation_function: Name,
 });
 
-/** What sentence-transformers' files say of a cross-encoder, a classifier of pairs. */
+/** Settings of a cross-encoder, a classifier of pairs, in sentence-transformers' files. */
 export interface CrossEncoder {
   /** Activation that makes scores of logits; undefined if the files name none. */
   readonly activation: ScoreActivation | undefined;

@@ -23,7 +23,7 @@ export interface DenseLayer {
   readonly hasBias: boolean;
   /** undefined: none */
   readonly activation: ActivationName | "tanh" | undefined;
-  /** What is added: x, or the product of x and the weight with this name. undefined: nothing */
+  /** Addend: x, or the product of x and the weight with this name. undefined: nothing */
   readonly residual: "x" | { readonly name: string } | undefined;
 }
 

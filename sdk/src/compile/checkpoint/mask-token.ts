@@ -1,19 +1,9 @@
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { readTokenizer } from "./model-folder.ts";
+import { TokenName } from "./tokenizer/token-names.ts";
 
-/** The mask token in tokenizer_config.json: its text, or an object with it. */
-const Config = v.object({
-  mask_token: v.nullish(
-    v.union([
-      v.string(),
-      v.pipe(
-        v.object({ content: v.string() }),
-        v.transform(({ content }) => content),
-      ),
-    ]),
-  ),
-});
+const Config = v.object({ mask_token: v.nullish(TokenName) });
 const Added = v.object({ added_tokens: v.array(v.object({ id: v.number(), content: v.string() })) });
 
 /** Mask tokens of BERT and RoBERTa, which older files of their families do not name. */

@@ -21,7 +21,7 @@ export interface TokenizerFiles {
   readonly json: object;
   /** Content of tokenizer_config.json; empty if there is no such file. */
   readonly config: object;
-  /** What was changed in tokenizer.json, as sentences. */
+  /** Changes to tokenizer.json, as sentences. */
   readonly changes: readonly string[];
 }
 

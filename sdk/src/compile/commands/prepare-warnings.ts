@@ -33,7 +33,7 @@ interface WarningInput {
   readonly manifest: Manifest;
   readonly excused: readonly ExcusedParts[];
   readonly fit: FitTable;
-  /** What the user's golden file does not show; undefined without one. */
+  /** Gaps of the user's golden file; undefined without one. */
   readonly gaps?: GoldenGaps | undefined;
 }
 

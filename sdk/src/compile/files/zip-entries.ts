@@ -5,7 +5,7 @@ import type { StoredFile } from "./stored-file.ts";
 /** A file in an archive. */
 export interface ZipEntry {
   readonly name: string;
-  /** What the file's bytes are, such as "compressed"; undefined if they are stored as they are. */
+  /** Form of the file's bytes, such as "compressed"; undefined if they are stored as they are. */
   readonly disguise: "compressed" | "encrypted" | undefined;
   /** Size in the archive in bytes. */
   readonly size: number;

@@ -19,7 +19,7 @@ const MAX_TOKENS = 128;
 const Lengths = v.object({ model_max_length: v.optional(v.number()), max_position_embeddings: v.optional(v.number()) });
 const RESERVED_POSITIONS = 2;
 
-/** What a model can read. */
+/** Limits of the token ids and texts that a model can read. */
 export interface ModelLimits {
   /** Number of rows of the token embedding table. */
   readonly vocabulary: number;

@@ -8,7 +8,7 @@ import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
 import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
 
-/** What an ONNX file computes of a text. */
+/** Outputs of an ONNX file for a text. */
 export interface ExportedText {
   /** [tokens, width], row-major. */
   readonly hiddenStates: Float32Array;

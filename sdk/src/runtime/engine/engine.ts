@@ -24,7 +24,7 @@ export interface TokenPair extends MarkedTokens {
   readonly secondFrom: number;
 }
 
-/** What an engine runs: one text, whose tokens have token type 0, or tokens with marks, such as a pair of texts. */
+/** Input of an engine: one text, whose tokens have token type 0, or tokens with marks, such as a pair of texts. */
 export type TokenSequence = TokenIds | MarkedTokens;
 
 /** Splits sequences into batches. A batch is a list of indices, and each sequence is in one batch. */

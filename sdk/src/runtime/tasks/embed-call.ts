@@ -9,7 +9,7 @@ import { checkedIds } from "./given-ids.ts";
 import { pooledChunks } from "./pooled-chunks.ts";
 import { type PromptedParameters, promptOf, searchPrompts } from "./prompt.ts";
 import { ENCODED, type TaskCall } from "./task-call.ts";
-import { tokensOfPrompt, withoutPrompt } from "./unpooled-prompt.ts";
+import { unpooledPrompts } from "./unpooled-prompt.ts";
 import { shortened } from "./vector-formats.ts";
 
 export interface EmbedParameters extends PromptedParameters {
@@ -53,7 +53,7 @@ export const embedCall = (
     const inputs = given.map((input) => (typeof input === "string" ? before + input : ENCODED));
     const chunks: TokenIds[][] = [];
     const poolsPart = encoder.poolsPrompt === false && before !== "";
-    let promptTokens: number | undefined;
+    const unpooled = unpooledPrompts(encoder);
     return {
       inputs,
       truncate,
@@ -72,9 +72,7 @@ export const embedCall = (
           ? tokenizer.encodeChunks(input as string, encoder.maxTokens)
           : [idsOf(inputEncoder(tokenizer, encoder, truncate)(input, index))];
         chunks[index] = sequences;
-        if (!poolsPart) return sequences;
-        promptTokens ??= tokensOfPrompt(tokenizer, before, encoder.maxTokens);
-        return withoutPrompt(sequences, promptTokens);
+        return unpooled(tokenizer, before, sequences);
       }
       const checked = checkedIds(tokenizer, encoder, { ids, index, truncate });
       // Regions that take only texts get this one.

@@ -3,7 +3,7 @@ import type { MarkedTokens, TokenIds } from "../engine/engine.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import type { Side } from "../truncation.ts";
 
-/** What a text is in a search: models for late interaction read queries and documents differently. */
+/** Role of a text in a search: models for late interaction read queries and documents differently. */
 export const searchRoles = ["query", "document"] as const;
 export type SearchRole = (typeof searchRoles)[number];
 

@@ -14,7 +14,7 @@ export interface TokenVectors {
 }
 
 export interface TokenVectorsParameters extends PromptedParameters {
-  /** What the texts are in a search. Default `document`. Only models with a protocol for both have it. */
+  /** Role of the texts in a search. Default `document`. Only models with a protocol for both have it. */
   readonly side?: SearchRole | undefined;
 }
 

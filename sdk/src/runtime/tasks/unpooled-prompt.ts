@@ -17,14 +17,24 @@ export function encodeUnpooled(
   promptAt: (index: number) => string,
 ): Encode | undefined {
   if (manifest.poolsPrompt !== false) return undefined;
-  const known = new Map<string, number>();
+  const unpooled = unpooledPrompts(manifest);
   return (tokenizer, input, index) => {
-    const prompt = promptAt(index);
     const ids = idsOf(inputEncoder(tokenizer, manifest, truncate)(input, index));
-    if (prompt === "") return [ids];
-    const tokens = known.get(prompt) ?? tokensOfPrompt(tokenizer, prompt, manifest.maxTokens);
+    return unpooled(tokenizer, promptAt(index), [ids]);
+  };
+}
+
+/**
+ * Returns a function that marks the tokens of a text's prompt, if the model does not pool them. It counts the tokens of each prompt
+ * once.
+ */
+export function unpooledPrompts({ poolsPrompt, maxTokens }: EmbedManifest) {
+  const known = new Map<string, number>();
+  return (tokenizer: Tokenizer, prompt: string, sequences: TokenIds[]): TokenSequence[] => {
+    if (poolsPrompt !== false || prompt === "") return sequences;
+    const tokens = known.get(prompt) ?? tokensOfPrompt(tokenizer, prompt, maxTokens);
     known.set(prompt, tokens);
-    return withoutPrompt([ids], tokens);
+    return withoutPrompt(sequences, tokens);
   };
 }
 
@@ -34,7 +44,7 @@ export function encodeUnpooled(
  *
  * @returns the number of tokens, special tokens before the prompt included
  */
-export function tokensOfPrompt(tokenizer: Tokenizer, prompt: string, maxTokens: number): number {
+function tokensOfPrompt(tokenizer: Tokenizer, prompt: string, maxTokens: number): number {
   const { ids } = tokenizer.encode(prompt, maxTokens);
   return tokenizer.vocabulary.isSpecial(ids.at(-1) as number) ? ids.length - 1 : ids.length;
 }

@@ -8,7 +8,7 @@ export const TokenVectorsRequest = ownBody({
   truncate: Truncate,
   prompt_name: PromptName,
   /**
-   * What the inputs are in a search. Models of PyLate and of Stanford's ColBERT read queries and documents differently; other models
+   * Role of the inputs in a search. Models of PyLate and of Stanford's ColBERT read queries and documents differently; other models
    * have no sides. Default: `document`.
    */
   side: v.optional(v.picklist(searchRoles)),

@@ -45,7 +45,7 @@ export function infoRoute<Env extends object>({
           // Whether a classifier reads texts or pairs.
           ...("input" in manifest && { input: manifest.input }),
           ...("dimensions" in manifest && { dimensions: manifest.dimensions }),
-          // What the model's own files say, as it was read when the model was prepared.
+          // The model's own settings, as its files were read when it was prepared.
           reading: readingOf(manifest, tokenizer),
           // The values of `side` on /v1/token-vectors.
           ...(protocolOf(manifest) && { sides: searchRoles }),

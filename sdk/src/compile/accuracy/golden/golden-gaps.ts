@@ -2,7 +2,7 @@ import type { Manifest } from "../../../artifact/manifest.ts";
 import { promptNameOf } from "./golden-call.ts";
 import type { GoldenLine } from "./golden-line.ts";
 
-/** What a golden file does not prove, as sentences. */
+/** Gaps of a golden file, as sentences. */
 export interface GoldenGaps {
   readonly length?: string;
   readonly prompts?: string;

@@ -20,7 +20,7 @@ export interface Reading {
     | "activation";
   /** Completes "the answers agree …". */
   readonly says: string;
-  /** What decides it, and what to do. */
+  /** The setting that decides it, and the remedy. */
   readonly fix: string;
   readonly manifest?: (manifest: Manifest) => Manifest;
   readonly line?: (line: GoldenLine) => GoldenLine;

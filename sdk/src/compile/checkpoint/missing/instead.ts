@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../../../artifact/error-codes.ts";
 
-/** What a folder has instead of a file, and what to do about it. */
+/** The substitute that a folder has for a missing file, and the remedy. */
 export interface Instead {
   /** Default: `checkpoint_missing`. */
   readonly code?: ErrorCode;

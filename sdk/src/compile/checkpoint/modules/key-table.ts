@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { BertEdgeError } from "../../../artifact/error.ts";
 
 /**
- * What becomes of a key of a model's file:
+ * Treatment of a key of a model's file:
  * - `obeyed`: the model computes what the key says.
  * - `no-effect`: no value of the key changes results.
  * - `only`: the key is refused unless it has one of the listed values, which are what we compute.

@@ -8,7 +8,7 @@ import { readArtifactMetadata } from "./artifact-metadata.ts";
 import { readSentenceConfig, SENTENCE_CONFIG } from "./sentence-config.ts";
 import { readSpelledTokens, type SpelledTokens } from "./spelled-tokens.ts";
 
-/** What a folder says about queries and documents. */
+/** Settings of queries and documents in a folder. */
 interface Settings {
   readonly queryMarker: string;
   readonly documentMarker: string;

@@ -17,7 +17,7 @@ const TokenizerConfig = v.object({ model_max_length: Length, max_len: Length });
 export interface TransformerConfig {
   /** Maximum text length in tokens; undefined if only the position table limits it. */
   readonly maxTokens: number | undefined;
-  /** What the module computes; undefined if the file does not say it. */
+  /** Task of the module; undefined if the file does not say it. */
   readonly task: string | undefined;
 }
 

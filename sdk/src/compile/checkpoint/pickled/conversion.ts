@@ -6,7 +6,7 @@ import { convertCommand, saveTensorsCommand } from "../../files/convert-command.
 /** A command that saves a model as safetensors. */
 export interface Conversion {
   readonly command: string;
-  /** What to give to bert-edge then; undefined if it is the same as before. */
+  /** Path to give to bert-edge then; undefined if it is the same as before. */
   readonly to: string | undefined;
 }
 

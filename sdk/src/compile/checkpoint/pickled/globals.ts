@@ -1,6 +1,6 @@
 import type { DataType } from "../../graph/tensor.ts";
 
-/** What a global of Python means to the reader. It is a name, and nothing is called. */
+/** Meaning of a global of Python for the reader. It is a name, and nothing is called. */
 export type KnownGlobal =
   | {
       readonly kind: "function";

@@ -49,7 +49,7 @@ const byName: Readonly<Record<Exclude<keyof typeof opcodes, "STOP" | "PROTO">, S
   },
 };
 
-/** What each opcode does, except for the first and the last of a pickle. */
+/** Steps of the opcodes, except for the first and the last of a pickle. */
 export const steps: ReadonlyMap<number, Step> = new Map(
   Object.entries(byName).map(([name, step]) => [opcodes[name as keyof typeof opcodes], step]),
 );

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { vocabularyIds } from "./token-names.ts";
 
 const Flags = {
   lstrip: v.optional(v.boolean(), false),
@@ -81,19 +82,13 @@ export function withNamedTokens(json: object, settings: object): object {
     ...extra_special_tokens,
   ];
   const known = new Set(added_tokens.map(({ content }) => content));
-  const idOf = vocabularyOf(model.vocab);
-  let next = Math.max(idOf.size, ...added_tokens.map(({ id }) => id + 1));
-  const more: object[] = [];
+  const missing = new Map<string, object>();
   for (const token of all) {
-    if (!token || known.has(token.content)) continue;
-    known.add(token.content);
-    more.push({ id: idOf.get(token.content) ?? next++, ...token });
+    if (token && !known.has(token.content) && !missing.has(token.content)) missing.set(token.content, token);
   }
-  return more.length === 0 ? json : { ...json, added_tokens: [...added_tokens, ...more] };
-}
-
-/** Returns the ids of a vocabulary: an object with ids, or a list of pieces with their scores. */
-function vocabularyOf(vocabulary: unknown): ReadonlyMap<string, number> {
-  if (Array.isArray(vocabulary)) return new Map(vocabulary.map((piece, id) => [String(Object(piece)[0]), id]));
-  return new Map(Object.entries(Object(vocabulary) as Record<string, number>));
+  if (missing.size === 0) return json;
+  const ids = vocabularyIds(model.vocab);
+  let next = added_tokens.reduce((most, { id }) => Math.max(most, id + 1), ids.size);
+  const more = [...missing].map(([content, token]) => ({ id: ids.get(content) ?? next++, ...token }));
+  return { ...json, added_tokens: [...added_tokens, ...more] };
 }

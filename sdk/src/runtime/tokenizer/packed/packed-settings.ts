@@ -141,7 +141,7 @@ const BpeSettings = v.object({
       prefixSpace: v.boolean(),
     }),
   ),
-  /** What begins a word: each ▁, or each run of them, which merges never cross. Missing: texts are one word. */
+  /** Beginning of a word: each ▁, or each run of them, which merges never cross. Missing: texts are one word. */
   splits: v.optional(v.picklist(["each", "runs"])),
   /** Set if words are found in the parts of `textParts`. */
   parts: v.optional(v.object({ separates: v.boolean() })),

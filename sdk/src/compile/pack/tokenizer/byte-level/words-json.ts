@@ -46,7 +46,7 @@ const Bytes = { type: v.literal("ByteLevel"), add_prefix_space: v.boolean() } as
 const FindsWords = v.object({ ...Bytes, use_regex: v.optional(v.literal(true)) });
 const OnlyBytes = v.object({ ...Bytes, use_regex: v.literal(false) });
 
-/** What a pre-tokenizer of byte-level BPE does. */
+/** Settings of a pre-tokenizer of byte-level BPE. */
 export interface ByteLevelWords extends Found {
   readonly prefixSpace: boolean;
   readonly breaks: WordBreaks;

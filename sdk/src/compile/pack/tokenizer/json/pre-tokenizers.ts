@@ -55,7 +55,7 @@ export function rewrittenPreTokenizers(json: unknown): object[] {
     case "Split": {
       const regex = "String" in step.pattern ? escaped(step.pattern.String) : step.pattern.Regex;
       if (CAPTURES.test(regex)) throw refusedPart("pre-tokenizer", "Split with a group in its pattern");
-      // What lies between matches is kept either way if matches are isolated.
+      // Text between matches is kept either way if matches are isolated.
       return [{ ...step, pattern: { Regex: regex }, invert: step.invert && step.behavior === "Removed" }];
     }
     case "Metaspace": {

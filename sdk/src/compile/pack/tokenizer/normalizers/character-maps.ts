@@ -7,7 +7,7 @@ export type CharacterMap = (character: string) => string;
 
 const marks = codePointSet(rust.sets.marks);
 
-// What Nmt removes, and what it replaces with a blank:
+// Characters that Nmt removes, and those that it replaces with a blank:
 // https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/normalizers/unicode.rs
 const removed = codePointSet("1-8 b e-1f 7f 8f 9f");
 const blank = codePointSet("9-a c-d 1680 200b-200f 2028-2029 2581 feff fffd");

@@ -23,7 +23,7 @@ const precompiled = (...entries: [string, string][]): NormalizerJson => ({
   precompiled_charsmap: Buffer.from(charsmap(new Map(entries))).toString("base64"),
 });
 
-// What Hugging Face's Rust tokenizers give: `normalizer.normalize(NormalizedString(text))`.
+// Results of Hugging Face's Rust tokenizers: `normalizer.normalize(NormalizedString(text))`.
 describe.each<[what: string, normalizers: NormalizerJson[], text: string, normalized: string, origins: Origins]>([
   ["each letter in lower case by itself", [{ type: "Lowercase" }], "ΣΑΣ", "σασ", [0, 1, 1, 2, 2, 3]],
   ["a letter that becomes two", [{ type: "Lowercase" }], "aİ", "ai\u0307", [0, 1, 1, 2, 1, 2]],

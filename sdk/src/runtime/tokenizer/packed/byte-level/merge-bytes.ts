@@ -9,7 +9,7 @@ const NONE = -1;
 /** Maximum units of a word whose arrays are kept for the next word. */
 const KEPT = 2 ** 16;
 
-/** What a word consists of before it is merged: bytes, or ids of tokens. */
+/** Units of a word before it is merged: bytes, or ids of tokens. */
 export type Units = Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 
 /**
