@@ -20,8 +20,10 @@ const SHORT_SIZE = { layers: 1, width: 64 };
 const LENGTH = { tokens: 128 };
 /** Requests by the region's capacity. */
 const LOADS = [0.5, 1, 2, 3];
+const SHORT_LOADS = [1, 3];
 /** Budgets by the time of one text on an idle region. */
 const BUDGETS = [3, 12];
+const SHORT_BUDGETS = [3];
 const WARM_MS = 500;
 const SHORT_WARM_MS = 100;
 const [MIN_KEPT, MAX_SILENT] = [0.95, 0.05];
@@ -52,7 +54,8 @@ export async function overload({ options, stage, figures }: Context): Promise<Re
   stage("capacity");
   const oneText = await idleMs(url, drawTexts(LENGTH, randomNumbers(seed)));
   const { goodput: capacity } = await run({ loop: "closed", clients: 8 }, undefined);
-  const points = BUDGETS.flatMap((budget) => LOADS.map((load) => ({ load, budgetMs: Math.round(budget * oneText) })));
+  const [budgets, loads] = options.short ? [SHORT_BUDGETS, SHORT_LOADS] : [BUDGETS, LOADS];
+  const points = budgets.flatMap((budget) => loads.map((load) => ({ load, budgetMs: Math.round(budget * oneText) })));
   const measured = points.map((point) => ({ ...point, rounds: [] as LoadSummary[] }));
   for (let round = 0; round < rounds; round++) {
     for (const { load, budgetMs, rounds: results } of measured) {

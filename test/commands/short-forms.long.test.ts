@@ -38,11 +38,14 @@ it.concurrent.each(measuring)("$script $args measures every row", async ({ scrip
   expect(rows.filter((row) => !figures.some((figure) => figure.row.startsWith(row)))).toEqual([]);
 });
 
-it.each(shortForms.filter(({ prints }) => prints))("$script $args", async ({ script, args, prints, takesArtifact }) => {
-  const { stdout, stderr, code } = await run(script, [...args, ...(takesArtifact ? [await preparedDefault()] : [])]);
-  expect(code, stderr).toBe(0);
-  expect(stdout).toMatch(prints as RegExp);
-});
+it.concurrent.each(shortForms.filter(({ prints }) => prints))(
+  "$script $args",
+  async ({ script, args, prints, takesArtifact }) => {
+    const { stdout, stderr, code } = await run(script, [...args, ...(takesArtifact ? [await preparedDefault()] : [])]);
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(prints as RegExp);
+  },
+);
 
 describe("with an engine that computes wrong vectors", () => {
   // Stages of these runs must not be kept for others.

@@ -1,5 +1,6 @@
 import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
 import { bytePiece } from "#sdk/runtime/tokenizer/packed/byte-pieces.ts";
+import { once } from "../fixtures/once.ts";
 import { allKinds } from "./added-kinds.ts";
 import { aroundOneText, robertaSpecials } from "./roberta-specials.ts";
 import { trainMerges } from "./train-merges.ts";
@@ -19,9 +20,12 @@ function train(mark: string, more: readonly string[]) {
   return { vocab, merges: mark === "" ? merges : ["▁ ▁", "▁▁ ▁▁", ...merges.filter((pair) => !/[^▁ ] ?▁/.test(pair))] };
 }
 
-const marked = train("▁", bytes);
-const plain = train("", []);
-for (const run of ["▁▁", "▁▁▁▁"]) marked.vocab[run] ??= Object.keys(marked.vocab).length;
+const marked = once(() => {
+  const { vocab, merges } = train("▁", bytes);
+  for (const run of ["▁▁", "▁▁▁▁"]) vocab[run] ??= Object.keys(vocab).length;
+  return { vocab, merges };
+});
+const plain = once(() => train("", []));
 
 const gemma = () => ({
   version: "1.0",
@@ -58,8 +62,8 @@ const gemma = () => ({
     fuse_unk: true,
     byte_fallback: true,
     ignore_merges: false,
-    vocab: marked.vocab,
-    merges: marked.merges as (string | string[])[],
+    vocab: marked().vocab,
+    merges: marked().merges as (string | string[])[],
   },
 });
 
@@ -93,8 +97,8 @@ export const bpeVariants: Record<string, () => ReturnType<typeof gemma>> = {
       byte_fallback: false,
       fuse_unk: false,
       ignore_merges: true,
-      vocab: { ...plain.vocab, questions: 70_000, "!!": 70_001, zzz: 70_002 },
-      merges: plain.merges,
+      vocab: { ...plain().vocab, questions: 70_000, "!!": 70_001, zzz: 70_002 },
+      merges: plain().merges,
     },
   }),
   "bpe, lower, a mark before texts, added tokens": () => {
@@ -112,6 +116,6 @@ export const bpeVariants: Record<string, () => ReturnType<typeof gemma>> = {
     ...gemma(),
     normalizer: null,
     pre_tokenizer: null,
-    model: { ...gemma().model, vocab: { ...plain.vocab }, byte_fallback: false, merges: plain.merges },
+    model: { ...gemma().model, vocab: { ...plain().vocab }, byte_fallback: false, merges: plain().merges },
   }),
 };

@@ -1,5 +1,6 @@
 import { byteCharacters } from "#sdk/compile/pack/tokenizer/byte-level/merge-table.ts";
 import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
+import { once } from "../fixtures/once.ts";
 import { allKinds } from "./added-kinds.ts";
 import { robertaSpecials } from "./roberta-specials.ts";
 import { trainMerges } from "./train-merges.ts";
@@ -8,10 +9,12 @@ const specials = robertaSpecials((content) => content !== "<mask>");
 
 const asBytes = (word: string) => Array.from(new TextEncoder().encode(word), (byte) => byteCharacters[byte] as string);
 
-const trained = trainMerges(
-  calibrationTexts.flatMap((line) => line.match(/ ?\S+/g) ?? []).map(asBytes),
-  byteCharacters,
-  specials.map(({ content }) => content),
+const trained = once(() =>
+  trainMerges(
+    calibrationTexts.flatMap((line) => line.match(/ ?\S+/g) ?? []).map(asBytes),
+    byteCharacters,
+    specials.map(({ content }) => content),
+  ),
 );
 
 const roberta = () => ({
@@ -38,8 +41,8 @@ const roberta = () => ({
     fuse_unk: false,
     byte_fallback: false,
     ignore_merges: false,
-    vocab: trained.vocab,
-    merges: trained.merges as (string | string[])[],
+    vocab: trained().vocab,
+    merges: trained().merges as (string | string[])[],
   },
 });
 
@@ -69,7 +72,7 @@ export const byteLevelVariants: Record<string, () => ReturnType<typeof roberta>>
       pre_tokenizer: { ...json.pre_tokenizer, add_prefix_space: true },
       post_processor: null,
       added_tokens: [...json.added_tokens, ...allKinds],
-      model: { ...json.model, merges: trained.merges.map((pair) => pair.split(" ")) },
+      model: { ...json.model, merges: trained().merges.map((pair) => pair.split(" ")) },
     };
   },
   "byte-level, Llama 3's words, tokens that are no merges": () => {
@@ -77,7 +80,7 @@ export const byteLevelVariants: Record<string, () => ReturnType<typeof roberta>>
     return {
       ...json,
       pre_tokenizer: sequence(split(`${CONTRACTIONS}${LETTERS_AND_NUMBERS}{1,3}${OTHERS}`), bytes),
-      model: { ...json.model, ignore_merges: true, vocab: { ...trained.vocab, ...whole } },
+      model: { ...json.model, ignore_merges: true, vocab: { ...trained().vocab, ...whole } },
     };
   },
   "byte-level, Qwen's words, composed, added tokens": () => {

@@ -1,4 +1,5 @@
 import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
+import { once } from "../fixtures/once.ts";
 import { allKinds } from "./added-kinds.ts";
 import { charsmap, nmtNfkc } from "./charsmap.ts";
 import { aroundOneText, robertaSpecials } from "./roberta-specials.ts";
@@ -12,13 +13,17 @@ const specials = robertaSpecials((content) => content === "<mask>");
 
 /** Returns the most frequent parts of words in the calibration texts. Scores are float32, as in SentencePiece. */
 function train(): Piece[] {
-  const counts = new Map<string, number>();
+  const words = new Map<string, number>();
   for (const word of calibrationTexts.flatMap((line) => line.match(/\S+/g) ?? [])) {
+    words.set(word, (words.get(word) ?? 0) + 1);
+  }
+  const counts = new Map<string, number>();
+  for (const [word, times] of words) {
     const characters = Array.from(`▁${word}`);
     for (let start = 0; start < characters.length; start++) {
       for (let end = start + 1; end <= Math.min(characters.length, start + LONGEST_PIECE); end++) {
         const part = characters.slice(start, end).join("");
-        counts.set(part, (counts.get(part) ?? 0) + 1);
+        counts.set(part, (counts.get(part) ?? 0) + times);
       }
     }
   }
@@ -56,23 +61,17 @@ const odd: readonly Piece[] = [
   ["<0x41>", -6.5],
 ];
 
-const trained = [
+const trained = once((): readonly Piece[] => [
   ...specials.slice(0, 4).map(({ content }): Piece => [content, 0]),
   ...train(),
   ...odd,
   ["<mask>", 0],
-] as const;
+]);
 
-/**
- * Returns a function that makes a Precompiled normalizer. Building its charsmap takes a quarter of a second, so
- * repeated calls of the function reuse the charsmap.
- */
+/** Returns a function that makes a Precompiled normalizer. Building its charsmap takes a quarter of a second. */
 function precompiled(results: () => ReadonlyMap<string, string>): () => object {
-  let base64: string | undefined;
-  return () => {
-    base64 ??= Buffer.from(charsmap(results())).toString("base64");
-    return { type: "Precompiled", precompiled_charsmap: base64 };
-  };
+  const base64 = once(() => Buffer.from(charsmap(results())).toString("base64"));
+  return () => ({ type: "Precompiled", precompiled_charsmap: base64() });
 }
 const metaspace = { type: "Metaspace", replacement: "▁", add_prefix_space: true };
 const collapse = (content: string) => ({ type: "Replace", pattern: { Regex: " {2,}" }, content });
@@ -119,14 +118,14 @@ const xlmRoberta = () => ({
     ],
   } as object | null,
   decoder: null,
-  model: { type: "Unigram", unk_id: 3, vocab: trained as readonly Piece[], byte_fallback: false },
+  model: { type: "Unigram", unk_id: 3, vocab: trained(), byte_fallback: false },
 });
 
 const bytePieces = Array.from(
   { length: 256 },
   (_, byte): Piece => [`<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`, 0],
 );
-const manyPieces = Array.from({ length: 70_000 }, (_, i): Piece => [(7919 * i).toString(36), -12 - i / 7]);
+const manyPieces = once(() => Array.from({ length: 70_000 }, (_, i): Piece => [(7919 * i).toString(36), -12 - i / 7]));
 
 const normalizer = (type: string) => ({ type });
 const replace = (from: string, content: string) => ({ type: "Replace", pattern: { String: from }, content });
@@ -141,7 +140,7 @@ const normalizing = (normalizers: readonly object[], preTokenizer: object, added
     added_tokens: [...json.added_tokens, ...added],
     normalizer: { type: "Sequence", normalizers },
     pre_tokenizer: preTokenizer,
-    model: { ...json.model, vocab: [...trained, ...bytePieces], byte_fallback: true },
+    model: { ...json.model, vocab: [...trained(), ...bytePieces], byte_fallback: true },
   };
 };
 
@@ -238,15 +237,17 @@ export const unigramVariants: Record<string, () => ReturnType<typeof xlmRoberta>
       post_processor: null,
       model: {
         ...json.model,
-        unk_id: trained.findIndex(([piece]) => piece === "zz"),
-        vocab: [...trained, ...bytePieces],
+        unk_id: trained().findIndex(([piece]) => piece === "zz"),
+        vocab: [...trained(), ...bytePieces],
         byte_fallback: true,
       },
     };
   },
   "unigram, other keys, stripped first, pieces twice, more than 16 bits count": () => {
     const json = xlmRoberta();
-    const again = trained.slice(40, 400).map(([piece, score]): Piece => [piece, score + 0.1]);
+    const again = trained()
+      .slice(40, 400)
+      .map(([piece, score]): Piece => [piece, score + 0.1]);
     return {
       ...json,
       normalizer: {
@@ -257,7 +258,7 @@ export const unigramVariants: Record<string, () => ReturnType<typeof xlmRoberta>
         type: "Sequence",
         pretokenizers: [{ type: "WhitespaceSplit" }, { ...metaspace, prepend_scheme: "always", split: false }],
       },
-      model: { ...json.model, vocab: [...trained, ...again, ...manyPieces] },
+      model: { ...json.model, vocab: [...trained(), ...again, ...manyPieces()] },
     };
   },
   ...normalizingVariants,
