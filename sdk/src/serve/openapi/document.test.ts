@@ -2,6 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
+import { once } from "#test/fixtures/once.ts";
 import { runs } from "#test/fixtures/runs.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { taskEngine, taskStore } from "#test/fixtures/task-model.ts";
@@ -65,13 +66,18 @@ async function setUp(path: string) {
     });
   const ajv = new Ajv2020({ strict: false });
   ajv.addSchema({ $id: "document", components: document.components });
+  const validators = Object.entries(post.responses).map(([status, { content }]) => {
+    const schema = JSON.stringify(content["application/json"].schema).replaceAll(
+      "#/components",
+      "document#/components",
+    );
+    return [Number(status), once(() => ajv.compile(JSON.parse(schema) as object))] as const;
+  });
+  const validatorOf = new Map(validators);
   /** Returns what is wrong with a response, by the document. */
   async function faultsOf(response: Response): Promise<string> {
-    const described = post.responses[response.status];
-    if (!described) return `status ${response.status} is not described`;
-    const { schema } = described.content["application/json"];
-    const pointed = JSON.parse(JSON.stringify(schema).replaceAll("#/components", "document#/components")) as object;
-    const validate = ajv.compile(pointed);
+    const validate = validatorOf.get(response.status)?.();
+    if (!validate) return `status ${response.status} is not described`;
     return validate(await response.json()) ? "" : ajv.errorsText(validate.errors);
   }
   return { operation: post, send: post_, faultsOf };
