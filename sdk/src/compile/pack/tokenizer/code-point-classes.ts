@@ -32,6 +32,13 @@ export const classes = {
   numbers: codePointSet(unicode.sets.numbers),
 } as const;
 
+/** Numbers that are newer than the Unicode version in which the tokenizers' patterns have `\p{N}`. */
+const isNewNumber = (point: number): boolean =>
+  (point >= 0x11de0 && point <= 0x11de9) || (point >= 0x16ff4 && point <= 0x16ff6);
+
+/** Whether a code point is `is_numeric` of Rust, which the pre-tokenizer Digits uses. */
+export const isNumeric = (point: number): boolean => classes.numbers.has(point) || isNewNumber(point);
+
 const combiningClasses = codePointNumbers(
   Object.entries(unicode.combining).map(([combiningClass, ranges]) => [Number(combiningClass), ranges]),
 );

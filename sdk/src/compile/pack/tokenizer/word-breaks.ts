@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { isWhiteSpace, isWordCharacter } from "../../../runtime/tokenizer/packed/character-classes.ts";
-import { classes } from "./code-point-classes.ts";
+import { classes, isNumeric } from "./code-point-classes.ts";
 
 export const Break = v.variant("type", [
   v.object({ type: v.picklist(["BertPreTokenizer", "Whitespace", "WhitespaceSplit"]) }),
@@ -64,10 +64,3 @@ export function breakKinds(breaks: WordBreaks): (character: string) => BreakKind
     };
   };
 }
-
-/** Numbers that are newer than the Unicode version in which the tokenizers' patterns have `\p{N}`. */
-const isNewNumber = (point: number): boolean =>
-  (point >= 0x11de0 && point <= 0x11de9) || (point >= 0x16ff4 && point <= 0x16ff6);
-
-/** Whether a code point is `is_numeric` of Rust, which the pre-tokenizer Digits uses. */
-export const isNumeric = (point: number): boolean => classes.numbers.has(point) || isNewNumber(point);

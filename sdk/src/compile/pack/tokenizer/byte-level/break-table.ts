@@ -1,8 +1,8 @@
 import { IS_ISOLATED, IS_SPACE, PART_SHIFT } from "../../../../runtime/tokenizer/packed/byte-level/code-point-flags.ts";
 import { isWhiteSpace } from "../../../../runtime/tokenizer/packed/character-classes.ts";
 import type { CodePointTable } from "../../../../runtime/tokenizer/packed/code-points.ts";
-import { codePointPages, pageText } from "../code-point-pages.ts";
-import { isPlainPage } from "../plain-pages.ts";
+import { codePointPages } from "../code-point-pages.ts";
+import { isPlainInWords, isPlainPage } from "../plain-pages.ts";
 import { breakKinds, breaksInPlainPages, type WordBreaks } from "../word-breaks.ts";
 
 /**
@@ -17,10 +17,8 @@ export function breakTable(breaks: WordBreaks, flagsOf: (point: number) => numbe
     const { isolated, group } = kindOf(character);
     return (isWhiteSpace(character) ? IS_SPACE : 0) | (isolated ? IS_ISOLATED : 0) | (group << PART_SHIFT);
   };
-  const isOneKind = (first: number) =>
-    !breaksInPlainPages(breaks) || new Set(Array.from(pageText(first), bitsOf)).size === 1;
   return codePointPages(
     (point) => flagsOf(point) | bitsOf(String.fromCodePoint(point)),
-    (first) => isPlainPage(first) && isOneKind(first),
+    breaksInPlainPages(breaks) ? isPlainInWords : isPlainPage,
   );
 }

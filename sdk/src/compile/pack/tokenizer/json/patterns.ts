@@ -1,7 +1,7 @@
 import { isWordCharacter } from "../../../../runtime/tokenizer/packed/character-classes.ts";
 import { CODE_POINTS } from "../../../../runtime/tokenizer/packed/code-points.ts";
+import { isNumeric } from "../code-point-classes.ts";
 import unicode from "../rust-unicode.json" with { type: "json" };
-import { isNumeric } from "../word-breaks.ts";
 
 // Patterns for Split, in the syntax of Oniguruma, for pre-tokenizers that @huggingface/tokenizers reads differently from Hugging
 // Face's Rust tokenizers. Each matches the words, so Split is inverted.

@@ -1,7 +1,6 @@
-import { isWordCharacter } from "../../../../runtime/tokenizer/packed/character-classes.ts";
 import { type CharacterTable, HANGUL_RESULT } from "../../../../runtime/tokenizer/packed/word-piece/characters.ts";
-import { codePointPages, numberOfKey, pagesWith, pageText } from "../code-point-pages.ts";
-import { isPlainPage } from "../plain-pages.ts";
+import { codePointPages, numberOfKey, pagesWith } from "../code-point-pages.ts";
+import { isPlainInWords, isPlainPage } from "../plain-pages.ts";
 import { type CharacterOptions, createNormalizer } from "./normalize-character.ts";
 
 const REPLACEMENT = "\ufffd";
@@ -28,11 +27,8 @@ export function characterTable(codes: ReadonlyMap<string, number>, options: Char
   };
 
   const coded = pagesWith(Array.from(codes.keys(), (character) => character.codePointAt(0) as number));
-  const kindOf = (character: string) =>
-    [options.marksWords && isWordCharacter(character), ...Object.values(options.breakKind(character))].join();
-  const isOneKind = (first: number) =>
-    !(options.marksWords || options.breaksInPlainPages) || new Set(Array.from(pageText(first), kindOf)).size === 1;
-  const points = codePointPages(resultOf, (first) => !coded.has(first) && isPlainPage(first) && isOneKind(first));
+  const isUniform = options.marksWords || options.breaksInPlainPages ? isPlainInWords : isPlainPage;
+  const points = codePointPages(resultOf, (first) => !coded.has(first) && isUniform(first));
   resultStart.push(symbols.length);
   return {
     ...points,
