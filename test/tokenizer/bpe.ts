@@ -112,6 +112,17 @@ export const bpeVariants: Record<string, () => ReturnType<typeof gemma>> = {
       },
     };
   },
+  "bpe, a tab instead of its byte, merges across words, added tokens": () => {
+    const json = gemma();
+    const { "<0x09>": tab = 0, ...vocab } = json.model.vocab;
+    const merges = json.model.merges.toSpliced(100, 0, "s ▁", "s▁ ▁t");
+    const crossing = { "s▁": 80_000, "s▁▁t": 80_001 };
+    return {
+      ...json,
+      added_tokens: [...json.added_tokens, ...allKinds.map((token) => ({ ...token, normalized: false }))],
+      model: { ...json.model, vocab: { ...vocab, ...crossing, "\t": tab }, merges },
+    };
+  },
   "bpe, whole texts": () => ({
     ...gemma(),
     normalizer: null,

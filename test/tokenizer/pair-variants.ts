@@ -48,6 +48,7 @@ const ofBytes = [
   "byte-level, decomposed by compatibility, lower, stripped, added tokens",
   "bpe",
   "bpe, lower, a mark before texts, added tokens",
+  "bpe, a tab instead of its byte, merges across words, added tokens",
 ];
 
 /**

@@ -102,10 +102,6 @@ describe("shipTokenizer", () => {
   it.each<[string, object]>([
     ["another normalizer", { normalizer: { type: "ByteLevel" } }],
     ["a split at blanks that remain", { normalizer: null }],
-    [
-      "merges across words",
-      { model: { ...gemma.model, vocab: { ...gemma.model.vocab, "e▁": 90_000 }, merges: ["e ▁"] } },
-    ],
     ["tokens of some bytes", { model: { ...gemma.model, vocab: { ...gemma.model.vocab, "<0x41>": undefined } } }],
     ["no unknown token", { model: { ...gemma.model, unk_token: "?!", byte_fallback: false } }],
     ["added tokens that the normalizer makes equal", { added_tokens: [addedToken("a b"), addedToken("a▁b")] }],

@@ -17,7 +17,6 @@ import { separatesAtSpaces } from "../word-breaks.ts";
 import { writePackedFile } from "../write-packed-file.ts";
 import { BpeJson } from "./bpe-json.ts";
 
-const bytePieces = Array.from({ length: 256 }, (_, byte) => bytePiece(byte));
 const isCharacter = (token: string): boolean => Array.from(token).length === 1;
 /** A token with ▁ after another character, so that merges cross the start of a word. */
 const CROSSES = /[^▁]▁/;
@@ -35,12 +34,10 @@ export function packBpe(json: object, config: object): Uint8Array<ArrayBuffer> |
   const vocabulary = new Map(Object.entries(model.vocab));
   const words = wordsOf(parsed.output);
   const specials = specialTokens(parsed.output.post_processor);
-  const bytes = model.byte_fallback ? bytePieces.filter((piece) => vocabulary.has(piece)) : [];
-  const table = mergeTable(vocabulary, model.merges, bytes);
+  const bytes = model.byte_fallback ? byteTokens(vocabulary) : [];
+  const table = bytes && mergeTable(vocabulary, model.merges, bytes);
   const normalizers = packNormalizers(parsed.output.normalizer, [breakTable(words?.breaks ?? [], () => 0)]);
-  if (!words || !specials || !table || !normalizers || (bytes.length > 0 && bytes.length < bytePieces.length)) {
-    return undefined;
-  }
+  if (!specials || !table || !normalizers || !words) return undefined;
   const normalize = openNormalizer(normalizers.steps, normalizers.arrays);
   const added = addedTokens(parsed.output, vocabulary).map((token) =>
     token.normalized ? { ...token, content: normalize(token.content) } : token,
@@ -93,7 +90,20 @@ export function packBpe(json: object, config: object): Uint8Array<ArrayBuffer> |
   );
 }
 
-/** Returns how texts are split into words; undefined if merges cross words. */
+/**
+ * Returns the tokens of the bytes 0 to 255; nothing if there is none, and undefined if only some bytes have one. Gemma has a tab
+ * instead of its byte: a byte of ASCII is read only if its character is no token.
+ */
+function byteTokens(vocabulary: ReadonlyMap<string, number>): string[] | undefined {
+  const pieces = Array.from({ length: 256 }, (_, byte) => bytePiece(byte));
+  if (!pieces.some((piece) => vocabulary.has(piece))) return [];
+  const tokens = pieces.map((piece, byte) =>
+    !vocabulary.has(piece) && byte < 0x80 ? String.fromCharCode(byte) : piece,
+  );
+  return tokens.every((token) => vocabulary.has(token)) ? tokens : undefined;
+}
+
+/** Returns how texts are split into words; undefined if they are split at blanks that remain. */
 function wordsOf({ normalizer, pre_tokenizer, model }: BpeJson) {
   const step = Array.isArray(pre_tokenizer) ? undefined : pre_tokenizer;
   const breaks = Array.isArray(pre_tokenizer) ? pre_tokenizer : [];
@@ -102,12 +112,12 @@ function wordsOf({ normalizer, pre_tokenizer, model }: BpeJson) {
   // Blanks that remain would split texts.
   if (step?.type === "Split" && !marksBlanks) return undefined;
   const crosses = model.merges.some((pair) => CROSSES.test(pair.join("")));
+  // A text without splits is a single word. Without merges across words, it is merged word by word, which is faster.
   const splits: BpeSettings["splits"] = metaspace?.split
     ? "each"
-    : marksBlanks && breaks.length === 0
+    : marksBlanks && breaks.length === 0 && !crosses
       ? "runs"
       : undefined;
-  if (splits === "runs" && crosses) return undefined;
   return {
     breaks,
     ...(metaspace && { metaspace: { prefixSpace: metaspace.prepend_scheme === "always" } }),

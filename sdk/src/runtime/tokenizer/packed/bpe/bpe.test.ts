@@ -10,6 +10,10 @@ const variant = (name: string) => packed(bpeVariants[name]?.() as object);
 const file = variant("bpe");
 const tokenizer = createPackedTokenizer(file, VOCABULARY);
 const fusing = createPackedTokenizer(variant("bpe, each mark begins a word, unknown characters fused"), VOCABULARY);
+const crossing = createPackedTokenizer(
+  variant("bpe, a tab instead of its byte, merges across words, added tokens"),
+  VOCABULARY,
+);
 const spelled = ({ encode, vocabulary }: typeof tokenizer, text: string) =>
   [...encode(text, 1000).ids].slice(1, -1).map((id) => vocabulary.spellingOf(id));
 
@@ -17,6 +21,10 @@ describe("packed BPE over characters", () => {
   it("reads characters that are no token as bytes, or as one unknown token", () => {
     expect(spelled(tokenizer, "☃")).toEqual(["<0xE2>", "<0x98>", "<0x83>"]);
     expect(spelled(fusing, "☃☃ ☃")).toEqual(["▁", "<unk>", "▁", "<unk>"]);
+  });
+
+  it("reads a tab that is a token, and merges across words", () => {
+    expect(spelled(crossing, "\tis you")).toEqual(["\t", "i", "s▁", "y", "ou"]);
   });
 
   it("reads lone surrogates as U+FFFD", () => {
@@ -34,6 +42,7 @@ describe("packed BPE over characters", () => {
   });
 
   testLongTexts(tokenizer, ["a", "the ", " ", "\n", "☃", "中", "<s>", " <mask>", "🎉", "▁"]);
+  testLongTexts(crossing, ["a", "is ", " ", "\t", "☃"]);
   testLongTexts(fusing, ["a", "the ", "☃", "▁", "☃a"]);
 
   it("refuses a vocabulary that is too small", () => {
