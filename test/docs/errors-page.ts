@@ -1,6 +1,7 @@
 import { errorCodes } from "#sdk/artifact/error-codes.ts";
 import { clientCodes } from "#sdk/cli/explanations.ts";
 import { errorStatus } from "#sdk/serve/contract/errors.ts";
+import { table } from "./markdown-table.ts";
 
 const codes = Object.keys(errorCodes).sort() as (keyof typeof errorCodes)[];
 
@@ -12,15 +13,6 @@ const thrown: Readonly<Record<keyof typeof clientCodes, string>> = {
   version_changed: "VersionChangedError",
   "http_<status>": "by status: AuthenticationError, InvalidRequestError, RateLimitError or UnavailableError",
 };
-
-/** A Markdown table, aligned as biome formats it. */
-function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = [heads, ...rows].map((row) => row.map((cell) => cell.replaceAll("|", "\\|")));
-  const widths = heads.map((_, i) => Math.max(...cells.map((row) => row[i]?.length ?? 0)));
-  const line = (row: readonly string[]) => `| ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(" | ")} |`;
-  const [head = [], ...body] = cells;
-  return [line(head), line(widths.map((width) => "-".repeat(width))), ...body.map(line)].join("\n");
-}
 
 const withHttpStatus = codes.filter((code) => code in errorStatus);
 

@@ -1,5 +1,6 @@
 import type { KeyTable, Treatment } from "#sdk/compile/checkpoint/modules/key-table.ts";
 import { type Ledger, ledgers } from "#sdk/compile/checkpoint/modules/ledger.ts";
+import { table } from "./markdown-table.ts";
 
 /** The keys of a table by what becomes of them, and why. */
 function rows(keys: KeyTable): string[] {
@@ -26,6 +27,22 @@ function said(treatment: Treatment): string {
   }
 }
 
+/** The number of keys of each treatment. Keys of objects in a file count, too. */
+function counted({ file, keys }: Ledger): string[] {
+  const all = (known: KeyTable): Treatment[] =>
+    Object.values(known).flatMap((each) => (each.is === "nested" ? all(each.keys) : [each]));
+  const treatments = all(keys);
+  const count = (is: Treatment["is"]) => `${treatments.filter((each) => each.is === is).length}`;
+  return [`[\`${file}\`](#${anchor(file)})`, count("obeyed"), count("no-effect"), count("only")];
+}
+
+/** Returns the anchor of a heading, as GitHub makes it. */
+const anchor = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\w -]/g, "")
+    .replaceAll(" ", "-");
+
 const section = ({ file, library, keys }: Ledger): string =>
   [`## ${file}`, "", `Read by ${library}.`, "", ...rows(keys)].join("\n");
 
@@ -34,8 +51,20 @@ export const modelFoldersPage = (): string => `# Keys of model folders
 
 <!-- Written from sdk/src/compile/checkpoint/modules. Update: npx vitest run test/docs/model-folders-page.test.ts --update -->
 
-The tables say for each key in the files of a model folder whether it is obeyed. A key in no table is named in the report of \`prepare\`; inside the configuration
-of a module of sentence-transformers it is refused. \`bert-edge inspect <folder>\` lists the keys of your folder.
+The tables say for each key in the files of a model folder whether it is obeyed:
+
+${table(["keys of", "obeyed", "without effect", "refused unless it has a listed value"], ledgers.map(counted))}
+
+A key in no table is named in the report of \`prepare\`. In modules.json and in the configuration of a module of
+sentence-transformers it is refused, because it could change results. If you are sure that results do not depend on it, accept it by
+its name: \`--accept-key 1_Pooling.some_key\`, once for each key.
+
+- The name is the path of the module's folder, a dot and the key. The error has it. The Transformer module in the model folder itself
+  is \`Transformer\`, and keys of modules.json begin with \`modules.json\`.
+- \`prepare\`, \`dev\`, \`optimize\` and \`quantize\` take the option. It cannot change a refused value.
+- Accepted keys are in the report, in the artifact's manifest, in \`/info\` (\`reading\`) and in what \`inspect\` prints.
+
+\`bert-edge inspect <folder>\` counts and lists the keys of your folder, also of one that is refused.
 
 config.json also has the keys of its family, such as \`hidden_size\`. They are obeyed, or refused with another value than the
 supported ones. Where versions of transformers read a folder differently, the version that wrote it counts (\`transformers_version\`), else

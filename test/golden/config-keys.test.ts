@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { assertValues, unknownKeys } from "#sdk/compile/checkpoint/modules/key-table.ts";
-import { configTable } from "#sdk/compile/checkpoint/modules/model-keys.ts";
+import { configTable } from "#sdk/compile/checkpoint/modules/config-table.ts";
+import { findKeys } from "#sdk/compile/checkpoint/modules/key-table.ts";
 
 /** Keys that transformers saves and reads: config_keys.py. */
 interface Golden {
@@ -26,8 +26,7 @@ describe.each(cases)("config.json of $family, of transformers $version", ({ defa
   const table = configTable(defaults);
 
   it("has only known keys, and no value that is refused", () => {
-    expect(unknownKeys(defaults, table)).toEqual([]);
-    expect(() => assertValues("config.json", defaults, table)).not.toThrow();
+    expect(findKeys(defaults, table).filter(({ treatment }) => /unknown|refused/.test(treatment))).toEqual([]);
   });
 
   it("changes results only by keys that are obeyed or refused", () => {

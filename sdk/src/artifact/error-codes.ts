@@ -301,6 +301,10 @@ export const errorCodes = {
     when: "The caller's AbortSignal stopped the work.",
     fix: "Nothing was written. Start the work again.",
   },
+  accepted_key_invalid: {
+    when: "`--accept-key` names a key that the model's files do not have, or that is known. It cannot change a refused value.",
+    fix: "Leave the option out, or name one of the keys in the hint.",
+  },
   accuracy_gate: {
     when: "A quantized model differs too much from the float32 model.",
     fix: "Give your own calibration texts, or leave the target out. The message lists the accuracy loss of each layer.",

@@ -200,6 +200,8 @@ const Common = v.pipe(
     vocabulary: Positive,
     /** Whether it was prepared for a first look, with few texts. */
     draft: v.optional(v.literal(true)),
+    /** Keys of the model's folder that bert-edge does not know, and that were accepted when it was prepared. */
+    acceptedKeys: v.optional(v.array(v.string())),
     tokenizer: Tokenizer,
     files: v.record(FileName, File),
     /** The file with the golden texts. Models whose task is not `embed` have none. */

@@ -25,6 +25,7 @@ const Info = v.looseObject({
   default_latency_budget_ms: v.optional(v.number()),
   cpu_limit_ms: v.optional(v.number()),
   cpu_limit_tokens: v.optional(v.number()),
+  reading: v.optional(v.looseObject({ accepted_keys: v.optional(v.array(v.string())) })),
   tier: v.string(),
   provider: v.string(),
 });
@@ -161,6 +162,7 @@ export function deploymentReport({ url, info, models, page, artifacts }: Inspect
     ["task", `${info.task}${dimensions}`],
     ["engine", `${info.provider}, tier ${info.tier}`],
     ["all models", models.join(", ")],
+    ["accepted keys", info.reading?.accepted_keys?.join(", ")],
     ["longest text", `${info.max_input_length} tokens`],
     [
       "request",

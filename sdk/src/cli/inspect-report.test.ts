@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { FileKeys } from "../compile/checkpoint/modules/ledger.ts";
 import { outline } from "../compile/graph/outline.ts";
 import { inspectReport } from "./inspect-report.ts";
 
@@ -58,8 +59,17 @@ it("prints what each target of an artifact runs", () => {
     ...({ engine: "wasm", precision: "int8-edge", model: "m.safetensors" } as const),
     outline: outline([node("cls", "f32[sequences, 8]")], 0),
   };
-  expect(inspectReport({ kind: "artifact", name: "mini", version: "0123", targets: { edge } }).split("\n")).toEqual([
+  expect(
+    inspectReport({
+      kind: "artifact",
+      name: "mini",
+      version: "0123",
+      acceptedKeys: ["1_Pooling.mood"],
+      targets: { edge },
+    }).split("\n"),
+  ).toEqual([
     "mini, version 0123",
+    "accepted keys: 1_Pooling.mood",
     "",
     "edge, wasm, int8-edge, m.safetensors: 1 node, 0.0 kB of weights",
     "  1 cls",
@@ -68,24 +78,44 @@ it("prints what each target of an artifact runs", () => {
   ]);
 });
 
-it("lists the keys of a model folder's files by what becomes of them", () => {
-  const graph = outline([node("Cast", "int32[2]")], 0);
-  const text = inspectReport({
-    ...{ kind: "model", before: graph, after: graph, fused: {}, reasons: [], excused: [] },
-    keys: [
-      { file: "config.json", key: "hidden_size", treatment: "obeyed" },
-      { file: "config.json", key: "mood", treatment: "unknown" },
-      { file: "modules.json", key: "name", treatment: "no-effect" },
-      { file: "config.json", key: "is_decoder", treatment: "only" },
-    ],
-  });
-  expect(text.split("\n").slice(-7)).toEqual([
+it("counts and lists the keys of a model folder's files by what becomes of them", () => {
+  const keys: FileKeys[] = [
+    {
+      ...{ file: "config.json", module: undefined },
+      keys: [
+        { key: "hidden_size", treatment: "obeyed" },
+        { key: "mood", treatment: "unknown" },
+        { key: "is_decoder", treatment: "refused", refusal: { why: "is_decoder is true", hint: "" } },
+      ],
+      counts: { obeyed: 1, "no-effect": 0, refused: 1, unknown: 1 },
+    },
+    {
+      ...{ file: "1_Pooling/config.json", module: "1_Pooling" },
+      keys: [
+        { key: "embedding_dimension", treatment: "no-effect" },
+        { key: "mood", treatment: "unknown" },
+      ],
+      counts: { obeyed: 0, "no-effect": 1, refused: 0, unknown: 1 },
+    },
+  ];
+  const lines = [
+    "keys of                obeyed  without effect  refused  not known",
+    "─────────────────────  ──────  ──────────────  ───────  ─────────",
+    "config.json                 1               0        1          1",
+    "1_Pooling/config.json       0               1        0          1",
+    "",
     "config.json",
     "  obeyed: hidden_size",
-    "  only with the value that is computed: is_decoder",
+    "  refused: is_decoder is true",
     "  not known: mood",
     "",
-    "modules.json",
-    "  without effect on results: name",
-  ]);
+    "1_Pooling/config.json",
+    "  without effect: embedding_dimension",
+    "  not known, refused without --accept-key 1_Pooling.<key>: mood",
+  ];
+  const refusal = { code: "checkpoint_unsupported", message: "", hint: "" } as const;
+  expect(inspectReport({ kind: "refused", keys, refusal }).split("\n")).toEqual(lines);
+  const graph = outline([node("Cast", "int32[2]")], 0);
+  const model = { kind: "model", before: graph, after: graph, fused: {}, reasons: [], excused: [], keys } as const;
+  expect(inspectReport(model).split("\n").slice(-14)).toEqual(["", ...lines]);
 });

@@ -1,6 +1,9 @@
-import type { InspectedModel, InspectReport } from "../compile/commands/inspect.ts";
+import type { FileKeys } from "../compile/checkpoint/modules/ledger.ts";
+import type { InspectReport } from "../compile/commands/inspect.ts";
 import type { Outline, OutlineNode } from "../compile/graph/outline.ts";
 import { repeatedBlocks } from "../compile/graph/repeated-blocks.ts";
+import { acceptedLine } from "./accept-key-option.ts";
+import { table } from "./output.ts";
 import { wrapped } from "./wrapped.ts";
 
 const COLUMNS = 100;
@@ -15,38 +18,46 @@ export function inspectReport(report: InspectReport): string {
       "",
       ...described(`${name}, ${engine}, ${precision}, ${model}`, outline),
     ]);
-    return [`${report.name}, version ${report.version}`, ...targets].join("\n");
+    const heading = [`${report.name}, version ${report.version}`, ...acceptedLine(report.acceptedKeys)];
+    return [...heading, ...targets].join("\n");
   }
+  if (report.kind === "refused") return keyLines(report.keys).join("\n");
   const { before, after, reasons, excused, keys } = report;
   const unfused = [
     ...reasons.map(({ pattern, node, why }) => `not fused: ${pattern} at ${node}: ${why}`),
     ...excused.map(({ pattern, nodes, why }) => `kept: ${nodes.length} × ${pattern}, first at ${nodes[0]}: ${why}`),
   ].flatMap((text) => wrapped(text, COLUMNS, 3));
   const graphs = [...described("before", before), "", ...described("after", after), "", ...unfused, changed(report)];
-  return [...graphs, ...keyLines(keys)].join("\n");
+  return [...graphs, ...(keys.length === 0 ? [] : ["", ...keyLines(keys)])].join("\n");
 }
 
 /** Titles of the treatments of keys, in the order in which a report lists them. */
 const treatments = {
   obeyed: "obeyed",
-  nested: "obeyed",
-  only: "only with the value that is computed",
-  "no-effect": "without effect on results",
+  "no-effect": "without effect",
+  refused: "refused",
   unknown: "not known",
 } as const;
 
-/** Lists the keys of each file of a model folder by what becomes of them. docs/model-folders.md says why. */
-function keyLines(keys: InspectedModel["keys"]): string[] {
-  return [...new Set(keys.map(({ file }) => file))].flatMap((file) => {
-    const ofFile = keys.filter((each) => each.file === file);
-    const lines = [...new Set(Object.values(treatments))].flatMap((title) => {
-      const names = ofFile.filter(({ treatment }) => treatments[treatment] === title).map(({ key }) => key);
-      return names.length === 0
-        ? []
-        : wrapped(`${title}: ${names.join(", ")}`, COLUMNS - 2, 4).map((text) => `  ${text}`);
-    });
-    return ["", file, ...lines];
-  });
+/** Counts the keys of each file of a model folder by what becomes of them, and lists them. docs/model-folders.md says why. */
+function keyLines(files: readonly FileKeys[]): string[] {
+  const kinds = Object.keys(treatments) as (keyof typeof treatments)[];
+  const rows = files.map(({ file, counts }) => [file, ...kinds.map((kind) => `${counts[kind]}`)]);
+  return [
+    ...table(["keys of", ...Object.values(treatments)], rows).split("\n"),
+    ...files.flatMap((file) => ["", file.file, ...kinds.flatMap((kind) => keysOf(file, kind))]),
+  ];
+}
+
+/** Lists the keys of a file that have a treatment, with what is to be known about them. */
+function keysOf({ module, keys }: FileKeys, kind: keyof typeof treatments): string[] {
+  const names = keys
+    .filter(({ treatment }) => treatment === kind)
+    .map(({ key, refusal }) => (refusal ? refusal.why : key));
+  if (names.length === 0) return [];
+  const isRefused = kind === "unknown" && module !== undefined;
+  const title = isRefused ? `not known, refused without --accept-key ${module}.<key>` : treatments[kind];
+  return wrapped(`${title}: ${names.join(", ")}`, COLUMNS - 2, 4).map((text) => `  ${text}`);
 }
 
 const changed = ({ before, after }: { before: Outline; after: Outline }): string =>

@@ -1,3 +1,4 @@
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { preparedTiny } from "#test/fixtures/prepared-tiny.ts";
@@ -16,5 +17,28 @@ it("prints a graph before and after fusion, and one JSON document on stdout with
     kind: "artifact",
     name: "tiny",
     targets: { edge: { engine: "wasm" } },
+  });
+});
+
+it("prints the keys of a folder that is refused, and why it is", async () => {
+  const checkpoint = join(await temporaryFolder(), "checkpoint");
+  await writePreparableCheckpoint(checkpoint);
+  await writeFile(join(checkpoint, "config_sentence_transformers.json"), '{"truncate_dim": 8}');
+  expect(await runCommandLine(["inspect", checkpoint])).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/^keys of [\s\S]*refused: truncate_dim is 8, which is not supported so far/),
+    stderr: expect.stringContaining("Error checkpoint_unsupported"),
+  });
+  const { stdout } = await runCommandLine(["inspect", checkpoint, "--json"]);
+  expect(JSON.parse(stdout)).toMatchObject({ kind: "refused", refusal: { code: "checkpoint_unsupported" } });
+});
+
+it("shows a folder with unknown keys of modules, which `prepare` refuses", async () => {
+  const checkpoint = join(await temporaryFolder(), "checkpoint");
+  await writePreparableCheckpoint(checkpoint);
+  await writeFile(join(checkpoint, "sentence_bert_config.json"), '{"mood": 1}');
+  expect(await runCommandLine(["inspect", checkpoint])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^before[\s\S]*not known, refused without --accept-key Transformer.<key>: mood/),
   });
 });

@@ -1,9 +1,11 @@
 import { Command } from "commander";
+import { BertEdgeError } from "../artifact/error.ts";
 import type { InspectReport } from "../compile/commands/inspect.ts";
 import { hubModel } from "../storage/hub-model.ts";
 import { keyFileOption, optionalApiKey } from "./api-key.ts";
 import { inspectReport } from "./inspect-report.ts";
-import { printJson, printResult } from "./output.ts";
+import { printError, printJson, printResult } from "./output.ts";
+import { ReportedFailure } from "./reported-failure.ts";
 import { stageLog } from "./stage-log.ts";
 
 export const inspectCommand = new Command("inspect")
@@ -28,4 +30,8 @@ export const inspectCommand = new Command("inspect")
     log.done();
     if (json) printJson(report);
     else printResult(inspectReport(report));
+    if (report.kind !== "refused") return;
+    const { code, message, hint } = report.refusal;
+    printError(new BertEdgeError(code, message, { hint }));
+    throw new ReportedFailure();
   });

@@ -19,6 +19,7 @@ describe("optimize", () => {
       nodes: { before: expect.any(Number), after: expect.any(Number) },
       fused: { EmbedLayerNormalization: 1, Attention: 1, SkipLayerNormalization: 2, BiasGelu: 1 },
       complete: true,
+      acceptedKeys: [],
       reasons: [],
       excused: [],
       parity: { maxAbs: expect.any(Number), cosine: expect.any(Number), cases: 5 },

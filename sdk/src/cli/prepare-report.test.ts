@@ -11,6 +11,11 @@ function expectOneScreen(text: string): void {
 }
 
 describe("prepareReport", () => {
+  it("names accepted keys where it says how the model is read", () => {
+    const reading = { ...sampleReport.reading, accepted_keys: ["1_Pooling.mood"] };
+    expect(prepareReport({ ...sampleReport, reading })).toContain("\naccepted keys: 1_Pooling.mood\n");
+  });
+
   it("says on one screen how accurate, fast and expensive each target is, and where it fits", () => {
     const text = prepareReport(sampleReport);
     expect(text.split("\n").map((line) => line.trimEnd())).toEqual([

@@ -2,6 +2,7 @@ import type { Manifest, Target, TargetName } from "../artifact/manifest.ts";
 import type { PrepareReport } from "../compile/commands/prepare.ts";
 import type { LimitUse, PlatformFit } from "../compile/latency/platforms/fit.ts";
 import type { ModelReading } from "../runtime/reading.ts";
+import { acceptedLine } from "./accept-key-option.ts";
 import { table } from "./output.ts";
 import { passedOver } from "./passed-over.ts";
 import { wrapped } from "./wrapped.ts";
@@ -31,6 +32,7 @@ function summary({ manifest, version, source, reading, golden, nodes, fused, fus
         ].flatMap((line) => wrapped(line, COLUMNS, 2))
       : []),
     ...wrapped(`reads: ${sentenceOf(reading)}`, COLUMNS, 2),
+    ...acceptedLine(reading.accepted_keys ?? []).flatMap((line) => wrapped(line, COLUMNS, 2)),
     ...(source ? [`downloaded: ${source.name}@${source.commit}${offline}`] : []),
     ...wrapped(
       `fused: ${nodes.before} → ${nodes.after} nodes (${counts.join(", ")}), cosine ${fusion.minCosine.toFixed(6)} with the original`,
@@ -41,7 +43,13 @@ function summary({ manifest, version, source, reading, golden, nodes, fused, fus
 }
 
 /** Says how a model reads texts: what the folder's files say, or what was assumed. */
-function sentenceOf({ prompts = {}, default_prompt, pools_prompt, ...reading }: ModelReading): string {
+function sentenceOf({
+  prompts = {},
+  default_prompt,
+  pools_prompt,
+  accepted_keys: accepted,
+  ...reading
+}: ModelReading): string {
   const names = Object.keys(prompts);
   const parts = [
     reading.lower_case ? "lower case" : "capitals and small letters",

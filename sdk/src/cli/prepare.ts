@@ -1,12 +1,13 @@
 import { Command, Option } from "commander";
 import { type Pooling, type TargetName, type TaskName, targetNames, taskNames } from "../artifact/manifest.ts";
+import { type AcceptedKeys, acceptKeyOption } from "./accept-key-option.ts";
 import { goldenMinOption, goldenOption } from "./golden-options.ts";
 import { listOf, share, textLines } from "./options.ts";
 import { printJson, printResult } from "./output.ts";
 import { prepareReport } from "./prepare-report.ts";
 import { stageLog } from "./stage-log.ts";
 
-interface Options {
+interface Options extends AcceptedKeys {
   out: string;
   name?: string;
   targets?: TargetName[];
@@ -75,6 +76,7 @@ export const prepareCommand = new Command("prepare")
     ).choices(["mean", "cls", "max", "last"] satisfies Pooling[]),
   )
   .option("--no-normalize", "vectors of a sentence encoder without modules.json keep their length")
+  .addOption(acceptKeyOption())
   .addOption(
     new Option("--table <bits>", "bits of the token embedding table in int8 targets")
       .choices(["int8", "int4"])
@@ -100,20 +102,23 @@ export const prepareCommand = new Command("prepare")
   .option("--force", "go on although the model is too large for a Worker")
   .option("--no-cache", "compute everything again, and keep nothing for later runs")
   .option("--json", "print the report as JSON")
-  .action(async (folder: string, { json, table: bits, cache, normalize, ...options }: Options) => {
-    const { prepare } = await import("../compile/commands/prepare.ts");
-    const { stageCacheFolder } = await import("../compile/stages/stage-cache.ts");
-    using log = stageLog();
-    const report = await prepare({
-      model: folder,
-      ...options,
-      // Without the option, modules.json decides.
-      normalize: normalize ? undefined : false,
-      tableBits: bits === "int4" ? 4 : 8,
-      cache: cache ? stageCacheFolder() : undefined,
-      onProgress: log.progress,
-    });
-    log.done();
-    if (json) printJson(report);
-    else printResult(prepareReport(report));
-  });
+  .action(
+    async (folder: string, { json, table: bits, cache, normalize, acceptKey: acceptKeys, ...options }: Options) => {
+      const { prepare } = await import("../compile/commands/prepare.ts");
+      const { stageCacheFolder } = await import("../compile/stages/stage-cache.ts");
+      using log = stageLog();
+      const report = await prepare({
+        model: folder,
+        ...options,
+        acceptKeys,
+        // Without the option, modules.json decides.
+        normalize: normalize ? undefined : false,
+        tableBits: bits === "int4" ? 4 : 8,
+        cache: cache ? stageCacheFolder() : undefined,
+        onProgress: log.progress,
+      });
+      log.done();
+      if (json) printJson(report);
+      else printResult(prepareReport(report));
+    },
+  );

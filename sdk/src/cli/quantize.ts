@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { Command, Option } from "commander";
 import type { QuantizeReport } from "../compile/commands/quantize.ts";
 import type { QuantizeMode } from "../compile/stages/quantize.ts";
+import { type AcceptedKeys, acceptedLine, acceptKeyOption } from "./accept-key-option.ts";
 import { textLines } from "./options.ts";
 import { printJson, printResult } from "./output.ts";
 import { stageLog } from "./stage-log.ts";
 
-interface Options {
+interface Options extends AcceptedKeys {
   mode: QuantizeMode;
   calibration?: string[];
   tokenizer?: string;
@@ -52,6 +53,7 @@ export const quantizeCommand = new Command("quantize")
   .addOption(
     new Option("--feed-forward <bits>", "bits of the weights in feed-forward layers (default: int8)").choices(["int4"]),
   )
+  .addOption(acceptKeyOption())
   .option("--no-parity", "skip the comparison of the original with the result")
   .option("--json", "print the report as JSON")
   .action(async (source: string, out: string, options: Options, command: Command) => {
@@ -68,6 +70,7 @@ export const quantizeCommand = new Command("quantize")
       model: source,
       out,
       mode,
+      acceptKeys: options.acceptKey,
       ...(tokenizer !== undefined && { tokenizer }),
       ...(calibration && { calibration }),
       tableBits: options.table === "int4" ? 4 : 8,
@@ -80,7 +83,17 @@ export const quantizeCommand = new Command("quantize")
     else printResult(describe(report));
   });
 
-function describe({ mode, nodes, bytes, ranges, kept, parity, seconds, peakRssMB }: QuantizeReport): string {
+function describe({
+  acceptedKeys,
+  mode,
+  nodes,
+  bytes,
+  ranges,
+  kept,
+  parity,
+  seconds,
+  peakRssMB,
+}: QuantizeReport): string {
   const megabytes = (count: number) => `${(count / 1e6).toFixed(1)} MB`;
   const agreement = parity
     ? `cosine ${parity.meanCosine.toFixed(5)}, at worst ${parity.minCosine.toFixed(5)} over ${parity.cases} texts`
@@ -88,6 +101,7 @@ function describe({ mode, nodes, bytes, ranges, kept, parity, seconds, peakRssMB
   return [
     `${mode}${ranges ? ` (ranges by ${ranges})` : ""}: ${megabytes(bytes.before)} → ${megabytes(bytes.after)}, ${nodes.before} → ${nodes.after} nodes`,
     agreement,
+    ...acceptedLine(acceptedKeys),
     ...kept.map((layer) => `${layer} stays in a higher precision`),
     `${seconds.toFixed(2)} s, ${peakRssMB.toFixed(0)} MB`,
   ].join("\n");

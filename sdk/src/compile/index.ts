@@ -17,7 +17,8 @@ export type { GoldenAgreement } from "./accuracy/golden/compare-lines.ts";
 export type { GoldenOptions } from "./accuracy/golden/read-golden.ts";
 export type { ModelParity } from "./accuracy/model-parity.ts";
 export type { TaskFiles } from "./accuracy/task-data.ts";
-export type { FoundKey } from "./checkpoint/modules/ledger.ts";
+export type { FoundKey } from "./checkpoint/modules/key-table.ts";
+export type { FileKeys } from "./checkpoint/modules/ledger.ts";
 export { type BenchOptions, type BenchReport, bench } from "./commands/bench.ts";
 export {
   type InspectedArtifact,
@@ -26,6 +27,7 @@ export {
   type InspectOptions,
   type InspectReport,
   inspect,
+  type RefusedModel,
 } from "./commands/inspect.ts";
 export { type OptimizedModel, type OptimizeOptions, type OptimizeReport, optimize } from "./commands/optimize.ts";
 export { type PreparedArtifact, type PrepareOptions, type PrepareReport, prepare } from "./commands/prepare.ts";

@@ -22,6 +22,8 @@ export interface ModelReading {
   readonly default_prompt?: string;
   /** Whether the tokens of a prompt are pooled with those of the text. */
   readonly pools_prompt?: boolean;
+  /** Keys of the folder that bert-edge does not know, and that were accepted when the model was prepared. */
+  readonly accepted_keys?: readonly string[];
 }
 
 /** Words that tokenizers of capitals and of small letters read differently. */
@@ -37,6 +39,7 @@ export function readingOf(manifest: Manifest, tokenizer: Tokenizer): ModelReadin
     ...ofTask(manifest, tokenizer),
     ...("prompts" in manifest && manifest.prompts && { prompts: manifest.prompts }),
     ...("defaultPrompt" in manifest && manifest.defaultPrompt && { default_prompt: manifest.defaultPrompt }),
+    ...(manifest.acceptedKeys && { accepted_keys: manifest.acceptedKeys }),
   };
 }
 

@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeCheckpoint } from "#sdk/compile/checkpoint/checkpoint.ts";
+import { assertKeys } from "#sdk/compile/checkpoint/modules/accepted-keys.ts";
+import { folderKeys } from "#sdk/compile/checkpoint/modules/ledger.ts";
 import { classifierCases } from "../../fixtures/classifier-case.ts";
 import { SeededChoice } from "../choose.ts";
 import { damagedBytes } from "../damage-bytes.ts";
@@ -40,7 +42,10 @@ export const config: Target = {
           ? damagedBytes(Buffer.from(input), choice)
           : damagedJsonText(JSON.parse(input) as Json, choice);
       writeFileSync(join(folder, name), damaged);
-      const found = await outcome(() => describeCheckpoint(folder));
+      const found = await outcome(async () => {
+        await describeCheckpoint(folder);
+        return assertKeys(folder, await folderKeys(folder));
+      });
       writeFileSync(join(folder, name), text);
       return found;
     };

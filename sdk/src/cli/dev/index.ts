@@ -3,6 +3,7 @@ import { Command } from "commander";
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { TargetName } from "../../artifact/manifest.ts";
+import { type AcceptedKeys, acceptKeyOption } from "../accept-key-option.ts";
 import { port as portOption } from "../options.ts";
 import { printJson, printNote, printResult } from "../output.ts";
 import { stageLog } from "../stage-log.ts";
@@ -19,7 +20,7 @@ reason: why. predicted: time until this tier answers, with its queue, the comput
 network between tiers. measured: time of the whole request here, with HTTP and wrangler's proxy.
 `;
 
-interface Options {
+interface Options extends AcceptedKeys {
   name?: string;
   port: number;
   once?: true;
@@ -34,14 +35,21 @@ export const devCommand = new Command("dev")
     "Hugging Face model folder, a model of the Hugging Face Hub, or an artifact folder; of several models, the first is the default",
   )
   .option("--name <name>", "the name of a single model (default: the folder's name)")
+  .addOption(acceptKeyOption())
   .option("--port <n>", "port of the edge", portOption, 8787)
   .option("--once", "print tables of requests with latency budgets, and exit")
   .option("--json", "print URL, key, model and version as JSON when they can be used")
   .option("--verbose", "print these tables too, and the output of the services from the beginning")
   .action(
-    async (models: string[], { name: givenName, port, once: onlyOnce, json, verbose }: Options, command: Command) => {
+    async (
+      models: string[],
+      { name: givenName, acceptKey: acceptKeys, port, once: onlyOnce, json, verbose }: Options,
+      command: Command,
+    ) => {
       if (givenName !== undefined && models.length > 1)
         command.error("--name is for a single model. Prepare each with a name.");
+      if (acceptKeys && models.length > 1)
+        command.error("--accept-key is for a single model. Prepare each with its keys.");
       // These listeners stay. When no listener of ours is left, a package that wrangler loads ends the process at once.
       const interrupted = new Promise((resolve) => {
         for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, resolve);
@@ -61,7 +69,7 @@ export const devCommand = new Command("dev")
         folders.push(await localModel({ root, folder, name: givenName, onProgress: log.progress }));
         log.done();
       }
-      for (const folder of folders) await assertServable({ root, ...folder, targets });
+      for (const folder of folders) await assertServable({ root, ...folder, targets, acceptKeys });
       const { edgePort } = await import("./edge-port.ts");
       const chosen = command.getOptionValueSource("port") === "cli";
       // Preparing can take minutes. A port in use should not cost them.
@@ -69,7 +77,7 @@ export const devCommand = new Command("dev")
 
       const artifacts: PublishableArtifact[] = [];
       for (const folder of folders) {
-        artifacts.push(await preparedArtifact({ root, ...folder, targets, onProgress: log.progress }));
+        artifacts.push(await preparedArtifact({ root, ...folder, targets, acceptKeys, onProgress: log.progress }));
       }
       assertDifferent(artifacts);
       const { isRegional, startStack } = await import("./stack.ts");

@@ -6,7 +6,7 @@ import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { writePreparableCheckpoint } from "#test/fixtures/tiny-bert.ts";
 import type { TargetName } from "../../artifact/manifest.ts";
 import type { PrepareOptions, PrepareReport } from "../../compile/commands/prepare.ts";
-import { preparedArtifact } from "./prepared.ts";
+import { assertServable, preparedArtifact } from "./prepared.ts";
 
 type Asked = PrepareOptions & { readonly out: string };
 
@@ -20,8 +20,8 @@ async function modelOfProject() {
     await cp(await preparedTiny(), options.out, { recursive: true });
     return { manifest: { targets: {} }, passedOver: [] } as unknown as PrepareReport;
   };
-  const open = (targets: TargetName[] = ["edge"]) =>
-    preparedArtifact({ root, folder, targets, onProgress: () => {}, prepare });
+  const open = (targets: TargetName[] = ["edge"], acceptKeys?: string[]) =>
+    preparedArtifact({ root, folder, targets, acceptKeys, onProgress: () => {}, prepare });
   return { folder, kept: join(root, ".bert-edge/dev/tiny"), asked, open };
 }
 
@@ -46,6 +46,22 @@ it("prepares a model again for other targets", async () => {
   await open();
   await open(["edge", "regional-cpu"]);
   expect(asked.map(({ targets }) => targets)).toEqual([["edge"], ["edge", "regional-cpu"]]);
+});
+
+it("prepares a model again with other accepted keys", async () => {
+  const { asked, open } = await modelOfProject();
+  await open();
+  await open(["edge"], ["1_Pooling.mood"]);
+  expect(asked.map(({ acceptKeys }) => acceptKeys)).toEqual([[], ["1_Pooling.mood"]]);
+});
+
+it("says that an artifact has no keys to accept", async () => {
+  const acceptKeys = ["1_Pooling.mood"];
+  const artifact = assertServable({ root: "", folder: await preparedTiny(), targets: ["edge"], acceptKeys });
+  await expect(artifact).rejects.toMatchObject({
+    code: "setting_invalid",
+    hint: expect.stringContaining("--accept-key"),
+  });
 });
 
 it("says how to make a kept artifact again that is damaged", async () => {

@@ -27,6 +27,8 @@ export interface PreparedOptions {
   folder: string;
   name?: string | undefined;
   targets: readonly TargetName[];
+  /** Unknown keys of the folder's modules that are not refused. */
+  acceptKeys?: readonly string[] | undefined;
   onProgress: (progress: Progress) => void;
   /** Default: `prepare` of this package. */
   prepare?: (options: PrepareOptions & { readonly out: string }) => Promise<PrepareReport>;
@@ -63,7 +65,13 @@ const isArtifact = (folder: string): boolean => existsSync(join(folder, MANIFEST
  * @throws BertEdgeError `setting_invalid`, `checkpoint_missing`, `package_missing`, and the errors of
  *   `openFolder`
  */
-export async function assertServable({ root, folder, name, targets }: Omit<PreparedOptions, "onProgress">) {
+export async function assertServable({
+  root,
+  folder,
+  name,
+  targets,
+  acceptKeys = [],
+}: Omit<PreparedOptions, "onProgress">) {
   if (isArtifact(folder)) {
     const { manifest } = await openFolder(folder);
     if (!manifest.targets.edge) {
@@ -80,13 +88,18 @@ export async function assertServable({ root, folder, name, targets }: Omit<Prepa
         },
       );
     }
+    if (acceptKeys.length > 0) {
+      throw new BertEdgeError("setting_invalid", `${folder} is an artifact, so --accept-key has no effect.`, {
+        hint: "Leave --accept-key out. It is for model folders.",
+      });
+    }
     return;
   }
   if (!existsSync(folder) && isInModels(root, folder)) {
     throw modelMissing(root, folder, targets);
   }
   const { describeModel } = await import("../../compile/model/describe-model.ts");
-  await describeModel(folder);
+  await describeModel(folder, { acceptKeys });
   packageFile(root, "onnxruntime-node", "package.json");
 }
 
@@ -107,7 +120,7 @@ function modelMissing(root: string, folder: string, targets: readonly TargetName
  * @throws BertEdgeError the errors of `prepare` and `openFolder`, `artifact_corrupt`
  */
 export async function preparedArtifact(options: PreparedOptions): Promise<PublishableArtifact> {
-  const { root, folder, onProgress, targets } = options;
+  const { root, folder, onProgress, targets, acceptKeys = [] } = options;
   if (isArtifact(folder)) {
     return openIntact(
       folder,
@@ -118,7 +131,7 @@ export async function preparedArtifact(options: PreparedOptions): Promise<Publis
   const { modelName } = await import("../../compile/stages/assemble-artifact.ts");
   const name = modelName(options.name, folder);
   const kept = resolve(root, CACHE, name);
-  const out = join(kept, await keyOf(folder, targets));
+  const out = join(kept, await keyOf(folder, targets, acceptKeys));
   if (!isArtifact(out)) {
     const prepare = options.prepare ?? (await import("../../compile/commands/prepare.ts")).prepare;
     const { stageCacheFolder } = await import("../../compile/stages/stage-cache.ts");
@@ -128,6 +141,7 @@ export async function preparedArtifact(options: PreparedOptions): Promise<Publis
       out,
       name,
       targets,
+      acceptKeys,
       onProgress,
       cache: stageCacheFolder(),
       force: true,
@@ -154,10 +168,10 @@ async function openIntact(folder: string, hint: string): Promise<PublishableArti
 
 /**
  * Returns the name of an artifact's folder: the hash of everything that decides the artifact, as in `codeKey`, with the
- * bytes of the model's files and the targets. An artifact appears under this name only when it is complete, so it cannot be out of date.
+ * bytes of the model's files and the options. An artifact appears under this name only when it is complete, so it cannot be out of date.
  */
-async function keyOf(folder: string, targets: readonly TargetName[]): Promise<string> {
+async function keyOf(folder: string, ...options: readonly (readonly string[])[]): Promise<string> {
   const { contentKey, modelKey } = await import("../../compile/stages/content-key.ts");
   const { codeKey } = await import("../../compile/stages/code-key.ts");
-  return contentKey("dev", await modelKey(folder), await codeKey(), targets).slice(0, 16);
+  return contentKey("dev", await modelKey(folder), await codeKey(), ...options).slice(0, 16);
 }

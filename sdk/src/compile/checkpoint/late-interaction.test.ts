@@ -57,8 +57,6 @@ describe("Dense modules", () => {
     ["another activation", { activation_function: "torch.nn.modules.activation.Softplus" }, "unsupported", "Softplus"],
     ["code of their own", { activation_function: "custom.GELU" }, "unsupported", "custom.GELU"],
     ["no activation", { activation_function: undefined }, "unsupported", "no activation_function"],
-    ["an unknown key", { dropout: 0.1 }, "unsupported", "dropout"],
-    ["another input", { module_input_name: "sentence_embedding" }, "unsupported", "module_input_name"],
     ["another width", { in_features: 7 }, "invalid", "reads 7 numbers, but gets 8"],
   ])("are refused with %s", async (_, changes, code, message) => {
     await expect(projectionsOf({ ...linear, ...changes })).rejects.toMatchObject({

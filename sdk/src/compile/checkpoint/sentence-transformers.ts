@@ -1,10 +1,7 @@
-import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Pooling } from "../../artifact/manifest.ts";
-import { normalizeKeys } from "./modules/key-tables.ts";
-import { readModuleConfig } from "./modules/module-config.ts";
 import { type Module, type ModuleList, readModuleList, unsupportedModules } from "./modules/module-list.ts";
-import { assertSplade, readPooling } from "./modules/pooling-config.ts";
+import { readPooling } from "./modules/pooling-config.ts";
 import { readSentenceConfig, SENTENCE_CONFIG } from "./modules/sentence-config.ts";
 import { readTransformerConfig } from "./modules/transformer-config.ts";
 import type { Head } from "./task-head.ts";
@@ -29,8 +26,8 @@ export interface Modules {
 /**
  * Reads sentence-transformers' modules.json and the files that it names.
  *
- * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for modules, sequences of modules, keys and values that
- *   are not computed
+ * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for modules, sequences of modules and poolings that are
+ *   not computed
  */
 export async function readModules(folder: string): Promise<Modules> {
   const list = await readModuleList(folder);
@@ -44,12 +41,7 @@ export async function readModules(folder: string): Promise<Modules> {
   const computed = taskOf(list);
   if (computed !== "classify") assertClass(folder, computed, type ?? undefined);
   assertOutputs(folder, list, task);
-  if (list.splade) {
-    await assertSplade(folder, list.splade);
-    return { ...common, task: "sparse", pooling: "max", normalize: false };
-  }
-  const input = list.dense.length > 0 ? "token_embeddings" : "sentence_embedding";
-  for (const module of list.normalize) await readModuleConfig(folder, module, v.looseObject({}), normalizeKeys(input));
+  if (list.splade) return { ...common, task: "sparse", pooling: "max", normalize: false };
   if (list.dense.length > 0) {
     return { ...common, task: "token-vectors", pooling: "mean", normalize: true, projections: list.dense };
   }

@@ -3,38 +3,44 @@ import { join, posix } from "node:path";
 import * as v from "valibot";
 import { isInnerPath } from "../../storage/inner-path.ts";
 
-/** The entries of modules.json, as far as the Transformer module is looked for. */
-const ModuleList = v.array(v.object({ path: v.string(), type: v.optional(v.string(), "") }));
-type ModuleList = v.InferOutput<typeof ModuleList>;
+export const MODULES = "modules.json";
 
-/** Names of the modules with an encoder: the last part of `type`. */
-const TRANSFORMER = /(^|\.)(MLM)?Transformer$/;
+/** Path of a module's folder, without `./` and a slash at its end; empty for the model folder itself. */
+const ModulePath = v.pipe(
+  v.string(),
+  v.transform((path) => posix.normalize(path).replace(/^\.\/?$|(?<=.)\/$/, "")),
+  v.check((path) => path === "" || isInnerPath(path), "the path leads out of the model folder"),
+);
 
-/** Returns a module's path without `./` and a slash at its end; empty for the model folder itself. */
-export const modulePath = (path: string): string => posix.normalize(path).replace(/^\.\/?$|(?<=.)\/$/, "");
+/** Content of modules.json. `kind` is the class of a module without its package: `Pooling`. */
+export const ModuleEntries = v.array(
+  v.pipe(
+    v.looseObject({ path: ModulePath, type: v.string() }),
+    v.transform((entry) => ({ ...entry, kind: entry.type.split(".").at(-1) as string })),
+  ),
+);
+export type ModuleEntries = v.InferOutput<typeof ModuleEntries>;
+
+/** Modules with an encoder. */
+export const transformerKinds = ["Transformer", "MLMTransformer"];
 
 /**
  * Returns the path of the Transformer module, in which config.json, the tokenizer and the weights are. It is empty
  * for the model folder itself. Versions of sentence-transformers before 2.0 wrote `0_Transformer`.
- *
- * @param modules content of modules.json
  */
-export function transformerPath(modules: ModuleList): string {
-  const found = modules.find(({ type }) => TRANSFORMER.test(type));
-  const path = modulePath(found?.path ?? "");
-  return isInnerPath(path) ? path : "";
-}
+export const transformerPath = (modules: ModuleEntries): string =>
+  modules.find(({ kind }) => transformerKinds.includes(kind))?.path ?? "";
 
 /** Returns the folder in which a model folder has config.json, the tokenizer and the weights. */
 export function transformerFolder(root: string): string {
-  const path = transformerPath(modulesOf(join(root, "modules.json")));
+  const path = transformerPath(listedModules(root));
   return path === "" ? root : join(root, path);
 }
 
 /** Reads modules.json; nothing if it cannot be read or is not valid, of which `readModules` tells. */
-function modulesOf(path: string): ModuleList {
+export function listedModules(root: string): ModuleEntries {
   try {
-    return v.parse(ModuleList, JSON.parse(readFileSync(path, "utf8")));
+    return v.parse(ModuleEntries, JSON.parse(readFileSync(join(root, MODULES), "utf8")));
   } catch {
     return [];
   }

@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { existsSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
@@ -7,7 +7,8 @@ import type { Target, TargetName } from "../../artifact/manifest.ts";
 import { readSafetensors } from "../../artifact/safetensors.ts";
 import { readModelFile } from "../../runtime/engine/wasm/load/model-file.ts";
 import { MANIFEST_FILE, openFolder } from "../../storage/folder-artifact.ts";
-import { type FoundKey, foundKeys } from "../checkpoint/modules/ledger.ts";
+import { acceptableKeys } from "../checkpoint/modules/accepted-keys.ts";
+import { type FileKeys, folderKeys } from "../checkpoint/modules/ledger.ts";
 import { withWorkFolder } from "../files/work-folder.ts";
 import type { ExcusedParts } from "../fusions/excused-parts.ts";
 import { type Outline, outline, outlineOf } from "../graph/outline.ts";
@@ -37,7 +38,14 @@ export interface InspectedModel {
   /** Parts that are not fused because onnxruntime has no operator for them. */
   readonly excused: readonly ExcusedParts[];
   /** Keys of a model folder's files, and what becomes of each; empty for an ONNX file. */
-  readonly keys: readonly FoundKey[];
+  readonly keys: readonly FileKeys[];
+}
+
+/** A model folder that asks for something that is not computed. */
+export interface RefusedModel {
+  readonly kind: "refused";
+  readonly keys: readonly FileKeys[];
+  readonly refusal: Pick<BertEdgeError, "code" | "message" | "hint">;
 }
 
 /** What the targets of an artifact run: a graph, or the steps of the edge engine's program. */
@@ -45,6 +53,8 @@ export interface InspectedArtifact {
   readonly kind: "artifact";
   readonly name: string;
   readonly version: string;
+  /** Unknown keys of the model's folder that were accepted when it was prepared. */
+  readonly acceptedKeys: readonly string[];
   readonly targets: Readonly<Partial<Record<TargetName, InspectedTarget>>>;
 }
 
@@ -52,10 +62,11 @@ export interface InspectedTarget extends Pick<Target, "engine" | "precision" | "
   readonly outline: Outline;
 }
 
-export type InspectReport = InspectedModel | InspectedArtifact;
+export type InspectReport = InspectedModel | RefusedModel | InspectedArtifact;
 
 /**
- * Reads a model and fuses it, or reads the models of an artifact. Writes nothing, and runs nothing.
+ * Reads a model and fuses it, or reads the models of an artifact. Writes nothing, and runs nothing. A model
+ * folder that is refused is described by its keys.
  *
  * @throws BertEdgeError `aborted`, `manifest_invalid`, `model_invalid`, and the errors of `locateModel` and `readModelSource`
  */
@@ -64,8 +75,18 @@ export async function inspect({ model, ...options }: InspectOptions): Promise<In
   return withWorkFolder(tmpdir(), async (folder) => {
     const { run } = startRun(options, folder);
     const { path } = await locateModel(run, model, folder);
-    const { graph: original } = await run(readSource, { path });
-    const keys = (await stat(path)).isDirectory() ? await foundKeys(path) : [];
+    const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+    const keys = isFolder ? await folderKeys(path) : [];
+    // Nothing is made of the model, and the report has the unknown keys.
+    const read = await run(readSource, { path, acceptKeys: acceptableKeys(keys) }).catch((error: unknown) => {
+      if (error instanceof BertEdgeError && error.code === "checkpoint_unsupported" && isFolder) return error;
+      throw error;
+    });
+    if (read instanceof BertEdgeError) {
+      const { code, message, hint } = read;
+      return { kind: "refused", keys, refusal: { code, message, hint } };
+    }
+    const { graph: original } = read;
     inferShapes(original);
     const { graph, fused, reasons, excused } = await run(fuse, { graph: original });
     inferShapes(graph);
@@ -81,7 +102,7 @@ async function inspectArtifact(folder: string): Promise<InspectedArtifact> {
     const found = engine === "wasm" ? programOutline(await readFile(path)) : await graphOutline(path);
     targets[name] = { engine, precision, model, outline: found };
   }
-  return { kind: "artifact", name: manifest.name, version, targets };
+  return { kind: "artifact", name: manifest.name, version, acceptedKeys: manifest.acceptedKeys ?? [], targets };
 }
 
 async function graphOutline(path: string): Promise<Outline> {

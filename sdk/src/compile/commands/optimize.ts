@@ -18,6 +18,8 @@ export interface OptimizeOptions extends RunOptions {
    * Face Hub: `organization/model`, `organization/model@revision` or the address of its page.
    */
   model: ModelInput;
+  /** Unknown keys of modules' configurations that are not refused, such as `1_Pooling.some_key`. */
+  acceptKeys?: readonly string[] | undefined;
   /**
    * Path of the file to write. An existing file is replaced. Without a path, the report has the bytes of the result.
    */
@@ -31,6 +33,8 @@ export interface OptimizeOptions extends RunOptions {
 export interface OptimizeReport {
   /** Where the model was downloaded from; undefined for models that were here. */
   readonly source: HubSource | undefined;
+  /** Names of unknown keys of the folder's modules that were accepted. */
+  readonly acceptedKeys: readonly string[];
   readonly nodes: { readonly before: number; readonly after: number };
   /** Number of nodes for each fused operator, by operator name. */
   readonly fused: Readonly<Record<string, number>>;
@@ -75,7 +79,7 @@ export async function optimize(options: OptimizeOptions): Promise<OptimizeReport
   return withOutputFile(out, async ({ path, folder, publish }) => {
     const { run, reports: stages } = startRun(options, folder);
     const { path: original, source: hub } = await locateModel(run, options.model, folder);
-    const source = await run(readSource, { path: original });
+    const source = await run(readSource, { path: original, acceptKeys: options.acceptKeys });
     const { graph, nodes, fused, reasons, excused } = await run(fuse, { graph: source.graph });
     await run(writeModel, { path, graph, envelope: source.envelope });
     const seconds = (performance.now() - start) / 1000;
@@ -89,6 +93,7 @@ export async function optimize(options: OptimizeOptions): Promise<OptimizeReport
     const parity = compared && { maxAbs: compared.maxAbs, cosine: compared.cosine, cases: compared.cases };
     const report = {
       source: hub,
+      acceptedKeys: source.acceptedKeys,
       nodes,
       fused,
       complete,

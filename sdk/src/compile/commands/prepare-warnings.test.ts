@@ -34,6 +34,11 @@ describe("warningsOf", () => {
     expect(warning?.message).toContain("a_key, another");
   });
 
+  it("names keys that were accepted", () => {
+    const [warning] = warningsOf({ ...input, manifest: { ...sampleManifest, acceptedKeys: ["1_Pooling.mood"] } });
+    expect(warning).toMatchObject({ code: "keys_accepted", message: expect.stringContaining("1_Pooling.mood") });
+  });
+
   it("names tensors that are not used, and the tasks that use them", () => {
     const message = (...unused: string[]) => warningsOf({ ...input, model: { ...model, unused } })[0]?.message;
     expect(message("linear.bias", "x")).toBe("The weights have tensors that are not used: linear.bias, x.");

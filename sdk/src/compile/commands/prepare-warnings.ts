@@ -15,6 +15,7 @@ export interface PrepareWarning {
     | "draft"
     | "assumed"
     | "keys_unknown"
+    | "keys_accepted"
     | "tensors_unused"
     | "length_limited"
     | "part_excused"
@@ -66,6 +67,12 @@ export function warningsOf({ model, manifest, excused, fit, gaps = {} }: Warning
   for (const sentence of assumed) warn("assumed", sentence);
   for (const { file, keys } of unknown) {
     warn("keys_unknown", `${file} has keys that bert-edge does not know, and that nothing reads: ${keys.join(", ")}.`);
+  }
+  if (manifest.acceptedKeys) {
+    warn(
+      "keys_accepted",
+      `bert-edge does not know these keys, which were accepted: ${manifest.acceptedKeys.join(", ")}. Results are wrong if the model depends on them.`,
+    );
   }
   if (unused.length > 0) {
     const tasks = tasksOf(headsAmong(unused, config.modelType));

@@ -136,6 +136,19 @@ describe("prepare", () => {
     expect(manifest.vocabulary).toBe(preparableConfig.vocab_size);
   });
 
+  it("records the accepted keys of modules in the manifest and in the report", async () => {
+    const { folder, out, run } = await preparable();
+    await writeFile(join(folder, "sentence_bert_config.json"), JSON.stringify({ mood: 1 }));
+    const acceptKeys = ["Transformer.mood"];
+    const report = await run({ targets: ["edge"], acceptKeys });
+    expect((await openFolder(out)).manifest).toMatchObject({ acceptedKeys: acceptKeys });
+    expect(report.reading).toMatchObject({ accepted_keys: acceptKeys });
+    expect(report.warnings.map(({ code }) => code)).toContain("keys_accepted");
+    const validate = await reportValidator();
+    validate(JSON.parse(JSON.stringify(report)));
+    expect(validate.errors).toBeNull();
+  });
+
   it("stops when the signal aborts, and leaves nothing behind", async () => {
     const { run, parent } = await preparable();
     const before = await listing(parent);

@@ -163,9 +163,9 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     const context = { folder, signal: options.signal };
     const cache = options.cache === undefined ? undefined : openStageCache(options.cache);
     const { path, source } = await locateModel(run, options.model, folder);
-    const { task, input: reads, pooling, normalize } = options;
+    const { task, input: reads, pooling, normalize, acceptKeys } = options;
     const prompts = options.prompts ?? (source && catalogueModelOf(source.name)?.prompts);
-    const description = await describeModel(path, { task, input: reads, prompts, pooling, normalize });
+    const description = await describeModel(path, { task, input: reads, prompts, pooling, normalize, acceptKeys });
     const data = await readTaskData(description.task, options);
     const present = options.golden === undefined ? undefined : await presentAnswers(options.golden, description);
     const model = await run(readFolder, { path, description });
@@ -178,7 +178,8 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
         ...{ ...present, folder: typeof options.model === "string" ? options.model : name },
       }));
     const { graph, nodes, fused, excused } = await run(fuse, { graph: model.graph, complete: true });
-    const modelHash = cache && contentKey("read", await modelKey(path), task, reads, prompts, pooling, normalize);
+    const modelHash =
+      cache && contentKey("read", await modelKey(path), task, reads, prompts, pooling, normalize, model.acceptedKeys);
     const checked = await fromCache(run, cache, context, {
       ...{ stage: "check", label: "the fused graph" },
       key: async () => contentKey("checked", modelHash, data?.content),

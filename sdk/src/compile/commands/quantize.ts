@@ -39,6 +39,8 @@ export interface QuantizeOptions extends QuantizeChoice, RunOptions {
    * Face Hub: `organization/model`, `organization/model@revision` or the address of its page.
    */
   model: ModelInput;
+  /** Unknown keys of modules' configurations that are not refused, such as `1_Pooling.some_key`. */
+  acceptKeys?: readonly string[] | undefined;
   /**
    * Path of the file to write. An existing file is replaced. Without a path, the report has the bytes of the result.
    */
@@ -57,6 +59,8 @@ export interface QuantizeOptions extends QuantizeChoice, RunOptions {
 export interface QuantizeReport {
   /** Where the model was downloaded from; undefined for models that were here. */
   readonly source: HubSource | undefined;
+  /** Names of unknown keys of the folder's modules that were accepted. */
+  readonly acceptedKeys: readonly string[];
   readonly mode: QuantizeMode;
   readonly nodes: { readonly before: number; readonly after: number };
   /** Size of all weights in bytes. */
@@ -107,7 +111,7 @@ export async function quantize(options: QuantizeOptions): Promise<QuantizeReport
     const { path: model, source: hub } = await locateModel(run, options.model, folder);
     const tokenizer = await tokenizerPath(options.tokenizer, model, folder);
     assertCalibratable(mode, tokenizer);
-    const source = await run(readSource, { path: model });
+    const source = await run(readSource, { path: model, acceptKeys: options.acceptKeys });
     await run(checkWeights, { graph: source.graph, path: source.path });
     const fused = mode !== "int8-static" && (await run(fuse, { graph: source.graph, keepIntegers: true }));
     const graph = fused ? fused.graph : source.graph;
@@ -144,6 +148,7 @@ export async function quantize(options: QuantizeOptions): Promise<QuantizeReport
 
     const report: QuantizeReport = {
       source: hub,
+      acceptedKeys: source.acceptedKeys,
       mode,
       nodes: { before: source.graph.nodes.size, after: choice.graph.nodes.size },
       bytes: { before: weightBytes(source.graph), after: weightBytes(choice.graph) },

@@ -166,6 +166,25 @@ describe("the task of a model", () => {
     expect(unknown).toEqual([{ file: "config_sentence_transformers.json", keys: ["mood"] }]);
   });
 
+  it("has the accepted keys", async () => {
+    const files = {
+      "modules.json": [
+        { path: "", type: "sentence_transformers.models.Transformer" },
+        { path: "1_Pooling", type: "sentence_transformers.models.Pooling" },
+      ],
+      "1_Pooling/config.json": { pooling_mode: "mean", mood: 1 },
+    };
+    const folder = await ofClass("BertModel", files);
+    await expect(describeModel(folder)).rejects.toMatchObject({
+      code: "checkpoint_unsupported",
+      hint: expect.stringContaining("--accept-key 1_Pooling.mood"),
+    });
+    const acceptKeys = ["1_Pooling.mood", "1_Pooling.mood"];
+    expect(await describeModel(folder, { acceptKeys })).toMatchObject({ acceptedKeys: ["1_Pooling.mood"] });
+    const plain = describeModel(await ofClass("BertModel"), { acceptKeys });
+    await expect(plain).rejects.toMatchObject({ code: "accepted_key_invalid" });
+  });
+
   it.each<[string, TaskChoice["task"]]>([
     ["BertModel", "fill-mask"],
     ["BertForSequenceClassification", "embed"],

@@ -7,7 +7,8 @@ import { readEncoderConfig } from "../checkpoint/encoder-config-file.ts";
 import { describeHeadedModel, type HeadedModel } from "../checkpoint/headed-model.ts";
 import { readMask } from "../checkpoint/mask-token.ts";
 import { type ModelPlace, modelPlace } from "../checkpoint/model-place.ts";
-import { type UnknownKeys, unknownModelKeys } from "../checkpoint/modules/model-keys.ts";
+import { assertKeys, type UnknownKeys } from "../checkpoint/modules/accepted-keys.ts";
+import { folderKeys } from "../checkpoint/modules/ledger.ts";
 import { readProtocol } from "../checkpoint/modules/protocol.ts";
 import { type Prompts, readPrompts } from "../checkpoint/prompts.ts";
 import { assertModulesKept, type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
@@ -26,6 +27,11 @@ export interface TaskChoice extends PoolingChoice {
   readonly input?: "text" | "pair" | undefined;
   /** Prompts of a model whose files have none. */
   readonly prompts?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Unknown keys of modules' configurations that results do not depend on, such as `1_Pooling.some_key`. Without this option they
+   * are refused, because a key can change results.
+   */
+  readonly acceptKeys?: readonly string[] | undefined;
 }
 
 /** What a folder's model computes, without its weights. */
@@ -38,6 +44,8 @@ export interface ModelDescription extends Pick<ModelPlace, "root" | "folder"> {
   readonly assumed: readonly string[];
   /** Keys of the folder's files that are not known. */
   readonly unknown: readonly UnknownKeys[];
+  /** Names of unknown keys of modules that the caller accepted. */
+  readonly acceptedKeys: readonly string[];
   /** Whether nothing in the folder says how to pool, apart from its ONNX file. */
   readonly isPoolingAssumed: boolean;
   readonly readGraph: () => Promise<FolderGraph>;
@@ -48,7 +56,7 @@ export interface ModelDescription extends Pick<ModelPlace, "root" | "folder"> {
  *
  * @param path path of the folder, or of an ONNX file in it
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `checkpoint_unsupported`; `task_unsuitable` if the model
- *   has no head for the chosen task
+ *   has no head for the chosen task; `accepted_key_invalid`
  */
 export async function describeModel(path: string, choice: TaskChoice = {}): Promise<ModelDescription> {
   const { root, folder, onnx } = modelPlace(path);
@@ -57,7 +65,8 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   // First, because a model of other modules has no config.json.
   const modules = await readModules(root);
   const config = await readEncoderConfig(folder);
-  const unknown = await unknownModelKeys(root, folder);
+  const acceptedKeys = [...new Set(choice.acceptKeys)];
+  const unknown = assertKeys(root, await folderKeys(root), acceptedKeys);
   const found = await headOf(folder);
   await assertModulesKept(root, modules, found);
   const possible = possibleTasks(found, modules);
@@ -69,7 +78,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   if (task === "embed") {
     const similarity = similarityOf(root, modules);
     return {
-      ...{ root, folder, config, maxTokens, assumed: [], unknown },
+      ...{ root, folder, config, maxTokens, assumed: [], unknown, acceptedKeys },
       isPoolingAssumed: modules.isAssumed && !choosesPooling(choice),
       task: {
         ...{ task: "embed", ...chosenPooling(root, modules, choice), dimensions: config.hiddenSize },
@@ -91,7 +100,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
     task === "classify" ? inputOf(model.labels, choice.input, crossEncoder !== undefined) : ONE_TEXT;
   const activation = input === "pair" ? crossEncoder?.activation : undefined;
   return {
-    ...{ root, folder, config, assumed, unknown, isPoolingAssumed: false },
+    ...{ root, folder, config, assumed, unknown, acceptedKeys, isPoolingAssumed: false },
     maxTokens: protocol ? Math.max(protocol.query.length, protocol.document.length) : maxTokens,
     task:
       task === "fill-mask"

@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { assertKeys } from "../checkpoint/modules/accepted-keys.ts";
 import type { Graph } from "../graph/graph.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
@@ -12,6 +13,8 @@ import { describeModel } from "./describe-model.ts";
 export interface ModelSource {
   readonly path: string;
   readonly graph: Graph;
+  /** Names of unknown keys of a folder's modules that were accepted. */
+  readonly acceptedKeys: readonly string[];
   /** The fields of the ONNX file outside of the graph, such as the producer's name. */
   readonly envelope: PartialMessage<ModelProto>;
   /**
@@ -25,18 +28,23 @@ export interface ModelSource {
  * Reads an ONNX file, or a Hugging Face model folder with config.json and model.safetensors, pytorch_model.bin or model.onnx. An
  * ONNX file of a folder is read as it is, with all its outputs.
  *
+ * @param acceptKeys unknown keys of a folder's modules that are not refused
  * @throws BertEdgeError `onnx_missing`, `onnx_invalid`, `graph_invalid`, `external_data_invalid`, `checkpoint_missing`,
- *   `checkpoint_invalid` or `checkpoint_unsupported`; `file_changed` when weights are used after the file has changed
+ *   `checkpoint_invalid`, `checkpoint_unsupported` or `accepted_key_invalid`; `file_changed` when weights are used after the file has changed
  */
-export async function readModelSource(source: string): Promise<ModelSource> {
+export async function readModelSource(source: string, acceptKeys: readonly string[] = []): Promise<ModelSource> {
   const isFolder = await stat(source).then(
     (found) => found.isDirectory(),
     () => false,
   );
-  if (!isFolder) return readFile(source);
-  const { graph, file } = await (await describeModel(source)).readGraph();
+  if (!isFolder) {
+    assertKeys(source, [], acceptKeys);
+    return readFile(source);
+  }
+  const { acceptedKeys, readGraph } = await describeModel(source, { acceptKeys });
+  const { graph, file } = await readGraph();
   // The graph has only the outputs that a task needs.
-  if (file) return readFile(file.path);
+  if (file) return { ...(await readFile(file.path)), acceptedKeys };
   let original: string | undefined;
   async function writeOriginal(folder: string): Promise<string> {
     if (original === undefined) {
@@ -45,10 +53,10 @@ export async function readModelSource(source: string): Promise<ModelSource> {
     }
     return original;
   }
-  return { path: source, graph, envelope: { producerName: "bert-edge" }, writeOriginal };
+  return { path: source, graph, acceptedKeys, envelope: { producerName: "bert-edge" }, writeOriginal };
 }
 
 async function readFile(path: string): Promise<ModelSource> {
   const model = await readOnnx(path);
-  return { path, graph: fromOnnx(model), envelope: model, writeOriginal: async () => path };
+  return { path, graph: fromOnnx(model), acceptedKeys: [], envelope: model, writeOriginal: async () => path };
 }

@@ -3,7 +3,7 @@ import type { EngineSession } from "../../runtime/engine/engine.ts";
 import { protocolOf } from "../../runtime/tasks/late-interaction.ts";
 import type { EncoderConfig } from "../checkpoint/encoder-config.ts";
 import { readTokenizer } from "../checkpoint/model-folder.ts";
-import type { UnknownKeys } from "../checkpoint/modules/model-keys.ts";
+import type { UnknownKeys } from "../checkpoint/modules/accepted-keys.ts";
 import type { Graph } from "../graph/graph.ts";
 import { type ShippedTokenizer, shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
 import { assertPlaces } from "./assert-places.ts";
@@ -24,6 +24,8 @@ export interface TextModel {
   readonly assumed: readonly string[];
   /** Keys of the folder's files that are not known. */
   readonly unknown: readonly UnknownKeys[];
+  /** Names of unknown keys of modules that the caller accepted. */
+  readonly acceptedKeys: readonly string[];
   /** Names of the weights' tensors that the graph has no use for. */
   readonly unused: readonly string[];
   /** The model in standard ONNX operators. */
@@ -41,7 +43,7 @@ export interface TextModel {
  *   `shipTokenizer`, `assertPlaces`, `readGraph` and `findPooling`
  */
 export async function readTextModel(description: ModelDescription): Promise<TextModel> {
-  const { folder, config, maxTokens, assumed, unknown, readGraph } = description;
+  const { folder, config, maxTokens, assumed, unknown, acceptedKeys, readGraph } = description;
   const files = await readTokenizer(folder);
   const read = await readGraph();
   const tokenizer = shipTokenizer(files);
@@ -50,7 +52,7 @@ export async function readTextModel(description: ModelDescription): Promise<Text
   const encode = tokenizeTexts(folder, opened, maxTokens, config.vocabularySize, protocolOf(description.task));
   const { task, remarks, output } = await findPooling(description, read.file, encode);
   return {
-    ...{ config, task, tokenizer, maxTokens, unknown },
+    ...{ config, task, tokenizer, maxTokens, unknown, acceptedKeys },
     assumed: [
       ...[...remarks, ...assumed, ...files.changes],
       ...exportRemarks(read, { folder, config, task, vector: output }),

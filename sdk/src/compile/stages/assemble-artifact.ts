@@ -82,7 +82,7 @@ async function describePath(path: string): Promise<ManifestFile> {
  */
 export const manifestOf = (
   name: string,
-  { task, maxTokens, config, tokenizer }: TextModel,
+  { task, maxTokens, config, tokenizer, acceptedKeys }: TextModel,
   files: Manifest["files"],
   targets: Manifest["targets"],
 ): Manifest => ({
@@ -91,6 +91,7 @@ export const manifestOf = (
   ...task,
   maxTokens,
   vocabulary: config.vocabularySize,
+  ...(acceptedKeys.length > 0 && { acceptedKeys: [...acceptedKeys] }),
   tokenizer: tokenizer.manifest,
   files,
   ...(Object.hasOwn(files, GOLDEN_FILE) && { golden: GOLDEN_FILE }),

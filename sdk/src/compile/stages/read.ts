@@ -23,11 +23,15 @@ export const readFolder: Stage<DescribedModel, TextModel> = {
   report: ({ task, maxTokens, graph }) => ({ task: task.task, maxTokens, nodes: graph.nodes.size }),
 };
 
+interface SourcePath extends ModelPath {
+  readonly acceptKeys?: readonly string[] | undefined;
+}
+
 /** Reads only the graph of an ONNX file or a Hugging Face folder. */
-export const readSource: Stage<ModelPath, ModelSource> = {
+export const readSource: Stage<SourcePath, ModelSource> = {
   name: "read",
   describe: ({ path }) => `read ${path}`,
-  run: ({ path }) => readModelSource(path),
+  run: ({ path, acceptKeys }) => readModelSource(path, acceptKeys),
   report: ({ graph }) => ({ nodes: graph.nodes.size }),
 };
 

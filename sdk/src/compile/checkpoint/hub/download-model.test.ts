@@ -379,7 +379,7 @@ describe("the files that are chosen", () => {
   });
 
   it("are each module's safetensors, or its pytorch_model.bin", async () => {
-    const modules = ["1_Pooling", "2_Dense", "3_Dense/"].map((path) => ({ path }));
+    const modules = ["1_Pooling", "2_Dense", "3_Dense/"].map((path) => ({ path, type: "Dense" }));
     const { found } = await chosen({
       ...encoder.files,
       "modules.json": JSON.stringify(modules),
@@ -401,7 +401,10 @@ describe("the files that are chosen", () => {
         "0_Transformer/tokenizer.json": "{}",
         "1_Pooling/config.json": "{}",
         "config.json": "{}",
-        "modules.json": JSON.stringify([{ path: "0_Transformer", type }, { path: "1_Pooling" }]),
+        "modules.json": JSON.stringify([
+          { path: "0_Transformer", type },
+          { path: "1_Pooling", type: "Pooling" },
+        ]),
         "tf_model.h5": "keras",
       },
     });

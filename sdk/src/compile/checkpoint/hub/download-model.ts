@@ -3,12 +3,11 @@ import * as v from "valibot";
 import type { HubModel } from "../../../storage/hub-model.ts";
 import { readJson } from "../../files/json-file.ts";
 import { abortedError } from "../../subprocess/aborted.ts";
-import { ModulePath } from "../modules/module-list.ts";
-import { modulePath, transformerPath } from "../transformer-folder.ts";
+import { MODULES, ModuleEntries, transformerPath } from "../transformer-folder.ts";
 import { findCommit } from "./find-commit.ts";
 import { HubCache } from "./hub-cache.ts";
 import { hubFetch } from "./hub-fetch.ts";
-import { descriptionFiles, indexFile, MODULES, modulesFile, weightFiles } from "./needed-files.ts";
+import { descriptionFiles, indexFile, modulesFile, weightFiles } from "./needed-files.ts";
 import { hubRepository } from "./repository.ts";
 import type { TimeLimits } from "./request-deadline.ts";
 import { type HubSettings, hubSettings } from "./settings.ts";
@@ -39,7 +38,6 @@ export interface DownloadModelOptions extends RetryOptions {
   readonly onProgress?: ((message: string, fraction: number) => void) | undefined;
 }
 
-const Modules = v.array(v.object({ path: ModulePath, type: v.optional(v.string(), "") }));
 const Shards = v.object({ weight_map: v.record(v.string(), v.string()) });
 
 /**
@@ -74,7 +72,7 @@ async function download(
   const files = await snapshot.list();
   const listOfModules = modulesFile(files);
   let downloadedBytes = listOfModules ? await snapshot.get([listOfModules], () => {}) : 0;
-  const modules = (await readJson(folder, MODULES, Modules)) ?? [];
+  const modules = (await readJson(folder, MODULES, ModuleEntries)) ?? [];
   const transformer = transformerPath(modules);
   assertReadable(files, { ...model, name, folder: transformer });
   const described = descriptionFiles(files, transformer);
@@ -85,7 +83,7 @@ async function download(
     ...model,
     name,
     folder: transformer,
-    modules: modules.map(({ path }) => modulePath(path)).filter((path) => path !== "" && path !== transformer),
+    modules: modules.map(({ path }) => path).filter((path) => path !== "" && path !== transformer),
     shards: [...new Set(Object.values(shards?.weight_map ?? {}))],
   });
   const bytes = sumOf(further);

@@ -2,9 +2,8 @@ import { basename, join } from "node:path/posix";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { PICKLED, PICKLED_INDEX, SHARDS_INDEX, WEIGHT_FILES, WEIGHTS } from "../model-folder.ts";
 import { transformerFiles } from "../modules/key-tables.ts";
+import { MODULES } from "../transformer-folder.ts";
 import type { HubFile } from "./hub-file.ts";
-
-export const MODULES = "modules.json";
 
 /** Files that describe a model: its layers, its tokenizer, and how sentence-transformers uses it. */
 const DESCRIPTIONS = [

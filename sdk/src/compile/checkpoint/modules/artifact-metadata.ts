@@ -1,8 +1,7 @@
-import { join } from "node:path";
 import * as v from "valibot";
 import { readJson } from "../../files/json-file.ts";
 import { MarkedLength } from "../config-keys.ts";
-import { assertValues, type KeyTable, noEffect, obeyed, only, unknownKeys } from "./key-table.ts";
+import { type KeyTable, noEffect, obeyed, only } from "./key-table.ts";
 
 export const ARTIFACT_METADATA = "artifact.metadata";
 
@@ -49,18 +48,11 @@ const Schema = v.looseObject({
   attend_to_mask_tokens: v.nullish(v.boolean()),
 });
 
-/** The keys of artifact.metadata, and those that are not known. */
-export type ArtifactMetadata = v.InferOutput<typeof Schema> & { readonly unknown: readonly string[] };
-
 /**
  * Reads artifact.metadata of Stanford's ColBERT.
  *
  * @returns undefined if there is no such file
- * @throws BertEdgeError `checkpoint_invalid`, `checkpoint_unsupported`
+ * @throws BertEdgeError `checkpoint_invalid`
  */
-export async function readArtifactMetadata(folder: string): Promise<ArtifactMetadata | undefined> {
-  const metadata = await readJson(folder, ARTIFACT_METADATA, Schema);
-  if (!metadata) return undefined;
-  assertValues(join(folder, ARTIFACT_METADATA), metadata, artifactMetadataKeys);
-  return { ...metadata, unknown: unknownKeys(metadata, artifactMetadataKeys) };
-}
+export const readArtifactMetadata = (folder: string): Promise<v.InferOutput<typeof Schema> | undefined> =>
+  readJson(folder, ARTIFACT_METADATA, Schema);

@@ -1,10 +1,9 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { BertEdgeError } from "../../../artifact/error.ts";
+import { readJson } from "../../files/json-file.ts";
 import { Count } from "../config-keys.ts";
 import type { DenseLayer } from "../head-formula.ts";
-import { denseKeys } from "./key-tables.ts";
-import { readModuleConfig } from "./module-config.ts";
 import type { Module } from "./module-list.ts";
 
 const DenseConfig = v.looseObject({
@@ -34,7 +33,7 @@ const LINEAR = "linear";
  */
 export async function readDense(folder: string, module: Module): Promise<DenseLayer> {
   const file = join(folder, module.path, "config.json");
-  const config = await readModuleConfig(folder, module, DenseConfig, denseKeys);
+  const config = await readJson(folder, join(module.path, "config.json"), DenseConfig);
   if (!config) {
     throw new BertEdgeError("checkpoint_missing", `${file} does not exist.`, {
       hint: "Copy the whole model folder, with its subfolders such as 1_Dense.",

@@ -1,14 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  assertKnownKeys,
-  assertValues,
-  type KeyTable,
-  nested,
-  noEffect,
-  obeyed,
-  only,
-  unknownKeys,
-} from "./key-table.ts";
+import { findKeys, type KeyTable, nested, noEffect, obeyed, only } from "./key-table.ts";
 import { denseKeys, poolingKeys, sentenceTransformersKeys, spladePoolingKeys, transformerKeys } from "./key-tables.ts";
 
 const table: KeyTable = {
@@ -18,44 +9,37 @@ const table: KeyTable = {
   more: nested({ inner: obeyed }),
 };
 
-const refusal = (config: object) => {
-  try {
-    assertKnownKeys("dir/config.json", config, table);
-    return undefined;
-  } catch (error) {
-    return error;
-  }
-};
+describe("findKeys", () => {
+  it("says what becomes of each key", () => {
+    const content = { size: 1, note: {}, mode: "a", more: { inner: 1, outer: 2 }, colour: 3, constructor: 4 };
+    expect(findKeys(content, table)).toEqual([
+      { key: "size", treatment: "obeyed" },
+      { key: "note", treatment: "no-effect" },
+      { key: "mode", treatment: "obeyed" },
+      { key: "more", treatment: "obeyed" },
+      { key: "more.inner", treatment: "obeyed" },
+      { key: "more.outer", treatment: "unknown" },
+      { key: "colour", treatment: "unknown" },
+      { key: "constructor", treatment: "unknown" },
+    ]);
+  });
 
-describe("a table of keys", () => {
-  it.each([
-    {},
-    { size: 1, note: {}, mode: "a" },
-    { mode: null },
-    { mode: { deep: [1] } },
-    { more: { inner: 1 } },
-    { more: null },
-  ])("accepts %j", (config) => {
-    expect(refusal(config)).toBeUndefined();
+  it.each([{ mode: null }, { mode: { deep: [1] } }, { more: null }])("obeys %j", (content) => {
+    expect(findKeys(content, table)).toEqual([{ key: Object.keys(content)[0], treatment: "obeyed" }]);
   });
 
   it.each([
-    [{ colour: 1 }, 'dir/config.json has the key "colour", which is not known.'],
-    [{ constructor: 1 }, 'dir/config.json has the key "constructor", which is not known.'],
-    [{ mode: "b" }, 'dir/config.json: mode is "b", which is not supported so far.'],
-    [{ mode: { deep: [2] } }, 'dir/config.json: mode is {"deep":[2]}, which is not supported so far.'],
-    [{ more: { outer: 1 } }, 'dir/config.json: more has the key "outer", which is not known.'],
-  ])("refuses %j by name", (config, message) => {
-    expect(refusal(config)).toMatchObject({ code: "checkpoint_unsupported", message, hint: expect.any(String) });
+    [{ mode: "b" }, 'mode is "b", which is not supported so far'],
+    [{ mode: { deep: [2] } }, 'mode is {"deep":[2]}, which is not supported so far'],
+  ])("refuses %j, and says what to do", (content, why) => {
+    expect(findKeys(content, table)).toEqual([
+      { key: "mode", treatment: "refused", refusal: { why, hint: "Choose a." } },
+    ]);
   });
 
-  it("says what to do about a value", () => {
-    expect(refusal({ mode: 1 })).toMatchObject({ hint: "Choose a." });
-  });
-
-  it("lists unknown keys of files that may have them", () => {
-    expect(unknownKeys({ size: 1, colour: 2 }, table)).toEqual(["colour"]);
-    expect(() => assertValues("config.json", { colour: 2 }, table)).not.toThrow();
+  it("lists the supported values without a hint of the table", () => {
+    const [found] = findKeys({ mode: 3 }, { mode: only([1, null]) });
+    expect(found?.refusal?.hint).toBe("Supported: 1, null.");
   });
 });
 

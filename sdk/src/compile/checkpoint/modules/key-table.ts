@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import { BertEdgeError } from "../../../artifact/error.ts";
 
 /**
  * Treatment of a key of a model's file:
@@ -23,48 +22,44 @@ export const nested = (keys: KeyTable): Treatment => ({ is: "nested", keys });
 /** @param otherwise what to do if the key has another value */
 export const only = (values: readonly unknown[], otherwise?: string): Treatment => ({ is: "only", values, otherwise });
 
-/** Returns the keys of a file that its table does not know. */
-export const unknownKeys = (config: object, table: KeyTable): string[] =>
-  Object.keys(config).filter((key) => !Object.hasOwn(table, key));
-
-/**
- * Refuses a module's file that has a key which its table does not know, or a value that is not what we compute.
- *
- * @param file path of the file, for error messages
- * @throws BertEdgeError `checkpoint_unsupported`
- */
-export function assertKnownKeys(file: string, config: object, table: KeyTable): void {
-  const [unknown] = unknownKeys(config, table);
-  if (unknown !== undefined) {
-    throw new BertEdgeError(
-      "checkpoint_unsupported",
-      `${file} has the key ${JSON.stringify(unknown)}, which is not known.`,
-      {
-        hint: `It could change the model's results. If it does not, remove it. Known keys: ${Object.keys(table).join(", ") || "none"}.`,
-      },
-    );
-  }
-  assertValues(file, config, table);
+/** A key of a file, and what becomes of it. */
+export interface FoundKey {
+  /** The key of an object in an object follows a dot: `model_args.dtype`. */
+  readonly key: string;
+  readonly treatment: "obeyed" | "no-effect" | "refused" | "unknown";
+  /** Why the key is refused, and what to do. */
+  readonly refusal?: { readonly why: string; readonly hint: string };
 }
 
 /**
- * Refuses a file with a value that is not what we compute.
+ * Returns the keys of an object, and what becomes of each. A key with a list of values is obeyed if it has one of them.
  *
- * @throws BertEdgeError `checkpoint_unsupported`
+ * @param within the keys that lead to the object, each with a dot
  */
-export function assertValues(file: string, config: object, table: KeyTable): void {
-  for (const [key, value] of Object.entries(config)) {
-    const treatment = Object.hasOwn(table, key) ? table[key] : undefined;
-    if (treatment?.is === "nested" && typeof value === "object" && value !== null) {
-      assertKnownKeys(`${file}: ${key}`, value, treatment.keys);
-    } else if (treatment?.is === "only" && !treatment.values.some((each) => isDeepStrictEqual(each, value))) {
-      throw new BertEdgeError(
-        "checkpoint_unsupported",
-        `${file}: ${key} is ${JSON.stringify(value)}, which is not supported so far.`,
-        {
-          hint: treatment.otherwise ?? `Supported: ${treatment.values.map((each) => JSON.stringify(each)).join(", ")}.`,
-        },
-      );
+export const findKeys = (content: object, table: KeyTable, within = ""): FoundKey[] =>
+  Object.entries(content).flatMap(([name, value]) => {
+    const treatment = Object.hasOwn(table, name) ? table[name] : undefined;
+    return foundKey(`${within}${name}`, value, treatment);
+  });
+
+function foundKey(key: string, value: unknown, treatment: Treatment | undefined): FoundKey[] {
+  switch (treatment?.is) {
+    case undefined:
+      return [{ key, treatment: "unknown" }];
+    case "obeyed":
+    case "no-effect":
+      return [{ key, treatment: treatment.is }];
+    case "nested":
+      return [
+        { key, treatment: "obeyed" },
+        ...(typeof value === "object" && value !== null ? findKeys(value, treatment.keys, `${key}.`) : []),
+      ];
+    case "only": {
+      const { values, otherwise } = treatment;
+      if (values.some((each) => isDeepStrictEqual(each, value))) return [{ key, treatment: "obeyed" }];
+      const hint = otherwise ?? `Supported: ${values.map((each) => JSON.stringify(each)).join(", ")}.`;
+      const why = `${key} is ${JSON.stringify(value)}, which is not supported so far`;
+      return [{ key, treatment: "refused", refusal: { why, hint } }];
     }
   }
 }

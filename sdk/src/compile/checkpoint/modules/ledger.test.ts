@@ -1,36 +1,62 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import { foundKeys, ledgers } from "./ledger.ts";
+import { folderWith } from "#test/fixtures/folder-with.ts";
+import { folderKeys, ledgers } from "./ledger.ts";
 
-describe("foundKeys", () => {
+const module = (kind: string, path: string) => ({ path, type: `sentence_transformers.models.${kind}` });
+
+describe("folderKeys", () => {
   it("lists the keys of a folder's files, and what becomes of them", async () => {
-    const folder = await temporaryFolder();
-    await mkdir(join(folder, "1_Pooling"));
-    const files = {
-      "config.json": { model_type: "bert", hidden_size: 8, use_cache: true, mood: "good" },
-      "modules.json": [
-        { idx: 0, path: "" },
-        { path: "1_Pooling", type: "Pooling" },
-      ],
-      "1_Pooling/config.json": { include_prompt: false },
+    const folder = await folderWith({
+      "config.json": { model_type: "bert", hidden_size: 8, use_cache: true, mood: "good", is_decoder: true },
+      "modules.json": [{ ...module("Transformer", ""), idx: 0 }, module("Pooling", "1_Pooling")],
+      "1_Pooling/config.json": { include_prompt: false, mood: 1 },
       "sentence_bert_config.json": { max_seq_length: 16, transformer_task: "fill-mask" },
-    };
-    for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), JSON.stringify(content));
-    const found = await foundKeys(folder);
-    expect(Object.fromEntries(found.map(({ file, key, treatment }) => [`${file} ${key}`, treatment]))).toEqual({
-      "config.json model_type": "obeyed",
-      "config.json hidden_size": "obeyed",
-      "config.json use_cache": "no-effect",
-      "config.json mood": "unknown",
-      "modules.json idx": "no-effect",
-      "modules.json path": "obeyed",
-      "modules.json type": "obeyed",
-      "1_Pooling/config.json include_prompt": "obeyed",
-      "sentence_bert_config.json max_seq_length": "obeyed",
-      "sentence_bert_config.json transformer_task": "only",
     });
+    const found = await folderKeys(folder);
+    const treated = found.map(({ file, module, keys, counts }) => [
+      ...[file, module, Object.fromEntries(keys.map(({ key, treatment }) => [key, treatment]))],
+      Object.values(counts).join(" "),
+    ]);
+    expect(treated).toEqual([
+      [
+        "config.json",
+        undefined,
+        ...[
+          {
+            model_type: "obeyed",
+            hidden_size: "obeyed",
+            use_cache: "no-effect",
+            mood: "unknown",
+            is_decoder: "refused",
+          },
+        ],
+        "2 1 1 1",
+      ],
+      ["modules.json", "modules.json", { idx: "no-effect", path: "obeyed", type: "obeyed" }, "2 1 0 0"],
+      ["sentence_bert_config.json", "Transformer", { max_seq_length: "obeyed", transformer_task: "obeyed" }, "2 0 0 0"],
+      ["1_Pooling/config.json", "1_Pooling", { include_prompt: "obeyed", mood: "unknown" }, "1 0 0 1"],
+    ]);
+  });
+
+  it("looks into the folder of the Transformer module, and into modules with any name of their folder", async () => {
+    const folder = await folderWith({
+      "modules.json": [module("Transformer", "0_Transformer"), module("Dense", "a"), module("Normalize", "b")],
+      "0_Transformer/config.json": { mood: 1 },
+      "0_Transformer/tokenizer_config.json": { mood: 1 },
+      "0_Transformer/sentence_bert_config.json": { mood: 1 },
+      "config_sentence_transformers.json": { mood: 1 },
+      "a/config.json": { mood: 1 },
+      "b/config.json": { module_input_name: "token_embeddings" },
+    });
+    const found = await folderKeys(folder);
+    expect(found.filter(({ counts }) => counts.unknown === 1).map(({ file, module }) => [file, module])).toEqual([
+      ["0_Transformer/config.json", undefined],
+      ["0_Transformer/tokenizer_config.json", undefined],
+      ["0_Transformer/sentence_bert_config.json", "0_Transformer"],
+      ["config_sentence_transformers.json", undefined],
+      ["a/config.json", "a"],
+    ]);
+    expect(found.at(-1)?.keys).toEqual([{ key: "module_input_name", treatment: "obeyed" }]);
   });
 
   it("has one table for each file", () => {

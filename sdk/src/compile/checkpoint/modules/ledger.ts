@@ -1,9 +1,10 @@
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { join } from "node:path/posix";
 import * as v from "valibot";
 import { readJson } from "../../files/json-file.ts";
+import { listedModules, MODULES, transformerPath } from "../transformer-folder.ts";
 import { ARTIFACT_METADATA, artifactMetadataKeys } from "./artifact-metadata.ts";
-import type { KeyTable, Treatment } from "./key-table.ts";
+import { configTable } from "./config-table.ts";
+import { type FoundKey, findKeys, type KeyTable } from "./key-table.ts";
 import {
   denseKeys,
   moduleEntryKeys,
@@ -14,9 +15,17 @@ import {
   transformerFiles,
   transformerKeys,
 } from "./key-tables.ts";
-import { configTable } from "./model-keys.ts";
 import { SENTENCE_CONFIG } from "./sentence-config.ts";
+import { findTransformerConfig } from "./transformer-config.ts";
 import { configKeys, tokenizerKeys } from "./transformers-keys.ts";
+
+/** Tables of the modules that have a config.json of their own, by the kind of module. */
+const moduleTables: Readonly<Record<string, KeyTable>> = {
+  Pooling: poolingKeys,
+  Dense: denseKeys,
+  Normalize: normalizeKeys("sentence_embedding"),
+  SpladePooling: spladePoolingKeys,
+};
 
 /** A file of model folders, and what becomes of its keys. */
 export interface Ledger {
@@ -30,51 +39,80 @@ export interface Ledger {
 export const ledgers: readonly Ledger[] = [
   { file: "config.json", library: "transformers", keys: configKeys },
   { file: "tokenizer_config.json", library: "transformers", keys: tokenizerKeys },
-  { file: "modules.json", library: "sentence-transformers", keys: moduleEntryKeys },
+  { file: MODULES, library: "sentence-transformers", keys: moduleEntryKeys },
   { file: transformerFiles[0] as string, library: "sentence-transformers", keys: transformerKeys },
   { file: SENTENCE_CONFIG, library: "sentence-transformers", keys: sentenceTransformersKeys },
-  { file: "*_Pooling/config.json", library: "sentence-transformers", keys: poolingKeys },
-  { file: "*_Dense/config.json", library: "sentence-transformers", keys: denseKeys },
-  { file: "*_Normalize/config.json", library: "sentence-transformers", keys: normalizeKeys("sentence_embedding") },
-  { file: "*_SpladePooling/config.json", library: "sentence-transformers", keys: spladePoolingKeys },
+  ...Object.entries(moduleTables).map(
+    ([kind, keys]) => ({ file: `*_${kind}/config.json`, library: "sentence-transformers", keys }) as const,
+  ),
   { file: ARTIFACT_METADATA, library: "ColBERT", keys: artifactMetadataKeys },
 ];
 
-/** A key of a file in a model folder, and what becomes of it. */
-export interface FoundKey {
+/** A file of a model folder, and what becomes of its keys. */
+export interface FileKeys {
+  /** Path from the model folder. */
   readonly file: string;
-  readonly key: string;
-  readonly treatment: "obeyed" | "no-effect" | "only" | "nested" | "unknown";
+  /**
+   * Name of the module whose configuration it is: its path, or its kind if it is in the model folder itself. Unknown keys are
+   * refused in such a file. Undefined for other files.
+   */
+  readonly module: string | undefined;
+  readonly keys: readonly FoundKey[];
+  /** Number of keys of each treatment. */
+  readonly counts: Readonly<Record<FoundKey["treatment"], number>>;
+}
+
+/** A file of which `tableOf` returns the table. */
+interface KnownFile extends Pick<FileKeys, "file"> {
+  readonly module?: string;
+  readonly tableOf: (content: object) => KeyTable;
 }
 
 const AnyObject = v.looseObject({});
+const Content = v.union([v.array(AnyObject), AnyObject]);
 
 /**
- * Lists the keys that the files of a model folder have, and what becomes of each.
+ * Lists the keys of a model folder's files, and what becomes of each.
  *
+ * @param root folder with modules.json, if the model has one
  * @throws BertEdgeError `checkpoint_invalid`
  */
-export async function foundKeys(folder: string): Promise<FoundKey[]> {
-  const folders = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
-  const found = await Promise.all(
-    ledgers.flatMap(({ file, keys }) => {
-      const [, kind] = /^\*_(\w+)\/config\.json$/.exec(file) ?? [];
-      const places = kind
-        ? folders.filter(({ name }) => name.replace(/^\d+_/, "") === kind).map(({ name }) => join(name, "config.json"))
-        : [file];
-      return places.map((place) => keysOf(folder, place, keys));
-    }),
-  );
-  return found.flat();
+export async function folderKeys(root: string): Promise<FileKeys[]> {
+  const found: FileKeys[] = [];
+  for (const { file, module, tableOf } of await knownFiles(root)) {
+    const content = await readJson(root, file, Content);
+    if (!content) continue;
+    // The entries of modules.json have the same keys.
+    const all = [content].flat().flatMap((each) => findKeys(each, tableOf(each)));
+    const keys = [...new Map(all.map((each) => [each.key, each])).values()];
+    const count = (wanted: FoundKey["treatment"]) => keys.filter(({ treatment }) => treatment === wanted).length;
+    const counts = {
+      ...{ obeyed: count("obeyed"), "no-effect": count("no-effect") },
+      ...{ refused: count("refused"), unknown: count("unknown") },
+    };
+    found.push({ file, module, keys, counts });
+  }
+  return found;
 }
 
-async function keysOf(folder: string, file: string, known: KeyTable): Promise<FoundKey[]> {
-  const content = await readJson(folder, file, v.union([v.array(AnyObject), AnyObject]));
-  if (!content) return [];
-  const keys = file === "config.json" ? configTable(content) : known;
-  const names = new Set([content].flat().flatMap((each) => Object.keys(each)));
-  return [...names].map((key) => ({
-    ...{ file, key },
-    treatment: Object.hasOwn(keys, key) ? (keys[key] as Treatment).is : "unknown",
-  }));
+async function knownFiles(root: string): Promise<KnownFile[]> {
+  const modules = listedModules(root);
+  const transformer = transformerPath(modules);
+  const sentence = await findTransformerConfig(root, transformer);
+  const tables = modules.some(({ kind }) => kind === "Dense")
+    ? { ...moduleTables, Normalize: normalizeKeys("token_embeddings") }
+    : moduleTables;
+  const configs = modules.flatMap(({ kind, path }) => {
+    const table = Object.hasOwn(tables, kind) ? tables[kind] : undefined;
+    return table ? [{ file: join(path, "config.json"), module: path || kind, tableOf: () => table }] : [];
+  });
+  return [
+    { file: join(transformer, "config.json"), tableOf: configTable },
+    { file: join(transformer, "tokenizer_config.json"), tableOf: () => tokenizerKeys },
+    { file: MODULES, module: MODULES, tableOf: () => moduleEntryKeys },
+    ...(sentence ? [{ ...sentence, module: transformer || "Transformer", tableOf: () => transformerKeys }] : []),
+    { file: SENTENCE_CONFIG, tableOf: () => sentenceTransformersKeys },
+    ...configs,
+    { file: ARTIFACT_METADATA, tableOf: () => artifactMetadataKeys },
+  ];
 }

@@ -1,11 +1,6 @@
-import { join } from "node:path";
-import * as v from "valibot";
 import { BertEdgeError } from "../../../artifact/error.ts";
-import { isInnerPath } from "../../../storage/inner-path.ts";
 import { readJson } from "../../files/json-file.ts";
-import { modulePath } from "../transformer-folder.ts";
-import { assertKnownKeys } from "./key-table.ts";
-import { moduleEntryKeys } from "./key-tables.ts";
+import { MODULES, ModuleEntries } from "../transformer-folder.ts";
 
 /** A module of sentence-transformers. */
 export interface Module {
@@ -23,14 +18,6 @@ export interface ModuleList {
   readonly dense: readonly Module[];
   readonly normalize: readonly Module[];
 }
-
-/** Path of a module's folder, which cannot lead out of the model folder. */
-export const ModulePath = v.pipe(
-  v.string(),
-  v.transform(modulePath),
-  v.check((path) => path === "" || isInnerPath(path), "the path leads out of the model folder"),
-);
-const Entries = v.array(v.looseObject({ path: ModulePath, type: v.string() }));
 
 /** Supported modules: the last part of `type` in modules.json. */
 const kinds = ["Transformer", "MLMTransformer", "Pooling", "Normalize", "SpladePooling", "Dense"];
@@ -56,10 +43,8 @@ const letters: Readonly<Record<string, string>> = {
  * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for other modules, and for another order
  */
 export async function readModuleList(folder: string): Promise<ModuleList | undefined> {
-  const entries = await readJson(folder, FILE, Entries);
-  if (!entries) return undefined;
-  for (const entry of entries) assertKnownKeys(join(folder, FILE), entry, moduleEntryKeys);
-  const modules = entries.map(({ type, path }) => ({ kind: type.split(".").at(-1) as string, type, path }));
+  const modules = await readJson(folder, MODULES, ModuleEntries);
+  if (!modules) return undefined;
   const other = modules.find(({ kind, type }) => !kinds.includes(kind) || !ofLibrary.test(type));
   if (other) throw unsupportedModules(folder, `the module ${other.type}`);
   const order = modules.map(({ kind }) => kind);
@@ -75,8 +60,6 @@ export async function readModuleList(folder: string): Promise<ModuleList | undef
     normalize: all("Normalize"),
   };
 }
-
-const FILE = "modules.json";
 
 export const unsupportedModules = (folder: string, what: string): BertEdgeError =>
   new BertEdgeError("checkpoint_unsupported", `${folder}: ${what} is not supported so far.`, {

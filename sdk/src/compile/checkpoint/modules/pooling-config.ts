@@ -2,8 +2,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import type { Pooling } from "../../../artifact/manifest.ts";
-import { poolingKeys, spladePoolingKeys } from "./key-tables.ts";
-import { readModuleConfig } from "./module-config.ts";
+import { readJson } from "../../files/json-file.ts";
 import { type Module, unsupportedModules } from "./module-list.ts";
 
 /**
@@ -36,12 +35,13 @@ export interface PoolingConfig {
 }
 
 /** @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for other pooling modes */
-export async function readPooling(folder: string, module: Module): Promise<PoolingConfig> {
-  const config = await readModuleConfig(folder, module, PoolingConfig, poolingKeys);
+export async function readPooling(folder: string, { path }: Module): Promise<PoolingConfig> {
+  const file = join(path, "config.json");
+  const config = await readJson(folder, file, PoolingConfig);
   if (!config) {
     throw new BertEdgeError(
       "checkpoint_invalid",
-      `modules.json names ${join(folder, module.path, "config.json")}, but this file does not exist.`,
+      `modules.json names ${join(folder, file)}, but this file does not exist.`,
       { hint: "Copy the whole model folder, with its subfolders such as 1_Pooling." },
     );
   }
@@ -52,9 +52,4 @@ export async function readPooling(folder: string, module: Module): Promise<Pooli
   const pooling = Object.hasOwn(poolings, first) ? poolings[first] : undefined;
   if (!pooling || modes.length !== 1) throw unsupportedModules(folder, `the pooling ${modes.join(" + ") || "(none)"}`);
   return { pooling, poolsPrompt: config.include_prompt ?? true };
-}
-
-/** @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for other poolings of SPLADE */
-export async function assertSplade(folder: string, module: Module): Promise<void> {
-  await readModuleConfig(folder, module, v.looseObject({}), spladePoolingKeys);
 }

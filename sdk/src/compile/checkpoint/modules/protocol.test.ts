@@ -137,11 +137,4 @@ describe("the protocol of Stanford's ColBERT", () => {
       document: { length: 64, marker: 2, skipped: [100, 11, 10] },
     });
   });
-
-  it("is refused with another similarity", async () => {
-    await expect(protocolOf({ metadata: { similarity: "l2" } })).rejects.toMatchObject({
-      code: "checkpoint_unsupported",
-      message: expect.stringContaining('similarity is "l2"'),
-    });
-  });
 });

@@ -3,8 +3,6 @@ import * as v from "valibot";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { readJson } from "../../files/json-file.ts";
 import { MarkedLength } from "../config-keys.ts";
-import { assertValues, unknownKeys } from "./key-table.ts";
-import { sentenceTransformersKeys } from "./key-tables.ts";
 
 export const SENTENCE_CONFIG = "config_sentence_transformers.json";
 
@@ -22,10 +20,7 @@ const Schema = v.looseObject({
 });
 
 /** The keys of config_sentence_transformers.json, apart from prompts. */
-export type SentenceConfig = v.InferOutput<typeof Schema> & {
-  /** Keys that no library reads. */
-  readonly unknown: readonly string[];
-};
+export type SentenceConfig = v.InferOutput<typeof Schema>;
 
 /** Classes of sentence-transformers and PyLate that write the file. */
 export const modelTypes = ["SentenceTransformer", "SparseEncoder", "CrossEncoder", "MultiVectorEncoder", "ColBERT"];
@@ -33,18 +28,16 @@ export const modelTypes = ["SentenceTransformer", "SparseEncoder", "CrossEncoder
 /**
  * Reads config_sentence_transformers.json.
  *
- * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for an unknown class, and for settings that are not
- *   supported
+ * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for an unknown class
  */
 export async function readSentenceConfig(folder: string): Promise<SentenceConfig> {
   const config = (await readJson(folder, SENTENCE_CONFIG, Schema)) ?? {};
-  const file = join(folder, SENTENCE_CONFIG);
-  assertValues(file, config, sentenceTransformersKeys);
   const { model_type: type } = config;
   if (type != null && !modelTypes.includes(type)) {
+    const file = join(folder, SENTENCE_CONFIG);
     throw new BertEdgeError("checkpoint_unsupported", `${file}: the model_type ${type} is not supported so far.`, {
       hint: `Supported: ${modelTypes.join(", ")}.`,
     });
   }
-  return { ...config, unknown: unknownKeys(config, sentenceTransformersKeys) };
+  return config;
 }

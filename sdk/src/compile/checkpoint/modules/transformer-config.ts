@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { readJson } from "../../files/json-file.ts";
-import { assertKnownKeys } from "./key-table.ts";
-import { transformerFiles, transformerKeys } from "./key-tables.ts";
+import { transformerFiles } from "./key-tables.ts";
 
 const Length = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(3)));
 const Transformer = v.looseObject({
@@ -25,15 +24,14 @@ export interface TransformerConfig {
  * Reads the configuration of a Transformer module.
  *
  * @param path folder of the module
- * @throws BertEdgeError `checkpoint_invalid`, `checkpoint_unsupported`
+ * @throws BertEdgeError `checkpoint_invalid`
  */
 export async function readTransformerConfig(folder: string, path: string): Promise<TransformerConfig> {
   const tokenizer = await readJson(folder, join(path, "tokenizer_config.json"), TokenizerConfig);
-  const found = await findConfig(folder, path);
-  if (found) assertKnownKeys(join(folder, found.file), found.config, transformerKeys);
+  const found = (await findTransformerConfig(folder, path))?.config;
   return {
-    maxTokens: found?.config.max_seq_length ?? tokenizer?.model_max_length ?? tokenizer?.max_len ?? undefined,
-    task: found?.config.transformer_task ?? undefined,
+    maxTokens: found?.max_seq_length ?? tokenizer?.model_max_length ?? tokenizer?.max_len ?? undefined,
+    task: found?.transformer_task ?? undefined,
   };
 }
 
@@ -43,14 +41,17 @@ export async function readTransformerConfig(folder: string, path: string): Promi
  * @throws BertEdgeError `checkpoint_invalid`
  */
 export async function readLowercases(folder: string): Promise<boolean> {
-  return (await findConfig(folder, ""))?.config.do_lower_case ?? false;
+  return (await findTransformerConfig(folder, ""))?.config.do_lower_case ?? false;
 }
 
 /**
- * Reads the first of sentence_bert_config.json, sentence_roberta_config.json, … that is not empty. sentence-transformers tries
+ * Returns the first of sentence_bert_config.json, sentence_roberta_config.json, … that is not empty. sentence-transformers tries
  * the same names in the same order.
+ *
+ * @param path folder of the module
+ * @throws BertEdgeError `checkpoint_invalid`
  */
-async function findConfig(folder: string, path: string) {
+export async function findTransformerConfig(folder: string, path: string) {
   for (const name of transformerFiles) {
     const file = join(path, name);
     const config = await readJson(folder, file, Transformer);
