@@ -25,7 +25,7 @@ interface HeapUsage {
  * Reads the memory of an isolate from the inspector. The inspector's `Runtime.getHeapUsage` does not include
  * WebAssembly memory, so the sizes of the array buffers are read from a heap snapshot.
  */
-export async function isolateMemory(worker: RunningWorker): Promise<IsolateMemory> {
+export async function isolateMemory(worker: Pick<RunningWorker, "inspector" | "health">): Promise<IsolateMemory> {
   const socket = new WebSocket(await worker.inspector());
   await once(socket, "open");
   const answers = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
