@@ -41,9 +41,10 @@ export async function readSentenceConfig(folder: string): Promise<SentenceConfig
   const file = join(folder, SENTENCE_CONFIG);
   assertValues(file, config, sentenceTransformersKeys);
   const { model_type: type } = config;
-  if (type != null && !modelTypes.includes(type)) {
+  // For sentence-transformers, null is another class than SentenceTransformer, whose modules it then does not load.
+  if (type !== undefined && !modelTypes.includes(String(type))) {
     throw new BertEdgeError("checkpoint_unsupported", `${file}: the model_type ${type} is not supported so far.`, {
-      hint: `Supported: ${modelTypes.join(", ")}.`,
+      hint: `Supported: ${modelTypes.join(", ")}. Without the key, the model is a SentenceTransformer.`,
     });
   }
   return { ...config, unknown: unknownKeys(config, sentenceTransformersKeys) };
