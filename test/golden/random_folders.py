@@ -4,6 +4,8 @@ A folder is one that the library saved, with tiny weights. The keys are those of
 everything about it. test/fixtures/random-folder.ts writes the same folders. Needs torch, transformers and sentence-transformers:
 
     python test/golden/random_folders.py <file> [--count 40] [--seed 0] [--only <number>]
+
+random-folders-4.json and random-folders-5.json are made of transformers 4.57 and 5.24 with --count 20 --seed 4.
 """
 
 import argparse
@@ -52,8 +54,9 @@ FAMILIES = {
     "roberta": (byte_pairs, "RobertaTokenizer", SIZES),
     "xlm-roberta": (unigrams, "XLMRobertaTokenizer", SIZES),
     "albert": (lower_unigrams, "AlbertTokenizer", SIZES | dict(embedding_size=8)),
-    "deberta-v2": (trimmed_unigrams, "DebertaV2Tokenizer", SIZES | RELATIVE),
-    "modernbert": (byte_pairs, "PreTrainedTokenizerFast", SIZES | dict(local_attention=8)),
+    # Families without a table of positions. The libraries cut no text of these if no key says its maximum length.
+    "deberta-v2": (trimmed_unigrams, "DebertaV2Tokenizer", SIZES | RELATIVE | dict(max_position_embeddings=512)),
+    "modernbert": (byte_pairs, "PreTrainedTokenizerFast", SIZES | dict(local_attention=8, max_position_embeddings=512)),
 }
 KINDS = dict(embed="", classify="ForSequenceClassification", rerank="ForSequenceClassification")
 
