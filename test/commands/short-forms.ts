@@ -74,6 +74,8 @@ export const exceptions: Readonly<Record<string, string>> = {
   "bench:transformers": "installs transformers.js from a registry",
   "e2e:clients": "needs the registry of npm",
   "e2e:contract": "needs Python and PyPI",
+  "e2e:folders":
+    "needs Python with transformers and sentence-transformers; test/golden/random-folders.test.ts has forty of its folders",
   "e2e:infra": "needs Python, PyPI and the registry of npm",
   "e2e:package": "needs the registry of npm",
   "e2e:python": "needs Python and PyPI",

@@ -72,8 +72,13 @@ the older one:
 
 - Pairs have no token types if transformers 5 wrote the folder, its tokenizer's class is PreTrainedTokenizerFast, TokenizersBackend or
   AlbertTokenizer, and \`model_input_names\` does not name them.
-- In folders of transformers 5, \`tokenize_chinese_chars\` also counts for MPNet, BERT's normalizer always cleans texts, and
-  \`add_prefix_space\` counts for RoBERTa and Longformer only.
+- Of folders of transformers 5, these classes build \`normalizer\`, \`pre_tokenizer\`, \`post_processor\` and \`model\` anew, from the
+  vocabulary and tokenizer_config.json: BERT, DistilBERT, ELECTRA, MPNet, RoBERTa, Longformer, XLM-RoBERTa, CamemBERT, ALBERT and
+  DeBERTa-v2. The report names the parts that tokenizer.json has otherwise.
+- \`tokenize_chinese_chars\` counts for MPNet, and the tokenizer_class of ModernBERT does not, if transformers 5 wrote the folder.
+
+Families without a table of positions, such as ModernBERT and DeBERTa-v2, read no more than \`max_position_embeddings\` tokens here. transformers cuts
+their texts at \`model_max_length\` only. A longer one is refused; without one, texts are cut.
 
 ${ledgers.map(section).join("\n\n")}
 `;

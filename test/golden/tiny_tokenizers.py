@@ -1,6 +1,8 @@
 """Tokenizers with small vocabularies, of the three kinds that most encoders use."""
 
-from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, processors
+import json
+
+from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers, processors
 from tokenizers.models import BPE, Unigram, WordPiece
 from tokenizers.trainers import BpeTrainer
 from transformers import PreTrainedTokenizerFast
@@ -23,6 +25,17 @@ def word_piece():
     made.post_processor = processors.BertProcessing(("[SEP]", vocabulary["[SEP]"]), ("[CLS]", vocabulary["[CLS]"]))
     made.decoder = decoders.WordPiece()
     return made, dict(pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]", mask_token="[MASK]")
+
+
+def marked_word_piece():
+    """MPNet: BERT's with RoBERTa's special tokens."""
+    made, _ = word_piece()
+    state = json.loads(made.to_str())
+    special = ["<s>", "<pad>", "</s>", "[UNK]", "<mask>"]
+    pieces = special + list(state["model"]["vocab"])[len(special):]
+    state["model"]["vocab"] = {piece: i for i, piece in enumerate(pieces)}
+    state["post_processor"] = dict(type="RobertaProcessing", sep=["</s>", 2], cls=["<s>", 0], trim_offsets=True, add_prefix_space=False)
+    return Tokenizer.from_str(json.dumps(state)), SENTENCE_MARKS | dict(unk_token="[UNK]", bos_token="<s>", eos_token="</s>")
 
 
 SENTENCE_MARKS = dict(pad_token="<pad>", unk_token="<unk>", cls_token="<s>", sep_token="</s>", mask_token="<mask>")
@@ -68,6 +81,34 @@ def unigrams():
         single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)])
     made.decoder = decoders.Metaspace()
     return made, SENTENCE_MARKS
+
+
+def unigrams_of(special, unknown, normalizer, pre_tokenizer):
+    pieces = [(f"▁{word}", -4 - len(word) / 10) for word in WORDS] + [(end, -6.0) for end in ENDINGS] + [("▁", -3.0)]
+    pieces += [(character, -9.0) for character in CHARACTERS if character not in "XZ"]
+    made = Tokenizer(Unigram([(token, 0.0) for token in special] + list(dict(pieces).items()), unk_id=special.index(unknown)))
+    made.normalizer, made.pre_tokenizer = normalizer, pre_tokenizer
+    made.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[(token, special.index(token)) for token in ("[CLS]", "[SEP]")])
+    made.decoder = decoders.Metaspace()
+    return made, dict(pad_token=special[0], unk_token=unknown, cls_token="[CLS]", sep_token="[SEP]", mask_token="[MASK]",
+                      bos_token="[CLS]", eos_token="[SEP]")
+
+
+def lower_unigrams():
+    """ALBERT: lower case, without accents."""
+    steps = [normalizers.Replace("``", '"'), normalizers.Replace("''", '"'), normalizers.NFKD(), normalizers.StripAccents(),
+             normalizers.Lowercase()]
+    return unigrams_of(["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"], "<unk>", normalizers.Sequence(steps),
+                       pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]))
+
+
+def trimmed_unigrams():
+    """DeBERTa-v2: spaces at the end are cut."""
+    steps = [normalizers.Replace(Regex(r"\s{2,}|[\n\r\t]"), " "), normalizers.NFC(), normalizers.Strip(left=False, right=True)]
+    return unigrams_of(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], "[UNK]", normalizers.Sequence(steps),
+                       pre_tokenizers.Sequence([pre_tokenizers.Metaspace()]))
 
 
 TOKENIZERS = {"bert": word_piece, "electra": word_piece, "distilbert": word_piece, "roberta": byte_pairs,

@@ -2,7 +2,9 @@ import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { ScoreActivation } from "../../artifact/manifest.ts";
 import { readConfig } from "./model-folder.ts";
+import type { ModelPlace } from "./model-place.ts";
 import { readSentenceConfig } from "./modules/sentence-config.ts";
+import type { Head } from "./task-head.ts";
 
 const Name = v.nullish(v.string());
 /** Keys that older versions write to config.json. */
@@ -37,6 +39,24 @@ export async function readCrossEncoder(root: string, folder: string): Promise<Cr
   if (own.model_type !== "CrossEncoder" && nested === undefined && old === undefined) return undefined;
   const path = own.activation_fn ?? nested?.activation_fn ?? old ?? undefined;
   return { activation: path?.startsWith("torch.") ? activationOf(folder, path) : undefined };
+}
+
+/**
+ * Returns the head of a folder's model. sentence-transformers loads cross-encoders as classifiers, whatever class config.json names.
+ *
+ * @param named head of the class in config.json
+ * @param isAlone whether the folder has no modules.json
+ * @throws BertEdgeError the errors of `readCrossEncoder`
+ */
+export async function headOfCrossEncoder(
+  { root, folder }: Pick<ModelPlace, "root" | "folder">,
+  named: Head | "none",
+  isAlone: boolean,
+): Promise<Head | "none"> {
+  const { model_type: type } = await readSentenceConfig(root);
+  // A class that lost its modules.json is refused elsewhere.
+  if ((type === "CrossEncoder") === isAlone) return named;
+  return (await readCrossEncoder(root, folder)) ? "sequence-classification" : named;
 }
 
 function activationOf(folder: string, path: string): ScoreActivation {

@@ -107,7 +107,8 @@ describe("the task of a model", () => {
     const tensors = `${stored.tensors} linear.weight=4x8`;
     await writeClassifier(stanford, { ...stored, tensors }, { keys: { architectures: ["HF_ColBERT"] } });
     const tokens = [103, 104, 105].map((id, i) => ({ id, content: ["[MASK]", "[unused0]", "[unused1]"][i] }));
-    await writeFile(join(stanford, "tokenizer.json"), JSON.stringify({ added_tokens: tokens, model: { vocab: {} } }));
+    const vocab = Object.fromEntries(tokens.map(({ id, content }) => [content, id]));
+    await writeFile(join(stanford, "tokenizer.json"), JSON.stringify({ added_tokens: tokens, model: { vocab } }));
     const protocol = {
       query: { length: 12, marker: 104, expansion: { token: 103, isAttended: false } },
       document: { length: 16, marker: 105, skipped: [] },

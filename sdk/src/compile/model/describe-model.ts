@@ -1,7 +1,7 @@
 import type { ScoreActivation, Task, TaskName } from "../../artifact/manifest.ts";
 import type { Protocol } from "../../runtime/tasks/late-interaction.ts";
 import { assertNoAdapter } from "../checkpoint/adapter.ts";
-import { readCrossEncoder } from "../checkpoint/cross-encoder.ts";
+import { headOfCrossEncoder, readCrossEncoder } from "../checkpoint/cross-encoder.ts";
 import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
 import { readEncoderConfig } from "../checkpoint/encoder-config-file.ts";
 import { describeHeadedModel, type HeadedModel } from "../checkpoint/headed-model.ts";
@@ -14,6 +14,7 @@ import { type Prompts, readPrompts } from "../checkpoint/prompts.ts";
 import { assertModulesKept, type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
 import { similarityOf } from "../checkpoint/similarity.ts";
 import { type Head, headOf } from "../checkpoint/task-head.ts";
+import { assertPositions } from "./assert-positions.ts";
 import { assertNoPooling, choosesPooling, chosenPooling, type PoolingChoice } from "./chosen-pooling.ts";
 import { type FolderGraph, graphOfEncoder, graphOfHeadedModel } from "./folder-graph.ts";
 import { type HeadedTask, headFor } from "./task-heads.ts";
@@ -67,13 +68,14 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   const config = await readEncoderConfig(folder);
   const acceptedKeys = [...new Set(choice.acceptKeys)];
   const unknown = assertKeys(root, await folderKeys(root), acceptedKeys);
-  const found = await headOf(folder);
+  const found = await headOfCrossEncoder({ root, folder }, await headOf(folder), modules.isAssumed);
   await assertModulesKept(root, modules, found);
   const possible = possibleTasks(found, modules);
   const task = choice.task ?? (possible[0] as TaskName);
   if (!possible.includes(task)) await assertUnnamedHead({ folder, config }, task, { possible, onnx });
   const own = await readPrompts(root);
   const prompts: Prompts = own.prompts || !choice.prompts ? own : { prompts: { ...choice.prompts } };
+  assertPositions(root, config, modules.maxTokens);
   const maxTokens = Math.min(modules.maxTokens ?? Number.POSITIVE_INFINITY, maxTokensOf(config));
   if (task === "embed") {
     const similarity = similarityOf(root, modules);

@@ -7,6 +7,7 @@ import type { UnknownKeys } from "../checkpoint/modules/accepted-keys.ts";
 import type { Graph } from "../graph/graph.ts";
 import { type ShippedTokenizer, shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
 import { assertPlaces } from "./assert-places.ts";
+import { assertSpecialTokens } from "./assert-special-tokens.ts";
 import type { ModelDescription } from "./describe-model.ts";
 import { exportRemarks } from "./export-remarks.ts";
 import { findPooling } from "./find-pooling.ts";
@@ -49,6 +50,7 @@ export async function readTextModel(description: ModelDescription): Promise<Text
   const tokenizer = shipTokenizer(files);
   assertPlaces(folder, tokenizer, description.task.task);
   const opened = await openTokenizer(folder, tokenizer, config.vocabularySize);
+  assertSpecialTokens(folder, opened);
   const encode = tokenizeTexts(folder, opened, maxTokens, config.vocabularySize, protocolOf(description.task));
   const { task, remarks, output } = await findPooling(description, read.file, encode);
   return {

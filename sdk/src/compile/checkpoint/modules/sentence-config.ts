@@ -33,10 +33,11 @@ export const modelTypes = ["SentenceTransformer", "SparseEncoder", "CrossEncoder
 export async function readSentenceConfig(folder: string): Promise<SentenceConfig> {
   const config = (await readJson(folder, SENTENCE_CONFIG, Schema)) ?? {};
   const { model_type: type } = config;
-  if (type != null && !modelTypes.includes(type)) {
+  // For sentence-transformers, null is another class than SentenceTransformer, whose modules it then does not load.
+  if (type !== undefined && !modelTypes.includes(String(type))) {
     const file = join(folder, SENTENCE_CONFIG);
     throw new BertEdgeError("checkpoint_unsupported", `${file}: the model_type ${type} is not supported so far.`, {
-      hint: `Supported: ${modelTypes.join(", ")}.`,
+      hint: `Supported: ${modelTypes.join(", ")}. Without the key, the model is a SentenceTransformer.`,
     });
   }
   return config;

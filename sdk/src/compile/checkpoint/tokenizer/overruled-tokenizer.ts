@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { BertEdgeError } from "../../../artifact/error.ts";
+import { type Rebuilt, rebuiltTokenizer } from "./rebuilt-tokenizer.ts";
+import { assertTextTypes } from "./text-types.ts";
 import { type TokenizerClass, tokenizerClass } from "./tokenizer-class.ts";
 import { withNamedTokens } from "./with-named-tokens.ts";
 import { withoutTokenTypes } from "./without-token-types.ts";
@@ -26,10 +27,6 @@ const PreTokenizer = v.object({ pre_tokenizer: v.looseObject({ add_prefix_space:
 
 /** Classes that give BERT's normalizer their own settings. A missing key counts as the class's default. */
 const BERT_LIKE = ["BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "MPNetTokenizer"];
-/** Classes whose byte-level pre-tokenizer gets its prefix space from tokenizer_config.json in every version. */
-const ROBERTA_LIKE = ["RobertaTokenizer", "LongformerTokenizer"];
-/** Classes of which transformers 5 builds a pre-tokenizer that puts a space before texts, unless `add_prefix_space` is false. */
-const SENTENCE_PIECE = ["XLMRobertaTokenizer", "CamembertTokenizer", "AlbertTokenizer", "DebertaV2Tokenizer"];
 /** Classes of which transformers 5 writes tokenizer.json anew and reads it as it is. */
 const AS_IT_IS = ["PreTrainedTokenizer", "TokenizersBackend"];
 
@@ -53,15 +50,27 @@ const RECENTLY_WITHOUT_TYPES = ["AlbertTokenizer", ...AS_IT_IS];
 export function overruledTokenizer(json: object, settings: object, config: object): Overruled {
   const by = tokenizerClass(settings, config);
   const keys = v.parse(v.fallback(Settings, {}), settings);
-  if (by.isRecent && SENTENCE_PIECE.includes(by.name) && keys.add_prefix_space === false) throw noPrefixSpace();
-  const steps = [normalizerOf(json, keys, by), prefixSpaceOf(json, keys, by)].filter((step) => step !== undefined);
-  const changed: object = Object.assign({}, json, ...steps.map(({ part }) => part));
-  const withTokens = withNamedTokens(changed, settings);
+  const rebuilt = by.isRecent ? rebuiltTokenizer(json, settings, by) : undefined;
+  const { json: named, changes } = rebuilt
+    ? { json: rebuilt.json, changes: changesOf(rebuilt, by.name) }
+    : changedTokenizer(json, settings, by);
   const hasTypes = keys.model_input_names?.includes("token_type_ids") ?? hasTokenTypes(by);
-  return {
-    json: hasTypes ? withTokens : withoutTokenTypes(withTokens),
-    changes: steps.map(({ change }) => change),
-  };
+  if (hasTypes) assertTextTypes(named);
+  return { json: hasTypes ? named : withoutTokenTypes(named), changes };
+}
+
+const changesOf = ({ different }: Rebuilt, name: string): string[] =>
+  different.length === 0
+    ? []
+    : [`${name} of transformers 5 builds these parts anew, other than in tokenizer.json: ${different.join(", ")}.`];
+
+/** Changes single settings of tokenizer.json. */
+function changedTokenizer(json: object, settings: object, by: TokenizerClass): Overruled {
+  const keys = v.parse(v.fallback(Settings, {}), settings);
+  const all = by.isRecent ? [] : [normalizerOf(json, keys, by), prefixSpaceOf(json, keys, by)];
+  const steps = all.filter((step) => step !== undefined);
+  const changed: object = Object.assign({}, json, ...steps.map(({ part }) => part));
+  return { json: withNamedTokens(changed, settings, by), changes: steps.map(({ change }) => change) };
 }
 
 /** Whether a class gives its models token types by default. */
@@ -73,13 +82,12 @@ interface Step {
   readonly change: string;
 }
 
-function normalizerOf(json: object, settings: Settings, { name, isRecent }: TokenizerClass): Step | undefined {
+function normalizerOf(json: object, settings: Settings, { name }: TokenizerClass): Step | undefined {
   if (!BERT_LIKE.includes(name) || !v.is(Normalizer, json)) return undefined;
   const own: Readonly<Record<string, unknown>> = {
     lowercase: settings.do_lower_case ?? true,
     strip_accents: settings.strip_accents ?? null,
-    ...((name !== "MPNetTokenizer" || isRecent) && { handle_chinese_chars: settings.tokenize_chinese_chars ?? true }),
-    ...(isRecent && { clean_text: true }),
+    ...(name !== "MPNetTokenizer" && { handle_chinese_chars: settings.tokenize_chinese_chars ?? true }),
   };
   const { normalizer } = v.parse(Normalizer, json);
   const different = Object.keys(own).filter((key) => (normalizer[key] ?? null) !== own[key]);
@@ -92,8 +100,8 @@ function normalizerOf(json: object, settings: Settings, { name, isRecent }: Toke
   };
 }
 
-function prefixSpaceOf(json: object, settings: Settings, { name, isRecent }: TokenizerClass): Step | undefined {
-  if (!v.is(PreTokenizer, json) || (isRecent && !ROBERTA_LIKE.includes(name))) return undefined;
+function prefixSpaceOf(json: object, settings: Settings, { name }: TokenizerClass): Step | undefined {
+  if (!v.is(PreTokenizer, json)) return undefined;
   const { pre_tokenizer } = v.parse(PreTokenizer, json);
   const add_prefix_space = settings.add_prefix_space ?? false;
   if (pre_tokenizer.add_prefix_space === add_prefix_space) return undefined;
@@ -102,12 +110,3 @@ function prefixSpaceOf(json: object, settings: Settings, { name, isRecent }: Tok
     change: `The class ${name} and tokenizer_config.json overrule add_prefix_space of tokenizer.json: ${add_prefix_space}.`,
   };
 }
-
-const noPrefixSpace = () =>
-  new BertEdgeError(
-    "checkpoint_unsupported",
-    "tokenizer_config.json: add_prefix_space is false, which is not supported so far.",
-    {
-      hint: "Remove the key, if the model was trained with a space before texts.",
-    },
-  );

@@ -35,6 +35,18 @@ const classes: Readonly<Record<string, string>> = {
   "xlm-roberta": "XLMRobertaTokenizer",
 };
 
+/** Classes that transformers 5 gives model types whose tokenizer_config.json names none, where version 4 has others. */
+const recentClasses: Readonly<Record<string, string>> = {
+  distilbert: "BertTokenizer",
+  gte: "XLMRobertaTokenizer",
+  nomic_bert: "BertTokenizer",
+};
+
+/** Class of transformers 5 that reads any tokenizer.json as it is. */
+const AS_IT_IS = "TokenizersBackend";
+/** Model types whose tokenizer.json transformers 5 reads as it is, whatever the class. */
+const readAsTheyAre = ["modernbert"];
+
 /** Class that reads any tokenizer.json, and knows no family. */
 const ANY = "PreTrainedTokenizer";
 
@@ -46,7 +58,10 @@ const ANY = "PreTrainedTokenizer";
 export function tokenizerClass(settings: object, config: object): TokenizerClass {
   const { tokenizer_class: own } = v.parse(v.fallback(TokenizerKeys, {}), settings);
   const keys = v.parse(v.fallback(ModelKeys, {}), config);
-  const ofType = Object.hasOwn(classes, keys.model_type ?? "") ? classes[keys.model_type ?? ""] : undefined;
-  const name = (own ?? keys.tokenizer_class ?? ofType ?? ANY).replace(/Fast$/, "");
-  return { name, isRecent: Number.parseInt(keys.transformers_version ?? "", 10) >= 5 };
+  const isRecent = Number.parseInt(keys.transformers_version ?? "", 10) >= 5;
+  const type = keys.model_type ?? "";
+  if (isRecent && readAsTheyAre.includes(type)) return { name: AS_IT_IS, isRecent };
+  const ofTypes = isRecent ? { ...classes, ...recentClasses } : classes;
+  const ofType = Object.hasOwn(ofTypes, type) ? ofTypes[type] : undefined;
+  return { name: (own ?? keys.tokenizer_class ?? ofType ?? ANY).replace(/Fast$/, ""), isRecent };
 }

@@ -1,6 +1,12 @@
 import * as v from "valibot";
 import { vocabularyIds } from "./token-names.ts";
+import type { TokenizerClass } from "./tokenizer-class.ts";
 
+interface Flags {
+  readonly lstrip: boolean;
+  readonly rstrip: boolean;
+  readonly single_word: boolean;
+}
 const Flags = {
   lstrip: v.optional(v.boolean(), false),
   rstrip: v.optional(v.boolean(), false),
@@ -62,17 +68,21 @@ const Json = v.object({
 
 /**
  * Adds the tokens that tokenizer_config.json names and tokenizer.json does not add, as transformers does when it loads a folder.
+ * Tokens of `added_tokens_decoder` also change the flags of those in tokenizer.json.
  * A token of the vocabulary keeps its id, and a new one gets the next id.
  *
  * @param json content of tokenizer.json
  * @param settings content of tokenizer_config.json
+ * @param by class that reads the folder
  */
-export function withNamedTokens(json: object, settings: object): object {
+export function withNamedTokens(json: object, settings: object, by: Pick<TokenizerClass, "name" | "isRecent">): object {
   const given = v.safeParse(Json, json);
   const named = v.safeParse(Settings, settings);
   if (!given.success || !named.success) return json;
   const { added_tokens, model } = given.output;
   const { added_tokens_decoder, additional_special_tokens, extra_special_tokens, ...ofKeys } = named.output;
+  const mask = maskOf(settings, by);
+  if (mask) ofKeys.mask_token = mask;
   const all = [
     ...Object.entries(added_tokens_decoder)
       .sort(([a], [b]) => Number(a) - Number(b))
@@ -81,14 +91,37 @@ export function withNamedTokens(json: object, settings: object): object {
     ...additional_special_tokens,
     ...extra_special_tokens,
   ];
-  const known = new Set(added_tokens.map(({ content }) => content));
+  const known = new Map(added_tokens.map((token) => [token.content, token] as const));
   const missing = new Map<string, object>();
   for (const token of all) {
     if (token && !known.has(token.content) && !missing.has(token.content)) missing.set(token.content, token);
   }
-  if (missing.size === 0) return json;
+  const flags = new Map<string, Flags>(Object.values(added_tokens_decoder).map((token) => [token.content, token]));
+  // Version 4 takes the class's own flags for a mask token that a list of added tokens leaves out.
+  if (mask && !by.isRecent && "added_tokens_decoder" in settings && !flags.has(mask.content))
+    flags.set(mask.content, mask);
+  const flagged = added_tokens.map((token) => withFlags(token, flags.get(token.content)));
+  if (missing.size === 0) return { ...json, added_tokens: flagged };
   const ids = vocabularyIds(model.vocab);
   let next = added_tokens.reduce((most, { id }) => Math.max(most, id + 1), ids.size);
   const more = [...missing].map(([content, token]) => ({ id: ids.get(content) ?? next++, ...token }));
-  return { ...json, added_tokens: [...added_tokens, ...more] };
+  return { ...json, added_tokens: [...flagged, ...more] };
+}
+
+/** Returns a token with the flags of `added_tokens_decoder`. Whether it is found in normalized texts stays as it is. */
+const withFlags = <T extends object>(token: T, flags: Flags | undefined): T =>
+  flags ? { ...token, lstrip: flags.lstrip, rstrip: flags.rstrip, single_word: flags.single_word } : token;
+
+/** Classes whose mask token takes the space before it, unless the files have flags for it. */
+const MASK_TAKES_SPACE = ["MPNetTokenizer", "CamembertTokenizer"];
+/** Further classes of transformers 4. */
+const OLDER_MASK_TAKES_SPACE = ["RobertaTokenizer", "LongformerTokenizer", "XLMRobertaTokenizer", "AlbertTokenizer"];
+
+/** Returns the mask token of a class that gives it flags; undefined if the files or another class do. */
+function maskOf(
+  { mask_token }: { mask_token?: unknown },
+  { name, isRecent }: Pick<TokenizerClass, "name" | "isRecent">,
+) {
+  const takes = MASK_TAKES_SPACE.includes(name) || (!isRecent && OLDER_MASK_TAKES_SPACE.includes(name));
+  return takes && typeof mask_token === "string" ? { ...PLAIN, content: mask_token, lstrip: true } : undefined;
 }

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { templateAround } from "./template.ts";
 
 const Processor = v.looseObject({ type: v.string() });
 type Processor = v.InferOutput<typeof Processor>;
@@ -14,9 +15,6 @@ const Piece = v.union([
   v.object({ SpecialToken: v.object({ id: v.string() }) }),
   v.object({ Sequence: v.object({ id: v.string() }) }),
 ]);
-
-const special = (id: string) => ({ SpecialToken: { id, type_id: 0 } });
-const text = (id: "A" | "B") => ({ Sequence: { id, type_id: 0 } });
 
 /**
  * Gives all tokens of a pair the token type 0. Models whose tokenizer returns no token types compute pairs that way.
@@ -40,13 +38,7 @@ function processorWithout(processor: Processor | undefined): Processor {
   }
   if (processor.type === "ByteLevel") return { type: "Sequence", processors: [processor, plain] };
   if (v.is(Bert, processor)) {
-    const [cls, sep] = [processor.cls, processor.sep];
-    return {
-      type: "TemplateProcessing",
-      single: [special(cls[0]), text("A"), special(sep[0])],
-      pair: [special(cls[0]), text("A"), special(sep[0]), text("B"), special(sep[0])],
-      special_tokens: Object.fromEntries([cls, sep].map(([id, number]) => [id, { id, ids: [number], tokens: [id] }])),
-    };
+    return templateAround(processor.cls, processor.sep, { separators: 1, secondType: 0 });
   }
   if (!v.is(Template, processor)) return processor;
   return { ...processor, pair: processor.pair?.map(ofTypeZero) };
@@ -55,8 +47,8 @@ function processorWithout(processor: Processor | undefined): Processor {
 /** Puts texts side by side, as a tokenizer without a post-processor does. */
 const plain = {
   type: "TemplateProcessing",
-  single: [text("A")],
-  pair: [text("A"), text("B")],
+  single: [{ Sequence: { id: "A", type_id: 0 } }],
+  pair: ["A", "B"].map((id) => ({ Sequence: { id, type_id: 0 } })),
   special_tokens: {},
 };
 

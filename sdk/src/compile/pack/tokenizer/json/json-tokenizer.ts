@@ -93,6 +93,10 @@ function assertMarksWords(preTokenizer: unknown): void {
   const parts: { type?: unknown }[] = type === "Sequence" ? pretokenizers : [Object(preTokenizer)];
   const other = parts.find((part) => part.type !== undefined && !besideUnigram.includes(String(part.type)));
   if (other) throw refusedPart("pre-tokenizer", `${other.type} with the model Unigram`);
+  // Without marks, unknown words are neighbours too.
+  if (parts.length > 0 && parts.at(-1)?.type === "WhitespaceSplit") {
+    throw refusedPart("pre-tokenizer", "WhitespaceSplit without Metaspace, with the model Unigram");
+  }
 }
 
 /** Names a model, and its first setting that is not read. */

@@ -28,6 +28,7 @@ const Step = v.variant("type", [
   }),
 ]);
 const Sequence = v.object({ type: v.literal("Sequence"), pretokenizers: v.array(v.unknown()) });
+const First = v.object({ type: v.literal("Metaspace"), prepend_scheme: v.literal("first") });
 
 /** A pre-tokenizer whose words are what matches the pattern. */
 const words = (regex: string) => ({ type: "Split", pattern: { Regex: regex }, behavior: "Removed", invert: true });
@@ -41,7 +42,13 @@ const CAPTURES = /(?<!\\)\((?!\?)|\(\?</;
  */
 export function rewrittenPreTokenizers(json: unknown): object[] {
   if (json === null || json === undefined) return [];
-  if (v.is(Sequence, json)) return json.pretokenizers.flatMap(rewrittenPreTokenizers);
+  if (v.is(Sequence, json)) {
+    // Rust puts the mark before the first word of a text only, and @huggingface/tokenizers before each.
+    if (json.pretokenizers.slice(1).some((step) => v.is(First, step))) {
+      throw refusedPart("pre-tokenizer", "Metaspace with the prepend_scheme first, after another one");
+    }
+    return json.pretokenizers.flatMap(rewrittenPreTokenizers);
+  }
   const parsed = v.safeParse(Step, json);
   if (!parsed.success) throw refusedPart("pre-tokenizer", described(json));
   const step = parsed.output;

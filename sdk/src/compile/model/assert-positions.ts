@@ -1,0 +1,26 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
+
+/** transformers writes 10³⁰ for a tokenizer without a maximum length. */
+const NO_MAXIMUM = 1e9;
+
+/**
+ * Refuses a model whose files name a longer text than config.json has positions for, if its family has no position table: its library
+ * reads such texts whole, and we would cut them.
+ *
+ * @param stated maximum text length in tokens, as the folder says it
+ * @throws BertEdgeError `checkpoint_unsupported`
+ */
+export function assertPositions(folder: string, config: EncoderConfig, stated = 0): void {
+  const most = maxTokensOf(config);
+  if (config.hasPositionTable || stated <= most || stated >= NO_MAXIMUM) return;
+  throw new BertEdgeError(
+    "checkpoint_unsupported",
+    `${folder}: texts may have ${stated} tokens, but max_position_embeddings in config.json is ${most}. This is not supported so far.`,
+    {
+      hint:
+        `Set model_max_length in tokenizer_config.json, or max_seq_length in sentence_bert_config.json, to ${most} or less. ` +
+        `Or set max_position_embeddings to ${stated}, if the model reads texts of that length well.`,
+    },
+  );
+}
