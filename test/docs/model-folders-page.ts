@@ -78,7 +78,7 @@ the older one:
 - \`tokenize_chinese_chars\` counts for MPNet, and the tokenizer_class of ModernBERT does not, if transformers 5 wrote the folder.
 
 Families without a table of positions, such as ModernBERT and DeBERTa-v2, read no more than \`max_position_embeddings\` tokens here. transformers cuts
-their texts at \`model_max_length\` only. A longer one is refused; without one, texts are cut.
+their texts at \`model_max_length\` only. A longer one is refused; without one, texts are cut, and the report says so.
 
 ${ledgers.map(section).join("\n\n")}
 `;

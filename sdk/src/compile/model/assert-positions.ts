@@ -5,6 +5,19 @@ import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts
 const NO_MAXIMUM = 1e9;
 
 /**
+ * Says at which length texts are cut that transformers reads whole; undefined if it cuts them too.
+ *
+ * @param stated maximum text length in tokens, as the folder says it
+ */
+export function assumedLength(config: EncoderConfig, stated = NO_MAXIMUM): string | undefined {
+  if (config.hasPositionTable || stated < NO_MAXIMUM) return undefined;
+  return (
+    `No file gives a maximum length, so texts are cut at the ${maxTokensOf(config)} tokens of max_position_embeddings in config.json. ` +
+    "transformers reads longer ones whole. Set model_max_length in tokenizer_config.json to cut them there as well."
+  );
+}
+
+/**
  * Refuses a model whose files name a longer text than config.json has positions for, if its family has no position table: its library
  * reads such texts whole, and we would cut them.
  *

@@ -14,7 +14,7 @@ import { type Prompts, readPrompts } from "../checkpoint/prompts.ts";
 import { assertModulesKept, type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
 import { similarityOf } from "../checkpoint/similarity.ts";
 import { type Head, headOf } from "../checkpoint/task-head.ts";
-import { assertPositions } from "./assert-positions.ts";
+import { assertPositions, assumedLength } from "./assert-positions.ts";
 import { assertNoPooling, choosesPooling, chosenPooling, type PoolingChoice } from "./chosen-pooling.ts";
 import { type FolderGraph, graphOfEncoder, graphOfHeadedModel } from "./folder-graph.ts";
 import { type HeadedTask, headFor } from "./task-heads.ts";
@@ -101,8 +101,10 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   const { input, assumed } =
     task === "classify" ? inputOf(model.labels, choice.input, crossEncoder !== undefined) : ONE_TEXT;
   const activation = input === "pair" ? crossEncoder?.activation : undefined;
+  const length = crossEncoder || protocol ? undefined : assumedLength(config, modules.maxTokens);
   return {
-    ...{ root, folder, config, assumed, unknown, acceptedKeys, isPoolingAssumed: false },
+    ...{ root, folder, config, unknown, acceptedKeys, isPoolingAssumed: false },
+    assumed: length === undefined ? assumed : [...assumed, length],
     maxTokens: protocol ? Math.max(protocol.query.length, protocol.document.length) : maxTokens,
     task:
       task === "fill-mask"
