@@ -59,7 +59,7 @@ function unknownKeys(file: string, keys: readonly string[], names: readonly stri
     "checkpoint_unsupported",
     `${file} has the key${are === "is" ? "" : "s"} ${listed}, which ${are} not known.`,
     {
-      hint: `A key can change the model's results. docs/model-folders.md lists those that are known. If you are sure that results do not depend on it, remove it, or add \`${acceptOptions(names)}\` to the command.`,
+      hint: `A key can change the model's results. The page "Keys of model folders" lists those that are known. If you are sure that results do not depend on it, remove it, or add \`${acceptOptions(names)}\` to the command.`,
     },
   );
 }
