@@ -28,7 +28,7 @@ describe("parseJson", () => {
     ['{"files": [{"size": 1}, {"size": "2"}]}', 'files.1.size: must be a number, not "2"'],
     ['{"files": [{"size": null}]}', "files.0.size: must be a number, not null"],
     ['{"files": [{"size": 1.5}]}', "files.0.size: must be an integer, not 1.5"],
-    ['{"files": [{"size": 0}]}', "files.0.size: must be >=1, not 0"],
+    ['{"files": [{"size": 0}]}', "files.0.size: must be at least 1, not 0"],
     ['{"files": [{"size": 9}]}', "files.0.size: must be at most 8"],
     ['{"files": [{"size": 1, "kind": "c"}]}', 'files.0.kind: must be "a" or "b", not "c"'],
     ['{"files": {}}', "files: must be a list, not an object"],

@@ -77,6 +77,12 @@ function messageOf({ message, type, expected, received }: v.BaseIssue<unknown>):
   if (message.startsWith("Invalid key: ") && received === "undefined") return "the field is missing";
   if (!/^Invalid [^:]*: (Expected .* but r|R)eceived /s.test(message)) return message;
   const allowed = expected ?? `${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`;
-  const wanted = kinds[allowed] ?? allowed.replace(/^\((.*)\)$/s, "$1").replaceAll(" | ", " or ");
+  const wanted =
+    kinds[allowed] ??
+    allowed
+      .replace(/^\((.*)\)$/s, "$1")
+      .replace(/^>=/, "at least ")
+      .replace(/^<=/, "at most ")
+      .replaceAll(" | ", " or ");
   return `must be ${wanted}, not ${kinds[received] ?? received}`;
 }
