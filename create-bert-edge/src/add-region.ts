@@ -26,16 +26,21 @@ export interface AddedRegion {
  * Adds a region to an existing project: the files and dependencies by which a project with a region differs from one without. Changes
  * nothing of what is there; if a file or a script is in the way, it writes nothing.
  *
+ * @param given.check called with the package manager before anything is written; an error of it stops the command
  * @throws ScaffoldError `project_missing`, `file_exists`
  */
 export function addRegion(
   folder: string,
   region: Exclude<Region, "none">,
-  { chosen, running }: { readonly chosen: PackageManager | undefined; readonly running: PackageManager },
+  given: {
+    readonly chosen: PackageManager | undefined;
+    readonly running: PackageManager;
+    readonly check: (manager: PackageManager) => void;
+  },
 ): AddedRegion {
   const at = (path: string) => join(folder, path);
   const text = (path: string) => (existsSync(at(path)) ? readFileSync(at(path), "utf8") : undefined);
-  const without = projectIn(folder, text, chosen ?? lockedPackageManager(folder) ?? running);
+  const without = projectIn(folder, text, given.chosen ?? lockedPackageManager(folder) ?? given.running);
   const project: Project = { ...without, region };
   const [before, after] = [projectFiles(without, readSource), projectFiles(project, readSource)];
 
@@ -57,6 +62,8 @@ export function addRegion(
       "Rename what is in the way, and run the command again.",
     );
   }
+
+  given.check(project.packageManager);
 
   for (const [path, content] of added) {
     mkdirSync(dirname(at(path)), { recursive: true });

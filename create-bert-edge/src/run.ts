@@ -42,11 +42,11 @@ export async function run(args: readonly string[]): Promise<void> {
 function addRegionTo({ folder = ".", regions, packageManager, install }: Flags): void {
   const region = regions.length === 1 && regions[0] === "aws" ? "aws" : "container";
   const running = runningPackageManager(process.env["npm_config_user_agent"]);
-  const { packageManager: manager, steps } = addRegion(folder, region, { chosen: packageManager, running });
-  if (install) {
-    assertInstalled(manager);
-    installDependencies(folder, manager);
-  }
+  const { packageManager: manager, steps } = addRegion(folder, region, {
+    ...{ chosen: packageManager, running },
+    check: install ? assertInstalled : () => {},
+  });
+  if (install) installDependencies(folder, manager);
   const all = install ? steps : [`${manager} install`, ...steps];
   console.log(`\nThe project has a region. Next:\n\n${all.map((step) => `  ${step}`).join("\n")}`);
 }

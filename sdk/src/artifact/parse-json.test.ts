@@ -25,12 +25,20 @@ describe("parseJson", () => {
   });
 
   it.each([
-    ['{"files": [{"size": 1}, {"size": "2"}]}', 'files.1.size: Invalid type: Expected number but received "2"'],
-    ['{"files": [{}]}', 'files.0.size: Invalid key: Expected "size" but received undefined'],
-    ["[]", 'files: Invalid key: Expected "files" but received undefined'],
-    ["7", "its root: Invalid type: Expected Object but received 7"],
+    ['{"files": [{"size": 1}, {"size": "2"}]}', 'files.1.size: must be a number, not "2"'],
+    ['{"files": [{"size": null}]}', "files.0.size: must be a number, not null"],
+    ['{"files": [{"size": 1.5}]}', "files.0.size: must be an integer, not 1.5"],
+    ['{"files": [{"size": 0}]}', "files.0.size: must be at least 1, not 0"],
+    ['{"files": [{"size": 9}]}', "files.0.size: must be at most 8"],
+    ['{"files": [{"size": 1, "kind": "c"}]}', 'files.0.kind: must be "a" or "b", not "c"'],
+    ['{"files": {}}', "files: must be a list, not an object"],
+    ['{"files": [{}]}', "files.0.size: the field is missing"],
+    ["[]", "files: the field is missing"],
+    ["7", "its root: must be an object, not 7"],
   ])("names the place of the mistake in %s", (text, message) => {
-    const schema = v.object({ files: v.array(v.object({ size: v.number() })) });
+    const size = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(8, "must be at most 8"));
+    const file = v.object({ size, kind: v.optional(v.picklist(["a", "b"])) });
+    const schema = v.object({ files: v.array(file) });
     expect(() => parseJson(schema, text, about)).toThrow(
       expect.objectContaining({
         code: "request_invalid",
@@ -73,6 +81,6 @@ describe("parseJson", () => {
     const value = `\u009b${"v".repeat(1_000)}`;
     const schema = v.record(v.string(), v.number());
     const parse = () => parseJson(schema, JSON.stringify({ [key]: value }), about);
-    expect(parse).toThrow(/^The body is not valid at \\x1b\[2Jk{196}…: Invalid type: .*"\\x9bv{100,200}…$/);
+    expect(parse).toThrow(/^The body is not valid at \\x1b\[2Jk{196}…: must be a number, not "\\x9bv{100,200}…$/);
   });
 });

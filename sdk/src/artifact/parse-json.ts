@@ -62,7 +62,27 @@ export function parseJson<S extends v.GenericSchema>(
   if (result.success) return result.output;
   const [issue] = result.issues;
   const at = v.getDotPath(issue) ?? "its root";
-  throw new BertEdgeError(codeOf(issue), `The ${what} is not valid at ${shorten(at)}: ${shorten(issue.message)}`, {
+  throw new BertEdgeError(codeOf(issue), `The ${what} is not valid at ${shorten(at)}: ${shorten(messageOf(issue))}`, {
     hint: hintOf(issue.path?.[0] && String(issue.path[0].key)),
   });
+}
+
+/** Names of kinds, as valibot writes them. */
+const kinds: Readonly<Record<string, string>> = {
+  ...{ string: "a string", number: "a number", boolean: "true or false", Object: "an object", Array: "a list" },
+};
+
+/** Returns the message of an issue. Those that valibot words itself read like the others: `must be a number, not "x"`. */
+function messageOf({ message, type, expected, received }: v.BaseIssue<unknown>): string {
+  if (message.startsWith("Invalid key: ") && received === "undefined") return "the field is missing";
+  if (!/^Invalid [^:]*: (Expected .* but r|R)eceived /s.test(message)) return message;
+  const allowed = expected ?? `${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`;
+  const wanted =
+    kinds[allowed] ??
+    allowed
+      .replace(/^\((.*)\)$/s, "$1")
+      .replace(/^>=/, "at least ")
+      .replace(/^<=/, "at most ")
+      .replaceAll(" | ", " or ");
+  return `must be ${wanted}, not ${kinds[received] ?? received}`;
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { parseEnv } from "node:util";
 import { BertEdgeError } from "../artifact/error.ts";
 import { readEntry } from "../serve/keys/entry.ts";
 import { parseKeys } from "../serve/keys/parse-keys.ts";
@@ -7,16 +8,19 @@ import { parseKeys } from "../serve/keys/parse-keys.ts";
 export const KEY_VARIABLE = "BERT_EDGE_API_KEY";
 
 /** Option of commands that call a deployment. Arguments of a process are visible to all users of a machine: a file is not. */
-export const keyFileOption = ["--key-file <file>", `file with an API key (default: $${KEY_VARIABLE})`] as const;
+export const keyFileOption = [
+  "--key-file <file>",
+  `file with an API key, or with a line API_KEYS=…, such as .dev.vars (default: $${KEY_VARIABLE})`,
+] as const;
 
 /**
  * Reads an API key of a deployment.
  *
- * @param file path of a file with the key; undefined reads the environment
+ * @param file path of a file with the key, or with a line API_KEYS=…; undefined reads the environment
  * @throws BertEdgeError `setting_invalid`
  */
 export function readApiKey(file: string | undefined): string {
-  const key = (file === undefined ? process.env[KEY_VARIABLE] : fileText(file))?.trim() ?? "";
+  const key = (file === undefined ? process.env[KEY_VARIABLE] : keyIn(fileText(file)))?.trim() ?? "";
   if (/^[!-~]+$/.test(key)) return key;
   const where = file === undefined ? `The variable ${KEY_VARIABLE}` : `The file ${file}`;
   throw new BertEdgeError("setting_invalid", `${where} has no API key.`, {
@@ -41,6 +45,12 @@ export const firstPlainKey = (setting: string): string | undefined =>
   parseKeys(setting)
     .map((key) => readEntry(typeof key === "string" ? key : key.key)?.plain)
     .find((key) => key);
+
+/** Returns the first key of the line API_KEYS=… of a file of secrets; without such a line, the whole text. */
+function keyIn(text: string): string {
+  if (!/^\s*API_KEYS\s*=/m.test(text)) return text;
+  return firstPlainKey(parseEnv(text)["API_KEYS"] ?? "") ?? "";
+}
 
 function fileText(file: string): string {
   try {

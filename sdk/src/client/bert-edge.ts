@@ -48,7 +48,9 @@ export class BertEdge extends TaskMethods {
   }: BertEdgeOptions) {
     super();
     const { baseURL, apiKey } = options;
-    if (!URL.canParse(baseURL)) throw new TypeError(`baseURL is not a valid URL: ${baseURL}`);
+    if (!URL.canParse(baseURL) || !/^https?:/i.test(baseURL)) {
+      throw new TypeError(`baseURL is not a URL that begins with http:// or https://: ${baseURL}`);
+    }
     if (!/^[ -\xff]+$/.test(apiKey?.trim() ?? "")) throw new TypeError("apiKey is missing, empty or not in Latin-1");
     const numbers = { timeoutMs: Math.ceil(timeoutMs), maxRetries, concurrency, batchSize };
     for (const [name, value] of Object.entries(numbers)) {

@@ -234,6 +234,7 @@ describe("a route that does not exist", () => {
     expect(await hintOf("/v1/nothing-like-it")).not.toContain("Did you mean");
     expect(await hintOf("/v1/output")).not.toContain("/v1/outputs");
     expect(await hintOf("/metrics")).toContain("`metrics: true`");
+    expect(await hintOf("/v1/embed/v1/embed")).toContain("Leave /v1/embed out of the client's base URL");
   });
 });
 

@@ -74,9 +74,13 @@ const knownPaths = [...shownRoutes.map(({ path }) => path), ...stateRoutes];
 function unknownRoute(c: Context, allowed: readonly string[]): BertEdgeError {
   const { method, path } = c.req;
   if (allowed.length === 0) {
+    const doubled = knownPaths.find(
+      (known) => path.startsWith(`${known}/`) && knownPaths.includes(path.slice(known.length)),
+    );
     return new BertEdgeError("route_unknown", `There is no route ${method} ${path}.${meantNames(path, knownPaths)}`, {
-      hint:
-        path === METRICS
+      hint: doubled
+        ? `Leave ${doubled} out of the client's base URL: the client adds the route.`
+        : path === METRICS
           ? "The option `metrics: true` of the app adds this route."
           : "GET /docs shows all routes. The first ones are POST /v1/embed, POST /v1/embeddings, GET /info and GET /ready.",
     });

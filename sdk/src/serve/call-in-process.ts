@@ -1,3 +1,4 @@
+import { BertEdgeError } from "../artifact/error.ts";
 import { embedCall } from "../runtime/tasks/embed-call.ts";
 import type { TaskCall } from "../runtime/tasks/task-call.ts";
 import { backgroundOf, type CallContext } from "./background.ts";
@@ -68,8 +69,25 @@ export interface InProcess<Env extends object> {
   readonly embed: EmbedInProcess<Env>;
 }
 
+/**
+ * Checks the texts of a caller in JavaScript, or in a body that was not checked.
+ *
+ * @throws BertEdgeError `request_invalid`
+ */
+function assertTexts(texts: readonly unknown[]): void {
+  const index = texts.findIndex((text) => typeof text !== "string");
+  if (index < 0) return;
+  const text = texts[index];
+  const kind = text === null ? "null" : Array.isArray(text) ? "a list" : typeof text;
+  throw new BertEdgeError("request_invalid", `Input ${index} is not a text: it is ${kind}.`, {
+    hint: "Give a list of strings. If they come from the body of a request, check that it has them.",
+    index,
+  });
+}
+
 export function inProcess<Env extends object>({ service, defaults }: Deployment<Env>): InProcess<Env> {
   const call: CallInProcess<Env> = async (c, task, options = {}) => {
+    assertTexts(task.texts);
     const { latencyBudgetMs, tier, model } = options;
     const ownMs = latencyBudgetMs === NO_BUDGET ? UNLIMITED_MS : latencyBudgetMs;
     const { ms, setBy } = appliedBudget(ownMs, undefined, defaults);
@@ -86,6 +104,7 @@ export function inProcess<Env extends object>({ service, defaults }: Deployment<
   return {
     call,
     async embed(c, texts, { truncate = false, ...options } = {}) {
+      assertTexts(texts);
       const { result: vectors, ...details } = await call(c, embedCall(texts, { truncate }), options);
       return { vectors, ...details };
     },

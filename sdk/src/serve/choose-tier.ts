@@ -130,6 +130,7 @@ export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: Tie
         cpuMs: request.work?.measuredMs ?? 0,
         cpuLimitMs,
         tokens: request.model ? longestWithin(request.model, cpuLimitMs) : 0,
+        texts: request.query.call.texts.length,
       });
     },
   };

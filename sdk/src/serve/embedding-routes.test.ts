@@ -185,6 +185,8 @@ describe("embed, in process", () => {
       [["a", long], {}, { code: "input_too_long", index: 1 }],
       [["a", " "], {}, { code: "input_empty", index: 1 }],
       [[], {}, { code: "input_empty", index: undefined }],
+      [["a", undefined as unknown as string], {}, { code: "request_invalid", index: 1 }],
+      [[5 as unknown as string], {}, { message: "Input 0 is not a text: it is number." }],
       [["a"], { latencyBudgetMs: 0 }, { code: "budget_invalid" }],
       [Array(2_049).fill("a"), {}, { code: "too_many_inputs" }],
     ] as const) {

@@ -153,7 +153,9 @@ describe("loading", () => {
     expect(pauses).toEqual([1_000, 1_000, 4_000, 54_000, 60_000, 1_000]);
     expect(holder.failure()).toBe("storage_unavailable");
     unreliable.fault = undefined;
-    await holder.load(background);
+    const next = holder.load(background);
+    expect(holder.failure()).toBe("storage_unavailable"); // a probe each second always finds a load in progress
+    await next;
     await waitFor(() => expect(holder.failure()).toBeUndefined());
   });
 

@@ -70,7 +70,7 @@ export interface ModelHolder {
   holds(model: Model): boolean;
   /** Unloads the model. Resolves when its last user has ended and it is released. The next request loads it again. */
   unload(): Promise<void>;
-  /** Returns the code of the error with which the last load failed; undefined if none did, or since a later one has begun. */
+  /** Returns the code of the error with which the last load failed; undefined if none did, or after a later one has succeeded. */
   failure(): ErrorCode | undefined;
   /** Returns the bytes of the loaded model, and of models that are released after their last user. */
   bytes(): number;
@@ -238,7 +238,7 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
     load: async (background) => held ?? inTime(start(background).usable.promise),
     opened: async (background) => held ?? inTime(start(background).opened.promise),
     using: uses.using,
-    failure: () => (loading ? undefined : failure?.code),
+    failure: () => failure?.code,
     holds: (model) => model === held || model === early || uses.isUsed(model),
     async unload() {
       await loading?.ended.promise;

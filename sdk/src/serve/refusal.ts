@@ -32,7 +32,7 @@ const explanations: Readonly<Record<RefusalCode, Explanation>> = {
   },
   request_too_costly: {
     message: "The request needs more CPU time than the platform allows for one request.",
-    hint: "Send fewer texts a request (batchSize of the client), or shorter ones. If the platform allows more CPU time, raise cpuLimitMs. A region would answer, if the request may go there.",
+    hint: "Send fewer texts a request (batchSize of the client), or shorter ones. If the platform allows more CPU time, raise cpuLimitMs, in a project in functions/edge-settings.ts. A region would answer, if the request may go there.",
   },
   tier_missing: {
     message: "This deployment does not have the tier that the request pins.",
@@ -48,6 +48,9 @@ const explanations: Readonly<Record<RefusalCode, Explanation>> = {
     hint: "Leave x-bert-edge-precision out, or ask for int8.",
   },
 };
+
+const ONE_TEXT_TOO_COSTLY =
+  "Shorten the text, or split it. If the platform allows more CPU time, raise cpuLimitMs, in a project in functions/edge-settings.ts. A region would answer, if the request may go there.";
 
 /** Refusals for which a budget that the caller has not set can be the cause: how to get another one. */
 const otherBudgets: Readonly<Record<BudgetSetter, (budgetMs: number) => string | undefined>> = {
@@ -66,19 +69,21 @@ export class Refused extends BertEdgeError {
 
   /**
    * @param given.hint default: that of the code
-   * @param cpu the CPU time that the request needs, and that the platform allows, in ms; and the tokens of the longest text that fits
+   * @param cpu the CPU time that the request needs, and that the platform allows, in ms; the tokens of the longest text that fits; and
+   *   the number of texts of the request
    */
   constructor(
     given: { refusal: RefusalCode; retryAfterMs?: number | undefined; hint?: string | undefined },
     basis: Readonly<Figures> = {},
-    cpu = { cpuMs: 0, cpuLimitMs: 0, tokens: 0 },
+    cpu = { cpuMs: 0, cpuLimitMs: 0, tokens: 0, texts: 0 },
   ) {
     const { refusal, retryAfterMs } = given;
     const { message, hint, retryMs } = explanations[refusal];
     const room = cpu.tokens > 0 ? `one text of up to ${cpu.tokens} tokens` : "no text";
     const figures = `It needs about ${Math.ceil(cpu.cpuMs)} ms, and ${cpu.cpuLimitMs} ms are allowed, enough for ${room}.`;
-    super(refusal, refusal === "request_too_costly" ? `${message} ${figures}` : message, {
-      hint: given.hint ?? hint,
+    const isTooCostly = refusal === "request_too_costly";
+    super(refusal, isTooCostly ? `${message} ${figures}` : message, {
+      hint: given.hint ?? (isTooCostly && cpu.texts === 1 ? ONE_TEXT_TOO_COSTLY : hint),
       retryAfterMs: retryAfterMs ?? retryMs,
     });
     this.basis = basis;

@@ -95,7 +95,7 @@ export interface TaskService {
   ready(background: Background): { model: string; version: string; provider: string } | undefined;
   /** Computes texts of its own in the background, as soon as the default model is loaded, until the engine is warm. */
   warm(background: Background): void;
-  /** Returns the code of the error with which the last load of the default model failed; undefined if none did, or since a later one has begun. */
+  /** Returns the code of the error with which the last load of the default model failed; undefined if none did, or after a later one has succeeded. */
   failure(): ErrorCode | undefined;
   /**
    * Returns when a request arrived that is handled at `now`. A computation can occupy the thread, and requests that arrive
