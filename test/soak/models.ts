@@ -41,6 +41,11 @@ async function writeHead(folder: string, head: Head, json: TokenizerJson): Promi
   if (Object.keys(json.model.vocab).length > HEAD_VOCABULARY) throw new Error("The vocabulary is too large.");
   await writePreparableHead(folder, head);
   await writeFile(join(folder, "tokenizer.json"), JSON.stringify(json));
+  // The folder of the head names BERT's class.
+  await writeFile(
+    join(folder, "tokenizer_config.json"),
+    JSON.stringify({ tokenizer_class: "PreTrainedTokenizerFast" }),
+  );
 }
 
 /** Prepares the small models, and opens all. `mini` is the folder of the prepared default model. */
