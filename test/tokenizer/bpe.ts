@@ -1,6 +1,6 @@
+import { once } from "#sdk/artifact/once.ts";
 import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
 import { bytePiece } from "#sdk/runtime/tokenizer/packed/byte-pieces.ts";
-import { once } from "../fixtures/once.ts";
 import { allKinds } from "./added-kinds.ts";
 import { aroundOneText, robertaSpecials } from "./roberta-specials.ts";
 import { trainMerges } from "./train-merges.ts";

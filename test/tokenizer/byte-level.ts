@@ -1,6 +1,6 @@
+import { once } from "#sdk/artifact/once.ts";
 import { byteCharacters } from "#sdk/compile/pack/tokenizer/byte-level/merge-table.ts";
 import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
-import { once } from "../fixtures/once.ts";
 import { allKinds } from "./added-kinds.ts";
 import { robertaSpecials } from "./roberta-specials.ts";
 import { trainMerges } from "./train-merges.ts";

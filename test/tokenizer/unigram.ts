@@ -1,5 +1,5 @@
+import { once } from "#sdk/artifact/once.ts";
 import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
-import { once } from "../fixtures/once.ts";
 import { allKinds } from "./added-kinds.ts";
 import { charsmap, nmtNfkc } from "./charsmap.ts";
 import { aroundOneText, robertaSpecials } from "./roberta-specials.ts";

@@ -1,4 +1,5 @@
 import { BertEdgeError } from "../artifact/error.ts";
+import { once } from "../artifact/once.ts";
 import type { Engine } from "../runtime/engine/engine.ts";
 import type { ObjectStore } from "../storage/store.ts";
 import type { JobsPlace } from "./bulk/bindings.ts";
@@ -127,6 +128,7 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
   if (artifacts !== undefined && artifacts !== "key" && artifacts !== "public") {
     throw invalid(`artifacts is ${String(artifacts)}`, 'Give "key" or "public", or leave it out.');
   }
+  // A process receives the same environment with every request.
   const store = once((env: Env) => read("models", options.models, env));
   if (Array.isArray(keys)) checkKeyList(keys);
   return {
@@ -214,15 +216,4 @@ function readRegions<Env extends object>(setting: EmbeddingsOptions<Env>["region
     console.error(`bert-edge: ${message} ${hint} The edge answers alone.`);
     return [];
   }
-}
-
-/**
- * Caches the first result, because a process receives the same environment with every request. Errors are not cached.
- */
-function once<Env, T>(make: (env: Env) => T): (env: Env) => T {
-  let made: { value: T } | undefined;
-  return (env) => {
-    made ??= { value: make(env) };
-    return made.value;
-  };
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { type Manifest, type Parity, type TargetName, targetNames } from "../../artifact/manifest.ts";
 import type { Measurements } from "../../artifact/measurements.ts";
+import { once } from "../../artifact/once.ts";
 import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
 import { type ModelReading, readingOf } from "../../runtime/reading.ts";
 import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
@@ -274,15 +275,6 @@ const OVERFLOW_EVERY = 4;
 
 /** Share of the calibration texts, and number of timed rounds, of a first look. */
 const [FAST_EVERY, FAST_ROUNDS] = [8, 2];
-
-/** Calls `work` at the first call, and returns its result from then on. */
-function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let result: Promise<T> | undefined;
-  return () => {
-    result ??= work();
-    return result;
-  };
-}
 
 /** Returns what recipes need: activation statistics for int8, and the nodes that overflow for fp16. */
 function kindsFor(recipes: ReturnType<typeof recipesFor>): ("statistics" | "overflowing")[] {

@@ -2,13 +2,13 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
-import { once } from "#test/fixtures/once.ts";
 import { runs } from "#test/fixtures/runs.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { taskEngine, taskStore } from "#test/fixtures/task-model.ts";
 import { TINY } from "#test/fixtures/tiny-model.ts";
 import { waitFor } from "#test/fixtures/wait-for.ts";
 import type { Task } from "../../artifact/manifest.ts";
+import { once } from "../../artifact/once.ts";
 import { createEdgeApp } from "../edge-app.ts";
 import { shownRoutes } from "../route-table.ts";
 

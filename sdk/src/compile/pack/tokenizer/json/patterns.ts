@@ -1,3 +1,4 @@
+import { once } from "../../../../artifact/once.ts";
 import { isWordCharacter } from "../../../../runtime/tokenizer/packed/character-classes.ts";
 import { CODE_POINTS } from "../../../../runtime/tokenizer/packed/code-points.ts";
 import { isNumeric } from "../code-point-classes.ts";
@@ -20,19 +21,11 @@ function rangesOf(has: (point: number) => boolean): string {
   return inClass(ranges.join(" "));
 }
 
-function lazily(compute: () => string): () => string {
-  let known: string | undefined;
-  return () => {
-    known ??= compute();
-    return known;
-  };
-}
-
 /** The class `\w` of Rust's regex crate. */
-const wordClass = lazily(() => rangesOf((point) => isWordCharacter(String.fromCodePoint(point))));
+const wordClass = once(() => rangesOf((point) => isWordCharacter(String.fromCodePoint(point))));
 export const PUNCTUATION = inClass(unicode.sets.punctuation);
 /** Numbers of Rust's `is_numeric`. */
-const numberClass = lazily(() => rangesOf(isNumeric));
+const numberClass = once(() => rangesOf(isNumeric));
 
 export const patterns = {
   BertPreTokenizer: () => String.raw`[${PUNCTUATION}]|[^\s${PUNCTUATION}]+`,
