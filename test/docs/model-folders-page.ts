@@ -72,7 +72,7 @@ the older one:
 
 - Pairs have no token types if transformers 5 wrote the folder, its tokenizer's class is PreTrainedTokenizerFast, TokenizersBackend or
   AlbertTokenizer, and \`model_input_names\` does not name them.
-- Of folders of transformers 5, these classes build \`normalizer\`, \`pre_tokenizer\`, \`post_processor\` and \`model\` anew, from the
+- For folders that transformers 5 wrote, these classes build \`normalizer\`, \`pre_tokenizer\`, \`post_processor\` and \`model\` anew, from the
   vocabulary and tokenizer_config.json: BERT, DistilBERT, ELECTRA, MPNet, RoBERTa, Longformer, XLM-RoBERTa, CamemBERT, ALBERT and
   DeBERTa-v2. The report names the parts that tokenizer.json has otherwise.
 - \`tokenize_chinese_chars\` counts for MPNet, and the tokenizer_class of ModernBERT does not, if transformers 5 wrote the folder.

@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { table } from "#sdk/cli/output.ts";
+import { templateAround } from "#sdk/compile/checkpoint/tokenizer/template.ts";
 import { packTokenizer } from "#sdk/compile/pack/tokenizer/pack-tokenizer.ts";
 import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
 import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
@@ -45,7 +46,6 @@ function unigramOf({ model }: TokenizerJson): object {
   const pieces = Object.keys(model.vocab).filter((token) => !/^<.*>$|\s/.test(token));
   const scored = pieces.slice(0, PIECES - 4).map((piece, i) => [piece, -Math.log(i + 2)]);
   const special = ["<s>", "<pad>", "</s>", "<unk>"];
-  const template = (id: string) => ({ SpecialToken: { id, type_id: 0 } });
   return {
     version: "1.0",
     ...{ truncation: null, padding: null },
@@ -54,14 +54,7 @@ function unigramOf({ model }: TokenizerJson): object {
     })),
     normalizer: { type: "NFKC" },
     pre_tokenizer: { type: "Metaspace", replacement: "▁", prepend_scheme: "always", split: true },
-    post_processor: {
-      type: "TemplateProcessing",
-      single: [template("<s>"), { Sequence: { id: "A", type_id: 0 } }, template("</s>")],
-      pair: [template("<s>"), { Sequence: { id: "A", type_id: 0 } }, { Sequence: { id: "B", type_id: 0 } }],
-      special_tokens: Object.fromEntries(
-        ["<s>", "</s>"].map((id) => [id, { id, ids: [special.indexOf(id)], tokens: [id] }]),
-      ),
-    },
+    post_processor: templateAround(["<s>", 0], ["</s>", 2], { separators: 2, secondType: 0 }),
     decoder: null,
     model: {
       type: "Unigram",

@@ -74,7 +74,7 @@ describe("assertKeys", () => {
     const options = names.map((name) => `--accept-key ${name.includes(" ") ? `'${name}'` : name}`).join(" ");
     await expect(check(files)).rejects.toMatchObject({ hint: expect.stringContaining(`\`${options}\``) });
     expect(await check(files, names)).toEqual([]);
-    // Of two modules with the same key, only the one that was named is accepted.
+    // If two modules have the same key, only the named one is accepted.
     await expect(check(files, names.slice(0, -1))).rejects.toMatchObject({
       message: expect.stringContaining('2_Dense/config.json has the key "mood", which is not known'),
       hint: expect.stringContaining("`--accept-key 2_Dense.mood`"),

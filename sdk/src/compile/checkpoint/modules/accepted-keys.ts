@@ -54,14 +54,11 @@ export function assertKeys(root: string, files: readonly FileKeys[], accepted: r
 
 /** @param names names of all keys of the folder that are left to accept */
 function unknownKeys(file: string, keys: readonly string[], names: readonly string[]): BertEdgeError {
-  const [listed, are] = [keys.map((key) => JSON.stringify(key)).join(", "), keys.length === 1 ? "is" : "are"];
-  return new BertEdgeError(
-    "checkpoint_unsupported",
-    `${file} has the key${are === "is" ? "" : "s"} ${listed}, which ${are} not known.`,
-    {
-      hint: `A key can change the model's results. The page "Keys of model folders" lists those that are known. If you are sure that results do not depend on it, remove it, or add \`${acceptOptions(names)}\` to the command.`,
-    },
-  );
+  const listed = keys.map((key) => JSON.stringify(key)).join(", ");
+  const has = keys.length === 1 ? `has the key ${listed}, which is` : `has the keys ${listed}, which are`;
+  return new BertEdgeError("checkpoint_unsupported", `${file} ${has} not known.`, {
+    hint: `A key can change the model's results. The page "Keys of model folders" lists those that are known. If you are sure that results do not depend on it, remove it, or add \`${acceptOptions(names)}\` to the command.`,
+  });
 }
 
 /** Writes the options that accept keys, as a shell reads them. */

@@ -3,7 +3,7 @@ import { templateAround } from "./template.ts";
 /** null counts as false; a missing key has the default of the class. */
 export type Flag = boolean | null | undefined;
 
-/** What a class builds parts from. */
+/** Input from which a class builds parts. */
 export interface Given {
   /** Object with ids, or Unigram's list of pieces with their scores. */
   readonly vocab: unknown;
