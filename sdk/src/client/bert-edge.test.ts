@@ -74,6 +74,16 @@ describe("new BertEdge", () => {
     expect(sent.map((request) => request.url)).toEqual([url]);
   });
 
+  it("says what is missing if JavaScript gives no options and no texts", async () => {
+    expect(() => new (BertEdge as new () => BertEdge)()).toThrow("baseURL is not a URL");
+    const { client, sent } = clientOf(() => good());
+    await expect(client.embed(undefined as never)).rejects.toThrow(
+      "embed needs a text or an array of texts, not undefined.",
+    );
+    await expect(client.embed({ text: "a" } as never)).rejects.toThrow("not object");
+    expect(sent).toEqual([]);
+  });
+
   it.each([
     ["concurrency", 0],
     ["concurrency", 1.5],

@@ -38,14 +38,16 @@ export class BertEdge extends TaskMethods {
 
   readonly #collect: ReturnType<typeof collectCalls> | undefined;
 
-  constructor({
-    timeoutMs = 30_000,
-    maxRetries = 3,
-    concurrency = 4,
-    batchSize = 128,
-    collectMs,
-    ...options
-  }: BertEdgeOptions) {
+  constructor(
+    {
+      timeoutMs = 30_000,
+      maxRetries = 3,
+      concurrency = 4,
+      batchSize = 128,
+      collectMs,
+      ...options
+    }: BertEdgeOptions = {} as BertEdgeOptions,
+  ) {
     super();
     const { baseURL, apiKey } = options;
     if (!URL.canParse(baseURL) || !/^https?:/i.test(baseURL)) {

@@ -54,6 +54,7 @@ export async function callAll<Input, Response extends AnswerFields, Result>(
   inputs: readonly Input[],
   call: CallSettings,
 ): Promise<AllResults<Result>> {
+  if (!Array.isArray(inputs)) throw new TypeError(`${route} needs a text or an array of texts, not ${typeof inputs}.`);
   const failure = new AbortController();
   const unlink = abortWith(failure, call.signal);
   const batches = splitInputs(inputs, call.batchSize);
