@@ -175,7 +175,10 @@ export const errorCodes = {
     when: "A text has more tokens than the model takes, or more than 250,000 characters where it must be read to its end.",
     fix: "Send a shorter text, or ask for truncation.",
   },
-  internal: { when: "An unexpected fault in the service.", fix: "Try again. The operator finds the cause in the log." },
+  internal: {
+    when: "An unexpected fault in the service.",
+    fix: "The operator finds the cause in the log. Another try seldom helps.",
+  },
   key_missing: { when: "The request has no API key.", fix: "Send `Authorization: Bearer <key>`." },
   key_wrong: { when: "The API key is not known to this deployment.", fix: "Send one of the deployment's keys." },
   keys_not_configured: {

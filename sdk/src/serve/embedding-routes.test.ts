@@ -206,7 +206,10 @@ describe("call, in process", () => {
     expect(model).toBe("large");
     expect(result).toEqual([expect.closeTo(1, 6), expect.any(Number)]);
     expect((await bert.call(c, call)).model).toBe("small");
-    await expect(bert.call(c, classifyCall(["to be"]))).rejects.toMatchObject({ code: "task_unsupported" });
+    await expect(bert.call(c, classifyCall(["to be"]))).rejects.toMatchObject({
+      code: "task_unsupported",
+      hint: "Set `model` to one of large.",
+    });
     await expect(bert.embed(c, ["to be"], { model: "other" })).rejects.toMatchObject({ code: "model_unknown" });
   });
 });

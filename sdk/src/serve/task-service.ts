@@ -100,7 +100,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
       // `describe` decodes with the call of this query.
       return answered as TaskAnswer<R>;
     } catch (error) {
-      throw refused(error, query, texts.length);
+      throw withModels(refused(error, query, texts.length), query);
     } finally {
       waitingCharacters -= characters;
     }
@@ -128,6 +128,14 @@ export function taskService(options: TaskServiceOptions): TaskService {
     counter.refused(outcome);
     logDecision(log, { outcome, texts, isUnusual: true, basis, elapsedMs: deadline.elapsedMs(), trace });
     return error.of(deadline);
+  }
+
+  /** Names the other models in the error of a call that does not fit the default model. */
+  function withModels(error: unknown, { model }: CallTerms): unknown {
+    const [, ...others] = models.names;
+    return model === undefined && others[0] && error instanceof BertEdgeError && error.code === "task_unsupported"
+      ? new BertEdgeError(error.code, error.message, { hint: `Set \`model\` to one of ${others.join(", ")}.` })
+      : error;
   }
 
   async function answerTo(query: TaskQuery<unknown>, background: Background): Promise<Answered> {

@@ -44,18 +44,17 @@ export const EmbedResponse = ownAnswer({
 });
 export type EmbedResponse = v.InferOutput<typeof EmbedResponse>;
 
+const openAiEntries = {
+  input: EmbedInputs,
+  model: v.string(),
+  encoding_format: v.optional(EncodingFormat, "float"),
+  dimensions: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  latency_budget_ms: LatencyBudget,
+  user: v.optional(v.string()),
+};
+
 /** The body of OpenAI's `POST /v1/embeddings`. */
-export const OpenAiEmbeddingsRequest = v.object(
-  {
-    input: EmbedInputs,
-    model: v.string(),
-    encoding_format: v.optional(EncodingFormat, "float"),
-    dimensions: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
-    latency_budget_ms: LatencyBudget,
-    user: v.optional(v.string()),
-  },
-  didYouMean,
-);
+export const OpenAiEmbeddingsRequest = v.object(openAiEntries, didYouMean(openAiEntries));
 
 export const OpenAiEmbeddingsResponse = v.object({
   object: v.literal("list"),

@@ -30,17 +30,25 @@ function isSimilar(a: string, b: string): boolean {
   return start === short.length || long.length - start - end <= 2;
 }
 
-/** Describes a missing field. If the body has a field that can stand for it, as `input` for `inputs`, asks whether it was meant. */
-export function didYouMean({ message, path }: v.ObjectIssue): string {
-  const [missing] = path ?? [];
-  if (missing?.type !== "object") return message;
-  const found =
-    Object.keys(missing.input).find((key) => isSimilar(key, missing.key)) ??
-    Object.keys(missing.input).find((key) => /^(texts?|sentences?|documents?|prompts?|quer(y|ies))$/.test(key));
-  return found === undefined
-    ? "the field is missing"
-    : `the field is missing, but there is \`${found}\`. Did you mean \`${missing.key}\`?`;
-}
+/**
+ * Makes the message about a missing field. If the body has an unknown field that can stand for it, as `input` for `inputs`, it asks
+ * whether this was meant.
+ *
+ * @param known the fields that the body can have, by name
+ */
+export const didYouMean =
+  (known: object) =>
+  (issue: v.ObjectIssue): string => {
+    const [missing] = issue.path ?? [];
+    if (missing?.type !== "object") return issue.message;
+    const unknown = Object.keys(missing.input).filter((key) => !(key in known));
+    const found =
+      unknown.find((key) => isSimilar(key, missing.key)) ??
+      unknown.find((key) => /^(texts?|sentences?|documents?|prompts?|quer(y|ies))$/.test(key));
+    return found === undefined
+      ? "the field is missing"
+      : `the field is missing, but there is \`${found}\`. Did you mean \`${missing.key}\`?`;
+  };
 
 /** Refuses an unknown field whose name is similar to that of an optional field. Without this check, it would have no effect. */
 export const noMisspeltField = ({ entries }: { entries: Readonly<Record<string, v.GenericSchema>> }) => {
@@ -148,7 +156,8 @@ export const ScoredLabel = v.object({ label: v.string(), score: v.number() });
 
 /** The body of one of our own routes. */
 export const ownBody = <const Entries extends v.ObjectEntries>(entries: Entries) => {
-  const fields = v.object({ ...entries, ...common }, didYouMean);
+  const all = { ...entries, ...common };
+  const fields = v.object(all, didYouMean(all));
   // The input's type is that of the fields: a pipe would take that of its first schema.
   type Fields = typeof fields;
   const body: v.GenericSchema<v.InferInput<Fields>, v.InferOutput<Fields>> = v.pipe(

@@ -58,7 +58,11 @@ function toPublic(error: unknown, c: Context): PublicError {
           : { message: "The model cannot be loaded now.", hint: "Try again shortly." }),
         retryAfterMs: error.retryAfterMs ?? RETRY_AFTER_MS,
       }
-    : { code: "internal", message: "The service failed unexpectedly.", hint: "Try again. The server log has details." };
+    : {
+        code: "internal",
+        message: "The service failed unexpectedly.",
+        hint: "See the server log.",
+      };
 }
 
 /**
