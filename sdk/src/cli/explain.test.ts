@@ -22,3 +22,14 @@ it("prints one JSON document with --json", async () => {
   expect(await json("input_too_long")).toEqual({ code: "input_too_long", when, fix, status: 400 });
   expect(await json("hedge")).toEqual({ code: "hedge", when });
 });
+
+it.each(["x-bert-edge-decision", "6a33a41b-5f0e-4c57-8a5d-5a3a41b0c0de"])(
+  "asks for the figures behind %s",
+  async (name) => {
+    const { code, stderr } = await runCommandLine(["explain", name]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining("give the header x-bert-edge-decision of its response"),
+    ]);
+  },
+);

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { similarNames } from "../artifact/similar-names.ts";
 import { errorStatus } from "../serve/contract/errors.ts";
+import { DECISION_HEADER } from "../serve/contract/headers.ts";
 import { explainDecision, parseDecision } from "./explain-decision.ts";
 import { explainedCodes, explanationOf } from "./explanations.ts";
 import { printJson, printResult } from "./output.ts";
@@ -46,8 +47,8 @@ function knownCode(value: string): string {
   const hint =
     similar.length > 0
       ? `Similar: ${similar.join(", ")}.`
-      : NAME_OF_REQUEST.test(code)
-        ? "If it names a request: give the header x-bert-edge-decision of its response, or `decision` of its line in the log, in quotes."
+      : NAME_OF_REQUEST.test(code) || code === DECISION_HEADER
+        ? "For one request: give the header x-bert-edge-decision of its response, or `decision` of its line in the log, in quotes."
         : "Error messages begin with their code.";
   throw new InvalidArgumentError(`It is no error code, no reason and no figure. ${hint}`);
 }

@@ -18,7 +18,14 @@ describe("wrong usage", () => {
       code: "usage_invalid",
       // Commands miss their mandatory options first.
       message: expect.stringMatching(/^There is no option --bogus\.$|^The option --.+ is missing\.$/),
-      hint: `See ${["bert-edge", ...path].join(" ")} --help.`,
+      hint: expect.stringContaining(`See ${["bert-edge", ...path].join(" ")} --help.`),
+    });
+  });
+
+  it("shows the arguments of a command that has no such option", async () => {
+    expect(await refusal(["embed", "--model", "artifact"])).toMatchObject({
+      message: "There is no option --model.",
+      hint: "Usage: bert-edge embed [options] <artifact>. See bert-edge embed --help.",
     });
   });
 

@@ -31,10 +31,12 @@ export function throwUsageErrors(command: Command): void {
 function usageError({ message }: CommanderError, command: Command): BertEdgeError {
   const [what = "", suggestion] = message.replace(/^error: /, "").split(/\n\((Did you mean .*)\)$/);
   const [pattern, sentence] = sentences.find(([each]) => each.test(what)) ?? [/\.?$/, "."];
+  const found = what.replace(pattern, sentence);
+  // What was given as an option is an argument of some commands.
+  const usage = found.startsWith("There is no option") && `Usage: ${fullName(command)} ${command.usage()}.`;
   const help = `See ${fullName(command)} --help.`;
-  return new BertEdgeError("usage_invalid", what.replace(pattern, sentence), {
-    hint: suggestion === undefined ? help : `${suggestion} ${help}`,
-  });
+  const hint = [suggestion ?? usage, help].filter(Boolean).join(" ");
+  return new BertEdgeError("usage_invalid", found, { hint });
 }
 
 const fullName = (command: Command): string =>
