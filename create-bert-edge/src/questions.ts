@@ -23,7 +23,7 @@ export const model: Question<Model> = {
 export const plan: Question<Plan> = {
   message: "Which Workers plan do you have?",
   values: {
-    free: "10 ms of CPU time per request: enough for about 100 words",
+    free: "10 ms of CPU time per request: enough for 20 to 100 words",
     paid: "30 s of CPU time per request",
   },
 };

@@ -46,9 +46,14 @@ function addRegionTo({ folder = ".", regions, packageManager, install }: Flags):
     ...{ chosen: packageManager, running },
     check: install ? assertInstalled : () => {},
   });
-  if (install) installDependencies(folder, manager);
-  const all = install ? steps : [`${manager} install`, ...steps];
-  console.log(`\nThe project has a region. Next:\n\n${all.map((step) => `  ${step}`).join("\n")}`);
+  let installed = false;
+  try {
+    if (install) installDependencies(folder, manager);
+    installed = install;
+  } finally {
+    const all = installed ? steps : [`${manager} install`, ...steps];
+    console.log(`\nThe project has a region. Next:\n\n${all.map((step) => `  ${step}`).join("\n")}`);
+  }
 }
 
 const canAsk = (): boolean => Boolean(process.stdin.isTTY && process.stdout.isTTY && !process.env["CI"]);
