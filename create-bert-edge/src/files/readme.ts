@@ -159,11 +159,12 @@ const fileSection = ([path, content]: readonly [path: string, content: string]):
   `\`${path}\`:\n\n\`\`\`ts\n${content.trimEnd()}\n\`\`\``;
 
 const cpuTime = {
-  free: `The free Workers plan allows 10 ms of CPU time per request. bert-edge-mini computes 20 to 100 words in this time, a larger
-model fewer: it depends on the machine, and \`npm start\` prints the number of tokens. Cloudflare may end longer requests with error 1102. \`cpuLimitMs\` in \`functions/edge-settings.ts\` tells the edge this
-limit, so that a region, if there is one, gets longer texts. On the paid plan, set it to 30_000.`,
+  free: `The free Workers plan allows 10 ms of CPU time per request. bert-edge-mini computes 20 to 100 words in this time, depending on the
+machine, and a larger model fewer: \`npm start\` prints the number of tokens. Cloudflare may end longer requests with error 1102.
+\`cpuLimitMs\` in \`functions/edge-settings.ts\` tells the edge this limit, so that a region, if there is one, gets longer texts. On the
+paid plan, set it to 30_000.`,
   paid: `The paid Workers plan allows 30 s of CPU time per request. \`cpuLimitMs\` in \`functions/edge-settings.ts\` tells the edge
-this limit. The free plan allows 10 ms: bert-edge-mini computes 20 to 100 words in this time, by the machine, and a larger model fewer.`,
+this limit. The free plan allows 10 ms: bert-edge-mini computes 20 to 100 words in this time, depending on the machine, and a larger model fewer.`,
 };
 
 const edgeSecrets = (exec: string) => `\`\`\`sh

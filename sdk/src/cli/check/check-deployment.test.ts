@@ -238,6 +238,34 @@ describe("a broken deployment", () => {
     expect(brokenOf(await check(send))).toEqual(["reached: GET /ready"]);
   });
 
+  describe("whose model was not published at the last load", () => {
+    /** Serves an empty store until `/ready` says that loading has failed. */
+    const failing = async () => {
+      const models = memoryStore();
+      const app = createEdgeApp({ models, model: TINY.name, engine: fakeEngine(), keys: [KEY], log: false });
+      const send: typeof fetch = async (input, init) => app.fetch(new Request(input, init), {});
+      await waitFor(async () =>
+        expect(await (await send("http://edge.test/ready")).json()).toMatchObject({ status: "failed" }),
+      );
+      return { models, send };
+    };
+
+    it("is one whose model is still missing", async () => {
+      const { send } = await failing();
+      const report = await check(send);
+      expect(brokenOf(report)).toEqual(["reached: POST /v1/embed"]);
+      expect(report.findings.find(({ level }) => level === "broken")?.what).toBe(
+        "Its model cannot be loaded: model_not_published.",
+      );
+    });
+
+    it("works once the model is published", async () => {
+      const { models, send } = await failing();
+      await publishTiny(models);
+      expect(brokenOf(await check(send))).toEqual([]);
+    });
+  });
+
   it("is one that leads to another address, which is not asked", async () => {
     const asked: (RequestInit | undefined)[] = [];
     const report = await check(async (_, init) => {

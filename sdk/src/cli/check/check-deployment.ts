@@ -49,17 +49,7 @@ export async function checkDeployment({ expected, onFinding, ...options }: Check
     return report();
   }
   const { status, code } = Object(ready?.body) as { status?: unknown; code?: unknown };
-  if (status === "failed") {
-    const { fix } = explanationOf(String(code)) ?? {};
-    add(
-      reached.broken(
-        `Its model cannot be loaded: ${printable(String(code)).slice(0, 100)}.`,
-        fix ?? "The Worker's log has the reason: `npx wrangler tail`.",
-      ),
-    );
-    return report();
-  }
-  if (!ready || !["ready", "loading", "draining"].includes(String(status))) {
+  if (!ready || !["ready", "loading", "failed", "draining"].includes(String(status))) {
     const what = ready ? `It answers HTTP ${ready.status}, but not as bert-edge does.` : "Nothing answers.";
     add(reached.broken(what, "Check the URL, and that `wrangler deploy` has ended without an error."));
     return report();
@@ -72,6 +62,13 @@ export async function checkDeployment({ expected, onFinding, ...options }: Check
   // The check of the vectors says what the CPU limit refuses, and what is wrong with an answer.
   if (failed(first) && !isTooCostly && !isWrongAnswer(first)) {
     const { broken } = findingsOf("reached", "POST /v1/embed");
+    // Callers are not told why a load fails; operators are, by /ready.
+    if (status === "failed" && first.code === "model_unavailable") {
+      const cause = printable(String(code)).slice(0, 100);
+      const { fix = "The Worker's log has the reason: `npx wrangler tail`." } = explanationOf(cause) ?? {};
+      add(broken(`Its model cannot be loaded: ${cause}.`, fix));
+      return report();
+    }
     add(broken(`It answers ${described(first)}`, first.hint ?? "Check the deployment's log."));
     if (first.status === 401) {
       add(...(await checkKeys(asked)));
