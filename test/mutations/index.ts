@@ -17,6 +17,9 @@ const MIN_SHARE = 0.9;
 /** A mistake can make a loop endless: tests that need longer than this have found it. All unit tests need a quarter of it. */
 const TIMEOUT_MS = 600_000;
 
+/** Number of test files that run before the others: those that need the fewest files, which are the fastest and nearest. */
+const NEAREST = 5;
+
 const here = join(import.meta.dirname, "../..");
 const { values, refuse } = commandLine(
   `npm run test:mutations -- --old <checkout> [--only <part of a path>] [--seed <number>] [--each <number>] [--short]
@@ -57,14 +60,19 @@ function mistakesFor(test: string, random: () => number): Mistake[] {
 }
 
 /**
- * Runs the tests that import a file, until one fails: first those that import it themselves, which are the fastest.
+ * Runs the tests that import a file, until one fails: first the nearest ones.
  *
  * @returns the first that failed, or undefined if none did
  */
 function foundBy(root: string, path: string, project?: string): string | undefined {
-  const direct = testFiles(root).filter((test) => closureOf(root, test).product.includes(path));
+  const nearest = testFiles(root)
+    .map((test) => ({ test, needs: closureOf(root, test).product }))
+    .filter(({ needs }) => needs.includes(path))
+    .sort((a, b) => a.needs.length - b.needs.length)
+    .slice(0, NEAREST)
+    .map(({ test }) => test);
   return (
-    (direct.length > 0 ? firstFailed(root, ["run", ...direct], project) : undefined) ??
+    (nearest.length > 0 ? firstFailed(root, ["run", ...nearest], project) : undefined) ??
     firstFailed(root, ["related", path, "--run"], project)
   );
 }
