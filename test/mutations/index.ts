@@ -117,8 +117,8 @@ function withMistake<T>(root: string, { path, ...mutant }: Mistake, work: () => 
 
 const rows: string[][] = [];
 let [found, missed, short] = [0, 0, 0];
+const random = randomNumbers(seed);
 for (const test of left.filter((path) => path.includes(values.only))) {
-  const random = randomNumbers(seed);
   for (const mistake of mistakesFor(test, random)) {
     const { path, what } = mistake;
     const inShort = withMistake(here, mistake, () => foundBy(here, path, "unit"));
