@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { table } from "#sdk/cli/output.ts";
 import { commandLine, numberOf } from "../commands/command-line.ts";
 import { randomNumbers } from "../fixtures/seeded.ts";
@@ -17,8 +17,8 @@ const MIN_SHARE = 0.9;
 /** A mistake can make a loop endless: tests that need longer than this have found it. All unit tests need a quarter of it. */
 const TIMEOUT_MS = 600_000;
 
-/** Number of test files that run before the others: those that need the fewest files, which are the fastest and nearest. */
-const NEAREST = 5;
+/** Number of test files elsewhere that run before the others: those that need the fewest files, which are the fastest. */
+const NEAREST = 20;
 
 const here = join(import.meta.dirname, "../..");
 const { values, refuse } = commandLine(
@@ -60,17 +60,19 @@ function mistakesFor(test: string, random: () => number): Mistake[] {
 }
 
 /**
- * Runs the tests that import a file, until one fails: first the nearest ones.
+ * Runs the tests that import a file, until one fails: first the tests in the file's folder and other near ones.
  *
  * @returns the first that failed, or undefined if none did
  */
 function foundBy(root: string, path: string, project?: string): string | undefined {
-  const nearest = testFiles(root)
+  const tests = testFiles(root);
+  const beside = tests.filter((test) => dirname(test) === dirname(path));
+  const importing = tests
     .map((test) => ({ test, needs: closureOf(root, test).product }))
-    .filter(({ needs }) => needs.includes(path))
+    .filter(({ test, needs }) => needs.includes(path) && !beside.includes(test))
     .sort((a, b) => a.needs.length - b.needs.length)
-    .slice(0, NEAREST)
     .map(({ test }) => test);
+  const nearest = [...beside, ...importing.slice(0, NEAREST)];
   return (
     (nearest.length > 0 ? firstFailed(root, ["run", ...nearest], project) : undefined) ??
     firstFailed(root, ["related", path, "--run"], project)
