@@ -44,9 +44,10 @@ export interface TextModel {
  *   `shipTokenizer`, `assertPlaces`, `readGraph` and `findPooling`
  */
 export async function readTextModel(description: ModelDescription): Promise<TextModel> {
-  const { folder, config, maxTokens, assumed, unknown, acceptedKeys, readGraph } = description;
+  const { folder, config, assumed, unknown, acceptedKeys, readGraph } = description;
   const files = await readTokenizer(folder);
   const read = await readGraph();
+  const maxTokens = Math.min(description.maxTokens, read.file?.fixed?.tokens ?? description.maxTokens);
   const tokenizer = shipTokenizer(files);
   assertPlaces(folder, tokenizer, description.task.task);
   const opened = await openTokenizer(folder, tokenizer, config.vocabularySize);
@@ -57,7 +58,7 @@ export async function readTextModel(description: ModelDescription): Promise<Text
     ...{ config, task, tokenizer, maxTokens, unknown, acceptedKeys },
     assumed: [
       ...[...remarks, ...assumed, ...files.changes],
-      ...exportRemarks(read, { folder, config, task, vector: output }),
+      ...exportRemarks(read, { folder, config, task, vector: output, stated: description.maxTokens }),
     ],
     unused: read.unused,
     graph: read.graph,
