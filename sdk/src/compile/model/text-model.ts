@@ -7,6 +7,7 @@ import type { UnknownKeys } from "../checkpoint/modules/accepted-keys.ts";
 import type { Graph } from "../graph/graph.ts";
 import { type ShippedTokenizer, shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
 import { assertPlaces } from "./assert-places.ts";
+import { assertPrompts } from "./assert-prompts.ts";
 import { assertSpecialTokens } from "./assert-special-tokens.ts";
 import type { ModelDescription } from "./describe-model.ts";
 import { exportRemarks } from "./export-remarks.ts";
@@ -41,7 +42,7 @@ export interface TextModel {
  * Reads the graph and the tokenizer of a model that `describeModel` described.
  *
  * @throws BertEdgeError `checkpoint_invalid` when the tokenizer does not work or belongs to another model; the errors of
- *   `shipTokenizer`, `assertPlaces`, `readGraph` and `findPooling`
+ *   `shipTokenizer`, `assertPlaces`, `assertPrompts`, `readGraph` and `findPooling`
  */
 export async function readTextModel(description: ModelDescription): Promise<TextModel> {
   const { folder, config, assumed, unknown, acceptedKeys, readGraph } = description;
@@ -52,6 +53,7 @@ export async function readTextModel(description: ModelDescription): Promise<Text
   assertPlaces(folder, tokenizer, description.task.task);
   const opened = await openTokenizer(folder, tokenizer, config.vocabularySize);
   assertSpecialTokens(folder, opened);
+  assertPrompts(description.root, description.task, opened, maxTokens);
   const encode = tokenizeTexts(folder, opened, maxTokens, config.vocabularySize, protocolOf(description.task));
   const { task, remarks, output } = await findPooling(description, read.file, encode);
   return {
