@@ -12,6 +12,7 @@ import { assertSpecialTokens } from "./assert-special-tokens.ts";
 import type { ModelDescription } from "./describe-model.ts";
 import { exportRemarks } from "./export-remarks.ts";
 import { findPooling } from "./find-pooling.ts";
+import { markPrompts } from "./mark-prompts.ts";
 import { runTask } from "./run-task.ts";
 import { openTokenizer, type TextOrPair, type TokenizeTexts, tokenizeTexts } from "./tokenize-texts.ts";
 
@@ -56,6 +57,7 @@ export async function readTextModel(description: ModelDescription): Promise<Text
   assertPrompts(description.root, description.task, opened, maxTokens);
   const encode = tokenizeTexts(folder, opened, maxTokens, config.vocabularySize, protocolOf(description.task));
   const { task, remarks, output } = await findPooling(description, read.file, encode);
+  const mark = markPrompts(task, opened, maxTokens);
   return {
     ...{ config, task, tokenizer, maxTokens, unknown, acceptedKeys },
     assumed: [
@@ -65,6 +67,6 @@ export async function readTextModel(description: ModelDescription): Promise<Text
     unused: read.unused,
     graph: read.graph,
     encode,
-    compute: (session, texts) => runTask(session, task, encode(texts)),
+    compute: (session, texts) => runTask(session, task, mark(texts, encode(texts))),
   };
 }

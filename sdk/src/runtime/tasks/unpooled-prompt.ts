@@ -25,11 +25,13 @@ export function encodeUnpooled(
   };
 }
 
+type PooledFrom = Pick<EmbedManifest, "name" | "poolsPrompt" | "maxTokens">;
+
 /**
  * Returns a function that marks the tokens of a text's prompt, if the model does not pool them. It counts the tokens of each prompt
  * once, and throws BertEdgeError `input_too_long` for a prompt that leaves no room for a token of the text.
  */
-export function unpooledPrompts(manifest: EmbedManifest) {
+export function unpooledPrompts(manifest: PooledFrom) {
   const known = new Map<string, number>();
   return (tokenizer: Tokenizer, prompt: string, sequences: TokenIds[]): TokenSequence[] => {
     if (manifest.poolsPrompt !== false || prompt === "") return sequences;
@@ -46,7 +48,7 @@ export function unpooledPrompts(manifest: EmbedManifest) {
  * @returns the number of tokens, special tokens before the prompt included
  * @throws BertEdgeError `input_too_long` if the prompt leaves no room for a token of the text
  */
-function tokensOfPrompt(tokenizer: Tokenizer, prompt: string, { name, maxTokens }: EmbedManifest): number {
+function tokensOfPrompt(tokenizer: Tokenizer, prompt: string, { name, maxTokens }: PooledFrom): number {
   const { ids, tokens } = tokenizer.encode(prompt, maxTokens);
   if (tokens >= maxTokens) throw promptTooLong(name, prompt, maxTokens);
   return tokenizer.vocabulary.isSpecial(ids.at(-1) as number) ? ids.length - 1 : ids.length;
