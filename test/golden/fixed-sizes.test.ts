@@ -3,11 +3,16 @@ import { describeModel } from "#sdk/compile/model/describe-model.ts";
 import { readTextModel } from "#sdk/compile/model/text-model.ts";
 import { embedCall } from "#sdk/runtime/tasks/embed-call.ts";
 import { outputsCall } from "#sdk/runtime/tasks/outputs-call.ts";
+import { edgeModel } from "../fixtures/edge-model.ts";
 import { writeFixedSizes } from "../fixtures/fixed-sizes.ts";
 import { float32Model } from "../fixtures/float32-model.ts";
+import { meanCosine } from "../oracles/mean-cosine.ts";
 
 /** Maximum difference of a number in float32. The file stores six decimals, and torch adds in another order. */
 const TOLERANCE = 1e-5;
+
+/** Minimum mean cosine of vectors in int8. */
+const EDGE_COSINE = 0.9999;
 
 const differences = (found: readonly Float32Array[], wanted: readonly (readonly number[])[]) =>
   wanted.flatMap((row, i) => row.map((value, j) => Math.abs(value - (found[i]?.[j] as number))));
@@ -28,6 +33,10 @@ describe("an export of fixed sizes", () => {
     onTestFinished(() => model.release());
     const found = await model.call(embedCall(golden.inputs as string[], { truncate: true }));
     expect(Math.max(...differences(found, golden.answers))).toBeLessThan(TOLERANCE);
+    const edge = await edgeModel(folder, { normalize: false });
+    onTestFinished(() => edge.release());
+    const atEdge = await edge.call(embedCall(golden.inputs as string[], { truncate: true }));
+    expect(meanCosine(atEdge, golden.answers)).toBeGreaterThan(EDGE_COSINE);
   });
 
   it("has the logits of PyTorch for pairs", async () => {
