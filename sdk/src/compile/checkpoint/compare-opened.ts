@@ -87,16 +87,19 @@ export async function compareOpened(
   const alone = sequences.map((sequence) => [sequence]);
   const expected = await resultsOf(path, outputs, alone);
   if (typeof expected === "string") return `onnxruntime cannot run the file: ${expected}`;
-  const largest = Math.max(...expected.flatMap((numbers) => [...numbers].map(Math.abs)));
+  const largest = expected.reduce((most, numbers) => Math.max(most, largestOf(numbers)), 0);
   for (const texts of [alone, [sequences]]) {
     const found = await resultsOf(opened, outputs, texts);
     if (typeof found === "string") return `onnxruntime fails: ${found}`;
-    for (const [i, numbers] of found.entries()) {
-      const differences = numbers.map((value, at) => Math.abs(value - (expected[i]?.[at] as number)));
+    const other = found.findIndex((numbers, i) => {
+      const wanted = expected[i] as Float32Array;
+      const difference = largestOf(numbers.map((value, at) => value - (wanted[at] as number)));
       // NaN is a difference, too.
-      if (!(Math.max(...differences) <= TOLERANCE * largest)) {
-        return `a text of ${sequences[i]?.ids.length} tokens gets other numbers${texts.length === 1 ? " beside other texts" : ""}`;
-      }
+      return numbers.length !== wanted.length || !(difference <= TOLERANCE * largest);
+    });
+    if (other >= 0) {
+      const beside = texts.length === 1 ? " beside other texts" : "";
+      return `a text of ${sequences[other]?.ids.length} tokens gets other numbers${beside}`;
     }
   }
   return undefined;
@@ -142,3 +145,7 @@ function ofText({ data, dims }: ort.Tensor, { isPerToken }: ComparedOutput, row:
   const own = isPerToken ? (all / (dims[1] as number)) * tokens : all;
   return numbers.subarray(row * all, row * all + own);
 }
+
+/** Returns the largest absolute value; NaN if there is one. */
+const largestOf = (numbers: Float32Array): number =>
+  numbers.reduce((most, value) => (Number.isNaN(value) ? value : Math.max(most, Math.abs(value))), 0);
