@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import { loadModel } from "#sdk/local/load-model.ts";
 import { ortNodeEngine } from "#sdk/runtime/engine/ort-node/index.ts";
 import { embedCall } from "#sdk/runtime/tasks/embed-call.ts";
-import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { tokenVectorsCall } from "#sdk/runtime/tasks/token-vectors-call.ts";
 import { type GoldenFolder, goldenFolders, writeGoldenFolder } from "../fixtures/golden-folder.ts";
 import { quick } from "../fixtures/preparable.ts";
 import { prepared } from "../fixtures/prepared.ts";
+import { meanCosine, rowsOf } from "../oracles/mean-cosine.ts";
 
 /** Minimum mean cosine of int8 vectors. A wrong reading of a folder gives less than 0.999. */
 const MIN_COSINE = 0.9995;
@@ -16,16 +16,6 @@ async function modelsOf(stored: GoldenFolder) {
   const model = await writeGoldenFolder(stored);
   const artifact = await prepared({ model, name: "golden", targets: ["edge", "regional-cpu"], ...quick });
   return [await loadModel(artifact), await loadModel(artifact, { engine: ortNodeEngine() })];
-}
-
-/** Returns the mean cosine of rows of `width` numbers. */
-function meanCosine(found: ArrayLike<number>, expected: readonly number[], width: number): number {
-  expect(found.length).toBe(expected.length);
-  const rows = (all: ArrayLike<number>) =>
-    Array.from({ length: all.length / width }, (_, i) => Float32Array.from(all).subarray(i * width, (i + 1) * width));
-  const others = rows(expected);
-  const cosines = rows(found).map((row, i) => cosine(row, others[i] as Float32Array));
-  return cosines.reduce((sum, each) => sum + each, 0) / cosines.length;
 }
 
 interface ColbertCase extends GoldenFolder {
@@ -43,7 +33,8 @@ describe("token vectors of both tiers are those of PyLate", () => {
       ] as const) {
         const found = await model.call(tokenVectorsCall(texts[key], { truncate: true, side }));
         for (const [i, { vectors, dimensions }] of found.entries()) {
-          expect(meanCosine(vectors, stored[key][i] as number[], dimensions)).toBeGreaterThan(MIN_COSINE);
+          const expected = rowsOf(stored[key][i] as number[], dimensions);
+          expect(meanCosine(rowsOf(vectors, dimensions), expected)).toBeGreaterThan(MIN_COSINE);
         }
       }
       await model.release();
@@ -62,7 +53,7 @@ describe("vectors of both tiers are those of sentence-transformers", () => {
     for (const model of await modelsOf(stored)) {
       const found = await model.call(embedCall(texts, { truncate: true, prompt: prompt ?? undefined }));
       for (const [i, vector] of found.entries()) {
-        expect(meanCosine(vector, vectors[i] as number[], vector.length)).toBeGreaterThan(MIN_COSINE);
+        expect(meanCosine([vector], [vectors[i] as number[]])).toBeGreaterThan(MIN_COSINE);
       }
       await model.release();
     }

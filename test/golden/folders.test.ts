@@ -1,14 +1,24 @@
 import { describe, expect, it } from "vitest";
 import { embedCall } from "#sdk/runtime/tasks/embed-call.ts";
 import { tokenVectorsCall } from "#sdk/runtime/tasks/token-vectors-call.ts";
+import { edgeModel } from "../fixtures/edge-model.ts";
 import { float32Model } from "../fixtures/float32-model.ts";
 import { type GoldenFolder, goldenFolders, writeGoldenFolder } from "../fixtures/golden-folder.ts";
 import { maxSim } from "../oracles/max-sim.ts";
+import { meanCosine, rowsOf } from "../oracles/mean-cosine.ts";
 
 /** Maximum difference of a number in float32. The files store seven decimals, and torch adds in another order. */
 const TOLERANCE = 1e-5;
 /** Maximum difference of a score, which adds up to 16 cosines. */
 const SCORE_TOLERANCE = 1e-4;
+
+/** Minimum mean cosine of vectors in int8. A wrong reading of a folder gives less than 0.999. */
+const EDGE_COSINE = 0.9999;
+/**
+ * The same for vectors of tokens. Rounding weights to 7 bits takes 0.0001 of it, each layer about as much, and no mean over tokens
+ * takes the errors away.
+ */
+const EDGE_TOKEN_COSINE = 0.9997;
 
 const largest = (a: ArrayLike<number>, b: readonly number[]) => {
   expect(a.length).toBe(b.length);
@@ -54,4 +64,31 @@ describe("vectors in float32 are those of sentence-transformers", () => {
     const found = await call(embedCall(texts, { truncate: true, prompt: prompt ?? undefined }));
     for (const [i, vector] of found.entries()) expect(largest(vector, vectors[i] as number[])).toBeLessThan(TOLERANCE);
   });
+});
+
+describe("at the edge, vectors in int8 are near those of the libraries", () => {
+  it.each(goldenFolders<ColbertCase>("colbert.json"))("of tokens: %s", async (_, { texts, ...stored }) => {
+    const model = await edgeModel(await writeGoldenFolder(stored));
+    for (const [side, key] of [
+      ["query", "queries"],
+      ["document", "documents"],
+    ] as const) {
+      const found = await model.call(tokenVectorsCall(texts[key], { truncate: true, side }));
+      const [ours, theirs] = [found.map(({ vectors }) => vectors), stored[key]].map((each) =>
+        each.flatMap((vectors) => rowsOf(vectors, found[0]?.dimensions ?? 0)),
+      );
+      expect(meanCosine(ours ?? [], theirs ?? [])).toBeGreaterThan(EDGE_TOKEN_COSINE);
+    }
+    await model.release();
+  });
+
+  it.each(goldenFolders<SentenceCase>("sentences.json"))(
+    "of texts: %s",
+    async (_, { texts, prompt, vectors, ...stored }) => {
+      const model = await edgeModel(await writeGoldenFolder(stored));
+      const found = await model.call(embedCall(texts, { truncate: true, prompt: prompt ?? undefined }));
+      expect(meanCosine(found, vectors)).toBeGreaterThan(EDGE_COSINE);
+      await model.release();
+    },
+  );
 });

@@ -258,7 +258,7 @@ export const errorCodes = {
     fix: "Use a supported model. The message says what is supported, or the hint how to convert the weights.",
   },
   export_unsupported: {
-    when: "The ONNX file is not a float32 export of hidden states or logits with dynamic sizes, or its sentence_embedding is no known pooling.",
+    when: "The ONNX file is not a float32 export of hidden states or logits, its fixed sizes cannot be changed, or its sentence_embedding is no known pooling.",
     fix: "Export the model again as the hint says, or give model.safetensors.",
   },
   external_data_invalid: {

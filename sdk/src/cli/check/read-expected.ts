@@ -39,10 +39,7 @@ export async function expectedOf(artifact: Artifact, source: string): Promise<Ex
   const askable = golden && withoutDefaultPrompt(golden, manifest);
   if (askable && askable.texts.length > 0) return { manifest, version, golden: askable };
   throw new BertEdgeError("artifact_corrupt", `${source} has no golden texts to compare a deployment with.`, {
-    hint:
-      manifest.poolsPrompt === false && manifest.defaultPrompt !== undefined
-        ? "It leaves the default prompt out of the pooling. Such a model gets golden texts from `bert-edge prepare --golden`."
-        : PREPARE_AGAIN,
+    hint: PREPARE_AGAIN,
   });
 }
 

@@ -13,11 +13,10 @@ const CHOSEN = [0, 1, 3, 5, 8, 11, 16, 19, 20];
  * Returns the probe texts with a model's default prompt. A request without the name of a prompt has it, so the golden texts have
  * it too.
  *
- * @returns none for models without a default prompt, whose golden texts are the probe texts themselves, and for those that leave
- *   the prompt out of the pooling: their vectors are not those of the whole text
+ * @returns none for models without a default prompt, whose golden texts are the probe texts themselves
  */
 export function promptedProbes(task: Task): string[] {
-  if (task.task !== "embed" || task.defaultPrompt === undefined || task.poolsPrompt === false) return [];
+  if (task.task !== "embed" || task.defaultPrompt === undefined) return [];
   const prompt = task.prompts?.[task.defaultPrompt] ?? "";
   return CHOSEN.map((index) => prompt + probeTexts[index]);
 }

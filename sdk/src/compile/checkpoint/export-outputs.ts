@@ -16,3 +16,11 @@ export const isSentenceVector = (name: string): boolean =>
 /** Names of other outputs of transformers' encoders: the pooler, the layers' hidden states, and attention probabilities. */
 export const isUsualExtra = (name: string): boolean =>
   /^(pooler_output|pooled_output|hidden_states|attentions)/.test(plainName(name));
+
+/** The output that a task needs from an export. */
+export interface ExportedResult {
+  /** Possible names of the output. Optimum, sentence-transformers and transformers use different names. */
+  readonly names: readonly string[];
+  /** Shape of the output. The batch and sequence sizes are undefined. */
+  readonly shape: readonly (number | undefined)[];
+}

@@ -189,19 +189,29 @@ describe("exportedGraph", () => {
     });
   });
 
-  it("refuses inputs of a fixed size, and a model without an attention mask", async () => {
+  it("refuses inputs of a fixed size that it cannot change, of different sizes, and a model without an attention mask", async () => {
     const folder = await temporaryFolder();
-    const write = async (shape: readonly (number | string)[], inputs: readonly string[]) => {
+    const write = async (shapes: readonly (readonly (number | string)[])[], inputs: readonly string[]) => {
       const s = new Sketch();
-      const [ids] = inputs.map((name) => s.input(name, shape, "int64"));
+      const [ids] = inputs.map((name, i) => s.input(name, shapes[i] ?? shapes[0] ?? [], "int64"));
       s.output(s.op("Gather", [s.random([VOCABULARY, HIDDEN]), ids]), NAME);
       await writeFile(join(folder, "model.onnx"), encodeOnnx(s.graph));
       return exportedGraph(join(folder, "model.onnx"), config, [states]);
     };
-    await expect(write([1, 16], ["input_ids", "attention_mask"])).rejects.toThrow(
-      "an input input_ids with a fixed size: 1 × 16",
+    const inputs = ["input_ids", "attention_mask"];
+    await expect(write([[1, 16]], inputs)).rejects.toThrow(
+      "has inputs of a fixed size (1 × 16), and cannot be run at other sizes: Attention could not be fused: the graph has no attention",
     );
-    await expect(write(["b", "s"], ["input_ids"])).rejects.toThrow("no input attention_mask");
+    await expect(
+      write(
+        [
+          [1, 16],
+          [1, "s"],
+        ],
+        inputs,
+      ),
+    ).rejects.toThrow("has inputs of different sizes: input_ids (1 × 16), attention_mask (1 × …)");
+    await expect(write([["b", "s"]], ["input_ids"])).rejects.toThrow("no input attention_mask");
   });
 
   it("names the output that is already pooled, and what to do with the file", async () => {

@@ -1,7 +1,8 @@
 import { BertEdgeError } from "../../artifact/error.ts";
+import type { FixedSizes } from "../evaluate/token-batches.ts";
 import { int } from "../graph/attribute.ts";
 import type { Graph, Output } from "../graph/graph.ts";
-import { type InputRole, inputRole, inputRoles, plainName } from "../graph/input-role.ts";
+import { type InputRole, inputRole, plainName } from "../graph/input-role.ts";
 import type { Value } from "../graph/node.ts";
 import { int64s } from "../graph/tensor.ts";
 import { everyGemmRule } from "../normalize/rules/gemm.ts";
@@ -13,25 +14,19 @@ import { Questions } from "../rewrite/questions.ts";
 import { Trace } from "../rewrite/trace.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { commandToQuantize } from "./command-to-quantize.ts";
-import type { EncoderConfig } from "./encoder-config.ts";
-import { isSentenceVector, TOKEN_EMBEDDINGS } from "./export-outputs.ts";
-
-/** Operators that only quantized models have. */
-const INTEGER =
-  /^(Q(?!uickGelu)|DequantizeLinear|DynamicQuantize|MatMulInteger|ConvInteger|MatMulNBits|GatherBlockQuantized)/;
-
-/** The output that a task needs from an export. */
-export interface ExportedResult {
-  /** Possible names of the output. Optimum, sentence-transformers and transformers use different names. */
-  readonly names: readonly string[];
-  /** Shape of the output. The batch and sequence sizes are undefined. */
-  readonly shape: readonly (number | undefined)[];
-}
+import { type ComparedOutput, type ComparedSizes, openedDifference } from "./compare-opened.ts";
+import { type EncoderConfig, maxTokensOf } from "./encoder-config.ts";
+import { faultOfInputs, faultOfOutputs } from "./export-faults.ts";
+import { type ExportedResult, isSentenceVector, TOKEN_EMBEDDINGS } from "./export-outputs.ts";
+import { fixedIn, sizesIn } from "./fixed-sizes.ts";
+import { openSizes } from "./open-sizes.ts";
 
 /** A graph that was read from an ONNX file, and what else is in the file. */
 export interface ExportedModel {
   readonly path: string;
   readonly graph: Graph;
+  /** Sizes that the file's inputs always have. The graph's inputs have any. Undefined if the file has none. */
+  readonly fixed: FixedSizes | undefined;
   /** Names that the graph's results have in the file. */
   readonly results: readonly string[];
   /** Names of the file's other outputs. */
@@ -63,13 +58,20 @@ export async function exportedGraph(
   graph.inputs.splice(0, graph.inputs.length, ...used);
   for (const input of used) if (input.dtype === "int32") widen(graph, input);
   inferShapes(graph);
-  const fault = faultOf(graph, config, results);
+  const faultBefore = faultOfInputs(graph);
+  if (faultBefore) throw unsupported(path, faultBefore);
+  const fixed = fixedIn(graph);
+  const kept = fixed && (await openSizes(graph, fixed));
+  if (kept) throw notOpened(path, fixed, kept);
+  const fault = faultOfOutputs(graph, config, results, fixed);
   if (fault) throw unsupported(path, fault);
+  const difference = fixed && (await openedDifference(path, graph, compared(outputs, results), sizesOf(config, fixed)));
+  if (difference) throw notOpened(path, fixed, difference);
   for (const input of graph.inputs) rename(graph, input);
   if (outputs.length > 1) stack(graph);
   applyRules(graph, [everyGemmRule], new Trace(), new Questions());
   return {
-    ...{ path, graph },
+    ...{ path, graph, fixed },
     results: outputs.map(({ name }) => name),
     others: all.filter((output) => !outputs.includes(output)).map(({ name }) => name),
   };
@@ -99,44 +101,16 @@ function widen(graph: Graph, input: Value): void {
   wide.name = name;
 }
 
-function faultOf(graph: Graph, config: EncoderConfig, results: readonly ExportedResult[]): string | undefined {
-  const integer = [...graph.nodes].find(({ opType }) => INTEGER.test(opType));
-  if (integer) return `is quantized (node ${integer.origin})`;
-  const constants = [...graph.constants()].map(({ constant }) => constant);
-  if (constants.some((constant) => constant?.dtype === "float16")) return "has weights in half precision";
-  for (const { name, dtype, shape } of graph.inputs) {
-    if (!inputRole(name)) return `has an unsupported input ${name}`;
-    if (dtype !== "int64") return `has an input ${name} of type ${dtype} instead of int64`;
-    if (shape?.length !== 2) return `has an input ${name} of unknown shape`;
-    if (shape.some((size) => typeof size === "number"))
-      return `has an input ${name} with a fixed size: ${shape.map((size) => (typeof size === "number" ? size : "…")).join(" × ")}`;
-  }
-  for (const role of inputRoles) {
-    const names = graph.inputs.map(({ name }) => name).filter((name) => inputRole(name) === role);
-    if (names.length > 1) return `has several inputs for ${role}: ${names.join(", ")}`;
-    if (names.length === 0 && role !== "token_type_ids") return `has no input ${role}`;
-  }
-  for (const [i, { name, value }] of graph.outputs.entries()) {
-    const { shape } = results[i] as ExportedResult;
-    if (!value.shape) return `has an output ${name} of unknown shape`;
-    const fits = shape.every((size, axis) => size === undefined || value.shape?.[axis] === size);
-    if (value.shape.length !== shape.length || !fits)
-      return `has an output ${name} with a shape other than [${shape.map((size) => size ?? "…").join(", ")}]`;
-  }
-  const lacking = tablesOf(config).find(
-    ([rows]) => !constants.some((constant) => constant?.shape.length === 2 && constant.shape[0] === rows),
-  );
-  return lacking && `has no embedding table with ${lacking[0]} rows (${lacking[1]} in config.json)`;
-}
+/** Longest text that is compared if the file's length is not fixed. */
+const MAX_COMPARED = 128;
 
-/**
- * For each embedding table that the encoder must have, returns its number of rows and the key of config.json that gives
- * this number.
- */
-const tablesOf = ({ vocabularySize, maxPositions, rotaryTheta }: EncoderConfig): [rows: number, key: string][] => [
-  [vocabularySize, "vocab_size"],
-  ...(rotaryTheta ? [] : [[maxPositions, "max_position_embeddings"] as [number, string]]),
-];
+const sizesOf = (config: EncoderConfig, { tokens = MAX_COMPARED }: FixedSizes): ComparedSizes => ({
+  vocabulary: config.vocabularySize,
+  tokens: Math.min(tokens, maxTokensOf(config)),
+});
+
+const compared = (outputs: readonly Output[], results: readonly ExportedResult[]): ComparedOutput[] =>
+  outputs.map(({ name }, i) => ({ name, isPerToken: results[i]?.shape[1] === undefined }));
 
 /** Says which outputs an export has instead of the wanted one. */
 function lacksOutput(path: string, { names }: ExportedResult, outputs: readonly Output[]): BertEdgeError {
@@ -152,8 +126,16 @@ function lacksOutput(path: string, { names }: ExportedResult, outputs: readonly 
 }
 
 const unsupported = (path: string, what: string): BertEdgeError =>
-  new BertEdgeError("export_unsupported", `${path} ${what}.`, {
-    hint:
-      "Export the float32 model with dynamic batch and sequence sizes, for example `optimum-cli export onnx --model <model> <folder>`, or " +
-      "give a folder with model.safetensors.",
-  });
+  new BertEdgeError("export_unsupported", `${path} ${what}.`, { hint: EXPORT_AGAIN });
+
+/** Says that a graph cannot be run at other sizes than those of its file. */
+const notOpened = (path: string, { texts, tokens }: FixedSizes, why: string): BertEdgeError =>
+  new BertEdgeError(
+    "export_unsupported",
+    `${path} has inputs of a fixed size (${sizesIn([texts, tokens])}), and cannot be run at other sizes: ${why}.`,
+    { hint: `${EXPORT_AGAIN} To run this file in onnxruntime as it is, quantize it: \`${commandToQuantize(path)}\`.` },
+  );
+
+const EXPORT_AGAIN =
+  "Export the float32 model with dynamic batch and sequence sizes, for example `optimum-cli export onnx --model <model> <folder>`, or " +
+  "give a folder with model.safetensors.";

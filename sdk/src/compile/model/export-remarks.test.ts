@@ -13,15 +13,17 @@ interface Drawn {
   readonly others?: readonly string[];
   readonly choice?: FolderGraph["choice"];
   readonly vector?: string;
+  readonly fixed?: { readonly texts: number | undefined; readonly tokens: number | undefined };
 }
 
-function read({ inputs = [], others = [], choice }: Drawn): FolderGraph {
+function read({ inputs = [], others = [], choice, fixed }: Drawn): FolderGraph {
   const graph = new Graph("read");
   for (const name of inputs) graph.input(name);
-  return { graph, file: { path: "/models/a/onnx/model.onnx", graph, results: ["logits"], others }, choice, unused: [] };
+  const file = { path: "/models/a/onnx/model.onnx", graph, fixed, results: ["logits"], others };
+  return { graph, file, choice, unused: [] };
 }
 const remarksOf = (drawn: Drawn, task: Task = embed, tokenTypes = 2) =>
-  exportRemarks(read(drawn), { folder: "/models/a", config: { tokenTypes }, task, vector: drawn.vector });
+  exportRemarks(read(drawn), { folder: "/models/a", config: { tokenTypes }, task, vector: drawn.vector, stated: 512 });
 
 describe("exportRemarks", () => {
   it("says which of several files was read, and why", () => {
@@ -35,6 +37,19 @@ describe("exportRemarks", () => {
       "The folder has several ONNX files. onnx/model.onnx was read: it is the first that can be prepared. a.onnx is quantized.",
     ]);
     expect(remarksOf({ choice: { path, unfit: [], untried: [] } })).toEqual([]);
+  });
+
+  it("says that a file has fixed sizes, and where texts are cut", () => {
+    const changed = "Its graph was changed to take others, and compared with the file on padded inputs.";
+    expect(remarksOf({ fixed: { texts: 1, tokens: 128 } })).toEqual([
+      `onnx/model.onnx takes only inputs of 1 × 128. ${changed} Longer texts are cut: export the model with a dynamic length to read up to 512 tokens.`,
+    ]);
+    expect(remarksOf({ fixed: { texts: undefined, tokens: 512 } })).toEqual([
+      `onnx/model.onnx takes only inputs of … × 512. ${changed}`,
+    ]);
+    expect(remarksOf({ fixed: { texts: 1, tokens: undefined } })).toEqual([
+      `onnx/model.onnx takes only inputs of 1 × …. ${changed}`,
+    ]);
   });
 
   it("names outputs that are not used, apart from usual ones", () => {
@@ -59,7 +74,13 @@ describe("exportRemarks", () => {
   it("says nothing of a model that was read from weights", () => {
     const weights = { graph: new Graph("weights"), file: undefined, choice: undefined, unused: [] };
     expect(
-      exportRemarks(weights, { folder: "/models/a", config: { tokenTypes: 2 }, task: pairs, vector: undefined }),
+      exportRemarks(weights, {
+        folder: "/models/a",
+        config: { tokenTypes: 2 },
+        task: pairs,
+        vector: undefined,
+        stated: 512,
+      }),
     ).toEqual([]);
   });
 });

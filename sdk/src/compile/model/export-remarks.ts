@@ -2,6 +2,7 @@ import { relative } from "node:path";
 import type { Task } from "../../artifact/manifest.ts";
 import type { EncoderConfig } from "../checkpoint/encoder-config.ts";
 import { isUsualExtra } from "../checkpoint/export-outputs.ts";
+import { sizesIn } from "../checkpoint/fixed-sizes.ts";
 import type { FolderGraph } from "./folder-graph.ts";
 import { takesPairs } from "./run-task.ts";
 
@@ -11,6 +12,8 @@ interface RemarkInput {
   readonly task: Task;
   /** Output that said how to pool. */
   readonly vector: string | undefined;
+  /** Maximum tokens of a text, as the folder says it. */
+  readonly stated: number;
 }
 
 /**
@@ -19,7 +22,12 @@ interface RemarkInput {
  * @returns sentences; none for a model that was read from weights
  */
 export function exportRemarks(read: FolderGraph, input: RemarkInput): string[] {
-  return [...choiceRemarks(read, input.folder), ...outputRemarks(read, input), ...typeRemarks(read, input)];
+  return [
+    ...choiceRemarks(read, input.folder),
+    ...sizeRemarks(read, input),
+    ...outputRemarks(read, input),
+    ...typeRemarks(read, input),
+  ];
 }
 
 /** Says which of a folder's ONNX files was read, and why. */
@@ -32,6 +40,20 @@ function choiceRemarks({ file, choice }: FolderGraph, folder: string): string[] 
         ? "the first of them that may be a float32 export."
         : `it is the first that can be prepared. ${choice.unfit.map(({ error }) => error.message).join(" ")}`) +
       (names === "" ? "" : ` To read another one, give its path: ${names}.`),
+  ];
+}
+
+/** Says that a file has fixed sizes, and where its length cuts texts. */
+function sizeRemarks({ file }: FolderGraph, { folder, stated }: RemarkInput): string[] {
+  if (!file?.fixed) return [];
+  const { texts, tokens } = file.fixed;
+  const name = relative(folder, file.path);
+  const length =
+    tokens !== undefined && tokens < stated
+      ? ` Longer texts are cut: export the model with a dynamic length to read up to ${stated} tokens.`
+      : "";
+  return [
+    `${name} takes only inputs of ${sizesIn([texts, tokens])}. Its graph was changed to take others, and compared with the file on padded inputs.${length}`,
   ];
 }
 

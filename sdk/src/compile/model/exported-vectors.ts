@@ -62,16 +62,19 @@ export async function runExport(
   try {
     let output: string | undefined;
     const texts: ExportedText[] = [];
-    for (const batch of sequences.flatMap((ids) => tokenBatches(graph, [ids]))) {
+    for (const ids of sequences) {
+      const [batch = []] = tokenBatches(graph, [ids]);
       const feeds = Object.fromEntries([...batch].map(([name, value]) => [name, toOrt(value)]));
       const found = await session.run(feeds, [hiddenStates, ...candidates]);
       output ??= candidates.find((name) => found[name]?.type === "float32" && found[name].dims.length === 2);
       const [states, vector] = [found[hiddenStates], found[output ?? ""]];
       if (!states || !vector) return undefined;
+      // A file of fixed sizes has padding behind the tokens, and repeats the text.
+      const width = states.dims.at(-1) ?? 0;
       texts.push({
-        hiddenStates: states.data as Float32Array,
-        width: states.dims.at(-1) ?? 0,
-        vector: vector.data as Float32Array,
+        hiddenStates: (states.data as Float32Array).slice(0, ids.length * width),
+        width,
+        vector: (vector.data as Float32Array).slice(0, vector.dims.at(-1)),
       });
     }
     return output === undefined ? undefined : { output, texts };

@@ -48,6 +48,16 @@ describe("the pooling of an export that has sentence_embedding", () => {
     ]);
   });
 
+  it.each<Pooling>(["mean", "cls"])("is that of this output in a file of fixed sizes: %s", async (pooling) => {
+    const { folder } = await tinyExport((original) => {
+      const graph = withSentenceEmbedding(original, { pooling, normalize: true });
+      graph.declarations.clear();
+      for (const input of graph.inputs) input.shape = [2, 40];
+      return graph;
+    });
+    expect(await read(folder)).toMatchObject({ task: { pooling, normalize: true }, maxTokens: 40 });
+  });
+
   it("is that of modules.json if both agree", async () => {
     const { folder } = await tinyExport((graph) => withSentenceEmbedding(graph, mean as VectorHead), {
       files: ofMean(true),

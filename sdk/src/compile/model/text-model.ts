@@ -7,10 +7,12 @@ import type { UnknownKeys } from "../checkpoint/modules/accepted-keys.ts";
 import type { Graph } from "../graph/graph.ts";
 import { type ShippedTokenizer, shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
 import { assertPlaces } from "./assert-places.ts";
+import { assertPrompts } from "./assert-prompts.ts";
 import { assertSpecialTokens } from "./assert-special-tokens.ts";
 import type { ModelDescription } from "./describe-model.ts";
 import { exportRemarks } from "./export-remarks.ts";
 import { findPooling } from "./find-pooling.ts";
+import { markPrompts } from "./mark-prompts.ts";
 import { runTask } from "./run-task.ts";
 import { openTokenizer, type TextOrPair, type TokenizeTexts, tokenizeTexts } from "./tokenize-texts.ts";
 
@@ -41,27 +43,30 @@ export interface TextModel {
  * Reads the graph and the tokenizer of a model that `describeModel` described.
  *
  * @throws BertEdgeError `checkpoint_invalid` when the tokenizer does not work or belongs to another model; the errors of
- *   `shipTokenizer`, `assertPlaces`, `readGraph` and `findPooling`
+ *   `shipTokenizer`, `assertPlaces`, `assertPrompts`, `readGraph` and `findPooling`
  */
 export async function readTextModel(description: ModelDescription): Promise<TextModel> {
-  const { folder, config, maxTokens, assumed, unknown, acceptedKeys, readGraph } = description;
+  const { folder, config, assumed, unknown, acceptedKeys, readGraph } = description;
   const files = await readTokenizer(folder);
   const read = await readGraph();
+  const maxTokens = Math.min(description.maxTokens, read.file?.fixed?.tokens ?? description.maxTokens);
   const tokenizer = shipTokenizer(files);
   assertPlaces(folder, tokenizer, description.task.task);
   const opened = await openTokenizer(folder, tokenizer, config.vocabularySize);
   assertSpecialTokens(folder, opened);
+  assertPrompts(description.root, description.task, opened, maxTokens);
   const encode = tokenizeTexts(folder, opened, maxTokens, config.vocabularySize, protocolOf(description.task));
   const { task, remarks, output } = await findPooling(description, read.file, encode);
+  const mark = markPrompts(task, opened, maxTokens);
   return {
     ...{ config, task, tokenizer, maxTokens, unknown, acceptedKeys },
     assumed: [
       ...[...remarks, ...assumed, ...files.changes],
-      ...exportRemarks(read, { folder, config, task, vector: output }),
+      ...exportRemarks(read, { folder, config, task, vector: output, stated: description.maxTokens }),
     ],
     unused: read.unused,
     graph: read.graph,
     encode,
-    compute: (session, texts) => runTask(session, task, encode(texts)),
+    compute: (session, texts) => runTask(session, task, mark(texts, encode(texts))),
   };
 }

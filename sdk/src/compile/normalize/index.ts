@@ -22,6 +22,7 @@ import { singleTransposeRule } from "./rules/single-transpose.ts";
 import { subtractedProductRule } from "./rules/subtracted-product.ts";
 import { transposedMatMulRule } from "./rules/transposed-mat-mul.ts";
 import { unflattenRowsRule } from "./rules/unflatten-rows.ts";
+import { wholeGatherRule } from "./rules/whole-gather.ts";
 
 /**
  * Rules that bring a graph into the form that fusions match. For each node, the first rule that applies is used.
@@ -35,6 +36,7 @@ export const normalizationRules: readonly Rule[] = [
   castBeforeMovementRule,
   sequencePartRule,
   shapeOfInputsRule,
+  wholeGatherRule,
   constantReshapeRule,
   mergeTransposesRule,
   betweenTransposesRule,

@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { sentenceEncoder } from "../../artifact/manifest.ts";
-import type { TokenIds, TokenSequence } from "../engine/engine.ts";
+import type { TokenSequence } from "../engine/engine.ts";
 import { idsOf } from "../engine/token-sequence.ts";
 import { inputEncoder } from "../input-encoder.ts";
 import type { TextInput } from "../text-input.ts";
@@ -51,7 +51,7 @@ export const embedCall = (
     const isSame = size === own && (normalize ?? encoder.normalize) === encoder.normalize;
     const before = search ? searchPrompts(encoder)[search] : promptOf(encoder, prompt);
     const inputs = given.map((input) => (typeof input === "string" ? before + input : ENCODED));
-    const chunks: TokenIds[][] = [];
+    const chunks: TokenSequence[][] = [];
     const poolsPart = encoder.poolsPrompt === false && before !== "";
     const unpooled = unpooledPrompts(encoder);
     return {
@@ -71,14 +71,15 @@ export const embedCall = (
         const sequences = poolChunks
           ? tokenizer.encodeChunks(input as string, encoder.maxTokens)
           : [idsOf(inputEncoder(tokenizer, encoder, truncate)(input, index))];
-        chunks[index] = sequences;
-        return unpooled(tokenizer, before, sequences);
+        const marked = unpooled(tokenizer, before, sequences);
+        chunks[index] = marked;
+        return marked;
       }
       const checked = checkedIds(tokenizer, encoder, { ids, index, truncate });
       // Regions that take only texts get this one.
       inputs[index] = tokenizer.vocabulary.decode(checked, { skipSpecial: true });
       chunks[index] = [checked];
-      return chunks[index];
+      return [checked];
     }
   },
 });

@@ -44,6 +44,16 @@ describe("prompts that are not pooled", () => {
     expect(others.every((from) => from === 0)).toBe(true);
   });
 
+  it("are refused if they leave no room for a text", async () => {
+    const long = await modelOf({ ...unpooled, prompts: { query: "to be or not to be ".repeat(9) } });
+    for (const options of [{ poolChunks: true }, { truncate: true }]) {
+      await expect(long.embed(["to be"], { prompt: "query", ...options })).rejects.toMatchObject({
+        code: "input_too_long",
+        message: expect.stringContaining("no token of a text is left"),
+      });
+    }
+  });
+
   it("are left out of the query of a search", () => {
     expect(pooledFrom(model, rerankCall("to be", ["a", "b"]))).toEqual([0, 0, promptTokens]);
   });

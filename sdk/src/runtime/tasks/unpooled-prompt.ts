@@ -1,3 +1,4 @@
+import { BertEdgeError } from "../../artifact/error.ts";
 import type { EmbedManifest } from "../../artifact/manifest.ts";
 import type { TokenIds, TokenSequence } from "../engine/engine.ts";
 import { idsOf } from "../engine/token-sequence.ts";
@@ -24,15 +25,17 @@ export function encodeUnpooled(
   };
 }
 
+type PooledFrom = Pick<EmbedManifest, "name" | "poolsPrompt" | "maxTokens">;
+
 /**
  * Returns a function that marks the tokens of a text's prompt, if the model does not pool them. It counts the tokens of each prompt
- * once.
+ * once, and throws BertEdgeError `input_too_long` for a prompt that leaves no room for a token of the text.
  */
-export function unpooledPrompts({ poolsPrompt, maxTokens }: EmbedManifest) {
+export function unpooledPrompts(manifest: PooledFrom) {
   const known = new Map<string, number>();
   return (tokenizer: Tokenizer, prompt: string, sequences: TokenIds[]): TokenSequence[] => {
-    if (poolsPrompt !== false || prompt === "") return sequences;
-    const tokens = known.get(prompt) ?? tokensOfPrompt(tokenizer, prompt, maxTokens);
+    if (manifest.poolsPrompt !== false || prompt === "") return sequences;
+    const tokens = known.get(prompt) ?? tokensOfPrompt(tokenizer, prompt, manifest);
     known.set(prompt, tokens);
     return withoutPrompt(sequences, tokens);
   };
@@ -43,9 +46,11 @@ export function unpooledPrompts({ poolsPrompt, maxTokens }: EmbedManifest) {
  * leaves a special token at its end out.
  *
  * @returns the number of tokens, special tokens before the prompt included
+ * @throws BertEdgeError `input_too_long` if the prompt leaves no room for a token of the text
  */
-function tokensOfPrompt(tokenizer: Tokenizer, prompt: string, maxTokens: number): number {
-  const { ids } = tokenizer.encode(prompt, maxTokens);
+function tokensOfPrompt(tokenizer: Tokenizer, prompt: string, { name, maxTokens }: PooledFrom): number {
+  const { ids, tokens } = tokenizer.encode(prompt, maxTokens);
+  if (tokens >= maxTokens) throw promptTooLong(name, prompt, maxTokens);
   return tokenizer.vocabulary.isSpecial(ids.at(-1) as number) ? ids.length - 1 : ids.length;
 }
 
@@ -62,3 +67,10 @@ export function withoutPrompt(sequences: readonly TokenIds[], promptTokens: numb
     return { ids, pooledFrom };
   });
 }
+
+const promptTooLong = (name: string, prompt: string, maxTokens: number): BertEdgeError =>
+  new BertEdgeError(
+    "input_too_long",
+    `The prompt ${JSON.stringify(prompt.slice(0, 60))} has as many tokens as ${name} accepts (${maxTokens}): no token of a text is left.`,
+    { hint: "Choose another prompt, or prepare the model with a shorter prompt or longer texts." },
+  );

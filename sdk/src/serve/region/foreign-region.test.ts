@@ -259,6 +259,15 @@ describe.each(Object.entries(speakers))("a region that speaks %s", (name, speake
     );
   });
 
+  it("is refused when the model leaves its default prompt out of the pooling", async () => {
+    const { manifest } = modelOf();
+    const unpooled = { ...manifest, poolsPrompt: false, prompts: { query: "q: " }, defaultPrompt: "query" };
+    const { tier, keep } = setUp(speaker, { model: modelOf({ manifest: unpooled }) });
+    await keep();
+    expect(tier.predict(0)).toBe("down");
+    expect(log).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/leaves its default prompt out of the pooling/));
+  });
+
   it("is not asked for texts that may have to be cut", async () => {
     const { tier, keep, embed, what } = setUp(speaker);
     await keep();

@@ -58,6 +58,13 @@ export function goldenProof({ connection, timeoutMs, now }: ProofOptions): Proof
       );
     }
     const { normalize } = manifest;
+    if (manifest.poolsPrompt === false && manifest.defaultPrompt !== undefined) {
+      throw new BertEdgeError(
+        "region_failed",
+        `The region at ${host} is not used: ${model} leaves its default prompt out of the pooling, which only regions of bert-edge do.`,
+        { hint: "Deploy a region of bert-edge." },
+      );
+    }
     const known = await golden();
     if (!known) {
       throw new BertEdgeError(

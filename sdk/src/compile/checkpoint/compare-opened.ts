@@ -1,0 +1,151 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type * as ort from "onnxruntime-node";
+import type { TokenPair } from "../../runtime/engine/engine.ts";
+import { ortFileSession } from "../evaluate/ort-session.ts";
+import { toOrt } from "../evaluate/ort-tensor.ts";
+import { tokenBatches } from "../evaluate/token-batches.ts";
+import { withWorkFolder } from "../files/work-folder.ts";
+import { concatenate } from "../graph/concatenate.ts";
+import type { Graph } from "../graph/graph.ts";
+import { fromOnnx } from "../onnx/from-onnx.ts";
+import { readOnnx } from "../onnx/read-onnx.ts";
+import { writeOnnx } from "../onnx/write-onnx.ts";
+import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
+
+/** An output to compare. */
+export interface ComparedOutput {
+  readonly name: string;
+  /** Whether it has numbers for each token: [batch, sequence, …]. Otherwise it has them for each text: [batch, …]. */
+  readonly isPerToken: boolean;
+}
+
+export interface ComparedSizes {
+  /** Number of rows of the token embedding table. */
+  readonly vocabulary: number;
+  /** Most tokens of a text. */
+  readonly tokens: number;
+}
+
+/**
+ * Compares a graph whose sizes were opened with the file that it was read from, in a subprocess. The file gets each text alone,
+ * padded to its sizes. The graph gets each text at its own length, and all of them in one batch.
+ *
+ * @returns how they differ; undefined if they do not
+ * @throws BertEdgeError `engine_failed` if the subprocess ends
+ */
+export const openedDifference = (
+  path: string,
+  graph: Graph,
+  outputs: readonly ComparedOutput[],
+  sizes: ComparedSizes,
+): Promise<string | undefined> =>
+  withWorkFolder(tmpdir(), async (folder) => {
+    const opened = join(folder, "opened.onnx");
+    await writeOnnx(opened, graph, {}, { maxInlineBytes: 0 });
+    return inSubprocess(import.meta.url, compareOpened, {
+      failure: "engine_failed",
+      what: `${path} could not be compared at other sizes`,
+      // A few texts take seconds. This deadline stops only a subprocess that hangs.
+      deadlineMs: 60 * 60_000,
+    })(path, opened, outputs, sequencesOf(sizes));
+  });
+
+/** Shares of the longest text. A text has at least one token. */
+const SHARES = [0, 0.1, 0.3, 0.5, 0.8, 0.95, 1];
+
+/** Draws texts of several lengths, the second half of which has token type 1. */
+function sequencesOf({ vocabulary, tokens }: ComparedSizes): TokenPair[] {
+  let state = 20_261_128;
+  const draw = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * vocabulary);
+  };
+  return SHARES.map((share) => {
+    const ids = Int32Array.from({ length: Math.max(1, Math.round(share * tokens)) }, draw);
+    return { ids, secondFrom: Math.ceil(ids.length / 2) };
+  });
+}
+
+/**
+ * Maximum difference, as a share of the largest number. Fused operators add in another order, which makes less than a tenth of it. A
+ * wrong size makes at least a hundred times as much.
+ */
+const TOLERANCE = 1e-4;
+
+/**
+ * Compares two files in the process that calls this function.
+ *
+ * @inSubprocess
+ */
+export async function compareOpened(
+  path: string,
+  opened: string,
+  outputs: readonly ComparedOutput[],
+  sequences: readonly TokenPair[],
+): Promise<string | undefined> {
+  const alone = sequences.map((sequence) => [sequence]);
+  const expected = await resultsOf(path, outputs, alone);
+  if (typeof expected === "string") return `onnxruntime cannot run the file: ${expected}`;
+  const largest = expected.reduce((most, numbers) => Math.max(most, largestOf(numbers)), 0);
+  for (const texts of [alone, [sequences]]) {
+    const found = await resultsOf(opened, outputs, texts);
+    if (typeof found === "string") return `onnxruntime fails: ${found}`;
+    const other = found.findIndex((numbers, i) => {
+      const wanted = expected[i] as Float32Array;
+      const difference = largestOf(numbers.map((value, at) => value - (wanted[at] as number)));
+      // NaN is a difference, too.
+      return numbers.length !== wanted.length || !(difference <= TOLERANCE * largest);
+    });
+    if (other >= 0) {
+      const beside = texts.length === 1 ? " beside other texts" : "";
+      return `a text of ${sequences[other]?.ids.length} tokens gets other numbers${beside}`;
+    }
+  }
+  return undefined;
+}
+
+/** Returns the outputs of each text, one after the other; a message if the file does not run. */
+async function resultsOf(
+  path: string,
+  outputs: readonly ComparedOutput[],
+  batches: readonly (readonly TokenPair[])[],
+): Promise<Float32Array[] | string> {
+  const graph = fromOnnx(await readOnnx(path));
+  let session: ort.InferenceSession | undefined;
+  try {
+    session = await ortFileSession(path, { graphOptimizationLevel: "disabled", logSeverityLevel: 4 });
+    const results: Float32Array[] = [];
+    for (const texts of batches) {
+      let done = 0;
+      // The texts are sorted by length, as those of the batches are.
+      for (const batch of tokenBatches(graph, texts)) {
+        const feeds = Object.fromEntries([...batch].map(([name, value]) => [name, toOrt(value)]));
+        const found = await session.run(feeds);
+        const [rows = 0] = found[outputs[0]?.name ?? ""]?.dims ?? [];
+        for (let row = 0; row < rows && done < texts.length; row++) {
+          const { length } = (texts[done++] as TokenPair).ids;
+          const own = outputs.map((output) => ofText(found[output.name] as ort.Tensor, output, row, length));
+          results.push(concatenate(Float32Array, own));
+        }
+      }
+    }
+    return results;
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    await session?.release();
+  }
+}
+
+/** Returns an output's numbers of a text without those of padding. */
+function ofText({ data, dims }: ort.Tensor, { isPerToken }: ComparedOutput, row: number, tokens: number): Float32Array {
+  const numbers = data as Float32Array;
+  const all = numbers.length / (dims[0] as number);
+  const own = isPerToken ? (all / (dims[1] as number)) * tokens : all;
+  return numbers.subarray(row * all, row * all + own);
+}
+
+/** Returns the largest absolute value; NaN if there is one. */
+const largestOf = (numbers: Float32Array): number =>
+  numbers.reduce((most, value) => (Number.isNaN(value) ? value : Math.max(most, Math.abs(value))), 0);
