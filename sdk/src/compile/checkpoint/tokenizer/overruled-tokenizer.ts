@@ -18,15 +18,21 @@ const Settings = v.object({
   strip_accents: Flag,
   tokenize_chinese_chars: Flag,
   add_prefix_space: Flag,
+  trim_offsets: Flag,
   model_input_names: v.fallback(v.nullish(v.array(v.string())), undefined),
 });
 type Settings = v.InferOutput<typeof Settings>;
 
 const Normalizer = v.object({ normalizer: v.looseObject({ type: v.literal("BertNormalizer") }) });
+const PostProcessor = v.object({
+  post_processor: v.looseObject({ add_prefix_space: v.boolean(), trim_offsets: v.boolean() }),
+});
 const PreTokenizer = v.object({ pre_tokenizer: v.looseObject({ add_prefix_space: v.boolean() }) });
 
 /** Classes that give BERT's normalizer their own settings. A missing key counts as the class's default. */
 const BERT_LIKE = ["BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "MPNetTokenizer"];
+/** Classes that give the post-processor their own settings of the places of tokens. */
+const ROBERTA_LIKE = ["RobertaTokenizer", "LongformerTokenizer"];
 /** Classes of which transformers 5 writes tokenizer.json anew and reads it as it is. */
 const AS_IT_IS = ["PreTrainedTokenizer", "TokenizersBackend"];
 
@@ -67,7 +73,9 @@ const changesOf = ({ different }: Rebuilt, name: string): string[] =>
 /** Changes single settings of tokenizer.json. */
 function changedTokenizer(json: object, settings: object, by: TokenizerClass): Overruled {
   const keys = v.parse(v.fallback(Settings, {}), settings);
-  const all = by.isRecent ? [] : [normalizerOf(json, keys, by), prefixSpaceOf(json, keys, by)];
+  const all = by.isRecent
+    ? []
+    : [normalizerOf(json, keys, by), prefixSpaceOf(json, keys, by), postProcessorOf(json, keys, by)];
   const steps = all.filter((step) => step !== undefined);
   const changed: object = Object.assign({}, json, ...steps.map(({ part }) => part));
   return { json: withNamedTokens(changed, settings, by), changes: steps.map(({ change }) => change) };
@@ -108,5 +116,17 @@ function prefixSpaceOf(json: object, settings: Settings, { name }: TokenizerClas
   return {
     part: { pre_tokenizer: { ...pre_tokenizer, add_prefix_space } },
     change: `The class ${name} and tokenizer_config.json overrule add_prefix_space of tokenizer.json: ${add_prefix_space}.`,
+  };
+}
+
+function postProcessorOf(json: object, settings: Settings, { name }: TokenizerClass): Step | undefined {
+  if (!ROBERTA_LIKE.includes(name) || !v.is(PostProcessor, json)) return undefined;
+  const { post_processor } = v.parse(PostProcessor, json);
+  const own = { add_prefix_space: settings.add_prefix_space ?? false, trim_offsets: settings.trim_offsets ?? true };
+  const { add_prefix_space, trim_offsets } = post_processor;
+  if (add_prefix_space === own.add_prefix_space && trim_offsets === own.trim_offsets) return undefined;
+  return {
+    part: { post_processor: { ...post_processor, ...own } },
+    change: `The class ${name} and tokenizer_config.json overrule the post_processor of tokenizer.json: ${JSON.stringify(own)}.`,
   };
 }
