@@ -22,7 +22,8 @@ const packages = ["torch", "transformers", "sentence-transformers"];
 
 const { values, refuse } = commandLine(
   `npm run e2e:folders -- [--count 40] [--seed 0] [--only <number>] [--answers <file>] [--verbose]
-Compares random model folders with transformers and sentence-transformers: those of PYTHON, else new ones from PyPI.
+Compares random model folders with transformers and sentence-transformers, and with pylate if it is there: those of PYTHON, else new ones
+from PyPI.
 --answers: file of test/golden/random_folders.py, instead of a run of Python.`,
   {
     count: { type: "string", default: "40" },
@@ -49,6 +50,8 @@ interface Compared extends RandomFolder {
   readonly outcome: Outcome;
   /** Whether the library answers as if nothing had changed. */
   readonly isUnchanged: boolean;
+  /** Whether we refuse the folder as the library saved it. */
+  readonly isOfRefused: boolean;
 }
 
 async function compared(work: string, golden: RandomFolders): Promise<Compared[]> {
@@ -63,7 +66,7 @@ async function compared(work: string, golden: RandomFolders): Promise<Compared[]
     const outcome = await outcomeOf(join(work, `${each.number} ${each.base}`), golden, each);
     await rm(join(work, `${each.number} ${each.base}`), { recursive: true, force: true });
     const isUnchanged = JSON.stringify(each.answers) === JSON.stringify(bases[each.base]?.answers);
-    found.push({ ...each, outcome, isUnchanged });
+    found.push({ ...each, outcome, isUnchanged, isOfRefused: bases[each.base]?.refused ?? false });
   }
   return found;
 }
@@ -77,8 +80,8 @@ const edits = (each: readonly Edit[]): string =>
 function report(found: readonly Compared[]): number {
   const isAnswered = ({ answers }: Compared) => answers !== undefined;
   const wrong = found.filter(
-    ({ outcome, edits: { length } }) =>
-      outcome.is === "differs" || outcome.is === "fails" || (outcome.is === "refused" && length === 0),
+    ({ outcome, edits: { length }, isOfRefused }) =>
+      ["differs", "late", "fails"].includes(outcome.is) || (outcome.is === "refused" && length === 0 && !isOfRefused),
   );
   for (const each of values.verbose ? found : wrong) {
     const { number, base, outcome, error } = each;
@@ -94,9 +97,13 @@ function report(found: readonly Compared[]): number {
     "refused, the library answers otherwise than before": refused.filter(
       (each) => isAnswered(each) && !each.isUnchanged,
     ),
-    "refused, the library answers as before": refused.filter((each) => each.isUnchanged),
+    "refused as before, of kinds that we refuse": refused.filter((each) => each.isUnchanged && each.isOfRefused),
+    "refused, the library answers as before": refused.filter((each) => each.isUnchanged && !each.isOfRefused),
     "silent differences": found.filter(({ outcome }) => outcome.is === "differs"),
-    "errors without a code, and refused as saved": wrong.filter(({ outcome }) => outcome.is !== "differs"),
+    "refused when asked, not when prepared": found.filter(({ outcome }) => outcome.is === "late"),
+    "errors without a code, and refused as saved": wrong.filter(
+      ({ outcome }) => !["differs", "late"].includes(outcome.is),
+    ),
   };
   for (const [what, { length }] of Object.entries(rows)) console.log(`${String(length).padStart(5)} ${what}`);
   return wrong.length === 0 ? 0 : 1;

@@ -57,6 +57,17 @@ describe("a text that is cut at its left", () => {
     ]);
   });
 
+  // From transformers, with `truncation="only_second"` and `return_overflowing_tokens`.
+  it("is read in parts from its end, as a context of a question", () => {
+    const { encodeWindows } = createPackedTokenizer(packed(defaultTokenizerJson()), VOCABULARY, "left");
+    const sizes = { maxTokens: 11, maxQuestionTokens: 64, stride: 2 };
+    const windows = encodeWindows("to be", "whether tis nobler in the mind, to suffer", sizes);
+    expect(windows.map(({ ids }) => [...ids])).toEqual([
+      [101, 2000, 2022, 102, 1999, 1996, 2568, 1010, 2000, 9015, 102],
+      [101, 2000, 2022, 102, 3251, 22320, 7015, 2099, 1999, 1996, 102],
+    ]);
+  });
+
   it("has the last tokens of a long text, and their places", () => {
     for (const long of texts) {
       const whole = encode(long, Number.MAX_SAFE_INTEGER).ids;

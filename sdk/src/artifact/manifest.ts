@@ -142,6 +142,8 @@ const Protocol = v.object({
     /** Tokens of documents whose vectors are left out. */
     skipped: v.array(TokenId),
   }),
+  /** Whether texts are lower-cased before special tokens are found in them. */
+  lowercases: v.optional(v.boolean()),
 });
 
 /** The model's task: what its output is, and what becomes of it. */

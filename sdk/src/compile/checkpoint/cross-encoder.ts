@@ -53,6 +53,7 @@ export async function headOfCrossEncoder(
   named: Head | "none",
   isAlone: boolean,
 ): Promise<Head | "none"> {
+  if (named === "late-interaction") return named;
   const { model_type: type } = await readSentenceConfig(root);
   // A class that lost its modules.json is refused elsewhere.
   if ((type === "CrossEncoder") === isAlone) return named;

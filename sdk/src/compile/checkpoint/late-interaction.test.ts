@@ -41,6 +41,7 @@ describe("Dense modules", () => {
     expect(await residualOf({ ...linear, use_residual: true })).toEqual({ name: "1_Dense/residual" });
     expect(await residualOf({ ...linear, out_features: HIDDEN, use_residual: true })).toBe("x");
     expect(await residualOf({ ...linear, use_residual: false })).toBeUndefined();
+    expect(await residualOf({ ...linear, use_residual: null, bias: null })).toBeUndefined();
   });
 
   it.each([

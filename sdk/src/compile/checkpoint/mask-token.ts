@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { readTokenizer } from "./model-folder.ts";
-import { TokenName } from "./tokenizer/token-names.ts";
+import { TokenName, tokenIds } from "./tokenizer/token-names.ts";
 
 const Config = v.object({ mask_token: v.nullish(TokenName) });
-const Added = v.object({ added_tokens: v.array(v.object({ id: v.number(), content: v.string() })) });
+const Added = v.object({ added_tokens: v.array(v.object({ content: v.string() })) });
 
 /** Mask tokens of BERT and RoBERTa, which older files of their families do not name. */
 const USUAL = ["[MASK]", "<mask>"];
@@ -20,7 +20,8 @@ export async function readMask(folder: string): Promise<{ id: number; token: str
   const names = named ? [named] : USUAL;
   const added = v.is(Added, json) ? json.added_tokens : [];
   const mask = added.find(({ content }) => names.includes(content));
-  if (mask) return { id: mask.id, token: mask.content };
+  const id = mask && tokenIds(json).get(mask.content);
+  if (mask && id !== undefined) return { id, token: mask.content };
   throw new BertEdgeError("checkpoint_invalid", `The tokenizer in ${folder} has no mask token.`, {
     hint: "Add the token to added_tokens in tokenizer.json, and name it as mask_token in tokenizer_config.json. Or choose another task with --task.",
   });

@@ -13,17 +13,21 @@ import { readLowercases } from "./modules/transformer-config.ts";
 import { conversionOf } from "./pickled/conversion.ts";
 import { readPickled } from "./pickled/read-pickled.ts";
 import { readTensors } from "./read-tensors.ts";
+import { withListedTokens } from "./tokenizer/listed-tokens.ts";
 import { overruledTokenizer } from "./tokenizer/overruled-tokenizer.ts";
 
 /** A folder's tokenizer. */
 export interface TokenizerFiles {
   /** Content of tokenizer.json, with the changes that transformers makes when it loads the folder. */
   readonly json: object;
-  /** Content of tokenizer_config.json; empty if there is no such file. */
+  /** Content of tokenizer_config.json, with the tokens of special_tokens_map.json; empty if there are no such files. */
   readonly config: object;
   /** Changes to tokenizer.json, as sentences. */
   readonly changes: readonly string[];
 }
+
+/** Names special tokens in folders of transformers before 4.34. */
+export const SPECIAL_TOKENS = "special_tokens_map.json";
 
 export const WEIGHTS = "model.safetensors";
 
@@ -60,7 +64,8 @@ export const readConfig = async <S extends v.GenericSchema>(folder: string, sche
  */
 export async function readTokenizer(folder: string): Promise<TokenizerFiles> {
   const json = (await readJson(folder, "tokenizer.json", AnyObject)) ?? missing(folder, "tokenizer.json");
-  const config = (await readJson(folder, "tokenizer_config.json", AnyObject)) ?? {};
+  const settings = (await readJson(folder, "tokenizer_config.json", AnyObject)) ?? {};
+  const config = withListedTokens(settings, await readJson(folder, SPECIAL_TOKENS, AnyObject));
   const model = (await readJson(folder, "config.json", AnyObject)) ?? {};
   const { json: used, changes } = overruledTokenizer(json, config, model);
   return { json: (await readLowercases(folder)) ? lowerCased(used) : used, config, changes };

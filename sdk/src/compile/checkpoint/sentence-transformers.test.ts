@@ -31,7 +31,7 @@ describe("readModules", () => {
   it("uses mean pooling and normalization for a plain encoder", async () => {
     expect(await headOf({})).toEqual({
       ...{ task: "embed", pooling: "mean", poolsPrompt: true, normalize: true, isAssumed: true },
-      ...{ maxTokens: undefined, projections: [], similarity: undefined },
+      ...{ maxTokens: undefined, projections: [], similarity: undefined, isPyLate: false },
     });
   });
 
@@ -77,6 +77,27 @@ describe("readModules", () => {
     expect((await headOf(files)).pooling).toBe("cls");
   });
 
+  it("leaves Dropout out, which changes nothing after training", async () => {
+    const files = { "modules.json": [transformer, pooling, module("Dropout", "2"), module("Normalize", "3")] };
+    expect(await headOf({ ...files, ...poolingBy("pooling_mode_cls_token") })).toMatchObject({
+      ...{ pooling: "cls", normalize: true },
+    });
+  });
+
+  it("takes the last of several modules with one name, in the place of the first", async () => {
+    const [first, named] = [
+      { ...transformer, name: "0" },
+      { ...pooling, name: "1" },
+    ];
+    const others = { ...module("Pooling", "9_Pooling"), name: "1" };
+    const files = { ...poolingBy("pooling_mode_cls_token"), "9_Pooling/config.json": { pooling_mode: "max" } };
+    const read = async (...modules: object[]) => headOf({ "modules.json": modules, ...files });
+    expect(await read(first, named, { ...normalize, name: "2" }, others)).toMatchObject({
+      ...{ pooling: "max", normalize: true },
+    });
+    expect(await read(first, named, first)).toMatchObject({ pooling: "cls" });
+  });
+
   it("normalizes only if modules.json says so", async () => {
     const files = poolingBy("pooling_mode_mean_tokens");
     expect((await headOf({ "modules.json": [transformer, pooling, normalize], ...files })).normalize).toBe(true);
@@ -114,7 +135,7 @@ describe("readModules", () => {
     });
   });
 
-  it.each(["WordWeights", "CNN", "StaticEmbedding", "Router", "LayerNorm", "Dropout", "MultiVectorMask"])(
+  it.each(["WordWeights", "CNN", "StaticEmbedding", "Router", "LayerNorm", "MultiVectorMask"])(
     "refuses a module %s by name, which would change the vectors",
     async (kind) => {
       const files = {

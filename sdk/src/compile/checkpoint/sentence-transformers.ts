@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Pooling } from "../../artifact/manifest.ts";
 import { type Module, type ModuleList, readModuleList, unsupportedModules } from "./modules/module-list.ts";
@@ -5,6 +7,7 @@ import { readPooling } from "./modules/pooling-config.ts";
 import { readSentenceConfig, SENTENCE_CONFIG } from "./modules/sentence-config.ts";
 import { readTransformerConfig } from "./modules/transformer-config.ts";
 import type { Head } from "./task-head.ts";
+import { MODULES } from "./transformer-folder.ts";
 
 /** What sentence-transformers computes from a model's hidden states or logits. */
 export interface Modules {
@@ -19,6 +22,8 @@ export interface Modules {
   readonly projections: readonly Module[];
   /** Whether the folder has no modules.json. A plain encoder gets the usual mean pooling with normalization. */
   readonly isAssumed: boolean;
+  /** Whether PyLate wrote one of the modules. */
+  readonly isPyLate: boolean;
   /** Name of the function that compares vectors, as the folder says it. */
   readonly similarity: string | undefined;
 }
@@ -35,7 +40,7 @@ export async function readModules(folder: string): Promise<Modules> {
   const { maxTokens, task } = await readTransformerConfig(folder, list?.transformer.path ?? "");
   const common = {
     ...{ maxTokens, projections: [], poolsPrompt: true, isAssumed: list === undefined },
-    ...{ similarity: similarity ?? undefined },
+    ...{ similarity: similarity ?? undefined, isPyLate: list?.isPyLate ?? false },
   };
   if (!list) return { ...common, task: "embed", pooling: "mean", normalize: true };
   const computed = taskOf(list);
@@ -81,6 +86,24 @@ function assertOutputs(
   const next = splade ? "SpladePooling" : pooling ? "Pooling" : dense.length > 0 ? "Dense" : "no other module";
   throw unsupportedModules(folder, `a Transformer with the transformer_task ${computes} before ${next}`);
 }
+
+/**
+ * Refuses a folder that has lost its modules.json, and so the pooling of its sentence encoder.
+ *
+ * @throws BertEdgeError `checkpoint_missing`
+ */
+export async function assertPoolingKept(folder: string): Promise<void> {
+  const { model_type: type } = await readSentenceConfig(folder);
+  const says = type === "SentenceTransformer" ? `${SENTENCE_CONFIG} says that it is a ${type}` : undefined;
+  const has = existsSync(join(folder, POOLING)) ? `it has the folder ${POOLING}` : undefined;
+  if (!says && !has) return;
+  throw new BertEdgeError("checkpoint_missing", `${folder} has no ${MODULES}, but ${says ?? has}.`, {
+    hint: "Copy the whole model folder, with modules.json and the subfolders that it names. If the file is lost, choose the pooling with which the model was trained: `--pooling mean`, `cls`, `max` or `last`, and `--no-normalize` if vectors had no length of 1.",
+  });
+}
+
+/** Usual folder of a Pooling module. */
+const POOLING = "1_Pooling";
 
 /**
  * Refuses a folder that has lost its modules.json, if the class that saved it does more than the usual pooling.

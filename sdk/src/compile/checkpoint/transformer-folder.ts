@@ -12,12 +12,18 @@ const ModulePath = v.pipe(
   v.check((path) => path === "" || isInnerPath(path), "the path leads out of the model folder"),
 );
 
-/** Content of modules.json. `kind` is the class of a module without its package: `Pooling`. */
-export const ModuleEntries = v.array(
-  v.pipe(
-    v.looseObject({ path: ModulePath, type: v.string() }),
-    v.transform((entry) => ({ ...entry, kind: entry.type.split(".").at(-1) as string })),
-  ),
+const Entry = v.pipe(
+  v.looseObject({ path: ModulePath, type: v.string(), name: v.optional(v.unknown()) }),
+  v.transform((entry) => ({ ...entry, kind: entry.type.split(".").at(-1) as string })),
+);
+
+/**
+ * Content of modules.json. `kind` is the class of a module without its package: `Pooling`. Of modules with the same name, the last
+ * one runs in the place of the first, as in sentence-transformers.
+ */
+export const ModuleEntries = v.pipe(
+  v.array(Entry),
+  v.transform((entries) => [...new Map(entries.map((entry) => [entry.name ?? entry, entry] as const)).values()]),
 );
 export type ModuleEntries = v.InferOutput<typeof ModuleEntries>;
 

@@ -1,7 +1,18 @@
 import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
+import type { Task } from "../../artifact/manifest.ts";
 import type { Tokenizer } from "../../runtime/tokenizer/tokenizer.ts";
 import { MIN_TOKENS } from "../checkpoint/encoder-config.ts";
+
+/**
+ * Checks that a tokenizer encodes pairs, if the task needs it.
+ *
+ * @throws BertEdgeError `pairs_unsupported`
+ */
+export function assertPairs(tokenizer: Tokenizer, task: Task): void {
+  const readsPairs = task.task === "answer" || (task.task === "classify" && task.input === "pair");
+  if (readsPairs) tokenizer.encodePair("", "", Number.POSITIVE_INFINITY);
+}
 
 /**
  * Checks that every text has a token: encoders compute nothing from none.

@@ -8,7 +8,7 @@ import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { describeModel, type TaskChoice } from "./describe-model.ts";
 
 /** A tokenizer.json with a mask token. */
-const withMask = JSON.stringify({ added_tokens: [{ id: 103, content: "[MASK]" }] });
+const withMask = JSON.stringify({ added_tokens: [{ id: 0, content: "[MASK]" }] });
 
 /** Writes a tiny BERT whose config.json has other keys. Returns its folder. */
 async function modelWith(keys: object, files: Readonly<Record<string, unknown>> = {}): Promise<string> {
@@ -25,7 +25,7 @@ async function modelWith(keys: object, files: Readonly<Record<string, unknown>> 
 const ofClass = (architecture: string, files?: Readonly<Record<string, unknown>>) =>
   modelWith({ architectures: [architecture] }, files);
 
-const mask = { id: 103, token: "[MASK]" };
+const mask = { id: 0, token: "[MASK]" };
 
 const splade = {
   "modules.json": [
@@ -75,13 +75,16 @@ describe("the task of a model", () => {
   it("has the mask token that tokenizer_config.json names, and needs one to fill masks", async () => {
     const choice = { task: "fill-mask" } as const;
     const added_tokens = [
-      { id: 5, content: "[MASK]" },
-      { id: 9, content: "<blank>" },
+      { id: 0, content: "[MASK]" },
+      { id: 1, content: "<blank>" },
     ];
     for (const mask_token of ["<blank>", { content: "<blank>", lstrip: true }]) {
-      const files = { "tokenizer.json": { added_tokens }, "tokenizer_config.json": { mask_token } };
+      const files = {
+        "tokenizer.json": { added_tokens, model: { vocab: {} } },
+        "tokenizer_config.json": { mask_token },
+      };
       const { task } = await describeModel(await ofClass("BertForMaskedLM", files), choice);
-      expect(task).toMatchObject({ mask: { id: 9, token: "<blank>" } });
+      expect(task).toMatchObject({ mask: { id: 1, token: "<blank>" } });
     }
     for (const tokenizer of [{}, { added_tokens: [] }]) {
       const folder = await ofClass("BertForMaskedLM", { "tokenizer.json": tokenizer });
@@ -94,7 +97,7 @@ describe("the task of a model", () => {
     const pylate = await ofClass("BertModel", {
       "modules.json": [
         { path: "", type: "sentence_transformers.models.Transformer" },
-        { path: "1_Dense", type: "pylate.models.Dense.Dense" },
+        { path: "1_Dense", type: "sentence_transformers.models.Dense" },
       ],
       "1_Dense/config.json": {
         ...{ in_features: 8, out_features: 4, bias: false },

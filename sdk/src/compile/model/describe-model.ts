@@ -94,9 +94,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   assertNoPooling(task, choice);
   const model = await describeHeadedModel({ root, folder }, headFor[task]);
   const protocol =
-    task === "token-vectors"
-      ? await readProtocol({ root, folder }, config, modules.projections.length === 0)
-      : undefined;
+    task === "token-vectors" ? await readProtocol({ root, folder }, config, writerOf(modules)) : undefined;
   const crossEncoder = task === "classify" ? await readCrossEncoder(root, folder) : undefined;
   const { input, assumed } =
     task === "classify" ? inputOf(model.labels, choice.input, crossEncoder !== undefined) : ONE_TEXT;
@@ -113,6 +111,10 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
     readGraph: () => graphOfHeadedModel(model, onnx),
   };
 }
+
+/** Returns the library that wrote a model for late interaction. A folder without Dense modules has the class of Stanford's. */
+const writerOf = ({ projections, isPyLate }: Modules) =>
+  projections.length === 0 ? "Stanford" : isPyLate ? "PyLate" : undefined;
 
 const ONE_TEXT = { input: "text", assumed: [] } as const;
 

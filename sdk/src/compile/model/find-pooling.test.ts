@@ -2,6 +2,7 @@ import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { folderWith } from "#test/fixtures/folder-with.ts";
+import { preparable } from "#test/fixtures/preparable.ts";
 import { preparableConfig, type TinyFolderOptions } from "#test/fixtures/tiny-bert.ts";
 import {
   projectSentenceEmbedding,
@@ -151,5 +152,26 @@ describe("the pooling of other models", () => {
         "There is no modules.json: vectors are the mean of the hidden states, normalized. --pooling chooses another pooling.",
       ],
     });
+  });
+});
+
+describe("a folder without modules.json", () => {
+  it.each([
+    ["a file that names the class", { "config_sentence_transformers.json": '{"model_type":"SentenceTransformer"}' }],
+    ["a Pooling module", { "1_Pooling/config.json": '{"pooling_mode":"cls"}' }],
+  ])("has lost it if there is %s", async (_, files) => {
+    const { folder } = await preparable({ files });
+    await expect(read(folder)).rejects.toMatchObject({
+      code: "checkpoint_missing",
+      hint: expect.stringContaining("--pooling mean"),
+    });
+    const chosen = await readTextModel(await describeModel(folder, { pooling: "mean" }));
+    expect(chosen).toMatchObject({ task: mean, assumed: [] });
+  });
+
+  it("has lost it too if its export says how to pool, which then decides", async () => {
+    const files = { "config_sentence_transformers.json": '{"model_type":"SentenceTransformer"}' };
+    const { folder } = await tinyExport((graph) => withSentenceEmbedding(graph, cls as VectorHead), { files });
+    expect(await read(folder)).toMatchObject({ task: cls });
   });
 });

@@ -7,6 +7,7 @@ import { cosine, sentenceVector } from "../../runtime/tasks/sentence-vector.ts";
 import { commandToQuantize } from "../checkpoint/command-to-quantize.ts";
 import { isSentenceVector } from "../checkpoint/export-outputs.ts";
 import type { ExportedModel } from "../checkpoint/exported-graph.ts";
+import { assertPoolingKept } from "../checkpoint/sentence-transformers.ts";
 import type { ModelDescription } from "./describe-model.ts";
 import { type ExportedText, type ExportedVectors, exportedVectors } from "./exported-vectors.ts";
 import type { TokenizeTexts } from "./tokenize-texts.ts";
@@ -33,7 +34,7 @@ const TEXTS = [
  * decides only if it is one of the poolings, and nothing else says how to pool.
  *
  * @throws BertEdgeError `export_unsupported` if the output is none of the poolings; `checkpoint_invalid` if modules.json says
- *   another one; `engine_failed` if onnxruntime cannot run the file
+ *   another one; `checkpoint_missing` if it is lost; `engine_failed` if onnxruntime cannot run the file
  */
 export async function findPooling(
   { root, folder, task, isPoolingAssumed }: Pick<ModelDescription, "root" | "folder" | "task" | "isPoolingAssumed">,
@@ -46,15 +47,19 @@ export async function findPooling(
     remarks: isPoolingAssumed ? [`${NO_MODULES}${inWords(task)}. --pooling chooses another pooling.`] : [],
     output: undefined,
   };
+  const asStated = async () => {
+    if (isPoolingAssumed) await assertPoolingKept(root);
+    return stated;
+  };
   const computed = file && (await exportedVectors(file, encode(TEXTS)));
-  if (!file || !computed) return stated;
+  if (!file || !computed) return asStated();
   const { output, texts } = computed;
   const isNamed = isSentenceVector(output);
   const equal = heads.filter((head) => texts.every((text) => isEqual(text, head)));
   const found = equal.find((head) => isSame(head, task)) ?? equal[0];
   if (!found) {
     if (isNamed) throw noPooling(file.path, computed);
-    return stated;
+    return asStated();
   }
   if (isPoolingAssumed) {
     const remark = `${NO_MODULES}${inWords(found)}, as in the output ${output} of ${relative(folder, file.path)}.`;

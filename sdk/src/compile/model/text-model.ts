@@ -4,11 +4,13 @@ import { protocolOf } from "../../runtime/tasks/late-interaction.ts";
 import type { EncoderConfig } from "../checkpoint/encoder-config.ts";
 import { readTokenizer } from "../checkpoint/model-folder.ts";
 import type { UnknownKeys } from "../checkpoint/modules/accepted-keys.ts";
+import { assertPadsRight } from "../checkpoint/tokenizer/padding-side.ts";
 import type { Graph } from "../graph/graph.ts";
 import { type ShippedTokenizer, shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
+import { assertFirstToken } from "./assert-first-token.ts";
 import { assertPlaces } from "./assert-places.ts";
 import { assertPrompts } from "./assert-prompts.ts";
-import { assertSpecialTokens } from "./assert-special-tokens.ts";
+import { assertPairs, assertSpecialTokens } from "./assert-special-tokens.ts";
 import type { ModelDescription } from "./describe-model.ts";
 import { exportRemarks } from "./export-remarks.ts";
 import { findPooling } from "./find-pooling.ts";
@@ -43,7 +45,7 @@ export interface TextModel {
  * Reads the graph and the tokenizer of a model that `describeModel` described.
  *
  * @throws BertEdgeError `checkpoint_invalid` when the tokenizer does not work or belongs to another model; the errors of
- *   `shipTokenizer`, `assertPlaces`, `assertPrompts`, `readGraph` and `findPooling`
+ *   `shipTokenizer`, `assertPadsRight`, `assertPairs`, `assertFirstToken`, `assertPlaces`, `assertPrompts`, `readGraph` and `findPooling`
  */
 export async function readTextModel(description: ModelDescription): Promise<TextModel> {
   const { folder, config, assumed, unknown, acceptedKeys, readGraph } = description;
@@ -52,8 +54,13 @@ export async function readTextModel(description: ModelDescription): Promise<Text
   const maxTokens = Math.min(description.maxTokens, read.file?.fixed?.tokens ?? description.maxTokens);
   const tokenizer = shipTokenizer(files);
   assertPlaces(folder, tokenizer, description.task.task);
+  if (description.task.task === "answer") {
+    assertPadsRight(folder, files, "the context would stand before the question");
+  }
   const opened = await openTokenizer(folder, tokenizer, config.vocabularySize);
   assertSpecialTokens(folder, opened);
+  assertPairs(opened, description.task);
+  assertFirstToken(folder, files.config, opened, description.task);
   assertPrompts(description.root, description.task, opened, maxTokens);
   const encode = tokenizeTexts(folder, opened, maxTokens, config.vocabularySize, protocolOf(description.task));
   const { task, remarks, output } = await findPooling(description, read.file, encode);

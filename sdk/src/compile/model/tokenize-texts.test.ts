@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { preparable } from "#test/fixtures/preparable.ts";
 import { preparableConfig } from "#test/fixtures/tiny-bert.ts";
 import { tokenizerJson } from "#test/fixtures/tokenizer-json.ts";
@@ -61,3 +61,29 @@ function withoutPairs(): string {
   const json = JSON.parse(tokenizerJson(preparableConfig.vocab_size));
   return JSON.stringify({ ...json, post_processor: { ...json.post_processor, pair: [] } });
 }
+
+describe("question answering", () => {
+  const tokens = { cls_token: "[CLS]" };
+
+  it.each<[string, Record<string, string>, string]>([
+    ["padding at the left", { "tokenizer_config.json": '{"padding_side":"left"}' }, "checkpoint_unsupported"],
+    ["no template for pairs", { "tokenizer.json": withoutPairs() }, "pairs_unsupported"],
+    [
+      "another cls_token",
+      { "tokenizer_config.json": JSON.stringify({ cls_token: "[SEP]" }) },
+      "checkpoint_unsupported",
+    ],
+    ["no cls_token", { "tokenizer_config.json": JSON.stringify({ cls_token: null }) }, "checkpoint_unsupported"],
+  ])("is refused with %s", async (_, files, code) => {
+    const { folder } = await preparable({ files });
+    const found = await describeModel(folder);
+    const model = readTextModel({ ...found, task: { task: "answer" } });
+    await expect(model).rejects.toMatchObject({ code });
+  });
+
+  it("is read with the cls_token before the question", async () => {
+    const { folder } = await preparable({ files: { "tokenizer_config.json": JSON.stringify(tokens) } });
+    const found = await describeModel(folder);
+    expect(await readTextModel({ ...found, task: { task: "answer" } })).toMatchObject({ task: { task: "answer" } });
+  });
+});

@@ -44,6 +44,11 @@ describe("encodeRole", () => {
     expect(read("\ufeffc", "document").tokens).toBe(5);
   });
 
+  it("lower-cases texts before the tokenizer reads them, if the model does", () => {
+    const lower = encodeRole(tokenizer, "C", { role: "document", protocol: { ...protocol, lowercases: true } });
+    expect([...lower.sequence.ids]).toEqual([1, 91, 3, 2]);
+  });
+
   it("marks documents, and cuts them to their own length", () => {
     expect([...read("c", "document").sequence.ids]).toEqual([1, 91, 3, 2]);
     expect([...read("cdef", "document").sequence.ids]).toEqual([1, 91, 3, 4, 2]);

@@ -42,7 +42,8 @@ export function encodeRole(
 ): { readonly sequence: MarkedTokens; readonly tokens: number } {
   const { length, marker } = protocol[role];
   const markers = marker === undefined ? [] : [marker];
-  const found = tokenizer.encode(stripped(text), length - markers.length, side);
+  const content = stripped(protocol.lowercases ? text.toLowerCase() : text);
+  const found = tokenizer.encode(content, length - markers.length, side);
   const ids = Int32Array.of(...found.ids.subarray(0, 1), ...markers, ...found.ids.subarray(1));
   const tokens = found.tokens + markers.length;
   const expansion = role === "query" ? protocol.query.expansion : undefined;

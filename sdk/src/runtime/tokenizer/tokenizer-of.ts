@@ -56,8 +56,11 @@ export function tokenizerOf({
       const count = Math.max(1, Math.ceil((content.ids.length - stride) / (room - stride)));
       if (count > maxWindows) throw tooManyWindows(count, maxWindows);
       const windows: TextWindow[] = [];
-      for (let start = 0; start === 0 || start + stride < content.ids.length; start += room - stride) {
-        const placed = placedTokens(first, content, { start, end: start + room }, pair.suffix);
+      for (let done = 0; done === 0 || done + stride < content.ids.length; done += room - stride) {
+        const left = content.ids.length - done;
+        const part =
+          ownSide === "left" ? { start: Math.max(0, left - room), end: left } : { start: done, end: done + room };
+        const placed = placedTokens(first, content, part, pair.suffix);
         const secondFrom = pair.secondFrom === undefined ? placed.ids.length : before.length + pair.secondFrom;
         windows.push({ ...placed, secondFrom });
       }

@@ -29,7 +29,7 @@ export interface Tokenizer {
   encodePlaced(text: string, maxTokens: number, side?: Side): PlacedTokens & { tokens: number };
   /**
    * Encodes a question with a long text, in as many sequences as the text needs: each has another part of it, and parts overlap
-   * by `stride` tokens. transformers does the same with `truncation="only_second"` and `return_overflowing_tokens`.
+   * by `stride` tokens. The parts are counted from the end at which texts are not cut. transformers does the same with `truncation="only_second"` and `return_overflowing_tokens`.
    *
    * @param options.maxTokens maximum number of ids of a sequence, including special tokens
    * @param options.maxQuestionTokens maximum number of ids of the question; a longer one is truncated

@@ -15,6 +15,10 @@ const config = v.pipe(
     dim: Count,
     n_layers: Count,
     n_heads: Count,
+    // Names of the same keys in other families. transformers takes their values.
+    hidden_size: v.optional(Count),
+    num_hidden_layers: v.optional(Count),
+    num_attention_heads: v.optional(Count),
     hidden_dim: Count,
     max_position_embeddings: MaxPositions,
     activation: v.optional(ActivationName, "gelu"),
@@ -22,9 +26,9 @@ const config = v.pipe(
   v.transform((config) =>
     bertConfig({
       ...config,
-      hidden_size: config.dim,
-      num_hidden_layers: config.n_layers,
-      num_attention_heads: config.n_heads,
+      hidden_size: config.hidden_size ?? config.dim,
+      num_hidden_layers: config.num_hidden_layers ?? config.n_layers,
+      num_attention_heads: config.num_attention_heads ?? config.n_heads,
       intermediate_size: config.hidden_dim,
       hidden_act: config.activation,
       type_vocab_size: 0,

@@ -44,6 +44,16 @@ describe("the configuration of", () => {
     expect(parsedConfig(originals).rotaryTheta).toEqual([10_000, 10_000]);
   });
 
+  it("DistilBERT's keys may have the names of other families, which then count", () => {
+    const own = { model_type: "distilbert", vocab_size: 20, dim: 8, n_layers: 2, n_heads: 2, hidden_dim: 12 };
+    const given = { ...own, max_position_embeddings: 16 };
+    expect(parsedConfig(given)).toMatchObject({ layers: 2, heads: 2, hiddenSize: 8 });
+    expect(parsedConfig({ ...given, num_hidden_layers: 1, num_attention_heads: 4 })).toMatchObject({
+      layers: 1,
+      heads: 4,
+    });
+  });
+
   it("EuroBERT has RMSNorm and shares heads of keys and values", () => {
     expect(parsedConfig(euroBert)).toMatchObject({
       normalization: "RMSNorm",

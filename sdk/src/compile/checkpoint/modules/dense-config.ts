@@ -9,9 +9,10 @@ import type { Module } from "./module-list.ts";
 const DenseConfig = v.looseObject({
   in_features: Count,
   out_features: Count,
-  bias: v.optional(v.boolean(), true),
+  /** Python takes null for false. */
+  bias: v.optional(v.nullable(v.boolean()), true),
   activation_function: v.optional(v.string()),
-  use_residual: v.optional(v.boolean(), false),
+  use_residual: v.nullish(v.boolean(), false),
 });
 
 /** Activations by the last part of their class's name in torch. Their arguments have the default values. */
@@ -39,10 +40,10 @@ export async function readDense(folder: string, module: Module): Promise<DenseLa
       hint: "Copy the whole model folder, with its subfolders such as 1_Dense.",
     });
   }
-  const { in_features: inputs, out_features: outputs, bias: hasBias, use_residual: hasResidual } = config;
+  const { in_features: inputs, out_features: outputs, bias, use_residual: hasResidual } = config;
   const name = `${module.path}/${LINEAR}`;
   return {
-    ...{ name, inputs, outputs, hasBias },
+    ...{ name, inputs, outputs, hasBias: bias ?? false },
     activation: activationOf(file, config.activation_function),
     residual: !hasResidual ? undefined : inputs === outputs ? "x" : { name: `${module.path}/residual` },
   };

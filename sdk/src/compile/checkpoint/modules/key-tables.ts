@@ -5,7 +5,7 @@ import { type KeyTable, nested, noEffect, obeyed, only } from "./key-table.ts";
 /** An entry of modules.json. */
 export const moduleEntryKeys: KeyTable = {
   idx: noEffect("modules run in the order of the list"),
-  name: noEffect("a name for people"),
+  name: obeyed,
   path: obeyed,
   type: obeyed,
   kwargs: noEffect("names of arguments that a caller may give to encode"),
@@ -79,6 +79,9 @@ export const denseKeys: KeyTable = {
   module_input_name: only(["token_embeddings"]),
   module_output_name: only(["token_embeddings", null]),
 };
+
+/** config.json of a Dropout module */
+export const dropoutKeys: KeyTable = { dropout: noEffect("a setting of training") };
 
 /** config.json of a SpladePooling module: max(log(1 + relu(logits))), as in https://arxiv.org/abs/2109.10086 */
 export const spladePoolingKeys: KeyTable = {

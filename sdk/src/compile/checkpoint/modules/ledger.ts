@@ -1,12 +1,14 @@
 import { join } from "node:path/posix";
 import * as v from "valibot";
 import { readJson } from "../../files/json-file.ts";
+import { SPECIAL_TOKENS } from "../model-folder.ts";
 import { listedModules, MODULES, transformerPath } from "../transformer-folder.ts";
 import { ARTIFACT_METADATA, artifactMetadataKeys } from "./artifact-metadata.ts";
 import { configTable } from "./config-table.ts";
 import { type FoundKey, findKeys, type KeyTable } from "./key-table.ts";
 import {
   denseKeys,
+  dropoutKeys,
   moduleEntryKeys,
   normalizeKeys,
   poolingKeys,
@@ -17,7 +19,7 @@ import {
 } from "./key-tables.ts";
 import { SENTENCE_CONFIG } from "./sentence-config.ts";
 import { findTransformerConfig } from "./transformer-config.ts";
-import { configKeys, tokenizerKeys } from "./transformers-keys.ts";
+import { configKeys, specialTokensKeys, tokenizerKeys } from "./transformers-keys.ts";
 
 /** Tables of the modules that have a config.json of their own, by the kind of module. */
 const moduleTables: Readonly<Record<string, KeyTable>> = {
@@ -25,6 +27,7 @@ const moduleTables: Readonly<Record<string, KeyTable>> = {
   Dense: denseKeys,
   Normalize: normalizeKeys("sentence_embedding"),
   SpladePooling: spladePoolingKeys,
+  Dropout: dropoutKeys,
 };
 
 /** A file of model folders, and what becomes of its keys. */
@@ -39,6 +42,7 @@ export interface Ledger {
 export const ledgers: readonly Ledger[] = [
   { file: "config.json", library: "transformers", keys: configKeys },
   { file: "tokenizer_config.json", library: "transformers", keys: tokenizerKeys },
+  { file: SPECIAL_TOKENS, library: "transformers", keys: specialTokensKeys },
   { file: MODULES, library: "sentence-transformers", keys: moduleEntryKeys },
   { file: transformerFiles[0] as string, library: "sentence-transformers", keys: transformerKeys },
   { file: SENTENCE_CONFIG, library: "sentence-transformers", keys: sentenceTransformersKeys },
@@ -104,11 +108,16 @@ async function knownFiles(root: string): Promise<KnownFile[]> {
     : moduleTables;
   const configs = modules.flatMap(({ kind, path }) => {
     const table = Object.hasOwn(tables, kind) ? tables[kind] : undefined;
-    return table ? [{ file: join(path, "config.json"), module: path || kind, tableOf: () => table }] : [];
+    // A Normalize module has no file of its own in the model folder, where config.json is that of the encoder.
+    const isEncoders = kind === "Normalize" && path === transformer;
+    return table && !isEncoders
+      ? [{ file: join(path, "config.json"), module: path || kind, tableOf: () => table }]
+      : [];
   });
   return [
     { file: join(transformer, "config.json"), tableOf: configTable },
     { file: join(transformer, "tokenizer_config.json"), tableOf: () => tokenizerKeys },
+    { file: join(transformer, SPECIAL_TOKENS), tableOf: () => specialTokensKeys },
     { file: MODULES, module: MODULES, tableOf: () => moduleEntryKeys },
     ...(sentence ? [{ ...sentence, module: transformer || "Transformer", tableOf: () => transformerKeys }] : []),
     { file: SENTENCE_CONFIG, tableOf: () => sentenceTransformersKeys },

@@ -17,10 +17,12 @@ export interface ModuleList {
   readonly splade: Module | undefined;
   readonly dense: readonly Module[];
   readonly normalize: readonly Module[];
+  /** Whether PyLate wrote one of the modules. */
+  readonly isPyLate: boolean;
 }
 
 /** Supported modules: the last part of `type` in modules.json. */
-const kinds = ["Transformer", "MLMTransformer", "Pooling", "Normalize", "SpladePooling", "Dense"];
+const kinds = ["Transformer", "MLMTransformer", "Pooling", "Normalize", "SpladePooling", "Dense", "Dropout"];
 
 /** Packages whose modules are known. Names differ from version to version, and their last part is always the class. */
 const ofLibrary = /^(sentence_transformers|pylate)\./;
@@ -47,17 +49,20 @@ export async function readModuleList(folder: string): Promise<ModuleList | undef
   if (!modules) return undefined;
   const other = modules.find(({ kind, type }) => !kinds.includes(kind) || !ofLibrary.test(type));
   if (other) throw unsupportedModules(folder, `the module ${other.type}`);
-  const order = modules.map(({ kind }) => kind);
+  // Dropout changes vectors in training only.
+  const running = modules.filter(({ kind }) => kind !== "Dropout");
+  const order = running.map(({ kind }) => kind);
   if (!sequences.test(order.map((kind) => letters[kind]).join(""))) {
     throw unsupportedModules(folder, `the sequence of modules ${order.join(" → ") || "(none)"}`);
   }
-  const all = (kind: string) => modules.filter((module) => module.kind === kind);
+  const all = (kind: string) => running.filter((module) => module.kind === kind);
   return {
-    transformer: modules[0] as Module,
+    transformer: running[0] as Module,
     pooling: all("Pooling")[0],
     splade: all("SpladePooling")[0],
     dense: all("Dense"),
     normalize: all("Normalize"),
+    isPyLate: modules.some(({ type }) => type.startsWith("pylate.")),
   };
 }
 

@@ -10,14 +10,15 @@ import { tinyBert } from "#test/fixtures/tiny-bert.ts";
 import type { EncoderConfig } from "../encoder-config.ts";
 import { readProtocol } from "./protocol.ts";
 
+/** Tokens after the 7 of the vocabulary get the next ids, whatever the file says. */
 const tokenizer = {
   added_tokens: [
     { id: 100, content: "[UNK]" },
     { id: 103, content: "[MASK]" },
     { id: 200, content: "[Q] " },
-    { id: 201, content: "[D] " },
+    { id: 9, content: "[D] " },
   ],
-  model: { vocab: { "[unused0]": 1, "[unused1]": 2, ".": 10, ",": 11, the: 12 } },
+  model: { vocab: { "[unused0]": 1, "[unused1]": 2, ".": 10, ",": 11, the: 12, "[UNK]": 100, "[MASK]": 103 } },
 };
 const { config } = tinyBert({ config: { max_position_embeddings: 64 } });
 
@@ -29,11 +30,22 @@ interface Given {
   readonly settings?: object;
   /** Folder of the Transformer module. */
   readonly inner?: string;
+  readonly by?: "PyLate";
+  readonly sentence?: object;
 }
 
 const named = { mask_token: "[MASK]", unk_token: { content: "[UNK]" } };
 
-async function protocolOf({ pylate, metadata, encoder, json = tokenizer, settings = named, inner = "" }: Given) {
+async function protocolOf({
+  pylate,
+  metadata,
+  encoder,
+  json = tokenizer,
+  settings = named,
+  inner = "",
+  ...given
+}: Given) {
+  const by = given.by ?? (metadata || !pylate ? "Stanford" : undefined);
   const root = join(await temporaryFolder(), "model");
   const folder = join(root, inner);
   await mkdir(folder, { recursive: true });
@@ -42,8 +54,9 @@ async function protocolOf({ pylate, metadata, encoder, json = tokenizer, setting
   await write(join(inner, "tokenizer.json"), json);
   await write(join(inner, "tokenizer_config.json"), settings);
   await write("config_sentence_transformers.json", pylate);
+  await write(join(inner, "sentence_bert_config.json"), given.sentence);
   await write("artifact.metadata", metadata);
-  return readProtocol({ root, folder }, { ...config, ...encoder }, metadata !== undefined || pylate === undefined);
+  return readProtocol({ root, folder }, { ...config, ...encoder }, by);
 }
 
 const colbert = { model_type: "ColBERT", skiplist_words: [".", "!"], query_length: 16, document_length: 40 };
@@ -51,8 +64,8 @@ const colbert = { model_type: "ColBERT", skiplist_words: [".", "!"], query_lengt
 describe("the protocol of PyLate", () => {
   it("is read from config_sentence_transformers.json, with PyLate's defaults", async () => {
     expect(await protocolOf({ pylate: colbert })).toEqual({
-      query: { length: 16, marker: 200, expansion: { token: 103, isAttended: false } },
-      document: { length: 40, marker: 201, skipped: [10, 100] },
+      query: { length: 16, marker: 7, expansion: { token: 103, isAttended: false } },
+      document: { length: 40, marker: 8, skipped: [10, 100] },
     });
     const { query, document } =
       (await protocolOf({ pylate: { do_query_expansion: null, query_prefix: "[Q] " } })) ?? {};
@@ -65,6 +78,28 @@ describe("the protocol of PyLate", () => {
     expect(await protocolOf({ pylate: colbert, inner: "0_Transformer" })).toEqual(
       await protocolOf({ pylate: colbert }),
     );
+  });
+
+  it("has PyLate's defaults if a module is PyLate's and no file says more", async () => {
+    expect(await protocolOf({ pylate: {} })).toBeUndefined();
+    expect(await protocolOf({ pylate: {}, by: "PyLate" })).toMatchObject({
+      query: { length: 32, marker: 7, expansion: { token: 103 } },
+      document: { length: 64, marker: 8 },
+    });
+  });
+
+  it("fills queries up with the token of padding if the files say that there is no mask token", async () => {
+    const settings = { mask_token: null, pad_token: "the", unk_token: "[UNK]" };
+    const token = async (more: object) =>
+      (await protocolOf({ pylate: colbert, settings: { ...settings, ...more } }))?.query.expansion?.token;
+    expect(await token({})).toBe(12);
+    expect(await token({ eos_token: "," })).toBe(11);
+  });
+
+  it("lower-cases texts if sentence-transformers does", async () => {
+    expect(await protocolOf({ pylate: colbert, sentence: { do_lower_case: true } })).toMatchObject({
+      lowercases: true,
+    });
   });
 
   it("may have no markers and no expansion", async () => {
@@ -83,7 +118,7 @@ describe("the protocol of PyLate", () => {
     ["a marker without a token", { pylate: { ...colbert, query_prefix: "[X]" } }, "checkpoint_invalid", '"[X]"'],
     [
       "no mask token",
-      { pylate: colbert, json: { ...tokenizer, added_tokens: tokenizer.added_tokens.slice(2) }, settings: {} },
+      { pylate: colbert, json: { model: { vocab: {} } }, settings: {} },
       "checkpoint_invalid",
       "mask token",
     ],
@@ -92,6 +127,18 @@ describe("the protocol of PyLate", () => {
       { pylate: { ...colbert, query_length: 65 } },
       "checkpoint_unsupported",
       "64 positions",
+    ],
+    [
+      "expansion tokens at the left",
+      { pylate: colbert, settings: { ...named, padding_side: "left" } },
+      "checkpoint_unsupported",
+      "tokenizer_config.json: padding_side is left",
+    ],
+    [
+      "padding at the left in tokenizer.json",
+      { pylate: colbert, json: { ...tokenizer, padding: { direction: "Left" } } },
+      "checkpoint_unsupported",
+      "tokenizer.json: padding.direction is Left",
     ],
     [
       "windows that do not reach",

@@ -3,10 +3,13 @@ import { BertEdgeError } from "../../../artifact/error.ts";
 import type { Protocol } from "../../../runtime/tasks/late-interaction.ts";
 import type { EncoderConfig } from "../encoder-config.ts";
 import { maxTokensOf } from "../encoder-config.ts";
+import { readTokenizer } from "../model-folder.ts";
 import type { ModelPlace } from "../model-place.ts";
+import { assertPadsRight } from "../tokenizer/padding-side.ts";
 import { readArtifactMetadata } from "./artifact-metadata.ts";
 import { readSentenceConfig, SENTENCE_CONFIG } from "./sentence-config.ts";
 import { readSpelledTokens, type SpelledTokens } from "./spelled-tokens.ts";
+import { readLowercases } from "./transformer-config.ts";
 
 /** Settings of queries and documents in a folder. */
 interface Settings {
@@ -29,16 +32,16 @@ const DEFAULTS = { queryLength: 32, documentLength: 180 };
  * Reads how a model for late interaction reads queries and documents: from config_sentence_transformers.json of PyLate, or from
  * artifact.metadata of Stanford's ColBERT. The tokenizer is in the folder of the Transformer module.
  *
- * @param isStanford whether the model's class is Stanford's
+ * @param by library that wrote the model, if the modules or the class say it
  * @returns undefined if the folder says nothing about it
  * @throws BertEdgeError `checkpoint_invalid` if the tokenizer has no token for a marker; `checkpoint_unsupported`
  */
 export async function readProtocol(
   { root, folder }: Pick<ModelPlace, "root" | "folder">,
   config: EncoderConfig,
-  isStanford: boolean,
+  by: "Stanford" | "PyLate" | undefined,
 ): Promise<Protocol | undefined> {
-  const settings = isStanford ? await ofStanford(root) : await ofPyLate(root);
+  const settings = by === "Stanford" ? await ofStanford(root) : await ofPyLate(root, by === "PyLate");
   if (!settings) return undefined;
   const tokens = await readSpelledTokens(folder);
   const most = maxTokensOf(config);
@@ -46,7 +49,10 @@ export async function readProtocol(
   const markerOf = (spelling: string) =>
     spelling === "" ? {} : { marker: tokens.idOf(spelling) ?? noMarker(folder, spelling) };
   const expansion = settings.expands ? expansionOf(folder, settings, tokens) : undefined;
-  if (expansion) assertExpands(root, config, queryLength, expansion.isAttended);
+  if (expansion) {
+    assertExpands(root, config, queryLength, expansion.isAttended);
+    assertPadsRight(folder, await readTokenizer(folder), "expansion tokens would stand before a query");
+  }
   const unknown = tokens.named("unk_token");
   const skipped = skippedWords.flatMap((word) => tokens.idOf(word) ?? unknown ?? []);
   return {
@@ -56,10 +62,11 @@ export async function readProtocol(
       ...markerOf(settings.documentMarker),
       skipped: [...new Set(skipped)],
     },
+    ...((await readLowercases(folder)) && { lowercases: true }),
   };
 }
 
-async function ofPyLate(folder: string): Promise<Settings | undefined> {
+async function ofPyLate(folder: string, isSure: boolean): Promise<Settings | undefined> {
   const config = await readSentenceConfig(folder);
   const keys = [
     config.query_prefix,
@@ -70,7 +77,7 @@ async function ofPyLate(folder: string): Promise<Settings | undefined> {
     config.do_query_expansion,
     config.attend_to_expansion_tokens,
   ];
-  if (config.model_type !== "ColBERT" && keys.every((key) => key == null)) return undefined;
+  if (!isSure && config.model_type !== "ColBERT" && keys.every((key) => key == null)) return undefined;
   const expands = config.do_query_expansion ?? true;
   return {
     queryMarker: config.query_prefix ?? "[Q] ",
@@ -96,10 +103,15 @@ async function ofStanford(folder: string): Promise<Settings> {
   };
 }
 
-/** Queries are filled up with the mask token; PyLate takes the token at the end of a text if there is no mask token. */
+/**
+ * Queries are filled up with the mask token. PyLate takes the token at the end of a text if there is no mask token, and then the one of
+ * padding.
+ */
 function expansionOf(folder: string, { attends: isAttended }: Settings, tokens: SpelledTokens) {
-  const token =
-    tokens.named("mask_token") ?? tokens.idOf("[MASK]") ?? tokens.idOf("<mask>") ?? tokens.named("eos_token");
+  const mask = tokens.named("mask_token");
+  // Without the key, the tokenizer's class names the token.
+  const usual = mask === null ? undefined : (tokens.idOf("[MASK]") ?? tokens.idOf("<mask>"));
+  const token = mask ?? usual ?? tokens.named("eos_token") ?? tokens.named("pad_token") ?? undefined;
   if (token !== undefined) return { token, isAttended };
   throw new BertEdgeError(
     "checkpoint_invalid",

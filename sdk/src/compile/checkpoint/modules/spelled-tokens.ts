@@ -1,16 +1,11 @@
 import * as v from "valibot";
 import { readTokenizer } from "../model-folder.ts";
-import { TokenName, vocabularyIds } from "../tokenizer/token-names.ts";
-
-const Added = v.array(v.object({ id: v.number(), content: v.string() }));
-const Json = v.object({
-  added_tokens: v.optional(Added, []),
-  model: v.optional(v.object({ vocab: v.unknown() }), { vocab: {} }),
-});
+import { TokenName, tokenIds } from "../tokenizer/token-names.ts";
 
 const Config = v.object({
   mask_token: v.nullish(TokenName),
   eos_token: v.nullish(TokenName),
+  pad_token: v.nullish(TokenName),
   unk_token: v.nullish(TokenName),
 });
 
@@ -18,8 +13,8 @@ const Config = v.object({
 export interface SpelledTokens {
   /** Returns the id of a token; undefined if there is no such token. */
   idOf(spelling: string): number | undefined;
-  /** Returns the id of a special token that tokenizer_config.json names. */
-  named(name: keyof v.InferOutput<typeof Config>): number | undefined;
+  /** Returns the id of a special token that tokenizer_config.json names; null if it says that there is none. */
+  named(name: keyof v.InferOutput<typeof Config>): number | null | undefined;
 }
 
 /**
@@ -29,15 +24,13 @@ export interface SpelledTokens {
  */
 export async function readSpelledTokens(folder: string): Promise<SpelledTokens> {
   const { json, config } = await readTokenizer(folder);
-  const parsed = v.safeParse(Json, json);
   const names = v.parse(v.fallback(Config, {}), config);
-  const ids = vocabularyIds(parsed.success ? parsed.output.model.vocab : {});
-  if (parsed.success) for (const { id, content } of parsed.output.added_tokens) ids.set(content, id);
+  const ids = tokenIds(json);
   return {
     idOf: (spelling) => ids.get(spelling),
     named(name) {
       const spelling = names[name];
-      return spelling == null ? undefined : ids.get(spelling);
+      return spelling == null ? spelling : ids.get(spelling);
     },
   };
 }

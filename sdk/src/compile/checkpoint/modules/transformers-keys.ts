@@ -31,6 +31,14 @@ export const tokenizerKeys: KeyTable = {
   split_special_tokens: only([false, null], "Special tokens in texts are read as special tokens."),
 };
 
+/** special_tokens_map.json */
+export const specialTokensKeys: KeyTable = all(
+  ["bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"].concat([
+    "additional_special_tokens",
+  ]),
+  obeyed,
+);
+
 const training = noEffect("a setting of training");
 const generation = noEffect("a setting of text generation");
 

@@ -18,3 +18,26 @@ export function vocabularyIds(vocabulary: unknown): Map<string, number> {
   if (Array.isArray(vocabulary)) return new Map(vocabulary.map((piece, id) => [String(Object(piece)[0]), id]));
   return new Map(Object.entries(Object(vocabulary) as Record<string, number>));
 }
+
+const Json = v.object({
+  added_tokens: v.optional(v.array(v.looseObject({ content: v.string() })), []),
+  model: v.optional(v.looseObject({ vocab: v.unknown() }), { vocab: {} }),
+});
+
+/**
+ * Returns the ids of all tokens of a tokenizer.json. As in the Rust tokenizers, added tokens have the ids of the vocabulary, and the
+ * others get the next ones, whatever the file says.
+ *
+ * @returns no tokens if the file is not valid; its reader refuses it
+ */
+export function tokenIds(json: object): Map<string, number> {
+  const parsed = v.safeParse(Json, json);
+  if (!parsed.success) return new Map();
+  const { added_tokens, model } = parsed.output;
+  const ids = vocabularyIds(model.vocab);
+  let next = Array.isArray(model.vocab) ? model.vocab.length : ids.size;
+  for (const { content } of added_tokens) {
+    if (content !== "" && !ids.has(content)) ids.set(content, next++);
+  }
+  return ids;
+}

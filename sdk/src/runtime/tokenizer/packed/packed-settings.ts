@@ -32,6 +32,8 @@ const common = {
   added: v.array(AddedToken),
   /** Whether decoding removes blanks from the whole text: see `cleanUp`. Default false. */
   cleansTexts: v.optional(v.boolean()),
+  /** Id of the token that the files name as unknown, if the model takes another one or none. */
+  namedUnknown: v.optional(Whole),
   /** Whether decoding joins tokens with blanks, as the vocabulary spells them. Default false. */
   joinsAsSpelled: v.optional(v.boolean()),
 } as const;

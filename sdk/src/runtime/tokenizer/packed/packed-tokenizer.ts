@@ -6,7 +6,7 @@ import type { TokenizerAlgorithm } from "./algorithm.ts";
 import { createBpe } from "./bpe/bpe.ts";
 import { createByteLevel } from "./byte-level/byte-level.ts";
 import { checkIds, readPackedFile } from "./packed-file.ts";
-import type { TokenizerSettings } from "./packed-settings.ts";
+import type { TokenizerSettings, WordPieceSettings } from "./packed-settings.ts";
 import { addPlace, nextWord, noPlaces, type Origins, type TokenPlaces } from "./token-places.ts";
 import { trimSpaces, whiteSpaceAround } from "./trim-spaces.ts";
 import { createUnigram } from "./unigram/unigram.ts";
@@ -93,9 +93,20 @@ function tokenizerFor<T>(
     }
   }
 
+  /** Gives unknown words the length of their token. It is not needed if they always begin a word. */
+  function withUnknown(
+    ids: readonly number[],
+    spelled: readonly number[],
+    { unknown, namedUnknown }: WordPieceSettings,
+  ) {
+    if (namedUnknown === undefined) return spelled;
+    const { length } = [...(vocabulary.spellingOf(unknown) ?? "")];
+    return spelled.map((found, at) => (ids[at] === unknown ? length : found));
+  }
+
   return tokenizerOf({
     vocabulary,
-    unknownId: settings.kind === "byte-level" ? undefined : settings.unknown,
+    unknownId: settings.namedUnknown ?? (settings.kind === "byte-level" ? undefined : settings.unknown),
     prefix,
     suffix,
     pair,
@@ -128,7 +139,7 @@ function tokenizerFor<T>(
         },
       );
       if (trimming) trimSpaces(places, text, trimming.trimKeepsSpace ?? trimming.prefixSpace);
-      return { ids, ...places, ...(settings.kind === "wordpiece" && { spelled }) };
+      return { ids, ...places, ...(settings.kind === "wordpiece" && { spelled: withUnknown(ids, spelled, settings) }) };
     },
   });
 }

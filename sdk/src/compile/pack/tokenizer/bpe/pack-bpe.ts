@@ -11,6 +11,7 @@ import { openedMerges } from "../byte-level/byte-texts.ts";
 import { mergeTable } from "../byte-level/merge-table.ts";
 import { codePointPages, pagesWith } from "../code-point-pages.ts";
 import { decodingOf } from "../decoding.ts";
+import { namedUnknown } from "../named-unknown.ts";
 import { packNormalizers } from "../normalizers/pack-normalizers.ts";
 import { wholeTokens } from "../whole-tokens.ts";
 import { separatesAtSpaces } from "../word-breaks.ts";
@@ -79,6 +80,7 @@ export function packBpe(json: object, config: object): Uint8Array<ArrayBuffer> |
       ...decoder,
       ...specials,
       ...decodingOf(json, config),
+      ...namedUnknown(json, config, unknown),
       added,
     },
     {

@@ -7,6 +7,7 @@ import { specialTokens } from "../../../../runtime/tokenizer/special-tokens.ts";
 import { addedTokens, areUsable } from "../added-tokens.ts";
 import { classes } from "../code-point-classes.ts";
 import { decodingOf } from "../decoding.ts";
+import { namedUnknown } from "../named-unknown.ts";
 import { packNormalizers } from "../normalizers/pack-normalizers.ts";
 import { wholeTokens } from "../whole-tokens.ts";
 import { separatesAtSpaces } from "../word-breaks.ts";
@@ -44,6 +45,7 @@ export function packByteLevel(json: object, config: object): Uint8Array<ArrayBuf
       kind: "byte-level",
       ...specials,
       ...decodingOf(json, config),
+      ...namedUnknown(json, config),
       normalizers: [...normalizers.steps],
       ...(pattern && { pattern }),
       ...(breaks.length > 0 && { parts: { separates: separatesAtSpaces(breaks) } }),

@@ -7,6 +7,7 @@ import { addedTokens, areUsable } from "../added-tokens.ts";
 import { classes, pagesWithBorders } from "../code-point-classes.ts";
 import { codePointPages } from "../code-point-pages.ts";
 import { decodingOf } from "../decoding.ts";
+import { namedUnknown } from "../named-unknown.ts";
 import { packNormalizers } from "../normalizers/pack-normalizers.ts";
 import unicode from "../rust-unicode.json" with { type: "json" };
 import { writePackedFile } from "../write-packed-file.ts";
@@ -46,6 +47,7 @@ export function packUnigram(json: object, config: object): Uint8Array<ArrayBuffe
       splits: metaspace.split,
       ...specials,
       ...decodingOf(json, config),
+      ...namedUnknown(json, config, model.unk_id),
       added,
     },
     { ...normalizers.arrays, ...table.arrays },

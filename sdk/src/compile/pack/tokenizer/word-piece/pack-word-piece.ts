@@ -6,6 +6,7 @@ import { specialTokens } from "../../../../runtime/tokenizer/special-tokens.ts";
 import { addedTokens, areUsable } from "../added-tokens.ts";
 import { decodingOf } from "../decoding.ts";
 import { codesOfCharacters, type EncodedToken, minimalAutomaton } from "../minimal-automaton.ts";
+import { namedUnknown } from "../named-unknown.ts";
 import { breakKinds, breaksInPlainPages, separatesAtSpaces } from "../word-breaks.ts";
 import { writePackedFile } from "../write-packed-file.ts";
 import { characterTable } from "./character-table.ts";
@@ -65,6 +66,7 @@ export function packWordPiece(json: object, config: object): Uint8Array<ArrayBuf
       longestWord: model.type === "WordLevel" ? Number.MAX_SAFE_INTEGER : model.max_input_chars_per_word,
       ...specials,
       ...decodingOf(json, config),
+      ...namedUnknown(json, config, unknown),
       characters: [...codes.keys()].join(""),
       cleansUp: decoder?.cleanup ?? false,
       continuation: model.type === "WordLevel" ? NO_PREFIX : codesOf(model.continuing_subword_prefix),
