@@ -1,4 +1,6 @@
 import * as v from "valibot";
+import { BertEdgeError } from "../../../artifact/error.ts";
+import { ANOTHER_MODEL, pythonTokenizer } from "./python-tokenizer.ts";
 import { type Rebuilt, rebuiltTokenizer } from "./rebuilt-tokenizer.ts";
 import { assertTextTypes } from "./text-types.ts";
 import { type TokenizerClass, tokenizerClass } from "./tokenizer-class.ts";
@@ -49,6 +51,7 @@ const RECENTLY_WITHOUT_TYPES = ["AlbertTokenizer", ...AS_IT_IS];
  */
 export function overruledTokenizer(json: object, settings: object, config: object): Overruled {
   const by = tokenizerClass(settings, config);
+  assertReadsJson(settings, by);
   const keys = v.parse(v.fallback(Settings, {}), settings);
   const rebuilt = by.isRecent ? rebuiltTokenizer(json, settings, by) : undefined;
   const { json: named, changes } = rebuilt
@@ -57,6 +60,17 @@ export function overruledTokenizer(json: object, settings: object, config: objec
   const hasTypes = keys.model_input_names?.includes("token_type_ids") ?? hasTokenTypes(by);
   if (hasTypes) assertTextTypes(named);
   return { json: hasTypes ? named : withoutTokenTypes(named), changes };
+}
+
+/** Refuses the classes that do not read tokenizer.json. */
+function assertReadsJson(settings: object, { name }: TokenizerClass): void {
+  const inPython = pythonTokenizer({ ...settings, tokenizer_class: name });
+  if (inPython === undefined) return;
+  throw new BertEdgeError(
+    "checkpoint_unsupported",
+    `transformers does not read this folder's tokenizer.json: ${inPython}.`,
+    { hint: ANOTHER_MODEL },
+  );
 }
 
 const changesOf = ({ different }: Rebuilt, name: string): string[] =>
