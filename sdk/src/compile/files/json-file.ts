@@ -38,6 +38,6 @@ export async function readJson<S extends v.GenericSchema>(
     : parseJson(schema, text, {
         code,
         what: `file ${path}`,
-        hint: "Give a model folder that was written by save_pretrained (transformers) or save (sentence-transformers).",
+        hint: "Correct the file, or give a model folder that was written by save_pretrained (transformers) or save (sentence-transformers).",
       });
 }
