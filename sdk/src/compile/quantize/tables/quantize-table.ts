@@ -59,10 +59,15 @@ function minErrorScale(numbers: Float32Array, middle: number, shares: readonly n
   for (let i = 0; i < numbers.length; i++) {
     if (Math.abs(numbers[i] as number) > Math.abs(peak)) peak = numbers[i] as number;
   }
+  const scaleOf = (share: number) => {
+    const wanted = (share * peak) / -middle;
+    return Math.abs(wanted) < MIN_SCALE ? MIN_SCALE : Math.fround(wanted);
+  };
+  const [first = 1, ...others] = shares;
+  if (others.length === 0) return scaleOf(first);
   let [best, minError] = [MIN_SCALE, Number.POSITIVE_INFINITY];
   for (const share of shares) {
-    const wanted = (share * peak) / -middle;
-    const scale = Math.abs(wanted) < MIN_SCALE ? MIN_SCALE : Math.fround(wanted);
+    const scale = scaleOf(share);
     let error = 0;
     for (let i = 0; i < numbers.length && error < minError; i++) {
       const number = numbers[i] as number;

@@ -41,12 +41,12 @@ export function minErrorParameters(
   let [best, minError] = [parametersFor(low, high, integers), Number.POSITIVE_INFINITY];
   for (const share of CLIPPING_SHARES) {
     const parameters = parametersFor(low * share, high * share, integers);
+    const { scale, zeroPoint } = parameters;
     let error = 0;
     for (let i = 0; i < channel.length && error < minError; i++) {
       const weight = channel[i] as number;
-      const integer = quantizeNumber(weight, parameters, integers);
-      const difference = weight - parameters.scale * (integer - parameters.zeroPoint);
-      error += difference * difference * (importance?.[i] ?? 1);
+      const difference = weight - scale * (quantizeNumber(weight, parameters, integers) - zeroPoint);
+      error += difference * difference * (importance === undefined ? 1 : (importance[i] as number));
     }
     if (error < minError) [best, minError] = [parameters, error];
   }
