@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { pythonCommand } from "../../files/python-command.ts";
-import { ANOTHER_MODEL, pythonTokenizer } from "../tokenizer/python-tokenizer.ts";
+import { pythonTokenizer } from "../tokenizer/python-tokenizer.ts";
 import type { Instead } from "./instead.ts";
 
 /** Vocabularies that transformers makes a tokenizer.json from. */
@@ -25,7 +25,7 @@ export function tokenizerInstead(folder: string, names: readonly string[]): Inst
     return {
       code: "checkpoint_unsupported",
       but: `${inPython}, which no tokenizer.json can do`,
-      hint: ANOTHER_MODEL,
+      hint: "Choose a model whose tokenizer has a tokenizer.json: one that transformers loads as a tokenizer with is_fast.",
     };
   }
   const found = vocabularyFiles.find((file) => names.includes(file));

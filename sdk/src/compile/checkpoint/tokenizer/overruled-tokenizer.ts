@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { BertEdgeError } from "../../../artifact/error.ts";
-import { ANOTHER_MODEL, pythonTokenizer } from "./python-tokenizer.ts";
+import { pythonTokenizer } from "./python-tokenizer.ts";
 import { type Rebuilt, rebuiltTokenizer } from "./rebuilt-tokenizer.ts";
 import { assertTextTypes } from "./text-types.ts";
 import { type TokenizerClass, tokenizerClass } from "./tokenizer-class.ts";
@@ -69,7 +69,9 @@ function assertReadsJson(settings: object, { name }: TokenizerClass): void {
   throw new BertEdgeError(
     "checkpoint_unsupported",
     `transformers does not read this folder's tokenizer.json: ${inPython}.`,
-    { hint: ANOTHER_MODEL },
+    {
+      hint: "Choose a model whose tokenizer transformers loads with is_fast. If your system reads this tokenizer.json, set tokenizer_class of tokenizer_config.json to PreTrainedTokenizerFast.",
+    },
   );
 }
 

@@ -12,10 +12,6 @@ const programs: Readonly<Record<string, string>> = { mecab: "MeCab", sudachi: "S
 /** Tokenizers of transformers that read no tokenizer.json, because Python code splits the text. */
 const inPython = /^(BertJapanese|Phobert|Bertweet|Flaubert|XLM|Canine)Tokenizer$/;
 
-/** What to do with a model whose tokenizer splits texts in Python. */
-export const ANOTHER_MODEL =
-  "Choose a model whose tokenizer has a tokenizer.json: one that transformers loads as a tokenizer with is_fast.";
-
 /**
  * Says what splits the texts of a tokenizer that is Python code.
  *
