@@ -1,4 +1,5 @@
 import { type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
+import { roundQuotient } from "../round-quotient.ts";
 import { MIN_SCALE } from "../symmetric-scale.ts";
 import { packBits } from "./pack-bits.ts";
 
@@ -48,7 +49,7 @@ export function quantizeTable(source: Tensor, { bits, block }: TablePrecision): 
 
 /** Rounds number / scale to the nearest integer in −middle…middle − 1. */
 const rounded = (number: number, scale: number, middle: number): number =>
-  Math.min(Math.max(Math.round(number / scale), -middle), middle - 1);
+  Math.min(Math.max(roundQuotient(number / scale), -middle), middle - 1);
 
 /**
  * Returns the scale with the smallest squared error. The scale is negative if the peak is positive, so that the peak
