@@ -55,13 +55,15 @@ describe("token vectors in float32 are those of PyLate", () => {
 interface SentenceCase extends GoldenFolder {
   readonly texts: string[];
   readonly prompt: string | null;
+  readonly search: "query" | "document" | null;
   readonly vectors: number[][];
 }
 
 describe("vectors in float32 are those of sentence-transformers", () => {
-  it.each(goldenFolders<SentenceCase>("sentences.json"))("%s", async (_, { texts, prompt, vectors, ...stored }) => {
+  it.each(goldenFolders<SentenceCase>("sentences.json"))("%s", async (_, { texts, vectors, ...stored }) => {
     const { call } = await float32Model(await writeGoldenFolder(stored));
-    const found = await call(embedCall(texts, { truncate: true, prompt: prompt ?? undefined }));
+    const [prompt, search] = [stored.prompt ?? undefined, stored.search ?? undefined];
+    const found = await call(embedCall(texts, { truncate: true, prompt, search }));
     for (const [i, vector] of found.entries()) expect(largest(vector, vectors[i] as number[])).toBeLessThan(TOLERANCE);
   });
 });

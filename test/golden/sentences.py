@@ -19,13 +19,19 @@ UNPOOLED = {mode: dict(pooling=dict(pooling_mode=mode, include_prompt=False), pr
 CASES = {f"prompt out of {mode}": case for mode, case in UNPOOLED.items()} | {
     "lower case": dict(lower=True),
     "another name of the configuration": dict(name="sentence_roberta_config.json", length=8),
+    # sentence-transformers has empty prompts for queries and documents that the folder does not name.
+    "documents beside a default prompt": dict(prompts={"query": PROMPT}, default="query", search="document"),
+    "documents beside a prompt of passages": dict(prompts={"passage": PROMPT}, search="document"),
+    "queries beside another default prompt": dict(prompts={"web": PROMPT}, default="web", search="query"),
+    "an empty prompt by its name": dict(default="query", prompt="document"),
 }
 
 
-def case(pooling=dict(pooling_mode="mean"), prompt=None, lower=False, length=32, name="sentence_bert_config.json"):
+def case(pooling=dict(pooling_mode="mean"), prompt=None, lower=False, length=32, name="sentence_bert_config.json",
+         prompts={"query": PROMPT}, default=None, search=None):
     folder = base(word_piece)
     modules = [Transformer(folder), Pooling(32, **pooling), Normalize()]
-    model = SentenceTransformer(modules=modules, prompts={"query": PROMPT}, device="cpu")
+    model = SentenceTransformer(modules=modules, prompts=prompts, default_prompt_name=default, device="cpu")
     folder, files, tensors = stored(model, {"": model[0].model})
     del files["sentence_bert_config.json"]
     (folder / "sentence_bert_config.json").unlink()
@@ -34,8 +40,14 @@ def case(pooling=dict(pooling_mode="mean"), prompt=None, lower=False, length=32,
     files["tokenizer_config.json"]["do_lower_case"] = not lower
     for changed in (name, "tokenizer.json", "tokenizer_config.json"):
         (folder / changed).write_text(json.dumps(files[changed]))
-    vectors = SentenceTransformer(str(folder), device="cpu").encode(TEXTS, prompt_name=prompt)
-    return dict(files=files, tensors=tensors, texts=TEXTS, prompt=prompt, vectors=[rounded(vector) for vector in vectors])
+    if search:
+        # As in a folder that names only its own prompts. sentence-transformers saves those of queries and documents, too.
+        files["config_sentence_transformers.json"]["prompts"] = prompts
+        (folder / "config_sentence_transformers.json").write_text(json.dumps(files["config_sentence_transformers.json"]))
+    saved = SentenceTransformer(str(folder), device="cpu")
+    encode = dict(query=saved.encode_query, document=saved.encode_document).get(search, saved.encode)
+    vectors = [rounded(vector) for vector in encode(TEXTS, prompt_name=prompt)]
+    return dict(files=files, tensors=tensors, texts=TEXTS, prompt=prompt, search=search, vectors=vectors)
 
 
 if __name__ == "__main__":

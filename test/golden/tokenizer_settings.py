@@ -21,6 +21,8 @@ BASES = {
     "bert": (word_piece, "BertTokenizer", "bert"),
     "bert, any tokenizer": (word_piece, "PreTrainedTokenizerFast", "bert"),
     "bert, no class": (word_piece, None, "bert"),
+    "bert, MobileBertTokenizer": (word_piece, "MobileBertTokenizer", "bert"),
+    "bert, ConvBertTokenizer": (word_piece, "ConvBertTokenizer", "bert"),
     "electra, no class": (word_piece, None, "electra"),
     "distilbert": (word_piece, "DistilBertTokenizer", "distilbert"),
     "mpnet": (word_piece, "MPNetTokenizer", "mpnet"),

@@ -2,6 +2,7 @@ import type { Manifest, Target, TargetName } from "../artifact/manifest.ts";
 import type { PrepareReport } from "../compile/commands/prepare.ts";
 import type { LimitUse, PlatformFit } from "../compile/latency/platforms/fit.ts";
 import type { ModelReading } from "../runtime/reading.ts";
+import { namesOfPrompts } from "../runtime/tasks/prompt.ts";
 import { acceptedLine } from "./accept-key-option.ts";
 import { table } from "./output.ts";
 import { passedOver } from "./passed-over.ts";
@@ -50,7 +51,7 @@ function sentenceOf({
   accepted_keys: accepted,
   ...reading
 }: ModelReading): string {
-  const names = Object.keys(prompts);
+  const names = namesOfPrompts(prompts);
   const parts = [
     reading.lower_case ? "lower case" : "capitals and small letters",
     `texts cut at the ${reading.truncation_side}`,

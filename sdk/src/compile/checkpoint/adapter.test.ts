@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { folderWith } from "#test/fixtures/folder-with.ts";
 import { float32Tensor, safetensorsFile } from "#test/fixtures/safetensors-file.ts";
@@ -13,9 +14,9 @@ const lora = {
 const classifier = { ...lora, task_type: "SEQ_CLS", auto_mapping: null };
 const base = { model_type: "bert", architectures: ["BertForSequenceClassification"] };
 
-const found = async (files: Readonly<Record<string, unknown>>) => {
+const found = async (files: Readonly<Record<string, unknown>>, inner = "") => {
   const folder = await folderWith(files);
-  const { code, message, hint } = await assertNoAdapter(folder).then(
+  const { code, message, hint } = await assertNoAdapter({ root: folder, folder: join(folder, inner) }).then(
     () => ({ code: undefined, message: "", hint: "" }),
     (error) => error,
   );
@@ -35,6 +36,21 @@ describe("a folder with an adapter", () => {
         'shutil.copytree(a, b, ignore=shutil.ignore_patterns("adapter_*")); m = M.from_pretrained(b); ' +
         "PeftModel.from_pretrained(m, a).merge_and_unload().save_pretrained(b)'",
     ]);
+  });
+
+  it("is merged into a copy of the whole folder, if it is in the Transformer's own", async () => {
+    const files = {
+      "modules.json": [],
+      "0_Transformer/adapter_config.json": classifier,
+      "0_Transformer/config.json": base,
+    };
+    const { hint } = await found(files, "0_Transformer");
+    expect(hint).toContain("give the folder that this command writes, <folder>-merged:");
+    expect(hint).toContain('a, b = "<folder>", "<folder>-merged"; ');
+    expect(hint).toContain(
+      'm = M.from_pretrained(b + "/0_Transformer"); ' +
+        'PeftModel.from_pretrained(m, a + "/0_Transformer").merge_and_unload().save_pretrained(b + "/0_Transformer")',
+    );
   });
 
   it("is refused alone, with its base model in the command", async () => {

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { readJson } from "../files/json-file.ts";
 import { pythonCommand } from "../files/python-command.ts";
 import { storedFile } from "../files/stored-file.ts";
+import type { ModelPlace } from "./model-place.ts";
 import { readTensors } from "./read-tensors.ts";
 
 /** The file by which transformers, sentence-transformers and PEFT know that a folder has an adapter. */
@@ -41,7 +42,7 @@ const CLASSIFIER = /\b(classifier|score)(\.out_proj)?\.weight$/;
  *
  * @throws BertEdgeError `checkpoint_unsupported` with the command that merges both; `checkpoint_invalid`
  */
-export async function assertNoAdapter(folder: string): Promise<void> {
+export async function assertNoAdapter({ root, folder }: Pick<ModelPlace, "root" | "folder">): Promise<void> {
   const adapter = await readJson(folder, ADAPTER_CONFIG, AdapterConfig);
   if (!adapter) return;
   const base = await readJson(folder, "config.json", Config);
@@ -51,28 +52,35 @@ export async function assertNoAdapter(folder: string): Promise<void> {
   throw new BertEdgeError("checkpoint_unsupported", `${folder} ${what}.`, {
     hint: LEARNED_INPUTS.test(adapter.peft_type ?? "")
       ? `Adapters of the kind ${adapter.peft_type} cannot be merged into a model. Remove adapter_* to prepare the model without it.`
-      : `Merge the adapter into its model, and give the folder that this command writes, ${mergedFolder(folder)}:\n    ${mergeCommand(folder, adapter, base?.architectures?.[0])}`,
+      : `Merge the adapter into its model, and give the folder that this command writes, ${mergedFolder(root)}:\n    ${mergeCommand({ root, folder }, adapter, base?.architectures?.[0])}`,
   });
 }
 
 const mergedFolder = (folder: string): string => `${resolve(folder)}-merged`;
 
-/** Returns the command that writes a copy of the folder with merged weights. */
-function mergeCommand(folder: string, adapter: AdapterConfig, architecture: string | undefined): string {
+/** Returns the command that writes a copy of the whole folder in which the Transformer has merged weights. */
+function mergeCommand(
+  { root, folder }: Pick<ModelPlace, "root" | "folder">,
+  adapter: AdapterConfig,
+  architecture: string | undefined,
+): string {
+  const inner = relative(root, folder);
+  const [from, to] =
+    inner === "" ? ["a", "b"] : [`a + ${JSON.stringify(`/${inner}`)}`, `b + ${JSON.stringify(`/${inner}`)}`];
   const name = architecture ?? adapter.auto_mapping?.base_model_class ?? classes[adapter.task_type ?? ""];
   const model = name !== undefined && /^\w+$/.test(name) ? name : "AutoModel";
   const isAlone = architecture === undefined && !existsSync(join(folder, "config.json"));
-  const base = isAlone ? JSON.stringify(adapter.base_model_name_or_path || "<base model>") : "b";
+  const base = isAlone ? JSON.stringify(adapter.base_model_name_or_path || "<base model>") : to;
   const labels = isAlone ? labelsOf(folder) : undefined;
   const hasTokenizer = !isAlone || existsSync(join(folder, "tokenizer.json"));
   return pythonCommand(
     [
       `import shutil; from peft import PeftModel; from transformers import AutoTokenizer, ${model} as M`,
-      `a, b = ${JSON.stringify(folder)}, ${JSON.stringify(mergedFolder(folder))}`,
+      `a, b = ${JSON.stringify(root)}, ${JSON.stringify(mergedFolder(root))}`,
       'shutil.copytree(a, b, ignore=shutil.ignore_patterns("adapter_*"))',
       `m = M.from_pretrained(${base}${labels === undefined ? "" : `, num_labels=${labels}`})`,
-      "PeftModel.from_pretrained(m, a).merge_and_unload().save_pretrained(b)",
-      ...(hasTokenizer ? [] : [`AutoTokenizer.from_pretrained(${base}).save_pretrained(b)`]),
+      `PeftModel.from_pretrained(m, ${from}).merge_and_unload().save_pretrained(${to})`,
+      ...(hasTokenizer ? [] : [`AutoTokenizer.from_pretrained(${base}).save_pretrained(${to})`]),
     ].join("; "),
   );
 }

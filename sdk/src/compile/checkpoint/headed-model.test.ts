@@ -57,6 +57,19 @@ describe("readHeadedModel", () => {
     });
   });
 
+  it("refuses a head with the rows of another number of labels, and says what to write", async () => {
+    const folder = await folderOf(bert);
+    await writeFile(join(folder, "config.json"), JSON.stringify({ ...bert.config, id2label: undefined }));
+    const model = await readHeadedModel(folder, "sequence-classification");
+    expect(() => headWeights(model)).toThrow(
+      expect.objectContaining({
+        code: "checkpoint_invalid",
+        message: `${folder} should have the tensor classifier.weight of shape [2,8], but its shape is [3,8].`,
+        hint: expect.stringContaining("the names of the 3 labels, with the keys 0 to 2"),
+      }),
+    );
+  });
+
   it("refuses a head that the family does not have", async () => {
     const folder = await folderOf(caseOf("eurobert"));
     await expect(readHeadedModel(folder, "question-answering")).rejects.toMatchObject({

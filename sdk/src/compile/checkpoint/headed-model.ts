@@ -104,6 +104,7 @@ function outputWeights(
 ): LinearWeights {
   const { weights } = model;
   const names = namesOf(model);
+  assertLabelCount(model, `${name}.weight`, width);
   // Checkpoints of tied layers may have the bias under two names.
   const biasName = bias !== undefined && weights.has(`${name}.bias`) ? `${name}.bias` : bias;
   const takesTable = isTied && !weights.has(`${name}.weight`);
@@ -111,6 +112,20 @@ function outputWeights(
     ? weightTaker(model, names.prefix).tensor(`${names.tokens}.weight`, model.outputs, width)
     : take.tensor(`${name}.weight`, model.outputs, width);
   return { weight, bias: biasName === undefined ? undefined : take.tensor(biasName, model.outputs) };
+}
+
+/** Refuses a classifier with the rows of another number of labels than config.json has. */
+function assertLabelCount({ folder, labels, weights }: HeadedModel, name: string, width: number): void {
+  const shape = weights.get(name)?.shape ?? [];
+  const [rows = labels.length, columns] = shape;
+  if (labels.length === 0 || rows === labels.length || columns !== width) return;
+  throw new BertEdgeError(
+    "checkpoint_invalid",
+    `${folder} should have the tensor ${name} of shape [${labels.length},${width}], but its shape is [${shape}].`,
+    {
+      hint: `config.json and the weights must come from the same model. If they do, give id2label of config.json the names of the ${rows} labels, with the keys 0 to ${rows - 1}.`,
+    },
+  );
 }
 
 const transformWeights = (

@@ -54,7 +54,7 @@ export const Labels: v.GenericSchema<unknown, Labels> = v.pipe(
   v.check(
     ({ names }) => gapOf(names) === undefined,
     ({ input: { names } }) =>
-      `id2label has ${names.size} names, for the labels ${[...names.keys()].slice(0, 8).join(", ")}, but none for the label ${gapOf(names)}`,
+      `id2label has ${names.size} names, for the labels ${[...names.keys()].slice(0, 8).join(", ")}, but none for the label ${gapOf(names)}. Its keys must be 0 to ${names.size - 1}`,
   ),
   v.check(
     ({ names, problemType }) => problemType !== "single_label_classification" || names.size > 1,

@@ -16,11 +16,20 @@ describe("readPrompts", () => {
     ["no file", undefined, {}],
     ["a file without prompts", { __version__: {} }, {}],
     ["empty prompts, as sentence-transformers writes them", { prompts: { query: "", document: "" } }, {}],
-    ["prompts", { prompts: { query: "query: ", passage: "" } }, { prompts: { query: "query: " } }],
+    [
+      "prompts, of which those of a search are empty if they are not named",
+      { prompts: { query: "query: ", web: null } },
+      { prompts: { query: "query: ", document: "", web: "" } },
+    ],
     [
       "a default prompt",
       { prompts: { query: "query: " }, default_prompt_name: "query" },
-      { prompts: { query: "query: " }, defaultPrompt: "query" },
+      { prompts: { query: "query: ", document: "" }, defaultPrompt: "query" },
+    ],
+    [
+      "an empty default prompt beside others",
+      { prompts: { query: "query: " }, default_prompt_name: "document" },
+      { prompts: { query: "query: ", document: "" }, defaultPrompt: "document" },
     ],
     ["an empty default prompt", { prompts: { document: "" }, default_prompt_name: "document" }, {}],
     ["null", { prompts: null, default_prompt_name: null }, {}],

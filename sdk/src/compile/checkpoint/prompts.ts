@@ -8,31 +8,31 @@ const PromptConfig = v.object({
   default_prompt_name: v.nullish(v.string()),
 });
 
-/** Prompts of a sentence encoder, by name. Both keys are missing if it has none. */
+/** Prompts that every model of sentence-transformers 5 and 6 has: those of a search. */
+const ofSearch = { query: "", document: "" };
+
+/** Prompts of a sentence encoder, by name. Both keys are missing if it has none, or only empty ones. */
 export interface Prompts {
   readonly prompts?: Record<string, string>;
   readonly defaultPrompt?: string;
 }
 
 /**
- * Reads the prompts that sentence-transformers puts before texts. Empty prompts are left out.
+ * Reads the prompts that sentence-transformers puts before texts. Those of queries and documents are empty if the file does not
+ * name them: no other prompt stands in for them.
  *
  * @throws BertEdgeError `checkpoint_invalid` if the default prompt does not exist
  */
 export async function readPrompts(folder: string): Promise<Prompts> {
   const config = await readJson(folder, FILE, PromptConfig);
-  const all = config?.prompts ?? {};
+  const named = Object.entries(config?.prompts ?? {}).map(([key, prompt]) => [key, prompt ?? ""] as const);
+  const prompts: Record<string, string> = { ...ofSearch, ...Object.fromEntries(named) };
   const name = config?.default_prompt_name ?? undefined;
-  if (name !== undefined && !Object.hasOwn(all, name)) {
+  if (name !== undefined && !Object.hasOwn(prompts, name)) {
     throw new BertEdgeError("checkpoint_invalid", `${folder}/${FILE}: the default prompt ${name} does not exist.`, {
-      hint: `Correct default_prompt_name. The file has these prompts: ${Object.keys(all).join(", ") || "none"}.`,
+      hint: `Correct default_prompt_name. The file has these prompts: ${Object.keys(prompts).join(", ")}.`,
     });
   }
-  const prompts = Object.fromEntries(
-    Object.entries(all).flatMap(([key, prompt]) => (prompt ? [[key, prompt] as const] : [])),
-  );
-  return {
-    ...(Object.keys(prompts).length > 0 && { prompts }),
-    ...(name !== undefined && Object.hasOwn(prompts, name) && { defaultPrompt: name }),
-  };
+  if (Object.values(prompts).every((prompt) => prompt === "")) return {};
+  return { prompts, ...(name !== undefined && { defaultPrompt: name }) };
 }

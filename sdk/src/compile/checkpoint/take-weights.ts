@@ -23,6 +23,13 @@ export interface WeightTaker {
   layerNorm(name: string, width: number, hasBias: boolean): LayerNormWeights;
 }
 
+/** Whether no number is NaN or infinite. 0 · x is 0 for finite numbers, and NaN for all others. */
+function areFinite(numbers: Float32Array): boolean {
+  let sum = 0;
+  for (let i = 0; i < numbers.length; i++) sum += 0 * (numbers[i] as number);
+  return sum === 0;
+}
+
 /**
  * Creates a `WeightTaker`. Its methods throw `checkpoint_invalid` with the name of a tensor that is missing, that has
  * another shape than the caller wants, or that holds NaN or infinite numbers.
@@ -43,7 +50,7 @@ export function weightTaker({ folder, weights }: Encoder, prefix: string): Weigh
         { hint },
       );
     }
-    if (!reading(found, (read) => toFloat32(read).every(Number.isFinite))) {
+    if (!reading(found, (read) => areFinite(toFloat32(read)))) {
       throw new BertEdgeError("checkpoint_invalid", `${folder}: ${prefix}${name} holds NaN or infinite numbers.`, {
         hint: "The training diverged or the file is damaged: use an earlier checkpoint, or download the file again.",
       });

@@ -38,6 +38,15 @@ export async function readJson<S extends v.GenericSchema>(
     : parseJson(schema, text, {
         code,
         what: `file ${path}`,
-        hint: "Give a model folder that was written by save_pretrained (transformers) or save (sentence-transformers).",
+        hint: hintFor,
       });
+}
+
+const AS_WRITTEN =
+  "give a model folder that was written by save_pretrained (transformers) or save (sentence-transformers).";
+
+/** @param field the wrong key; undefined if the file is not JSON, or the wrong part is the whole file */
+function hintFor(field?: string): string {
+  if (field === "model_type") return "Choose a model of a supported family: `npx bert-edge models` lists some.";
+  return field === undefined ? `Correct the file, or ${AS_WRITTEN}` : `Correct ${field}, or ${AS_WRITTEN}`;
 }

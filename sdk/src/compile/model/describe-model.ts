@@ -6,6 +6,7 @@ import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts
 import { readEncoderConfig } from "../checkpoint/encoder-config-file.ts";
 import { describeHeadedModel, type HeadedModel } from "../checkpoint/headed-model.ts";
 import { readMask } from "../checkpoint/mask-token.ts";
+import { assertNoDanglingLink } from "../checkpoint/missing/dangling-link.ts";
 import { type ModelPlace, modelPlace } from "../checkpoint/model-place.ts";
 import { assertKeys, type UnknownKeys } from "../checkpoint/modules/accepted-keys.ts";
 import { folderKeys } from "../checkpoint/modules/ledger.ts";
@@ -61,8 +62,9 @@ export interface ModelDescription extends Pick<ModelPlace, "root" | "folder"> {
  */
 export async function describeModel(path: string, choice: TaskChoice = {}): Promise<ModelDescription> {
   const { root, folder, onnx } = modelPlace(path);
+  assertNoDanglingLink(root);
   // An export that is named has its own weights.
-  if (onnx === undefined) await assertNoAdapter(folder);
+  if (onnx === undefined) await assertNoAdapter({ root, folder });
   // First, because a model of other modules has no config.json.
   const modules = await readModules(root);
   const config = await readEncoderConfig(folder);

@@ -50,11 +50,7 @@ describe("what a golden file does not show", () => {
 
   it("counts a side as the prompt that it chooses, and the default prompt as used", async () => {
     const whole = await written("embed");
-    const lines = whole.lines.map((line) =>
-      line
-        .replace('"prompt_name": "query"', '"side": "query"')
-        .replace('"prompt_name": "passage"', '"side": "document"'),
-    );
+    const lines = whole.lines.map((line) => line.replace('"prompt_name": "query"', '"side": "query"'));
     await writeFile(whole.golden, lines.join("\n"));
     expect((await checked(whole)).gaps).toEqual({});
     expect((await checked(await written("embed, default prompt"))).gaps).toEqual({});

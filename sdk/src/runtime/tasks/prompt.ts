@@ -32,24 +32,28 @@ export function promptOf({ name: model, prompts = {}, defaultPrompt }: Prompted,
   });
 }
 
+/** Returns the names of the prompts that change texts. */
+export const namesOfPrompts = (prompts: Prompted["prompts"] = {}): string[] =>
+  Object.keys(prompts).filter((name) => prompts[name] !== "");
+
 /** Names of prompts for documents, the usual one first, as in `encode_document` of sentence-transformers. */
 const documentPrompts = ["document", "passage", "corpus"];
 
 /**
  * Returns the name of the prompt of a search's texts, as `encode_query` and `encode_document` of sentence-transformers choose it.
  *
- * @returns undefined if the model has no prompt for this side; its default prompt stands in
+ * @returns undefined if the model has no prompt for this side, not even an empty one
  */
 export function searchPromptName(manifest: Prompted, side: "query" | "document"): string | undefined {
   const has = (name: string) => Object.hasOwn(manifest.prompts ?? {}, name);
   return (side === "query" ? ["query"] : documentPrompts).find(has);
 }
 
-/** Returns the prompts of a search. */
-export const searchPrompts = (manifest: Prompted): { readonly query: string; readonly document: string } => ({
-  query: promptOf(manifest, searchPromptName(manifest, "query")),
-  document: promptOf(manifest, searchPromptName(manifest, "document")),
-});
+/** Returns the prompts of a search. The default prompt does not stand in for one that the model does not have. */
+export function searchPrompts(manifest: Prompted): { readonly query: string; readonly document: string } {
+  const prompt = (side: "query" | "document") => manifest.prompts?.[searchPromptName(manifest, side) ?? ""] ?? "";
+  return { query: prompt("query"), document: prompt("document") };
+}
 
 export const withPrompt = (prompt: string, texts: readonly string[]): readonly string[] =>
   prompt === "" ? texts : texts.map((text) => prompt + text);

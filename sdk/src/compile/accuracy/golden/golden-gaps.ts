@@ -1,4 +1,5 @@
 import type { Manifest } from "../../../artifact/manifest.ts";
+import { namesOfPrompts } from "../../../runtime/tasks/prompt.ts";
 import { promptNameOf } from "./golden-call.ts";
 import type { GoldenLine } from "./golden-line.ts";
 
@@ -38,7 +39,7 @@ function missingPrompts(lines: readonly GoldenLine[], manifest: Manifest): strin
       : [];
   // Classifiers have only their default prompt, and each line has it.
   const isPrompted = "prompts" in manifest && manifest.task !== "classify";
-  const prompts = isPrompted ? Object.keys(manifest.prompts ?? {}) : [];
+  const prompts = isPrompted ? namesOfPrompts(manifest.prompts) : [];
   const used = new Set(lines.map((line) => promptNameOf(line, manifest)));
   return [...prompts.filter((name) => !used.has(name)).map((name) => `the prompt ${JSON.stringify(name)}`), ...sides];
 }

@@ -1,4 +1,5 @@
 import type { Manifest, Pooling } from "../../../artifact/manifest.ts";
+import { namesOfPrompts } from "../../../runtime/tasks/prompt.ts";
 import type { Side } from "../../../runtime/truncation.ts";
 import type { Asking } from "./golden-call.ts";
 import type { GoldenLine } from "./golden-line.ts";
@@ -107,7 +108,7 @@ function prompted(manifest: Manifest): Reading[] {
       fix,
       manifest: (changed) => ({ ...changed, prompts: none }) as Manifest,
     },
-    ...Object.keys(prompts)
+    ...namesOfPrompts(prompts)
       .filter((name) => name !== defaultPrompt)
       .slice(0, MAX_PROMPTS)
       .map(

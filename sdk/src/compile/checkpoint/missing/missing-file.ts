@@ -1,7 +1,8 @@
-import { type Dirent, readdirSync } from "node:fs";
+import type { Dirent } from "node:fs";
 import { join } from "node:path";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { configInstead } from "./config-instead.ts";
+import { entriesOf } from "./dangling-link.ts";
 import type { Instead } from "./instead.ts";
 import { modelsBelow } from "./models-below.ts";
 import { tokenizerInstead } from "./tokenizer-instead.ts";
@@ -36,13 +37,4 @@ function listed(folder: string, entries: readonly Dirent[]): string {
   const names = entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).toSorted();
   const more = names.length > LISTED ? ", …" : "";
   return names.length > 0 ? ` ${folder} has: ${names.slice(0, LISTED).join(", ")}${more}` : "";
-}
-
-/** Returns what is in a folder; nothing if it cannot be read. */
-function entriesOf(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
 }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { pythonCommand } from "../../files/python-command.ts";
+import { pythonTokenizer } from "../tokenizer/python-tokenizer.ts";
 import type { Instead } from "./instead.ts";
 
 /** Vocabularies that transformers makes a tokenizer.json from. */
@@ -13,30 +14,17 @@ const sentencePieces = ["sentencepiece.bpe.model", "spiece.model", "spm.model", 
 /** Files from which transformers makes a tokenizer.json. */
 export const vocabularyFiles: readonly string[] = [...vocabularies, ...sentencePieces];
 
-/** The keys that name a tokenizer without a tokenizer.json. */
-const Config = v.looseObject({
-  tokenizer_class: v.nullish(v.string()),
-  word_tokenizer_type: v.nullish(v.string()),
-});
-
-/** Programs that split Japanese into words, by the values of `word_tokenizer_type`. */
-const programs: Readonly<Record<string, string>> = { mecab: "MeCab", sudachi: "Sudachi", jumanpp: "Juman++" };
-
-/** Tokenizers of transformers that have no tokenizer.json because a Python package splits the text. */
-const inPython = /^(BertJapanese|Phobert|Bertweet|Flaubert|XLM)Tokenizer$/;
-
 /**
  * Finds what a tokenizer.json can be made from.
  *
  * @param names names of the folder's files
  */
 export function tokenizerInstead(folder: string, names: readonly string[]): Instead | undefined {
-  const { tokenizer_class: name, word_tokenizer_type: words } = configOf(folder);
-  const program = programs[words ?? ""] ?? (name === "BertJapaneseTokenizer" ? "MeCab" : undefined);
-  if (program !== undefined || inPython.test(name ?? "") || names.includes("bpe.codes")) {
+  const inPython = pythonTokenizer(settingsOf(folder)) ?? (names.includes("bpe.codes") ? PYTHON_CODE : undefined);
+  if (inPython !== undefined) {
     return {
       code: "checkpoint_unsupported",
-      but: `${name ?? "its tokenizer"} splits texts with ${program ?? "Python code"}, which no tokenizer.json can do`,
+      but: `${inPython}, which no tokenizer.json can do`,
       hint: "Choose a model whose tokenizer has a tokenizer.json: one that transformers loads as a tokenizer with is_fast.",
     };
   }
@@ -50,9 +38,12 @@ export function tokenizerInstead(folder: string, names: readonly string[]): Inst
   return { but: `${found} does`, hint: `Make tokenizer.json from it with transformers${needs}:\n    ${command}` };
 }
 
+/** What reads merges of words that are not in tokenizer.json. */
+const PYTHON_CODE = "its tokenizer splits texts with Python code";
+
 /** Reads tokenizer_config.json; nothing if there is none that can be read. */
-function configOf(folder: string): v.InferOutput<typeof Config> {
+function settingsOf(folder: string): unknown {
   const path = join(folder, "tokenizer_config.json");
   const text = existsSync(path) ? readFileSync(path, "utf8") : "{}";
-  return v.parse(v.fallback(v.pipe(v.string(), v.parseJson(), Config), {}), text);
+  return v.parse(v.fallback(v.pipe(v.string(), v.parseJson()), {}), text);
 }

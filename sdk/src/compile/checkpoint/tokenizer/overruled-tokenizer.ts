@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
+import { BertEdgeError } from "../../../artifact/error.ts";
+import { pythonTokenizer } from "./python-tokenizer.ts";
 import { type Rebuilt, rebuiltTokenizer } from "./rebuilt-tokenizer.ts";
 import { assertTextTypes } from "./text-types.ts";
 import { type TokenizerClass, tokenizerClass } from "./tokenizer-class.ts";
@@ -56,6 +58,7 @@ const RECENTLY_WITHOUT_TYPES = ["AlbertTokenizer", ...AS_IT_IS];
  */
 export function overruledTokenizer(json: object, settings: object, config: object): Overruled {
   const by = tokenizerClass(settings, config);
+  assertReadsJson(settings, by);
   const keys = v.parse(v.fallback(Settings, {}), settings);
   const rebuilt = by.isRecent ? rebuiltTokenizer(json, settings, by) : undefined;
   const { json: named, changes } = rebuilt
@@ -64,6 +67,19 @@ export function overruledTokenizer(json: object, settings: object, config: objec
   const hasTypes = keys.model_input_names?.includes("token_type_ids") ?? hasTokenTypes(by);
   if (hasTypes) assertTextTypes(named);
   return { json: hasTypes ? named : withoutTokenTypes(named), changes };
+}
+
+/** Refuses the classes that do not read tokenizer.json. */
+function assertReadsJson(settings: object, { name }: TokenizerClass): void {
+  const inPython = pythonTokenizer({ ...settings, tokenizer_class: name });
+  if (inPython === undefined) return;
+  throw new BertEdgeError(
+    "checkpoint_unsupported",
+    `transformers does not read this folder's tokenizer.json: ${inPython}.`,
+    {
+      hint: "Choose a model whose tokenizer transformers loads with is_fast. If your system reads this tokenizer.json, set tokenizer_class of tokenizer_config.json to PreTrainedTokenizerFast.",
+    },
+  );
 }
 
 const changesOf = ({ different }: Rebuilt, name: string): string[] =>

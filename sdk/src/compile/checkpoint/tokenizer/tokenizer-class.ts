@@ -42,6 +42,19 @@ const recentClasses: Readonly<Record<string, string>> = {
   nomic_bert: "BertTokenizer",
 };
 
+/** Classes that transformers 5 reads as BERT's, under another name. */
+const namesOfBert = [
+  "SqueezeBert",
+  "LayoutLM",
+  "MobileBert",
+  "Lxmert",
+  "DPRQuestionEncoder",
+  "DPRContextEncoder",
+  "DPRReader",
+];
+/** Classes that are BERT's in version 4 alone. Version 5 reads their tokenizer.json as it is. */
+const olderNamesOfBert = ["ConvBert", "RetriBert", "Realm"];
+
 /** Class of transformers 5 that reads any tokenizer.json as it is. */
 const AS_IT_IS = "TokenizersBackend";
 /** Model types whose tokenizer.json transformers 5 reads as it is, whatever the class. */
@@ -63,5 +76,7 @@ export function tokenizerClass(settings: object, config: object): TokenizerClass
   if (isRecent && readAsTheyAre.includes(type)) return { name: AS_IT_IS, isRecent };
   const ofTypes = isRecent ? { ...classes, ...recentClasses } : classes;
   const ofType = Object.hasOwn(ofTypes, type) ? ofTypes[type] : undefined;
-  return { name: (own ?? keys.tokenizer_class ?? ofType ?? ANY).replace(/Fast$/, ""), isRecent };
+  const name = (own ?? keys.tokenizer_class ?? ofType ?? ANY).replace(/Fast$/, "");
+  const likeBert = isRecent ? namesOfBert : [...namesOfBert, ...olderNamesOfBert];
+  return { name: likeBert.includes(name.replace(/Tokenizer$/, "")) ? "BertTokenizer" : name, isRecent };
 }

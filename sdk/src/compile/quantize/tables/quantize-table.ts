@@ -1,4 +1,5 @@
 import { type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
+import { roundQuotient } from "../round-quotient.ts";
 import { MIN_SCALE } from "../symmetric-scale.ts";
 import { packBits } from "./pack-bits.ts";
 
@@ -48,7 +49,7 @@ export function quantizeTable(source: Tensor, { bits, block }: TablePrecision): 
 
 /** Rounds number / scale to the nearest integer in −middle…middle − 1. */
 const rounded = (number: number, scale: number, middle: number): number =>
-  Math.min(Math.max(Math.round(number / scale), -middle), middle - 1);
+  Math.min(Math.max(roundQuotient(number / scale), -middle), middle - 1);
 
 /**
  * Returns the scale with the smallest squared error. The scale is negative if the peak is positive, so that the peak
@@ -59,10 +60,15 @@ function minErrorScale(numbers: Float32Array, middle: number, shares: readonly n
   for (let i = 0; i < numbers.length; i++) {
     if (Math.abs(numbers[i] as number) > Math.abs(peak)) peak = numbers[i] as number;
   }
+  const scaleOf = (share: number) => {
+    const wanted = (share * peak) / -middle;
+    return Math.abs(wanted) < MIN_SCALE ? MIN_SCALE : Math.fround(wanted);
+  };
+  const [first = 1, ...others] = shares;
+  if (others.length === 0) return scaleOf(first);
   let [best, minError] = [MIN_SCALE, Number.POSITIVE_INFINITY];
   for (const share of shares) {
-    const wanted = (share * peak) / -middle;
-    const scale = Math.abs(wanted) < MIN_SCALE ? MIN_SCALE : Math.fround(wanted);
+    const scale = scaleOf(share);
     let error = 0;
     for (let i = 0; i < numbers.length && error < minError; i++) {
       const number = numbers[i] as number;

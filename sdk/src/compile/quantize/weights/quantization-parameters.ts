@@ -1,3 +1,4 @@
+import { roundQuotient } from "../round-quotient.ts";
 import { MIN_SCALE } from "../symmetric-scale.ts";
 
 /** Range of integers that weights are rounded to. */
@@ -37,16 +38,19 @@ export function minErrorParameters(
   integers: IntegerRange,
   importance?: Float64Array,
 ): QuantizationParameters {
+  const { min, max } = integers;
   const [low, high] = rangeOf(channel);
-  let [best, minError] = [parametersFor(low, high, integers), Number.POSITIVE_INFINITY];
+  let best = parametersFor(low, high, integers);
+  let minError = Number.POSITIVE_INFINITY;
   for (const share of CLIPPING_SHARES) {
     const parameters = parametersFor(low * share, high * share, integers);
+    const { scale, zeroPoint } = parameters;
     let error = 0;
     for (let i = 0; i < channel.length && error < minError; i++) {
       const weight = channel[i] as number;
-      const integer = quantizeNumber(weight, parameters, integers);
-      const difference = weight - parameters.scale * (integer - parameters.zeroPoint);
-      error += difference * difference * (importance?.[i] ?? 1);
+      const integer = Math.min(Math.max(roundQuotient(weight / scale) + zeroPoint, min), max);
+      const difference = weight - scale * (integer - zeroPoint);
+      error += difference * difference * (importance === undefined ? 1 : (importance[i] as number));
     }
     if (error < minError) [best, minError] = [parameters, error];
   }
@@ -56,12 +60,12 @@ export function minErrorParameters(
 /** Shares of a channel's range to try: 1, 0.98, … 0.7. */
 const CLIPPING_SHARES = Array.from({ length: 16 }, (_, i) => 1 - 0.02 * i);
 
-/** Rounds a weight to the nearest integer of the range. */
+/** Rounds a float32 weight to the nearest integer of the range. */
 export const quantizeNumber = (
   weight: number,
   { scale, zeroPoint }: QuantizationParameters,
   { min, max }: IntegerRange,
-): number => Math.min(Math.max(Math.round(weight / scale) + zeroPoint, min), max);
+): number => Math.min(Math.max(roundQuotient(weight / scale) + zeroPoint, min), max);
 
 function rangeOf(channel: Float32Array): [low: number, high: number] {
   let [low, high] = [0, 0];
