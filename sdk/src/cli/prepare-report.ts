@@ -1,8 +1,8 @@
 import type { Manifest, Target, TargetName } from "../artifact/manifest.ts";
+import { namesOfPrompts } from "../compile/accuracy/golden/names-of-prompts.ts";
 import type { PrepareReport } from "../compile/commands/prepare.ts";
 import type { LimitUse, PlatformFit } from "../compile/latency/platforms/fit.ts";
 import type { ModelReading } from "../runtime/reading.ts";
-import { namesOfPrompts } from "../runtime/tasks/prompt.ts";
 import { acceptedLine } from "./accept-key-option.ts";
 import { table } from "./output.ts";
 import { passedOver } from "./passed-over.ts";

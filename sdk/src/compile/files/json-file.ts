@@ -48,5 +48,6 @@ const AS_WRITTEN =
 /** @param field the wrong key; undefined if the file is not JSON, or the wrong part is the whole file */
 function hintFor(field?: string): string {
   if (field === "model_type") return "Choose a model of a supported family: `npx bert-edge models` lists some.";
-  return field === undefined ? `Correct the file, or ${AS_WRITTEN}` : `Correct ${field}, or ${AS_WRITTEN}`;
+  // The fields of a list are indices.
+  return `Correct ${field === undefined || /^\d+$/.test(field) ? "the file" : field}, or ${AS_WRITTEN}`;
 }

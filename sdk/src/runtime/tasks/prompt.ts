@@ -27,14 +27,9 @@ export function promptOf({ name: model, prompts = {}, defaultPrompt }: Prompted,
   if (prompt !== undefined) return prompt;
   const known = Object.keys(prompts);
   throw new BertEdgeError("prompt_unknown", `The model ${model} has no prompt ${JSON.stringify(name.slice(0, 80))}.`, {
-    hint:
-      known.length > 0 ? `Its prompts: ${known.join(", ")}.` : "It has no prompts. Leave the name of the prompt out.",
+    hint: known.length > 0 ? `Its prompts: ${known.join(", ")}.` : "It has no prompts: leave the name out.",
   });
 }
-
-/** Returns the names of the prompts that change texts. */
-export const namesOfPrompts = (prompts: Prompted["prompts"] = {}): string[] =>
-  Object.keys(prompts).filter((name) => prompts[name] !== "");
 
 /** Names of prompts for documents, the usual one first, as in `encode_document` of sentence-transformers. */
 const documentPrompts = ["document", "passage", "corpus"];
@@ -42,18 +37,19 @@ const documentPrompts = ["document", "passage", "corpus"];
 /**
  * Returns the name of the prompt of a search's texts, as `encode_query` and `encode_document` of sentence-transformers choose it.
  *
- * @returns undefined if the model has no prompt for this side, not even an empty one
+ * @returns undefined if the model has no prompt for this side, not even an empty one, as those of the catalogue. They have no default
+ *   prompt that could stand in
  */
 export function searchPromptName(manifest: Prompted, side: "query" | "document"): string | undefined {
-  const has = (name: string) => Object.hasOwn(manifest.prompts ?? {}, name);
-  return (side === "query" ? ["query"] : documentPrompts).find(has);
+  const names = side === "query" ? [side] : documentPrompts;
+  return names.find((name) => manifest.prompts?.[name] !== undefined);
 }
 
-/** Returns the prompts of a search. The default prompt does not stand in for one that the model does not have. */
-export function searchPrompts(manifest: Prompted): { readonly query: string; readonly document: string } {
-  const prompt = (side: "query" | "document") => manifest.prompts?.[searchPromptName(manifest, side) ?? ""] ?? "";
-  return { query: prompt("query"), document: prompt("document") };
-}
+/** Returns the prompts of a search. */
+export const searchPrompts = (manifest: Prompted): { readonly query: string; readonly document: string } => ({
+  query: promptOf(manifest, searchPromptName(manifest, "query")),
+  document: promptOf(manifest, searchPromptName(manifest, "document")),
+});
 
 export const withPrompt = (prompt: string, texts: readonly string[]): readonly string[] =>
   prompt === "" ? texts : texts.map((text) => prompt + text);

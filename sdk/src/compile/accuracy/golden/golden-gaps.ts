@@ -1,7 +1,7 @@
 import type { Manifest } from "../../../artifact/manifest.ts";
-import { namesOfPrompts } from "../../../runtime/tasks/prompt.ts";
 import { promptNameOf } from "./golden-call.ts";
 import type { GoldenLine } from "./golden-line.ts";
+import { namesOfPrompts } from "./names-of-prompts.ts";
 
 /** Gaps of a golden file, as sentences. */
 export interface GoldenGaps {
