@@ -84,13 +84,11 @@ describe("at the edge, vectors in int8 are near those of the libraries", () => {
     await model.release();
   });
 
-  it.each(goldenFolders<SentenceCase>("sentences.json"))(
-    "of texts: %s",
-    async (_, { texts, prompt, vectors, ...stored }) => {
-      const model = await edgeModel(await writeGoldenFolder(stored));
-      const found = await model.call(embedCall(texts, { truncate: true, prompt: prompt ?? undefined }));
-      expect(meanCosine(found, vectors)).toBeGreaterThan(EDGE_COSINE);
-      await model.release();
-    },
-  );
+  it.each(goldenFolders<SentenceCase>("sentences.json"))("of texts: %s", async (_, { texts, vectors, ...stored }) => {
+    const model = await edgeModel(await writeGoldenFolder(stored));
+    const [prompt, search] = [stored.prompt ?? undefined, stored.search ?? undefined];
+    const found = await model.call(embedCall(texts, { truncate: true, prompt, search }));
+    expect(meanCosine(found, vectors)).toBeGreaterThan(EDGE_COSINE);
+    await model.release();
+  });
 });
