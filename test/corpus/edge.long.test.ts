@@ -35,7 +35,6 @@ const texts = [
  */
 const refused: readonly (readonly [RegExp, RegExp])[] = [
   [/^khub-torch-/, /none of the outputs|with a fixed size/],
-  [/^(t213-bert-fixed-|tf215-bert-fixed-|optonnx-bert-static)/, /with a fixed size/],
   [/^q-|^qat-/, /is quantized/],
   [/-fp16-/, /half precision/],
   [/deberta-(v2|eager)/, /no embedding table with \d+ rows \(max_position_embeddings/],
@@ -43,8 +42,8 @@ const refused: readonly (readonly [RegExp, RegExp])[] = [
   [/mobilebert-eager-l17/, /of unknown shape/],
 ];
 
-/** The engine has no operators for bottlenecks, or for Keras's selection of the first token. */
-const unsupported = /mobilebert|tf215-.*-seq-cls/;
+/** The engine has no operators for bottlenecks, for Keras's selection of the first token, or for masks that a file of fixed sizes stores. */
+const unsupported = /mobilebert|tf215-.*-seq-cls|^(t213|tf215)-bert-fixed-/;
 
 interface EdgeCase {
   readonly config: Readonly<Record<string, unknown>>;

@@ -45,13 +45,15 @@ describe("token vectors of both tiers are those of PyLate", () => {
 interface SentenceCase extends GoldenFolder {
   readonly texts: string[];
   readonly prompt: string | null;
+  readonly search: "query" | "document" | null;
   readonly vectors: number[][];
 }
 
 describe("vectors of both tiers are those of sentence-transformers", () => {
-  it.each(goldenFolders<SentenceCase>("sentences.json"))("%s", async (_, { texts, prompt, vectors, ...stored }) => {
+  it.each(goldenFolders<SentenceCase>("sentences.json"))("%s", async (_, { texts, vectors, ...stored }) => {
+    const [prompt, search] = [stored.prompt ?? undefined, stored.search ?? undefined];
     for (const model of await modelsOf(stored)) {
-      const found = await model.call(embedCall(texts, { truncate: true, prompt: prompt ?? undefined }));
+      const found = await model.call(embedCall(texts, { truncate: true, prompt, search }));
       for (const [i, vector] of found.entries()) {
         expect(meanCosine([vector], [vectors[i] as number[]])).toBeGreaterThan(MIN_COSINE);
       }
