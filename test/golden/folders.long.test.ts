@@ -1,9 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { loadModel } from "#sdk/local/load-model.ts";
 import { ortNodeEngine } from "#sdk/runtime/engine/ort-node/index.ts";
-import { embedCall } from "#sdk/runtime/tasks/embed-call.ts";
 import { tokenVectorsCall } from "#sdk/runtime/tasks/token-vectors-call.ts";
-import { type GoldenFolder, goldenFolders, writeGoldenFolder } from "../fixtures/golden-folder.ts";
+import {
+  type ColbertCase,
+  type GoldenFolder,
+  goldenFolders,
+  type SentenceCase,
+  sentenceCall,
+  writeGoldenFolder,
+} from "../fixtures/golden-folder.ts";
 import { quick } from "../fixtures/preparable.ts";
 import { prepared } from "../fixtures/prepared.ts";
 import { meanCosine, rowsOf } from "../oracles/mean-cosine.ts";
@@ -16,12 +22,6 @@ async function modelsOf(stored: GoldenFolder) {
   const model = await writeGoldenFolder(stored);
   const artifact = await prepared({ model, name: "golden", targets: ["edge", "regional-cpu"], ...quick });
   return [await loadModel(artifact), await loadModel(artifact, { engine: ortNodeEngine() })];
-}
-
-interface ColbertCase extends GoldenFolder {
-  readonly texts: { readonly queries: string[]; readonly documents: string[] };
-  readonly queries: number[][];
-  readonly documents: number[][];
 }
 
 describe("token vectors of both tiers are those of PyLate", () => {
@@ -42,20 +42,12 @@ describe("token vectors of both tiers are those of PyLate", () => {
   });
 });
 
-interface SentenceCase extends GoldenFolder {
-  readonly texts: string[];
-  readonly prompt: string | null;
-  readonly search: "query" | "document" | null;
-  readonly vectors: number[][];
-}
-
 describe("vectors of both tiers are those of sentence-transformers", () => {
-  it.each(goldenFolders<SentenceCase>("sentences.json"))("%s", async (_, { texts, vectors, ...stored }) => {
-    const [prompt, search] = [stored.prompt ?? undefined, stored.search ?? undefined];
+  it.each(goldenFolders<SentenceCase>("sentences.json"))("%s", async (_, stored) => {
     for (const model of await modelsOf(stored)) {
-      const found = await model.call(embedCall(texts, { truncate: true, prompt, search }));
+      const found = await model.call(sentenceCall(stored));
       for (const [i, vector] of found.entries()) {
-        expect(meanCosine([vector], [vectors[i] as number[]])).toBeGreaterThan(MIN_COSINE);
+        expect(meanCosine([vector], [stored.vectors[i] as number[]])).toBeGreaterThan(MIN_COSINE);
       }
       await model.release();
     }

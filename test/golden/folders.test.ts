@@ -1,9 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { embedCall } from "#sdk/runtime/tasks/embed-call.ts";
 import { tokenVectorsCall } from "#sdk/runtime/tasks/token-vectors-call.ts";
 import { edgeModel } from "../fixtures/edge-model.ts";
 import { float32Model } from "../fixtures/float32-model.ts";
-import { type GoldenFolder, goldenFolders, writeGoldenFolder } from "../fixtures/golden-folder.ts";
+import {
+  type ColbertCase,
+  goldenFolders,
+  type SentenceCase,
+  sentenceCall,
+  writeGoldenFolder,
+} from "../fixtures/golden-folder.ts";
 import { maxSim } from "../oracles/max-sim.ts";
 import { meanCosine, rowsOf } from "../oracles/mean-cosine.ts";
 
@@ -25,13 +30,6 @@ const largest = (a: ArrayLike<number>, b: readonly number[]) => {
   return Math.max(...b.map((value, i) => Math.abs(value - (a[i] as number))));
 };
 
-interface ColbertCase extends GoldenFolder {
-  readonly texts: { readonly queries: string[]; readonly documents: string[] };
-  readonly queries: number[][];
-  readonly documents: number[][];
-  readonly scores: number[][];
-}
-
 describe("token vectors in float32 are those of PyLate", () => {
   it.each(goldenFolders<ColbertCase>("colbert.json"))("%s", async (_, { texts, scores, ...stored }) => {
     const { call } = await float32Model(await writeGoldenFolder(stored));
@@ -52,19 +50,12 @@ describe("token vectors in float32 are those of PyLate", () => {
   });
 });
 
-interface SentenceCase extends GoldenFolder {
-  readonly texts: string[];
-  readonly prompt: string | null;
-  readonly search: "query" | "document" | null;
-  readonly vectors: number[][];
-}
-
 describe("vectors in float32 are those of sentence-transformers", () => {
-  it.each(goldenFolders<SentenceCase>("sentences.json"))("%s", async (_, { texts, vectors, ...stored }) => {
+  it.each(goldenFolders<SentenceCase>("sentences.json"))("%s", async (_, stored) => {
     const { call } = await float32Model(await writeGoldenFolder(stored));
-    const [prompt, search] = [stored.prompt ?? undefined, stored.search ?? undefined];
-    const found = await call(embedCall(texts, { truncate: true, prompt, search }));
-    for (const [i, vector] of found.entries()) expect(largest(vector, vectors[i] as number[])).toBeLessThan(TOLERANCE);
+    const found = await call(sentenceCall(stored));
+    for (const [i, vector] of found.entries())
+      expect(largest(vector, stored.vectors[i] as number[])).toBeLessThan(TOLERANCE);
   });
 });
 
@@ -84,11 +75,10 @@ describe("at the edge, vectors in int8 are near those of the libraries", () => {
     await model.release();
   });
 
-  it.each(goldenFolders<SentenceCase>("sentences.json"))("of texts: %s", async (_, { texts, vectors, ...stored }) => {
+  it.each(goldenFolders<SentenceCase>("sentences.json"))("of texts: %s", async (_, stored) => {
     const model = await edgeModel(await writeGoldenFolder(stored));
-    const [prompt, search] = [stored.prompt ?? undefined, stored.search ?? undefined];
-    const found = await model.call(embedCall(texts, { truncate: true, prompt, search }));
-    expect(meanCosine(found, vectors)).toBeGreaterThan(EDGE_COSINE);
+    const found = await model.call(sentenceCall(stored));
+    expect(meanCosine(found, stored.vectors)).toBeGreaterThan(EDGE_COSINE);
     await model.release();
   });
 });

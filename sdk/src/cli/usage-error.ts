@@ -32,7 +32,7 @@ function usageError({ message }: CommanderError, command: Command): BertEdgeErro
   const [what = "", suggestion] = message.replace(/^error: /, "").split(/\n\((Did you mean .*)\)$/);
   const [pattern, sentence] = sentences.find(([each]) => each.test(what)) ?? [/\.?$/, "."];
   const found = what.replace(pattern, sentence);
-  // What was given as an option is an argument of some commands.
+  // Some commands take as an argument what others take as an option.
   const usage = found.startsWith("There is no option") && `Usage: ${fullName(command)} ${command.usage()}.`;
   const help = `See ${fullName(command)} --help.`;
   const hint = [suggestion ?? usage, help].filter(Boolean).join(" ");

@@ -1,3 +1,4 @@
+import { randomNumbers } from "../evaluate/random-numbers.ts";
 import { substituteSymbols } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
@@ -43,11 +44,7 @@ export function probeInputs(graph: Graph): (readonly ProbeInputs[])[] {
 }
 
 function inputsAt(graph: Graph, { sequence, hidden }: Batch, sizes: ReadonlyMap<string, number>): ProbeInputs {
-  let state = 20_261_121 + sequence;
-  const random = () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
+  const random = randomNumbers(20_261_121 + sequence);
   return new Map(
     graph.inputs.map((input): [string, Tensor] => {
       const shape = (input.shape ?? []).map(

@@ -1,4 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
+import { areFinite } from "../graph/are-finite.ts";
 import { elementCount, lazyTensor, reading, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import type { Encoder } from "./checkpoint.ts";
 import type { LinearName } from "./encoder-names.ts";
@@ -21,13 +22,6 @@ export interface WeightTaker {
   tensor(name: string, ...shape: number[]): Tensor;
   linear(name: LinearName, outputs: number, inputs: number, hasBias: boolean): LinearWeights;
   layerNorm(name: string, width: number, hasBias: boolean): LayerNormWeights;
-}
-
-/** Whether no number is NaN or infinite. 0 · x is 0 for finite numbers, and NaN for all others. */
-function areFinite(numbers: Float32Array): boolean {
-  let sum = 0;
-  for (let i = 0; i < numbers.length; i++) sum += 0 * (numbers[i] as number);
-  return sum === 0;
 }
 
 /**

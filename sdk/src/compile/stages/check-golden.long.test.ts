@@ -2,7 +2,13 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkedGolden, writtenCase } from "#test/fixtures/checked-golden.ts";
-import { type GoldenFolder, goldenFolders, writeGoldenFolder } from "#test/fixtures/golden-folder.ts";
+import {
+  type ColbertCase,
+  type GoldenFolder,
+  goldenFolders,
+  type SentenceCase,
+  writeGoldenFolder,
+} from "#test/fixtures/golden-folder.ts";
 import { type FolderEdit, modulesOf } from "#test/fixtures/present-case.ts";
 import { describeModel } from "../model/describe-model.ts";
 
@@ -116,20 +122,6 @@ async function agreementWith(stored: GoldenFolder, lines: readonly object[]): Pr
   const golden = join(folder, "../golden.jsonl");
   await writeFile(golden, lines.map((line) => JSON.stringify(line)).join("\n"));
   return (await checkedGolden({ folder, golden })).agreement.worst.agreement;
-}
-
-interface SentenceCase extends GoldenFolder {
-  readonly texts: string[];
-  readonly prompt: string | null;
-  readonly search: "query" | "document" | null;
-  readonly vectors: number[][];
-}
-
-interface ColbertCase extends GoldenFolder {
-  readonly texts: { readonly queries: string[]; readonly documents: string[] };
-  /** Rows of each text, one after the other. */
-  readonly queries: number[][];
-  readonly documents: number[][];
 }
 
 /** Minimum agreement: the files store seven decimals. */

@@ -38,7 +38,7 @@ export function tokenizerInstead(folder: string, names: readonly string[]): Inst
   return { but: `${found} does`, hint: `Make tokenizer.json from it with transformers${needs}:\n    ${command}` };
 }
 
-/** What reads merges of words that are not in tokenizer.json. */
+/** Describes a tokenizer whose merges are those of fastBPE. */
 const PYTHON_CODE = "its tokenizer splits texts with Python code";
 
 /** Reads tokenizer_config.json; nothing if there is none that can be read. */

@@ -8,7 +8,7 @@ import type { ModelPlace } from "../model-place.ts";
 import { assertPadsRight } from "../tokenizer/padding-side.ts";
 import { readArtifactMetadata } from "./artifact-metadata.ts";
 import { readSentenceConfig, SENTENCE_CONFIG } from "./sentence-config.ts";
-import { readSpelledTokens, type SpelledTokens } from "./spelled-tokens.ts";
+import { type SpelledTokens, spelledTokens } from "./spelled-tokens.ts";
 import { readLowercases } from "./transformer-config.ts";
 
 /** Settings of queries and documents in a folder. */
@@ -43,7 +43,8 @@ export async function readProtocol(
 ): Promise<Protocol | undefined> {
   const settings = by === "Stanford" ? await ofStanford(root) : await ofPyLate(root, by === "PyLate");
   if (!settings) return undefined;
-  const tokens = await readSpelledTokens(folder);
+  const files = await readTokenizer(folder);
+  const tokens = spelledTokens(files);
   const most = maxTokensOf(config);
   const { queryLength, documentLength, skippedWords } = settings;
   const markerOf = (spelling: string) =>
@@ -51,7 +52,7 @@ export async function readProtocol(
   const expansion = settings.expands ? expansionOf(folder, settings, tokens) : undefined;
   if (expansion) {
     assertExpands(root, config, queryLength, expansion.isAttended);
-    assertPadsRight(folder, await readTokenizer(folder), "expansion tokens would stand before a query");
+    assertPadsRight(folder, files, "expansion tokens would stand before a query");
   }
   const unknown = tokens.named("unk_token");
   const skipped = skippedWords.flatMap((word) => tokens.idOf(word) ?? unknown ?? []);

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { readTokenizer } from "../model-folder.ts";
+import type { TokenizerFiles } from "../model-folder.ts";
 import { TokenName, tokenIds } from "../tokenizer/token-names.ts";
 
 const Config = v.object({
@@ -17,13 +17,8 @@ export interface SpelledTokens {
   named(name: keyof v.InferOutput<typeof Config>): number | null | undefined;
 }
 
-/**
- * Reads the tokens of a folder's tokenizer. Their ids are those of `convert_tokens_to_ids` in transformers.
- *
- * @throws BertEdgeError the errors of `readTokenizer`
- */
-export async function readSpelledTokens(folder: string): Promise<SpelledTokens> {
-  const { json, config } = await readTokenizer(folder);
+/** Returns the tokens of a folder's tokenizer. Their ids are those of `convert_tokens_to_ids` in transformers. */
+export function spelledTokens({ json, config }: TokenizerFiles): SpelledTokens {
   const names = v.parse(v.fallback(Config, {}), config);
   const ids = tokenIds(json);
   return {
