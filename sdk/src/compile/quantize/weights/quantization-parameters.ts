@@ -38,7 +38,6 @@ export function minErrorParameters(
   integers: IntegerRange,
   importance?: Float64Array,
 ): QuantizationParameters {
-  const { min, max } = integers;
   const [low, high] = rangeOf(channel);
   let best = parametersFor(low, high, integers);
   let minError = Number.POSITIVE_INFINITY;
@@ -48,7 +47,7 @@ export function minErrorParameters(
     let error = 0;
     for (let i = 0; i < channel.length && error < minError; i++) {
       const weight = channel[i] as number;
-      const integer = Math.min(Math.max(roundQuotient(weight / scale) + zeroPoint, min), max);
+      const integer = quantizeNumber(weight, parameters, integers);
       const difference = weight - scale * (integer - zeroPoint);
       error += difference * difference * (importance === undefined ? 1 : (importance[i] as number));
     }
