@@ -15,8 +15,8 @@ it.each<[source: string, wanted: string[]]>([
   expect(mutations(source)).toEqual(wanted);
 });
 
-it("leaves types, imports and strings alone", () => {
+it("leaves types, imports, strings and lost undefined alone", () => {
   const source =
-    'import { a } from "./a.ts";\ntype T = { [K in "x"]: 7 } | 8;\ninterface I { b: 9 }\nexport const c: T | "<" = "a < b";';
+    'import { a } from "./a.ts";\ntype T = { [K in "x"]: 7 } | 8;\ninterface I { b: 9 }\nexport const c: T | "<" = "a < b";\nf(() => undefined);';
   expect(mutations(source)).toEqual([]);
 });

@@ -33,6 +33,11 @@ export function mutantsOf(path: string, source: string): Mutant[] {
   const add = (start: number, end: number, text: string, what = `${source.slice(start, end)} → ${text}`) =>
     mutants.push({ start, end, text, what });
 
+  const lose = ({ start, end }: Node, text: string, where: string) => {
+    const lost = source.slice(start, end);
+    if (lost !== "undefined") add(start, end, text, `lost: ${where} ${lost.split("\n")[0]}`);
+  };
+
   const visit = (node: Node): void => {
     // Types have no code.
     if (node.type.startsWith("TS") && !("expression" in node)) return;
@@ -53,11 +58,9 @@ export function mutantsOf(path: string, source: string): Mutant[] {
         `negated: ${source.slice(test.start, test.end)}`,
       );
     } else if (type === "ReturnStatement" && isNode(node["argument"])) {
-      const { start, end } = node["argument"];
-      add(start, end, "undefined as never", `lost: return ${source.slice(start, end).split("\n")[0]}`);
+      lose(node["argument"], "undefined as never", "return");
     } else if (type === "ArrowFunctionExpression" && isNode(node["body"]) && node["body"].type !== "BlockStatement") {
-      const { start, end } = node["body"];
-      add(start, end, "(undefined as never)", `lost: => ${source.slice(start, end).split("\n")[0]}`);
+      lose(node["body"], "(undefined as never)", "=>");
     }
     for (const value of Object.values(node)) {
       for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) visit(child);

@@ -76,7 +76,12 @@ describe("an artifact folder", () => {
     await expect(openFolder(folder)).rejects.toMatchObject({
       code: "artifact_missing",
       message: expect.stringContaining(`${folder} is not an artifact`),
-      hint: expect.stringContaining("bert-edge prepare"),
+      hint: expect.stringContaining("bert-edge prepare <model folder>"),
+    });
+    const model = "sentence-transformers/all-MiniLM-L6-v2";
+    await expect(openFolder(model)).rejects.toMatchObject({
+      code: "artifact_missing",
+      hint: expect.stringContaining(`bert-edge prepare ${model} --out`),
     });
   });
 

@@ -38,15 +38,29 @@ describe("encoderWeights", () => {
     refused((values) => values.delete(query), `tiny-bert has no tensor ${query} of shape [32,32].`);
   });
 
-  it.each([query, "embeddings.word_embeddings.weight", "encoder.layer.0.intermediate.dense.weight"])(
-    "names a missing tensor with the prefix of the others: %s",
-    async (name) => {
-      const folder = await temporaryFolder();
-      await writeTinyCheckpoint(folder, { prefix: "bert.", edit: (values) => values.delete(name) });
-      const checkpoint = await readCheckpoint(folder);
-      expect(() => encoderWeights(checkpoint)).toThrow(`has no tensor bert.${name} of shape`);
-    },
-  );
+  it.each<[name: string, layers: number]>([
+    [query, 2],
+    ["embeddings.word_embeddings.weight", 2],
+    ["encoder.layer.0.intermediate.dense.weight", 2],
+    ["embeddings.word_embeddings.weight", 1],
+  ])("names a missing tensor with the prefix of the others: %s of a model with %d layers", async (name, layers) => {
+    const folder = await temporaryFolder();
+    const config = { num_hidden_layers: layers };
+    await writeTinyCheckpoint(folder, { prefix: "bert.", config, edit: (values) => values.delete(name) });
+    const checkpoint = await readCheckpoint(folder);
+    expect(() => encoderWeights(checkpoint)).toThrow(`has no tensor bert.${name} of shape`);
+  });
+
+  it("reads a table of one token type", () => {
+    const { weights } = tinyBert({ config: { type_vocab_size: 1 } });
+    expect(weights.tokenType?.shape).toEqual([1, 32]);
+  });
+
+  it("needs no projection of embeddings as wide as hidden states", async () => {
+    const folder = await temporaryFolder();
+    await writeTinyCheckpoint(folder, { prefix: "electra.", config: { model_type: "electra", embedding_size: 32 } });
+    expect(encoderWeights(await readCheckpoint(folder)).projection).toBeUndefined();
+  });
 
   it("names a tensor with the wrong shape, and both shapes", () => {
     refused(

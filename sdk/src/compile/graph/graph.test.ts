@@ -27,6 +27,14 @@ describe("Graph", () => {
     ]);
   });
 
+  it("gives no node and no value a reserved name", () => {
+    const graph = new Graph("g");
+    graph.input("used");
+    graph.reserve(["inner", "used"]);
+    expect(graph.add("Relu", [], { name: "inner", outputs: ["y"] }).name).toBe("inner_0");
+    expect(["inner", "used"].map((name) => graph.input(name).name)).toEqual(["inner_0", "used_1"]);
+  });
+
   it("accepts both names of ONNX's own domain", () => {
     const node = new Graph("g").add("Relu", [], { domain: "ai.onnx" });
     expect(node.is("Relu")).toBe(true);

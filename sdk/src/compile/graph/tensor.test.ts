@@ -12,6 +12,7 @@ import {
   reshaped,
   type Tensor,
   tensor,
+  tensorFromNumbers,
   toFloat32,
 } from "./tensor.ts";
 
@@ -114,6 +115,17 @@ describe("toFloat32", () => {
       }),
       seeded(500),
     );
+  });
+
+  it("reads back what was written as bfloat16, without the low bits", () => {
+    const numbers = [1, -2.5, 3e38, 1 + 2 ** -7, 1 + 2 ** -8];
+    expect([...toFloat32(tensorFromNumbers("bfloat16", [5], numbers))]).toEqual([
+      1,
+      -2.5,
+      decode16(0x7f61, 7),
+      1 + 2 ** -7,
+      1,
+    ]);
   });
 
   it.each([0, 1, 2, 3])(

@@ -143,6 +143,18 @@ describe("unknown content", () => {
   });
 });
 
+describe("the name of a node", () => {
+  it.each([
+    ["negative", "negative", "Node negative (Neg) reads"],
+    ["", "Neg:y", "Node y (Neg) reads"],
+  ])("%o becomes %s, and errors name the node", (name, wanted, message) => {
+    const node = { ...nodeOf("y = Neg(x)"), name };
+    const [made] = fromOnnx(modelOf({ input: [x], node: [node], output: [y] })).nodes;
+    expect(made?.name).toBe(wanted);
+    expect(() => fromOnnx(modelOf({ node: [node], output: [y] }))).toThrow(message);
+  });
+});
+
 /** Makes a graph whose sub-graph reads values of the outer graph. */
 const capturing = (branch: PartialMessage<GraphProto>, more: PartialMessage<GraphProto> = {}) =>
   modelOf({
