@@ -169,7 +169,7 @@ const termsOf = (dim: Dim): readonly Term[] =>
 function normalize(terms: readonly Term[]): Dim {
   const byAtoms = new Map<string, Term>();
   for (const { coefficient, atoms } of terms) {
-    const sorted = [...atoms].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+    const sorted = [...atoms].sort((a, b) => (a.key < b.key ? -1 : 1));
     const key = sorted.map((atom) => atom.key).join("*");
     byAtoms.set(key, { coefficient: (byAtoms.get(key)?.coefficient ?? 0) + coefficient, atoms: sorted });
   }
