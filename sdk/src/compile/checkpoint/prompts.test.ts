@@ -17,6 +17,11 @@ describe("readPrompts", () => {
     ["a file without prompts", { __version__: {} }, {}],
     ["empty prompts, as sentence-transformers writes them", { prompts: { query: "", document: "" } }, {}],
     [
+      "empty prompts with other names",
+      { prompts: { query: "", passage: "" } },
+      { prompts: { query: "", document: "", passage: "" } },
+    ],
+    [
       "prompts, of which those of a search are empty if they are not named",
       { prompts: { query: "query: ", web: null } },
       { prompts: { query: "query: ", document: "", web: "" } },

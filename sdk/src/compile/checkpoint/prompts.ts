@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { unnamedPrompts } from "../../runtime/tasks/prompt.ts";
 import { readJson } from "../files/json-file.ts";
 
 const FILE = "config_sentence_transformers.json";
@@ -8,10 +9,7 @@ const PromptConfig = v.object({
   default_prompt_name: v.nullish(v.string()),
 });
 
-/** Prompts that every model of sentence-transformers 5 and 6 has: those of a search. */
-const ofSearch = { query: "", document: "" };
-
-/** Prompts of a sentence encoder, by name. Both keys are missing if it has none, or only empty ones. */
+/** Prompts of a sentence encoder, by name. Both keys are missing if it has only the empty ones that every encoder has. */
 export interface Prompts {
   readonly prompts?: Record<string, string>;
   readonly defaultPrompt?: string;
@@ -26,13 +24,13 @@ export interface Prompts {
 export async function readPrompts(folder: string): Promise<Prompts> {
   const config = await readJson(folder, FILE, PromptConfig);
   const named = Object.entries(config?.prompts ?? {}).map(([key, prompt]) => [key, prompt ?? ""] as const);
-  const prompts: Record<string, string> = { ...ofSearch, ...Object.fromEntries(named) };
+  const prompts: Record<string, string> = { ...unnamedPrompts, ...Object.fromEntries(named) };
   const name = config?.default_prompt_name ?? undefined;
   if (name !== undefined && !Object.hasOwn(prompts, name)) {
     throw new BertEdgeError("checkpoint_invalid", `${folder}/${FILE}: the default prompt ${name} does not exist.`, {
       hint: `Correct default_prompt_name. The file has these prompts: ${Object.keys(prompts).join(", ")}.`,
     });
   }
-  if (Object.values(prompts).every((prompt) => prompt === "")) return {};
+  if (Object.entries(prompts).every(([key, prompt]) => prompt === "" && Object.hasOwn(unnamedPrompts, key))) return {};
   return { prompts, ...(name !== undefined && { defaultPrompt: name }) };
 }

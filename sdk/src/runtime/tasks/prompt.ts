@@ -2,10 +2,12 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { Manifest } from "../../artifact/manifest.ts";
 import type { Truncation } from "../truncation.ts";
 
-/** Models that were trained with prompts. */
-interface Prompted extends Pick<Manifest, "name"> {
+/** What a manifest says of prompts. */
+interface Prompted extends Pick<Manifest, "task"> {
   readonly prompts?: Readonly<Record<string, string>> | undefined;
   readonly defaultPrompt?: string | undefined;
+  /** How a model for late interaction reads queries and documents. Its texts have a side, which a prompt does not choose. */
+  readonly protocol?: object | undefined;
 }
 
 export interface PromptedParameters {
@@ -15,19 +17,32 @@ export interface PromptedParameters {
   readonly prompt?: string | undefined;
 }
 
+/** Prompts of a search. All encoders have them, as in sentence-transformers 5 and 6: they are empty unless its authors name them. */
+export const unnamedPrompts: Readonly<Record<string, string>> = { query: "", document: "" };
+
+/** Returns a model's prompts by name. */
+export function promptsOf({ task, prompts = {}, protocol }: Prompted): Readonly<Record<string, string>> {
+  const isEncoder = task === "embed" || task === "sparse" || (task === "token-vectors" && !protocol);
+  return isEncoder ? { ...unnamedPrompts, ...prompts } : prompts;
+}
+
 /**
  * Returns what is put before texts.
  *
  * @param name name of a prompt. Default: the model's default prompt, which most models do not have
  * @throws BertEdgeError `prompt_unknown`
  */
-export function promptOf({ name: model, prompts = {}, defaultPrompt }: Prompted, name = defaultPrompt): string {
+export function promptOf(model: Prompted & Pick<Manifest, "name">, name = model.defaultPrompt): string {
   if (name === undefined) return "";
+  const prompts = promptsOf(model);
   const prompt = Object.hasOwn(prompts, name) ? prompts[name] : undefined;
   if (prompt !== undefined) return prompt;
   const known = Object.keys(prompts);
-  throw new BertEdgeError("prompt_unknown", `The model ${model} has no prompt ${JSON.stringify(name.slice(0, 80))}.`, {
-    hint: known.length > 0 ? `Its prompts: ${known.join(", ")}.` : "It has no prompts: leave the name out.",
+  const shown = JSON.stringify(name.slice(0, 80));
+  throw new BertEdgeError("prompt_unknown", `The model ${model.name} has no prompt ${shown}.`, {
+    hint: `${known.length > 0 ? `Its prompts: ${known.join(", ")}.` : "It has no prompts: leave the name out."}${
+      model.protocol ? " Say with `side` whether a text is a query or a document." : ""
+    }`,
   });
 }
 
@@ -46,7 +61,9 @@ export function searchPromptName(manifest: Prompted, side: "query" | "document")
 }
 
 /** Returns the prompts of a search. */
-export const searchPrompts = (manifest: Prompted): { readonly query: string; readonly document: string } => ({
+export const searchPrompts = (
+  manifest: Prompted & Pick<Manifest, "name">,
+): { readonly query: string; readonly document: string } => ({
   query: promptOf(manifest, searchPromptName(manifest, "query")),
   document: promptOf(manifest, searchPromptName(manifest, "document")),
 });

@@ -265,7 +265,7 @@ describe("faults of requests", () => {
       "a prompt that does not exist",
       embed,
       "/v1/embed",
-      { inputs: "a", prompt_name: "query" },
+      { inputs: "a", prompt_name: "web" },
       { code: "prompt_unknown" },
     ],
     [

@@ -1,5 +1,6 @@
 import type { Task } from "../../../artifact/manifest.ts";
 import { shown } from "../../../artifact/shown.ts";
+import { promptsOf } from "../../../runtime/tasks/prompt.ts";
 import type { TextInput } from "../../../runtime/text-input.ts";
 import { type Expected, type GoldenModel, readExpectedAnswer } from "./expected-answer.ts";
 import { Misfit } from "./misfit.ts";
@@ -98,7 +99,7 @@ function promptOfLine(name: unknown, task: Task): string | undefined {
       "`prompt_name` has no meaning here: classifiers have only their default prompt.",
     );
   }
-  const prompts = "prompts" in task ? Object.keys(task.prompts ?? {}) : [];
+  const prompts = Object.keys(promptsOf(task));
   if (typeof name === "string" && prompts.includes(name)) return name;
   const known = prompts.length > 0 ? `Its prompts: ${prompts.join(", ")}.` : "It has no prompts.";
   throw new Misfit("data_unsuitable", `The model has no prompt ${shown(name)}. ${known}`);

@@ -98,9 +98,14 @@ describe("readGolden", () => {
       '{"text": "a", "prompt_name": "qery", "embedding": [1, 2]}',
       embed,
       "data_unsuitable",
-      "Its prompts: query, passage.",
+      "Its prompts: query, document, passage.",
     ],
-    ['{"text": "a", "prompt_name": "query", "embeddings": [[1, 2]]}', rows, "data_unsuitable", "It has no prompts."],
+    [
+      '{"text": "a", "prompt_name": "web", "embeddings": [[1, 2]]}',
+      rows,
+      "data_unsuitable",
+      "Its prompts: query, document.",
+    ],
     ['{"text": "a", "side": "left", "embedding": [1, 2]}', embed, "data_invalid", '"query" or "document"'],
     [
       '{"text": "a", "side": "query", "prompt_name": "query", "embedding": [1, 2]}',
