@@ -55,6 +55,8 @@ The tables say for each key in the files of a model folder whether it is obeyed:
 
 ${table(["keys of", "obeyed", "without effect", "refused unless it has a listed value"], ledgers.map(counted))}
 
+The tokens of added_tokens.json are obeyed as transformers does: if tokenizer_config.json has no \`added_tokens_decoder\`.
+
 A key in no table is named in the report of \`prepare\`. In modules.json and in the configuration of a module of
 sentence-transformers it is refused, because it could change results. If you are sure that results do not depend on it, accept it by
 its name: \`--accept-key 1_Pooling.some_key\`, once for each key.

@@ -20,7 +20,7 @@ interface Golden {
     /** Version of transformers that answered, and that wrote the folder. */
     readonly version: string;
     readonly base: string;
-    readonly file: Files;
+    readonly file: Files | "added_tokens.json";
     readonly edit: object;
     readonly answers: { readonly ids: number[][]; readonly pair: number[]; readonly types: number[] };
   }[];
@@ -36,7 +36,11 @@ const opened = new Map<string, Promise<Tokenizer>>();
 async function tokenizerOf({ version, base, file, edit }: Golden["cases"][number]): Promise<Tokenizer> {
   const folder = await temporaryFolder();
   const { model_type, ...files } = golden.bases[base] as Golden["bases"][string];
-  const all = { ...files, "config.json": { model_type, transformers_version: version } };
+  const all = {
+    ...files,
+    "config.json": { model_type, transformers_version: version },
+    ...(!(file in files) && { [file]: {} }),
+  };
   for (const [name, content] of Object.entries(all)) {
     await writeFile(join(folder, name), JSON.stringify({ ...content, ...(name === file && edit) }));
   }

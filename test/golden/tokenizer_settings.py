@@ -1,6 +1,6 @@
 """Writes tokenizer-settings.json: token ids of transformers for folders whose tokenizer files say different things.
 
-Each case changes one key of tokenizer_config.json or one part of tokenizer.json. Run it with transformers 4.57 and with 5.24: each
+Each case changes one key of tokenizer_config.json or one part of tokenizer.json, or has an added_tokens.json. Run it with transformers 4.57 and with 5.24: each
 version adds its answers for folders that it wrote. Needs transformers.
 """
 
@@ -31,6 +31,7 @@ BASES = {
     "xlm-roberta": (unigrams, "XLMRobertaTokenizer", "xlm-roberta"),
 }
 ADDED = dict(content="<new>", special=False, lstrip=False, rstrip=False, single_word=False, normalized=False)
+ADDED_FILES = [{"<new>": 200}, {"[NEW]": 300, "<new>": 250}, {"<new>": 2, "anna": 500}, {"<mask>": 1000, "ask": 7}]
 TRUNCATION = dict(max_length=12, strategy="LongestFirst", stride=0)
 SETTINGS = [
     {}, dict(do_lower_case=False), dict(do_lower_case=True), dict(strip_accents=False), dict(strip_accents=True),
@@ -91,6 +92,8 @@ def cases_of(base):
     tokens = {str(token["id"]): token for token in json.loads((base / "tokenizer.json").read_text())["added_tokens"]}
     kept = {i: {key: value for key, value in token.items() if key != "id"} for i, token in tokens.items()}
     yield "tokenizer_config.json", dict(added_tokens_decoder=kept | {"200": ADDED})
+    for edit in ADDED_FILES:
+        yield "added_tokens.json", edit
     for edit in SETTINGS:
         yield "tokenizer_config.json", edit
     for edit in parts_of(json.loads((base / "tokenizer.json").read_text())):
@@ -114,7 +117,8 @@ def main():
                 edited = Path(work) / "edited"
                 shutil.rmtree(edited, ignore_errors=True)
                 shutil.copytree(base, edited)
-                (edited / file).write_text(json.dumps(json.loads((edited / file).read_text()) | edit))
+                path = edited / file
+                path.write_text(json.dumps((json.loads(path.read_text()) if path.exists() else {}) | edit))
                 made["cases"].append(dict(version=version, base=name, file=file, edit=edit, answers=answers(edited)))
     lines = ",\n".join(json.dumps(case, ensure_ascii=False, separators=(",", ":")) for case in made.pop("cases"))
     head = json.dumps(made, ensure_ascii=False, separators=(",", ":"))

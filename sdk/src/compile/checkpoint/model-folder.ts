@@ -15,6 +15,7 @@ import { readPickled } from "./pickled/read-pickled.ts";
 import { readTensors } from "./read-tensors.ts";
 import { withListedTokens } from "./tokenizer/listed-tokens.ts";
 import { overruledTokenizer } from "./tokenizer/overruled-tokenizer.ts";
+import { AddedTokens, withAddedTokens } from "./tokenizer/with-named-tokens.ts";
 
 /** A folder's tokenizer. */
 export interface TokenizerFiles {
@@ -28,6 +29,7 @@ export interface TokenizerFiles {
 
 /** Names special tokens in folders of transformers before 4.34. */
 export const SPECIAL_TOKENS = "special_tokens_map.json";
+export const ADDED_TOKENS = "added_tokens.json";
 
 export const WEIGHTS = "model.safetensors";
 
@@ -63,9 +65,10 @@ export const readConfig = async <S extends v.GenericSchema>(folder: string, sche
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`
  */
 export async function readTokenizer(folder: string): Promise<TokenizerFiles> {
-  const json = (await readJson(folder, "tokenizer.json", AnyObject)) ?? missing(folder, "tokenizer.json");
+  const file = (await readJson(folder, "tokenizer.json", AnyObject)) ?? missing(folder, "tokenizer.json");
   const settings = (await readJson(folder, "tokenizer_config.json", AnyObject)) ?? {};
   const config = withListedTokens(settings, await readJson(folder, SPECIAL_TOKENS, AnyObject));
+  const json = withAddedTokens(file, await readJson(folder, ADDED_TOKENS, AddedTokens), config);
   const model = (await readJson(folder, "config.json", AnyObject)) ?? {};
   const { json: used, changes } = overruledTokenizer(json, config, model);
   return { json: (await readLowercases(folder)) ? lowerCased(used) : used, config, changes };

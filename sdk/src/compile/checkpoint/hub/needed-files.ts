@@ -1,6 +1,14 @@
 import { basename, join } from "node:path/posix";
 import { BertEdgeError } from "../../../artifact/error.ts";
-import { PICKLED, PICKLED_INDEX, SHARDS_INDEX, WEIGHT_FILES, WEIGHTS } from "../model-folder.ts";
+import {
+  ADDED_TOKENS,
+  PICKLED,
+  PICKLED_INDEX,
+  SHARDS_INDEX,
+  SPECIAL_TOKENS,
+  WEIGHT_FILES,
+  WEIGHTS,
+} from "../model-folder.ts";
 import { transformerFiles } from "../modules/key-tables.ts";
 import { MODULES } from "../transformer-folder.ts";
 import type { HubFile } from "./hub-file.ts";
@@ -10,7 +18,8 @@ const DESCRIPTIONS = [
   "config.json",
   "tokenizer.json",
   "tokenizer_config.json",
-  "special_tokens_map.json",
+  SPECIAL_TOKENS,
+  ADDED_TOKENS,
   MODULES,
   ...transformerFiles,
   "config_sentence_transformers.json",

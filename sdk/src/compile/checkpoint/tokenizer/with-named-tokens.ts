@@ -84,28 +84,72 @@ export function withNamedTokens(json: object, settings: object, by: Pick<Tokeniz
   const mask = maskOf(settings, by);
   if (mask) ofKeys.mask_token = mask;
   const all = [
-    ...Object.entries(added_tokens_decoder)
-      .sort(([a], [b]) => Number(a) - Number(b))
-      .map(([, token]) => token),
-    ...Object.values(ofKeys),
+    ...byId(Object.entries(added_tokens_decoder)),
+    ...Object.values(ofKeys).filter((token) => token != null),
     ...additional_special_tokens,
     ...extra_special_tokens,
   ];
-  const known = new Map(added_tokens.map((token) => [token.content, token] as const));
-  const missing = new Map<string, object>();
-  for (const token of all) {
-    if (token && !known.has(token.content) && !missing.has(token.content)) missing.set(token.content, token);
-  }
   const flags = new Map<string, Flags>(Object.values(added_tokens_decoder).map((token) => [token.content, token]));
   // Version 4 takes the class's own flags for a mask token that a list of added tokens leaves out.
   if (mask && !by.isRecent && "added_tokens_decoder" in settings && !flags.has(mask.content))
     flags.set(mask.content, mask);
   const flagged = added_tokens.map((token) => withFlags(token, flags.get(token.content)));
-  if (missing.size === 0) return { ...json, added_tokens: flagged };
-  const ids = vocabularyIds(model.vocab);
-  let next = added_tokens.reduce((most, { id }) => Math.max(most, id + 1), ids.size);
-  const more = [...missing].map(([content, token]) => ({ id: ids.get(content) ?? next++, ...token }));
-  return { ...json, added_tokens: [...flagged, ...more] };
+  return { ...json, added_tokens: withMore(flagged, all, model.vocab) };
+}
+
+/** added_tokens.json: the id of each token. */
+export const AddedTokens = v.record(v.string(), v.number());
+
+/**
+ * Adds the tokens of added_tokens.json that tokenizer.json does not have. transformers reads this file only for folders whose
+ * tokenizer_config.json has no `added_tokens_decoder`, which versions since 4.34 write. The file's ids only order the tokens.
+ *
+ * @param json content of tokenizer.json
+ * @param added content of added_tokens.json; undefined if there is no such file
+ * @param settings content of tokenizer_config.json, with the tokens of special_tokens_map.json
+ */
+export function withAddedTokens(
+  json: object,
+  added: v.InferOutput<typeof AddedTokens> | undefined,
+  settings: object,
+): object {
+  const given = v.safeParse(Json, json);
+  if (!added || "added_tokens_decoder" in settings || !given.success) return json;
+  const { added_tokens, model } = given.output;
+  const named = v.safeParse(Settings, settings);
+  const { added_tokens_decoder: _, ...special } = named.success ? named.output : {};
+  const names = new Set(
+    Object.values(special)
+      .flat()
+      .map((token) => token?.content),
+  );
+  const taken = new Set(added_tokens.map(({ id }) => id));
+  const more = Object.entries(added)
+    .filter(([, id]) => !taken.has(id))
+    .map(([content, id]) => {
+      const isSpecial = names.has(content);
+      return [id, { ...PLAIN, content, normalized: !isSpecial, special: isSpecial }] as const;
+    });
+  return { ...json, added_tokens: withMore(added_tokens, byId(more), model.vocab) };
+}
+
+/** Returns tokens in the order of their ids. */
+const byId = <T>(tokens: readonly (readonly [id: string | number, token: T])[]): T[] =>
+  tokens.toSorted(([a], [b]) => Number(a) - Number(b)).map(([, token]) => token);
+
+/** Adds tokens, each once, to those of tokenizer.json. A token of the vocabulary keeps its id, and a new one gets the next id. */
+function withMore<T extends { readonly content: string; readonly id: number }>(
+  added: readonly T[],
+  tokens: readonly { readonly content: string }[],
+  vocabulary: unknown,
+) {
+  const missing = new Map<string, object>();
+  for (const token of tokens) if (!missing.has(token.content)) missing.set(token.content, token);
+  for (const { content } of added) missing.delete(content);
+  if (missing.size === 0) return added;
+  const ids = vocabularyIds(vocabulary);
+  let next = added.reduce((most, { id }) => Math.max(most, id + 1), ids.size);
+  return [...added, ...[...missing].map(([content, token]) => ({ id: ids.get(content) ?? next++, ...token }))];
 }
 
 /** Returns a token with the flags of `added_tokens_decoder`. Whether it is found in normalized texts stays as it is. */
