@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readTokenizer } from "#sdk/compile/checkpoint/model-folder.ts";
-import { truncationSide } from "#sdk/compile/checkpoint/tokenizer/truncation-side.ts";
+import { truncationSide } from "#sdk/compile/checkpoint/tokenizer/tokenizer-sides.ts";
 import { openTokenizer } from "#sdk/compile/model/tokenize-texts.ts";
 import { shipTokenizer } from "#sdk/compile/pack/tokenizer/ship-tokenizer.ts";
 import type { Tokenizer } from "#sdk/runtime/tokenizer/tokenizer.ts";
@@ -45,7 +45,7 @@ async function tokenizerOf({ version, base, file, edit }: Golden["cases"][number
     await writeFile(join(folder, name), JSON.stringify({ ...content, ...(name === file && edit) }));
   }
   const { json, config } = await readTokenizer(folder);
-  const used = JSON.stringify([json, truncationSide(json, config)]);
+  const used = JSON.stringify([json, truncationSide({ json, config })]);
   const tokenizer = opened.get(used) ?? openTokenizer(folder, shipTokenizer({ json, config }), VOCABULARY);
   opened.set(used, tokenizer);
   return tokenizer;

@@ -4,7 +4,7 @@ import { protocolOf } from "../../runtime/tasks/late-interaction.ts";
 import type { EncoderConfig } from "../checkpoint/encoder-config.ts";
 import { readTokenizer } from "../checkpoint/model-folder.ts";
 import type { UnknownKeys } from "../checkpoint/modules/accepted-keys.ts";
-import { assertPadsRight } from "../checkpoint/tokenizer/padding-side.ts";
+import { assertPadsRight } from "../checkpoint/tokenizer/tokenizer-sides.ts";
 import type { Graph } from "../graph/graph.ts";
 import { type ShippedTokenizer, shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
 import { assertFirstToken } from "./assert-first-token.ts";

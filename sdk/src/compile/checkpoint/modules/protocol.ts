@@ -5,7 +5,7 @@ import type { EncoderConfig } from "../encoder-config.ts";
 import { maxTokensOf } from "../encoder-config.ts";
 import { readTokenizer } from "../model-folder.ts";
 import type { ModelPlace } from "../model-place.ts";
-import { assertPadsRight } from "../tokenizer/padding-side.ts";
+import { assertPadsRight } from "../tokenizer/tokenizer-sides.ts";
 import { readArtifactMetadata } from "./artifact-metadata.ts";
 import { readSentenceConfig, SENTENCE_CONFIG } from "./sentence-config.ts";
 import { type SpelledTokens, spelledTokens } from "./spelled-tokens.ts";

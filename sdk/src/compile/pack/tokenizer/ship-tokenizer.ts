@@ -1,6 +1,6 @@
 import type { Manifest } from "../../../artifact/manifest.ts";
 import type { TokenizerFiles } from "../../checkpoint/model-folder.ts";
-import { truncationSide } from "../../checkpoint/tokenizer/truncation-side.ts";
+import { truncationSide } from "../../checkpoint/tokenizer/tokenizer-sides.ts";
 import { cleansTexts } from "./decoding.ts";
 import { jsonTokenizer } from "./json/json-tokenizer.ts";
 import { packTokenizer } from "./pack-tokenizer.ts";
@@ -21,7 +21,7 @@ export interface ShippedTokenizer {
  */
 export function shipTokenizer({ json, config }: Pick<TokenizerFiles, "json" | "config">): ShippedTokenizer {
   const packed = packTokenizer(json, config);
-  const cuts = truncationSide(json, config) === "left" ? { truncationSide: "left" as const } : {};
+  const cuts = truncationSide({ json, config }) === "left" ? { truncationSide: "left" as const } : {};
   if (packed) {
     const file = "tokenizer.safetensors";
     return { manifest: { kind: "packed", file, ...cuts }, files: new Map([[file, packed]]) };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { truncationSide } from "./truncation-side.ts";
+import { truncationSide } from "./tokenizer-sides.ts";
 
 describe("the end at which texts are cut", () => {
   it.each([
@@ -8,11 +8,11 @@ describe("the end at which texts are cut", () => {
     [{ truncation: { direction: "Left" } }, { truncation_side: "right" }, "right"],
     [{ truncation: null }, { truncation_side: "left" }, "left"],
   ])("with %j and %j is as in transformers: %s", (json, settings, side) => {
-    expect(truncationSide(json, settings)).toBe(side);
+    expect(truncationSide({ json, config: settings })).toBe(side);
   });
 
   it.each(["middle", null, "Left"])("is refused if it is %j, as transformers does", (side) => {
-    expect(() => truncationSide({}, { truncation_side: side })).toThrow(
+    expect(() => truncationSide({ json: {}, config: { truncation_side: side } })).toThrow(
       expect.objectContaining({ code: "checkpoint_invalid", hint: expect.stringContaining('"left" or "right"') }),
     );
   });
