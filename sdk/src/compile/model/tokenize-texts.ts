@@ -82,6 +82,6 @@ const missingRow = (folder: string, id: number, vocabulary: number) =>
 
 const invalid = (folder: string, what: string, cause?: unknown): BertEdgeError =>
   new BertEdgeError("checkpoint_invalid", `${join(folder, "tokenizer.json")} ${what}`, {
-    hint: "tokenizer.json and the weights must come from the same model.",
+    hint: "The weights and the tokenizer (tokenizer.json, tokenizer_config.json, added_tokens.json) must come from the same model.",
     cause,
   });
