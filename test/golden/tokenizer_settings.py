@@ -1,7 +1,7 @@
 """Writes tokenizer-settings.json: token ids of transformers for folders whose tokenizer files say different things.
 
-Each case changes one key of tokenizer_config.json or one part of tokenizer.json, or has an added_tokens.json. Run it with transformers 4.57 and with 5.24: each
-version adds its answers for folders that it wrote. Needs transformers.
+Each case changes one key of tokenizer_config.json or one part of tokenizer.json, or has an added_tokens.json. Run it with
+transformers 4.57 and with 5.24: each version adds its answers for folders that it wrote. Needs transformers.
 """
 
 import json

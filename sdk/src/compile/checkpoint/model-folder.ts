@@ -29,6 +29,7 @@ export interface TokenizerFiles {
 
 /** Names special tokens in folders of transformers before 4.34. */
 export const SPECIAL_TOKENS = "special_tokens_map.json";
+/** Names tokens that were added to the vocabulary, in the same folders. */
 export const ADDED_TOKENS = "added_tokens.json";
 
 export const WEIGHTS = "model.safetensors";

@@ -2,13 +2,15 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { Manifest } from "../../artifact/manifest.ts";
 import type { Truncation } from "../truncation.ts";
 
-/** What a manifest says of prompts. */
+/** The part of a manifest that decides which prompts there are. */
 interface Prompted extends Pick<Manifest, "task"> {
   readonly prompts?: Readonly<Record<string, string>> | undefined;
   readonly defaultPrompt?: string | undefined;
   /** How a model for late interaction reads queries and documents. Its texts have a side, which a prompt does not choose. */
   readonly protocol?: object | undefined;
 }
+
+type PromptedModel = Prompted & Pick<Manifest, "name">;
 
 export interface PromptedParameters {
   /** Whether to cut texts that are too long. Otherwise they are refused. Default false. */
@@ -17,7 +19,7 @@ export interface PromptedParameters {
   readonly prompt?: string | undefined;
 }
 
-/** Prompts of a search. All encoders have them, as in sentence-transformers 5 and 6: they are empty unless its authors name them. */
+/** Prompts of a search. All encoders have them, as in sentence-transformers 5 and 6. They are empty if the authors do not name them. */
 export const unnamedPrompts: Readonly<Record<string, string>> = { query: "", document: "" };
 
 /** Returns a model's prompts by name. */
@@ -32,7 +34,7 @@ export function promptsOf({ task, prompts = {}, protocol }: Prompted): Readonly<
  * @param name name of a prompt. Default: the model's default prompt, which most models do not have
  * @throws BertEdgeError `prompt_unknown`
  */
-export function promptOf(model: Prompted & Pick<Manifest, "name">, name = model.defaultPrompt): string {
+export function promptOf(model: PromptedModel, name = model.defaultPrompt): string {
   if (name === undefined) return "";
   const prompts = promptsOf(model);
   const prompt = Object.hasOwn(prompts, name) ? prompts[name] : undefined;
@@ -61,9 +63,7 @@ export function searchPromptName(manifest: Prompted, side: "query" | "document")
 }
 
 /** Returns the prompts of a search. */
-export const searchPrompts = (
-  manifest: Prompted & Pick<Manifest, "name">,
-): { readonly query: string; readonly document: string } => ({
+export const searchPrompts = (manifest: PromptedModel): { readonly query: string; readonly document: string } => ({
   query: promptOf(manifest, searchPromptName(manifest, "query")),
   document: promptOf(manifest, searchPromptName(manifest, "document")),
 });

@@ -25,8 +25,9 @@ function sideOf(what: "truncation" | "padding", { json, config }: Files): { read
       hint: 'Set it to "left" or "right", or remove the key: it is then the right.',
     });
   }
-  const isLeft = v.is(FromLeft, (json as Readonly<Record<string, unknown>>)[what]);
-  return { side: isLeft ? "left" : "right", by: `tokenizer.json: ${what}.direction is Left` };
+  return v.is(FromLeft, (json as Readonly<Record<string, unknown>>)[what])
+    ? { side: "left", by: `tokenizer.json: ${what}.direction is Left` }
+    : { side: "right", by: `${FILE}: there is no ${key}` };
 }
 
 /**
