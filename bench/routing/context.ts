@@ -6,7 +6,7 @@ import { preparedArtifact } from "#sdk/cli/dev/prepared.ts";
 import { MANIFEST_FILE } from "#sdk/storage/folder-artifact.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { s3Publisher } from "#sdk/storage/s3-publisher.ts";
-import { s3Env, startObjectStorage } from "#test/fixtures/object-storage.ts";
+import { type ObjectStorage, s3Env, startObjectStorage } from "#test/fixtures/object-storage.ts";
 import { workerModules } from "#test/fixtures/worker-modules.ts";
 import type { Figure } from "../figures.ts";
 import { float32Vectors } from "../float32-vectors.ts";
@@ -28,7 +28,7 @@ export interface RoutingOptions {
   /** Interleaved rounds; the median counts. */
   readonly rounds: number;
   readonly seed: number;
-  /** File of an older Worker, bundled like `functions/edge.ts`. It is compared with this one. */
+  /** Folder of an older checkout, installed and built. It is compared with this one. */
   readonly against: string | undefined;
 }
 
@@ -45,6 +45,8 @@ export interface Context extends Output {
   readonly artifact: PublishableArtifact;
   /** Variables of both tiers: the model, where it is stored, and the API key. */
   readonly env: Readonly<Record<string, string>>;
+  /** Where the model is stored. */
+  readonly storage: ObjectStorage["access"];
   /** The Worker of `functions/edge.ts`. */
   readonly modules: V4ModuleDefinition[];
   readonly generator: Generator;
@@ -68,6 +70,7 @@ export async function openContext(options: RoutingOptions, { stage, figures }: O
   return {
     options,
     artifact,
+    storage: storage.access,
     env: { MODEL: name, API_KEYS: KEY, ...s3Env(storage.access) },
     modules: await workerModules({ entryPoints: ["functions/edge.ts"] }),
     generator,

@@ -7,8 +7,8 @@ import { compared } from "./compared.ts";
 import { type Context, KEY } from "./context.ts";
 import { cpuMs, withProcess } from "./cpu-time.ts";
 import { quantile } from "./load/statistics.ts";
-import { workersOf } from "./older-worker.ts";
 import { type Report, rounded } from "./report.ts";
+import { versionsOf } from "./versions.ts";
 
 const REQUESTS = 500;
 const WARM_UP = 1_000;
@@ -28,18 +28,18 @@ interface Round {
 }
 
 /**
- * Measures the CPU time of a request of one word outside the engine. With `against`, an older Worker is measured in
+ * Measures the CPU time of a request of one word outside the engine. With `against`, an older version is measured in
  * interleaved rounds.
  */
 export async function overhead(context: Context): Promise<Report> {
   const { requests, warmUp, rounds } = context.options.short
     ? quickly
     : { requests: REQUESTS, warmUp: WARM_UP, rounds: ROUNDS * context.options.rounds };
-  const workers = await workersOf(context);
+  const versions = await versionsOf(context);
   await using started = new AsyncDisposableStack();
   const subjects: { name: string; url: string; pid: number; rounds: Round[] }[] = [];
-  for (const [name, modules] of Object.entries(workers)) {
-    const { started: edge, pid } = await withProcess(() => startDirectEdge({ modules, env: context.env }));
+  for (const [name, version] of Object.entries(versions)) {
+    const { started: edge, pid } = await withProcess(() => startDirectEdge(version));
     started.defer(() => edge.stop());
     if (name === "now") await compared("edge", edge, context);
     await measure(edge.url, pid, warmUp);
@@ -52,11 +52,8 @@ export async function overhead(context: Context): Promise<Report> {
   }
   const median = (values: readonly number[]) => quantile(values, 0.5);
   const [now, before] = subjects;
-  // Both Workers have the same engine. The time of the older one is taken for both, so that only CPU time is compared.
-  const ratios = now?.rounds.map(({ cpuMs }, i) => {
-    const { cpuMs: older = Number.NaN, engineMs = Number.NaN } = before?.rounds[i] ?? {};
-    return (cpuMs - engineMs) / (older - engineMs);
-  });
+  const outside = (round: Round | undefined) => (round ? round.cpuMs - round.engineMs : Number.NaN);
+  const ratios = now?.rounds.map((round, i) => outside(round) / outside(before?.rounds[i]));
   const ratio = median(ratios ?? []);
   return {
     headings: ["Worker", "CPU ms", "engine ms", "latency ms"],
@@ -69,7 +66,7 @@ export async function overhead(context: Context): Promise<Report> {
     checks: before
       ? [
           {
-            what: "CPU outside the engine by that of the older Worker",
+            what: "CPU outside the engine by that of the older version",
             asked: `≤ ${1 + TOLERANCE}`,
             measured: rounded(ratio, 3),
             holds: ratio <= 1 + TOLERANCE,

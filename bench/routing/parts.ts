@@ -13,7 +13,7 @@ export const parts: Readonly<Record<string, Part>> = {
     run: async (context) => (await import("./first-calls.ts")).firstCalls(context),
   },
   quiet: {
-    what: "who answers single texts on a quiet machine after a fresh start, against an older Worker",
+    what: "who answers single texts on a quiet machine after a fresh start, against an older version",
     run: async (context) => (await import("./quiet.ts")).quiet(context),
   },
   matrix: {
@@ -53,7 +53,7 @@ export const parts: Readonly<Record<string, Part>> = {
     run: async (context) => (await import("./layers/index.ts")).layers(context),
   },
   overhead: {
-    what: "CPU time of a short request outside the engine, against an older Worker (Linux only)",
+    what: "CPU time of a short request outside the engine, against an older version (Linux only)",
     run: async (context) => (await import("./overhead.ts")).overhead(context),
   },
 };

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { V4ModuleDefinition } from "miniflare";
 import { BUDGET_HEADER, DECISION_HEADER, REMAINING_HEADER, TIER_HEADER } from "#sdk/serve/contract/headers.ts";
 import { timingOf } from "#sdk/serve/server-timing.ts";
 import { type DirectEdge, startDirectEdge } from "#test/fixtures/direct-edge.ts";
@@ -13,9 +12,9 @@ import { type Context, KEY } from "./context.ts";
 import { EDGE_CORES, onCores, REGION_CORES } from "./cores.ts";
 import { idleMs } from "./idle.ts";
 import { drawTexts } from "./load/texts.ts";
-import { workersOf } from "./older-worker.ts";
 import { percent, type Report, rounded } from "./report.ts";
 import { regionEnv } from "./tiers.ts";
+import { type Version, versionsOf } from "./versions.ts";
 
 /** Lengths of the texts, in words. */
 const WORDS = [12, 60, 200];
@@ -49,7 +48,7 @@ interface Answer {
   readonly decision: string;
 }
 
-/** The answers of all Workers to the texts of one length with one budget. */
+/** The answers of all versions to the texts of one length with one budget. */
 interface Row {
   readonly name: string;
   readonly words: number;
@@ -65,12 +64,16 @@ interface Row {
  */
 export async function quiet(context: Context): Promise<Report> {
   const { quick, short, seed, points } = context.options;
-  const workers = await workersOf(context);
+  const versions = await versionsOf(context);
   const lengths = short ? WORDS.slice(0, 1) : WORDS;
   const budgets = short ? BUDGETS.slice(0, 1) : BUDGETS;
-  const region = await onCores(REGION_CORES, () => startRegionProcess(context));
   await using started = new AsyncDisposableStack();
-  started.defer(() => region.stop());
+  const regions: { name: string; version: Version; region: RegionProcess }[] = [];
+  for (const [name, version] of Object.entries(versions)) {
+    const region = await onCores(REGION_CORES, () => startRegionProcess(version));
+    started.defer(() => region.stop());
+    regions.push({ name, version, region });
+  }
   const reference = await onCores(EDGE_CORES, () => startDirectEdge(context));
   started.defer(() => reference.stop());
   const random = randomNumbers(seed);
@@ -81,15 +84,15 @@ export async function quiet(context: Context): Promise<Report> {
   for (const words of lengths) {
     const times: number[] = [];
     for (let i = 0; i < TRUE_TIMES; i++) times.push(await trueTime(reference, textOf(words)));
-    const regionMs = await idleMs(region.url, textOf(words));
+    const regionMs = await idleMs(`${regions[0]?.region.url}`, textOf(words));
     for (const budget of budgets) {
       const name = `${words} words, ${budget.budget} × the edge's time`;
       if (!points.some((point) => name.includes(point))) continue;
       context.stage(name);
       await using edges = new AsyncDisposableStack();
       const subjects: { name: string; edge: DirectEdge; answers: Answer[] }[] = [];
-      for (const [name, modules] of Object.entries(workers)) {
-        const edge = edges.adopt(await startEdge(context, modules, region), ({ stop }) => stop());
+      for (const { name, version, region } of regions) {
+        const edge = edges.adopt(await startEdge(version, region), ({ stop }) => stop());
         subjects.push({ name, edge, answers: [] });
       }
       for (let i = 0; i < (short ? 2 : REQUESTS); i++) {
@@ -113,7 +116,7 @@ export async function quiet(context: Context): Promise<Report> {
       "edge ms",
       "region ms",
       "budget",
-      ...Object.keys(workers).flatMap((name) => [name, "edge", "region", "refused", "in time"]),
+      ...Object.keys(versions).flatMap((name) => [name, "edge", "region", "refused", "in time"]),
     ],
     rows: rows.map(({ words, budget, edgeMs, regionMs, answers }) => [
       `${words}`,
@@ -159,8 +162,8 @@ export async function quiet(context: Context): Promise<Report> {
   };
 }
 
-const startEdge = (context: Context, modules: V4ModuleDefinition[], region: RegionProcess): Promise<DirectEdge> =>
-  onCores(EDGE_CORES, () => startDirectEdge({ modules, env: { ...context.env, ...regionEnv(region.url) } }));
+const startEdge = ({ modules, env }: Version, region: RegionProcess): Promise<DirectEdge> =>
+  onCores(EDGE_CORES, () => startDirectEdge({ modules, env: { ...env, ...regionEnv(region.url) } }));
 
 /** Returns the milliseconds in which a warm edge answers, as it measures them. */
 async function trueTime({ url }: DirectEdge, text: readonly string[]): Promise<number> {
