@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as ort from "onnxruntime-node";
 import { beforeAll, expect, it } from "vitest";
-import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
+import { variedTexts } from "#sdk/compile/accuracy/probe-texts.ts";
 import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
 import type { Value } from "#sdk/compile/graph/node.ts";
@@ -86,7 +86,7 @@ async function calibration(folder: string) {
     ),
   );
   const { encode } = createJsonTokenizer(json, config);
-  const texts = probeTexts.map((text) => Array.from(encode(text, MAX_TOKENS).ids));
+  const texts = variedTexts.map((text) => Array.from(encode(text, MAX_TOKENS).ids));
   const batches = Array.from({ length: Math.ceil(texts.length / TEXTS_PER_BATCH) }, (_, i) =>
     texts.slice(i * TEXTS_PER_BATCH, (i + 1) * TEXTS_PER_BATCH),
   );

@@ -1,4 +1,4 @@
-import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
+import { variedTexts } from "#sdk/compile/accuracy/probe-texts.ts";
 import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
 import { randomNumbers } from "../fixtures/seeded.ts";
 import {
@@ -87,7 +87,7 @@ function drawTexts(set: TextSet): readonly Block[] {
   return [
     { name: "every code point", texts: perText.map((characters) => characters.join("")) },
     { name: "every code point in a word", texts: perText.map((characters) => characters.join("a b")) },
-    { name: "sentences", texts: [...probeTexts, ...calibrationTexts] },
+    { name: "sentences", texts: [...variedTexts, ...calibrationTexts] },
     ...Object.entries(kinds).map(([name, text], seed) => {
       const random = randomNumbers(seed);
       const length = name === "long words" ? longWords : randomTexts;

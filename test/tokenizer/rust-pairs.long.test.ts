@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
+import { variedTexts } from "#sdk/compile/accuracy/probe-texts.ts";
 import { createJsonTokenizer } from "#sdk/runtime/tokenizer/json-tokenizer.ts";
 import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
 import { packed } from "../fixtures/packed-tokenizers.ts";
@@ -23,7 +23,7 @@ describe("the packed tokenizer encodes pairs like Hugging Face's Rust tokenizers
 });
 
 describe("a tokenizer read from JSON encodes pairs like a packed one", () => {
-  const sentences = probeTexts.filter((text) => /^[\w ,.]+$/.test(text));
+  const sentences = variedTexts.filter((text) => /^[\w ,.]+$/.test(text));
   const pairs = sentences.flatMap((first, i): FuzzedPair[] =>
     ["", sentences[(7 * i) % sentences.length] as string, sentences.join(" ")].map((second) => [first, second, 4 + i]),
   );

@@ -1,10 +1,10 @@
 import type { GoldenTexts } from "../../artifact/golden.ts";
 import type { Task } from "../../artifact/manifest.ts";
 import type { TextModel } from "../model/text-model.ts";
-import { probeTexts } from "./probe-texts.ts";
+import { variedTexts } from "./probe-texts.ts";
 
 /**
- * Indices of the probe texts that become golden texts: of 1 to 200 tokens, in several scripts and with capitals, so that
+ * Indices of the varied texts that become golden texts: of 1 to 200 tokens, in several scripts and with capitals, so that
  * another tokenizer, pooling or limit of tokens gives other vectors.
  */
 const CHOSEN = [0, 1, 3, 5, 8, 11, 16, 19, 20];
@@ -18,7 +18,7 @@ const CHOSEN = [0, 1, 3, 5, 8, 11, 16, 19, 20];
 export function promptedProbes(task: Task): string[] {
   if (task.task !== "embed" || task.defaultPrompt === undefined) return [];
   const prompt = task.prompts?.[task.defaultPrompt] ?? "";
-  return CHOSEN.map((index) => prompt + probeTexts[index]);
+  return CHOSEN.map((index) => prompt + variedTexts[index]);
 }
 
 /**
@@ -39,7 +39,7 @@ export function goldenTextsOf(
   const probes =
     prompted.length > 0
       ? prompted.map((text, i) => ({ text, vector: reference.at(i - prompted.length) }))
-      : CHOSEN.map((index) => ({ text: probeTexts[index] as string, vector: reference[index] }));
+      : CHOSEN.map((index) => ({ text: variedTexts[index] as string, vector: reference[index] }));
   const lengths = encode(probes.map(({ text }) => text)).map(({ length }) => length);
   const whole = probes.filter((_, i) => (lengths[i] ?? maxTokens) < maxTokens);
   if (whole.length + own.texts.length === 0) return undefined;

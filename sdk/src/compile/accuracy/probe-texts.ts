@@ -1,5 +1,5 @@
-/** Texts on which every prepared model is compared: short, long, ordinary and unusual. Written for this package. */
-export const probeTexts: readonly string[] = [
+/** Texts of all kinds: short, long, ordinary and unusual. Written for this package. */
+export const variedTexts: readonly string[] = [
   "The river froze before the first snow came.",
   "a",
   "?!",
@@ -22,3 +22,53 @@ export const probeTexts: readonly string[] = [
   "The committee met on Tuesday. It approved the minutes of the last meeting, heard the treasurer's report, and agreed to repair the roof before winter. Two members asked that the cost be shared with the tenants; the chair promised to find out whether the lease allows it. The next meeting is on the first Tuesday of the month after next, at seven in the evening, in the small hall, because the large one is let to the choir.",
   "Slice the onions thinly and cook them in butter over a low heat for forty minutes, stirring now and then, until they are soft and brown. Add the flour, stir for two minutes, pour in the stock and the wine, and bring it to the boil. Turn the heat down, cover the pot, and let the soup cook gently for half an hour. Toast the bread, put a slice into every bowl, ladle the soup over it, and cover it with grated cheese. Put the bowls under a hot grill until the cheese has melted and begun to brown, and serve at once, with a warning that the bowls are hot. Leftover soup keeps for three days in the refrigerator and is, many people say, better on the second day than on the first; it can also be frozen, though not with the bread in it.",
 ];
+
+/**
+ * Short everyday texts, of which most requests consist. In a short text, the errors of few tokens are averaged, so the mean of these
+ * shows a loss that long and unusual texts hide.
+ */
+const shortTexts: readonly string[] = [
+  "A man is playing the piano.",
+  "A woman is peeling a carrot.",
+  "A boy is kicking a ball.",
+  "A dog is running on the beach.",
+  "A cat is asleep on a chair.",
+  "Someone is slicing a loaf of bread.",
+  "Two girls are riding their bicycles.",
+  "A person is washing the dishes.",
+  "The children are singing a song.",
+  "A man is climbing a ladder.",
+  "A woman is writing a letter.",
+  "The baker opens his shop at five.",
+  "A small plane is landing on a field.",
+  "An old man feeds pigeons in the park.",
+  "The goalkeeper catches the ball.",
+  "A horse jumps over a fence.",
+  "Snow is falling on the village.",
+  "He is listening to the radio.",
+  "The train was cancelled because of a strike.",
+  "Shares of the carmaker fell on Monday.",
+  "Police arrested two men after a robbery.",
+  "The minister will meet trade unions.",
+  "A bridge collapsed in the north.",
+  "The company expects higher profits.",
+  "The court rejected the appeal.",
+  "An earthquake shook the island.",
+  "Ask your doctor before you take it.",
+  "It depends on how much time you have.",
+  "how to clean a wooden floor",
+  "oldest university in europe",
+  "is this cheese still safe to eat",
+  "boil an egg",
+  "cheap flights to lisbon",
+  "opening hours on sunday",
+  "reset my password",
+  "The hotel was clean, but breakfast was poor.",
+  "I would not buy this phone again.",
+  "The food was cold and nobody apologised.",
+  "We loved every minute of the concert.",
+  "My parcel has still not arrived.",
+];
+
+/** Texts on which every prepared model is compared. */
+export const probeTexts: readonly string[] = [...variedTexts, ...shortTexts];

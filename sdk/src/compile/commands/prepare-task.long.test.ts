@@ -9,8 +9,8 @@ import { outputWidth } from "../../artifact/output-width.ts";
 import { oneModel } from "../../runtime/engine/engine.ts";
 import { ortNodeEngine } from "../../runtime/engine/ort-node/index.ts";
 import { readModelFile } from "../../runtime/engine/wasm/load/model-file.ts";
-import { startModel } from "../../runtime/model.ts";
-import { outputsCall } from "../../runtime/tasks/outputs-call.ts";
+import { startModel } from "../../runtime/start-model.ts";
+import { outputsCall } from "../../runtime/tasks/outputs.ts";
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { INT8_LIMIT } from "../accuracy/limits.ts";
@@ -165,7 +165,7 @@ describe("prepare with pairs of sentences", () => {
     const before = await listing(parent);
     await expect(run({ sts, targets: ["edge"] })).rejects.toMatchObject({
       code: "accuracy_gate",
-      message: expect.stringMatching(/sts \d+\.\d\d instead of \d+\.\d\d \(may drop by at most 0\.5\) over 21 texts/),
+      message: expect.stringMatching(/sts \d+\.\d\d instead of \d+\.\d\d \(may drop by at most 0\.5\) over 61 texts/),
     });
     expect(await listing(parent)).toEqual(before);
   });

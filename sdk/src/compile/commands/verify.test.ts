@@ -107,8 +107,9 @@ describe("verify", () => {
       const shares = seen
         .filter((progress) => progress.message === message)
         .map(({ fraction }) => fraction ?? Number.NaN);
-      // 21 probe texts in two parts, then 192 texts in twelve parts.
-      expect(shares).toEqual([0, 16 / 21, 1, ...Array.from({ length: 13 }, (_, part) => part / 12)]);
+      // 61 probe texts in four parts, then 192 texts in twelve parts.
+      const probed = [0, 16, 32, 48, 61].map((done) => done / 61);
+      expect(shares).toEqual([...probed, ...Array.from({ length: 13 }, (_, part) => part / 12)]);
     }
   });
 });
