@@ -9,7 +9,7 @@ import { readSts } from "#sdk/compile/accuracy/tasks/read-sts.ts";
 import { scoreClassification } from "#sdk/compile/accuracy/tasks/score-classification.ts";
 import { scoreSts } from "#sdk/compile/accuracy/tasks/score-sts.ts";
 import { describeModel } from "#sdk/compile/model/describe-model.ts";
-import type { ClassifyResponse } from "#sdk/serve/contract/classify.ts";
+import type { ClassifyResponse } from "#sdk/serve/tasks/classify.ts";
 import { writePreparableClassifier } from "#test/fixtures/classifier-case.ts";
 import { KEY } from "#test/fixtures/served-tiers.ts";
 import type { Unit } from "../figures.ts";

@@ -1,9 +1,10 @@
-import { dueTimes } from "#sdk/serve/queue/due-times.ts";
+import { predictLatency } from "#sdk/serve/answering/plan.ts";
+
 import type { AnswerEstimate } from "#sdk/serve/queue/speed.ts";
-import { extraLoad } from "#sdk/serve/region/extra-load.ts";
+import { sharedThread } from "#sdk/serve/queue/thread.ts";
+import { extraLoad } from "#sdk/serve/region/regions.ts";
 import { type ArrivalTime, arrivalBetween, lostMs, maxLateMs } from "#sdk/serve/routing/deadline.ts";
 import { decide, type Situation } from "#sdk/serve/routing/decide.ts";
-import { predictLatency } from "#sdk/serve/routing/predict-latency.ts";
 import type { Clock } from "./clock.ts";
 import { giveUpAt, simulatedEngine, type Work } from "./engine.ts";
 import type { Policy } from "./policies.ts";
@@ -79,7 +80,7 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
   );
   const extra = extraLoad();
   /** Times at which the region's answers are due. */
-  const fetches = dueTimes();
+  const fetches = sharedThread(now);
   /** Events that wait for the thread. */
   let events: (() => void)[] = [];
   let isHandlingOld = false;
@@ -195,7 +196,7 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
         waitMs,
         compute,
         delaysOthers: engine.queue.delaysOthers(work, now()),
-        delaysFetches: fetches.hasBetween(startAt, startAt + compute.ms),
+        delaysFetches: fetches.awaitsBetween(startAt, startAt + compute.ms),
         calls: 1,
         cpuMs: work.measuredMs,
         cpuLimitMs: CPU_LIMIT_MS,
@@ -207,7 +208,7 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
   /** Asks a region, then a second one if the first one fails, as `regions.ts` does. Then the isolate decides alone. */
   function askRegion(asked: Asked, link: RegionLink, isSecond = false): void {
     const { request, regionMs } = asked;
-    const handled = fetches.add(now() + remainingOf(asked));
+    const handled = fetches.startFetch(now() + remainingOf(asked));
     link.send(request, remainingOf(asked), regionMs, (result) => {
       handled();
       if (result === "answered") {

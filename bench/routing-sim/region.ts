@@ -1,6 +1,6 @@
+import { predictLatency } from "#sdk/serve/answering/plan.ts";
 import { maxLateMs } from "#sdk/serve/routing/deadline.ts";
 import { decide } from "#sdk/serve/routing/decide.ts";
-import { predictLatency } from "#sdk/serve/routing/predict-latency.ts";
 import type { Clock } from "./clock.ts";
 import { giveUpAt, simulatedEngine, type Work } from "./engine.ts";
 import { type RegionPlan, textMs, type World } from "./world.ts";

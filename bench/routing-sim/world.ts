@@ -1,5 +1,5 @@
 import type { LatencyFit } from "#sdk/artifact/measurements.ts";
-import { predictLatency } from "#sdk/serve/routing/predict-latency.ts";
+import { predictLatency } from "#sdk/serve/answering/plan.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import type { SimulatedModel } from "./models.ts";
 import type { Request } from "./request.ts";

@@ -1,8 +1,8 @@
 import { parity } from "#sdk/compile/accuracy/parity.ts";
 import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
 import { decodeFloats } from "#sdk/serve/contract/base64.ts";
-import type { EmbedResponse } from "#sdk/serve/contract/embed.ts";
 import { TIER_HEADER, type Tier } from "#sdk/serve/contract/headers.ts";
+import type { EmbedResponse } from "#sdk/serve/tasks/embed.ts";
 import { startEmbed } from "#test/fixtures/start-embed.ts";
 import { figuresOf } from "../figures.ts";
 import { type Context, KEY } from "./context.ts";

@@ -1,5 +1,4 @@
-import { PREDICTED_HEADER, TIER_HEADER } from "#sdk/serve/contract/headers.ts";
-import { timingOf } from "#sdk/serve/server-timing.ts";
+import { PREDICTED_HEADER, TIER_HEADER, timingOf } from "#sdk/serve/contract/headers.ts";
 import { startDirectEdge } from "#test/fixtures/direct-edge.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { startEmbed } from "#test/fixtures/start-embed.ts";
@@ -9,6 +8,7 @@ import { type Context, KEY } from "./context.ts";
 import { EDGE_CORES, onCores } from "./cores.ts";
 import { drawTexts } from "./load/texts.ts";
 import { type Report, rounded } from "./report.ts";
+import { versionsOf } from "./versions.ts";
 
 /** Lengths of texts in tokens, with special tokens. */
 const LENGTHS = [16, 128, 256];
@@ -29,18 +29,21 @@ interface Call {
 
 /**
  * Measures the first calls of a Worker that has just loaded its model. V8 begins with code that it compiles fast, and replaces
- * it function by function with faster code when a function has run long enough.
+ * it function by function with faster code when a function has run long enough. With `against`, an older version starts in turn.
  */
 export async function firstCalls(context: Context): Promise<Report> {
   const { seed, rounds, short } = context.options;
   const lengths = short ? LENGTHS.slice(0, 1) : LENGTHS;
   const random = randomNumbers(seed);
-  const found = new Map<number, Call[][]>(lengths.map((tokens) => [tokens, []]));
+  const versions = Object.entries(await versionsOf(context));
+  const subjects = lengths.flatMap((tokens) =>
+    versions.map(([name, version]) => ({ name, version, tokens, rounds: [] as Call[][] })),
+  );
   for (let round = 0; round < (short ? 1 : ROUNDS * rounds); round++) {
-    for (const tokens of lengths) {
-      context.stage(`round ${round + 1}, ${tokens} tokens`);
+    context.stage(`round ${round + 1}`);
+    for (const { version, tokens, rounds } of round % 2 ? subjects.toReversed() : subjects) {
       await using started = new AsyncDisposableStack();
-      const edge = await onCores(EDGE_CORES, () => startDirectEdge(context));
+      const edge = await onCores(EDGE_CORES, () => startDirectEdge(version));
       started.defer(() => edge.stop());
       const calls: Call[] = [];
       for (let call = 0; call < CALLS + STEADY_CALLS; call++) {
@@ -52,29 +55,28 @@ export async function firstCalls(context: Context): Promise<Report> {
         const computeMs = timingOf(`${headers["server-timing"]}`, "compute");
         calls.push({ ms, computeMs, predictedMs: Number(headers[PREDICTED_HEADER]) });
       }
-      found.get(tokens)?.push(calls);
+      rounds.push(calls);
     }
   }
-  const medianOf = (tokens: number, of: (calls: readonly Call[]) => number) =>
-    median((found.get(tokens) ?? []).map(of));
-  const rows = lengths.map((tokens) => {
-    const steady = medianOf(tokens, (calls) => median(calls.slice(CALLS).map(({ ms }) => ms)));
+  const rows = subjects.map(({ name, tokens, rounds }) => {
+    const medianOf = (of: (calls: readonly Call[]) => number) => median(rounds.map(of));
+    const steady = medianOf((calls) => median(calls.slice(CALLS).map(({ ms }) => ms)));
     const shown = SHOWN.map((call) => ({
-      ms: medianOf(tokens, (calls) => calls[call - 1]?.ms ?? Number.NaN),
-      predicted: medianOf(tokens, (calls) => calls[call - 1]?.predictedMs ?? Number.NaN),
+      ms: medianOf((calls) => calls[call - 1]?.ms ?? Number.NaN),
+      predicted: medianOf((calls) => calls[call - 1]?.predictedMs ?? Number.NaN),
     }));
-    return { tokens, steady, shown };
+    return { name, tokens, steady, shown };
   });
   return {
-    headings: ["tokens", "ms of call", ...SHOWN.map((call) => `${call}`), "steady"],
-    rows: rows.flatMap(({ tokens, steady, shown }) => [
-      [`${tokens}`, "measured", ...shown.map(({ ms }) => rounded(ms, 1)), rounded(steady, 1)],
-      ["", "predicted", ...shown.map(({ predicted }) => rounded(predicted, 1)), ""],
+    headings: ["tokens", "version", "ms of call", ...SHOWN.map((call) => `${call}`), "steady"],
+    rows: rows.flatMap(({ name, tokens, steady, shown }) => [
+      [`${tokens}`, name, "measured", ...shown.map(({ ms }) => rounded(ms, 1)), rounded(steady, 1)],
+      ["", "", "predicted", ...shown.map(({ predicted }) => rounded(predicted, 1)), ""],
     ]),
     checks: [],
-    figures: rows.flatMap(({ tokens, steady, shown }) =>
-      figuresOf(`${tokens} tokens`, { first: [shown[0]?.ms, "ms"], steady: [steady, "ms"] }),
+    figures: rows.flatMap(({ name, tokens, steady, shown }) =>
+      figuresOf(`${tokens} tokens, ${name}`, { first: [shown[0]?.ms, "ms"], steady: [steady, "ms"] }),
     ),
-    details: Object.fromEntries(found),
+    details: subjects.map(({ name, tokens, rounds }) => ({ name, tokens, rounds })),
   };
 }

@@ -1,5 +1,5 @@
 import { Agent } from "node:http";
-import { timingOf } from "#sdk/serve/server-timing.ts";
+import { timingOf } from "#sdk/serve/contract/headers.ts";
 import { startDirectEdge } from "#test/fixtures/direct-edge.ts";
 import { startPost } from "#test/fixtures/start-post.ts";
 import { figuresOf } from "../figures.ts";

@@ -8,6 +8,10 @@ export interface Part {
 
 /** The parts of the benchmark, in the order in which they run. */
 export const parts: Readonly<Record<string, Part>> = {
+  starts: {
+    what: "from the start of a Worker's process to its first vector, against an older version (Linux only)",
+    run: async (context) => (await import("./starts.ts")).starts(context),
+  },
   "first-calls": {
     what: "the first calls of a Worker that has just loaded its model, against what it predicts",
     run: async (context) => (await import("./first-calls.ts")).firstCalls(context),

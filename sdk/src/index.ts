@@ -32,31 +32,30 @@ export type {
 export { type DisposableModel, loadArtifact, loadPublished } from "./runtime/load-published.ts";
 export type { EncodedRange, Model, ModelOutputs } from "./runtime/model.ts";
 export type { AnswerOptions, AnswerSpan } from "./runtime/tasks/answer.ts";
-export { type AnswerParameters, answerCall, type ContextQuestion } from "./runtime/tasks/answer-call.ts";
+export { type AnswerParameters, answerCall, type ContextQuestion } from "./runtime/tasks/answer.ts";
 export type { Activation, LabelScore } from "./runtime/tasks/classify.ts";
-export { type ClassifyParameters, classifyCall } from "./runtime/tasks/classify-call.ts";
-export { type EmbedInput, type EmbedParameters, embedCall } from "./runtime/tasks/embed-call.ts";
-export { type FilledMask, type FillMaskParameters, fillMaskCall } from "./runtime/tasks/fill-mask-call.ts";
+export { type ClassifyParameters, classifyCall } from "./runtime/tasks/classify.ts";
+export { type EmbedInput, embedCall } from "./runtime/tasks/embed.ts";
+export { type FilledMask, type FillMaskParameters, fillMaskCall } from "./runtime/tasks/fill-mask.ts";
 export type { SearchRole } from "./runtime/tasks/late-interaction.ts";
-export type { PromptedParameters } from "./runtime/tasks/prompt.ts";
 export type { RankedDocument } from "./runtime/tasks/rerank.ts";
 export {
   type RerankParameters,
   rerankCall,
   type SimilarityParameters,
   similarityCall,
-} from "./runtime/tasks/rerank-call.ts";
+} from "./runtime/tasks/rerank.ts";
 export type { SparseEntries } from "./runtime/tasks/sparse.ts";
-export { sparseCall } from "./runtime/tasks/sparse-call.ts";
+export { sparseCall } from "./runtime/tasks/sparse.ts";
 export type { AggregationStrategy, Entity } from "./runtime/tasks/tag.ts";
-export { type TagParameters, tagCall } from "./runtime/tasks/tag-call.ts";
-export type { Encode, ModelCall, TaskCall } from "./runtime/tasks/task-call.ts";
+export { type TagParameters, tagCall } from "./runtime/tasks/tag.ts";
+export type { EmbedParameters, Encode, ModelCall, PromptedParameters, TaskCall } from "./runtime/tasks/task-call.ts";
 export {
   type TokenVectors,
   type TokenVectorsParameters,
   tokenVectorsCall,
-} from "./runtime/tasks/token-vectors-call.ts";
-export { type ZeroShotParameters, zeroShotCall } from "./runtime/tasks/zero-shot-call.ts";
+} from "./runtime/tasks/token-vectors.ts";
+export { type ZeroShotParameters, zeroShotCall } from "./runtime/tasks/zero-shot.ts";
 export type { TextInput } from "./runtime/text-input.ts";
 export type { EncodedPair, PlacedTokens, TextWindow, Tokenizer, WindowOptions } from "./runtime/tokenizer/tokenizer.ts";
 export type { VocabularyText } from "./runtime/tokenizer/vocabulary-text.ts";

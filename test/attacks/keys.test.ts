@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import { apiKey } from "#sdk/serve/middleware/api-key.ts";
-import { answerError } from "#sdk/serve/middleware/on-error.ts";
+import { answerError } from "#sdk/serve/on-error.ts";
 
 const KEY = "the-right-key";
 

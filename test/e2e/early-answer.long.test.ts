@@ -6,7 +6,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { blobKey } from "#sdk/artifact/keys.ts";
 import { CHUNK_BYTES } from "#sdk/artifact/manifest.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
-import { type Model, startModel } from "#sdk/runtime/model.ts";
+import type { Model } from "#sdk/runtime/model.ts";
+import { startModel } from "#sdk/runtime/start-model.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { memoryStore } from "#sdk/storage/memory.ts";
 import { publish } from "#sdk/storage/publish.ts";

@@ -74,9 +74,9 @@ describe("a caller of a Worker who sends half of", () => {
         contents: `
           import { Hono } from "hono";
           import * as v from "valibot";
-          import { jsonBody } from "./sdk/src/serve/middleware/json-body.ts";
-          import { limitBody } from "./sdk/src/serve/middleware/limit-body.ts";
-          import { answerError } from "./sdk/src/serve/middleware/on-error.ts";
+          import { jsonBody } from "./sdk/src/serve/middleware/body.ts";
+          import { limitBody } from "./sdk/src/serve/middleware/body.ts";
+          import { answerError } from "./sdk/src/serve/on-error.ts";
           const app = new Hono();
           app.onError((error, c) => { console.log("CODE", error.code); return answerError(error, c); });
           app.use((c, next) => { console.log("READING"); return next(); });

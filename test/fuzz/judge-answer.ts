@@ -1,7 +1,7 @@
 import { decodeFloats } from "#sdk/serve/contract/base64.ts";
-import { EmbedResponse } from "#sdk/serve/contract/embed.ts";
 import { ATTRIBUTES_HEADER, readAttributes, STATUS_ATTRIBUTE } from "#sdk/serve/contract/sagemaker.ts";
-import { rootRoutes, versionedRoutes } from "#sdk/serve/route-table.ts";
+import { rootRoutes, versionedRoutes } from "#sdk/serve/dialects/index.ts";
+import { EmbedResponse } from "#sdk/serve/tasks/embed.ts";
 
 const schemas = new Map([...versionedRoutes, ...rootRoutes].map(({ path, about }) => [path, about.response]));
 /** The route of SageMaker is that of the path in the attributes, here always this one. */

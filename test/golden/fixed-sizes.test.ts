@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { describeModel } from "#sdk/compile/model/describe-model.ts";
 import { readTextModel } from "#sdk/compile/model/text-model.ts";
-import { embedCall } from "#sdk/runtime/tasks/embed-call.ts";
-import { outputsCall } from "#sdk/runtime/tasks/outputs-call.ts";
+import { embedCall } from "#sdk/runtime/tasks/embed.ts";
+import { outputsCall } from "#sdk/runtime/tasks/outputs.ts";
 import { edgeModel } from "../fixtures/edge-model.ts";
 import { writeFixedSizes } from "../fixtures/fixed-sizes.ts";
 import { float32Model } from "../fixtures/float32-model.ts";

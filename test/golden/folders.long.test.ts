@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { loadModel } from "#sdk/local/load-model.ts";
 import { ortNodeEngine } from "#sdk/runtime/engine/ort-node/index.ts";
-import { tokenVectorsCall } from "#sdk/runtime/tasks/token-vectors-call.ts";
+import { tokenVectorsCall } from "#sdk/runtime/tasks/token-vectors.ts";
 import {
   type ColbertCase,
   type GoldenFolder,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { tokenVectorsCall } from "#sdk/runtime/tasks/token-vectors-call.ts";
+import { tokenVectorsCall } from "#sdk/runtime/tasks/token-vectors.ts";
 import { edgeModel } from "../fixtures/edge-model.ts";
 import { float32Model } from "../fixtures/float32-model.ts";
 import {

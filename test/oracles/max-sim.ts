@@ -1,4 +1,4 @@
-import type { TokenVectors } from "#sdk/runtime/tasks/token-vectors-call.ts";
+import type { TokenVectors } from "#sdk/runtime/tasks/token-vectors.ts";
 
 /** Computes Σ over the tokens of a query of the largest product with a token of a document: https://arxiv.org/abs/2004.12832 */
 export function maxSim(query: TokenVectors, document: TokenVectors): number {

@@ -1,7 +1,7 @@
-import { answerCall } from "#sdk/runtime/tasks/answer-call.ts";
-import { embedCall } from "#sdk/runtime/tasks/embed-call.ts";
-import { rerankCall } from "#sdk/runtime/tasks/rerank-call.ts";
-import { tagCall } from "#sdk/runtime/tasks/tag-call.ts";
+import { answerCall } from "#sdk/runtime/tasks/answer.ts";
+import { embedCall } from "#sdk/runtime/tasks/embed.ts";
+import { rerankCall } from "#sdk/runtime/tasks/rerank.ts";
+import { tagCall } from "#sdk/runtime/tasks/tag.ts";
 import type { TaskCall } from "#sdk/runtime/tasks/task-call.ts";
 import type { Truncation } from "#sdk/runtime/truncation.ts";
 import { ANSWER_MODEL, EMBED_MODELS, PAIR_MODEL, TAG_MODEL } from "./models.ts";

@@ -1,18 +1,37 @@
 import { join } from "node:path";
 import { sameNameAllowed } from "./allowed-names.ts";
-import { readEntries, readSources } from "./imports.ts";
-import { backwardImports, circles, crowdedWing, misplacedBuiltIns, sharedNames, unreachedFiles } from "./violations.ts";
+import { readAssemblyImports, readEntries, readSources } from "./imports.ts";
+import { walk } from "./layers.ts";
+import {
+  backwardImports,
+  circles,
+  crowdedFolders,
+  crowdedWing,
+  crumbs,
+  misplacedBuiltIns,
+  sharedNames,
+  unreachedFiles,
+  walkFrom,
+} from "./violations.ts";
 
 /** Checks the structure of the SDK: `npm run check:structure`. */
 const sdk = join(import.meta.dirname, "../../sdk");
 const files = readSources(join(sdk, "src"));
+const entries = readEntries(sdk);
+const walked = walkFrom(walk.from, files);
+console.log(`${walked.length} files are reached from ${walk.from}: ${walked.join(", ")}`);
 const violations = [
   ...backwardImports(files),
   ...misplacedBuiltIns(files),
   ...circles(files),
   ...sharedNames(files, sameNameAllowed),
   ...crowdedWing(files),
-  ...unreachedFiles(files, readEntries(sdk)),
+  ...unreachedFiles(files, entries),
+  ...crumbs(files, [...entries, ...readAssemblyImports(join(sdk, "src"))]),
+  ...crowdedFolders(files),
+  ...(walked.length > walk.atMost
+    ? [`${walked.length} files are reached from ${walk.from}, at most ${walk.atMost}`]
+    : []),
 ];
 for (const violation of violations) console.error(violation);
 if (violations.length > 0) {

@@ -12,6 +12,7 @@ export interface SourceFile {
   readonly builtIns: readonly string[];
   /** Names that the file declares and exports, without re-exports. */
   readonly declares: readonly string[];
+  readonly lines: number;
 }
 
 const SPECIFIER = /(?:\bfrom\s*|\bimport\s*\(\s*|^import\s*)["']([^"'\n]+)["']/gm;
@@ -35,6 +36,7 @@ export function parseSource(path: string, text: string): SourceFile {
     scripts: [...text.matchAll(SCRIPT)].map(([, script]) => fromRoot(`${script}.ts`)),
     builtIns: specifiers.filter((specifier) => specifier.startsWith("node:")),
     declares: [...new Set([...text.matchAll(DECLARATION)].map(([, name = ""]) => name))],
+    lines: text.split("\n").length - 1,
   };
 }
 
@@ -45,6 +47,12 @@ export function readSources(root: string): SourceFile[] {
     .sort()
     .map((path) => parseSource(path, readFileSync(join(root, path), "utf8")));
 }
+
+/** Lists the files of the SDK that its AssemblyScript imports. */
+export const readAssemblyImports = (root: string): string[] =>
+  globSync("**/assembly/**/*.ts", { cwd: root }).flatMap((path) =>
+    importsOf(readFileSync(join(root, path), "utf8")).map((name) => `${posix.join(dirname(path), name)}.ts`),
+  );
 
 /**
  * Reads the entries of a package: its exports, and what its commands import from `dist`.

@@ -12,10 +12,14 @@ export const layers: readonly string[] = [
   "serve/queue",
   "serve/routing",
   "serve/region",
+  "serve/models",
+  "serve/answering",
   "serve/keys",
   "serve/bulk",
   "serve/middleware",
   "serve/routes",
+  "serve/tasks",
+  "serve/dialects",
   "serve/openapi",
   "serve",
   "client",
@@ -44,6 +48,17 @@ export const layers: readonly string[] = [
   "cli",
 ];
 
+/** Folders with more than 25 files of their own. They may not grow. */
+export const crowded: Readonly<Record<string, number>> = {
+  artifact: 30,
+  cli: 50,
+  "compile/checkpoint": 48,
+  storage: 38,
+};
+
+/** The handler of a task's route, and the files that may be reached from it by imports: what its reader may have to know. */
+export const walk = { from: "serve/routes/task-route.ts", atMost: 40 };
+
 /**
  * The room whose own files stand between its inner rooms. For an inner room, such a file is as high as the highest room that it
  * imports, itself or through other such files.
@@ -53,7 +68,7 @@ export const stairs = "serve";
 /** Rooms that may import only from the listed rooms, not from all lower rooms. */
 export const narrower: Readonly<Record<string, readonly string[]>> = {
   // Browsers load the client, so it shares only the contract with the server: types, and the encoding of vectors.
-  client: ["serve/contract"],
+  client: ["serve/contract", "serve/tasks"],
 };
 
 /** Pairs of rooms that must not import each other, in either direction. */

@@ -6,11 +6,14 @@ import { layers } from "./layers.ts";
 import {
   backwardImports,
   circles,
+  crowdedFolders,
   crowdedWing,
+  crumbs,
   misplacedBuiltIns,
   roomOf,
   sharedNames,
   unreachedFiles,
+  walkFrom,
 } from "./violations.ts";
 
 const sdk = join(import.meta.dirname, "../../sdk");
@@ -42,6 +45,7 @@ export { e } from "./e.ts";`;
       scripts: ["compile/fusions/worker.ts", "compile/entry.ts"],
       builtIns: ["node:fs/promises"],
       declares: ["C", "d"],
+      lines: 11,
     });
   });
 
@@ -115,6 +119,35 @@ describe("the checks find", () => {
     const text = 'import { readFile } from "node:fs";';
     expect(misplacedBuiltIns([file("serve/app.ts", text)])).toHaveLength(1);
     expect(misplacedBuiltIns([file("storage/fs.ts", text), file("compile/files/a.ts", text)])).toEqual([]);
+  });
+
+  it("a short file that only one file imports, unless it is an entry or a rule", () => {
+    const files = [
+      file("serve/a.ts", ["b", "c", "rules/d", "long"].map((name) => `import "./${name}.ts";\n`).join("")),
+      file("serve/b.ts"),
+      file("serve/c.ts"),
+      file("serve/rules/d.ts"),
+      file("serve/long.ts", "\n".repeat(16)),
+      file("serve/other.ts", 'import "./c.ts";'),
+    ];
+    expect(crumbs(files, [])).toEqual(["serve/b.ts belongs into serve/a.ts, which alone imports it"]);
+    expect(crumbs(files, ["serve/b.ts"])).toEqual([]);
+  });
+
+  it("a folder with more files than a reader can remember", () => {
+    const files = Array.from({ length: 26 }, (_, i) => file(`serve/f${i}.ts`));
+    expect(crowdedFolders(files)).toEqual(["serve/ has 26 files, at most 25 are allowed"]);
+    expect(crowdedFolders(files.slice(1))).toEqual([]);
+  });
+
+  it("nothing in a walk, which reaches types too, each file once", () => {
+    const files = [
+      file("serve/a.ts", 'import "./b.ts"; import type { C } from "./c.ts";'),
+      file("serve/b.ts", 'import "./c.ts"; import "./a.ts";'),
+      file("serve/c.ts"),
+      file("serve/d.ts"),
+    ];
+    expect(walkFrom("serve/a.ts", files)).toEqual(["serve/a.ts", "serve/b.ts", "serve/c.ts"]);
   });
 
   it("a circle of files, but not two paths to one file", () => {

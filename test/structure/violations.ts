@@ -1,5 +1,5 @@
 import type { SourceFile } from "./imports.ts";
-import { layers, narrower, nodeOnly, stairs, strangers, webStandard } from "./layers.ts";
+import { crowded, layers, narrower, nodeOnly, stairs, strangers, webStandard } from "./layers.ts";
 
 const isIn = (path: string, room: string) => room === "" || path.startsWith(`${room}/`);
 
@@ -95,6 +95,46 @@ export function unreachedFiles(files: readonly SourceFile[], entries: readonly s
   return files
     .filter(({ path }) => !reached.has(path))
     .map(({ path }) => `${path} is reached by no entry of the package`);
+}
+
+/**
+ * Lists short files that only one other file imports: they belong into it.
+ *
+ * @param needed files that something else needs, too
+ */
+export function crumbs(files: readonly SourceFile[], needed: readonly string[], limit = 15): string[] {
+  const importers = new Map<string, string[]>();
+  for (const { path, imports } of files) {
+    for (const target of new Set(imports)) importers.set(target, [...(importers.get(target) ?? []), path]);
+  }
+  return files
+    .filter(({ path, lines }) => lines <= limit && !needed.includes(path) && !path.includes("/rules/"))
+    .flatMap(({ path }) => {
+      const [only, ...others] = importers.get(path) ?? [];
+      return only && others.length === 0 ? [`${path} belongs into ${only}, which alone imports it`] : [];
+    });
+}
+
+/** Lists folders that have more files of their own than a reader can remember. */
+export function crowdedFolders(files: readonly SourceFile[], limit = 25): string[] {
+  const counts = new Map<string, number>();
+  for (const { path } of files) {
+    const folder = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return [...counts].flatMap(([folder, count]) => {
+    const most = crowded[folder] ?? limit;
+    return count > most ? [`${folder}/ has ${count} files, at most ${most} are allowed`] : [];
+  });
+}
+
+/** Returns the files that a reader can reach from a file by its imports, types included, in the order of a walk. */
+export function walkFrom(start: string, files: readonly SourceFile[]): string[] {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const reached = new Set([start]);
+  // The loop also visits what it adds.
+  for (const path of reached) for (const next of byPath.get(path)?.imports ?? []) reached.add(next);
+  return [...reached];
 }
 
 /** Returns a message if compile/ has more rooms than a reader can remember. */

@@ -1,5 +1,5 @@
 import { convertV4MiniflareOptions, Miniflare, type V4ModuleDefinition } from "miniflare";
-import type { EmbedResponse } from "#sdk/serve/contract/embed.ts";
+import type { EmbedResponse } from "#sdk/serve/tasks/embed.ts";
 import { r2Publisher, type WritableR2Bucket } from "#sdk/storage/r2-publisher.ts";
 import type { WritableStore } from "#sdk/storage/store.ts";
 

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { BertEdgeError } from "../artifact/error.ts";
-import { readEntry } from "../serve/keys/entry.ts";
-import { parseKeys } from "../serve/keys/parse-keys.ts";
+import { parseKeys, readEntry } from "../serve/keys/key-list.ts";
 
 /** The environment variable with an API key of a deployment. */
 export const KEY_VARIABLE = "BERT_EDGE_API_KEY";

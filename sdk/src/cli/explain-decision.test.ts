@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decisionFigures } from "../serve/decision-figures.ts";
-import { formatDecision } from "../serve/format-decision.ts";
+import { decisionFigures, formatDecision } from "../serve/decision-figures.ts";
 import { defaultLimits } from "../serve/limits.ts";
 import { maxLateMs } from "../serve/routing/deadline.ts";
 import { decide, type Situation } from "../serve/routing/decide.ts";

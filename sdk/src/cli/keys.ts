@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { Command, InvalidArgumentError } from "commander";
 import { BertEdgeError } from "../artifact/error.ts";
 import { sha256Hex } from "../artifact/sha256.ts";
-import { KEY_NAME } from "../serve/keys/entry.ts";
+import { KEY_NAME } from "../serve/keys/key-list.ts";
 import { printJson, printNote, printResult } from "./output.ts";
 
 /** Bytes of a new key: nobody can guess it, so its SHA-256 needs no salt and no slow hash. */

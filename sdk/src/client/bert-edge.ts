@@ -1,4 +1,4 @@
-import type { EmbedRequest, EmbedResponse } from "../serve/contract/embed.ts";
+import type { EmbedRequest, EmbedResponse } from "../serve/tasks/embed.ts";
 import { type CallChoice, type CallSettings, callAll } from "./call-all.ts";
 import { snakeCase } from "./camel-case.ts";
 import { collectCalls } from "./collect-calls.ts";

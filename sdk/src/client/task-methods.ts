@@ -1,18 +1,17 @@
-import type { AnswerRequest, AnswerResponse } from "../serve/contract/answer.ts";
-import type { ClassifyRequest, ClassifyResponse } from "../serve/contract/classify.ts";
 import type { AnswerFields } from "../serve/contract/fields.ts";
-import type { FillMaskRequest, FillMaskResponse } from "../serve/contract/fill-mask.ts";
-import type { RerankRequest, RerankResponse } from "../serve/contract/rerank.ts";
-import type { SimilarityRequest, SimilarityResponse } from "../serve/contract/similarity.ts";
-import type { SparseRequest, SparseResponse } from "../serve/contract/sparse.ts";
-import type { TagRequest, TagResponse } from "../serve/contract/tag.ts";
-import type { TokenVectorsRequest, TokenVectorsResponse } from "../serve/contract/token-vectors.ts";
-import type { ZeroShotRequest, ZeroShotResponse } from "../serve/contract/zero-shot.ts";
+import type { AnswerRequest, AnswerResponse } from "../serve/tasks/answer.ts";
+import type { ClassifyRequest, ClassifyResponse } from "../serve/tasks/classify.ts";
+import type { FillMaskRequest, FillMaskResponse } from "../serve/tasks/fill-mask.ts";
+import type { RerankRequest, RerankResponse } from "../serve/tasks/rerank.ts";
+import type { SimilarityRequest, SimilarityResponse } from "../serve/tasks/similarity.ts";
+import type { SparseRequest, SparseResponse } from "../serve/tasks/sparse.ts";
+import type { TagRequest, TagResponse } from "../serve/tasks/tag.ts";
+import type { TokenVectorsRequest, TokenVectorsResponse } from "../serve/tasks/token-vectors.ts";
+import type { ZeroShotRequest, ZeroShotResponse } from "../serve/tasks/zero-shot.ts";
 import type { ListTask } from "./call-all.ts";
 import { type CamelCase, camelCase } from "./camel-case.ts";
 import type { CallDetails, CallOptions } from "./embeddings.ts";
 import { readVectors } from "./read-vectors.ts";
-import { inUtf16 } from "./utf16-positions.ts";
 
 /** The options of a route, with the names of JavaScript. */
 export type RouteOptions<Request, Given extends keyof Request> = CallOptions &
@@ -200,4 +199,17 @@ export abstract class TaskMethods {
     );
     return { ...details, dimensions, embeddings };
   }
+}
+
+/** Turns numbers of code points of a text, which the service counts, into UTF-16 indices, which `slice` takes. */
+function utf16Positions(text: string): (codePoints: number) => number {
+  const starts = [0];
+  for (const character of text) starts.push((starts.at(-1) as number) + character.length);
+  return (codePoints) => starts[codePoints] as number;
+}
+
+/** Changes the places of parts of a text to UTF-16 indices. */
+export function inUtf16<Part extends { start: number; end: number }>(text: string, parts: readonly Part[]): Part[] {
+  const position = utf16Positions(text);
+  return parts.map((part) => ({ ...part, start: position(part.start), end: position(part.end) }));
 }

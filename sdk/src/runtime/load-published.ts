@@ -2,7 +2,8 @@ import type { Artifact } from "../artifact/artifact.ts";
 import { openPublished, readPointer } from "../storage/published-artifact.ts";
 import type { ObjectStore } from "../storage/store.ts";
 import type { Engine } from "./engine/engine.ts";
-import { type Model, releaseModel, startModel } from "./model.ts";
+import type { Model } from "./model.ts";
+import { releaseModel, startModel } from "./start-model.ts";
 
 /** A loaded model. `await using` releases it at the end of its block. */
 export type DisposableModel = Model & AsyncDisposable;

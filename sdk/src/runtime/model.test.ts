@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { fakeEngine, hiddenStatesOf, latch, TINY, tinyArtifact } from "#test/fixtures/tiny-model.ts";
 import type { ModelShape, TokenIds } from "./engine/engine.ts";
-import { startModel } from "./model.ts";
-import { embedCall } from "./tasks/embed-call.ts";
+import { startModel } from "./start-model.ts";
+import { embedCall } from "./tasks/embed.ts";
 import { sentenceVector } from "./tasks/sentence-vector.ts";
 
 const TEXTS = ["to be", "or not to be"];

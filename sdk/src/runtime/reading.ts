@@ -1,5 +1,5 @@
 import type { Manifest } from "../artifact/manifest.ts";
-import { crossEncoder } from "./tasks/classify-call.ts";
+import { crossEncoder } from "./tasks/classify.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
 
 /** How a model reads texts, and what its outputs become, as its folder says it. The keys are those of `/info`. */

@@ -9,9 +9,9 @@ import type { Model } from "../runtime/model.ts";
 import { createApp } from "./app.ts";
 import type { BulkJob } from "./bulk/job.ts";
 import type { ApiKey, CallDefaults } from "./call-defaults.ts";
+import { checkQuery } from "./check-query.ts";
 import { errorStatus, type HttpErrorCode } from "./contract/errors.ts";
-import { checkQuery, defaultLimits } from "./limits.ts";
-import { requestCounter } from "./request-totals.ts";
+import { defaultLimits } from "./limits.ts";
 import type { TaskAnswer, TaskQuery, TaskService } from "./service.ts";
 
 const log = errorLog();
@@ -66,7 +66,7 @@ function setUp(
     models: [],
     memoryBytes: () => 0,
     queueMs: () => 0,
-    totals: requestCounter().totals,
+    totals: { answers: new Map(), refusals: new Map() },
     ...changes,
   };
   const app = createApp({

@@ -1,21 +1,19 @@
-import { type Context, Hono } from "hono";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { BertEdgeError } from "../artifact/error.ts";
 import { meantNames } from "../artifact/similar-names.ts";
 import { backgroundOf } from "./background.ts";
+import { QUEUE_HEADER } from "./contract/headers.ts";
 import type { Deployment } from "./deployment.ts";
+import { dialects, rootRoutes, shownRoutes, versionedRoutes } from "./dialects/index.ts";
 import { type EmbeddingsApp, embeddingRoutes } from "./embedding-routes.ts";
-import { answerError, ofBody } from "./middleware/on-error.ts";
-import { reportQueue } from "./middleware/report-queue.ts";
+import { answerError, ofBody } from "./on-error.ts";
 import { docsPage } from "./openapi/docs-page.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import { entrance, guards } from "./operations.ts";
-import { rootRoutes, shownRoutes, versionedRoutes } from "./route-table.ts";
 import { ARTIFACTS, addArtifactRoutes } from "./routes/artifacts.ts";
-import { infoRoute } from "./routes/info.ts";
-import { methodsOf } from "./routes/methods-of.ts";
-import { metrics } from "./routes/metrics.ts";
-import { listModels } from "./routes/models.ts";
-import { withAndWithoutSlash } from "./routes/with-and-without-slash.ts";
+import { methodsOf, withAndWithoutSlash } from "./routes/paths.ts";
+import { infoRoute, listModels, metrics } from "./routes/status.ts";
+import type { TaskService } from "./service.ts";
 
 /** Makes the app of both tiers, with `/health` and `/ready`, and with `/info` and the embeddings routes behind an API key. */
 export function createApp<Env extends object>(deployment: Deployment<Env>): EmbeddingsApp<Env> {
@@ -34,7 +32,7 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
   app.on("GET", withAndWithoutSlash("/health"), (c) => c.json({ status: "ok" }));
   let document: ReturnType<typeof openApiDocument> | undefined;
   app.get("/openapi.json", (c) => {
-    document ??= openApiDocument(shownRoutes);
+    document ??= openApiDocument(dialects);
     return c.json(document);
   });
   app.get("/docs", docsPage);
@@ -89,4 +87,14 @@ function unknownRoute(c: Context, allowed: readonly string[]): BertEdgeError {
   return new BertEdgeError("method_unsupported", `The route ${path} does not take ${method}.`, {
     hint: `Use ${allowed.join(" or ")}.`,
   });
+}
+
+/** Reports with every response how long a new request would wait, so that the edge learns how busy a region is. */
+export function reportQueue<Env extends object>(
+  service: (env: Env) => TaskService,
+): MiddlewareHandler<{ Bindings: Env }> {
+  return async function reportQueue(c, next) {
+    await next();
+    c.header(QUEUE_HEADER, service(c.env).queueMs().toFixed(1));
+  };
 }

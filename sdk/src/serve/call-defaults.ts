@@ -3,7 +3,6 @@ import { shown } from "../artifact/shown.ts";
 import { type BudgetSetter, UNLIMITED_MS } from "./contract/budget.ts";
 import type { Tier } from "./contract/headers.ts";
 import { isBudget } from "./routing/deadline.ts";
-import { isTier } from "./routing/pin.ts";
 
 /** Settings of a request that does not ask for others. */
 export interface CallDefaults {
@@ -41,6 +40,16 @@ export interface KeyWithDefaults extends CallDefaults, KeyLimits {
 
 /** A key, `sha256:<hex>`, `<name>:sha256:<hex>`, or an object with options. */
 export type ApiKey = string | KeyWithDefaults;
+
+/** An API key that a deployment accepts. */
+export interface KnownKey extends CallDefaults, KeyLimits {
+  /** Its name, for logs and limits. A key without a name is called by the first digits of its hash. */
+  readonly name: string;
+  /** SHA-256 of the key, in 64 hexadecimal digits. */
+  readonly sha256: string;
+  /** The key itself; undefined until a caller has sent it, if only its hash is configured. */
+  plain: string | undefined;
+}
 
 /** The budget that counts for a request. */
 export interface AppliedBudget {
@@ -89,4 +98,23 @@ export function checkDefaults(defaults: CallDefaults, place: string): void {
       hint: 'Give "edge" or "region", or leave it out.',
     });
   }
+}
+
+const TIERS: readonly Tier[] = ["edge", "region"];
+
+export const isTier = (word: unknown): word is Tier => TIERS.some((tier) => tier === word);
+
+/**
+ * Reads which tier alone may answer; undefined if the deployment chooses.
+ *
+ * @param word what the caller says: a tier, or `auto`, which leaves the choice to the deployment
+ * @param place names the header or the option in the message
+ * @throws BertEdgeError `tier_invalid`
+ */
+export function readPin(word: string, place: string): Tier | undefined {
+  if (word === "auto") return undefined;
+  if (isTier(word)) return word;
+  throw new BertEdgeError("tier_invalid", `The ${place} is ${JSON.stringify(word)}.`, {
+    hint: "Send one of edge, region, auto, or leave it out.",
+  });
 }

@@ -1,13 +1,12 @@
 import { BertEdgeError } from "../artifact/error.ts";
-import { embedCall } from "../runtime/tasks/embed-call.ts";
+import { embedCall } from "../runtime/tasks/embed.ts";
 import type { TaskCall } from "../runtime/tasks/task-call.ts";
 import { backgroundOf, type CallContext } from "./background.ts";
-import { appliedBudget } from "./call-defaults.ts";
+import { appliedBudget, readPin } from "./call-defaults.ts";
 import { NO_BUDGET, UNLIMITED_MS } from "./contract/budget.ts";
 import type { Tier } from "./contract/headers.ts";
 import type { Deployment } from "./deployment.ts";
 import { startDeadline } from "./routing/deadline.ts";
-import { readPin } from "./routing/pin.ts";
 import type { AnswerDetails } from "./service.ts";
 
 export interface InProcessOptions {

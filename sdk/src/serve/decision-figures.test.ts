@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decisionFigures } from "./decision-figures.ts";
-import { formatDecision } from "./format-decision.ts";
+import { decisionFigures, formatDecision } from "./decision-figures.ts";
 import type { Here, Situation } from "./routing/decide.ts";
 
 const here: Here = {

@@ -1,6 +1,7 @@
 import type { Budget } from "./contract/budget.ts";
 import type { Figures } from "./contract/figures.ts";
 import type { Situation } from "./routing/decide.ts";
+import type { AnswerDetails } from "./service.ts";
 
 /** Shorter times, in ms, are printed as 0.0. */
 const SHOWN_MS = 0.05;
@@ -44,3 +45,9 @@ export function decisionFigures(situation: Situation, { budgetMs, setBy }: Budge
   }
   return figures;
 }
+
+/** Formats what a decision was based on as a dictionary of RFC 8941: `budget=50, wait=12.3, hedge`. */
+export const formatDecision = (decision: AnswerDetails["decision"]): string =>
+  Object.entries(decision)
+    .map(([name, value]) => (value === true ? name : `${name}=${value.toFixed(1)}`))
+    .join(", ");

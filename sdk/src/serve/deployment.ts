@@ -2,24 +2,23 @@ import { BertEdgeError } from "../artifact/error.ts";
 import { once } from "../artifact/once.ts";
 import type { Engine } from "../runtime/engine/engine.ts";
 import type { ObjectStore } from "../storage/store.ts";
+import type { DecisionLog } from "./answering/observer.ts";
+import { taskService } from "./answering/task-service.ts";
 import type { JobsPlace } from "./bulk/bindings.ts";
 import { type ApiKey, type CallDefaults, checkDefaults } from "./call-defaults.ts";
 import type { Tier } from "./contract/headers.ts";
-import { checkKeyList } from "./keys/check-key-list.ts";
+import { checkKeyList } from "./keys/key-list.ts";
 import type { ReadKeys } from "./keys/key-ring.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
-import type { DecisionLog } from "./log-decision.ts";
 import type { CrossOrigin } from "./middleware/cross-origin.ts";
-import type { RateLimit } from "./middleware/limit-rate.ts";
+import type { RateLimit } from "./middleware/limits.ts";
+import { type AnalyticsDataset, analyticsWriter, printRequestLine } from "./middleware/log-request.ts";
 import type { ResponseCache } from "./middleware/response-cache.ts";
-import { modelHolder } from "./model-holder.ts";
-import { modelPool } from "./model-pool.ts";
+import { modelHolder, type WarmUpShape } from "./models/model-holder.ts";
+import { modelPool } from "./models/model-pool.ts";
 import type { Operations } from "./operations.ts";
 import type { Region } from "./region/region.ts";
-import type { TaskService } from "./service.ts";
-import { taskService } from "./task-service.ts";
-import type { WarmUpShape } from "./warm-up.ts";
-import { type AnalyticsDataset, analyticsWriter, printRequestLine } from "./write-request-line.ts";
+import type { Serving } from "./service.ts";
 
 /** A value, or a function that reads it from the environment. A Worker receives its environment with each request. */
 export type Setting<Env, T> = T | ((env: Env) => T);
@@ -102,12 +101,9 @@ export interface PageBinding {
  * Parts of a deployment. The functions create their parts on the first request, because a Worker receives its
  * environment with each request.
  */
-export interface Deployment<Env extends object> {
-  readonly service: (env: Env) => TaskService;
+export interface Deployment<Env extends object> extends Serving<Env> {
   readonly keys: ReadKeys<Env> | false;
-  readonly limits: Limits;
   readonly tier: Tier;
-  readonly defaults: CallDefaults;
   readonly cpuLimitMs: number;
   /** Where jobs are kept; undefined if the deployment was made without jobs. */
   readonly jobs: ((env: Env) => JobsPlace | undefined) | undefined;

@@ -1,7 +1,7 @@
 import type { JobsBucket, JobsQueue } from "./bulk/bindings.ts";
 import type { PageBinding } from "./deployment.ts";
-import type { RateLimiter } from "./middleware/limit-rate.ts";
-import type { AnalyticsDataset } from "./write-request-line.ts";
+import type { RateLimiter } from "./middleware/limits.ts";
+import type { AnalyticsDataset } from "./middleware/log-request.ts";
 
 /** The bindings of wrangler.toml that the Worker can use. */
 export interface EdgeBindings {

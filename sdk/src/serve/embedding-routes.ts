@@ -1,14 +1,17 @@
 import { Hono } from "hono";
 import { type InProcess, inProcess } from "./call-in-process.ts";
 import { type Deployment, deploymentOf, type EmbeddingsOptions } from "./deployment.ts";
-import { limitBody } from "./middleware/limit-body.ts";
-import { answerError, throwErrors } from "./middleware/on-error.ts";
+import { versionedRoutes } from "./dialects/index.ts";
+import { limitBody } from "./middleware/body.ts";
 import { responseCache } from "./middleware/response-cache.ts";
+import { answerError, throwErrors } from "./on-error.ts";
 import { entrance, guards } from "./operations.ts";
-import { type QueueHandler, queueHandler } from "./queue-handler.ts";
-import { MODEL_PREFIX, type TableRoute, versionedRoutes } from "./route-table.ts";
-import { jobPaths, jobRoutes } from "./routes/jobs.ts";
-import { withAndWithoutSlash } from "./routes/with-and-without-slash.ts";
+import type { Route } from "./routes/dialect.ts";
+import { jobPaths, jobRoutes, type QueueHandler, queueHandler } from "./routes/jobs.ts";
+import { withAndWithoutSlash } from "./routes/paths.ts";
+
+/** Prefix of all paths under which a request names its model, for dialects without a field for it. */
+const MODEL_PREFIX = "/models/:model";
 
 /** A Hono app with the routes of all tasks, whose models your own routes can use too. */
 export interface EmbeddingsApp<Env extends object> extends Hono<{ Bindings: Env }>, InProcess<Env> {
@@ -37,14 +40,14 @@ export function embeddings<Env extends object = object>(options: EmbeddingsOptio
 }
 
 /**
- * Makes the routes of a table, each also under `/models/<name>[@version]`. To add a route, write its handler in `routes/` and
- * its schema in `contract/`, and list it in `route-table.ts`.
+ * Makes routes, each also under `/models/<name>[@version]`. To add a task, write a file in `tasks/` and list it in `dialects/own.ts`;
+ * to add a dialect, write a file in `dialects/` and list it in `dialects/index.ts`.
  *
  * The middleware is bound to the exact paths of these routes, so that it does not run for other routes of an app.
  */
 export function embeddingRoutes<Env extends object>(
   deployment: Deployment<Env>,
-  table: readonly TableRoute[] = versionedRoutes,
+  table: readonly Route[] = versionedRoutes,
 ): EmbeddingsApp<Env> {
   const { keys, limits, operations } = deployment;
   const app = new Hono<{ Bindings: Env }>();

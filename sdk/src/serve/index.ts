@@ -28,31 +28,30 @@ export type {
 } from "../runtime/engine/engine.ts";
 export type { EncodedRange, Model, ModelOutputs } from "../runtime/model.ts";
 export type { AnswerOptions, AnswerSpan } from "../runtime/tasks/answer.ts";
-export { type AnswerParameters, answerCall, type ContextQuestion } from "../runtime/tasks/answer-call.ts";
+export { type AnswerParameters, answerCall, type ContextQuestion } from "../runtime/tasks/answer.ts";
 export type { Activation, LabelScore } from "../runtime/tasks/classify.ts";
-export { type ClassifyParameters, classifyCall } from "../runtime/tasks/classify-call.ts";
-export { type EmbedInput, type EmbedParameters, embedCall } from "../runtime/tasks/embed-call.ts";
-export { type FilledMask, type FillMaskParameters, fillMaskCall } from "../runtime/tasks/fill-mask-call.ts";
+export { type ClassifyParameters, classifyCall } from "../runtime/tasks/classify.ts";
+export { type EmbedInput, embedCall } from "../runtime/tasks/embed.ts";
+export { type FilledMask, type FillMaskParameters, fillMaskCall } from "../runtime/tasks/fill-mask.ts";
 export type { SearchRole } from "../runtime/tasks/late-interaction.ts";
-export type { PromptedParameters } from "../runtime/tasks/prompt.ts";
 export type { RankedDocument } from "../runtime/tasks/rerank.ts";
 export {
   type RerankParameters,
   rerankCall,
   type SimilarityParameters,
   similarityCall,
-} from "../runtime/tasks/rerank-call.ts";
+} from "../runtime/tasks/rerank.ts";
 export type { SparseEntries } from "../runtime/tasks/sparse.ts";
-export { sparseCall } from "../runtime/tasks/sparse-call.ts";
+export { sparseCall } from "../runtime/tasks/sparse.ts";
 export type { AggregationStrategy, Entity } from "../runtime/tasks/tag.ts";
-export { type TagParameters, tagCall } from "../runtime/tasks/tag-call.ts";
-export type { Encode, ModelCall, TaskCall } from "../runtime/tasks/task-call.ts";
+export { type TagParameters, tagCall } from "../runtime/tasks/tag.ts";
+export type { EmbedParameters, Encode, ModelCall, PromptedParameters, TaskCall } from "../runtime/tasks/task-call.ts";
 export {
   type TokenVectors,
   type TokenVectorsParameters,
   tokenVectorsCall,
-} from "../runtime/tasks/token-vectors-call.ts";
-export { type ZeroShotParameters, zeroShotCall } from "../runtime/tasks/zero-shot-call.ts";
+} from "../runtime/tasks/token-vectors.ts";
+export { type ZeroShotParameters, zeroShotCall } from "../runtime/tasks/zero-shot.ts";
 export type { TextInput } from "../runtime/text-input.ts";
 export type {
   EncodedPair,
@@ -64,6 +63,7 @@ export type {
 export type { VocabularyText } from "../runtime/tokenizer/vocabulary-text.ts";
 export type { Side, Truncation } from "../runtime/truncation.ts";
 export type { ObjectStore } from "../storage/store.ts";
+export type { DecisionLog } from "./answering/observer.ts";
 export type { Background, CallContext } from "./background.ts";
 export type { JobsBatch, JobsBucket, JobsObject, JobsPlace, JobsQueue } from "./bulk/bindings.ts";
 export type { ApiKey, CallDefaults, KeyLimits, KeyWithDefaults } from "./call-defaults.ts";
@@ -83,21 +83,19 @@ export type { EmbeddingsOptions, PageBinding, Setting } from "./deployment.ts";
 export { createEdgeApp, type EdgeAppOptions } from "./edge-app.ts";
 export type { EdgeBindings } from "./edge-bindings.ts";
 export { type EmbeddingsApp, embeddings } from "./embedding-routes.ts";
-export { type KeysEnv, keysFromEnv } from "./keys/keys-from-env.ts";
-export { keysFromStore } from "./keys/keys-from-store.ts";
-export { parseKeys } from "./keys/parse-keys.ts";
+export { parseKeys } from "./keys/key-list.ts";
+export { type KeysEnv, keysFromEnv, keysFromStore } from "./keys/keys-from-env.ts";
 export type { Limits } from "./limits.ts";
-export type { DecisionLog } from "./log-decision.ts";
 export type { CrossOrigin } from "./middleware/cross-origin.ts";
-export type { RateLimit, RateLimiter } from "./middleware/limit-rate.ts";
+export type { RateLimit, RateLimiter } from "./middleware/limits.ts";
+export type { AnalyticsDataset } from "./middleware/log-request.ts";
 export type { AnswerStore, ResponseCache } from "./middleware/response-cache.ts";
-export { type ModelCache, type PublishedModelsOptions, publishedModels } from "./published-models.ts";
+export type { WarmUpShape } from "./models/model-holder.ts";
+export { type ModelCache, type PublishedModelsOptions, publishedModels } from "./models/published-models.ts";
 export type { AnswerEstimate, Estimate } from "./queue/speed.ts";
-export type { QueueHandler } from "./queue-handler.ts";
 export type { ExpectedAnswer } from "./region/expected-answer.ts";
 export type { ProvableModel } from "./region/proof.ts";
-export { type AskingThread, type Region, regionTier } from "./region/region.ts";
-export { type RegionEnv, regionFromEnv } from "./region/region-from-env.ts";
+export { type AskingThread, type Region, type RegionEnv, regionFromEnv, regionTier } from "./region/region.ts";
 export type {
   AwsAccess,
   HttpDialect,
@@ -114,8 +112,7 @@ export type {
   RegionTiming,
 } from "./region/region-tier.ts";
 export { createRegionApp, type RegionAppOptions } from "./region-app.ts";
+export type { QueueHandler } from "./routes/jobs.ts";
 export type { ArrivalTime, Deadline } from "./routing/deadline.ts";
 export type { AnswerDetails, CallTerms, Cost, TierAnswer } from "./service.ts";
 export type { RequestTrace } from "./trace.ts";
-export type { WarmUpShape } from "./warm-up.ts";
-export type { AnalyticsDataset } from "./write-request-line.ts";

@@ -2,11 +2,11 @@ import type { MiddlewareHandler } from "hono";
 import type { ReadKeys } from "./keys/key-ring.ts";
 import { apiKey } from "./middleware/api-key.ts";
 import { type CrossOrigin, crossOrigin } from "./middleware/cross-origin.ts";
-import { limitKey } from "./middleware/limit-key.ts";
-import { limitRate, type RateLimit } from "./middleware/limit-rate.ts";
+import { limitKey, limitRate, type RateLimit } from "./middleware/limits.ts";
 import { logRequest, type RequestWriter } from "./middleware/log-request.ts";
-import { requestId } from "./middleware/request-id.ts";
 import type { ResponseCache } from "./middleware/response-cache.ts";
+import { note, noted } from "./middleware/variables.ts";
+import { readTrace } from "./trace.ts";
 
 /** How a deployment is operated: who may call it, how often, and what is written about it. */
 export interface Operations<Env extends object> {
@@ -32,3 +32,15 @@ export function guards<Env extends object>(
 ): MiddlewareHandler<{ Bindings: Env }>[] {
   return [...(keys === false ? [] : [apiKey(keys), limitKey()]), ...(rateLimit ? [limitRate(rateLimit)] : [])];
 }
+
+/**
+ * Names every request, and its answer or error, in `x-request-id`: with the caller's id if it is valid, else with a new
+ * one. A request that is already named keeps its names.
+ */
+export const requestId: MiddlewareHandler = async function nameRequest(c, next) {
+  if (noted(c, "trace")) return next();
+  const trace = readTrace(c.req.raw.headers);
+  note(c, "trace", trace);
+  c.header("x-request-id", trace.requestId);
+  await next();
+};

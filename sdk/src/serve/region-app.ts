@@ -5,8 +5,8 @@ import { createApp } from "./app.ts";
 import type { ApiKey } from "./call-defaults.ts";
 import { deploymentOf, type EmbeddingsOptions, type Setting } from "./deployment.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
+import type { WarmUpShape } from "./models/model-holder.ts";
 import { sageMakerRoutes } from "./sagemaker-routes.ts";
-import type { WarmUpShape } from "./warm-up.ts";
 
 export interface RegionAppOptions {
   /** The store where models are published. */

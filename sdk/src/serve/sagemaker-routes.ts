@@ -9,7 +9,7 @@ import {
   STATUS_ATTRIBUTE,
   writeAttributes,
 } from "./contract/sagemaker.ts";
-import { answerError } from "./middleware/on-error.ts";
+import { answerError } from "./on-error.ts";
 
 /** Routes that a caller of SageMaker can reach, and their methods. */
 const methods: Readonly<Record<string, string>> = {

@@ -2,9 +2,11 @@ import type { ErrorCode } from "../artifact/error-codes.ts";
 import type { Model } from "../runtime/model.ts";
 import type { TaskCall } from "../runtime/tasks/task-call.ts";
 import type { Background } from "./background.ts";
+import type { CallDefaults } from "./call-defaults.ts";
 import type { Figures } from "./contract/figures.ts";
 import type { NumberFormat, Reason, Tier } from "./contract/headers.ts";
-import type { RequestTotals } from "./request-totals.ts";
+import type { Limits } from "./limits.ts";
+import type { RefusalCode } from "./refusal.ts";
 import type { ArrivalTime, Deadline } from "./routing/deadline.ts";
 import type { RequestTrace } from "./trace.ts";
 
@@ -66,6 +68,12 @@ export interface TierAnswer extends Omit<AnswerDetails, "tier" | "reason" | "pre
   readonly outputs: readonly Float32Array<ArrayBuffer>[];
 }
 
+/** Numbers of answers by tier and reason, and of refusals by code, since the process or isolate started. */
+export interface RequestTotals {
+  readonly answers: ReadonlyMap<Tier, ReadonlyMap<Reason, number>>;
+  readonly refusals: ReadonlyMap<RefusalCode, number>;
+}
+
 export interface TaskService {
   /** Names of the models, the default one first. */
   readonly models: readonly string[];
@@ -108,4 +116,11 @@ export interface TaskService {
   queueMs(): number;
   /** Requests that this process or isolate has answered or refused so far. */
   readonly totals: RequestTotals;
+}
+
+/** What routes need of a deployment. Its service is made on the first request: a Worker receives its environment with each. */
+export interface Serving<Env extends object> {
+  readonly service: (env: Env) => TaskService;
+  readonly limits: Limits;
+  readonly defaults: CallDefaults;
 }

@@ -1,4 +1,6 @@
-import { DEVIATION_GAIN, MEAN_GAIN } from "./gains.ts";
+/** Weights of a new observation in the mean and in the mean deviation, as for TCP round trips (RFC 6298). */
+export const MEAN_GAIN = 1 / 8;
+export const DEVIATION_GAIN = 1 / 4;
 
 /** Weight of everything that was measured, in measurements. It makes the gain of one more `MEAN_GAIN`. */
 const MAX_WEIGHT = 1 / MEAN_GAIN - 1;

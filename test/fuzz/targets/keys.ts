@@ -1,4 +1,4 @@
-import { parseKeys } from "#sdk/serve/keys/parse-keys.ts";
+import { parseKeys } from "#sdk/serve/keys/key-list.ts";
 import { signersFromEnv } from "#sdk/storage/signed.ts";
 import { SeededChoice } from "../choose.ts";
 import { damagedBytes } from "../damage-bytes.ts";

@@ -1,9 +1,9 @@
 import type { Hono } from "hono";
 import type { Task } from "#sdk/artifact/manifest.ts";
 import type { Engine } from "#sdk/runtime/engine/engine.ts";
+import { rootRoutes, versionedRoutes } from "#sdk/serve/dialects/index.ts";
 import { createEdgeApp } from "#sdk/serve/edge-app.ts";
 import { createRegionApp } from "#sdk/serve/region-app.ts";
-import { rootRoutes, versionedRoutes } from "#sdk/serve/route-table.ts";
 import { taskEngine, taskStore } from "../../fixtures/task-model.ts";
 import { TINY } from "../../fixtures/tiny-model.ts";
 import { SeededChoice } from "../choose.ts";

@@ -1,6 +1,6 @@
 import { BertEdgeError } from "#sdk/artifact/error.ts";
-import { inputContent } from "#sdk/compile/evaluate/input-content.ts";
 import { runSubgraph } from "#sdk/compile/evaluate/run-subgraph.ts";
+import { inputContent } from "#sdk/compile/evaluate/token-batches.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
 import type { Node, Value } from "#sdk/compile/graph/node.ts";
 import { type DataType, numbersOf, type Tensor, tensor, toFloat32 } from "#sdk/compile/graph/tensor.ts";

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { limitBody } from "#sdk/serve/middleware/limit-body.ts";
+import { limitBody } from "#sdk/serve/middleware/body.ts";
 import { entrance, guards } from "#sdk/serve/operations.ts";
 
 interface Env {

@@ -5,6 +5,7 @@ import { goldenMinOption, goldenOption } from "../golden-options.ts";
 import { positiveInteger } from "../options.ts";
 import { printJson, printNote, printResult } from "../output.ts";
 import { ReportedFailure } from "../reported-failure.ts";
+import type { CheckReport } from "./check-deployment.ts";
 
 interface Options {
   model: string;
@@ -29,7 +30,7 @@ export const checkCommand = new Command("check")
     const key = readApiKey(keyFile);
     const { readExpected } = await import("./read-expected.ts");
     const { checkDeployment } = await import("./check-deployment.ts");
-    const { checkSummary } = await import("./check-report.ts");
+    const { checkSummary } = await import("./index.ts");
     const expected = await readExpected(model, { golden, goldenMin });
     const report = await checkDeployment({
       url,
@@ -46,4 +47,10 @@ export const checkCommand = new Command("check")
 function deploymentUrl(value: string): string {
   if (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)) return value;
   throw new InvalidArgumentError(`${value} is not a URL, such as https://bert.example.workers.dev`);
+}
+
+/** Describes the result of a check in a line. */
+export function checkSummary({ url, model, ok, findings }: CheckReport): string {
+  const broken = findings.filter(({ level }) => level === "broken").length;
+  return ok ? `${url} serves ${model} as it should.` : `${url}: ${broken} of ${findings.length} findings are broken.`;
 }

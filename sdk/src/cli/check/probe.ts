@@ -9,8 +9,8 @@ import {
   REASON_HEADER,
   TIER_HEADER,
   type Tier,
+  timingOf,
 } from "../../serve/contract/headers.ts";
-import { timingOf } from "../../serve/server-timing.ts";
 import { boundedText } from "../../storage/bounded-text.ts";
 
 /** Bytes of the body of `/ready` that are read. It has less than 1 kB. */

@@ -4,7 +4,7 @@ import { parseEnv } from "node:util";
 import { expect, it } from "vitest";
 import { unstable_getVarsForDev } from "wrangler";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import { envFile } from "./env-file.ts";
+import { envFile } from "./stack.ts";
 
 /** Reads a file as `wrangler dev --env-file` does. */
 async function readByWrangler(text: string): Promise<Record<string, unknown>> {

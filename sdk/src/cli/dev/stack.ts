@@ -11,7 +11,6 @@ import { disposableFolder } from "../disposable-folder.ts";
 import { openLocalR2 } from "../local-r2.ts";
 import { packageFile } from "../package-file.ts";
 import { WRANGLER_STATE } from "../wrangler.ts";
-import { envFile } from "./env-file.ts";
 import { freePort, type Service, startService } from "./process.ts";
 import { edgeScript, engineOf, type Project } from "./project.ts";
 
@@ -204,4 +203,19 @@ async function developerVars(root: string): Promise<NodeJS.Dict<string>> {
     if (isAbsent(error)) return {};
     throw error;
   }
+}
+
+/**
+ * Writes variables as a file for wrangler's `--env-file`. Each value is quoted, and its `$` are escaped, because wrangler
+ * otherwise replaces `$NAME` in a value by another variable.
+ */
+export const envFile = (vars: Readonly<NodeJS.Dict<string>>): string =>
+  Object.entries(vars)
+    .map(([name, value = ""]) => `${name}=${quoted(value.replaceAll("$", "\\$"))}\n`)
+    .join("");
+
+/** Quotes a value. A value cannot contain all three quotes: in files of this format, nothing escapes a quote. */
+function quoted(value: string): string {
+  const quote = ["'", "`", '"'].find((each) => !value.includes(each)) ?? "'";
+  return `${quote}${value}${quote}`;
 }

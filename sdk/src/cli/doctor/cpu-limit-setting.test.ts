@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { cpuLimitSetting } from "./cpu-limit-setting.ts";
+import { cpuLimitSetting } from "./examine-project.ts";
 
 it.each([
   ["10,", 10],

@@ -12,7 +12,6 @@ import { type Finding, findingsOf } from "../finding.ts";
 import { FREE_PLAN_MS, PAID_PLAN_MS } from "../workers-plan.ts";
 import { modelSetting, type WranglerConfig } from "../wrangler.ts";
 import { attempt } from "./attempt.ts";
-import { type CpuLimitSetting, cpuLimitSetting } from "./cpu-limit-setting.ts";
 
 const SETTINGS = "functions/edge-settings.ts";
 
@@ -148,4 +147,18 @@ async function examineModel(
     `It exceeds a limit of every Workers plan (${limits || "it has no target edge"}).`,
     "Prepare it with --targets edge and --table int4, or take a smaller model.",
   );
+}
+
+/** The setting `cpuLimitMs` of a project: in ms, or as text if only running it would tell its value. */
+export type CpuLimitSetting = number | { readonly unread: string };
+
+/** Reads `cpuLimitMs` from the text of edge-settings.ts: a number, or a product of numbers. Returns undefined without it. */
+export function cpuLimitSetting(settings: string): CpuLimitSetting | undefined {
+  const expression = /^\s*cpuLimitMs:[ \t]*(.*?)[ \t]*(?:,?[ \t]*\/[/*].*|,?[ \t]*)$/m.exec(settings)?.[1];
+  if (expression === undefined) return undefined;
+  const factors = expression
+    .split("*")
+    .map((factor) => Number(factor.trim().replace(/(?<=\d)_(?=\d)/g, "") || Number.NaN));
+  const product = factors.reduce((all, factor) => all * factor, 1);
+  return Number.isFinite(product) ? product : { unread: expression };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { folderName } from "./folder-name.ts";
+import { folderName } from "../stages/assemble-artifact.ts";
 
 const commit = "0123456789abcdef0123456789abcdef01234567";
 

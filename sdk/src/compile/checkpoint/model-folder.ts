@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
+import type { ErrorCode } from "../../artifact/error-codes.ts";
 import { parseJson } from "../../artifact/parse-json.ts";
 import { readJson } from "../files/json-file.ts";
 import { type StoredFile, storedFile } from "../files/stored-file.ts";
 import type { Tensor } from "../graph/tensor.ts";
-import { configErrorCode } from "./config-error-code.ts";
 import { missingFile } from "./missing/missing-file.ts";
 import { lowerCased } from "./modules/lower-cased.ts";
 import { readLowercases } from "./modules/transformer-config.ts";
@@ -154,3 +154,15 @@ function readFile(folder: string, name: string, model: string): Map<string, Tens
 function missing(folder: string, file: string): never {
   throw missingFile(folder, file);
 }
+
+/** Kinds of valibot's issues for a value that is none of those that a schema lists. */
+const listed: readonly string[] = ["literal", "picklist", "null", "never"];
+
+/**
+ * Returns the code for an issue in config.json. Schemas list the values of a key that are supported, so any other value is
+ * unsupported, and so is what `supports` refuses. Other issues, such as a size that is no number, make the file invalid.
+ */
+export const configErrorCode = (issue?: v.BaseIssue<unknown>): ErrorCode =>
+  issue?.type === "raw_check" || (issue?.path && listed.includes(issue.type))
+    ? "checkpoint_unsupported"
+    : "checkpoint_invalid";

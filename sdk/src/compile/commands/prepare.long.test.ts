@@ -11,7 +11,7 @@ import type { Artifact } from "../../artifact/artifact.ts";
 import { describeFile } from "../../artifact/describe-file.ts";
 import { targetNames } from "../../artifact/manifest.ts";
 import { engineOnThisMachine } from "../../local/engines.ts";
-import { startModel } from "../../runtime/model.ts";
+import { startModel } from "../../runtime/start-model.ts";
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { FP16_LIMIT } from "../accuracy/limits.ts";

@@ -13,7 +13,7 @@ import { tokenizerJson } from "#test/fixtures/tokenizer-json.ts";
 import type { Artifact } from "../../artifact/artifact.ts";
 import { describeFile } from "../../artifact/describe-file.ts";
 import { engineOnThisMachine } from "../../local/engines.ts";
-import { startModel } from "../../runtime/model.ts";
+import { startModel } from "../../runtime/start-model.ts";
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { FP16_LIMIT, INT8_LIMIT } from "../accuracy/limits.ts";

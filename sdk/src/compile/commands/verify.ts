@@ -2,7 +2,7 @@ import type { Artifact } from "../../artifact/artifact.ts";
 import type { Parity, Target, TargetName, TaskScore } from "../../artifact/manifest.ts";
 import { engineOnThisMachine } from "../../local/engines.ts";
 import { type Engine, type EngineSession, oneModel } from "../../runtime/engine/engine.ts";
-import { modelOf } from "../../runtime/model.ts";
+import { modelOf } from "../../runtime/start-model.ts";
 import { protocolOf } from "../../runtime/tasks/late-interaction.ts";
 import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
 import { openFiles, openFolder } from "../../storage/folder-artifact.ts";

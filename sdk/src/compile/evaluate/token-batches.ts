@@ -1,11 +1,10 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { TokenSequence } from "../../runtime/engine/engine.ts";
-import { idsOf } from "../../runtime/engine/token-sequence.ts";
+import type { TokenIds, TokenSequence } from "../../runtime/engine/engine.ts";
+import { attendedOf, idsOf, secondFromOf } from "../../runtime/engine/token-sequence.ts";
 import type { Graph } from "../graph/graph.ts";
 import { inputRole, inputWithRole } from "../graph/input-role.ts";
 import type { Value } from "../graph/node.ts";
 import { type Tensor, tensor } from "../graph/tensor.ts";
-import { inputContent } from "./input-content.ts";
 
 /** Inputs of one run of a model, by input name. Tensors have the shape [texts, tokens], or [texts] if the graph says so. */
 export type TokenBatch = ReadonlyMap<string, Tensor>;
@@ -97,3 +96,13 @@ const notPadded = (tokens: number): BertEdgeError =>
     `The model reads exactly ${tokens} tokens and has no attention mask, so shorter texts cannot be padded.`,
     { hint: "Export the model with an attention mask or with a dynamic length, or leave out the tokenizer." },
   );
+
+/** Returns the numbers of one sequence for an input of a model: its token ids, mask or token types; zeros for other inputs. */
+export function inputContent(name: string, sequence: TokenSequence): TokenIds {
+  const ids = idsOf(sequence);
+  const role = inputRole(name);
+  if (role === "input_ids") return ids;
+  if (role === "attention_mask") return ids.map((_, token) => (token < attendedOf(sequence) ? 1 : 0));
+  const types = ids.map(() => 0);
+  return role === "token_type_ids" ? types.fill(1, secondFromOf(sequence)) : types;
+}

@@ -1,7 +1,6 @@
 import type { Task } from "../../artifact/manifest.ts";
 import type { TokenIds, TokenSequence } from "../../runtime/engine/engine.ts";
-import { promptOf } from "../../runtime/tasks/prompt.ts";
-import { unpooledPrompts } from "../../runtime/tasks/unpooled-prompt.ts";
+import { promptOf, unpooledPrompts } from "../../runtime/tasks/prompt.ts";
 import type { Tokenizer } from "../../runtime/tokenizer/tokenizer.ts";
 import type { TextOrPair } from "./tokenize-texts.ts";
 

@@ -1,5 +1,5 @@
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import * as v from "valibot";
 import { describeFile, describeFiles } from "../../artifact/describe-file.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
@@ -14,7 +14,6 @@ import {
 } from "../../artifact/manifest.ts";
 import { MANIFEST_FILE } from "../../storage/folder-artifact.ts";
 import { hubModel } from "../../storage/hub-model.ts";
-import { folderName } from "../checkpoint/folder-name.ts";
 import { modelPlace } from "../checkpoint/model-place.ts";
 import { release } from "../files/large-buffers.ts";
 import type { TextModel } from "../model/text-model.ts";
@@ -124,4 +123,17 @@ export function modelName(given: string | undefined, model: string | ReadonlyMap
     `${JSON.stringify(name)} cannot be a model's name: ${result.issues[0].message}.`,
     { hint: "Choose a name with --name, or with the option `name`." },
   );
+}
+
+/** A commit's folder in the cache of Hugging Face's tools: `models--org--name/snapshots/<commit>`. */
+const COMMIT = /^[0-9a-f]{40}$/;
+const CACHED = /^models--(?:.+--)?(?<name>.+)$/;
+
+/** Returns the name of a model's folder. In a cache of the Hugging Face Hub, that is the model's name, not the commit. */
+export function folderName(folder: string): string {
+  const path = resolve(folder);
+  const snapshots = dirname(path);
+  const isSnapshot = COMMIT.test(basename(path)) && basename(snapshots) === "snapshots";
+  const cached = isSnapshot ? CACHED.exec(basename(dirname(snapshots))) : null;
+  return cached?.groups?.["name"] ?? basename(path);
 }

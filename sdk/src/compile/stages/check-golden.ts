@@ -2,7 +2,7 @@ import type { GoldenTexts } from "../../artifact/golden.ts";
 import type { Manifest } from "../../artifact/manifest.ts";
 import { oneByOne } from "../../runtime/engine/batching.ts";
 import type { EngineSession } from "../../runtime/engine/engine.ts";
-import { modelOf } from "../../runtime/model.ts";
+import { modelOf } from "../../runtime/start-model.ts";
 import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
 import { chosenGolden } from "../accuracy/golden/chosen-golden.ts";
 import {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
-import { bestOf } from "./best-of.ts";
+import { bestOf } from "./scores.ts";
 
 const itself = (score: number) => score;
 

@@ -1,6 +1,64 @@
-import type { ProblemType } from "../../artifact/manifest.ts";
-import { bestOf } from "./best-of.ts";
-import { softmax } from "./softmax.ts";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { type Manifest, type ProblemType, taskUnsupported } from "../../artifact/manifest.ts";
+import { type TextInput, textsOf } from "../text-input.ts";
+import type { Truncation } from "../truncation.ts";
+import { promptOf } from "./prompt.ts";
+import { bestOf, softmax } from "./scores.ts";
+import type { TaskCall } from "./task-call.ts";
+
+export interface ClassifyParameters {
+  /** Whether to cut inputs that are too long. Otherwise they are refused. Default false. */
+  readonly truncate?: Truncation | undefined;
+  /** Maximum number of labels per input. Default: all. */
+  readonly topK?: number | undefined;
+  /** How logits become scores. Default: the one of `defaultActivation`. */
+  readonly activation?: Activation | undefined;
+}
+
+/** Calls a classifier. The result is the labels of each input, best first. */
+export const classifyCall = (
+  inputs: readonly TextInput[],
+  { truncate = false, topK, activation }: ClassifyParameters = {},
+): TaskCall<LabelScore[][]> => ({
+  texts: inputs.flatMap(textsOf),
+  size: inputs.length,
+  on(manifest) {
+    const { labels, problem, input } = classifier(manifest);
+    const prompt = promptOf(classifier(manifest));
+    const wrong = inputs.findIndex((each) => (typeof each === "string") !== (input === "text"));
+    if (wrong >= 0) throw otherInputs(manifest.name, input, wrong);
+    const how = activation ?? defaultActivation(labels.length, problem);
+    return {
+      inputs: prompt === "" ? inputs : inputs.map((each) => withFirst(prompt, each)),
+      truncate,
+      decode: (outputs) => outputs.map((logits) => labelScores(logits, labels, how, topK)),
+    };
+  },
+});
+
+const withFirst = (prompt: string, input: TextInput): TextInput =>
+  typeof input === "string" ? prompt + input : [prompt + input[0], input[1]];
+
+type Classifier = Extract<Manifest, { task: "classify" }>;
+
+function classifier(manifest: Manifest): Classifier {
+  if (manifest.task === "classify") return manifest;
+  throw taskUnsupported(manifest, "classify");
+}
+
+/** Returns a classifier of pairs with a single label: a cross-encoder that scores how well two texts fit. */
+export const crossEncoder = (manifest: Manifest): Classifier | undefined =>
+  manifest.task === "classify" && manifest.input === "pair" && manifest.labels.length === 1 ? manifest : undefined;
+
+const otherInputs = (name: string, input: "text" | "pair", index: number): BertEdgeError =>
+  new BertEdgeError(
+    "request_invalid",
+    `The model ${name} classifies ${input === "pair" ? "pairs of texts" : "single texts"}, but input ${index} is ${input === "pair" ? "a single text" : "a pair"}.`,
+    {
+      hint: input === "pair" ? 'Send {"text": …, "text_pair": …} for each input.' : "Send a string for each input.",
+      index,
+    },
+  );
 
 /** How logits become scores: transformers' `function_to_apply`. */
 export type Activation = "softmax" | "sigmoid" | "none";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fakeEngine, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
 import { loadPublished } from "../load-published.ts";
-import { embedCall } from "./embed-call.ts";
+import { embedCall } from "./embed.ts";
 
 const LONG = "to be or not to be ".repeat(20);
 

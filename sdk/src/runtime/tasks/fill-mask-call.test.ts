@@ -4,7 +4,7 @@ import type { Manifest } from "../../artifact/manifest.ts";
 import { packTokenizer } from "../../compile/pack/tokenizer/pack-tokenizer.ts";
 import { createJsonTokenizer } from "../tokenizer/json-tokenizer.ts";
 import { createPackedTokenizer } from "../tokenizer/packed/packed-tokenizer.ts";
-import { fillMaskCall } from "./fill-mask-call.ts";
+import { fillMaskCall } from "./fill-mask.ts";
 
 /** If the predicted token is padding, transformers leaves it out of the sequence. */
 const withoutPadding = (sequence: string) => sequence.replaceAll("<pad>", "");

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { pooledChunks } from "./pooled-chunks.ts";
+import { pooledChunks } from "./embed.ts";
 
 const [first, second] = [Float32Array.of(1, 0), Float32Array.of(0, 1)];
 

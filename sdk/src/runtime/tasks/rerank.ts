@@ -1,7 +1,95 @@
-import type { ScoreActivation, Similarity } from "../../artifact/manifest.ts";
-import { bestOf } from "./best-of.ts";
-import { logistic } from "./classify.ts";
+import type { Manifest, ScoreActivation, Similarity } from "../../artifact/manifest.ts";
+import type { TextInput } from "../text-input.ts";
+import type { Truncation } from "../truncation.ts";
+import { crossEncoder, logistic } from "./classify.ts";
+import { encodeUnpooled, promptOf, searchPrompts, withPrompt } from "./prompt.ts";
+import { bestOf } from "./scores.ts";
 import { cosine } from "./sentence-vector.ts";
+import type { ModelCall, TaskCall } from "./task-call.ts";
+import { cannotRank } from "./unfit-classifier.ts";
+
+export interface RerankParameters {
+  /** Whether to cut texts that are too long. Otherwise they are refused. Default true, as rerankers of other makers do. */
+  readonly truncate?: Truncation | undefined;
+  /** Maximum number of results. Default: all. */
+  readonly topN?: number | undefined;
+  /** How a cross-encoder's logits become scores. Default: as the model says, else by a sigmoid. */
+  readonly activation?: ScoreActivation | undefined;
+}
+
+export interface SimilarityParameters {
+  /** Whether to cut texts that are too long. Otherwise they are refused. Default false. */
+  readonly truncate?: Truncation | undefined;
+  /** How a sentence encoder's vectors are compared. Default: as the model says, else by their cosine. */
+  readonly similarity?: Similarity | "cosine" | undefined;
+}
+
+/**
+ * Ranks documents by how well they answer a query, best first. A cross-encoder reads the query with each document; a sentence
+ * encoder compares their vectors.
+ */
+export const rerankCall = (
+  query: string,
+  documents: readonly string[],
+  { truncate = true, topN, activation }: RerankParameters = {},
+): TaskCall<RankedDocument[]> => ({
+  ...comparison(query, documents),
+  on(manifest) {
+    const { decode, ...call } = compare(query, documents, { manifest, truncate, activation, isSearch: true });
+    return { ...call, decode: (outputs) => rankedDocuments(decode(outputs), topN) };
+  },
+});
+
+/** Scores how similar texts are to another text: one score per text, in their order. */
+export const similarityCall = (
+  source: string,
+  texts: readonly string[],
+  { truncate = false, similarity }: SimilarityParameters = {},
+): TaskCall<number[]> => ({
+  ...comparison(source, texts),
+  on: (manifest) => compare(source, texts, { manifest, truncate, similarity, isSearch: false }),
+});
+
+/** The text that is compared comes last, so that the indices of the others are those of the request. */
+const comparison = (source: string, others: readonly string[]) => ({
+  texts: [...others, source],
+  size: others.length,
+  nameOf: (index: number) => (index < others.length ? `Text ${index}` : "The text that is compared with the others"),
+});
+
+interface Comparison extends Pick<RerankParameters, "activation">, Pick<SimilarityParameters, "similarity"> {
+  readonly manifest: Manifest;
+  readonly truncate: Truncation;
+  /** Whether the source is a query that the other texts answer. Otherwise, all texts are of the same kind. */
+  readonly isSearch: boolean;
+}
+
+function compare(
+  source: string,
+  others: readonly string[],
+  { manifest, truncate, activation, similarity, isSearch }: Comparison,
+): ModelCall<number[]> {
+  if (manifest.task === "embed") {
+    const same = promptOf(manifest);
+    const { query, document } = isSearch ? searchPrompts(manifest) : { query: same, document: same };
+    return {
+      inputs: [...withPrompt(document, others), query + source],
+      truncate,
+      encode: encodeUnpooled(manifest, truncate, (index) => (index < others.length ? document : query)),
+      decode: (vectors) =>
+        similarities(vectors.at(-1) as Float32Array, vectors.slice(0, -1), similarity ?? manifest.similarity),
+    };
+  }
+  const scorer = crossEncoder(manifest);
+  if (!scorer) throw cannotRank(manifest);
+  const how = activation ?? scorer.activation ?? "sigmoid";
+  const query = promptOf(scorer) + source;
+  return {
+    inputs: others.map((other): TextInput => [query, other]),
+    truncate,
+    decode: (outputs) => outputs.map((logits) => relevanceScore(logits, how)),
+  };
+}
 
 /** A document's place in the request, and how well it answers the query. */
 export interface RankedDocument {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
-import { softmax } from "./softmax.ts";
+import { softmax } from "./scores.ts";
 
 const logit = fc.double({ min: -1e6, max: 1e6, noNaN: true });
 

@@ -1,4 +1,23 @@
-import { bestOf } from "./best-of.ts";
+import { taskUnsupported } from "../../artifact/manifest.ts";
+import { promptOf, withPrompt } from "./prompt.ts";
+import { bestOf } from "./scores.ts";
+import type { PromptedParameters, TaskCall } from "./task-call.ts";
+
+/** Calls a sparse encoder (SPLADE). The result is the weights of each text. */
+export const sparseCall = (
+  texts: readonly string[],
+  { truncate = false, prompt }: PromptedParameters = {},
+): TaskCall<SparseEntries[]> => ({
+  texts,
+  on(manifest) {
+    if (manifest.task !== "sparse") throw taskUnsupported(manifest, "sparse");
+    return {
+      inputs: withPrompt(promptOf(manifest, prompt), texts),
+      truncate,
+      decode: (outputs) => outputs.map((weights) => sparseEntries(weights)),
+    };
+  },
+});
 
 /** The weights above 0 of a sparse vector. */
 export interface SparseEntries {

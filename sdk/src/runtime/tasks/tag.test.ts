@@ -8,8 +8,7 @@ import {
   utf16Indices,
 } from "#test/fixtures/pipeline-cases.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
-import { aggregationStrategies, entitiesOf, type TaggedText } from "./tag.ts";
-import { wordStarts } from "./word-starts.ts";
+import { aggregationStrategies, entitiesOf, type TaggedText, wordStarts } from "./tag.ts";
 
 const LABELS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"];
 

@@ -1,5 +1,96 @@
-import { bestOf } from "./best-of.ts";
-import { softmax } from "./softmax.ts";
+import { taskUnsupported } from "../../artifact/manifest.ts";
+import { inputTooLong } from "../input-too-long.ts";
+import type { PlacedTokens } from "../tokenizer/tokenizer.ts";
+import { sideOf, type Truncation } from "../truncation.ts";
+import { bestOf, softmax } from "./scores.ts";
+import type { TaskCall } from "./task-call.ts";
+
+export interface TagParameters {
+  /** How tokens become entities. Default `simple`. */
+  readonly strategy?: AggregationStrategy | undefined;
+  /** Labels that are left out, without B- and I- unless the strategy is `none`. Default `O`. */
+  readonly ignoreLabels?: readonly string[] | undefined;
+  /** Whether to cut texts that are too long. Otherwise they are refused. Default false. */
+  readonly truncate?: Truncation | undefined;
+}
+
+/** Calls a token classifier. The result is the entities of each text. Offsets are UTF-16 indices. */
+export const tagCall = (
+  texts: readonly string[],
+  { strategy = "simple", ignoreLabels = ["O"], truncate = false }: TagParameters = {},
+): TaskCall<Entity[][]> => ({
+  texts,
+  on(manifest) {
+    if (manifest.task !== "tag") throw taskUnsupported(manifest, "tag");
+    const { labels, maxTokens } = manifest;
+    const placed: (PlacedTokens & { readonly unknownId: number | undefined })[] = [];
+    return {
+      inputs: texts,
+      truncate,
+      encode(tokenizer, input, index) {
+        const { tokens, ...found } = tokenizer.encodePlaced(input as string, maxTokens, sideOf(truncate, tokenizer));
+        if (tokens > maxTokens && !truncate) throw inputTooLong(manifest, index, tokens);
+        placed[index] = { ...found, unknownId: tokenizer.unknownId };
+        return [found.ids];
+      },
+      decode: (outputs) =>
+        outputs.map((logits, index) => {
+          const text = texts[index] as string;
+          const tokens = placed[index] as (typeof placed)[number];
+          const { offsets, words } = tokens;
+          const starts = wordStarts({ text, ...tokens });
+          return entitiesOf({
+            text,
+            logits,
+            labels,
+            offsets,
+            wordIds: words,
+            wordStarts: starts,
+            strategy,
+            ignoreLabels,
+          });
+        }),
+    };
+  },
+});
+
+/** A text's tokens. */
+export interface TokensOfText {
+  readonly text: string;
+  /** Token ids: [tokens] */
+  readonly ids: ArrayLike<number>;
+  /** UTF-16 start and end of each token in the text: [tokens, 2], row-major */
+  readonly offsets: Int32Array;
+  /** Id of the unknown token, if the tokenizer has one. */
+  readonly unknownId?: number | undefined;
+  /**
+   * Code points of each token as the vocabulary spells it, such as 5 for `##ing`: [tokens]. Only tokenizers that mark continued
+   * words with a prefix (WordPiece) have it.
+   */
+  readonly spelled?: ArrayLike<number> | undefined;
+}
+
+/**
+ * Finds the tokens that begin a word, by the rules of transformers' TokenClassificationPipeline:
+ *
+ * - With a prefix for continued words, a token begins a word if it is as long as its part of the text.
+ * - Without one, a token begins a word at the start of the text and next to a space. Punctuation continues the word before
+ *   it.
+ * - Unknown tokens always begin a word.
+ *
+ * @returns [tokens]
+ */
+export function wordStarts({ text, ids, offsets, unknownId, spelled }: TokensOfText): boolean[] {
+  return Array.from(ids, (id, i) => {
+    const [start, end] = [offsets[2 * i] as number, offsets[2 * i + 1] as number];
+    if (id === unknownId) return true;
+    if (spelled) return spelled[i] === codePoints(text.slice(start, end));
+    return start === 0 || text[start - 1] === " " || text[start] === " ";
+  });
+}
+
+/** Counts as Python's `len` does. */
+const codePoints = (text: string): number => [...text].length;
 
 /** How tokens become entities: transformers' `aggregation_strategy`. */
 export const aggregationStrategies = ["none", "simple", "first", "average", "max"] as const;

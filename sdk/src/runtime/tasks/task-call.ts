@@ -50,3 +50,29 @@ export interface ModelCall<R> {
  * @throws BertEdgeError `input_too_long`, `too_many_inputs`
  */
 export type Encode = (tokenizer: Tokenizer, input: TextInput, index: number, most?: number) => readonly TokenSequence[];
+
+/** What the caller of an encoder can ask for. */
+export interface PromptedParameters {
+  /** Whether to cut texts that are too long. Otherwise they are refused. Default false. */
+  readonly truncate?: Truncation | undefined;
+  /** Name of the prompt that is put before each text. Default: the model's default prompt, which most models do not have. */
+  readonly prompt?: string | undefined;
+}
+
+/** What the caller of a sentence encoder can ask for. */
+export interface EmbedParameters extends PromptedParameters {
+  /**
+   * Size of the vectors: up to that of the model, which is the default. Vectors are cut, and normalized again. Only models that
+   * were trained with Matryoshka representation learning keep their quality.
+   */
+  readonly dimensions?: number | undefined;
+  /**
+   * Whether texts that are too long are embedded in chunks. Their vector is the mean of the chunks' vectors, weighted by tokens.
+   * Default: they are refused, or cut.
+   */
+  readonly poolChunks?: boolean | undefined;
+  /** Whether vectors must have the length 1. Default: as the model says. */
+  readonly normalize?: boolean | undefined;
+  /** Chooses the prompt of a search's queries or documents, instead of the one that `prompt` names. */
+  readonly search?: "query" | "document" | undefined;
+}

@@ -5,10 +5,10 @@ import type { Task } from "../../artifact/manifest.ts";
 import { idsOf, pooledFromOf } from "../engine/token-sequence.ts";
 import { loadPublished } from "../load-published.ts";
 import type { Model } from "../model.ts";
-import { embedCall } from "./embed-call.ts";
-import { rerankCall } from "./rerank-call.ts";
+import { embedCall } from "./embed.ts";
+import { withoutPrompt } from "./prompt.ts";
+import { rerankCall } from "./rerank.ts";
 import type { TaskCall } from "./task-call.ts";
-import { withoutPrompt } from "./unpooled-prompt.ts";
 
 const pooled: Task = {
   ...{ task: "embed", pooling: "mean", normalize: true, dimensions: 8 },

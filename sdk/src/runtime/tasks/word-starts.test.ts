@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { wordStarts } from "./word-starts.ts";
+import { wordStarts } from "./tag.ts";
 
 const UNKNOWN = 9;
 

@@ -1,11 +1,9 @@
 import * as v from "valibot";
 import { parseJson } from "../../artifact/parse-json.ts";
 import { addCounts, noRecords, type RecordCounts } from "../../bulk/record-counts.ts";
-import type { JobsBucket } from "./bindings.ts";
-import { finishedParts } from "./finished-parts.ts";
-import { inTime, textOf } from "./in-time.ts";
-import { type BulkJob, CountsSchema, isExpired } from "./job.ts";
-import { summaryKey } from "./keys.ts";
+import { inTime, type JobsBucket, textOf } from "./bindings.ts";
+import { type BulkJob, CountsSchema, isExpired, summaryKey } from "./job.ts";
+import { finishedParts } from "./parts.ts";
 
 const SummarySchema = v.object({ run: v.string(), parts: v.number(), counts: CountsSchema, finished: v.string() });
 

@@ -1,8 +1,7 @@
 import * as v from "valibot";
+import { BertEdgeError } from "../../artifact/error.ts";
 import { parseJson } from "../../artifact/parse-json.ts";
-import type { JobsBucket } from "./bindings.ts";
-import { inTime, textOf } from "./in-time.ts";
-import { jobKey } from "./keys.ts";
+import { inTime, type JobsBucket, textOf } from "./bindings.ts";
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const NonNegative = v.pipe(v.number(), v.minValue(0));
@@ -62,3 +61,49 @@ export const writeJob = (bucket: JobsBucket, job: BulkJob): Promise<unknown> =>
   );
 
 export const isExpired = ({ expires }: BulkJob, now: number): boolean => Date.parse(expires) <= now;
+
+/** Digits of a part's number in its key: keys are listed in the order of their parts. */
+const DIGITS = 9;
+
+const numbered = (part: number): string => `${part}`.padStart(DIGITS, "0");
+
+/** Keys of a job's objects in its bucket. */
+export const inputKey = (job: string): string => `jobs/${job}/input.jsonl`;
+export const jobKey = (job: string): string => `jobs/${job}/job.json`;
+export const summaryKey = (job: string): string => `jobs/${job}/summary.json`;
+export const partsPrefix = (job: string): string => `jobs/${job}/parts/`;
+export const partKey = (job: string, part: number): string => `${partsPrefix(job)}${numbered(part)}.jsonl`;
+export const rejectedPrefix = (job: string): string => `jobs/${job}/rejected/`;
+export const rejectedKey = (job: string, part: number): string => `${rejectedPrefix(job)}${numbered(part)}.jsonl`;
+
+/** Returns the number of the part whose results are under a key; undefined for other keys. */
+export function partOfKey(key: string): number | undefined {
+  const digits = /\/parts\/(\d{9})\.jsonl$/.exec(key)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+const job = { job: v.string(), run: v.string() };
+/** A place in the input where a part begins: its number, its first byte and the number of its first line. */
+const place = { part: Count, offset: Count, line: Count };
+
+const JobMessageSchema = v.variant("kind", [
+  /** Split the input into parts from a place on. */
+  v.object({ kind: v.literal("split"), ...job, ...place }),
+  /** Embed a part, which has `size` bytes. */
+  v.object({ kind: v.literal("part"), ...job, ...place, size: Count }),
+  /** Complete the job when all its parts exist. Those before `next` do, and have `counts` together. */
+  v.object({ kind: v.literal("finish"), ...job, parts: Count, next: Count, counts: CountsSchema, idle: Count }),
+]);
+
+/** A message on the queue of jobs. A message is about 200 bytes long. */
+export type JobMessage = v.InferOutput<typeof JobMessageSchema>;
+export type MessageOf<Kind extends JobMessage["kind"]> = Extract<JobMessage, { kind: Kind }>;
+
+/** @throws BertEdgeError `request_invalid` */
+export function readMessage(body: unknown): JobMessage {
+  const result = v.safeParse(JobMessageSchema, body);
+  if (result.success) return result.output;
+  throw new BertEdgeError("request_invalid", `The message is not one of a job: ${result.issues[0].message}`, {
+    hint: "Use a queue of its own for jobs.",
+  });
+}

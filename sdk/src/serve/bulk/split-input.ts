@@ -1,13 +1,11 @@
+import { BertEdgeError } from "../../artifact/error.ts";
 import { chunker } from "../../bulk/chunker.ts";
 import { type InputLine, lineSplitter } from "../../bulk/line-splitter.ts";
 import { noRecords } from "../../bulk/record-counts.ts";
-import { predictLatency } from "../routing/predict-latency.ts";
-import type { JobsPlace } from "./bindings.ts";
-import { finishedParts } from "./finished-parts.ts";
-import { inTime } from "./in-time.ts";
-import type { BulkJob } from "./job.ts";
-import type { JobMessage, MessageOf } from "./messages.ts";
-import { openInput } from "./open-input.ts";
+import { predictLatency } from "../answering/plan.ts";
+import { inTime, type JobsBucket, type JobsPlace, piecesOf } from "./bindings.ts";
+import { type BulkJob, inputKey, type JobMessage, type MessageOf } from "./job.ts";
+import { finishedParts } from "./parts.ts";
 
 /** Bytes of the input that one message splits: up to 0.6 s of CPU time, if lines have 37 bytes. */
 const SPLIT_BYTES = 32_000_000;
@@ -92,3 +90,27 @@ function lookup(list: AsyncIterator<{ part: number }>): (part: number) => Promis
 
 export const sendAll = async (queue: JobsPlace["queue"], messages: readonly JobMessage[]): Promise<void> =>
   void (await inTime(queue.sendBatch(messages.map((body) => ({ body, contentType: "json" as const }))), "queue"));
+
+/**
+ * Reads bytes of a job's input.
+ *
+ * @param range first byte, and number of bytes; without it, all that follow
+ * @throws BertEdgeError `job_changed` when the input is not the one the job was started with
+ */
+export async function* openInput(
+  bucket: JobsBucket,
+  { name, input }: BulkJob,
+  range: { offset: number; length?: number },
+): AsyncGenerator<Uint8Array> {
+  // Buckets refuse a range that begins at the end.
+  if (range.offset >= input.bytes) return;
+  const key = inputKey(name);
+  const found = await inTime(bucket.get(key, { range }), key);
+  if (found?.etag !== input.etag) {
+    await found?.body.cancel().catch(() => {});
+    throw new BertEdgeError("job_changed", `${key} is not the input that the job ${name} was started with.`, {
+      hint: "Put the input back, or start a job of another name.",
+    });
+  }
+  yield* piecesOf(found.body, key);
+}

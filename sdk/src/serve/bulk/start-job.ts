@@ -1,13 +1,11 @@
 import { BertEdgeError } from "../../artifact/error.ts";
+import { predictedFit } from "../answering/plan.ts";
 import type { Background } from "../background.ts";
 import type { EncodingFormat } from "../contract/fields.ts";
-import { predictedFit } from "../plan.ts";
 import type { TaskService } from "../service.ts";
-import type { JobsPlace } from "./bindings.ts";
-import { inTime } from "./in-time.ts";
-import { type BulkJob, readJob, writeJob } from "./job.ts";
+import { inTime, type JobsPlace } from "./bindings.ts";
+import { type BulkJob, inputKey, readJob, writeJob } from "./job.ts";
 import { type JobStatus, jobStatus } from "./job-status.ts";
-import { inputKey } from "./keys.ts";
 import { sendAll } from "./split-input.ts";
 
 /** Time in which a job has to be complete, in ms: as long as a queue keeps messages by default. */

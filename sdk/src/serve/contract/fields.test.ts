@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import { expect, it } from "vitest";
-import { EmbedRequest, OpenAiEmbeddingsRequest } from "./embed.ts";
-import { RerankRequest } from "./rerank.ts";
+import { OpenAiEmbeddingsRequest } from "../dialects/openai.ts";
+import { EmbedRequest } from "../tasks/embed.ts";
+import { RerankRequest } from "../tasks/rerank.ts";
 
 const messageOf = (schema: v.GenericSchema, body: object) => v.safeParse(schema, body).issues?.[0].message;
 

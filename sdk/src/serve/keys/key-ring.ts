@@ -1,8 +1,9 @@
 import { BertEdgeError } from "../../artifact/error.ts";
+import { sha256Hex } from "../../artifact/sha256.ts";
 import { withDeadline } from "../../artifact/with-deadline.ts";
 import type { Background } from "../background.ts";
-import type { ApiKey } from "../call-defaults.ts";
-import { type KnownKey, knownKeys } from "./known-key.ts";
+import type { ApiKey, KnownKey } from "../call-defaults.ts";
+import { readEntry } from "./key-list.ts";
 
 /** Age at which keys are read again, in the background of a request, in ms. */
 const REFRESH_MS = 45_000;
@@ -62,3 +63,43 @@ const late = () =>
   new BertEdgeError("storage_unavailable", `The API keys could not be read within ${READ_MS} ms.`, {
     hint: "Check the store that the option `keys` reads.",
   });
+
+/** Hexadecimal digits of a hash that name a key: two of a thousand keys share them with a probability of 1 : 8,000. */
+const NAME_DIGITS = 8;
+
+/** Prepares configured keys. Leaves out empty ones, because lists are often written with a final comma or newline. */
+export async function knownKeys(keys: readonly ApiKey[]): Promise<KnownKey[]> {
+  const known = keys.map(async (given): Promise<KnownKey | undefined> => {
+    const { key, ...options } = typeof given === "string" ? { key: given } : given;
+    const { name, plain, sha256 } = readEntry(key) ?? {};
+    if (!plain && !sha256) return undefined;
+    const hash = sha256 ?? (await hashOf(plain as string));
+    return { ...options, name: options.name ?? name ?? `key-${hash.slice(0, NAME_DIGITS)}`, sha256: hash, plain };
+  });
+  return (await Promise.all(known)).filter((key) => key !== undefined);
+}
+
+/**
+ * Finds the key that a caller has sent. Compares in a time that does not depend on how much of a key is right. A hash is computed
+ * only for keys that were not sent before: it would take 8 % of the time of a busy edge, and makes a request wait for the event
+ * loop.
+ */
+export async function findKey(known: readonly KnownKey[], sent: string): Promise<KnownKey | undefined> {
+  const seen = known.map(({ plain }) => plain !== undefined && isEqual(plain, sent)).indexOf(true);
+  if (seen >= 0) return known[seen];
+  if (known.every(({ plain }) => plain !== undefined)) return undefined;
+  const sentHash = await hashOf(sent);
+  const found = known[known.map(({ sha256 }) => isEqual(sha256, sentHash)).indexOf(true)];
+  if (found) found.plain = sent;
+  return found;
+}
+
+const hashOf = (key: string): Promise<string> => sha256Hex(new TextEncoder().encode(key));
+
+/** Compares a secret with what was sent, in a time that depends on the length of what was sent only. */
+export function isEqual(secret: string, sent: string): boolean {
+  let difference = secret.length ^ sent.length;
+  // Beyond the end of the secret, the code is NaN, which counts as 0.
+  for (let i = 0; i < sent.length; i++) difference |= secret.charCodeAt(i) ^ sent.charCodeAt(i);
+  return difference === 0;
+}

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { spendingByCaller } from "./spending-by-caller.ts";
+import { spendingByCaller } from "./spending.ts";
 
 it("forgets only the caller that was not asked for the longest time", () => {
   const limit = { requests: 1 };

@@ -43,3 +43,42 @@ export function spending(now: () => number = Date.now): Spending {
     },
   };
 }
+
+/** Callers that are remembered, so that memory stays bounded. */
+const MAX_CALLERS = 10_000;
+
+/**
+ * Makes a function that returns what a caller has spent. Of more than `maxCallers` callers, those that were not asked for the
+ * longest time are forgotten.
+ */
+export function spendingByCaller(now?: () => number, maxCallers = MAX_CALLERS): (caller: string) => Spending {
+  const byCaller = new Map<string, Spending>();
+  return (caller) => {
+    const spent = byCaller.get(caller) ?? spending(now);
+    // The last key of a map is the one that was set last.
+    byCaller.delete(caller);
+    byCaller.set(caller, spent);
+    const [oldest] = byCaller.keys();
+    if (byCaller.size > maxCallers && oldest !== undefined) byCaller.delete(oldest);
+    return spent;
+  };
+}
+
+/** Wrong keys of an address per minute that are answered as wrong. */
+const LIMIT = { guesses: 30 };
+
+/**
+ * Makes a function that counts a wrong key of an address.
+ *
+ * @returns the milliseconds until another wrong key is counted, if the address has sent too many; undefined otherwise
+ */
+export function countGuesses(now?: () => number): (address: string | undefined) => number | undefined {
+  const guessesOf = spendingByCaller(now);
+  return (address) => {
+    if (address === undefined) return undefined;
+    const guesses = guessesOf(address);
+    const over = guesses.over(LIMIT, { guesses: 1 });
+    if (!over) guesses.add(LIMIT, { guesses: 1 });
+    return over?.waitMs;
+  };
+}

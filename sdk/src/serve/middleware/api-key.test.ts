@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
+import { answerError } from "../on-error.ts";
 import { apiKey } from "./api-key.ts";
-import { answerError } from "./on-error.ts";
 
 function appWith(keys: readonly string[]) {
   const app = new Hono();

@@ -1,13 +1,9 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { backgroundOf } from "../background.ts";
-import type { CallDefaults } from "../call-defaults.ts";
-import { countGuesses } from "../keys/guesses.ts";
-import { keyRing, type ReadKeys } from "../keys/key-ring.ts";
-import { findKey, type KnownKey } from "../keys/known-key.ts";
-import { callerAddress } from "./caller-address.ts";
-
-const VARIABLE = "bert-edge-key";
+import { findKey, keyRing, type ReadKeys } from "../keys/key-ring.ts";
+import { countGuesses } from "../keys/spending.ts";
+import { note } from "./variables.ts";
 
 /**
  * Accepts a request only if it sends one of the keys as `Authorization: Bearer <key>`, or as `x-api-key` where a platform
@@ -47,7 +43,7 @@ export function apiKey<Env extends object>(
     }
     const key = await findKey(known, sent);
     if (!key) throw wrongKey(countGuess(callerAddress(c)));
-    c.set(VARIABLE, key);
+    note(c, "key", key);
     await next();
   };
 }
@@ -63,8 +59,25 @@ const wrongKey = (waitMs: number | undefined): BertEdgeError =>
         retryAfterMs: waitMs,
       });
 
-/** Returns the key that a request was accepted with; undefined if keys are not checked. */
-export const keyOf = (c: Context): KnownKey | undefined => c.get(VARIABLE);
+/** Groups of 16 bits of an IPv6 address that name its network. The other 64 bits are the caller's to choose. */
+const NETWORK_GROUPS = 4;
+const GROUPS = 8;
 
-/** Returns the defaults of the key that a request was accepted with; undefined if keys are not checked. */
-export const keyDefaultsOf = (c: Context): CallDefaults | undefined => c.get(VARIABLE);
+/**
+ * Returns the address that Cloudflare names; of IPv6, its network of 64 bits. Elsewhere, a caller can write any header, and this
+ * is undefined.
+ */
+export function callerAddress(c: Context): string | undefined {
+  const address = isOnCloudflare(c) ? c.req.header("cf-connecting-ip") : undefined;
+  return address?.includes(":") ? networkOf(address) : address;
+}
+
+/** Returns the network of an IPv6 address: `2001:db8:0:0::/64` for `2001:db8::1`. */
+function networkOf(address: string): string {
+  const [before = [], after = []] = address.split("::").map((part) => part.split(":").filter(Boolean));
+  const zeros = Array<string>(Math.max(0, GROUPS - before.length - after.length)).fill("0");
+  return `${[...before, ...zeros, ...after].slice(0, NETWORK_GROUPS).join(":")}::/64`;
+}
+
+/** Workers give every request `cf`, which a header cannot forge. */
+const isOnCloudflare = (c: Context): boolean => (c.req.raw as { cf?: unknown }).cf !== undefined;

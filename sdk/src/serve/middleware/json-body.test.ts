@@ -1,9 +1,8 @@
 import { Hono } from "hono";
 import * as v from "valibot";
 import { describe, expect, it, vi } from "vitest";
-import { jsonBody } from "./json-body.ts";
-import { limitBody } from "./limit-body.ts";
-import { answerError } from "./on-error.ts";
+import { answerError } from "../on-error.ts";
+import { jsonBody, limitBody } from "./body.ts";
 
 const app = new Hono();
 app.onError(answerError);

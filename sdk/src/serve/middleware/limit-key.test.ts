@@ -1,10 +1,10 @@
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import type { KeyWithDefaults } from "../call-defaults.ts";
+import { answerError } from "../on-error.ts";
 import { apiKey } from "./api-key.ts";
-import { limitKey } from "./limit-key.ts";
-import { noteAnswer } from "./note-answer.ts";
-import { answerError } from "./on-error.ts";
+import { limitKey } from "./limits.ts";
+import { note } from "./variables.ts";
 
 /** An app whose answers have as many tokens and texts as the path says. */
 function setUp(keys: readonly (string | KeyWithDefaults)[]) {
@@ -21,11 +21,13 @@ function setUp(keys: readonly (string | KeyWithDefaults)[]) {
       model: "tiny",
       version: "1",
       tier: "edge",
+      provider: "wasm",
       reason: "no-budget",
+      predictedMs: undefined,
       timings: {},
       decision: {},
     } as const;
-    noteAnswer(c, { ...model, tokens: Number(tokens), texts: Number(texts) });
+    note(c, "answer", { ...model, tokens: Number(tokens), texts: Number(texts) });
     return c.text("ok");
   });
   const get = async (key: string, path = "/1/1") => {

@@ -3,14 +3,11 @@ import { matchedRoutes } from "hono/route";
 import { findTargetHandler, isMiddleware } from "hono/utils/handler";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { Refused } from "../refusal.ts";
-import { keyOf } from "./api-key.ts";
-import { answerOf, type NotedAnswer } from "./note-answer.ts";
-import { traceOf } from "./request-id.ts";
-
-const VARIABLE = "bert-edge-logged";
+import { note, noted, type RequestVariables } from "./variables.ts";
 
 /** A request and its answer, without texts and keys. Times are in milliseconds. */
-export interface RequestLine extends Partial<Omit<NotedAnswer, "model" | "version">> {
+export interface RequestLine
+  extends Partial<Pick<RequestVariables["answer"], "tier" | "reason" | "tokens" | "timings" | "decision" | "texts">> {
   readonly method: string;
   /** Pattern of the route, such as `/v1/jobs/:job`; undefined if there is none. Unknown paths can contain anything. */
   readonly route?: string | undefined;
@@ -34,8 +31,8 @@ export function logRequest<Env extends object>(
   writers: readonly RequestWriter<Env>[],
 ): MiddlewareHandler<{ Bindings: Env }> {
   return async function logRequest(c: Context, next) {
-    if (c.get(VARIABLE)) return next();
-    c.set(VARIABLE, true);
+    if (noted(c, "isLogged")) return next();
+    note(c, "isLogged", true);
     const started = performance.now();
     await next();
     const elapsedMs = performance.now() - started;
@@ -44,17 +41,67 @@ export function logRequest<Env extends object>(
 }
 
 function describe(c: Context, elapsedMs: number): RequestLine {
-  const { model, version, ...answer }: Partial<NotedAnswer> = answerOf(c) ?? {};
+  const answer = noted(c, "answer");
   return {
     method: c.req.method,
     route: matchedRoutes(c).findLast(({ handler }) => !isMiddleware(findTargetHandler(handler)))?.path,
     status: c.res.status,
     error: c.error && (c.error instanceof BertEdgeError ? c.error.code : "internal"),
-    key: keyOf(c)?.name,
-    model: model && `${model}@${version}`,
-    ...answer,
+    key: noted(c, "key")?.name,
+    ...(answer && describeAnswer(answer)),
     ...(c.error instanceof Refused && Object.keys(c.error.basis).length > 0 && { decision: c.error.basis }),
     elapsedMs,
-    ...traceOf(c),
+    ...noted(c, "trace"),
   };
 }
+
+/** The part of an answer that is logged. It has no results. */
+const describeAnswer = ({
+  model,
+  version,
+  tier,
+  reason,
+  tokens,
+  timings,
+  decision,
+  texts,
+}: RequestVariables["answer"]) => ({
+  model: `${model}@${version}`,
+  ...{ tier, reason, tokens, timings, decision, texts },
+});
+
+/** A dataset of Cloudflare's Analytics Engine: https://developers.cloudflare.com/analytics/analytics-engine/ */
+export interface AnalyticsDataset {
+  writeDataPoint(point: { indexes: string[]; blobs: string[]; doubles: number[] }): void;
+}
+
+/** Prints a request as one line of JSON, which log services can search. Times have one decimal. */
+export const printRequestLine = (describe: () => RequestLine): void =>
+  console.log(
+    JSON.stringify({ "bert-edge": "request", ...describe() }, (_, value) =>
+      typeof value === "number" ? Math.round(value * 10) / 10 : value,
+    ),
+  );
+
+/**
+ * Writes a request as a point: index1 is the key's name; blob1 to blob8 are route, method, error, tier, reason, model, request
+ * id and traceparent; double1 to double6 are status, texts, tokens, elapsed, queue and compute milliseconds. Fields without a
+ * value are empty or 0.
+ */
+function writeDataPoint(dataset: AnalyticsDataset, line: RequestLine): void {
+  const { route, method, error, tier, reason, model, requestId, traceparent, timings = {} } = line;
+  const { key = "", status, texts = 0, tokens = 0, elapsedMs } = line;
+  dataset.writeDataPoint({
+    indexes: [key],
+    blobs: [route, method, error, tier, reason, model, requestId, traceparent].map((text) => text ?? ""),
+    doubles: [status, texts, tokens, elapsedMs, timings["queue"] ?? 0, timings["compute"] ?? 0],
+  });
+}
+
+/** Makes a writer of points. Without a dataset in the environment, it writes none. */
+export const analyticsWriter =
+  <Env>(dataset: (env: Env) => AnalyticsDataset | undefined) =>
+  (describe: () => RequestLine, env: Env): void => {
+    const found = dataset(env);
+    if (found) writeDataPoint(found, describe());
+  };

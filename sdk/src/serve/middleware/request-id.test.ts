@@ -1,14 +1,15 @@
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
-import { answerError } from "./on-error.ts";
-import { requestId, traceOf } from "./request-id.ts";
+import { answerError } from "../on-error.ts";
+import { requestId } from "../operations.ts";
+import { noted } from "./variables.ts";
 
 errorLog();
 const app = new Hono();
 app.onError(answerError);
 app.use(requestId);
-app.get("/", (c) => c.json(traceOf(c)));
+app.get("/", (c) => c.json(noted(c, "trace")));
 app.get("/error", () => {
   throw new Error("inside");
 });

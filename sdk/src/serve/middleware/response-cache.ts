@@ -3,8 +3,8 @@ import { sha256Hex } from "../../artifact/sha256.ts";
 import { backgroundOf } from "../background.ts";
 import { CACHE_HEADER, MODEL_HEADER, PRECISION_HEADER, TIER_HEADER } from "../contract/headers.ts";
 import type { TaskService } from "../service.ts";
-import { keyOf } from "./api-key.ts";
-import { readBody } from "./read-body.ts";
+import { readBody } from "./body.ts";
+import { noted } from "./variables.ts";
 
 /** A cache of responses, such as `caches.default` of Workers: https://developer.mozilla.org/en-US/docs/Web/API/Cache */
 export interface AnswerStore {
@@ -40,7 +40,7 @@ export function responseCache<Env extends object>(
     const model = store && service(c.env).ready(background);
     if (!store || !model) return next();
     const served = `${model.model}@${model.version}`;
-    const id = await entryOf(c, { served, scope: shared ? "" : (keyOf(c)?.name ?? "") });
+    const id = await entryOf(c, { served, scope: shared ? "" : (noted(c, "key")?.name ?? "") });
     const found = await store.match(id).catch(logFailure);
     // Whatever a store returns, an answer of another model is never sent.
     if (found?.headers.get(MODEL_HEADER) === served) {
@@ -69,7 +69,10 @@ const isKept = (name: string): boolean =>
 async function entryOf(c: Context, { served, scope }: { served: string; scope: string }): Promise<Request> {
   const { path } = c.req;
   const { origin, search } = new URL(c.req.url);
-  const wishes = [...["content-type", TIER_HEADER, PRECISION_HEADER].map((name) => c.req.header(name)), keyOf(c)?.tier];
+  const wishes = [
+    ...["content-type", TIER_HEADER, PRECISION_HEADER].map((name) => c.req.header(name)),
+    noted(c, "key")?.tier,
+  ];
   const body = await readBody(() => c.req.text());
   const parts = [served, scope, path, search, ...wishes.map((wish) => wish ?? ""), body];
   const hash = await sha256Hex(new TextEncoder().encode(JSON.stringify(parts)));

@@ -9,8 +9,8 @@ import { TINY } from "#test/fixtures/tiny-model.ts";
 import { waitFor } from "#test/fixtures/wait-for.ts";
 import type { Task } from "../../artifact/manifest.ts";
 import { once } from "../../artifact/once.ts";
+import { shownRoutes } from "../dialects/index.ts";
 import { createEdgeApp } from "../edge-app.ts";
-import { shownRoutes } from "../route-table.ts";
 
 errorLog();
 

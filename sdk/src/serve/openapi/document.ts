@@ -1,8 +1,7 @@
+import { toJsonSchema } from "@valibot/to-json-schema";
 import type * as v from "valibot";
 import { NO_BUDGET } from "../contract/budget.ts";
-import { CohereErrorBody } from "../contract/cohere.ts";
-import type { DialectName } from "../contract/dialects.ts";
-import { ErrorBody, errorStatus, type HttpErrorCode, OpenAiErrorBody } from "../contract/errors.ts";
+import { errorStatus, type HttpErrorCode } from "../contract/errors.ts";
 import {
   BUDGET_HEADER,
   DECISION_HEADER,
@@ -13,19 +12,7 @@ import {
   TIER_HEADER,
   tiers,
 } from "../contract/headers.ts";
-import { HuggingFaceErrorBody } from "../contract/hugging-face.ts";
-import { TeiErrorBody } from "../contract/tei.ts";
-import { errorFormats } from "../middleware/error-formats.ts";
-import type { TableRoute } from "../route-table.ts";
-import { jsonSchema } from "./json-schema.ts";
-
-const dialects: Readonly<Record<DialectName, { readonly name: string; readonly error: v.GenericSchema }>> = {
-  own: { name: "bert-edge", error: ErrorBody },
-  openai: { name: "OpenAI", error: OpenAiErrorBody },
-  tei: { name: "text-embeddings-inference", error: TeiErrorBody },
-  cohere: { name: "Cohere", error: CohereErrorBody },
-  "hugging-face": { name: "Hugging Face", error: HuggingFaceErrorBody },
-};
+import type { Dialect, Route } from "../routes/dialect.ts";
 
 const header = (name: string, description: string, schema: object = { type: "string" }) => ({
   name,
@@ -57,25 +44,25 @@ const json = (schema: object, example?: unknown) => ({
   "application/json": { schema, ...(example !== undefined && { example }) },
 });
 
-const reference = (dialect: DialectName) => ({ $ref: `#/components/schemas/${dialect}-error` });
+const errorName = ({ id }: Dialect) => `${id}-error`;
 
 /** Describes the errors of a dialect, by status. */
-function errorsOf(dialect: DialectName): Record<string, object> {
+function errorsOf(dialect: Dialect): Record<string, object> {
   const byStatus = new Map<number, string[]>();
   for (const code of Object.keys(errorStatus) as HttpErrorCode[]) {
-    const { status } = errorFormats[dialect]({ code, message: "", hint: undefined });
+    const { status = errorStatus[code] } = dialect.writeError({ code, message: "", hint: undefined });
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return Object.fromEntries(
     Array.from(byStatus, ([status, codes]) => [
       status,
-      { description: codes.join(", "), content: json(reference(dialect)) },
+      { description: codes.join(", "), content: json({ $ref: `#/components/schemas/${errorName(dialect)}` }) },
     ]),
   );
 }
 
-const operation = ({ dialect, schema, about, runsModel }: TableRoute) => ({
-  tags: [dialects[dialect].name],
+const operation = (dialect: Dialect, { schema, about, runsModel }: Route) => ({
+  tags: [dialect.name],
   summary: about.summary,
   ...(runsModel && { parameters: requestHeaders }),
   requestBody: { required: true, content: json(jsonSchema(schema), about.example) },
@@ -107,9 +94,9 @@ const simple = (summary: string, statuses: Readonly<Record<number, string>>, sec
 /**
  * Describes the HTTP interface in OpenAPI 3.1: https://spec.openapis.org/oas/v3.1.1
  *
- * @param table routes that take a body
+ * @param dialects routes that take a body
  */
-export const openApiDocument = (table: readonly TableRoute[]) => ({
+export const openApiDocument = (dialects: readonly Dialect[]) => ({
   openapi: "3.1.0",
   info: {
     title: "bert-edge",
@@ -120,7 +107,13 @@ export const openApiDocument = (table: readonly TableRoute[]) => ({
   servers: [{ url: "/" }],
   security: [{ key: [] }],
   paths: {
-    ...Object.fromEntries(table.map((route) => [route.path, { post: operation(route) }])),
+    ...Object.fromEntries(
+      dialects.flatMap((dialect) =>
+        dialect.routes
+          .filter(({ isInternal }) => !isInternal)
+          .map((route) => [route.path, { post: operation(dialect, route) }]),
+      ),
+    ),
     "/health": simple("Whether the process runs.", { 200: "It runs." }, false),
     "/ready": simple("Whether the model is loaded.", { 200: "It is loaded.", 503: "It is not loaded yet." }, false),
     "/info": simple("What is served, and its limits.", { 200: "The model.", 401: "The key is missing or wrong." }),
@@ -128,8 +121,27 @@ export const openApiDocument = (table: readonly TableRoute[]) => ({
   },
   components: {
     securitySchemes: { key: { type: "http", scheme: "bearer" } },
-    schemas: Object.fromEntries(
-      Object.entries(dialects).map(([dialect, { error }]) => [`${dialect}-error`, jsonSchema(error)]),
-    ),
+    schemas: Object.fromEntries(dialects.map((dialect) => [errorName(dialect), jsonSchema(dialect.errorBody)])),
   },
 });
+
+/** Returns the JSON Schema of what a schema takes. Checks that JSON Schema cannot express are left out. */
+export function jsonSchema(schema: v.GenericSchema): object {
+  const { $schema, ...described } = toJsonSchema(withoutChecks(schema), {
+    typeMode: "input",
+    errorMode: "ignore",
+    target: "draft-2020-12",
+  });
+  return described;
+}
+
+/** Bodies of our own routes are checked before their fields are: the fields are in a pipe. */
+function withoutChecks(schema: v.GenericSchema): v.GenericSchema {
+  const pipe = "pipe" in schema ? (schema.pipe as readonly (v.GenericSchema | { readonly kind: "validation" })[]) : [];
+  for (const item of pipe.toReversed()) {
+    if (item.kind !== "schema") continue;
+    const found = item === schema ? item : withoutChecks(item);
+    if (found.type !== "any") return found;
+  }
+  return pipe.length > 0 ? withoutChecks(pipe[0] as v.GenericSchema) : schema;
+}

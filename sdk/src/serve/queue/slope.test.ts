@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { slopeOf } from "./slope.ts";
+import { slopeOf } from "./speed.ts";
 
 describe("slopeOf", () => {
   it("finds the slope of points on a line, whatever its distance from zero", () => {

@@ -1,7 +1,4 @@
-import { DEVIATION_GAIN, MEAN_GAIN } from "../gains.ts";
-import { smoothed } from "../smoothed.ts";
-import { slopeOf } from "./slope.ts";
-import { warming } from "./warming.ts";
+import { DEVIATION_GAIN, MEAN_GAIN, smoothed } from "../smoothed.ts";
 
 /** Relative deviation of a prediction before the first observation, and how many turns the assumption of equal machines outweighs. */
 const [FIRST_DEVIATION, FIRST_WEIGHT] = [1 / 4, 1 / 4];
@@ -147,5 +144,58 @@ export function machineSpeed({ compilesAsItRuns, now }: SpeedOptions): Speed {
     },
     isWarm: engine.isWarm,
     isBlind: () => unticked > STANDS,
+  };
+}
+
+/**
+ * Returns the slope of a line through points: the median of the slopes between all pairs. Up to 29 % of the points can be
+ * wrong without any effect: H. Theil, "A rank-invariant method of linear and polynomial regression analysis", 1950; P. K.
+ * Sen, "Estimates of the Regression Coefficient Based on Kendall's Tau", 1968. Undefined if most points are too close to
+ * each other: then the slope would be noise.
+ *
+ * @param minSpread smallest distance of two points on the x axis, relative to the larger x, for their slope to count
+ */
+export function slopeOf(points: readonly (readonly [x: number, y: number])[], minSpread: number): number | undefined {
+  const slopes = points.flatMap(([x, y], i) =>
+    points
+      .slice(0, i)
+      .filter(([other]) => Math.abs(x - other) > minSpread * Math.max(x, other))
+      .map(([otherX, otherY]) => (y - otherY) / (x - otherX)),
+  );
+  if (slopes.length < points.length) return undefined;
+  return slopes.sort((a, b) => a - b)[slopes.length >> 1];
+}
+
+/**
+ * How a WebAssembly engine becomes fast. V8 begins with code that it compiles at once, and replaces each function by faster code
+ * after it has run for some time: https://v8.dev/docs/wasm-compilation-pipeline. Times are in milliseconds of an engine that is
+ * warm. Measured in workerd with `npm run bench -- routing --only first-calls`: at first, a call takes up to `1 + COLD` times its
+ * time. What it takes longer halves with every `HALF_LIFE_MS` of work.
+ */
+const [COLD, HALF_LIFE_MS] = [2, 12];
+
+/** Extra time of a call, relative to its own, below which the engine counts as warm. */
+const WARM = 1 / 16;
+
+/** How far an engine is on its way to its full speed. */
+export interface Warming {
+  /** Returns the time that a call of `ms` takes longer now than on a warm engine. */
+  extraMs(ms: number): number;
+  /** Records that the engine has done work of `ms`. */
+  ran(ms: number): void;
+  isWarm(): boolean;
+}
+
+/** @param isCold whether the engine begins in code that is slow */
+export function warming(isCold: boolean): Warming {
+  /** Extra time of the next call, relative to its own. */
+  let cold = isCold ? COLD : 0;
+  const coldAfter = (ms: number) => cold * 2 ** (-ms / HALF_LIFE_MS);
+  return {
+    extraMs: (ms) => ((cold - coldAfter(ms)) * HALF_LIFE_MS) / Math.LN2,
+    ran(ms) {
+      cold = coldAfter(ms);
+    },
+    isWarm: () => cold < WARM,
   };
 }

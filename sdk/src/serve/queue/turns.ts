@@ -1,9 +1,8 @@
-import { nextTurn } from "../../artifact/next-turn.ts";
 import type { Engine } from "../../runtime/engine/engine.ts";
-import { MEAN_GAIN } from "../gains.ts";
 import { Refused } from "../refusal.ts";
-import { dueTimes } from "./due-times.ts";
+import { MEAN_GAIN } from "../smoothed.ts";
 import { type Estimate, machineSpeed, type Speed } from "./speed.ts";
+import { sharedThread, type Thread } from "./thread.ts";
 import { type Job, workQueue } from "./work-queue.ts";
 
 /**
@@ -19,29 +18,6 @@ const OFTEN = 16;
  * this time in ms, and for this number of computations, during which nothing can move.
  */
 const [VANISHED_MS, VANISHED_CALLS] = [1_000, 10];
-
-/**
- * Turns of the event loop before a computation. A request that has just arrived needs two, for its headers and its body:
- * with one, it would find the next computation begun.
- */
-const STEPS = 2;
-
-/**
- * Milliseconds that computations may take together before others have the thread. Handing over the thread takes 0.1 ms of CPU
- * time, which would be much for a text of one word.
- */
-const UNHEARD_MS = 2;
-
-/** Milliseconds after which a request that lets others run counts as vanished. */
-const SETTLING_MS = 100;
-
-/** Others have the thread for this multiple of the last computations at most, so that computations get a quarter of it. */
-const OTHERS_SHARE = 3;
-/** Milliseconds that others have at least. */
-const OTHERS_MS = 1;
-
-/** Further turns for a fetch that has just started: it opens a connection, and sends its headers and its body. */
-const FETCH_STEPS = 4;
 
 /** The wait that a new request can expect. */
 export interface Outlook {
@@ -91,9 +67,11 @@ export interface EnterOptions {
 }
 
 /** The requests of this process that use one engine. */
-export interface Turns {
+export interface Turns extends Pick<Thread, "arrivedAfter" | "busyMs" | "startFetch"> {
   readonly speed: Speed;
-  outlook(work: Pick<Work, "dueAt" | "compute" | "loadMs">): Outlook;
+  outlook(work: Pick<Work, "dueAt" | "compute" | "loadMs" | "parallel">): Outlook;
+  /** Predicted milliseconds that a new request with a deadline would wait for its turn. */
+  waitMs(): number;
   /** Runs `use` with a place in the queue. The place is given up when the returned promise settles. */
   using<T>(work: Work, options: EnterOptions, use: (place: Place) => Promise<T>): Promise<T>;
   /**
@@ -103,26 +81,12 @@ export interface Turns {
    * @returns the milliseconds that it took; undefined if a request was here
    */
   whenIdle(ms: number, work: () => Promise<unknown>): Promise<number | undefined>;
-  /**
-   * Returns the earliest time at which an event that is handled at `now` can have arrived. It is earlier than `now` after
-   * a computation that occupied the thread.
-   */
-  arrivedAfter(now: number): number;
-  /** Milliseconds for which computations have occupied the thread so far. */
-  busyMs(): number;
   /** Smoothed milliseconds of a computation. */
   callMs(): number;
   /** Time on the queue's clock at which the last computation ended. */
   usedAt(): number;
   /** Time by which the thread handles an event late: any time up to a whole computation while it is busy. */
   lag(): Estimate;
-  /**
-   * Lets a fetch that is started now leave before the next computation.
-   *
-   * @param dueAt time on the queue's clock at which its answer must be handled; undefined without a deadline
-   * @returns a function to call when the answer has been handled
-   */
-  startFetch(dueAt: number | undefined): () => void;
   /** Resolves when everything that arrived during the last computation has been handled. */
   settled(): Promise<void>;
 }
@@ -142,6 +106,8 @@ interface Turn {
 
 /** A place, as the queue sees it. */
 interface Waiting extends Job {
+  /** Number of turns that there can be at a time while it has one: as many calls as its engine computes side by side. */
+  readonly parallel: number;
   /** Each makes the request look at the queue again, for a turn that it waits for. */
   readonly wakes: Set<() => void>;
   readonly turns: Set<Turn>;
@@ -166,49 +132,25 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions): 
   const { blocksThread, compilesAsItRuns } = engine;
   const queue = workQueue<Waiting>();
   const speed = machineSpeed({ compilesAsItRuns, now });
+  const thread = sharedThread(now);
   /** The requests that have a turn. */
   const holders = new Set<Waiting>();
-  /** Number of turns that there can be at a time. */
-  let slots = 1;
-  /** The last computations that occupied the thread, until everything that arrived meanwhile has been handled. */
-  let unheard: { readonly start: number; readonly tookMs: number } | undefined;
-  /** Time at which a request whose work has ended began to let others run. */
-  let settlingAt = Number.NEGATIVE_INFINITY;
   /** The end of the last turn, if another request was waiting then. `unseenMs`: computation that the clock did not show. */
   let handedOver: { readonly at: number; readonly unseenMs: number } | undefined;
   let usedAt = Number.NEGATIVE_INFINITY;
-  let busyMs = 0;
   /** Smoothed milliseconds of a computation. */
   let callMs = 0;
-  let fetchSteps = 0;
-  /** Times at which the answers of fetches are due. */
-  const fetches = dueTimes();
 
-  /**
-   * Lets everything else run that has waited for the thread, but not for too long: a flood of requests that are refused must
-   * not stop the computations.
-   */
-  async function letOthersRun(): Promise<void> {
-    const before = unheard;
-    const until = now() + Math.max(OTHERS_MS, OTHERS_SHARE * (before?.tookMs ?? 0));
-    for (let step = 0; step < STEPS + fetchSteps; step++) {
-      await nextTurn();
-      if (now() > until) break;
-    }
-    fetchSteps = 0;
-    if (unheard === before) unheard = undefined;
-  }
-
-  const newPlace = (work: Pick<Waiting, "dueAt" | "leftMs" | "leftCalls">): Waiting => ({
+  const newPlace = (work: Pick<Waiting, "dueAt" | "leftMs" | "leftCalls" | "parallel">): Waiting => ({
     ...{ ...work, claims: 0, seenAt: now(), isRemoved: false, wakes: new Set(), turns: new Set() },
   });
   const allTurns = (): Turn[] => [...holders].flatMap(({ turns }) => [...turns]);
-  const isFree = (): boolean => allTurns().length < slots;
+  const isFree = (parallel: number): boolean => allTurns().length < parallel;
 
   /** Lets the first request of the queue take a turn, if there is one to take. */
   function pass(): void {
-    const next = isFree() ? queue.first(wantsTurn) : undefined;
-    if (!next) return;
+    const next = queue.first(wantsTurn);
+    if (!next || !isFree(next.parallel)) return;
     next.seenAt = now();
     for (const wake of next.wakes) wake();
   }
@@ -271,10 +213,10 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions): 
       signal?.throwIfAborted();
       if (giveUpAt !== undefined && now() > giveUpAt) throw new Refused({ refusal: "budget_exceeded" });
       if (own.isRemoved) throw lostPlace();
-      if (isFree() && isNext(own)) {
+      if (isFree(own.parallel) && isNext(own)) {
         const turn = hold(own);
-        if (fetchSteps === 0 && (unheard?.tookMs ?? 0) < UNHEARD_MS) return { turn, othersRan: false };
-        await letOthersRun();
+        if (!thread.mustYield()) return { turn, othersRan: false };
+        await thread.letOthersRun();
         if (own.isRemoved) throw lostPlace();
         if (!signal?.aborted && isNext(own)) return { turn, othersRan: true };
         release(own, turn);
@@ -298,17 +240,15 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions): 
    *
    * @returns the milliseconds that count
    */
-  function ended(ms: number, start: number): number {
+  function ended(ms: number, start: number, parallel: number): number {
     const end = now();
     usedAt = end;
     const predictedMs = speed.predict(ms, 0).ms;
     const tookMs = end - start || predictedMs;
     speed.observe(ms, end - start);
     callMs += MEAN_GAIN * (tookMs - callMs);
-    handedOver = queue.size > slots ? { at: end, unseenMs: end === start ? predictedMs : 0 } : undefined;
-    if (!blocksThread) return tookMs;
-    unheard = { start: unheard?.start ?? start, tookMs: (unheard?.tookMs ?? 0) + tookMs };
-    busyMs += tookMs;
+    handedOver = queue.size > parallel ? { at: end, unseenMs: end === start ? predictedMs : 0 } : undefined;
+    if (blocksThread) thread.occupied(start, tookMs);
     return tookMs;
   }
 
@@ -324,43 +264,54 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions): 
         return { result: await work(), waitedMs: start - asked };
       } finally {
         own.leftCalls--;
-        if (!own.isRemoved) queue.took(own, ended(ms, start) / slots);
+        if (!own.isRemoved) queue.took(own, ended(ms, start, own.parallel) / own.parallel);
       }
     } finally {
       if (!own.isRemoved) release(own, turn);
     }
   }
 
+  function outlook({ dueAt, compute, loadMs, parallel }: Parameters<Turns["outlook"]>[0]): Outlook {
+    dropVanished();
+    const job = { dueAt, leftMs: loadMs };
+    // A computation that has begun ends first, even for a more urgent request.
+    const untilFreeMs = isFree(parallel)
+      ? 0
+      : Math.min(...allTurns().map(({ predictedMs = 0 }) => predictedMs)) / parallel;
+    const waitMs = isFree(parallel) && queue.size < parallel ? 0 : Math.max(queue.waitMs(job), untilFreeMs);
+    const startAt = now() + waitMs;
+    const delaysFetches = blocksThread && thread.awaitsBetween(startAt, startAt + compute.ms);
+    return { waitMs, delaysOthers: queue.delaysOthers(job, now()), delaysFetches };
+  }
+
   return {
     speed,
-    outlook({ dueAt, compute, loadMs }) {
-      dropVanished();
-      const job = { dueAt, leftMs: loadMs };
-      // A computation that has begun ends first, even for a more urgent request.
-      const untilFreeMs = isFree() ? 0 : Math.min(...allTurns().map(({ predictedMs = 0 }) => predictedMs)) / slots;
-      const waitMs = isFree() && queue.size < slots ? 0 : Math.max(queue.waitMs(job), untilFreeMs);
-      const startAt = now() + waitMs;
-      const delaysFetches = blocksThread && fetches.hasBetween(startAt, startAt + compute.ms);
-      return { waitMs, delaysOthers: queue.delaysOthers(job, now()), delaysFetches };
+    arrivedAfter: thread.arrivedAfter,
+    busyMs: thread.busyMs,
+    startFetch: thread.startFetch,
+    outlook,
+    waitMs() {
+      const { parallel } = holders.values().next().value ?? queue.first() ?? { parallel: 1 };
+      // Work without a deadline lets a request with a budget go first.
+      return outlook({ dueAt: Number.MAX_VALUE, compute: { ms: 0, spreadMs: 0 }, loadMs: 0, parallel }).waitMs;
     },
     async whenIdle(ms, work) {
-      if (unheard) await letOthersRun();
-      if (queue.size > 0 || !isFree()) return undefined;
+      if (thread.isUnheard()) await thread.letOthersRun();
+      if (queue.size > 0 || !isFree(1)) return undefined;
       const start = now();
-      const own = newPlace({ dueAt: undefined, leftMs: 0, leftCalls: 0 });
+      const own = newPlace({ dueAt: undefined, leftMs: 0, leftCalls: 0, parallel: 1 });
       const turn = hold(own);
       turn.predictedMs = speed.predict(ms, 0).ms;
       try {
         await work();
         return now() - start;
       } finally {
-        ended(ms, start);
+        ended(ms, start, 1);
         release(own, turn);
       }
     },
     async using({ dueAt, loadMs, measuredMs, calls, parallel }, options, use) {
-      slots = parallel;
-      const own = newPlace({ dueAt, leftMs: loadMs, leftCalls: calls.length });
+      const own = newPlace({ dueAt, leftMs: loadMs, leftCalls: calls.length, parallel });
       let leftMs = measuredMs;
       let waitedMs = 0;
       queue.add(own);
@@ -371,7 +322,7 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions): 
             waitedMs += taken.waitedMs;
             leftMs -= ms;
             // The speed may have changed since the request came.
-            own.leftMs = Math.max(0, speed.predict(leftMs, own.leftCalls).ms / slots);
+            own.leftMs = Math.max(0, speed.predict(leftMs, own.leftCalls).ms / parallel);
             return taken.result;
           },
           waitedMs: () => waitedMs,
@@ -380,24 +331,10 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions): 
         remove(own);
       }
     },
-    arrivedAfter: (at) => unheard?.start ?? at,
-    busyMs: () => busyMs,
     callMs: () => callMs,
     usedAt: () => usedAt,
     lag: () => (queue.size > 0 ? { ms: callMs / 2, spreadMs: callMs / 4 } : { ms: 0, spreadMs: 0 }),
-    startFetch(dueAt) {
-      fetchSteps = FETCH_STEPS;
-      return dueAt === undefined ? () => {} : fetches.add(dueAt);
-    },
-    async settled() {
-      if (now() - settlingAt < SETTLING_MS) return;
-      // Those who wait let others run themselves.
-      while (unheard && queue.size === 0) {
-        settlingAt = now();
-        await letOthersRun();
-      }
-      settlingAt = Number.NEGATIVE_INFINITY;
-    },
+    settled: () => thread.settled(() => queue.size > 0),
   };
 }
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { extraLoad } from "./extra-load.ts";
+import { extraLoad } from "./regions.ts";
 
 describe("extraLoad", () => {
   it("allows three extra requests at once, and then one for every 20 answers", () => {

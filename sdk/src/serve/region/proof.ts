@@ -1,10 +1,9 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { PREPARE_AGAIN } from "../../artifact/manifest.ts";
 import type { Model } from "../../runtime/model.ts";
-import { ask, RegionRefused } from "./ask.ts";
+import { ask, type RegionRefusal, RegionRefused } from "./ask.ts";
 import { compareGolden } from "./compare-golden.ts";
 import { expectedAnswer } from "./expected-answer.ts";
-import type { RegionRefusal } from "./read-refusal.ts";
 import type { RegionConnection } from "./region-connection.ts";
 
 /** The model that the edge serves, with its golden texts. */

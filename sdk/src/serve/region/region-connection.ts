@@ -1,19 +1,16 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { bertEdgeDialect } from "./dialects/bert-edge.ts";
-import type { Dialect } from "./dialects/dialect.ts";
+import type { RegionDialect } from "./dialects/dialect.ts";
 import { openAiDialect } from "./dialects/openai.ts";
 import { teiDialect } from "./dialects/tei.ts";
 import { workersAiDialect } from "./dialects/workers-ai.ts";
 import type { HttpRegionSettings, RegionSettings } from "./region-settings.ts";
-import { overHttps } from "./transports/https.ts";
-import { overSageMaker } from "./transports/sagemaker.ts";
-import type { Transport } from "./transports/transport.ts";
-import { overWorkersAi } from "./transports/workers-ai-binding.ts";
+import { overHttps, overSageMaker, overWorkersAi, type Transport } from "./transports.ts";
 
 /** How a region is reached, and what it understands. */
 export interface RegionConnection {
   readonly transport: Transport;
-  readonly dialect: Dialect;
+  readonly dialect: RegionDialect;
   /** Maximum texts of a request to the region. */
   readonly maxInputs: number;
 }
@@ -37,7 +34,7 @@ export function regionConnection(settings: RegionSettings, fetcher: typeof fetch
   return { transport, dialect: dialectOf(settings), maxInputs };
 }
 
-function dialectOf({ dialect, model }: HttpRegionSettings): Dialect {
+function dialectOf({ dialect, model }: HttpRegionSettings): RegionDialect {
   switch (dialect) {
     case "bert-edge":
       return bertEdgeDialect;

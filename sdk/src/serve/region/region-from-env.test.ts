@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { type RegionEnv, regionFromEnv } from "./region-from-env.ts";
+import { type RegionEnv, regionFromEnv } from "./region.ts";
 
 const ai = { run: async () => new Response() };
 const url = "https://region.example.com";

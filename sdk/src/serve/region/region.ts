@@ -1,4 +1,4 @@
-import { regionSettings } from "./region-settings.ts";
+import { type HttpDialect, regionSettings, type WorkersAiBinding } from "./region-settings.ts";
 import { connectRegion, type RegionTier, type RegionTierOptions } from "./region-tier.ts";
 
 /** The thread that asks a region. */
@@ -22,4 +22,45 @@ export interface Region {
 export function regionTier(options: RegionTierOptions): Region {
   regionSettings(options);
   return { connect: ({ busyMs }) => connectRegion({ ...options, busyMs }) };
+}
+
+/** Variables, secrets and bindings of a Worker that say where its region is. */
+export interface RegionEnv {
+  /** URL and API key of the region. */
+  REGION_URL?: string;
+  REGION_KEY?: string;
+  /** What the region understands: `bert-edge`, `tei` or `openai`. Default `bert-edge`. */
+  REGION_DIALECT?: HttpDialect;
+  /** The model's name on a server of the dialect `openai`, or in the catalogue of Workers AI. */
+  REGION_MODEL?: string;
+  /** Keys of an AWS user who may call the region. Without them, requests are not signed. */
+  REGION_AWS_ACCESS_KEY_ID?: string;
+  REGION_AWS_SECRET_ACCESS_KEY?: string;
+  /** The AWS region of the service, such as `eu-central-1`. Default: the one in the URL. */
+  REGION_AWS_REGION?: string;
+  /** `lambda` or `sagemaker`. Default `lambda`. */
+  REGION_AWS_SERVICE?: string;
+  /** Binding of Workers AI. With REGION_MODEL, and without a URL, it is the region. */
+  AI?: WorkersAiBinding;
+  /** `mean` or `cls`, for models of Workers AI that can do both. */
+  REGION_POOLING?: "mean" | "cls";
+}
+
+/**
+ * Describes the region that an environment names; undefined if it names none. Then the edge answers all requests itself.
+ *
+ * @throws BertEdgeError `setting_invalid`
+ */
+export function regionFromEnv(env: RegionEnv): Region | undefined {
+  const { REGION_URL: url, REGION_KEY: key, REGION_DIALECT: dialect, REGION_MODEL: model } = env;
+  if (url) return regionTier({ dialect, url, key, model, aws: awsAccess(env) });
+  if (env.AI && model) return regionTier({ dialect: "workers-ai", ai: env.AI, model, pooling: env.REGION_POOLING });
+  return undefined;
+}
+
+function awsAccess(env: RegionEnv) {
+  const { REGION_AWS_ACCESS_KEY_ID: accessKeyId, REGION_AWS_SECRET_ACCESS_KEY: secretAccessKey = "" } = env;
+  // An empty variable is one that is not set.
+  const region = env.REGION_AWS_REGION || undefined;
+  return accessKeyId ? { accessKeyId, secretAccessKey, region, service: env.REGION_AWS_SERVICE } : undefined;
 }

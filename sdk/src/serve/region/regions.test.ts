@@ -4,10 +4,9 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { startDeadline } from "../routing/deadline.ts";
 import type { TierAnswer } from "../service.ts";
 import type { ExpectedAnswer } from "./expected-answer.ts";
-import { extraLoad } from "./extra-load.ts";
 import type { ProvableModel } from "./proof.ts";
 import type { RegionTier } from "./region-tier.ts";
-import { regions } from "./regions.ts";
+import { extraLoad, regions } from "./regions.ts";
 
 const log = errorLog();
 const expected: ExpectedAnswer = {

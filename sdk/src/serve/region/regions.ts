@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { ExtraLoad } from "./extra-load.ts";
-import { logFailure } from "./log-failure.ts";
+import { logFailure } from "./ask.ts";
+import type { AskingThread, Region } from "./region.ts";
 import type { RegionTier } from "./region-tier.ts";
 
 /**
@@ -40,6 +40,42 @@ export function regions(tiers: readonly RegionTier[], extra: ExtraLoad): RegionT
   };
 }
 
+/** Connects to the regions. Returns one tier that stands for all of them; undefined without a region. */
+export function connectAll(all: readonly Region[], thread: AskingThread, extra: ExtraLoad): RegionTier | undefined {
+  const [first, ...others] = all.map((region) => region.connect(thread));
+  return first && others.length > 0 ? regions([first, ...others], extra) : first;
+}
+
 /** Whether another region may answer: the request is valid, and its caller is waiting. */
 const isOfTheRegion = (error: unknown): error is BertEdgeError =>
   error instanceof BertEdgeError && (error.code === "region_failed" || error.code === "region_overloaded");
+
+/** Extra requests per answer, and extra requests that may be sent at once. */
+const SHARE = 1 / 20;
+const BURST = 3;
+
+/**
+ * Limits the load that retries and hedges add: together at most 5 % of the answers, and a few more at once. Without a limit,
+ * they would double the load of regions that fail because they have too much of it.
+ */
+export interface ExtraLoad {
+  /** Counts an answer to a caller, from whichever tier. */
+  answered(): void;
+  /** Takes the right to send one extra request. Returns false when there is none left. */
+  take(): boolean;
+}
+
+/** Makes a token bucket: every answer adds a part of a token, and every extra request takes a whole one. */
+export function extraLoad(): ExtraLoad {
+  let tokens = BURST;
+  return {
+    answered() {
+      tokens = Math.min(BURST, tokens + SHARE);
+    },
+    take() {
+      if (tokens < 1) return false;
+      tokens--;
+      return true;
+    },
+  };
+}

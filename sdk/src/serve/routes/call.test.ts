@@ -2,12 +2,11 @@ import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { CallDefaults, KeyWithDefaults } from "../call-defaults.ts";
-import { EmbedRequest } from "../contract/embed.ts";
 import { defaultLimits } from "../limits.ts";
 import { apiKey } from "../middleware/api-key.ts";
-import { requestCounter } from "../request-totals.ts";
 import type { CallTerms } from "../service.ts";
-import { readCall } from "./call.ts";
+import { EmbedRequest } from "../tasks/embed.ts";
+import { readCall } from "./task-route.ts";
 
 /** Parts of the service that reading a call does not need. */
 const unused = {
@@ -19,7 +18,7 @@ const unused = {
   models: [],
   memoryBytes: () => 0,
   queueMs: () => 0,
-  totals: requestCounter().totals,
+  totals: { answers: new Map(), refusals: new Map() },
 };
 
 interface Settings {

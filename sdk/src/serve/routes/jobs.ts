@@ -1,15 +1,26 @@
 import { type Context, Hono } from "hono";
+import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { backgroundOf } from "../background.ts";
-import type { JobsPlace } from "../bulk/bindings.ts";
+import { backgroundOf, type CallContext } from "../background.ts";
+import type { JobsBatch, JobsPlace } from "../bulk/bindings.ts";
+import { handleBatch } from "../bulk/handle-batch.ts";
 import { type BulkJob, readJob } from "../bulk/job.ts";
 import { jobStatus } from "../bulk/job-status.ts";
-import { partContents } from "../bulk/part-contents.ts";
+import { partContents } from "../bulk/parts.ts";
 import { startJob } from "../bulk/start-job.ts";
-import { JobRequest } from "../contract/job.ts";
+import { EncodingFormat, notList } from "../contract/fields.ts";
 import type { Deployment } from "../deployment.ts";
-import { jsonBody } from "../middleware/json-body.ts";
-import { withAndWithoutSlash } from "./with-and-without-slash.ts";
+import { jsonBody } from "../middleware/body.ts";
+import { withAndWithoutSlash } from "./paths.ts";
+
+/** The body of `POST /v1/jobs/<name>`. */
+export const JobRequest = notList(
+  v.object({
+    encoding_format: v.optional(EncodingFormat),
+    /** Whether to cut texts that are too long instead of setting them aside. */
+    truncate: v.optional(v.boolean()),
+  }),
+);
 
 /** Names of jobs are parts of keys in a bucket. */
 const JOB_NAME = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,63}$/;
@@ -91,3 +102,18 @@ async function knownJob(bucket: JobsPlace["bucket"], name: string): Promise<Bulk
     hint: `Put its input at jobs/${name}/input.jsonl in the bucket, then send POST /v1/jobs/${name}.`,
   });
 }
+
+/** Handles the messages that a Worker gets from the queue of jobs. */
+export type QueueHandler<Env> = (
+  batch: JobsBatch,
+  env: Env,
+  executionCtx: CallContext<Env>["executionCtx"],
+) => Promise<void>;
+
+export const queueHandler =
+  <Env extends object>(deployment: Deployment<Env>): QueueHandler<Env> =>
+  async (batch, env, executionCtx) => {
+    const { service, tier } = deployment;
+    const place = placeOf({ env }, deployment);
+    await handleBatch(batch, { place, service: service(env), tier, background: backgroundOf({ executionCtx }) });
+  };

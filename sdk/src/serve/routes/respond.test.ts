@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { expect, it } from "vitest";
 import { startDeadline } from "../routing/deadline.ts";
-import { describeAnswer } from "./respond.ts";
+import { describeAnswer } from "./task-route.ts";
 
 async function remainingAfter(compute: number, elapsedMs: number): Promise<string | null> {
   const clock = { now: 0 };

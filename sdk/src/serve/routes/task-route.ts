@@ -1,11 +1,31 @@
 import type { Context, Handler } from "hono";
 import type * as v from "valibot";
+import { BertEdgeError } from "../../artifact/error.ts";
 import type { TaskCall } from "../../runtime/tasks/task-call.ts";
 import { backgroundOf } from "../background.ts";
-import type { Deployment } from "../deployment.ts";
-import type { TaskAnswer } from "../service.ts";
-import { type BodySchema, readCall } from "./call.ts";
-import { describeAnswer } from "./respond.ts";
+import { appliedBudget, type CallDefaults, readPin } from "../call-defaults.ts";
+import { UNLIMITED_MS } from "../contract/budget.ts";
+import type { AnswerFields } from "../contract/fields.ts";
+import {
+  BUDGET_HEADER,
+  DECISION_HEADER,
+  formatServerTiming,
+  MODEL_HEADER,
+  type NumberFormat,
+  numberFormats,
+  PRECISION_HEADER,
+  PREDICTED_HEADER,
+  PROVIDER_HEADER,
+  REASON_HEADER,
+  REMAINING_HEADER,
+  REPORT_HEADER,
+  TIER_HEADER,
+} from "../contract/headers.ts";
+import { formatDecision } from "../decision-figures.ts";
+import { jsonBody } from "../middleware/body.ts";
+import { note, noted } from "../middleware/variables.ts";
+import { type Deadline, readBudget, smallerBudget, startDeadline } from "../routing/deadline.ts";
+import type { AnswerDetails, CallTerms, Serving, TaskAnswer } from "../service.ts";
 
 /** Describes a route in the OpenAPI document. */
 export interface RouteDescription<S extends v.GenericSchema> {
@@ -27,13 +47,101 @@ export interface TaskRoute<S extends BodySchema, R> {
 
 /** Makes the handler of a route. */
 export const taskHandler = <Env extends object, S extends BodySchema, R>(
-  deployment: Deployment<Env>,
+  serving: Serving<Env>,
   { schema, call, respond }: TaskRoute<S, R>,
 ): Handler<{ Bindings: Env }> =>
   async function handleTask(c) {
-    const { terms, body } = await readCall(c, deployment, schema);
+    const { terms, body } = await readCall(c, serving, schema);
     const query = { ...terms, call: call(body), model: c.req.param("model") ?? body.model };
-    const answer = await deployment.service(c.env).answer(query, backgroundOf(c));
+    const answer = await serving.service(c.env).answer(query, backgroundOf(c));
     describeAnswer(c, { ...answer, texts: query.call.texts.length }, terms.deadline);
     return respond(c, answer, body);
   };
+
+/** Bodies of requests that can name a model and have a budget. */
+export type BodySchema = v.GenericSchema<
+  unknown,
+  { readonly model?: string | undefined; readonly latency_budget_ms?: number | undefined }
+>;
+
+/** Reads the headers and the body of a request. A request that cannot be in time is refused before its body is read. */
+export async function readCall<Env extends object, S extends BodySchema>(
+  c: Context<{ Bindings: Env }>,
+  { service, defaults, limits }: Serving<Env>,
+  schema: S,
+): Promise<{ terms: CallTerms; body: v.InferOutput<S> }> {
+  const { arrival, admit } = service(c.env);
+  const arrived = arrival(performance.now());
+  const headerMs = readBudget({ header: c.req.header(BUDGET_HEADER), grpcTimeout: c.req.header("grpc-timeout") });
+  const wishes = readWishes(c, defaults);
+  const termsWith = (ownMs: number | undefined): CallTerms => {
+    const { ms, setBy } = appliedBudget(ownMs, noted(c, "key"), defaults);
+    return { ...wishes, deadline: startDeadline(ms, { arrival: arrived, setBy }) };
+  };
+  // The body can only make the budget smaller.
+  if (headerMs !== undefined && headerMs < UNLIMITED_MS) admit(termsWith(headerMs), backgroundOf(c));
+  const body: v.InferOutput<S> = await jsonBody(c, schema, { maxItems: limits.maxInputs });
+  return { body, terms: termsWith(smallerBudget(headerMs, body.latency_budget_ms)) };
+}
+
+function readWishes(c: Context, defaults: CallDefaults): Omit<CallTerms, "deadline"> {
+  const tier = c.req.header(TIER_HEADER);
+  return {
+    pin:
+      tier === undefined
+        ? (noted(c, "key")?.tier ?? defaults.tier)
+        : readPin(tier.trim().toLowerCase(), `header ${TIER_HEADER}`),
+    precision: readPrecision(c.req.header(PRECISION_HEADER)),
+    signal: c.req.raw.signal,
+    caller: noted(c, "key")?.name,
+    onWork: noted(c, "onWork"),
+    report: readReport(c.req.header(REPORT_HEADER)),
+    trace: noted(c, "trace"),
+  };
+}
+
+/** Reads the report of a client. A report that cannot be read is ignored: it does not concern the caller. */
+function readReport(header: string | undefined): CallTerms["report"] {
+  const [, predicted, measured] = /^(\d{1,7}(?:\.\d+)?) (\d{1,7}(?:\.\d+)?)$/.exec(header ?? "") ?? [];
+  return predicted && measured ? { predictedMs: Number(predicted), measuredMs: Number(measured) } : undefined;
+}
+
+function readPrecision(header: string | undefined): NumberFormat | undefined {
+  if (header === undefined) return undefined;
+  const precision = numberFormats.find((known) => known === header.trim().toLowerCase());
+  if (precision !== undefined) return precision;
+  throw new BertEdgeError("precision_unavailable", `The header ${PRECISION_HEADER} is ${JSON.stringify(header)}.`, {
+    hint: `Send one of ${numberFormats.join(", ")}, or leave the header out.`,
+  });
+}
+
+/** Sets the response headers that describe an answer. */
+export function describeAnswer(
+  c: Context,
+  answer: AnswerDetails & { readonly texts: number },
+  deadline: Deadline,
+): void {
+  note(c, "answer", answer);
+  c.header(TIER_HEADER, answer.tier);
+  c.header(REASON_HEADER, answer.reason);
+  c.header(DECISION_HEADER, formatDecision(answer.decision));
+  c.header(MODEL_HEADER, `${answer.model}@${answer.version}`);
+  c.header(PROVIDER_HEADER, answer.provider);
+  if (answer.predictedMs !== undefined) c.header(PREDICTED_HEADER, answer.predictedMs.toFixed(2));
+  const remainingMs = deadline.remainingMs();
+  if (remainingMs !== undefined) {
+    // On deployed Workers the clock stops during computation, and the computation seems to take 0 ms. In this case, the
+    // predicted time is subtracted too.
+    const unseenMs = answer.timings["compute"] === 0 ? (answer.predictedMs ?? 0) : 0;
+    c.header(REMAINING_HEADER, (remainingMs - unseenMs).toFixed(2));
+  }
+  c.header("server-timing", formatServerTiming({ ...answer.timings, total: deadline.elapsedMs() }));
+}
+
+/** Returns the fields that every answer of our own routes has. */
+export const answerFields = ({ model, version, tier, tokens }: AnswerDetails): AnswerFields => ({
+  model,
+  version,
+  tier,
+  usage: { tokens },
+});

@@ -72,83 +72,156 @@ export type Decision =
     }
   | { readonly refusal: RefusalCode /** When a retry makes sense, in ms from now. */; readonly retryAfterMs?: number };
 
+/** A situation with what the rules compare. Times are in milliseconds. */
+interface Facts extends Situation {
+  /** The region, if it may be asked. */
+  readonly usable: AnswerEstimate | undefined;
+  /** This deployment. Its figures count only after the rules for a model that is loading or unsuitable. */
+  readonly own: Here;
+  /** Predicted time until the answer of this deployment. */
+  readonly ownMs: number;
+  /** Time that this deployment certainly needs beyond the budget; negative if it is certainly in time. */
+  readonly overMs: number;
+  /** Whether a queue here becomes clearly shorter if the region answers. */
+  readonly isBusy: boolean;
+  /** Whether this deployment is certainly in time, or may be, and makes nothing else late. */
+  readonly isCertain: boolean;
+  readonly mayBeInTime: boolean;
+  readonly regionIsCertain: boolean;
+  readonly regionMayBeInTime: boolean;
+  readonly regionIsLikelier: boolean;
+  readonly regionIsFaster: boolean;
+  /** Whether the region would wait for more than half of its time. */
+  readonly regionWaits: boolean;
+  /** Whether nobody could answer in time, even without other requests. */
+  readonly allAreLate: boolean;
+}
+
+/** Stands for a model that is not loaded. */
+const LOADING: Here = {
+  ...{ waitMs: 0, compute: { ms: 0, spreadMs: 0 }, delaysOthers: false, delaysFetches: false },
+  ...{ calls: 0, cpuMs: 0, cpuLimitMs: Number.POSITIVE_INFINITY },
+};
+
+/** Stands for a region that cannot be asked. */
+const NEVER: AnswerEstimate = { ms: Number.POSITIVE_INFINITY, spreadMs: 0, waitMs: 0 };
+
+function factsOf(situation: Situation): Facts {
+  const { remainingMs = Number.POSITIVE_INFINITY, elapsedErrorMs, lostMs, pin, here, region } = situation;
+  const usable = typeof region === "object" && pin !== "here" ? region : undefined;
+  const { ms, spreadMs: regionSpreadMs, waitMs: regionWaitMs } = usable ?? NEVER;
+  const own = typeof here === "object" ? here : LOADING;
+  const { waitMs, compute } = own;
+  const ownMs = waitMs + compute.ms;
+  // The queue is computed by the same machine, so a prediction of the wait is as uncertain as one of the computation.
+  const spreadMs = compute.ms > 0 ? compute.spreadMs * (ownMs / compute.ms) : 0;
+  const knownMs = remainingMs - elapsedErrorMs;
+  const quietMs = remainingMs + lostMs;
+  const overMs = ownMs + CERTAIN * spreadMs - knownMs;
+  const makesLate = own.delaysOthers || own.delaysFetches;
+  // A region without a queue is asked although it is uncertain: the deviation of its estimate shrinks only with its answers.
+  const regionMayBeInTime = ms + (regionWaitMs > 0 ? regionSpreadMs : 0) <= remainingMs;
+  return {
+    ...situation,
+    usable,
+    own,
+    ownMs,
+    overMs,
+    isBusy: waitMs > 0 && compute.ms > ASKING_MS && ownMs > CLEARLY_FASTER * ms,
+    isCertain: overMs <= 0 && !makesLate,
+    mayBeInTime: ownMs <= knownMs && !makesLate,
+    regionIsCertain: ms + CERTAIN * regionSpreadMs <= knownMs,
+    regionMayBeInTime,
+    regionIsLikelier: regionMayBeInTime && (knownMs - ms) * spreadMs > (knownMs - ownMs) * regionSpreadMs,
+    regionIsFaster: ms < ownMs,
+    regionWaits: 2 * regionWaitMs > ms,
+    allAreLate: compute.ms > quietMs && ms - regionWaitMs > quietMs,
+  };
+}
+/** Returns the reason of an answer of this deployment, if nobody else may answer another one. */
+const alone = ({ pin, region }: Facts, reason: Reason): Reason =>
+  pin ? "pinned" : region === "none" ? "only-tier" : reason;
+
+const isDown = ({ region, pin }: Facts): boolean => region === "down" && !pin;
+
+const answer = ({ ownMs }: Facts, reason: Reason): Extract<Decision, { tier: unknown }> => ({
+  ...{ tier: "here", reason, predictedMs: ownMs, hedge: false },
+});
+
+const ask = ({ usable }: Facts, reason: Reason): Decision | undefined =>
+  usable && { tier: "region", reason, predictedMs: usable.ms, hedge: false };
+
+const overloaded = (ms: number): Decision => ({ refusal: "overloaded", retryAfterMs: Math.max(ms, MIN_RETRY_MS) });
+
+/**
+ * The rules, in order: the first one that decides counts. The line above each is its row in docs/routing.md, which a test compares. A
+ * rule that needs the region goes on to the next rule only if the region cannot be asked.
+ */
+const rules: readonly ((facts: Facts) => Decision | false | undefined)[] = [
+  // the request is late by its whole budget, and by at least 100 ms | refused: `budget_exceeded`
+  (f) => f.remainingMs !== undefined && f.remainingMs <= -f.maxLateMs && { refusal: "budget_exceeded" },
+  // the request is pinned to the region | region, else refused: `tier_unavailable`, or without a region `tier_missing`
+  (f) =>
+    f.pin === "region" && (ask(f, "pinned") ?? { refusal: f.region === "none" ? "tier_missing" : "tier_unavailable" }),
+  // the edge's model has a lower precision than the request accepts | region, else refused: `precision_unavailable`; while it is down, `tier_unavailable`
+  (f) =>
+    f.here === "unsuitable" &&
+    (ask(f, "precision") ?? { refusal: isDown(f) ? "tier_unavailable" : "precision_unavailable" }),
+  // the edge is loading its model | region, else the edge when it has loaded
+  (f) =>
+    f.here === "loading" && (ask(f, "edge-cold") ?? { ...answer(f, alone(f, "region-down")), predictedMs: undefined }),
+  // the computation takes more CPU time than `cpuLimitMs` | region. Without one, refused: `request_too_costly`; while it is down, `overloaded`
+  (f) =>
+    f.own.cpuMs > f.own.cpuLimitMs &&
+    (ask(f, "edge-cpu-limit") ?? (isDown(f) ? overloaded(0) : { refusal: "request_too_costly" })),
+  // there is no budget, the edge has a queue, the computation takes more than 0.8 ms, and the region is at least 1.2 times as fast | region
+  (f) => f.remainingMs === undefined && f.isBusy && ask(f, "edge-busy"),
+  // there is no budget, and the queue is longer than `limits.maxWaitMs` | region, else refused: `overloaded`
+  (f) =>
+    f.remainingMs === undefined &&
+    f.own.waitMs > f.maxWaitMs &&
+    (ask(f, "edge-busy") ?? overloaded(f.own.waitMs - f.maxWaitMs)),
+  // there is no budget | edge
+  (f) => f.remainingMs === undefined && answer(f, alone(f, "no-budget")),
+  // the edge is certain to be in time and makes nobody late; but it has a queue, the computation takes more than 0.8 ms, and the region is certain too and at least 1.2 times as fast | region
+  (f) => f.isCertain && f.isBusy && f.regionIsCertain && ask(f, "edge-busy"),
+  // the edge is certain to be in time, and makes nobody else late | edge
+  (f) => f.isCertain && answer(f, alone(f, "within-budget")),
+  // the region is certain to be in time, and the edge may be, if it can still stop | both
+  (f) =>
+    f.regionIsCertain &&
+    f.mayBeInTime &&
+    // An answer of the region is of no use while one call occupies the thread: it would be handled after the call.
+    (f.own.waitMs > 0 || f.own.calls > 1) && { ...answer(f, "within-budget"), hedge: true },
+  // the region is certain to be in time | region
+  (f) => f.regionIsCertain && ask(f, "edge-over-budget"),
+  // the edge may be in time, has no queue, and the region is not likelier to be in time | edge
+  (f) => f.mayBeInTime && f.own.waitMs === 0 && !f.regionIsLikelier && answer(f, alone(f, "within-budget")),
+  // the region may be in time | region
+  (f) => f.regionMayBeInTime && ask(f, "edge-over-budget"),
+  // both would be late even without other requests, the region is faster, and `region-wait` is at most half of `region` | region
+  (f) => f.allAreLate && f.regionIsFaster && !f.regionWaits && ask(f, "over-budget"),
+  // both would be late even without other requests, the region is not faster, `wait` is at most `compute`, and there is no `answers-late` | edge
+  (f) =>
+    // The caller gets the first answer that is possible, unless it would wait longer for its turn than for the answer itself, or
+    // make an answer of the region late that is in time.
+    f.allAreLate &&
+    !f.regionIsFaster &&
+    f.own.waitMs <= f.own.compute.ms &&
+    !f.own.delaysFetches &&
+    answer(f, alone(f, f.region === "down" ? "region-down" : "over-budget")),
+];
+
 /**
  * Decides who answers a request, or that nobody does. This deployment is preferred when it is expected to answer within the
  * budget, because its answer has no extra cost and needs no network.
  */
 export function decide(situation: Situation): Decision {
-  const { remainingMs, elapsedErrorMs, lostMs, maxLateMs, maxWaitMs, pin, here, region } = situation;
-  if (remainingMs !== undefined && remainingMs <= -maxLateMs) return { refusal: "budget_exceeded" };
-  const usable = typeof region === "object" && pin !== "here" ? region : undefined;
-  const alone = (reason: Reason): Reason => (pin ? "pinned" : region === "none" ? "only-tier" : reason);
-
-  if (pin === "region") {
-    if (usable) return ask(usable, "pinned");
-    return { refusal: region === "none" ? "tier_missing" : "tier_unavailable" };
+  const facts = factsOf(situation);
+  for (const rule of rules) {
+    const decision = rule(facts);
+    if (decision) return decision;
   }
-  if (here === "unsuitable") {
-    if (usable) return ask(usable, "precision");
-    return { refusal: region === "down" && !pin ? "tier_unavailable" : "precision_unavailable" };
-  }
-  if (here === "loading") {
-    if (usable) return ask(usable, "edge-cold");
-    return { tier: "here", reason: alone("region-down"), predictedMs: undefined, hedge: false };
-  }
-  const { waitMs, compute, delaysOthers, delaysFetches, calls, cpuMs, cpuLimitMs } = here;
-  const totalMs = waitMs + compute.ms;
-  // The queue is computed by the same machine, so a prediction of the wait is as uncertain as one of the computation.
-  const spreadMs = compute.ms > 0 ? compute.spreadMs * (totalMs / compute.ms) : 0;
-  const answer = (reason: Reason, hedge = false): Decision => ({ tier: "here", reason, predictedMs: totalMs, hedge });
-
-  if (cpuMs > cpuLimitMs) {
-    if (usable) return ask(usable, "edge-cpu-limit");
-    return region === "down" && !pin ? overloaded(MIN_RETRY_MS) : { refusal: "request_too_costly" };
-  }
-  const isRelieved = waitMs > 0 && compute.ms > ASKING_MS;
-  const isBusy = isRelieved && usable !== undefined && totalMs > CLEARLY_FASTER * usable.ms;
-  if (remainingMs === undefined) {
-    if (isBusy) return ask(usable, "edge-busy");
-    if (waitMs <= maxWaitMs) return answer(alone("no-budget"));
-    return usable ? ask(usable, "edge-busy") : overloaded(waitMs - maxWaitMs);
-  }
-  const regionFits = usable !== undefined && usable.ms + CERTAIN * usable.spreadMs + elapsedErrorMs <= remainingMs;
-  const latestMs = totalMs + CERTAIN * spreadMs + elapsedErrorMs;
-  const makesLate = delaysOthers || delaysFetches;
-  if (latestMs <= remainingMs && !makesLate) {
-    return isBusy && regionFits ? ask(usable, "edge-busy") : answer(alone("within-budget"));
-  }
-  const mayFit = totalMs + elapsedErrorMs <= remainingMs && !makesLate;
-  if (regionFits) {
-    // An answer of the region is of no use while one call occupies the thread: it would be handled after the call.
-    const canStop = waitMs > 0 || calls > 1;
-    return mayFit && canStop ? answer("within-budget", true) : ask(usable, "edge-over-budget");
-  }
-  // A region without a queue is asked although it is uncertain: the deviation of its estimate shrinks only with its answers.
-  const regionMayFit = usable !== undefined && usable.ms + (usable.waitMs > 0 ? usable.spreadMs : 0) <= remainingMs;
-  if (mayFit && waitMs === 0) {
-    const knownMs = remainingMs - elapsedErrorMs;
-    const regionIsLikelier = regionMayFit && (knownMs - usable.ms) * spreadMs > (knownMs - totalMs) * usable.spreadMs;
-    return regionIsLikelier ? ask(usable, "edge-over-budget") : answer(alone("within-budget"));
-  }
-  if (regionMayFit) return ask(usable, "edge-over-budget");
-  const quietMs = remainingMs + lostMs;
-  if (compute.ms > quietMs && (!usable || usable.ms - usable.waitMs > quietMs)) {
-    // Nobody could answer in time, even without other requests. The caller gets the first answer that is possible, unless it would
-    // wait longer for its turn than for the answer itself, or make an answer of the region late that is in time.
-    if (usable && usable.ms < totalMs) {
-      if (2 * usable.waitMs <= usable.ms) return ask(usable, "over-budget");
-    } else if (waitMs <= compute.ms && !delaysFetches) {
-      return answer(alone(region === "down" ? "region-down" : "over-budget"));
-    }
-  }
-  return overloaded(Math.max(latestMs - remainingMs, compute.ms));
+  // nothing of this | refused: `overloaded`, with the time after which a retry makes sense
+  return overloaded(Math.max(facts.overMs, facts.own.compute.ms));
 }
-
-const ask = ({ ms }: Estimate, reason: Reason): Decision => ({
-  tier: "region",
-  reason,
-  predictedMs: ms,
-  hedge: false,
-});
-
-const overloaded = (ms: number): Decision => ({ refusal: "overloaded", retryAfterMs: Math.max(ms, MIN_RETRY_MS) });

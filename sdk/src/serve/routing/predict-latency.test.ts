@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { predictLatency, tokensWithin } from "./predict-latency.ts";
+import { predictLatency, tokensWithin } from "../answering/plan.ts";
 
 /** Sums of doubles in different orders differ by a few rounding errors. */
 const RELATIVE_TOLERANCE = 1e-12;

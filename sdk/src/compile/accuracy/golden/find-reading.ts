@@ -1,6 +1,7 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
 import type { EngineSession } from "../../../runtime/engine/engine.ts";
-import { type Model, modelOf } from "../../../runtime/model.ts";
+import type { Model } from "../../../runtime/model.ts";
+import { modelOf } from "../../../runtime/start-model.ts";
 import { belowLimit, type ComparedLine, compareLines, type GoldenLimit } from "./compare-lines.ts";
 import type { GoldenLine } from "./golden-line.ts";
 import { otherReadings, type Reading } from "./other-readings.ts";

@@ -3,8 +3,7 @@ import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { refusal } from "#test/fixtures/refusal.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import { hubCacheFolder } from "./cache-folder.ts";
-import { hubSettings } from "./settings.ts";
+import { hubCacheFolder, hubSettings } from "./settings.ts";
 
 /** No file with a token of this machine is read. */
 const withoutFile = { HF_HUB_DISABLE_IMPLICIT_TOKEN: "1" };

@@ -1,5 +1,6 @@
+import { join, resolve } from "node:path";
 import { BertEdgeError } from "../../../artifact/error.ts";
-import { hubCacheFolder } from "./cache-folder.ts";
+import { userCacheFolder } from "../../files/user-cache-folder.ts";
 import { type HubToken, hubToken } from "./token.ts";
 
 /** Where models are downloaded from and to. */
@@ -34,4 +35,14 @@ function endpointOf({ HF_ENDPOINT = "" }: NodeJS.ProcessEnv): URL {
   throw new BertEdgeError("setting_invalid", "HF_ENDPOINT is not the https address of a Hub.", {
     hint: "Remove HF_ENDPOINT to use https://huggingface.co, or set a complete address without credentials. Your token goes in HF_TOKEN.",
   });
+}
+
+/**
+ * Returns the folder in which models of the Hub are kept. With HF_HUB_CACHE or HF_HOME, it is the cache of Hugging Face's
+ * own tools, which has the same layout: https://huggingface.co/docs/huggingface_hub/guides/manage-cache
+ */
+export function hubCacheFolder(env: NodeJS.ProcessEnv, platform?: NodeJS.Platform): string {
+  if (env["HF_HUB_CACHE"]) return resolve(env["HF_HUB_CACHE"]);
+  if (env["HF_HOME"]) return resolve(env["HF_HOME"], "hub");
+  return join(userCacheFolder(env, platform), "bert-edge", "hub");
 }

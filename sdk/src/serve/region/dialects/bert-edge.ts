@@ -5,13 +5,19 @@ import { parseJson } from "../../../artifact/parse-json.ts";
 import type { TokenSequence } from "../../../runtime/engine/engine.ts";
 import { attendedOf, idsOf, pooledFromOf, secondFromOf } from "../../../runtime/engine/token-sequence.ts";
 import { encodeIds } from "../../contract/base64.ts";
-import { QUEUE_HEADER } from "../../contract/headers.ts";
+import { QUEUE_HEADER, timingOf } from "../../contract/headers.ts";
 import type { OutputsRequest, SequenceJson } from "../../contract/outputs.ts";
-import { timingOf } from "../../server-timing.ts";
 import type { ExpectedAnswer } from "../expected-answer.ts";
-import type { Dialect, RegionOutputs, RegionReport } from "./dialect.ts";
-import { faultOfCaller } from "./request-fault.ts";
-import { base64Length, checkedOutput, fault, vectorOfBase64 } from "./vectors.ts";
+import {
+  base64Length,
+  checkedOutput,
+  fault,
+  faultOfCaller,
+  type RegionDialect,
+  type RegionOutputs,
+  type RegionReport,
+  vectorOfBase64,
+} from "./dialect.ts";
 
 /** Bytes of an answer beyond its outputs: the names of the fields, model, version and usage. */
 const ENVELOPE_BYTES = 4_096;
@@ -26,7 +32,7 @@ const Answer = v.object({
 });
 
 /** A deployment of `createRegionApp`. */
-export const bertEdgeDialect: Dialect = {
+export const bertEdgeDialect: RegionDialect = {
   provider: undefined,
   isForeign: false,
   path: "v1/outputs",

@@ -4,7 +4,7 @@ import { BertEdgeError } from "../../../artifact/error.ts";
 import { encodeFloats } from "../../contract/base64.ts";
 import type { ExpectedAnswer } from "../expected-answer.ts";
 import { bertEdgeDialect } from "./bert-edge.ts";
-import type { Dialect } from "./dialect.ts";
+import type { RegionDialect } from "./dialect.ts";
 import { openAiDialect } from "./openai.ts";
 import { teiDialect } from "./tei.ts";
 import { workersAiDialect } from "./workers-ai.ts";
@@ -20,7 +20,7 @@ const expected: ExpectedAnswer = {
 };
 
 /** Dialects, each with a good answer. */
-const dialects: Record<string, [Dialect, unknown]> = {
+const dialects: Record<string, [RegionDialect, unknown]> = {
   "bert-edge": [bertEdgeDialect, { model: "tiny", version: "0123456789ab", outputs: base64, usage: { tokens: 8 } }],
   tei: [teiDialect, VECTORS],
   openai: [openAiDialect("m"), { data: base64.map((embedding, index) => ({ index, embedding })) }],
@@ -28,7 +28,7 @@ const dialects: Record<string, [Dialect, unknown]> = {
 };
 
 /** Reads an answer that may be anything. Either it is good, or it is refused as `region_failed`. */
-function expectGoodOrRefused({ readAnswer }: Dialect, body: string): void {
+function expectGoodOrRefused({ readAnswer }: RegionDialect, body: string): void {
   try {
     const { outputs } = readAnswer(body, expected);
     expect(outputs).toHaveLength(VECTORS.length);

@@ -1,15 +1,15 @@
 import * as v from "valibot";
 import { parseJson } from "../../../artifact/parse-json.ts";
-import type { Dialect } from "./dialect.ts";
-import { requestRefused } from "./request-fault.ts";
 import {
   fault,
   foreignVectors,
   maxBytesOfNumbers,
+  type RegionDialect,
+  requestRefused,
   SERVE_THE_SAME,
   vectorOfBase64,
   vectorOfNumbers,
-} from "./vectors.ts";
+} from "./dialect.ts";
 
 const Answer = v.object({
   data: v.array(v.object({ index: v.pipe(v.number(), v.integer(), v.minValue(0)), embedding: v.unknown() })),
@@ -22,7 +22,7 @@ const Fault = v.object({ error: v.object({ message: v.string(), type: v.string()
  *
  * @param model the model's name on the server
  */
-export const openAiDialect = (model: string): Dialect => ({
+export const openAiDialect = (model: string): RegionDialect => ({
   provider: "openai",
   isForeign: true,
   path: "embeddings",

@@ -1,15 +1,21 @@
 import * as v from "valibot";
 import { parseJson } from "../../../artifact/parse-json.ts";
-import type { Dialect, RegionReport } from "./dialect.ts";
-import { requestRefused } from "./request-fault.ts";
-import { foreignVectors, maxBytesOfNumbers, SERVE_THE_SAME, vectorOfNumbers } from "./vectors.ts";
+import {
+  foreignVectors,
+  maxBytesOfNumbers,
+  type RegionDialect,
+  type RegionReport,
+  requestRefused,
+  SERVE_THE_SAME,
+  vectorOfNumbers,
+} from "./dialect.ts";
 
 const Answer = v.array(v.unknown());
 /** Faults of the request. `Backend`, `Overloaded` and `Unhealthy` are those of the server. */
 const Fault = v.object({ error: v.string(), error_type: v.picklist(["Validation", "Tokenizer", "Empty"]) });
 
 /** text-embeddings-inference: https://huggingface.github.io/text-embeddings-inference */
-export const teiDialect: Dialect = {
+export const teiDialect: RegionDialect = {
   provider: "tei",
   isForeign: true,
   path: "embed",

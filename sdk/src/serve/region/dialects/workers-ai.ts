@@ -1,8 +1,13 @@
 import * as v from "valibot";
 import { parseJson } from "../../../artifact/parse-json.ts";
-import type { Dialect } from "./dialect.ts";
-import { requestRefused } from "./request-fault.ts";
-import { foreignVectors, maxBytesOfNumbers, SERVE_THE_SAME, vectorOfNumbers } from "./vectors.ts";
+import {
+  foreignVectors,
+  maxBytesOfNumbers,
+  type RegionDialect,
+  requestRefused,
+  SERVE_THE_SAME,
+  vectorOfNumbers,
+} from "./dialect.ts";
 
 const Answer = v.object({ data: v.array(v.unknown()) });
 const Fault = v.object({ internalCode: v.number(), description: v.string() });
@@ -13,7 +18,7 @@ const Fault = v.object({ internalCode: v.number(), description: v.string() });
  *
  * @param pooling undefined leaves it to the model
  */
-export const workersAiDialect = (pooling: "mean" | "cls" | undefined): Dialect => ({
+export const workersAiDialect = (pooling: "mean" | "cls" | undefined): RegionDialect => ({
   provider: "workers-ai",
   isForeign: true,
   path: "",

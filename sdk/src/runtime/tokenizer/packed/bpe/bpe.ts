@@ -13,7 +13,6 @@ import type { BpeSettings, NormalizerStep } from "../packed-settings.ts";
 import { addPlace, nextWord } from "../token-places.ts";
 import { bpeText } from "./bpe-text.ts";
 import { charactersInto } from "./character-units.ts";
-import { fuseUnknown } from "./fuse-unknown.ts";
 
 /** Maximum tokens per UTF-16 code unit, when a character becomes bytes. */
 const MAX_UNITS = 3;
@@ -120,4 +119,20 @@ export function createBpe(
     findAdded: contentFinder(added.filter(({ normalized }) => normalized)),
     addIds: idsInParts(classes, parts, addPart),
   };
+}
+
+/**
+ * Makes one token of neighbouring unknown tokens, from the token `from` on.
+ *
+ * @param starts begins with the start of the token `from`
+ */
+export function fuseUnknown(unknown: number, ids: number[], from: number, starts?: number[]): void {
+  let end = from;
+  for (let at = from; at < ids.length; at++) {
+    if (at > from && ids[at] === unknown && ids[end - 1] === unknown) continue;
+    if (starts) starts[end - from] = starts[at - from] as number;
+    ids[end++] = ids[at] as number;
+  }
+  ids.length = end;
+  if (starts) starts.length = end - from;
 }

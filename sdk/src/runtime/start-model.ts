@@ -1,0 +1,140 @@
+import type { Artifact } from "../artifact/artifact.ts";
+import { BertEdgeError } from "../artifact/error.ts";
+import { type GoldenTexts, parseGolden } from "../artifact/golden.ts";
+import { totalLength } from "../artifact/total-length.ts";
+import { assertFits } from "./assert-fits.ts";
+import type { Engine, EngineSession, TokenIds, TokenSequence } from "./engine/engine.ts";
+import { idsOf } from "./engine/token-sequence.ts";
+import { inputEncoder } from "./input-encoder.ts";
+import type { EncodedRange, Model, ModelOutputs } from "./model.ts";
+import { modelFilesOf } from "./model-files.ts";
+import { embedCall } from "./tasks/embed.ts";
+import type { ModelCall, TaskCall } from "./tasks/task-call.ts";
+import { neededOutput, taskOutput, vectorHead } from "./tasks/task-output.ts";
+import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
+import type { Tokenizer } from "./tokenizer/tokenizer.ts";
+
+/**
+ * Reads an artifact's tokenizer and starts `engine` with its model file. The engine may still be reading the rest of the
+ * file when the returned promise resolves; see `Model.complete`.
+ *
+ * @throws BertEdgeError `target_missing`, `engine_mismatch`, `engine_failed`, `tokenizer_invalid`,
+ *   `artifact_corrupt`, `model_invalid`, and the errors of reading files
+ */
+export async function startModel(artifact: Artifact, engine: Engine): Promise<Model> {
+  const { manifest } = artifact;
+  const loading = engine.load(modelFilesOf(artifact, engine.name));
+  const both = Promise.all([loadTokenizer(manifest, artifact.read), loading]);
+  const [tokenizer, session] = await both.catch(async (error: unknown) => {
+    await loading.then(
+      (loaded) => loaded.release(),
+      () => {},
+    );
+    throw error;
+  });
+
+  try {
+    if (session.shape) assertFits(manifest, session.shape);
+  } catch (error) {
+    await session.release();
+    throw error;
+  }
+  return modelOf(artifact, tokenizer, session);
+}
+
+/**
+ * Makes a model of a loaded tokenizer and a session.
+ *
+ * @param artifact its golden texts are read when they are asked for
+ */
+export function modelOf(
+  { manifest, version, measurements, read }: Pick<Artifact, "manifest" | "version" | "measurements" | "read">,
+  tokenizer: Tokenizer,
+  session: EngineSession,
+): Model {
+  const { name } = manifest;
+  const head = vectorHead(manifest);
+
+  /** Encoders of calls. The ranges of a call share what its encoder has read. */
+  const encoders = new WeakMap<ModelCall<unknown>, ReturnType<typeof inputEncoder>>();
+
+  function encode(call: ModelCall<unknown>, range: EncodedRange = { start: 0, end: call.inputs.length }) {
+    const { inputs, truncate, encode: own } = call;
+    const encodeInput = encoders.get(call) ?? inputEncoder(tokenizer, manifest, truncate);
+    encoders.set(call, encodeInput);
+    let room = range.most ?? Number.POSITIVE_INFINITY;
+    return inputs.slice(range.start, range.end).flatMap((input, i) => {
+      const index = range.start + i;
+      const sequences = own ? own(tokenizer, input, index, room) : [encodeInput(input, index)];
+      room -= sequences.length;
+      return sequences;
+    });
+  }
+
+  const ready = async (sequences: readonly TokenSequence[]) => session.ready?.(sequences);
+
+  async function run(sequences: readonly TokenSequence[], now = () => performance.now()): Promise<ModelOutputs> {
+    await ready(sequences);
+    const start = now();
+    const results = await session.run(sequences, head);
+    const computeMs = now() - start;
+    if (!results.every(isFiniteVector)) {
+      throw new BertEdgeError(
+        "vector_invalid",
+        `${name}@${version} computed NaN or infinite values on ${session.provider}.`,
+        { hint: "Run `bert-edge verify` on the artifact to see which target is wrong." },
+      );
+    }
+    const ids = sequences.map(idsOf);
+    const outputs = results.map((result, i) =>
+      neededOutput(manifest, taskOutput(manifest, result), ids[i] as TokenIds),
+    );
+    return { outputs, tokens: totalLength(ids), computeMs };
+  }
+
+  async function call<R>(wanted: TaskCall<R>): Promise<R> {
+    const fitting = wanted.on(manifest);
+    return fitting.decode((await run(encode(fitting))).outputs);
+  }
+
+  async function golden(): Promise<GoldenTexts | undefined> {
+    if (manifest.golden === undefined || manifest.task !== "embed") return undefined;
+    return parseGolden(await read(manifest.golden), manifest.dimensions, `${name}@${version}`);
+  }
+
+  return {
+    manifest,
+    version,
+    measurements,
+    tokenizer,
+    target: session.target,
+    provider: session.provider,
+    passedOver: session.passedOver ?? [],
+    parallel: session.parallel ?? 1,
+    batches: session.batches,
+    ready,
+    complete: session.complete ?? Promise.resolve(),
+    call,
+    embed: (texts, options) => call(embedCall(texts, options)),
+    encode,
+    run,
+    golden,
+    memoryBytes: () => session.memoryBytes(),
+    release: () => session.release(),
+  };
+}
+
+/** A loop takes a tenth of the time of `every`. */
+function isFiniteVector(vector: Float32Array<ArrayBuffer>): boolean {
+  for (const value of vector) if (!Number.isFinite(value)) return false;
+  return true;
+}
+
+/** Releases a model. Logs an error instead of throwing it, because a memory leak must not make a request or load fail. */
+export async function releaseModel(model: Model): Promise<void> {
+  try {
+    await model.release();
+  } catch (error) {
+    console.error(`bert-edge: releasing ${model.manifest.name}@${model.version} failed:`, error);
+  }
+}

@@ -1,0 +1,148 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import { type Manifest, sentenceEncoder } from "../../artifact/manifest.ts";
+import type { TokenIds, TokenSequence } from "../engine/engine.ts";
+import { idsOf, pooledFromOf } from "../engine/token-sequence.ts";
+import { inputEncoder } from "../input-encoder.ts";
+import { inputTooLong } from "../input-too-long.ts";
+import type { TextInput } from "../text-input.ts";
+import type { Tokenizer } from "../tokenizer/tokenizer.ts";
+import { sideOf, type Truncation } from "../truncation.ts";
+import { promptOf, searchPrompts, unpooledPrompts } from "./prompt.ts";
+import { unit } from "./sentence-vector.ts";
+import { type EmbedParameters, ENCODED, type TaskCall } from "./task-call.ts";
+import { shortened } from "./vector-formats.ts";
+
+/** A text, or the ids that the model's tokenizer gives it. */
+export type EmbedInput = string | readonly number[];
+
+/**
+ * Calls a sentence encoder. The result is one vector [dimensions] per input.
+ *
+ * @param given texts, or token ids with special tokens, before which no prompt is put
+ */
+export const embedCall = (
+  given: readonly EmbedInput[],
+  { truncate = false, dimensions, prompt, normalize, search, poolChunks = false }: EmbedParameters = {},
+): TaskCall<Float32Array<ArrayBuffer>[]> => ({
+  texts: given.map((input) => (typeof input === "string" ? input : ENCODED)),
+  on(manifest) {
+    const encoder = sentenceEncoder(manifest);
+    const { name, dimensions: own } = encoder;
+    const size = dimensions ?? own;
+    if (size > own) throw dimensionsUnsupported(name, own, size);
+    if (normalize === false && encoder.normalize) throw alwaysNormalized(name);
+    const isSame = size === own && (normalize ?? encoder.normalize) === encoder.normalize;
+    const before = search ? searchPrompts(encoder)[search] : promptOf(encoder, prompt);
+    const inputs = given.map((input) => (typeof input === "string" ? before + input : ENCODED));
+    const chunks: TokenSequence[][] = [];
+    const poolsPart = encoder.poolsPrompt === false && before !== "";
+    const unpooled = unpooledPrompts(encoder);
+    return {
+      inputs,
+      truncate,
+      ...((poolChunks || poolsPart || given.some((input) => typeof input !== "string")) && { encode }),
+      decode(outputs) {
+        const vectors = poolChunks ? pooledChunks(outputs, chunks, encoder.normalize) : [...outputs];
+        // `shortened` normalizes.
+        return isSame ? vectors : vectors.map((vector) => shortened(vector, size));
+      },
+    };
+
+    function encode(tokenizer: Tokenizer, input: TextInput, index: number): TokenSequence[] {
+      const ids = given[index] as EmbedInput;
+      if (typeof ids === "string") {
+        const sequences = poolChunks
+          ? tokenizer.encodeChunks(input as string, encoder.maxTokens)
+          : [idsOf(inputEncoder(tokenizer, encoder, truncate)(input, index))];
+        const marked = unpooled(tokenizer, before, sequences);
+        chunks[index] = marked;
+        return marked;
+      }
+      const checked = checkedIds(tokenizer, encoder, { ids, index, truncate });
+      // Regions that take only texts get this one.
+      inputs[index] = tokenizer.vocabulary.decode(checked, { skipSpecial: true });
+      chunks[index] = [checked];
+      return [checked];
+    }
+  },
+});
+
+const dimensionsUnsupported = (name: string, own: number, dimensions: number): BertEdgeError =>
+  new BertEdgeError(
+    "dimensions_unsupported",
+    `The model ${name} returns vectors of up to ${own} dimensions, not ${dimensions}.`,
+    { hint: `Leave \`dimensions\` out, or set it to at most ${own}.` },
+  );
+
+const alwaysNormalized = (name: string): BertEdgeError =>
+  new BertEdgeError("request_invalid", `The model ${name} computes only vectors of the length 1.`, {
+    hint: "Leave `normalize` out, or set it to true.",
+  });
+
+interface GivenIds {
+  readonly ids: readonly number[];
+  /** Position of the input, for error messages. */
+  readonly index: number;
+  /** Whether to cut ids that are too many. Otherwise they are refused. */
+  readonly truncate: Truncation;
+}
+
+/**
+ * Checks token ids that a caller gives instead of a text. They must have the special tokens that the model's own tokenizer puts
+ * around texts: ids of another tokenizer would give vectors too, but wrong ones.
+ *
+ * @throws BertEdgeError `request_invalid`, `input_too_long`
+ */
+export function checkedIds(
+  tokenizer: Tokenizer,
+  { name, maxTokens, vocabulary }: Pick<Manifest, "name" | "maxTokens" | "vocabulary">,
+  { ids, index, truncate }: GivenIds,
+): TokenIds {
+  const around = tokenizer.encode("", maxTokens).ids;
+  const [first, last] = [around.at(0), around.at(-1)];
+  const isMarked = first === undefined || (ids.length > 1 && ids[0] === first && ids.at(-1) === last);
+  if (!isMarked || ids.length === 0 || !ids.every((id) => id < vocabulary)) {
+    throw new BertEdgeError("request_invalid", `Input ${index} does not have token ids of ${name}.`, {
+      hint: `Send texts, or ids of its own tokenizer with special tokens (${around.join(" … ")}). LangChain sends ids of OpenAI's tokenizer, unless check_embedding_ctx_length is False.`,
+      index,
+    });
+  }
+  if (ids.length <= maxTokens) return Int32Array.from(ids);
+  if (!truncate) throw inputTooLong({ name, maxTokens }, index, ids.length);
+  const fromLeft = sideOf(truncate, tokenizer) === "left";
+  const kept = Int32Array.from(fromLeft ? ids.slice(-maxTokens) : ids.slice(0, maxTokens));
+  if (first !== undefined && fromLeft) kept[0] = first;
+  if (last !== undefined) kept[maxTokens - 1] = last;
+  return kept;
+}
+
+/**
+ * Returns a vector for each text, from those of its chunks: v = Σ nᵢ vᵢ / Σ nᵢ, where nᵢ is the number of a chunk's pooled tokens and vᵢ
+ * its vector.
+ *
+ * @param vectors of the chunks of all texts, one after the other: [dimensions] each
+ * @param chunks the chunks of each text
+ * @param normalize whether the vectors must have the length 1
+ */
+export function pooledChunks(
+  vectors: readonly Float32Array<ArrayBuffer>[],
+  chunks: readonly (readonly TokenSequence[])[],
+  normalize: boolean,
+): Float32Array<ArrayBuffer>[] {
+  let next = 0;
+  return chunks.map((ofText) => {
+    const own = ofText.map(() => vectors[next++] as Float32Array<ArrayBuffer>);
+    const [only, ...others] = own;
+    if (only && others.length === 0) return only;
+    const counts = ofText.map((chunk) => idsOf(chunk).length - pooledFromOf(chunk));
+    const tokens = counts.reduce((sum, count) => sum + count, 0);
+    const mean = new Float32Array((only as Float32Array).length);
+    own.forEach((vector, i) => {
+      const share = (counts[i] as number) / tokens;
+      vector.forEach((value, at) => {
+        mean[at] = (mean[at] as number) + share * value;
+      });
+    });
+    return normalize ? unit(mean) : mean;
+  });
+}

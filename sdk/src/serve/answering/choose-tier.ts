@@ -1,0 +1,155 @@
+import type { TokenSequence } from "../../runtime/engine/engine.ts";
+import type { Model } from "../../runtime/model.ts";
+import type { ModelCall } from "../../runtime/tasks/task-call.ts";
+import { numberFormats, type Tier } from "../contract/headers.ts";
+import { decisionFigures } from "../decision-figures.ts";
+import type { Limits } from "../limits.ts";
+import type { Opened } from "../models/model-holder.ts";
+import { retrySlots } from "../queue/retry-slots.ts";
+import type { AnswerEstimate } from "../queue/speed.ts";
+import type { Turns, Work } from "../queue/turns.ts";
+import { Refused } from "../refusal.ts";
+import type { RegionTier } from "../region/region-tier.ts";
+import { lostMs, maxLateMs } from "../routing/deadline.ts";
+import { type Decision, decide, type Situation } from "../routing/decide.ts";
+import type { CallTerms, TaskQuery } from "../service.ts";
+import { inRegionMs, longestWithin, type Plan, planOf } from "./plan.ts";
+
+/** What a decision knows of a request. While the model is loading, this is little. */
+export interface UndecidedRequest {
+  readonly query: CallTerms;
+  /** Number of texts; 0 before the body is read. */
+  readonly texts: number;
+  readonly opened: Opened;
+  readonly model?: Model;
+  /** Undefined while the model is loading. */
+  readonly work?: Work & Plan;
+  /** Predicted milliseconds of the region's computation; 0 while it is unknown. */
+  readonly inRegionMs: number;
+  /** Whether only regions of our own compute the same: a text can be too long, or some of its tokens are not pooled. */
+  readonly onlyOurs: boolean;
+}
+
+/** A request whose answer is decided. */
+export interface RequestState extends UndecidedRequest {
+  readonly query: TaskQuery<unknown>;
+  readonly call: ModelCall<unknown>;
+  /** The sequences that the model runs; undefined before the inputs are encoded. */
+  readonly sequences?: readonly TokenSequence[];
+}
+
+/** A decision to answer, and the situation in which it was made. */
+export type TierChoice = Extract<Decision, { tier: unknown }> & { readonly situation: Situation };
+
+export interface TierChooserOptions {
+  readonly lane: Turns;
+  /** Undefined without a region. */
+  readonly region: RegionTier | undefined;
+  /** Tier of this deployment. */
+  readonly tier: Tier;
+  readonly limits: Limits;
+  /** CPU time that the platform allows per request, in ms. */
+  readonly cpuLimitMs: number;
+  readonly now: () => number;
+}
+
+export interface TierChooser {
+  /**
+   * Describes a request whose model is loaded.
+   *
+   * @param lengths of the sequences, in tokens
+   */
+  asked<Q extends Pick<UndecidedRequest, "query" | "texts">>(
+    request: Q,
+    model: Model,
+    lengths: readonly { readonly length: number }[],
+  ): Q & Required<UndecidedRequest>;
+  /**
+   * Decides who answers.
+   *
+   * @param changes of the situation that were seen meanwhile
+   * @throws BertEdgeError if nobody does: `overloaded`, `budget_exceeded`, `request_too_costly`, `tier_missing`, `tier_unavailable`,
+   *   `precision_unavailable`
+   */
+  choose(request: UndecidedRequest, changes?: Partial<Situation>): TierChoice;
+}
+
+/** Makes the part of the service that decides who answers, from the queue here and the region's measurements. */
+export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: TierChooserOptions): TierChooser {
+  const slots = retrySlots(now);
+
+  function situationOf({ query, opened, model, work, inRegionMs, onlyOurs }: UndecidedRequest): Situation {
+    const { pin, precision, deadline } = query;
+    return {
+      remainingMs: deadline.remainingMs(),
+      elapsedErrorMs: deadline.arrival.errorMs,
+      lostMs: lostMs(deadline.arrival, lane.busyMs()),
+      maxLateMs: maxLateMs(deadline.budgetMs),
+      maxWaitMs: limits.maxWaitMs,
+      pin: pin === undefined ? undefined : pin === tier ? "here" : "region",
+      here: isTooCoarse(opened, model, precision)
+        ? "unsuitable"
+        : work
+          ? {
+              ...lane.outlook(work),
+              compute: work.compute,
+              calls: work.calls.length,
+              cpuMs: work.measuredMs,
+              cpuLimitMs,
+            }
+          : "loading",
+      region: region ? regionFromHere(region.predict(inRegionMs, { onlyOurs, model: opened.manifest.name })) : "none",
+    };
+  }
+
+  /** Adds to a region's prediction that this thread may handle the answer late. */
+  function regionFromHere(predicted: AnswerEstimate | "down"): AnswerEstimate | "down" {
+    if (predicted === "down") return predicted;
+    const lag = lane.lag();
+    const { ms, spreadMs, waitMs } = predicted;
+    return { ms: ms + lag.ms, spreadMs: spreadMs + lag.spreadMs, waitMs: waitMs + lag.ms };
+  }
+
+  return {
+    asked(request, model, lengths) {
+      const plan = planOf(model, lengths, lane.speed);
+      const remainingMs = request.query.deadline.remainingMs();
+      // A request that would be late even without a queue must not push aside those that can be in time.
+      const canBeInTime = remainingMs !== undefined && plan.compute.ms <= remainingMs;
+      return {
+        ...request,
+        opened: model,
+        model,
+        work: { ...plan, dueAt: canBeInTime ? now() + remainingMs : undefined },
+        inRegionMs: inRegionMs(model.measurements, lengths),
+        onlyOurs: lengths.some(({ length }) => length >= model.manifest.maxTokens),
+      };
+    },
+    choose(request, changes) {
+      const situation = { ...situationOf(request), ...changes };
+      const decision = decide(situation);
+      if ("tier" in decision) return { ...decision, situation };
+      const { refusal, retryAfterMs: earliestMs } = decision;
+      const retryAfterMs = earliestMs && slots.take(earliestMs, request.work?.compute.ms || lane.callMs());
+      throw new Refused({ refusal, retryAfterMs }, decisionFigures(situation, request.query.deadline), {
+        cpuMs: request.work?.measuredMs ?? 0,
+        cpuLimitMs,
+        tokens: request.model ? longestWithin(request.model, cpuLimitMs) : 0,
+        texts: request.texts,
+      });
+    },
+  };
+}
+
+/** Returns the region's side of a decision to ask both tiers. */
+export function fromRegionToo(choice: TierChoice): TierChoice {
+  const { ms } = choice.situation.region as AnswerEstimate;
+  return { ...choice, tier: "region", reason: "edge-over-budget", predictedMs: ms };
+}
+
+/** Whether the model that this deployment runs has a lower precision than the caller accepts. */
+function isTooCoarse({ manifest }: Opened, model: Model | undefined, lowest: CallTerms["precision"]): boolean {
+  if (lowest === undefined || !model) return false;
+  const own = manifest.targets[model.target]?.precision.startsWith("int8") ? "int8" : "fp16";
+  return numberFormats.indexOf(own) < numberFormats.indexOf(lowest);
+}

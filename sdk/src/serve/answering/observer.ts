@@ -1,0 +1,119 @@
+import type { Reason, Tier } from "../contract/headers.ts";
+import type { RefusalCode, Refused } from "../refusal.ts";
+import { type ExtraLoad, extraLoad } from "../region/regions.ts";
+import type { AnswerDetails, CallTerms, RequestTotals, TaskQuery } from "../service.ts";
+import type { RequestTrace } from "../trace.ts";
+
+/** Reasons for an answer that is expected to be late, or slower than that of a region that works. */
+const expectedLate = new Set<Reason>(["over-budget", "region-down"]);
+
+export const isExpectedLate = (reason: Reason): boolean => expectedLate.has(reason);
+
+/** The bookkeeping of a deployment: counters, the log, the predictions that callers got, and the budget of extra requests. */
+export interface RequestObserver {
+  readonly totals: RequestTotals;
+  readonly extra: ExtraLoad;
+  answered(query: TaskQuery<unknown>, answer: AnswerDetails): void;
+  /** @param texts number of texts; undefined while it is unknown */
+  refused(refusal: Refused, terms: CallTerms, texts?: number): void;
+  /** Returns the report of a caller about an answer that it got, once. */
+  reportOf(terms: CallTerms): CallTerms["report"];
+}
+
+/** @param tier the tier of this deployment */
+export function requestObserver({ tier, log }: { readonly tier: Tier; readonly log: DecisionLog }): RequestObserver {
+  const answers = new Map<Tier, Map<Reason, number>>();
+  const refusals = new Map<RefusalCode, number>();
+  const extra = extraLoad();
+  const given = givenPredictions();
+  return {
+    totals: { answers, refusals },
+    extra,
+    answered({ caller, call, deadline, trace }, { tier: outcome, reason, predictedMs, decision: basis }) {
+      extra.answered();
+      const byReason = answers.get(outcome) ?? new Map<Reason, number>();
+      answers.set(outcome, byReason);
+      increment(byReason, reason);
+      if (outcome === tier && predictedMs !== undefined) given.give(caller, predictedMs);
+      const isUnusual = outcome !== tier || "hedge" in basis || isExpectedLate(reason);
+      const texts = call.texts.length;
+      logDecision(log, { outcome, texts, reason, isUnusual, basis, elapsedMs: deadline.elapsedMs(), trace });
+    },
+    refused({ code: outcome, basis }, { deadline, trace }, texts) {
+      increment(refusals, outcome);
+      logDecision(log, { outcome, texts, isUnusual: true, basis, elapsedMs: deadline.elapsedMs(), trace });
+    },
+    // A report changes the predictions of all callers, so only answers that the caller got count.
+    reportOf: ({ caller, report }) => (report && given.take(caller, report.predictedMs) ? report : undefined),
+  };
+}
+
+function increment<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+/** Predictions that are remembered per key, and keys for which they are. */
+const [PER_KEY, KEYS] = [256, 1_000];
+
+/** The predictions that callers got. A caller may report the time of an answer only once, and of no answer that it did not get. */
+export interface GivenPredictions {
+  /** @param key name of the caller's key; undefined without keys */
+  give(key: string | undefined, predictedMs: number): void;
+  /** Returns whether the key got this prediction and has not reported about it, and forgets it. */
+  take(key: string | undefined, predictedMs: number): boolean;
+}
+
+/** Remembers the last predictions of each key. */
+export function givenPredictions(): GivenPredictions {
+  const given = new Map<string | undefined, number[]>();
+  return {
+    give(key, predictedMs) {
+      const ofKey = given.get(key) ?? [];
+      // Keys that change leave their names behind.
+      if (!given.has(key) && given.size === KEYS) given.delete(given.keys().next().value);
+      given.set(key, ofKey);
+      ofKey.push(asSent(predictedMs));
+      if (ofKey.length > PER_KEY) ofKey.shift();
+    },
+    take(key, predictedMs) {
+      const ofKey = given.get(key) ?? [];
+      const at = ofKey.indexOf(asSent(predictedMs));
+      if (at >= 0) ofKey.splice(at, 1);
+      return at >= 0;
+    },
+  };
+}
+
+/** The header has two decimals. */
+const asSent = (ms: number): number => Number(ms.toFixed(2));
+
+/**
+ * Which decisions are logged: all of them, none, or only the unusual ones: refusals, answers of the region, answers
+ * that both tiers were asked for, and answers that are expected to be late.
+ */
+export type DecisionLog = "all" | "unusual" | false;
+
+/** A decision about a request, and what followed. Times are in milliseconds. */
+export interface LoggedDecision {
+  /** The tier that answered, or the code of the refusal. */
+  readonly outcome: string;
+  readonly reason?: string | undefined;
+  readonly isUnusual: boolean;
+  /** Number of texts; undefined if the request was refused before its body was read. */
+  readonly texts?: number | undefined;
+  /** The figures behind the decision. */
+  readonly basis: Readonly<Record<string, number | true>>;
+  readonly elapsedMs: number;
+  readonly trace: RequestTrace | undefined;
+}
+
+/** Logs a decision as one line of JSON, which log services can search. */
+export function logDecision(log: DecisionLog, decision: LoggedDecision): void {
+  const { outcome, isUnusual, basis, elapsedMs, trace, ...fields } = decision;
+  if (log === false || (log === "unusual" && !isUnusual)) return;
+  const times = Object.entries({ ...basis, elapsedMs }).map(([name, value]) => [
+    name,
+    typeof value === "number" ? Math.round(value * 10) / 10 : value,
+  ]);
+  console.log(JSON.stringify({ "bert-edge": outcome, ...fields, ...Object.fromEntries(times), ...trace }));
+}

@@ -1,0 +1,357 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { ErrorCode } from "../../artifact/error-codes.ts";
+import type { Manifest } from "../../artifact/manifest.ts";
+import { totalLength } from "../../artifact/total-length.ts";
+import type { TokenSequence } from "../../runtime/engine/engine.ts";
+import { idsOf, pooledFromOf } from "../../runtime/engine/token-sequence.ts";
+import type { Model } from "../../runtime/model.ts";
+import type { ModelCall } from "../../runtime/tasks/task-call.ts";
+import { isPerToken } from "../../runtime/tasks/task-output.ts";
+import type { Background } from "../background.ts";
+import { checkOutputs, checkQuery } from "../check-query.ts";
+import type { Tier } from "../contract/headers.ts";
+import { decisionFigures } from "../decision-figures.ts";
+import type { Limits } from "../limits.ts";
+import type { ModelHolder } from "../models/model-holder.ts";
+import type { ModelPool } from "../models/model-pool.ts";
+import { type EngineTraits, turns } from "../queue/turns.ts";
+import { Refused } from "../refusal.ts";
+import { logFailure } from "../region/ask.ts";
+import { expectedAnswer } from "../region/expected-answer.ts";
+import type { Region } from "../region/region.ts";
+import type { RegionTier } from "../region/region-tier.ts";
+import { connectAll } from "../region/regions.ts";
+import { arrivalBetween, maxLateMs } from "../routing/deadline.ts";
+import type { Situation } from "../routing/decide.ts";
+import type { CallTerms, TaskAnswer, TaskQuery, TaskService, TierAnswer } from "../service.ts";
+import {
+  fromRegionToo,
+  type RequestState,
+  type TierChoice,
+  tierChooser,
+  type UndecidedRequest,
+} from "./choose-tier.ts";
+import { encodeInParts, hasParts } from "./encode-in-parts.ts";
+import { type DecisionLog, isExpectedLate, requestObserver } from "./observer.ts";
+import { ownTexts } from "./own-texts.ts";
+import { estimatedLengths } from "./plan.ts";
+import { firstAnswer, runHere } from "./run-here.ts";
+
+export interface TaskServiceOptions {
+  models: ModelPool;
+  engine: EngineTraits;
+  /** Tier of this deployment. */
+  tier: Tier;
+  /** The regions that answer when this deployment cannot answer in time. */
+  regions: readonly Region[];
+  log: DecisionLog;
+  limits: Limits;
+  /** CPU time that the platform allows per request, in ms. */
+  cpuLimitMs: number;
+  now?: () => number;
+}
+
+/** Longest age of the region's measurement while requests are refused, in ms. */
+const SCARCE_PROBE_MS = 250;
+
+/** Errors of the region after which this deployment answers itself. */
+const edgeAnswers = new Set<ErrorCode>(["region_failed", "region_overloaded"]);
+
+type Answered = TaskAnswer<unknown>;
+
+/**
+ * Makes the service that answers requests. The service checks a request, encodes its inputs and decides who answers. Then
+ * it asks the region, or runs the model here when it is the request's turn. If the region fails, the model runs here.
+ */
+export function taskService(options: TaskServiceOptions): TaskService {
+  const { models, tier, limits, log, cpuLimitMs, engine, now = () => performance.now() } = options;
+  const lane = turns({ engine, now });
+  const book = requestObserver({ tier, log });
+  const computeOwnTexts = ownTexts({ lane, cpuLimitMs, isBusy: () => waitingCharacters > 0, now });
+  /** Characters of the texts of all requests without an answer yet. */
+  let waitingCharacters = 0;
+  /** Whether the last answer was refused, or expected late. Then a region that seemed too slow may be needed. */
+  let isScarce = false;
+  const region = connectAll(options.regions, lane, book.extra);
+  const { asked, choose: chooseTier } = tierChooser({ lane, region, tier, limits, cpuLimitMs, now });
+
+  async function answer<R>(query: TaskQuery<R>, background: Background): Promise<TaskAnswer<R>> {
+    const { texts } = query.call;
+    const characters = totalLength(texts);
+    waitingCharacters += characters;
+    try {
+      if (waitingCharacters > Math.max(characters, limits.maxWaitingCharacters)) {
+        throw new Refused({ refusal: "overloaded" });
+      }
+      const answered = await answerTo(query, background);
+      book.answered(query, answered);
+      // `describe` decodes with the call of this query.
+      return answered as TaskAnswer<R>;
+    } catch (error) {
+      throw withModels(refused(error, query, texts.length), query);
+    } finally {
+      waitingCharacters -= characters;
+    }
+  }
+
+  function admit(terms: CallTerms, background: Background): void {
+    const model = models.holderOf(terms.model).current(background);
+    if (!model) return;
+    try {
+      choose(asked({ query: terms, texts: 0 }, model, []));
+    } catch (error) {
+      throw refused(error, terms);
+    }
+  }
+
+  /** Notes a refusal. Returns the error for the caller. */
+  function refused(error: unknown, terms: CallTerms, texts?: number): unknown {
+    if (!(error instanceof Refused)) return error;
+    book.refused(error, terms, texts);
+    return error.of(terms.deadline);
+  }
+
+  /** Names the other models in the error of a call that does not fit the default model. */
+  function withModels(error: unknown, { model }: CallTerms): unknown {
+    const [, ...others] = models.names;
+    return model === undefined && others[0] && error instanceof BertEdgeError && error.code === "task_unsupported"
+      ? new BertEdgeError(error.code, error.message, { hint: `Set \`model\` to one of ${others.join(", ")}.` })
+      : error;
+  }
+
+  async function answerTo(query: TaskQuery<unknown>, background: Background): Promise<Answered> {
+    checkQuery(query, limits);
+    const holder = models.holderOf(query.model);
+    const report = book.reportOf(query);
+    if (report) lane.speed.observeReport(report.predictedMs, report.measuredMs);
+    const loaded = holder.current(background);
+    region?.keepMeasured(background, isScarce ? SCARCE_PROBE_MS : undefined, loaded);
+    const whileLoading = loaded ? undefined : await askWhileLoading(query, holder, background);
+    if (whileLoading) {
+      warmWhenLoaded(holder, background);
+      return whileLoading;
+    }
+    if (loaded) return using(holder, loaded, query, background);
+    const model = await loadedBy(holder, background);
+    region?.keepMeasured(background, undefined, model);
+    assertStillWanted(query, model);
+    return using(holder, model, query, background);
+  }
+
+  /** Warms the engine as soon as the model is loaded. An error is that of the load, which reports it. */
+  function warmWhenLoaded(holder: ModelHolder, background: Background): void {
+    if (lane.speed.isWarm()) return;
+    const warm = (model: Model) =>
+      holder.using(model, () => computeOwnTexts(model, { spentMs: 0, wasTooSlow: false })).then(lane.settled);
+    background(loadedBy(holder, background).then(warm, () => {}));
+  }
+
+  /** Computes own texts after an answer, if the engine is cold, or if this deployment has lost a request by an old estimate. */
+  function afterwards(model: Model, { tier: outcome, reason, timings, decision }: Answered): Promise<void> {
+    const wasTooSlow = reason === "edge-over-budget" || reason === "over-budget";
+    // Where the clock stands still, only the prediction is known.
+    const computedMs = Math.max(timings["compute"] ?? 0, Number(decision["compute"] ?? 0));
+    return computeOwnTexts(model, { spentMs: outcome === tier ? computedMs : 0, wasTooSlow });
+  }
+
+  /** Answers with a model, which is not released before all work of the request has ended. */
+  function using(
+    holder: ModelHolder,
+    model: Model,
+    query: TaskQuery<unknown>,
+    background: Background,
+  ): Promise<Answered> {
+    const answered = Promise.withResolvers<Answered>();
+    const others: Promise<unknown>[] = [];
+    const work = holder.using(model, async () => {
+      await answerWith(model, query, (other) => others.push(other)).then(answered.resolve, answered.reject);
+      await Promise.allSettled(others);
+      await answered.promise.then(
+        (answer) => afterwards(model, answer),
+        () => {},
+      );
+    });
+    // Workers drop the work of a request whose caller has gone, and what runs on after a response, without running anything
+    // further. Then the model would count as in use, and the queue as occupied, for ever.
+    background(work.then(lane.settled));
+    return answered.promise;
+  }
+
+  /**
+   * Checks the outputs of a call, if their sizes are known before its inputs are encoded.
+   *
+   * @returns whether they are
+   */
+  function checkedBeforeEncoding(manifest: Manifest, { encode, inputs }: ModelCall<unknown>): boolean {
+    if (encode || isPerToken(manifest)) return false;
+    checkOutputs(manifest, Array(inputs.length).fill(undefined), limits);
+    return true;
+  }
+
+  async function askWhileLoading(
+    query: TaskQuery<unknown>,
+    holder: ModelHolder,
+    background: Background,
+  ): Promise<Answered | undefined> {
+    if (!region) return undefined;
+    const opened = await holder.opened(background);
+    const call = query.call.on(opened.manifest);
+    // Without the model's tokenizer, only outputs of a known length can be checked.
+    if (!checkedBeforeEncoding(opened.manifest, call)) return undefined;
+    // Before the inputs are encoded, each of them could be too long.
+    const request = { query, call, texts: query.call.texts.length, opened, inRegionMs: 0, onlyOurs: true };
+    const choice = choose(request);
+    return choice.tier === "region" ? askRegion(request, choice) : undefined;
+  }
+
+  /** @param onLeft receives work that goes on after the answer */
+  async function answerWith(
+    model: Model,
+    query: TaskQuery<unknown>,
+    onLeft: (work: Promise<unknown>) => void,
+  ): Promise<Answered> {
+    const { signal } = query;
+    const call = query.call.on(model.manifest);
+    const isChecked = checkedBeforeEncoding(model.manifest, call);
+    if (hasParts(call.inputs)) {
+      // Encoding takes long, so a request that has no chance is refused before it.
+      const lengths = estimatedLengths(call.inputs, model.manifest.maxTokens);
+      choose(asked({ query, texts: query.call.texts.length }, model, lengths));
+    }
+    const sequences = await encodeInParts(model, call, signal, limits.maxInputs);
+    if (!isChecked) checkOutputs(model.manifest, sequences.map(idsOf), limits);
+    await model.ready(sequences);
+    signal?.throwIfAborted();
+
+    const request = encodedRequest(query, call, model, sequences);
+    const choice = choose(request);
+    const inRegion = choice.hedge ? fromRegionToo(choice) : choice;
+    if (choice.hedge && book.extra.take()) {
+      const ways = {
+        elsewhere: (signal: AbortSignal) => askRegion(request, inRegion, signal),
+        here: (signal: AbortSignal) => answerHere(request, choice, signal),
+      };
+      return firstAnswer(ways, { signal, onLeft });
+    }
+    // Without the right to ask both tiers, the one that is more certain answers alone.
+    if (choice.tier === "here" && !choice.hedge) return answerHere(request, choice, signal);
+    const fromRegion = await askRegion(request, { ...inRegion, hedge: false }, signal);
+    if (fromRegion) return fromRegion;
+    // The region failed, and time has passed.
+    const again = encodedRequest(query, call, model, sequences);
+    return answerHere(again, choose(again, { region: "down" }), signal);
+  }
+
+  const encodedRequest = (
+    query: TaskQuery<unknown>,
+    call: ModelCall<unknown>,
+    model: Model,
+    sequences: readonly TokenSequence[],
+  ): Required<RequestState> => {
+    const request = asked({ query, call, texts: query.call.texts.length }, model, sequences.map(idsOf));
+    const poolsPart = sequences.some((sequence) => pooledFromOf(sequence) > 0);
+    return { ...request, onlyOurs: request.onlyOurs || poolsPart, sequences };
+  };
+
+  function choose(request: UndecidedRequest, changes?: Partial<Situation>): TierChoice {
+    try {
+      const choice = chooseTier(request, changes);
+      isScarce = isExpectedLate(choice.reason);
+      return choice;
+    } catch (error) {
+      isScarce = true;
+      throw error;
+    }
+  }
+
+  /** Returns the region's answer; undefined when the region failed. */
+  async function askRegion(
+    request: RequestState,
+    choice: TierChoice,
+    signal = request.query.signal,
+  ): Promise<Answered | undefined> {
+    const { query, call, opened, sequences } = request;
+    const { inputs, truncate } = call;
+    const remainingMs = query.deadline.remainingMs();
+    const handled = lane.startFetch(remainingMs === undefined ? undefined : now() + remainingMs);
+    try {
+      const question = { ...query, inputs, truncate, sequences };
+      query.onWork?.({ tokens: totalLength(sequences?.map(idsOf) ?? []), texts: query.call.texts.length });
+      const expected = expectedAnswer(opened, { ...request, inputs: inputs.length });
+      const answer = await (region as RegionTier).ask(question, expected, { signal, hedge: choice.hedge });
+      return describe(answer, "region", choice, request);
+    } catch (error) {
+      if (!(error instanceof BertEdgeError && edgeAnswers.has(error.code))) throw error;
+      isScarce = true;
+      logFailure(error, { trace: query.trace });
+      if (query.pin === "region" && error.code === "region_overloaded") {
+        throw new Refused(
+          { refusal: "overloaded", retryAfterMs: error.retryAfterMs },
+          { ...decisionFigures(choice.situation, query.deadline), "region-refused": true },
+        );
+      }
+      return undefined;
+    } finally {
+      handled();
+    }
+  }
+
+  const answerHere = async (
+    request: Required<RequestState>,
+    choice: TierChoice,
+    signal: AbortSignal | undefined,
+  ): Promise<Answered> => describe(await runHere(request, { lane, signal, now }), tier, choice, request);
+
+  /** Decodes an answer, and adds why it came from this tier. */
+  function describe(answer: TierAnswer, from: Tier, choice: TierChoice, { query, call }: RequestState): Answered {
+    const { outputs, ...details } = answer;
+    const { reason, predictedMs, hedge, situation } = choice;
+    const decision = decisionFigures(situation, query.deadline);
+    if (hedge) decision.hedge = true;
+    return { ...details, result: call.decode(outputs), tier: from, reason, predictedMs, decision };
+  }
+
+  function ready(background: Background): ReturnType<TaskService["ready"]> {
+    const model = models.holderOf().current(background);
+    region?.keepMeasured(background, undefined, model);
+    return model && { model: model.manifest.name, version: model.version, provider: model.provider };
+  }
+
+  return {
+    models: models.names,
+    totals: book.totals,
+    admit,
+    answer,
+    async using(background, work, name) {
+      const holder = models.holderOf(name);
+      const model = holder.current(background) ?? (await loadedBy(holder, background));
+      return holder.using(model, () => work(model));
+    },
+    ready,
+    warm: (background) => warmWhenLoaded(models.holderOf(), background),
+    failure: () => models.holderOf().failure(),
+    arrival: (now) => arrivalBetween(lane.arrivedAfter(now), now, lane.busyMs()),
+    memoryBytes: () => models.bytes(),
+    queueMs: lane.waitMs,
+  };
+}
+
+/** Loads a model. Another model's load may unload it before anybody could use it; then it is loaded again. */
+async function loadedBy(holder: ModelHolder, background: Background): Promise<Model> {
+  for (;;) {
+    const model = await holder.load(background);
+    if (holder.holds(model)) return model;
+  }
+}
+
+/** @throws BertEdgeError `model_unavailable` when loading the model took longer than the caller can use the answer */
+function assertStillWanted({ deadline }: TaskQuery<unknown>, { manifest }: Model): void {
+  if ((deadline.remainingMs() ?? 0) > -maxLateMs(deadline.budgetMs)) return;
+  throw new BertEdgeError(
+    "model_unavailable",
+    `The latency budget was over when the model ${manifest.name} had loaded.`,
+    {
+      hint: "Send the request again. The model is loaded now.",
+    },
+  );
+}

@@ -1,0 +1,81 @@
+import * as v from "valibot";
+import type { RecordCounts } from "../../bulk/record-counts.ts";
+import { storageError } from "../../storage/storage-error.ts";
+import { inTime, type JobsBucket, type JobsObject, piecesOf } from "./bindings.ts";
+import { type BulkJob, CountsSchema, partKey, partOfKey, partsPrefix, rejectedKey } from "./job.ts";
+
+/** A part whose results are in the bucket. */
+export interface FinishedPart {
+  readonly part: number;
+  /** Bytes of the input. */
+  readonly bytes: number;
+  readonly counts: RecordCounts;
+}
+
+type Metadata = Record<string, string>;
+
+/** The metadata of a part's results. They say what is in them, so that nobody has to read them. */
+export const metadataOf = ({ run }: BulkJob, { bytes, counts }: Omit<FinishedPart, "part">): Metadata => ({
+  run,
+  bytes: `${bytes}`,
+  counts: JSON.stringify(counts),
+});
+
+/** Lists the finished parts of a job in order, from the part `from` on. Parts of earlier jobs of this name are left out. */
+export async function* finishedParts(bucket: JobsBucket, job: BulkJob, from = 0): AsyncGenerator<FinishedPart> {
+  const prefix = partsPrefix(job.name);
+  const start = from > 0 ? { startAfter: partKey(job.name, from - 1) } : {};
+  for (let cursor: string | undefined, isFirst = true; isFirst || cursor; isFirst = false) {
+    const page = bucket.list({ prefix, include: ["customMetadata"], ...(cursor ? { cursor } : start) });
+    const { objects, truncated, cursor: next } = await inTime(page, prefix);
+    for (const object of objects) {
+      const part = finishedPart(object, job);
+      if (part) yield part;
+    }
+    cursor = truncated ? next : undefined;
+  }
+}
+
+const JsonCounts = v.pipe(v.string(), v.parseJson(), CountsSchema);
+
+function finishedPart({ key, customMetadata = {} }: JobsObject, { run }: BulkJob): FinishedPart | undefined {
+  const part = partOfKey(key);
+  const counts = v.safeParse(JsonCounts, customMetadata["counts"]);
+  if (part === undefined || customMetadata["run"] !== run || !counts.success) return undefined;
+  return { part, bytes: Number(customMetadata["bytes"]), counts: counts.output };
+}
+
+/**
+ * Streams the results of a complete job in order, or the records that were set aside. Reads one object at a time. The stream
+ * fails if an object is missing.
+ *
+ * @param parts number of the job's parts
+ */
+export function partContents(
+  bucket: JobsBucket,
+  job: BulkJob,
+  { kind, parts }: { kind: "results" | "rejected"; parts: number },
+): ReadableStream<Uint8Array> {
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    let next = 0;
+    for await (const { part, counts } of finishedParts(bucket, job)) {
+      if (part !== next) break;
+      next++;
+      if (kind === "rejected" && counts.rejected === 0) continue;
+      const key = (kind === "results" ? partKey : rejectedKey)(job.name, part);
+      const found = await inTime(bucket.get(key), key);
+      if (!found) throw storageError("jobs", key, "the object was deleted");
+      yield* piecesOf(found.body, key);
+    }
+    if (next < parts) throw storageError("jobs", partKey(job.name, next), "the object was deleted");
+  }
+  const all = pieces();
+  return new ReadableStream({
+    async pull(stream) {
+      const { done, value } = await all.next();
+      if (done) stream.close();
+      else stream.enqueue(value);
+    },
+    cancel: async () => void (await all.return(undefined)),
+  });
+}

@@ -1,0 +1,103 @@
+import * as v from "valibot";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { parseJson } from "../../artifact/parse-json.ts";
+import { shown } from "../../artifact/shown.ts";
+import { type ApiKey, checkDefaults, type KeyWithDefaults, perMinute } from "../call-defaults.ts";
+
+/** Names of keys. */
+export const KEY_NAME = /^[\w.-]{1,64}$/;
+
+/**
+ * Plain keys: visible ASCII without what JSON, HTML and XML consist of. A list in another format, or an error page, would otherwise
+ * give keys that anybody can guess, such as `{` or `</html>`.
+ */
+const PLAIN = /^(?!#)(?:(?![{}[\]<>",])[!-~])*$/;
+
+/** A key as it is configured: as it is, or as the hash of one. */
+export interface KeyEntry {
+  readonly name?: string | undefined;
+  /** The key itself; undefined if only its hash is known. */
+  readonly plain?: string | undefined;
+  /** SHA-256 of the key, in 64 hexadecimal digits; undefined if the key itself is given. */
+  readonly sha256?: string | undefined;
+}
+
+/**
+ * Reads an entry of a list of keys: a key, `sha256:<hex>` or `<name>:sha256:<hex>`. Returns undefined if an entry has a hash
+ * that is not valid.
+ *
+ * @throws BertEdgeError `setting_invalid` if a plain key has characters that no key has
+ */
+export function readEntry(text: string): KeyEntry | undefined {
+  const entry = text.trim();
+  const [, name, sha256] = /^(?:(.+):)?sha256:([0-9a-f]{64})$/i.exec(entry) ?? [];
+  if (sha256 && (name === undefined || KEY_NAME.test(name))) return { name, sha256: sha256.toLowerCase() };
+  if (/sha256:/i.test(entry)) return undefined;
+  if (PLAIN.test(entry)) return { plain: entry };
+  throw new BertEdgeError("setting_invalid", "The list of API keys has an entry that is not a key.", {
+    hint: 'Write keys apart from each other by commas or newlines, without comments, spaces and any of {}[]<>", or a JSON array.',
+  });
+}
+
+const Keys = v.array(v.union([v.string(), v.looseObject({ key: v.string() })]));
+
+/**
+ * Reads a list of API keys from text, such as a variable or a file: keys and hashes apart from each other by commas or newlines,
+ * or a JSON array of `ApiKey`.
+ *
+ * @throws BertEdgeError `setting_invalid`
+ */
+export function parseKeys(text: string): readonly ApiKey[] {
+  const hint = 'Write a JSON array such as [{"name": "web", "key": "sha256:…", "requestsPerMinute": 600}].';
+  if (/^\s*[{<]/.test(text)) {
+    throw new BertEdgeError("setting_invalid", "The API keys are an object or a page, not a list.", { hint });
+  }
+  if (!text.trim().startsWith("[")) return checkKeyList(text.split(/[,\n]/));
+  return checkKeyList(parseJson(Keys, text, { code: "setting_invalid", what: "list of API keys", hint }));
+}
+
+/**
+ * Checks API keys, because plain JavaScript and settings of the environment can give anything. The errors show no key.
+ *
+ * @throws BertEdgeError `setting_invalid`
+ */
+export function checkKeyList(keys: unknown): readonly ApiKey[] {
+  if (!keys) return [];
+  const isKey = (key: unknown) => typeof key === "string" || typeof (key as KeyWithDefaults | null)?.key === "string";
+  const unset = Array.isArray(keys) ? keys.indexOf(undefined) : -1;
+  if (unset >= 0) {
+    throw new BertEdgeError("setting_invalid", `Key ${unset} of the option keys is undefined. Is the secret set?`, {
+      hint: "Set the secret that it comes from: in .dev.vars on this machine, deployed with `npx wrangler secret put <name>`.",
+    });
+  }
+  if (!Array.isArray(keys) || !keys.every(isKey)) {
+    throw invalid("is not a list of keys", 'Give a list, for example env.API_KEYS?.split(",") ?? [].');
+  }
+  for (const [index, key] of (keys as readonly ApiKey[]).entries()) {
+    if (!readEntry(typeof key === "string" ? key : key.key)) {
+      throw invalid(
+        `has a hash at index ${index} that is not valid`,
+        "Write sha256: and 64 hexadecimal digits, as `bert-edge keys hash` prints them, or <name>:sha256:<digits>.",
+      );
+    }
+    if (typeof key === "object") checkOptions(key, index);
+  }
+  return keys as readonly ApiKey[];
+}
+
+function checkOptions(key: KeyWithDefaults, index: number): void {
+  checkDefaults(key, "keys");
+  if (key.name !== undefined && !(typeof key.name === "string" && KEY_NAME.test(key.name))) {
+    throw invalid(`has a name at index ${index} that is not valid`, "Use 1 to 64 letters, digits, _, . and -.");
+  }
+  for (const limit of perMinute) {
+    const value: unknown = key[limit];
+    if (value !== undefined && !(typeof value === "number" && value >= 1 && value < Number.POSITIVE_INFINITY)) {
+      const hint = "Give a number of 1 or more, or leave it out.";
+      throw invalid(`has ${shown(value)} for ${limit} at index ${index}`, hint);
+    }
+  }
+}
+
+const invalid = (what: string, hint: string) =>
+  new BertEdgeError("setting_invalid", `The option keys ${what}.`, { hint });

@@ -1,0 +1,143 @@
+import type { Context, MiddlewareHandler } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import type * as v from "valibot";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { parseJson } from "../../artifact/parse-json.ts";
+
+const FIELDS_HINT = "GET /openapi.json lists the fields of every route, and GET /docs shows them.";
+
+/**
+ * Reads a request body as JSON and checks it against `schema`.
+ *
+ * @param maxItems maximum length of lists. Default: any
+ * @throws BertEdgeError `content_type_unsupported`, `request_invalid`, `too_many_inputs`
+ */
+export async function jsonBody<S extends v.GenericSchema>(
+  c: Context,
+  schema: S,
+  { hint, maxItems = Number.POSITIVE_INFINITY }: { hint?: string; maxItems?: number } = {},
+): Promise<v.InferOutput<S>> {
+  const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
+  if (type !== "application/json") {
+    const found =
+      type === undefined
+        ? "The request has no content type."
+        : `The request body has the content type ${type}, not application/json.`;
+    throw new BertEdgeError("content_type_unsupported", found, { hint: "Send `Content-Type: application/json`." });
+  }
+  return parseJson(schema, await readBody(() => c.req.text()), {
+    code: "request_invalid",
+    what: "request body",
+    quotes: true,
+    hint: hint ?? ((field) => hintFor(c.req.path, field)),
+    check: (json) => checkLists(json, maxItems),
+  });
+}
+
+/**
+ * Returns an example of the body that a route takes, or where to find its fields.
+ *
+ * @param field the one at fault; undefined if the whole body is
+ */
+function hintFor(path: string, field = "inputs"): string {
+  if (field === "latency_budget_ms") return 'Give milliseconds, for example 30, or "none", or leave the field out.';
+  if (field !== "inputs" && field !== "input") return FIELDS_HINT;
+  if (/\/v1\/embed\/?$/.test(path)) return 'Send {"inputs": ["to be"]}.';
+  if (/\/embeddings\/?$/.test(path)) return 'Send {"model": "<name>", "input": ["to be"]}.';
+  return FIELDS_HINT;
+}
+
+/**
+ * Refuses request bodies of more than `maxBytes`. Checks the declared size; without a declared size, counts bytes while
+ * reading.
+ *
+ * @throws BertEdgeError `body_too_large`, `request_invalid`
+ */
+export function limitBody(maxBytes: number): MiddlewareHandler {
+  const limit = bodyLimit({
+    maxSize: maxBytes,
+    onError: () => {
+      throw new BertEdgeError("body_too_large", `The request body is larger than ${maxBytes} bytes.`, {
+        hint: "Send the texts in several requests.",
+      });
+    },
+  });
+  return async function checkBodySize(c, next) {
+    let isRead = false;
+    // The errors of later handlers are not errors of the body, so they are outside of `readBody`.
+    await readBody(() =>
+      Promise.resolve(
+        limit(c, async () => {
+          isRead = true;
+        }),
+      ),
+    );
+    if (isRead) await next();
+  };
+}
+
+/**
+ * Reads a request's body. A body that ends early is the caller's fault: the caller has closed the connection, and is usually
+ * gone.
+ *
+ * @throws BertEdgeError `request_invalid`, and the BertEdgeErrors of `read`
+ */
+export async function readBody<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (cause) {
+    if (cause instanceof BertEdgeError) throw cause;
+    throw new BertEdgeError("request_invalid", "The request body ended before it was complete.", {
+      hint: "Send the whole body, and keep the connection open until the answer has arrived.",
+      cause,
+    });
+  }
+}
+
+/** Maximum number of token ids in a body: 2,048 texts of 122. */
+const MAX_NUMBERS = 250_000;
+/** Lists of lists in an object of `parameters` are the deepest that any schema has. */
+const MAX_DEPTH = 5;
+
+/**
+ * Checks the lengths of all lists of a body, before a schema reads their items: a body of 4 MB has room for a million items.
+ *
+ * @param maxItems maximum length of a list, unless it begins with a number
+ * @throws BertEdgeError `too_many_inputs`; `request_invalid` if lists have more than `MAX_NUMBERS` numbers together
+ */
+export function checkLists(body: unknown, maxItems: number): void {
+  let numbers = 0;
+
+  function visit(value: unknown, name: string, depth: number): void {
+    if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return;
+    if (!Array.isArray(value)) {
+      for (const [key, inner] of Object.entries(value)) visit(inner, key, depth + 1);
+      return;
+    }
+    if (typeof value[0] === "number") {
+      numbers += value.length;
+      if (numbers > MAX_NUMBERS) throw tooManyNumbers(name);
+      return;
+    }
+    if (value.length > maxItems) throw tooLong(name, value.length, maxItems);
+    for (const item of value) visit(item, name, depth + 1);
+  }
+
+  visit(body, "", 0);
+}
+
+const shown = (name: string): string => (name === "" ? "body" : `list \`${name.slice(0, 100)}\``);
+
+const tooLong = (name: string, length: number, most: number) =>
+  new BertEdgeError("too_many_inputs", `The ${shown(name)} has ${length} items, but at most ${most} are allowed.`, {
+    hint: "Send the inputs in several requests.",
+  });
+
+const tooManyNumbers = (name: string) =>
+  new BertEdgeError(
+    "request_invalid",
+    `The ${shown(name)} has too many token ids: a request has up to ${MAX_NUMBERS}.`,
+    {
+      hint: "Send the inputs in several requests, or send texts.",
+    },
+  );

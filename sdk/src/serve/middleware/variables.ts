@@ -1,0 +1,31 @@
+import type { Context } from "hono";
+import type { KnownKey } from "../call-defaults.ts";
+import type { AnswerDetails, CallTerms } from "../service.ts";
+import type { RequestTrace } from "../trace.ts";
+
+/** What is known of a request. Hono keeps it with the request. */
+export interface RequestVariables {
+  /** Names of the request in logs, and in those of other services. */
+  readonly trace: RequestTrace;
+  /** The key that the request was accepted with. */
+  readonly key: KnownKey;
+  /** Counts work of the request when it begins: Workers do not run what comes after a caller has gone. */
+  readonly onWork: NonNullable<CallTerms["onWork"]>;
+  /** How the request was answered, and the number of texts that were computed. */
+  readonly answer: AnswerDetails & { readonly texts: number };
+  /** Whether the request is given to the writers of the log. */
+  readonly isLogged: true;
+}
+
+/** Notes something for the middleware and the handler of a request. */
+export const note = <Name extends keyof RequestVariables>(
+  c: Context,
+  name: Name,
+  value: RequestVariables[Name],
+): void => c.set(`bert-edge-${name}`, value);
+
+/** Returns what was noted of a request; undefined if nothing was. */
+export const noted = <Name extends keyof RequestVariables>(
+  c: Context,
+  name: Name,
+): RequestVariables[Name] | undefined => c.get(`bert-edge-${name}`);

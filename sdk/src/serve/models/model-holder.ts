@@ -1,0 +1,294 @@
+import type { Artifact } from "../../artifact/artifact.ts";
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { ErrorCode } from "../../artifact/error-codes.ts";
+import type { Manifest, Target, TargetName } from "../../artifact/manifest.ts";
+import { withDeadline } from "../../artifact/with-deadline.ts";
+import type { Engine } from "../../runtime/engine/engine.ts";
+import type { Model } from "../../runtime/model.ts";
+import { type ReleasedAfterUse, releasedAfterUse } from "../../runtime/released-after-use.ts";
+import { releaseModel, startModel } from "../../runtime/start-model.ts";
+import { openPublished, readPointer } from "../../storage/published-artifact.ts";
+import type { ObjectStore } from "../../storage/store.ts";
+import type { Background } from "../background.ts";
+
+export interface ModelHolderOptions {
+  store: ObjectStore;
+  /** The name of the published model. */
+  name: string;
+  /** The only version to load. Default: the current one, which is replaced by newer ones. */
+  version?: string | undefined;
+  engine: Engine;
+  /** Makes room for a model before it is loaded. Default: nothing has to make room. */
+  reserve?: Reserve;
+  /** Texts that a new model computes before it answers. Default: none. */
+  warmUp?: readonly WarmUpShape[] | undefined;
+  /** Interval between checks for a newer version, in ms. Default 60,000. */
+  refreshMs?: number;
+  /**
+   * Maximum time of a load, in ms. A slower load counts as failed, and the next request starts another one.
+   * Default 25,000, because Workers stop background work 30 s after the response.
+   */
+  loadTimeoutMs?: number;
+  /** Reports a load that has failed. Default: `console.error`, because nobody may wait for the load. */
+  report?: (error: unknown) => void;
+  now?: () => number;
+}
+
+/**
+ * Makes room in memory for a model.
+ *
+ * @param bytes expected size of the model; 0 when it is loaded, or will not be loaded
+ * @throws BertEdgeError `memory_full`
+ */
+export type Reserve = (bytes: number) => Promise<void>;
+
+/** Pause after a failed load before `current` starts another one. `load` does not pause. */
+const RETRY_MS = 1_000;
+
+/** Longest pause that callers are asked for while loads fail, in ms. It is as long as they have failed. */
+const LONGEST_RETRY_MS = 60_000;
+
+/** Time for which a version that the store does not have is not looked for again, in ms. */
+const MISSING_MS = 5_000;
+
+export interface ModelHolder {
+  readonly name: string;
+  /** Returns the version of the loaded model; undefined if none is loaded. */
+  version(): string | undefined;
+  /** Returns the loaded model, or undefined. Loads the model, or checks for a newer version, in the background. */
+  current(background: Background): Model | undefined;
+  /**
+   * Resolves to the model as soon as the model can answer, which may be before all weights are loaded: see
+   * `Model.complete`.
+   */
+  load(background: Background): Promise<Model>;
+  /** Resolves to the model's version and manifest, which arrive before its weights. */
+  opened(background: Background): Promise<Opened>;
+  /** Runs `work` on `model`, which is not released before `work` ends. */
+  using: ReleasedAfterUse<Model>["using"];
+  /** Whether a model is loaded. A model that was unloaded after `load` has resolved cannot be used: load it again. */
+  holds(model: Model): boolean;
+  /** Unloads the model. Resolves when its last user has ended and it is released. The next request loads it again. */
+  unload(): Promise<void>;
+  /** Returns the code of the error with which the last load failed; undefined if none did, or after a later one has succeeded. */
+  failure(): ErrorCode | undefined;
+  /** Returns the bytes of the loaded model, and of models that are released after their last user. */
+  bytes(): number;
+}
+
+/** Properties of a model that are known before it is loaded. */
+export interface Opened {
+  readonly version: string;
+  readonly manifest: Manifest;
+}
+
+/** A load in progress. The manifest arrives first, then the model becomes usable, and later it is complete. */
+interface Loading {
+  readonly opened: PromiseWithResolvers<Opened>;
+  readonly usable: PromiseWithResolvers<Model>;
+  /** Resolves when the load has ended, in whatever way. */
+  readonly ended: PromiseWithResolvers<void>;
+  readonly since: number;
+}
+
+/**
+ * Makes a holder that loads a published model on first use and replaces it with newer versions. If a newer version
+ * fails to load, the old one keeps answering.
+ */
+export function modelHolder(options: ModelHolderOptions): ModelHolder {
+  const {
+    store,
+    name,
+    version,
+    engine,
+    reserve = async () => {},
+    warmUp: shapes = [],
+    refreshMs = 60_000,
+    loadTimeoutMs = 25_000,
+    report = (error) => console.error(`bert-edge: loading ${name} failed:`, error),
+    now = Date.now,
+  } = options;
+  const uses = releasedAfterUse(releaseModel);
+  /** Expected bytes of each model, for engines that cannot measure them. */
+  const sizes = new WeakMap<Model, number>();
+  let held: Model | undefined;
+  /** A model that answers although it is not complete. */
+  let early: Model | undefined;
+  let loading: Loading | undefined;
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  /** The last failure, since the last success. `since`: when the first of a row was. */
+  let failure: { readonly code: ErrorCode; readonly since: number; readonly at: number } | undefined;
+  /** When the store had no such version. */
+  let missingAt = Number.NEGATIVE_INFINITY;
+
+  /** Fetches the current version. Resolves when it is completely loaded and has replaced the old one. */
+  async function fetchCurrent({ opened, usable }: Loading): Promise<Model> {
+    const old = held;
+    const pointer = await readPointer(store, name, version).catch((error: unknown) => {
+      if (version === undefined || !hasCode(error, "model_not_published")) throw error;
+      missingAt = now();
+      throw noSuchVersion(name, version);
+    });
+    if (old?.version === pointer.version) {
+      old.measurements = pointer.measurements ?? {};
+      return old;
+    }
+    const artifact = await openPublished(store, pointer);
+    opened.resolve({ version: artifact.version, manifest: artifact.manifest });
+    const size = expectedBytes(artifact, engine.name);
+    await reserve(size);
+    const next = await startModel(artifact, engine);
+    sizes.set(next, size);
+    for (const { provider, why } of next.passedOver) {
+      console.error(
+        `bert-edge: ${name}@${next.version} runs on ${next.provider}, because ${provider} cannot load it: ${why}`,
+      );
+    }
+    try {
+      await warmUp(next, shapes);
+      early = next;
+      usable.resolve(next);
+      await next.complete;
+    } catch (error) {
+      if (early === next) early = undefined;
+      await uses.retire(next);
+      throw error;
+    }
+    if (early === next) early = undefined;
+    if (held && held !== old) {
+      // This load took longer than loadTimeoutMs, and a later load has already finished.
+      await uses.retire(next);
+      return held;
+    }
+    held = next;
+    void reserve(0);
+    if (old) await uses.retire(old);
+    return next;
+  }
+
+  /**
+   * Starts a load, or returns the one in progress. If a load fails, all waiting callers get the error, and the next
+   * caller starts another load. A Worker stops a load, with its timers, when the request that started the load ends.
+   * Such a load never settles, so `start` checks the age of the load.
+   */
+  function start(background: Background): Loading {
+    if (loading && now() - loading.since < loadTimeoutMs) return loading;
+    checkedAt = now();
+    const opened = Promise.withResolvers<Opened>();
+    const usable = Promise.withResolvers<Model>();
+    const ended = Promise.withResolvers<void>();
+    const current = { opened, usable, ended, since: checkedAt };
+    loading = current;
+    const isMissing = version !== undefined && now() - missingAt < MISSING_MS;
+    const fetched = isMissing ? Promise.reject<Model>(noSuchVersion(name, version)) : fetchCurrent(current);
+    const whole = fetched.finally(async () => {
+      if (loading === current) loading = undefined;
+      await reserve(0);
+      ended.resolve();
+    });
+    whole.then(
+      (model) => {
+        failure = undefined;
+        opened.resolve(model);
+        usable.resolve(model);
+      },
+      (cause: unknown) => {
+        const error = failed(cause);
+        opened.reject(error);
+        usable.reject(error);
+      },
+    );
+    // If no caller waits for these promises, nothing handles their rejections. Node exits on an unhandled rejection.
+    for (const { promise } of [opened, usable]) promise.catch(() => {});
+    // A version that does not exist is the caller's mistake.
+    background(whole.catch((error: unknown) => hasCode(error, "model_unknown") || report(error)));
+    return current;
+  }
+
+  /** Notes the error of a load. Returns it with the time after which a retry makes sense. */
+  function failed(error: unknown): unknown {
+    if (!(error instanceof BertEdgeError) || hasCode(error, "model_unknown")) return error;
+    const { code, message, hint } = error;
+    const at = now();
+    // Nothing is known about the time between failures that are further apart.
+    const since = failure && at - failure.at <= LONGEST_RETRY_MS ? failure.since : at;
+    failure = { code, since, at };
+    const retryAfterMs = Math.min(Math.max(RETRY_MS, at - since), LONGEST_RETRY_MS);
+    return new BertEdgeError(code, message, { hint, retryAfterMs, cause: error });
+  }
+
+  const inTime = <T>(promise: Promise<T>): Promise<T> =>
+    withDeadline(
+      promise,
+      loadTimeoutMs,
+      () =>
+        new BertEdgeError("model_unavailable", `The model ${name} did not load within ${loadTimeoutMs} ms.`, {
+          hint: "Try again shortly. If this happens again, check the object store.",
+        }),
+    );
+
+  return {
+    name,
+    version: () => held?.version,
+    current(background) {
+      const isFinal = held !== undefined && version !== undefined;
+      if (!isFinal && now() - checkedAt >= (held ? refreshMs : RETRY_MS)) start(background);
+      return held;
+    },
+    load: async (background) => held ?? inTime(start(background).usable.promise),
+    opened: async (background) => held ?? inTime(start(background).opened.promise),
+    using: uses.using,
+    failure: () => failure?.code,
+    holds: (model) => model === held || model === early || uses.isUsed(model),
+    async unload() {
+      await loading?.ended.promise;
+      const model = held;
+      if (!model) return;
+      held = undefined;
+      checkedAt = Number.NEGATIVE_INFINITY;
+      await uses.retire(model);
+      await uses.released(model);
+    },
+    bytes() {
+      const loaded = held ? [held, ...uses.retiring()] : uses.retiring();
+      return loaded.reduce((sum, model) => sum + (model.memoryBytes() ?? sizes.get(model) ?? 0), 0);
+    },
+  };
+}
+
+const hasCode = (error: unknown, code: ErrorCode): boolean => error instanceof BertEdgeError && error.code === code;
+
+const noSuchVersion = (name: string, version: string): BertEdgeError =>
+  new BertEdgeError("model_unknown", `The model ${name} has no version ${version}.`, {
+    hint: `Set \`model\` to ${JSON.stringify(name)} for the current version.`,
+  });
+
+/** Texts of a request, and tokens of each. Longer texts than the model takes are shortened. */
+export type WarmUpShape = readonly [texts: number, tokens: number];
+
+/**
+ * Runs a new model before its first request, which would otherwise wait for memory, kernels and caches. Each shape runs once
+ * alone, and then as often as the engine computes side by side.
+ *
+ * @throws the errors of `Model.run`
+ */
+export async function warmUp(
+  { manifest, parallel, run }: Pick<Model, "manifest" | "parallel" | "run">,
+  shapes: readonly WarmUpShape[],
+): Promise<void> {
+  for (const [texts, tokens] of shapes) {
+    const sequences = Array.from({ length: texts }, () => new Int32Array(Math.min(tokens, manifest.maxTokens)));
+    await run(sequences);
+    await Promise.all(Array.from({ length: parallel }, () => run(sequences)));
+  }
+}
+
+/** Returns the peak memory that `prepare` measured. Without a measurement, returns the size of the model file. */
+export function expectedBytes({ manifest, measurements }: Artifact, engine: Engine["name"]): number {
+  const targets = Object.entries(manifest.targets) as [TargetName, Target][];
+  const bytes = targets.map(([name, target]) => {
+    if (target.engine !== engine) return 0;
+    return measurements[name]?.memory?.peak ?? manifest.files[target.model]?.size ?? 0;
+  });
+  return Math.max(0, ...bytes);
+}

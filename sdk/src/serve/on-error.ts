@@ -1,0 +1,115 @@
+import type { Context, MiddlewareHandler } from "hono";
+import { BertEdgeError } from "../artifact/error.ts";
+import type { ErrorCode } from "../artifact/error-codes.ts";
+import { notJson } from "../artifact/parse-json.ts";
+import { errorStatus, type HttpErrorCode } from "./contract/errors.ts";
+import { DECISION_HEADER } from "./contract/headers.ts";
+import { formatDecision } from "./decision-figures.ts";
+import { dialectOf } from "./dialects/index.ts";
+import { noted } from "./middleware/variables.ts";
+import { Refused } from "./refusal.ts";
+import type { PublicError } from "./routes/dialect.ts";
+
+/**
+ * Errors of the deployment that may be temporary. The caller can try again, and the operator finds the cause in the
+ * log.
+ */
+const temporary = new Set<ErrorCode>([
+  "artifact_corrupt",
+  "engine_failed",
+  "manifest_invalid",
+  "memory_full",
+  "model_invalid",
+  "model_not_published",
+  "model_version",
+  "pointer_invalid",
+  "signature_invalid",
+  "session_released",
+  "storage_unavailable",
+  "target_missing",
+]);
+
+/** Errors with HTTP 5xx that another try does not change. */
+const lasting = new Set<ErrorCode>(["budget_exceeded", "internal", "keys_not_configured", "setting_invalid"]);
+
+/** nginx's status for a request whose client closed the connection. */
+const CLIENT_CLOSED_REQUEST = 499;
+
+/** Pause before a retry while no model is loaded. */
+const RETRY_AFTER_MS = 1_000;
+
+/** Returns errors of the HTTP contract unchanged. Logs all other errors and hides their messages. */
+function toPublic(error: unknown, c: Context): PublicError {
+  if (error instanceof BertEdgeError && error.code in errorStatus) {
+    const { message, hint, index, retryAfterMs } = error;
+    const pause = error.code === "model_unavailable" ? RETRY_AFTER_MS : retryAfterMs;
+    return { code: error.code as HttpErrorCode, message, hint, index, retryAfterMs: pause };
+  }
+  const trace = noted(c, "trace");
+  console.error(trace ? `bert-edge: requestId=${trace.requestId}` : "bert-edge:", error);
+  return error instanceof BertEdgeError && temporary.has(error.code)
+    ? {
+        code: "model_unavailable",
+        ...(error.code === "model_not_published"
+          ? {
+              message: "The store has no model of the name that this deployment serves.",
+              hint: "Its operator publishes it with `bert-edge publish`, or corrects the variable MODEL. The log has the name.",
+            }
+          : { message: "The model cannot be loaded now.", hint: "Try again shortly." }),
+        retryAfterMs: error.retryAfterMs ?? RETRY_AFTER_MS,
+      }
+    : {
+        code: "internal",
+        message: "The service failed unexpectedly.",
+        hint: "See the server log.",
+      };
+}
+
+/**
+ * Returns the error of a route of your own that reads a body as JSON which is none: the mistake is the caller's. Returns other errors
+ * unchanged.
+ */
+export async function ofBody(error: unknown, { req }: Context): Promise<unknown> {
+  if (!(error instanceof SyntaxError) || req.bodyCache.text === undefined) return error;
+  const text = await req.text();
+  try {
+    JSON.parse(text);
+    return error;
+  } catch (cause) {
+    // The route can have read other JSON.
+    if ((cause as SyntaxError).message !== error.message) return error;
+    return notJson("request body", cause, { code: "request_invalid", hint: "Send JSON.", quotes: true });
+  }
+}
+
+/** Answers an error as JSON, in the format of the path's dialect. */
+export function answerError(error: unknown, c: Context): Response {
+  // The work was stopped because the caller has gone. Nobody reads the answer.
+  if (c.req.raw.signal.aborted && !(error instanceof BertEdgeError))
+    return new Response(null, { status: CLIENT_CLOSED_REQUEST });
+  const found = toPublic(error, c);
+  const { code, retryAfterMs } = found;
+  const { status = errorStatus[code], body } = dialectOf(c.req.path).writeError(found);
+  if (retryAfterMs !== undefined) {
+    c.header("retry-after", `${Math.ceil(retryAfterMs / 1_000)}`);
+    c.header("retry-after-ms", `${Math.ceil(retryAfterMs)}`);
+  }
+  const decision = error instanceof Refused ? formatDecision(error.basis) : "";
+  if (decision !== "") c.header(DECISION_HEADER, decision);
+  // OpenAI's clients retry every 5xx, unless this header forbids it.
+  if (lasting.has(code)) c.header("x-should-retry", "false");
+  if (status === 401) c.header("www-authenticate", "Bearer");
+  return c.json(body, status);
+}
+
+/**
+ * Wraps a thrown value in an Error if the value is not an Error. Hono passes only Errors to `onError`, but WebAssembly
+ * code can throw other values: onnxruntime throws numbers.
+ */
+export const throwErrors: MiddlewareHandler = async function throwErrors(_, next) {
+  try {
+    await next();
+  } catch (thrown) {
+    throw thrown instanceof Error ? thrown : new Error("A value that is not an Error was thrown.", { cause: thrown });
+  }
+};

@@ -1,0 +1,142 @@
+import { AwsClient } from "aws4fetch";
+import {
+  ATTRIBUTES_HEADER,
+  PATH_ATTRIBUTE,
+  readAttributes,
+  responseAttributes,
+  STATUS_ATTRIBUTE,
+  writeAttributes,
+} from "../contract/sagemaker.ts";
+import type { HttpRegionSettings, WorkersAiBinding } from "./region-settings.ts";
+
+/** Carries requests to the region, and its responses back. */
+export interface Transport {
+  /** Names the region in messages. */
+  readonly host: string;
+  /** The settings to check when the region cannot be reached. The first one is its address. */
+  readonly settings: readonly string[];
+  /**
+   * Sends a JSON body, with the region's key.
+   *
+   * @param path is appended to the region's URL
+   * @param headers of the request, which platforms may change on the way
+   */
+  post(path: string, body: object, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>;
+  /** Sends a request without a body. */
+  get(path: string, options: { withKey: boolean }, signal: AbortSignal): Promise<Response>;
+}
+
+/**
+ * Sends requests over HTTPS: with the key as Bearer token, or signed for AWS. Redirects are not followed, because texts
+ * would go to an address that nobody has configured. Workers know only `manual`, and with it a redirect arrives as a
+ * response with its status.
+ */
+export function overHttps({ base, key, aws }: HttpRegionSettings, fetcher: typeof fetch): Transport {
+  const signer = aws && new AwsClient(aws);
+  // AWS fills `Authorization` with its signature.
+  const access = key !== "" && (signer ? { "x-api-key": key } : { authorization: `Bearer ${key}` });
+
+  async function send(path: string, init: RequestInit, signal: AbortSignal, unsigned = {}): Promise<Response> {
+    const url = new URL(path, base).href;
+    const request = signer ? await signer.sign(url, init) : new Request(url, init);
+    // These headers are not signed, because gateways and platforms may change them on the way.
+    for (const [name, value] of Object.entries<string>(unsigned)) request.headers.set(name, value);
+    // The signal is passed to `fetch` and not to the Request, because Node can lose the signal of a Request.
+    return fetcher(request, { signal, redirect: "manual" });
+  }
+
+  return {
+    host: base.host,
+    settings: ["REGION_URL", "REGION_KEY"],
+    post(path, body, headers, signal) {
+      const init = {
+        method: "POST",
+        headers: { ...access, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      };
+      return send(path, init, signal, headers);
+    },
+    get: (path, { withKey }, signal) =>
+      send(path, { method: "GET", ...(withKey && access && { headers: access }) }, signal),
+  };
+}
+
+/**
+ * Calls SageMaker's InvokeEndpoint, which has one route, and which removes all headers but its own:
+ * https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html. So path and headers travel in
+ * the custom attributes, and so do the headers and the status of the response. There is no key: SageMaker lets nobody else
+ * call the region.
+ */
+export function overSageMaker(
+  { base, aws }: HttpRegionSettings & { aws: NonNullable<HttpRegionSettings["aws"]> },
+  fetcher: typeof fetch,
+): Transport {
+  const signer = new AwsClient(aws);
+  const url = new URL("invocations", base).href;
+
+  async function invoke(path: string, body: object, headers: Readonly<Record<string, string>>, signal: AbortSignal) {
+    const attributes = writeAttributes([[PATH_ATTRIBUTE, path], ...Object.entries(headers)]);
+    const request = await signer.sign(url, {
+      method: "POST",
+      headers: { "content-type": "application/json", [ATTRIBUTES_HEADER]: attributes },
+      body: JSON.stringify(body),
+    });
+    return unpack(await fetcher(request, { signal, redirect: "manual" }));
+  }
+
+  return {
+    host: `${base.host}${base.pathname.replace(/\/$/, "")}`,
+    settings: ["REGION_URL", "REGION_AWS_ACCESS_KEY_ID"],
+    post: invoke,
+    get: (path, _, signal) => invoke(path, {}, {}, signal),
+  };
+}
+
+/** Restores the region's own status and headers. A response that the region did not send is returned as it is. */
+function unpack(response: Response): Response {
+  const attributes = readAttributes(response.headers.get(ATTRIBUTES_HEADER));
+  const status = Number(attributes.get(STATUS_ATTRIBUTE) ?? Number.NaN);
+  // Only a refusal comes with a status, because SageMaker replaces the whole response of a container that fails.
+  const isRefusal = Number.isInteger(status) && status >= 400 && status <= 599;
+  if (!response.ok || !response.body) return response;
+  const headers = new Headers();
+  for (const name of responseAttributes) {
+    const value = attributes.get(name);
+    if (value !== undefined && /^[ -~]*$/.test(value)) headers.set(name, value);
+  }
+  return new Response(response.body, { status: isRefusal ? status : response.status, headers });
+}
+
+/** A text of one token. The binding has no route without texts. */
+const PROBE = { text: ["a"] };
+
+/** Runs a model of Workers AI through its binding, which has no paths, keys or headers. */
+export function overWorkersAi({ ai, model }: { ai: WorkersAiBinding; model: string }): Transport {
+  const run = (inputs: object, signal: AbortSignal) =>
+    orAborted(ai.run(model, { ...inputs }, { returnRawResponse: true, signal }).then(responseOf), signal);
+  return {
+    host: `Workers AI (${model})`,
+    settings: ["REGION_MODEL"],
+    post: (_path, body, _headers, signal) => run(body, signal),
+    get: (_path, _options, signal) => run(PROBE, signal),
+  };
+}
+
+/** Other implementations of the binding, as in tests, may not know the option and return what they have parsed. */
+const responseOf = (result: unknown): Response => (result instanceof Response ? result : Response.json(result));
+
+/** Rejects when `signal` is aborted, which older runtimes do not tell the binding. Then its response is dropped. */
+async function orAborted(response: Promise<Response>, signal: AbortSignal): Promise<Response> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await Promise.race([response, aborted.promise]);
+  } catch (error) {
+    response.then(({ body }) => body?.cancel()).catch(() => {});
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}

@@ -1,0 +1,133 @@
+import type { Context, Handler } from "hono";
+import type { Manifest } from "../../artifact/manifest.ts";
+import { readingOf } from "../../runtime/reading.ts";
+import { crossEncoder } from "../../runtime/tasks/classify.ts";
+import { protocolOf, searchRoles } from "../../runtime/tasks/late-interaction.ts";
+import { isPerToken } from "../../runtime/tasks/task-output.ts";
+import { longestWithin } from "../answering/plan.ts";
+import { type Background, backgroundOf } from "../background.ts";
+import { appliedBudget } from "../call-defaults.ts";
+import { outputBytes } from "../check-query.ts";
+import { UNLIMITED_MS } from "../contract/budget.ts";
+import type { Tier } from "../contract/headers.ts";
+import type { Deployment } from "../deployment.ts";
+import type { Limits } from "../limits.ts";
+import { noted } from "../middleware/variables.ts";
+import type { TaskService } from "../service.ts";
+
+/**
+ * `GET /info` says what this deployment serves, and its limits. Where text-embeddings-inference has a field for the same thing, it
+ * has the same name: https://huggingface.github.io/text-embeddings-inference/#/Text%20Embeddings%20Inference/get_model_info
+ */
+export function infoRoute<Env extends object>({
+  service,
+  tier,
+  limits,
+  defaults,
+  cpuLimitMs,
+}: Pick<Deployment<Env>, "service" | "tier" | "limits" | "defaults" | "cpuLimitMs">): Handler<{ Bindings: Env }> {
+  return function info(c) {
+    return service(c.env).using(
+      backgroundOf(c),
+      async ({ manifest, version, target, provider, measurements, tokenizer }) => {
+        const { name, task, maxTokens } = manifest;
+        const key = noted(c, "key");
+        const { ms: defaultMs } = appliedBudget(undefined, key, defaults);
+        const { ms: longestMs } = appliedBudget(UNLIMITED_MS, key, defaults);
+        return c.json({
+          model_id: name,
+          model_sha: version,
+          model_dtype: manifest.targets[target]?.precision,
+          model_type: modelType(manifest),
+          max_input_length: maxTokens,
+          max_client_batch_size: largestBatch(manifest, limits),
+          // On the routes of text-embeddings-inference. On our own, the field `truncate` of a request decides.
+          auto_truncate: true,
+          truncate: false,
+          task,
+          // Whether a classifier reads texts or pairs.
+          ...("input" in manifest && { input: manifest.input }),
+          ...("dimensions" in manifest && { dimensions: manifest.dimensions }),
+          // The model's own settings, as its files were read when it was prepared.
+          reading: readingOf(manifest, tokenizer),
+          // The values of `side` on /v1/token-vectors.
+          ...(protocolOf(manifest) && { sides: searchRoles }),
+          tier,
+          provider,
+          max_body_bytes: limits.maxBodyBytes,
+          max_wait_ms: limits.maxWaitMs,
+          ...(defaultMs < UNLIMITED_MS && { default_latency_budget_ms: defaultMs }),
+          ...(longestMs < UNLIMITED_MS && { max_latency_budget_ms: longestMs }),
+          // The platform can limit a request's computation: text-embeddings-inference has no such limit.
+          ...(cpuLimitMs < Number.POSITIVE_INFINITY && {
+            cpu_limit_ms: cpuLimitMs,
+            cpu_limit_tokens: longestWithin({ manifest, measurements, target }, cpuLimitMs),
+          }),
+        });
+      },
+    );
+  };
+}
+
+/** Returns the number of texts that a request can have. Of tasks with outputs for each token, longer texts can be fewer. */
+function largestBatch(manifest: Manifest, { maxInputs, maxOutputBytes }: Limits): number {
+  if (isPerToken(manifest)) return maxInputs;
+  return Math.min(maxInputs, Math.floor(maxOutputBytes / outputBytes(manifest, undefined)));
+}
+
+/** Describes a model's task as text-embeddings-inference does, which knows encoders and classifiers. */
+function modelType(manifest: Manifest): object {
+  if (manifest.task === "embed")
+    return { embedding: { pooling: manifest.pooling === "last" ? "last_token" : manifest.pooling } };
+  if (manifest.task !== "classify") return { [manifest.task]: {} };
+  const { labels } = manifest;
+  const ids = {
+    id2label: Object.fromEntries(labels.map((label, id) => [id, label])),
+    label2id: Object.fromEntries(labels.map((label, id) => [label, id])),
+  };
+  return crossEncoder(manifest) ? { reranker: ids } : { classifier: ids };
+}
+
+/** `GET /v1/models` of OpenAI. When a model was made is not known: `created` is 0. */
+export const listModels = (c: Context, { models }: TaskService): Response =>
+  c.json({
+    object: "list",
+    data: models.map((id) => ({ id, object: "model", created: 0, owned_by: "bert-edge" })),
+  });
+
+/** Media type of Prometheus' text format: https://prometheus.io/docs/instrumenting/exposition_formats/ */
+const TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8";
+
+/** Answers with the state of this process or isolate in Prometheus' text format. It contains no texts and no keys. */
+export function metrics(service: TaskService, tier: Tier, background: Background): Response {
+  const model = service.ready(background);
+  const { answers, refusals } = service.totals;
+  const lines = [
+    ...(tier === "edge"
+      ? ["# These are the figures of one isolate. The edge has many, and each request can reach another one."]
+      : []),
+    "# HELP bert_edge_queue_wait_seconds Predicted wait of a new request with a budget.",
+    "# TYPE bert_edge_queue_wait_seconds gauge",
+    `bert_edge_queue_wait_seconds ${service.queueMs() / 1000}`,
+    "# HELP bert_edge_model_bytes Memory of all loaded models.",
+    "# TYPE bert_edge_model_bytes gauge",
+    `bert_edge_model_bytes ${service.memoryBytes()}`,
+    "# HELP bert_edge_model_info The loaded model. Its value is always 1.",
+    "# TYPE bert_edge_model_info gauge",
+    ...(model ? [`bert_edge_model_info{${labels(model)}} 1`] : []),
+    "# HELP bert_edge_requests_total Answered requests by tier and reason.",
+    "# TYPE bert_edge_requests_total counter",
+    ...[...answers].flatMap(([by, reasons]) =>
+      [...reasons].map(([reason, count]) => `bert_edge_requests_total{${labels({ tier: by, reason })}} ${count}`),
+    ),
+    "# HELP bert_edge_refusals_total Requests that no tier answers, by code.",
+    "# TYPE bert_edge_refusals_total counter",
+    ...[...refusals].map(([code, count]) => `bert_edge_refusals_total{${labels({ code })}} ${count}`),
+  ];
+  return new Response(`${lines.join("\n")}\n`, { headers: { "content-type": TEXT_FORMAT } });
+}
+
+const labels = (values: Readonly<Record<string, string>>): string =>
+  Object.entries(values)
+    .map(([name, value]) => `${name}="${value.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`)
+    .join(",");

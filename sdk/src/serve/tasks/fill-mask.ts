@@ -1,0 +1,59 @@
+import * as v from "valibot";
+import { type FilledMask, fillMaskCall } from "../../runtime/tasks/fill-mask.ts";
+import { countUpTo, ownAnswer, ownBody, Texts, Truncate, textsIn } from "../contract/fields.ts";
+import { answerFields, type TaskRoute } from "../routes/task-route.ts";
+
+/** Tokens for a mask token, at most. */
+export const MAX_TOKENS_PER_MASK = 100;
+
+export const MaskTarget = v.pipe(v.string(), v.maxLength(200, "must have at most 200 characters"));
+export const Targets = v.pipe(
+  v.array(MaskTarget),
+  v.minLength(1, "must have at least one token"),
+  v.maxLength(1_000, "must have at most 1,000 tokens"),
+);
+
+/** The body of `POST /v1/fill-mask`. */
+export const FillMaskRequest = ownBody({
+  /** Texts with the model's mask token, such as `[MASK]`, at least once. */
+  inputs: Texts,
+  /** Maximum number of tokens for each mask token. */
+  top_k: v.optional(countUpTo(MAX_TOKENS_PER_MASK), 5),
+  /** Tokens of which the results are chosen. Of words that are no tokens, the first token counts. Default: all. */
+  targets: v.optional(Targets),
+  truncate: Truncate,
+});
+export type FillMaskRequest = v.InferInput<typeof FillMaskRequest>;
+
+const MaskResult = v.object({
+  token: v.string(),
+  token_id: v.number(),
+  score: v.number(),
+  /** The input with this token in place of the mask token. With several mask tokens, special tokens are shown too. */
+  sequence: v.string(),
+});
+export type MaskResult = v.InferOutput<typeof MaskResult>;
+
+export const FillMaskResponse = ownAnswer({
+  /** For each input, and for each of its mask tokens: the most probable tokens, best first. */
+  results: v.array(v.array(v.array(MaskResult))),
+});
+export type FillMaskResponse = v.InferOutput<typeof FillMaskResponse>;
+
+/** `POST /v1/fill-mask` */
+export const fillMaskRoute: TaskRoute<typeof FillMaskRequest, FilledMask[][][]> = {
+  schema: FillMaskRequest,
+  about: {
+    summary: "Words in place of mask tokens",
+    example: { inputs: "Anna works in [MASK] York." },
+    response: FillMaskResponse,
+  },
+  call: ({ inputs, top_k, targets, truncate }) => fillMaskCall(textsIn(inputs), { topK: top_k, targets, truncate }),
+  respond: (c, answer) =>
+    c.json<FillMaskResponse>({
+      ...answerFields(answer),
+      results: answer.result.map((masks) =>
+        masks.map((found) => found.map(({ tokenId, ...rest }) => ({ ...rest, token_id: tokenId }))),
+      ),
+    }),
+};

@@ -1,0 +1,40 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { TokenSequence } from "../../runtime/engine/engine.ts";
+import { outputsCall } from "../../runtime/tasks/outputs.ts";
+import { decodeIds, encodeFloats } from "../contract/base64.ts";
+import { OutputsRequest, OutputsResponse, type SequenceJson } from "../contract/outputs.ts";
+import { listResponse } from "../routes/list-response.ts";
+import type { TaskRoute } from "../routes/task-route.ts";
+
+/** `POST /v1/outputs`: the model's own outputs, for the edge that asks this deployment as its region. */
+export const outputsRoute: TaskRoute<typeof OutputsRequest, readonly Float32Array<ArrayBuffer>[]> = {
+  schema: OutputsRequest,
+  about: {
+    summary: "Outputs of the model itself, for the edge that asks its region",
+    example: { model: "bert-edge-mini", inputs: ["to be"] },
+    response: OutputsResponse,
+  },
+  call: ({ inputs, sequences, truncate }) => outputsCall(sequences ? sequences.map(sequenceOf) : { inputs, truncate }),
+  respond(c, { model, version, tier, tokens, result }) {
+    const response: OutputsResponse = { model, version, tier, outputs: [], usage: { tokens } };
+    const item = (index: number) => `"${encodeFloats(result[index] as Float32Array<ArrayBuffer>)}"`;
+    return listResponse(c, { frame: { body: response, list: "outputs" }, count: result.length, item });
+  },
+};
+
+/** @throws BertEdgeError `request_invalid` */
+function sequenceOf(
+  { ids: text, second_from: secondFrom, attended, pooled_from: pooledFrom }: SequenceJson,
+  index: number,
+): TokenSequence {
+  let ids: Int32Array<ArrayBuffer>;
+  try {
+    ids = decodeIds(text);
+  } catch {
+    throw new BertEdgeError("request_invalid", `The ids of sequence ${index} are not base64 of int32 numbers.`, {
+      hint: "Encode the little-endian bytes of the token ids as base64.",
+      index,
+    });
+  }
+  return { ids, secondFrom, attended, pooledFrom };
+}
