@@ -28,6 +28,7 @@ export interface Route {
 
 /** An HTTP interface whose requests are understood: its routes, and how it writes errors. */
 export interface Dialect {
+  /** Begins the name of its error in `/openapi.json`. */
   readonly id: string;
   /** Name in `/openapi.json`. */
   readonly name: string;

@@ -154,8 +154,9 @@ const ask = ({ usable }: Facts, reason: Reason): Decision | undefined =>
 const overloaded = (ms: number): Decision => ({ refusal: "overloaded", retryAfterMs: Math.max(ms, MIN_RETRY_MS) });
 
 /**
- * The rules, in order: the first one that decides counts. The line above each is its row in docs/routing.md, which a test compares. A
- * rule that needs the region goes on to the next rule only if the region cannot be asked.
+ * The rules, in order: the first one that decides counts. The line above each is its row in docs/routing.md
+ * (`npx vitest run test/docs/routing-page.test.ts --update`). A rule that needs the region leaves the decision to the next one if
+ * the region cannot be asked.
  */
 const rules: readonly ((facts: Facts) => Decision | false | undefined)[] = [
   // the request is late by its whole budget, and by at least 100 ms | refused: `budget_exceeded`
