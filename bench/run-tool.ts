@@ -19,10 +19,10 @@ export interface Failure {
 
 export const isRun = (outcome: Run | Failure): outcome is Run => "report" in outcome;
 
-/** Returns the command line for a command of the built `bert-edge`. */
-export const bertEdge = (name: string): string[] => [
+/** Returns the command line for a command of the built `bert-edge` of a checkout. Default: this one. */
+export const bertEdge = (name: string, root = join(import.meta.dirname, "..")): string[] => [
   process.execPath,
-  join(import.meta.dirname, "../sdk/bin/bert-edge.js"),
+  join(root, "sdk/bin/bert-edge.js"),
   name,
 ];
 

@@ -1,11 +1,13 @@
 import { join } from "node:path";
 import type { PublishableArtifact } from "#sdk/artifact/artifact.ts";
 import { loadTokenizer } from "#sdk/runtime/tokenizer/load-tokenizer.ts";
+import { timingOf } from "#sdk/serve/contract/headers.ts";
 import { fsStore } from "#sdk/storage/fs.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { startRegionProcess } from "#test/fixtures/region-process.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
-import { startEmbed } from "#test/fixtures/start-embed.ts";
+import { KEY } from "../routing/context.ts";
+import { embed } from "../routing/embed.ts";
 import { startGenerator } from "../routing/load/generator.ts";
 import type { LoadJob } from "../routing/load/job.ts";
 import { summarize } from "../routing/load/summarize.ts";
@@ -15,7 +17,6 @@ import { median } from "../run-tool.ts";
 const TOKENS = 128;
 /** Texts of a request. */
 const SIZES = [1, 16];
-const KEY = "key";
 const usual = { clients: 64, warmMs: 3_000, probes: 20 };
 const few = { clients: 2, warmMs: 100, probes: 2 };
 
@@ -59,10 +60,9 @@ export async function httpFigures(
     const inputs = drawTexts(length, randomNumbers(1));
     const [wholeMs, engineMs] = [[] as number[], [] as number[]];
     for (let i = 0; i < probes; i++) {
-      const { status, ms, headers, body } = await startEmbed({ url, key: KEY }, inputs).reply;
-      if (status !== 200) throw new Error(`${url} answered ${status}: ${body}`);
+      const { ms, headers } = await embed(url, inputs);
       wholeMs.push(ms);
-      engineMs.push(Number(/compute;dur=([\d.]+)/.exec(`${headers["server-timing"]}`)?.[1]));
+      engineMs.push(timingOf(`${headers["server-timing"]}`, "compute"));
     }
     const start = performance.now();
     for (let i = 0; i < probes; i++) for (const text of inputs) tokenizer.encode(text, artifact.manifest.maxTokens);

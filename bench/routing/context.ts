@@ -1,16 +1,17 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { V4ModuleDefinition } from "miniflare";
 import type { PublishableArtifact } from "#sdk/artifact/artifact.ts";
 import { preparedArtifact } from "#sdk/cli/dev/prepared.ts";
 import { MANIFEST_FILE } from "#sdk/storage/folder-artifact.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { s3Publisher } from "#sdk/storage/s3-publisher.ts";
-import { type ObjectStorage, s3Env, startObjectStorage } from "#test/fixtures/object-storage.ts";
+import { s3Env, startObjectStorage } from "#test/fixtures/object-storage.ts";
 import { workerModules } from "#test/fixtures/worker-modules.ts";
 import type { Figure } from "../figures.ts";
 import { float32Vectors } from "../float32-vectors.ts";
 import { type Generator, startGenerator } from "./load/generator.ts";
+import { olderVersion, type Versions } from "./versions.ts";
 
 export const KEY = "key";
 
@@ -45,10 +46,9 @@ export interface Context extends Output {
   readonly artifact: PublishableArtifact;
   /** Variables of both tiers: the model, where it is stored, and the API key. */
   readonly env: Readonly<Record<string, string>>;
-  /** Where the model is stored. */
-  readonly storage: ObjectStorage["access"];
   /** The Worker of `functions/edge.ts`. */
   readonly modules: V4ModuleDefinition[];
+  readonly versions: Versions;
   readonly generator: Generator;
   /** Vectors of the probe texts in float32; undefined if the model is an artifact, which has no such weights. */
   readonly expected: readonly Float32Array[] | undefined;
@@ -66,13 +66,18 @@ export async function openContext(options: RoutingOptions, { stage, figures }: O
   stage("publish");
   const storage = await startObjectStorage();
   const { name } = await publish(artifact, s3Publisher(storage.access));
+  const env = { MODEL: name, API_KEYS: KEY, ...s3Env(storage.access) };
+  const modules = await workerModules({ entryPoints: ["functions/edge.ts"] });
+  const { model, against } = options;
+  if (against) stage(`prepare with ${against}`);
+  const before = against && (await olderVersion(resolve(against), { model, storage: storage.access, env }));
   const generator = startGenerator();
   return {
     options,
     artifact,
-    storage: storage.access,
-    env: { MODEL: name, API_KEYS: KEY, ...s3Env(storage.access) },
-    modules: await workerModules({ entryPoints: ["functions/edge.ts"] }),
+    env,
+    modules,
+    versions: { now: { modules, env }, ...(before && { before }) },
     generator,
     expected: existsSync(join(options.model, MANIFEST_FILE)) ? undefined : await float32Vectors(options.model),
     stage,

@@ -1,14 +1,13 @@
 import { PREDICTED_HEADER, TIER_HEADER, timingOf } from "#sdk/serve/contract/headers.ts";
 import { startDirectEdge } from "#test/fixtures/direct-edge.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
-import { startEmbed } from "#test/fixtures/start-embed.ts";
 import { figuresOf } from "../figures.ts";
 import { median } from "../run-tool.ts";
-import { type Context, KEY } from "./context.ts";
+import type { Context } from "./context.ts";
 import { EDGE_CORES, onCores } from "./cores.ts";
+import { embed } from "./embed.ts";
 import { drawTexts } from "./load/texts.ts";
 import { type Report, rounded } from "./report.ts";
-import { versionsOf } from "./versions.ts";
 
 /** Lengths of texts in tokens, with special tokens. */
 const LENGTHS = [16, 128, 256];
@@ -35,7 +34,7 @@ export async function firstCalls(context: Context): Promise<Report> {
   const { seed, rounds, short } = context.options;
   const lengths = short ? LENGTHS.slice(0, 1) : LENGTHS;
   const random = randomNumbers(seed);
-  const versions = Object.entries(await versionsOf(context));
+  const versions = Object.entries(context.versions);
   const subjects = lengths.flatMap((tokens) =>
     versions.map(([name, version]) => ({ name, version, tokens, rounds: [] as Call[][] })),
   );
@@ -47,11 +46,7 @@ export async function firstCalls(context: Context): Promise<Report> {
       started.defer(() => edge.stop());
       const calls: Call[] = [];
       for (let call = 0; call < CALLS + STEADY_CALLS; call++) {
-        const access = { url: edge.url, key: KEY };
-        const { status, body, headers, ms } = await startEmbed(access, drawTexts({ tokens }, random), {
-          [TIER_HEADER]: "edge",
-        }).reply;
-        if (status !== 200) throw new Error(`The edge answered ${status}: ${body}`);
+        const { headers, ms } = await embed(edge.url, drawTexts({ tokens }, random), { [TIER_HEADER]: "edge" });
         const computeMs = timingOf(`${headers["server-timing"]}`, "compute");
         calls.push({ ms, computeMs, predictedMs: Number(headers[PREDICTED_HEADER]) });
       }

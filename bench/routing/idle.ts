@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { startEmbed } from "#test/fixtures/start-embed.ts";
-import { KEY } from "./context.ts";
+import { embed } from "./embed.ts";
 import { quantile } from "./load/statistics.ts";
 
 /** A tier is idle when it answers one word in this time. */
@@ -9,11 +8,7 @@ const LIMIT_MS = 120_000;
 const REQUESTS = 20;
 
 /** Time of a request without a budget, which an idle tier answers itself. */
-async function msOf(url: string, inputs: readonly string[]): Promise<number> {
-  const { status, body, ms } = await startEmbed({ url, key: KEY }, inputs).reply;
-  if (status !== 200) throw new Error(`${url} answered ${status}: ${body}`);
-  return ms;
-}
+const msOf = async (url: string, inputs: readonly string[]): Promise<number> => (await embed(url, inputs)).ms;
 
 /** Waits until all tiers answer one word at once. Work that was left over from a run is then done. */
 export async function settle(urls: readonly string[]): Promise<void> {

@@ -8,7 +8,6 @@ import { type Context, KEY } from "./context.ts";
 import { cpuMs, withProcess } from "./cpu-time.ts";
 import { quantile } from "./load/statistics.ts";
 import { type Report, rounded } from "./report.ts";
-import { versionsOf } from "./versions.ts";
 
 const REQUESTS = 500;
 const WARM_UP = 1_000;
@@ -35,7 +34,7 @@ export async function overhead(context: Context): Promise<Report> {
   const { requests, warmUp, rounds } = context.options.short
     ? quickly
     : { requests: REQUESTS, warmUp: WARM_UP, rounds: ROUNDS * context.options.rounds };
-  const versions = await versionsOf(context);
+  const { versions } = context;
   await using started = new AsyncDisposableStack();
   const subjects: { name: string; url: string; pid: number; rounds: Round[] }[] = [];
   for (const [name, version] of Object.entries(versions)) {

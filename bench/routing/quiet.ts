@@ -15,11 +15,12 @@ import { figuresOf } from "../figures.ts";
 import { median } from "../run-tool.ts";
 import { type Context, KEY } from "./context.ts";
 import { EDGE_CORES, onCores, REGION_CORES } from "./cores.ts";
+import { embed } from "./embed.ts";
 import { idleMs } from "./idle.ts";
 import { drawTexts } from "./load/texts.ts";
 import { percent, type Report, rounded } from "./report.ts";
 import { regionEnv } from "./tiers.ts";
-import { type Version, versionsOf } from "./versions.ts";
+import type { Version } from "./versions.ts";
 
 /** Lengths of the texts, in words. */
 const WORDS = [12, 60, 200];
@@ -69,7 +70,7 @@ interface Row {
  */
 export async function quiet(context: Context): Promise<Report> {
   const { quick, short, seed, points } = context.options;
-  const versions = await versionsOf(context);
+  const { versions } = context;
   const lengths = short ? WORDS.slice(0, 1) : WORDS;
   const budgets = short ? BUDGETS.slice(0, 1) : BUDGETS;
   await using started = new AsyncDisposableStack();
@@ -174,8 +175,7 @@ const startEdge = ({ modules, env }: Version, region: RegionProcess): Promise<Di
 
 /** Returns the milliseconds in which a warm edge answers, as it measures them. */
 async function trueTime({ url }: DirectEdge, text: readonly string[]): Promise<number> {
-  const { status, body, headers } = await startEmbed({ url, key: KEY }, text, { [TIER_HEADER]: "edge" }).reply;
-  if (status !== 200) throw new Error(`The edge answered ${status}: ${body}`);
+  const { headers } = await embed(url, text, { [TIER_HEADER]: "edge" });
   return timingOf(`${headers["server-timing"]}`, "total");
 }
 

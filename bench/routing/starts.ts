@@ -1,14 +1,13 @@
 import { TIER_HEADER } from "#sdk/serve/contract/headers.ts";
 import { startDirectEdge } from "#test/fixtures/direct-edge.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
-import { startEmbed } from "#test/fixtures/start-embed.ts";
 import { figuresOf } from "../figures.ts";
 import { median } from "../run-tool.ts";
-import { type Context, KEY } from "./context.ts";
+import type { Context } from "./context.ts";
 import { cpuMs, withProcess } from "./cpu-time.ts";
+import { embed } from "./embed.ts";
 import { drawTexts } from "./load/texts.ts";
 import { type Report, rounded } from "./report.ts";
-import { versionsOf } from "./versions.ts";
 
 /** Length of the first text in tokens, with special tokens. */
 const TOKENS = 256;
@@ -26,7 +25,7 @@ interface Start {
 export async function starts(context: Context): Promise<Report> {
   const { seed, rounds, short } = context.options;
   const random = randomNumbers(seed);
-  const versions = Object.entries(await versionsOf(context)).map(([name, version]) => ({
+  const versions = Object.entries(context.versions).map(([name, version]) => ({
     name,
     version,
     starts: [] as Start[],
@@ -38,8 +37,7 @@ export async function starts(context: Context): Promise<Report> {
       const startedAt = performance.now();
       const { started: edge, pid } = await withProcess(() => startDirectEdge({ ...version, warm: false }));
       try {
-        const { status, body } = await startEmbed({ url: edge.url, key: KEY }, text, { [TIER_HEADER]: "edge" }).reply;
-        if (status !== 200) throw new Error(`The edge answered ${status}: ${body}`);
+        await embed(edge.url, text, { [TIER_HEADER]: "edge" });
         starts.push({ ms: performance.now() - startedAt, cpuMs: cpuMs(pid) });
       } finally {
         await edge.stop();

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import type { V4ModuleDefinition } from "miniflare";
+import type { ObjectStorage } from "#test/fixtures/object-storage.ts";
 import { workerModules } from "#test/fixtures/worker-modules.ts";
-import type { Context } from "./context.ts";
+import { bertEdge } from "../run-tool.ts";
 
 /** Name under which an older version publishes the model. */
 const OLDER_NAME = "older";
@@ -19,21 +20,26 @@ export interface Version {
   readonly root?: string;
 }
 
-/** Returns this version and, with `against`, the one in an older checkout, which has to be installed and built. */
-export async function versionsOf(context: Context): Promise<{ now: Version; before?: Version }> {
-  const { against } = context.options;
-  if (!against) return { now: context };
-  const root = resolve(against);
-  context.stage(`prepare with ${root}`);
-  const [modules] = await Promise.all([
-    workerModules({ entryPoints: ["functions/edge.ts"], absWorkingDir: root }),
-    publishWith(root, context),
-  ]);
-  return { now: context, before: { modules, env: { ...context.env, MODEL: OLDER_NAME }, root } };
+/** This version, and an older one with which it is compared. */
+export interface Versions {
+  readonly now: Version;
+  readonly before?: Version;
 }
 
-/** Prepares and publishes the model with the commands of a checkout. */
-async function publishWith(root: string, { options, storage }: Context): Promise<void> {
+/** Opens the version in an older checkout, which has to be installed and built. It prepares and publishes the model itself. */
+export async function olderVersion(
+  root: string,
+  { model, storage, env }: { model: string; storage: ObjectStorage["access"]; env: Version["env"] },
+): Promise<Version> {
+  const [modules] = await Promise.all([
+    workerModules({ entryPoints: ["functions/edge.ts"], absWorkingDir: root }),
+    publishWith(root, model, storage),
+  ]);
+  return { modules, env: { ...env, MODEL: OLDER_NAME }, root };
+}
+
+/** Prepares and publishes a model with the commands of a checkout. */
+async function publishWith(root: string, model: string, storage: ObjectStorage["access"]): Promise<void> {
   const { endpoint, bucket, region, accessKeyId, secretAccessKey } = storage;
   const env = {
     ...process.env,
@@ -42,13 +48,15 @@ async function publishWith(root: string, { options, storage }: Context): Promise
     AWS_ACCESS_KEY_ID: accessKeyId,
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
   };
-  const run = (...args: string[]) =>
-    promisify(execFile)(process.execPath, [join(root, "sdk/bin/bert-edge.js"), ...args], { env });
+  const run = (name: string, ...args: string[]) => {
+    const [program = "", ...first] = bertEdge(name, root);
+    return promisify(execFile)(program, [...first, ...args], { env });
+  };
   const folder = await mkdtemp(join(tmpdir(), "bert-edge-older-"));
   try {
     const out = join(folder, OLDER_NAME);
     const targets = ["--targets", "edge,regional-cpu"];
-    await run("prepare", resolve(options.model), "--name", OLDER_NAME, "--out", out, ...targets);
+    await run("prepare", resolve(model), "--name", OLDER_NAME, "--out", out, ...targets);
     await run("publish", out, "--to", `s3://${bucket}`);
   } finally {
     await rm(folder, { recursive: true });

@@ -9,16 +9,16 @@ import {
   crowdedWing,
   crumbs,
   misplacedBuiltIns,
+  reachedFrom,
   sharedNames,
   unreachedFiles,
-  walkFrom,
 } from "./violations.ts";
 
 /** Checks the structure of the SDK: `npm run check:structure`. */
 const sdk = join(import.meta.dirname, "../../sdk");
 const files = readSources(join(sdk, "src"));
 const entries = readEntries(sdk);
-const walked = walkFrom(walk.from, files);
+const walked = [...reachedFrom([walk.from], files)];
 console.log(`${walked.length} files are reached from ${walk.from}: ${walked.join(", ")}`);
 const violations = [
   ...backwardImports(files),

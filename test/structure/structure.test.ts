@@ -10,10 +10,10 @@ import {
   crowdedWing,
   crumbs,
   misplacedBuiltIns,
+  reachedFrom,
   roomOf,
   sharedNames,
   unreachedFiles,
-  walkFrom,
 } from "./violations.ts";
 
 const sdk = join(import.meta.dirname, "../../sdk");
@@ -147,7 +147,7 @@ describe("the checks find", () => {
       file("serve/c.ts"),
       file("serve/d.ts"),
     ];
-    expect(walkFrom("serve/a.ts", files)).toEqual(["serve/a.ts", "serve/b.ts", "serve/c.ts"]);
+    expect([...reachedFrom(["serve/a.ts"], files)]).toEqual(["serve/a.ts", "serve/b.ts", "serve/c.ts"]);
   });
 
   it("a circle of files, but not two paths to one file", () => {

@@ -85,13 +85,7 @@ export function sharedNames(files: readonly SourceFile[], allowed: Readonly<Reco
 
 /** Lists files that the package contains, but that none of its entries reaches by imports and scripts. */
 export function unreachedFiles(files: readonly SourceFile[], entries: readonly string[]): string[] {
-  const byPath = new Map(files.map((file) => [file.path, file]));
-  const reached = new Set(entries);
-  // The loop also visits what it adds.
-  for (const path of reached) {
-    const { imports = [], scripts = [] } = byPath.get(path) ?? {};
-    for (const next of [...imports, ...scripts]) reached.add(next);
-  }
+  const reached = reachedFrom(entries, files);
   return files
     .filter(({ path }) => !reached.has(path))
     .map(({ path }) => `${path} is reached by no entry of the package`);
@@ -128,13 +122,16 @@ export function crowdedFolders(files: readonly SourceFile[], limit = 25): string
   });
 }
 
-/** Returns the files that a reader can reach from a file by its imports, types included, in the order of a walk. */
-export function walkFrom(start: string, files: readonly SourceFile[]): string[] {
+/** Returns the files that imports, types included, and scripts reach from some files, in the order of a walk. */
+export function reachedFrom(starts: readonly string[], files: readonly SourceFile[]): Set<string> {
   const byPath = new Map(files.map((file) => [file.path, file]));
-  const reached = new Set([start]);
+  const reached = new Set(starts);
   // The loop also visits what it adds.
-  for (const path of reached) for (const next of byPath.get(path)?.imports ?? []) reached.add(next);
-  return [...reached];
+  for (const path of reached) {
+    const { imports = [], scripts = [] } = byPath.get(path) ?? {};
+    for (const next of [...imports, ...scripts]) reached.add(next);
+  }
+  return reached;
 }
 
 /** Returns a message if compile/ has more rooms than a reader can remember. */

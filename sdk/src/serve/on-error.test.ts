@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
-import { errorLog } from "../../../test/fixtures/error-log.ts";
+import { errorLog } from "#test/fixtures/error-log.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { errorStatus, type HttpErrorCode } from "./contract/errors.ts";
 import { answerError, throwErrors } from "./on-error.ts";

@@ -118,7 +118,7 @@ export interface TaskService {
   readonly totals: RequestTotals;
 }
 
-/** What routes need of a deployment. Its service is made on the first request: a Worker receives its environment with each. */
+/** The part of a deployment that routes need. Its service is made on the first request: a Worker receives its environment with each. */
 export interface Serving<Env extends object> {
   readonly service: (env: Env) => TaskService;
   readonly limits: Limits;

@@ -51,7 +51,7 @@ export interface ModelCall<R> {
  */
 export type Encode = (tokenizer: Tokenizer, input: TextInput, index: number, most?: number) => readonly TokenSequence[];
 
-/** What the caller of an encoder can ask for. */
+/** The wishes of a caller of any encoder. */
 export interface PromptedParameters {
   /** Whether to cut texts that are too long. Otherwise they are refused. Default false. */
   readonly truncate?: Truncation | undefined;
@@ -59,7 +59,7 @@ export interface PromptedParameters {
   readonly prompt?: string | undefined;
 }
 
-/** What the caller of a sentence encoder can ask for. */
+/** The wishes of a caller of a sentence encoder. */
 export interface EmbedParameters extends PromptedParameters {
   /**
    * Size of the vectors: up to that of the model, which is the default. Vectors are cut, and normalized again. Only models that

@@ -15,11 +15,10 @@ import { type Decision, decide, type Situation } from "../routing/decide.ts";
 import type { CallTerms, TaskQuery } from "../service.ts";
 import { inRegionMs, longestWithin, type Plan, planOf } from "./plan.ts";
 
-/** What a decision knows of a request. While the model is loading, this is little. */
+/** The part of a request that a decision depends on. While the model is loading, little of it is known. */
 export interface UndecidedRequest {
-  readonly query: CallTerms;
-  /** Number of texts; 0 before the body is read. */
-  readonly texts: number;
+  /** It has no call before its body is read. */
+  readonly query: CallTerms & Partial<Pick<TaskQuery<unknown>, "call">>;
   readonly opened: Opened;
   readonly model?: Model;
   /** Undefined while the model is loading. */
@@ -59,7 +58,7 @@ export interface TierChooser {
    *
    * @param lengths of the sequences, in tokens
    */
-  asked<Q extends Pick<UndecidedRequest, "query" | "texts">>(
+  asked<Q extends Pick<UndecidedRequest, "query">>(
     request: Q,
     model: Model,
     lengths: readonly { readonly length: number }[],
@@ -135,7 +134,7 @@ export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: Tie
         cpuMs: request.work?.measuredMs ?? 0,
         cpuLimitMs,
         tokens: request.model ? longestWithin(request.model, cpuLimitMs) : 0,
-        texts: request.texts,
+        texts: request.query.call?.texts.length ?? 0,
       });
     },
   };

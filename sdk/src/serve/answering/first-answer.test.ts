@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { latch } from "../../../../test/fixtures/tiny-model.ts";
+import { latch } from "#test/fixtures/tiny-model.ts";
 import { firstAnswer } from "./run-here.ts";
 
 const never = () => new Promise<never>(() => {});

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { coldFactor } from "../../../../test/fixtures/cold-engine.ts";
-import { TINY } from "../../../../test/fixtures/tiny-model.ts";
+import { coldFactor } from "#test/fixtures/cold-engine.ts";
+import { TINY } from "#test/fixtures/tiny-model.ts";
 import { turns } from "../queue/turns.ts";
 import { ownTexts } from "./own-texts.ts";
 import { planOf } from "./plan.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { coldFactor } from "../../../../test/fixtures/cold-engine.ts";
-import { embedQuery } from "../../../../test/fixtures/embed-query.ts";
-import { randomNumbers } from "../../../../test/fixtures/seeded.ts";
-import { backgroundWork, fakeEngine, hiddenStatesOf, publishTiny, TINY } from "../../../../test/fixtures/tiny-model.ts";
+import { coldFactor } from "#test/fixtures/cold-engine.ts";
+import { embedQuery } from "#test/fixtures/embed-query.ts";
+import { randomNumbers } from "#test/fixtures/seeded.ts";
+import { backgroundWork, fakeEngine, hiddenStatesOf, publishTiny, TINY } from "#test/fixtures/tiny-model.ts";
 import { memoryStore } from "../../storage/memory.ts";
 import { defaultLimits } from "../limits.ts";
 import { modelHolder } from "../models/model-holder.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import { type EmbedQueryChanges, embedQuery } from "../../../../test/fixtures/embed-query.ts";
-import { errorLog } from "../../../../test/fixtures/error-log.ts";
+import { type EmbedQueryChanges, embedQuery } from "#test/fixtures/embed-query.ts";
+import { errorLog } from "#test/fixtures/error-log.ts";
 import {
   backgroundWork,
   type FakeEngineOptions,
@@ -10,8 +10,8 @@ import {
   publishTiny,
   TINY,
   tinyStore,
-} from "../../../../test/fixtures/tiny-model.ts";
-import { waitFor } from "../../../../test/fixtures/wait-for.ts";
+} from "#test/fixtures/tiny-model.ts";
+import { waitFor } from "#test/fixtures/wait-for.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { EmbedManifest } from "../../artifact/manifest.ts";
 import { sentenceVector } from "../../runtime/tasks/sentence-vector.ts";

@@ -1,5 +1,4 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { ErrorCode } from "../../artifact/error-codes.ts";
 import type { Manifest } from "../../artifact/manifest.ts";
 import { totalLength } from "../../artifact/total-length.ts";
 import type { TokenSequence } from "../../runtime/engine/engine.ts";
@@ -20,7 +19,7 @@ import { logFailure } from "../region/ask.ts";
 import { expectedAnswer } from "../region/expected-answer.ts";
 import type { Region } from "../region/region.ts";
 import type { RegionTier } from "../region/region-tier.ts";
-import { connectAll } from "../region/regions.ts";
+import { connectAll, isOfTheRegion } from "../region/regions.ts";
 import { arrivalBetween, maxLateMs } from "../routing/deadline.ts";
 import type { Situation } from "../routing/decide.ts";
 import type { CallTerms, TaskAnswer, TaskQuery, TaskService, TierAnswer } from "../service.ts";
@@ -53,9 +52,6 @@ export interface TaskServiceOptions {
 
 /** Longest age of the region's measurement while requests are refused, in ms. */
 const SCARCE_PROBE_MS = 250;
-
-/** Errors of the region after which this deployment answers itself. */
-const edgeAnswers = new Set<ErrorCode>(["region_failed", "region_overloaded"]);
 
 type Answered = TaskAnswer<unknown>;
 
@@ -98,7 +94,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     const model = models.holderOf(terms.model).current(background);
     if (!model) return;
     try {
-      choose(asked({ query: terms, texts: 0 }, model, []));
+      choose(asked({ query: terms }, model, []));
     } catch (error) {
       throw refused(error, terms);
     }
@@ -199,7 +195,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     // Without the model's tokenizer, only outputs of a known length can be checked.
     if (!checkedBeforeEncoding(opened.manifest, call)) return undefined;
     // Before the inputs are encoded, each of them could be too long.
-    const request = { query, call, texts: query.call.texts.length, opened, inRegionMs: 0, onlyOurs: true };
+    const request = { query, call, opened, inRegionMs: 0, onlyOurs: true };
     const choice = choose(request);
     return choice.tier === "region" ? askRegion(request, choice) : undefined;
   }
@@ -216,7 +212,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     if (hasParts(call.inputs)) {
       // Encoding takes long, so a request that has no chance is refused before it.
       const lengths = estimatedLengths(call.inputs, model.manifest.maxTokens);
-      choose(asked({ query, texts: query.call.texts.length }, model, lengths));
+      choose(asked({ query }, model, lengths));
     }
     const sequences = await encodeInParts(model, call, signal, limits.maxInputs);
     if (!isChecked) checkOutputs(model.manifest, sequences.map(idsOf), limits);
@@ -248,7 +244,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     model: Model,
     sequences: readonly TokenSequence[],
   ): Required<RequestState> => {
-    const request = asked({ query, call, texts: query.call.texts.length }, model, sequences.map(idsOf));
+    const request = asked({ query, call }, model, sequences.map(idsOf));
     const poolsPart = sequences.some((sequence) => pooledFromOf(sequence) > 0);
     return { ...request, onlyOurs: request.onlyOurs || poolsPart, sequences };
   };
@@ -281,7 +277,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
       const answer = await (region as RegionTier).ask(question, expected, { signal, hedge: choice.hedge });
       return describe(answer, "region", choice, request);
     } catch (error) {
-      if (!(error instanceof BertEdgeError && edgeAnswers.has(error.code))) throw error;
+      if (!isOfTheRegion(error)) throw error;
       isScarce = true;
       logFailure(error, { trace: query.trace });
       if (query.pin === "region" && error.code === "region_overloaded") {

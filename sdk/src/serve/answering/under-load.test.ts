@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { type EmbedQueryChanges, embedQuery } from "../../../../test/fixtures/embed-query.ts";
+import { type EmbedQueryChanges, embedQuery } from "#test/fixtures/embed-query.ts";
 import {
   backgroundWork,
   type FakeEngineOptions,
@@ -7,7 +7,7 @@ import {
   hiddenStatesOf,
   TINY,
   tinyStore,
-} from "../../../../test/fixtures/tiny-model.ts";
+} from "#test/fixtures/tiny-model.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { defaultLimits } from "../limits.ts";
 import { modelHolder } from "../models/model-holder.ts";

@@ -3,7 +3,7 @@ import type { KnownKey } from "../call-defaults.ts";
 import type { AnswerDetails, CallTerms } from "../service.ts";
 import type { RequestTrace } from "../trace.ts";
 
-/** What is known of a request. Hono keeps it with the request. */
+/** Facts about a request. Hono keeps them with it. */
 export interface RequestVariables {
   /** Names of the request in logs, and in those of other services. */
   readonly trace: RequestTrace;

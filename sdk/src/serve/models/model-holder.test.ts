@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { errorLog } from "../../../../test/fixtures/error-log.ts";
+import { errorLog } from "#test/fixtures/error-log.ts";
 import {
   backgroundWork,
   type FakeEngineOptions,
@@ -9,8 +9,8 @@ import {
   publishTiny,
   TINY,
   tinyStore,
-} from "../../../../test/fixtures/tiny-model.ts";
-import { waitFor } from "../../../../test/fixtures/wait-for.ts";
+} from "#test/fixtures/tiny-model.ts";
+import { waitFor } from "#test/fixtures/wait-for.ts";
 import type { TokenIds } from "../../runtime/engine/engine.ts";
 import type { ObjectStore, WritableStore } from "../../storage/store.ts";
 import { type ModelHolderOptions, modelHolder } from "./model-holder.ts";

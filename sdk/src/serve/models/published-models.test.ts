@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { errorLog } from "../../../../test/fixtures/error-log.ts";
-import { refusalOf } from "../../../../test/fixtures/refusal.ts";
-import { randomNumbers, seeded } from "../../../../test/fixtures/seeded.ts";
-import { type FakeEngineOptions, fakeEngine, latch, publishTiny } from "../../../../test/fixtures/tiny-model.ts";
+import { errorLog } from "#test/fixtures/error-log.ts";
+import { refusalOf } from "#test/fixtures/refusal.ts";
+import { randomNumbers, seeded } from "#test/fixtures/seeded.ts";
+import { type FakeEngineOptions, fakeEngine, latch, publishTiny } from "#test/fixtures/tiny-model.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { memoryStore } from "../../storage/memory.ts";
 import { publishedModels } from "./published-models.ts";

@@ -46,8 +46,8 @@ export function connectAll(all: readonly Region[], thread: AskingThread, extra: 
   return first && others.length > 0 ? regions([first, ...others], extra) : first;
 }
 
-/** Whether another region may answer: the request is valid, and its caller is waiting. */
-const isOfTheRegion = (error: unknown): error is BertEdgeError =>
+/** Whether somebody else may answer: the request is valid, and its caller is waiting. */
+export const isOfTheRegion = (error: unknown): error is BertEdgeError =>
   error instanceof BertEdgeError && (error.code === "region_failed" || error.code === "region_overloaded");
 
 /** Extra requests per answer, and extra requests that may be sent at once. */

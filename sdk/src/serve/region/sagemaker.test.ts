@@ -1,8 +1,8 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { errorLog } from "../../../../test/fixtures/error-log.ts";
-import { sageMakerAccess, sageMakerEndpoint } from "../../../../test/fixtures/sagemaker.ts";
-import { fakeEngine, latch, TINY, tinyStore } from "../../../../test/fixtures/tiny-model.ts";
+import { errorLog } from "#test/fixtures/error-log.ts";
+import { sageMakerAccess, sageMakerEndpoint } from "#test/fixtures/sagemaker.ts";
+import { fakeEngine, latch, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
 import { readPointer } from "../../storage/published-artifact.ts";
 import { createRegionApp, type RegionAppOptions } from "../region-app.ts";
 import { startDeadline } from "../routing/deadline.ts";
