@@ -5,7 +5,7 @@ import { backgroundOf } from "./background.ts";
 import { QUEUE_HEADER } from "./contract/headers.ts";
 import type { Deployment } from "./deployment.ts";
 import { dialects, rootRoutes, shownRoutes, versionedRoutes } from "./dialects/index.ts";
-import { type EmbeddingsApp, embeddingRoutes } from "./embedding-routes.ts";
+import { addEmbeddingRoutes, type EmbeddingsApp } from "./embedding-routes.ts";
 import { answerError, ofBody } from "./on-error.ts";
 import { docsPage } from "./openapi/docs-page.ts";
 import { openApiDocument } from "./openapi/document.ts";
@@ -19,7 +19,6 @@ import type { TaskService } from "./service.ts";
 export function createApp<Env extends object>(deployment: Deployment<Env>): EmbeddingsApp<Env> {
   const { service, keys, tier, operations } = deployment;
   const app = new Hono<{ Bindings: Env }>();
-  const table = [...versionedRoutes, ...rootRoutes];
   app.onError(async (error, c) => answerError(await ofBody(error, c), c));
   if (tier === "region") app.use(reportQueue(service));
   app.use(...entrance(operations));
@@ -60,8 +59,7 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
   app.on("GET", withAndWithoutSlash("/v1/models"), (c) => listModels(c, service(c.env)));
   if (operations.metrics)
     app.on("GET", withAndWithoutSlash(METRICS), (c) => metrics(service(c.env), tier, backgroundOf(c)));
-  const routes = embeddingRoutes({ ...deployment, keys: false, operations: { cache: operations.cache } }, table);
-  return Object.assign(app.route("/", routes), { call: routes.call, embed: routes.embed, queue: routes.queue });
+  return addEmbeddingRoutes(app, deployment, { table: [...versionedRoutes, ...rootRoutes], entrance: [], guards: [] });
 }
 
 const METRICS = "/metrics";

@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono, type MiddlewareHandler } from "hono";
 import { type InProcess, inProcess } from "./call-in-process.ts";
 import { type Deployment, deploymentOf, type EmbeddingsOptions } from "./deployment.ts";
 import { versionedRoutes } from "./dialects/index.ts";
@@ -36,32 +36,44 @@ export interface EmbeddingsApp<Env extends object> extends Hono<{ Bindings: Env 
  * These routes answer their own errors, as JSON. Your app handles all other requests and errors.
  */
 export function embeddings<Env extends object = object>(options: EmbeddingsOptions<Env>): EmbeddingsApp<Env> {
-  return embeddingRoutes(deploymentOf(options));
+  const deployment = deploymentOf(options);
+  const app = new Hono<{ Bindings: Env }>();
+  app.onError(answerError);
+  return addEmbeddingRoutes(app, deployment, {
+    table: versionedRoutes,
+    entrance: entrance(deployment.operations),
+    guards: guards(deployment.keys, deployment.operations),
+  });
+}
+
+/** Routes to add to an app, and the middleware that it does not run before them already. */
+interface AddedRoutes<Env extends object> {
+  readonly table: readonly Route[];
+  readonly entrance: readonly MiddlewareHandler<{ Bindings: Env }>[];
+  readonly guards: readonly MiddlewareHandler<{ Bindings: Env }>[];
 }
 
 /**
- * Makes routes, each also under `/models/<name>[@version]`. To add a task, write a file in `tasks/` and list it in `dialects/own.ts`;
+ * Adds routes, each also under `/models/<name>[@version]`. To add a task, write a file in `tasks/` and list it in `dialects/own.ts`;
  * to add a dialect, write a file in `dialects/` and list it in `dialects/index.ts`.
  *
  * The middleware is bound to the exact paths of these routes, so that it does not run for other routes of an app.
  */
-export function embeddingRoutes<Env extends object>(
+export function addEmbeddingRoutes<Env extends object>(
+  app: Hono<{ Bindings: Env }>,
   deployment: Deployment<Env>,
-  table: readonly Route[] = versionedRoutes,
+  { table, entrance, guards }: AddedRoutes<Env>,
 ): EmbeddingsApp<Env> {
-  const { keys, limits, operations } = deployment;
-  const app = new Hono<{ Bindings: Env }>();
+  const { limits, operations, service } = deployment;
   const pathsOf = (path: string) => [path, `${MODEL_PREFIX}${path}`.replace(/\/$/, "")].flatMap(withAndWithoutSlash);
   const paths = table.flatMap(({ path }) => pathsOf(path));
-  app.onError(answerError);
-  const checks = guards(keys, operations);
   const protect = (methods: string[], paths: string[]): void => {
     // Browsers ask with OPTIONS whether they may send these requests.
-    for (const each of entrance(operations)) app.on(["OPTIONS", ...methods], paths, each);
-    for (const each of [throwErrors, ...checks, limitBody(limits.maxBodyBytes)]) app.on(methods, paths, each);
+    for (const each of entrance) app.on(["OPTIONS", ...methods], paths, each);
+    for (const each of [throwErrors, ...guards, limitBody(limits.maxBodyBytes)]) app.on(methods, paths, each);
   };
   protect(["POST"], paths);
-  if (operations.cache) app.on("POST", paths, responseCache(operations.cache, deployment.service));
+  if (operations.cache) app.on("POST", paths, responseCache(operations.cache, service));
   for (const { path, handler } of table) app.on("POST", pathsOf(path), handler(deployment));
   if (deployment.jobs) {
     protect(["GET", "POST"], jobPaths);

@@ -326,7 +326,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     ready,
     warm: (background) => warmWhenLoaded(models.holderOf(), background),
     failure: () => models.holderOf().failure(),
-    arrival: (now) => arrivalBetween(lane.arrivedAfter(now), now, lane.busyMs()),
+    arrival: (now) => arrivalBetween(lane.noticed(now), now, lane.busyMs()),
     memoryBytes: () => models.bytes(),
     queueMs: lane.waitMs,
   };

@@ -54,25 +54,18 @@ function hintFor(path: string, field = "inputs"): string {
  * @throws BertEdgeError `body_too_large`, `request_invalid`
  */
 export function limitBody(maxBytes: number): MiddlewareHandler {
-  const limit = bodyLimit({
-    maxSize: maxBytes,
-    onError: () => {
-      throw new BertEdgeError("body_too_large", `The request body is larger than ${maxBytes} bytes.`, {
-        hint: "Send the texts in several requests.",
-      });
-    },
-  });
+  const tooLarge = () => {
+    throw new BertEdgeError("body_too_large", `The request body is larger than ${maxBytes} bytes.`, {
+      hint: "Send the texts in several requests.",
+    });
+  };
+  const countBytes = bodyLimit({ maxSize: maxBytes, onError: tooLarge });
   return async function checkBodySize(c, next) {
-    let isRead = false;
+    const declared = c.req.header("transfer-encoding") === undefined ? c.req.header("content-length") : undefined;
+    if (Number(declared) > maxBytes) tooLarge();
     // The errors of later handlers are not errors of the body, so they are outside of `readBody`.
-    await readBody(() =>
-      Promise.resolve(
-        limit(c, async () => {
-          isRead = true;
-        }),
-      ),
-    );
-    if (isRead) await next();
+    if (declared === undefined) await readBody(async () => countBytes(c, async () => {}));
+    await next();
   };
 }
 

@@ -11,7 +11,7 @@ const FETCH_STEPS = 4;
 
 /**
  * Milliseconds that computations may take together before others have the thread. Handing over the thread takes 0.1 ms of CPU
- * time, which would be much for a text of one word.
+ * time, which would be much for a text of one word. What a shorter computation has delayed is handled within this time, too.
  */
 const UNHEARD_MS = 2;
 
@@ -36,10 +36,10 @@ export interface Thread {
   /** Whether something can have arrived during the last computations that has not been handled. */
   isUnheard(): boolean;
   /**
-   * Returns the earliest time at which an event that is handled at `now` can have arrived. It is earlier than `now` after
-   * a computation that occupied the thread.
+   * Records a request that is noticed at `now`, and returns the earliest time at which it can have arrived. It is earlier than
+   * `now` after a computation that occupied the thread.
    */
-  arrivedAfter(now: number): number;
+  noticed(now: number): number;
   /** Milliseconds for which computations have occupied the thread so far. */
   busyMs(): number;
   /**
@@ -53,9 +53,18 @@ export interface Thread {
   awaitsBetween(start: number, end: number): boolean;
 }
 
+/** Computations during which something can have arrived that has not been handled. */
+interface Unheard {
+  readonly start: number;
+  readonly end: number;
+  readonly tookMs: number;
+  /** Number of requests that were noticed since `end`. */
+  readonly noticed: number;
+}
+
 export function sharedThread(now: () => number): Thread {
-  /** The last computations, until everything that arrived meanwhile has been handled. */
-  let unheard: { readonly start: number; readonly tookMs: number } | undefined;
+  /** The last computations. */
+  let last: Unheard | undefined;
   /** Time at which a request whose work has ended began to let others run. */
   let settlingAt = Number.NEGATIVE_INFINITY;
   let busyMs = 0;
@@ -63,36 +72,53 @@ export function sharedThread(now: () => number): Thread {
   /** Times at which the answers of fetches are due. */
   const due = new Set<{ readonly at: number }>();
 
+  const unheardAt = (at: number): Unheard | undefined =>
+    last && (last.tookMs >= UNHEARD_MS || at < last.end + UNHEARD_MS) ? last : undefined;
+
+  /**
+   * Returns the computations after which others must have the thread before the next one. Where one request has come alone,
+   * they have had it: its headers and its body took two turns of the event loop.
+   */
+  function unheardByOthers(): Unheard | undefined {
+    const unheard = unheardAt(now());
+    return unheard?.noticed === 1 && due.size === 0 ? undefined : unheard;
+  }
+
   // A flood of requests that are refused must not stop the computations.
   async function letOthersRun(): Promise<void> {
-    const before = unheard;
+    const before = last;
     const until = now() + Math.max(OTHERS_MS, OTHERS_SHARE * (before?.tookMs ?? 0));
     for (let step = 0; step < STEPS + fetchSteps; step++) {
       await nextTurn();
       if (now() > until) break;
     }
     fetchSteps = 0;
-    if (unheard === before) unheard = undefined;
+    if (last?.end === before?.end) last = undefined;
   }
 
   return {
     letOthersRun,
     occupied(start, tookMs) {
-      unheard = { start: unheard?.start ?? start, tookMs: (unheard?.tookMs ?? 0) + tookMs };
+      const before = unheardByOthers() ?? { start, tookMs: 0 };
+      last = { start: before.start, end: start + tookMs, tookMs: before.tookMs + tookMs, noticed: 0 };
       busyMs += tookMs;
     },
-    mustYield: () => fetchSteps > 0 || (unheard?.tookMs ?? 0) >= UNHEARD_MS,
+    mustYield: () => fetchSteps > 0 || isLong(unheardByOthers()),
     async settled(isWaiting) {
       if (now() - settlingAt < SETTLING_MS) return;
       // Those who wait let others run themselves.
-      while (unheard && !isWaiting()) {
+      while (isLong(last) && !isWaiting()) {
         settlingAt = now();
         await letOthersRun();
       }
       settlingAt = Number.NEGATIVE_INFINITY;
     },
-    isUnheard: () => unheard !== undefined,
-    arrivedAfter: (at) => unheard?.start ?? at,
+    isUnheard: () => unheardAt(now()) !== undefined,
+    noticed(at) {
+      const unheard = unheardAt(at);
+      last = unheard && { ...unheard, noticed: unheard.noticed + 1 };
+      return unheard?.start ?? at;
+    },
     busyMs: () => busyMs,
     startFetch(dueAt) {
       fetchSteps = FETCH_STEPS;
@@ -104,3 +130,5 @@ export function sharedThread(now: () => number): Thread {
     awaitsBetween: (start, end) => due.values().some(({ at }) => at > start && at < end),
   };
 }
+
+const isLong = (unheard: Unheard | undefined): boolean => (unheard?.tookMs ?? 0) >= UNHEARD_MS;

@@ -374,21 +374,79 @@ describe("the gap before a turn", () => {
   });
 });
 
-describe("arrivedAfter", () => {
-  it("is the begin of a computation that occupied the thread, until everything that arrived has been handled", async () => {
+describe("the thread after a computation", () => {
+  /** Computes for a time. Returns whether the computation begins before the event loop turns. */
+  async function computesAtOnce(lane: Turns, tookMs: number): Promise<boolean> {
+    let hasBegun = false;
+    const work = async () => {
+      hasBegun = true;
+      spend(tookMs);
+    };
+    const done = lane.using(whenever, {}, (place) => place.turn(5, work));
+    for (let i = 0; i < 20; i++) await Promise.resolve();
+    const atOnce = hasBegun;
+    for (let i = 0; i < 6; i++) await vi.advanceTimersToNextTimerAsync();
+    await done;
+    return atOnce;
+  }
+
+  it.each([
+    ["goes to others first, which may have arrived meanwhile", false, 5, 0],
+    ["is the next request's if it has come alone: its headers and its body took two turns", true, 5, 1],
+    ["goes to others first if more than one request was noticed", false, 5, 2],
+    ["is the next request's after a short computation", true, 1, 2],
+  ])("%s", async (_, expected, tookMs, noticed) => {
+    const lane = make();
+    await computesAtOnce(lane, tookMs);
+    for (let i = 0; i < noticed; i++) lane.noticed(clock());
+    expect(await computesAtOnce(lane, 0)).toBe(expected);
+  });
+
+  it("goes to others after short computations that take long together", async () => {
+    const lane = make();
+    const atOnce = [];
+    for (let i = 0; i < 5; i++) atOnce.push(await computesAtOnce(lane, 0.75));
+    expect(atOnce).toEqual([true, true, true, false, true]);
+  });
+
+  it("goes to others while the answer of a fetch is awaited, even if a request has come alone", async () => {
+    const lane = make();
+    lane.startFetch(clock() + 1_000);
+    await computesAtOnce(lane, 5);
+    lane.noticed(clock());
+    expect(await computesAtOnce(lane, 0)).toBe(false);
+  });
+});
+
+describe("noticed", () => {
+  /** Returns by how long a request can have arrived earlier than it is noticed, so long after a computation. */
+  async function uncertainMs(tookMs: number, afterMs: number): Promise<number> {
+    const lane = make();
+    await lane.using(whenever, {}, (place) => place.turn(5, async () => spend(tookMs)));
+    spend(afterMs);
+    return clock() - lane.noticed(clock());
+  }
+
+  it("returns the begin of a computation that occupied the thread, until everything that arrived has been handled", async () => {
     const lane = make();
     const begin = clock();
     await lane.using(whenever, {}, (place) => place.turn(5, async () => spend(30)));
-    expect(lane.arrivedAfter(clock())).toBe(begin);
+    expect([lane.noticed(clock()), lane.noticed(clock())]).toEqual([begin, begin]);
     const settled = lane.settled();
     await settle();
     await settled;
-    expect(lane.arrivedAfter(123)).toBe(123);
+    expect(lane.noticed(123)).toBe(123);
   });
 
-  it("is now if computations do not occupy the thread", async () => {
+  it("believes for a short time that a short computation has delayed a request", async () => {
+    expect(await uncertainMs(1, 0.5)).toBeCloseTo(1.5);
+    expect(await uncertainMs(1, 2.5)).toBe(0);
+    expect(await uncertainMs(30, 2.5)).toBeCloseTo(32.5);
+  });
+
+  it("returns now if computations do not occupy the thread", async () => {
     const lane = make(false);
     await lane.using(whenever, {}, (place) => place.turn(5, async () => spend(30)));
-    expect(lane.arrivedAfter(123)).toBe(123);
+    expect(lane.noticed(123)).toBe(123);
   });
 });

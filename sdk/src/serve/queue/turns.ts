@@ -67,7 +67,7 @@ export interface EnterOptions {
 }
 
 /** The requests of this process that use one engine. */
-export interface Turns extends Pick<Thread, "arrivedAfter" | "busyMs" | "startFetch"> {
+export interface Turns extends Pick<Thread, "noticed" | "busyMs" | "startFetch"> {
   readonly speed: Speed;
   outlook(work: Pick<Work, "dueAt" | "compute" | "loadMs" | "parallel">): Outlook;
   /** Predicted milliseconds that a new request with a deadline would wait for its turn. */
@@ -195,15 +195,15 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions): 
 
   /** Waits until the place is woken, its caller goes, or it is time to look. */
   async function wait(own: Waiting, signal: AbortSignal | undefined): Promise<void> {
-    const look = sleep(LOOK_MS * Math.max(1, queue.size / OFTEN));
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise: woken, resolve } = Promise.withResolvers<void>();
     const wake = () => resolve();
+    const timer = setTimeout(wake, LOOK_MS * Math.max(1, queue.size / OFTEN));
     own.wakes.add(wake);
     signal?.addEventListener("abort", wake);
-    await Promise.race([promise, look.done]);
+    await woken;
     signal?.removeEventListener("abort", wake);
     own.wakes.delete(wake);
-    look.cancel();
+    clearTimeout(timer);
   }
 
   /** Waits for a turn. `othersRan`: whether others had the thread before, since the last computation. */
@@ -286,7 +286,7 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions): 
 
   return {
     speed,
-    arrivedAfter: thread.arrivedAfter,
+    noticed: thread.noticed,
     busyMs: thread.busyMs,
     startFetch: thread.startFetch,
     outlook,
@@ -336,13 +336,6 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions): 
     lag: () => (queue.size > 0 ? { ms: callMs / 2, spreadMs: callMs / 4 } : { ms: 0, spreadMs: 0 }),
     settled: () => thread.settled(() => queue.size > 0),
   };
-}
-
-/** A timer that can be cancelled. */
-function sleep(ms: number): { done: Promise<void>; cancel: () => void } {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  return { done: promise, cancel: () => clearTimeout(timer) };
 }
 
 /** The error of a request that lost its place in the queue. */
