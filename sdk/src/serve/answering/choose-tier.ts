@@ -52,30 +52,9 @@ export interface TierChooserOptions {
   readonly now: () => number;
 }
 
-export interface TierChooser {
-  /**
-   * Describes a request whose model is loaded.
-   *
-   * @param lengths of the sequences, in tokens
-   */
-  asked<Q extends Pick<UndecidedRequest, "query">>(
-    request: Q,
-    model: Model,
-    lengths: readonly { readonly length: number }[],
-  ): Q & Required<UndecidedRequest>;
-  /**
-   * Decides who answers.
-   *
-   * @param changes of the situation that were seen meanwhile
-   * @throws BertEdgeError if nobody does: `overloaded`, `budget_exceeded`, `request_too_costly`, `tier_missing`, `tier_unavailable`,
-   *   `precision_unavailable`
-   */
-  choose(request: UndecidedRequest, changes?: Partial<Situation>): TierChoice;
-}
-
 /** Makes the part of the service that decides who answers, from the queue here and the region's measurements. */
-export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: TierChooserOptions): TierChooser {
-  const slots = retrySlots(now);
+export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: TierChooserOptions) {
+  const retryAfter = retrySlots(now);
 
   function situationOf({ query, opened, model, work, inRegionMs, onlyOurs }: UndecidedRequest): Situation {
     const { pin, precision, deadline } = query;
@@ -110,7 +89,16 @@ export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: Tie
   }
 
   return {
-    asked(request, model, lengths) {
+    /**
+     * Describes a request whose model is loaded.
+     *
+     * @param lengths of the sequences, in tokens
+     */
+    asked<Q extends Pick<UndecidedRequest, "query">>(
+      request: Q,
+      model: Model,
+      lengths: readonly { readonly length: number }[],
+    ): Q & Required<UndecidedRequest> {
       const plan = planOf(model, lengths, lane.speed);
       const remainingMs = request.query.deadline.remainingMs();
       // A request that would be late even without a queue must not push aside those that can be in time.
@@ -124,12 +112,19 @@ export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: Tie
         onlyOurs: lengths.some(({ length }) => length >= model.manifest.maxTokens),
       };
     },
-    choose(request, changes) {
+    /**
+     * Decides who answers.
+     *
+     * @param changes of the situation that were seen meanwhile
+     * @throws BertEdgeError if nobody does: `overloaded`, `budget_exceeded`, `request_too_costly`, `tier_missing`, `tier_unavailable`,
+     *   `precision_unavailable`
+     */
+    choose(request: UndecidedRequest, changes?: Partial<Situation>): TierChoice {
       const situation = { ...situationOf(request), ...changes };
       const decision = decide(situation);
       if ("tier" in decision) return { ...decision, situation };
       const { refusal, retryAfterMs: earliestMs } = decision;
-      const retryAfterMs = earliestMs && slots.take(earliestMs, request.work?.compute.ms || lane.callMs());
+      const retryAfterMs = earliestMs && retryAfter(earliestMs, request.work?.compute.ms || lane.callMs());
       throw new Refused({ refusal, retryAfterMs }, decisionFigures(situation, request.query.deadline), {
         cpuMs: request.work?.measuredMs ?? 0,
         cpuLimitMs,

@@ -1,6 +1,6 @@
 import type { Reason, Tier } from "../contract/headers.ts";
 import type { RefusalCode, Refused } from "../refusal.ts";
-import { type ExtraLoad, extraLoad } from "../region/regions.ts";
+import { extraLoad } from "../region/regions.ts";
 import type { AnswerDetails, CallTerms, RequestTotals, TaskQuery } from "../service.ts";
 import type { RequestTrace } from "../trace.ts";
 
@@ -9,27 +9,21 @@ const expectedLate = new Set<Reason>(["over-budget", "region-down"]);
 
 export const isExpectedLate = (reason: Reason): boolean => expectedLate.has(reason);
 
-/** The bookkeeping of a deployment: counters, the log, the predictions that callers got, and the budget of extra requests. */
-export interface RequestObserver {
-  readonly totals: RequestTotals;
-  readonly extra: ExtraLoad;
-  answered(query: TaskQuery<unknown>, answer: AnswerDetails): void;
-  /** @param texts number of texts; undefined while it is unknown */
-  refused(refusal: Refused, terms: CallTerms, texts?: number): void;
-  /** Returns the report of a caller about an answer that it got, once. */
-  reportOf(terms: CallTerms): CallTerms["report"];
-}
-
-/** @param tier the tier of this deployment */
-export function requestObserver({ tier, log }: { readonly tier: Tier; readonly log: DecisionLog }): RequestObserver {
+/**
+ * Makes the bookkeeping of a deployment: counters, the log, the predictions that callers got, and the budget of extra requests.
+ *
+ * @param tier the tier of this deployment
+ */
+export function requestObserver({ tier, log }: { readonly tier: Tier; readonly log: DecisionLog }) {
   const answers = new Map<Tier, Map<Reason, number>>();
   const refusals = new Map<RefusalCode, number>();
   const extra = extraLoad();
   const given = givenPredictions();
   return {
-    totals: { answers, refusals },
+    totals: { answers, refusals } satisfies RequestTotals,
     extra,
-    answered({ caller, call, deadline, trace }, { tier: outcome, reason, predictedMs, decision: basis }) {
+    answered({ caller, call, deadline, trace }: TaskQuery<unknown>, answer: AnswerDetails): void {
+      const { tier: outcome, reason, predictedMs, decision: basis } = answer;
       extra.answered();
       const byReason = answers.get(outcome) ?? new Map<Reason, number>();
       answers.set(outcome, byReason);
@@ -39,12 +33,14 @@ export function requestObserver({ tier, log }: { readonly tier: Tier; readonly l
       const texts = call.texts.length;
       logDecision(log, { outcome, texts, reason, isUnusual, basis, elapsedMs: deadline.elapsedMs(), trace });
     },
-    refused({ code: outcome, basis }, { deadline, trace }, texts) {
+    /** @param texts number of texts; undefined while it is unknown */
+    refused({ code: outcome, basis }: Refused, { deadline, trace }: CallTerms, texts?: number): void {
       increment(refusals, outcome);
       logDecision(log, { outcome, texts, isUnusual: true, basis, elapsedMs: deadline.elapsedMs(), trace });
     },
-    // A report changes the predictions of all callers, so only answers that the caller got count.
-    reportOf: ({ caller, report }) => (report && given.take(caller, report.predictedMs) ? report : undefined),
+    /** Returns the report of a caller about an answer that it got, once: it changes the predictions of all callers. */
+    reportOf: ({ caller, report }: CallTerms) =>
+      report && given.take(caller, report.predictedMs) ? report : undefined,
   };
 }
 
@@ -55,19 +51,14 @@ function increment<Key>(counts: Map<Key, number>, key: Key): void {
 /** Predictions that are remembered per key, and keys for which they are. */
 const [PER_KEY, KEYS] = [256, 1_000];
 
-/** The predictions that callers got. A caller may report the time of an answer only once, and of no answer that it did not get. */
-export interface GivenPredictions {
-  /** @param key name of the caller's key; undefined without keys */
-  give(key: string | undefined, predictedMs: number): void;
-  /** Returns whether the key got this prediction and has not reported about it, and forgets it. */
-  take(key: string | undefined, predictedMs: number): boolean;
-}
-
-/** Remembers the last predictions of each key. */
-export function givenPredictions(): GivenPredictions {
+/**
+ * Remembers the last predictions of each key; without keys, of `undefined`. A caller may report the time of an answer only once, and of
+ * no answer that it did not get.
+ */
+export function givenPredictions() {
   const given = new Map<string | undefined, number[]>();
   return {
-    give(key, predictedMs) {
+    give(key: string | undefined, predictedMs: number): void {
       const ofKey = given.get(key) ?? [];
       // Keys that change leave their names behind.
       if (!given.has(key) && given.size === KEYS) given.delete(given.keys().next().value);
@@ -75,7 +66,8 @@ export function givenPredictions(): GivenPredictions {
       ofKey.push(asSent(predictedMs));
       if (ofKey.length > PER_KEY) ofKey.shift();
     },
-    take(key, predictedMs) {
+    /** Returns whether the key got this prediction and has not reported about it, and forgets it. */
+    take(key: string | undefined, predictedMs: number): boolean {
       const ofKey = given.get(key) ?? [];
       const at = ofKey.indexOf(asSent(predictedMs));
       if (at >= 0) ofKey.splice(at, 1);

@@ -343,11 +343,6 @@ async function loadedBy(holder: ModelHolder, background: Background): Promise<Mo
 /** @throws BertEdgeError `model_unavailable` when loading the model took longer than the caller can use the answer */
 function assertStillWanted({ deadline }: TaskQuery<unknown>, { manifest }: Model): void {
   if ((deadline.remainingMs() ?? 0) > -maxLateMs(deadline.budgetMs)) return;
-  throw new BertEdgeError(
-    "model_unavailable",
-    `The latency budget was over when the model ${manifest.name} had loaded.`,
-    {
-      hint: "Send the request again. The model is loaded now.",
-    },
-  );
+  const found = `The latency budget was over when the model ${manifest.name} had loaded.`;
+  throw new BertEdgeError("model_unavailable", found, { hint: "Send the request again. The model is loaded now." });
 }

@@ -51,39 +51,7 @@ export interface AnswerEstimate extends Estimate {
 }
 
 /** The speed of this machine, compared with the machine that measured the model. */
-export interface Speed {
-  /**
-   * Predicts the time of work, on an engine that is as warm as it is now.
-   *
-   * @param ms milliseconds on the machine that measured the model, whose engine was warm
-   * @param turns number of turns in which the work is done
-   */
-  predict(ms: number, turns: number): Estimate;
-  /**
-   * Learns from a turn.
-   *
-   * @param ms milliseconds on the machine that measured the model
-   * @param tookMs measured milliseconds. A clock that stands still during computation, as on deployed Workers, always gives 0:
-   *   such turns are ignored.
-   */
-  observe(ms: number, tookMs: number): void;
-  /**
-   * Learns from a client, while the clock stands still during computation: only the client's clock sees what an answer
-   * took. Its time includes the network, which is about the same for short and long answers.
-   *
-   * @param predictedMs what this deployment predicted for the answer
-   * @param measuredMs what the client measured from sending the request to receiving the answer
-   */
-  observeReport(predictedMs: number, measuredMs: number): void;
-  /** Learns the time between two turns when the next one is waiting: reading requests and writing answers. */
-  observeGap(ms: number): void;
-  /** Forgets a part of the learned gap: no request was waiting. */
-  forgetGap(): void;
-  /** Whether the engine is as fast as it becomes. */
-  isWarm(): boolean;
-  /** Whether the clock stands still during computation, so that turns tell nothing. */
-  isBlind(): boolean;
-}
+export type Speed = ReturnType<typeof machineSpeed>;
 
 export interface SpeedOptions {
   /** Whether the engine takes longer for its first calls, because it is compiled while it runs. */
@@ -96,7 +64,7 @@ export interface SpeedOptions {
  * Makes a speed that begins with the assumption of equal machines, learns from every turn, and returns to the assumption while
  * there are none. What a cold engine takes longer is predicted apart, and is not taken for the speed of the machine.
  */
-export function machineSpeed({ compilesAsItRuns, now }: SpeedOptions): Speed {
+export function machineSpeed({ compilesAsItRuns, now }: SpeedOptions) {
   const factor = smoothed({ prior: 1, deviation: FIRST_DEVIATION, weight: FIRST_WEIGHT, fallGain: FALL_GAIN, now });
   const engine = warming(compilesAsItRuns === true);
   let gapMs = 0;
@@ -106,14 +74,27 @@ export function machineSpeed({ compilesAsItRuns, now }: SpeedOptions): Speed {
   /** Predicted and measured times that clients have reported since the factor last changed. */
   const reports: [predictedMs: number, measuredMs: number][] = [];
   return {
-    predict(ms, turns) {
+    /**
+     * Predicts the time of work, on an engine that is as warm as it is now.
+     *
+     * @param ms milliseconds on the machine that measured the model, whose engine was warm
+     * @param turns number of turns in which the work is done
+     */
+    predict(ms: number, turns: number): Estimate {
       const extraMs = engine.extraMs(ms);
       return {
         ms: factor.mean * (ms + extraMs) + gapMs * turns,
         spreadMs: factor.deviation * ms + factor.mean * COLD_ERROR * extraMs + gapDeviation * turns,
       };
     },
-    observe(ms, tookMs) {
+    /**
+     * Learns from a turn.
+     *
+     * @param ms milliseconds on the machine that measured the model
+     * @param tookMs measured milliseconds. A clock that stands still during computation, as on deployed Workers, always gives 0:
+     *   such turns are ignored.
+     */
+    observe(ms: number, tookMs: number): void {
       const extraMs = engine.extraMs(ms);
       engine.ran(ms);
       if (ms < MIN_TURN_MS) return;
@@ -124,7 +105,14 @@ export function machineSpeed({ compilesAsItRuns, now }: SpeedOptions): Speed {
       const weight = Math.min(1, ms / FULL_TURN_MS) * (ms / (ms + extraMs));
       factor.observe({ from: ratio(COLD_ERROR), to: ratio(-COLD_ERROR) }, weight);
     },
-    observeReport(predictedMs, measuredMs) {
+    /**
+     * Learns from a client, while the clock stands still during computation: only the client's clock sees what an answer
+     * took. Its time includes the network, which is about the same for short and long answers.
+     *
+     * @param predictedMs what this deployment predicted for the answer
+     * @param measuredMs what the client measured from sending the request to receiving the answer
+     */
+    observeReport(predictedMs: number, measuredMs: number): void {
       if (unticked < STANDS || !(Math.max(predictedMs, measuredMs) < MAX_REPORT_MS)) return;
       reports.push([predictedMs, measuredMs]);
       if (reports.length < REPORTS) return;
@@ -133,16 +121,20 @@ export function machineSpeed({ compilesAsItRuns, now }: SpeedOptions): Speed {
       factor.replace(bounded(factor.mean * Math.min(Math.max(slope, 1 / MAX_STEP), MAX_STEP)));
       reports.length = 0;
     },
-    observeGap(ms) {
+    /** Learns the time between two turns when the next one is waiting: reading requests and writing answers. */
+    observeGap(ms: number): void {
       const error = Math.min(ms, MAX_GAP_MS) - gapMs;
       gapDeviation += DEVIATION_GAIN * (Math.abs(error) - gapDeviation);
       gapMs += MEAN_GAIN * error;
     },
-    forgetGap() {
+    /** Forgets a part of the learned gap: no request was waiting. */
+    forgetGap(): void {
       gapMs *= GAP_MEMORY;
       gapDeviation *= GAP_MEMORY;
     },
+    /** Whether the engine is as fast as it becomes. */
     isWarm: engine.isWarm,
+    /** Whether the clock stands still during computation, so that turns tell nothing. */
     isBlind: () => unticked > STANDS,
   };
 }
@@ -177,23 +169,16 @@ const [COLD, HALF_LIFE_MS] = [2, 12];
 /** Extra time of a call, relative to its own, below which the engine counts as warm. */
 const WARM = 1 / 16;
 
-/** How far an engine is on its way to its full speed. */
-export interface Warming {
-  /** Returns the time that a call of `ms` takes longer now than on a warm engine. */
-  extraMs(ms: number): number;
-  /** Records that the engine has done work of `ms`. */
-  ran(ms: number): void;
-  isWarm(): boolean;
-}
-
 /** @param isCold whether the engine begins in code that is slow */
-export function warming(isCold: boolean): Warming {
+export function warming(isCold: boolean) {
   /** Extra time of the next call, relative to its own. */
   let cold = isCold ? COLD : 0;
   const coldAfter = (ms: number) => cold * 2 ** (-ms / HALF_LIFE_MS);
   return {
-    extraMs: (ms) => ((cold - coldAfter(ms)) * HALF_LIFE_MS) / Math.LN2,
-    ran(ms) {
+    /** Returns the time that a call of `ms` takes longer now than on a warm engine. */
+    extraMs: (ms: number) => ((cold - coldAfter(ms)) * HALF_LIFE_MS) / Math.LN2,
+    /** Records that the engine has done work of `ms`. */
+    ran(ms: number): void {
       cold = coldAfter(ms);
     },
     isWarm: () => cold < WARM,

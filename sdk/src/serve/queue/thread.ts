@@ -23,36 +23,6 @@ const OTHERS_MS = 1;
 /** Milliseconds after which a request that lets others run counts as vanished. */
 const SETTLING_MS = 100;
 
-/** The thread that computations share with everything else. Times are in milliseconds. */
-export interface Thread {
-  /** Records a computation that occupied the thread. */
-  occupied(start: number, tookMs: number): void;
-  /** Whether others must have the thread before the next computation. */
-  mustYield(): boolean;
-  /** Lets everything else run that has waited for the thread, but not for too long. */
-  letOthersRun(): Promise<void>;
-  /** Lets others run until everything that arrived during the last computations has been handled, while nobody waits. */
-  settled(isWaiting: () => boolean): Promise<void>;
-  /** Whether something can have arrived during the last computations that has not been handled. */
-  isUnheard(): boolean;
-  /**
-   * Records a request that is noticed at `now`, and returns the earliest time at which it can have arrived. It is earlier than
-   * `now` after a computation that occupied the thread.
-   */
-  noticed(now: number): number;
-  /** Milliseconds for which computations have occupied the thread so far. */
-  busyMs(): number;
-  /**
-   * Lets a fetch that is started now leave before the next computation.
-   *
-   * @param dueAt time on the queue's clock at which its answer must be handled; undefined without a deadline
-   * @returns a function to call when the answer has been handled
-   */
-  startFetch(dueAt: number | undefined): () => void;
-  /** Whether the answer of a fetch is due after `start` and before `end`. */
-  awaitsBetween(start: number, end: number): boolean;
-}
-
 /** Computations during which something can have arrived that has not been handled. */
 interface Unheard {
   readonly start: number;
@@ -62,7 +32,8 @@ interface Unheard {
   readonly noticed: number;
 }
 
-export function sharedThread(now: () => number): Thread {
+/** Makes the thread that computations share with everything else. Times are in milliseconds. */
+export function sharedThread(now: () => number) {
   /** The last computations. */
   let last: Unheard | undefined;
   /** Time at which a request whose work has ended began to let others run. */
@@ -84,7 +55,7 @@ export function sharedThread(now: () => number): Thread {
     return unheard?.noticed === 1 && due.size === 0 ? undefined : unheard;
   }
 
-  // A flood of requests that are refused must not stop the computations.
+  /** Lets everything else run that has waited for the thread, but not for too long: a flood must not stop the computations. */
   async function letOthersRun(): Promise<void> {
     const before = last;
     const until = now() + Math.max(OTHERS_MS, OTHERS_SHARE * (before?.tookMs ?? 0));
@@ -98,13 +69,16 @@ export function sharedThread(now: () => number): Thread {
 
   return {
     letOthersRun,
-    occupied(start, tookMs) {
+    /** Records a computation that occupied the thread. */
+    occupied(start: number, tookMs: number): void {
       const before = unheardByOthers() ?? { start, tookMs: 0 };
       last = { start: before.start, end: start + tookMs, tookMs: before.tookMs + tookMs, noticed: 0 };
       busyMs += tookMs;
     },
+    /** Whether others must have the thread before the next computation. */
     mustYield: () => fetchSteps > 0 || isLong(unheardByOthers()),
-    async settled(isWaiting) {
+    /** Lets others run until everything that arrived during the last computations has been handled, while nobody waits. */
+    async settled(isWaiting: () => boolean): Promise<void> {
       if (now() - settlingAt < SETTLING_MS) return;
       // Those who wait let others run themselves.
       while (isLong(last) && !isWaiting()) {
@@ -113,21 +87,34 @@ export function sharedThread(now: () => number): Thread {
       }
       settlingAt = Number.NEGATIVE_INFINITY;
     },
+    /** Whether something can have arrived during the last computations that has not been handled. */
     isUnheard: () => unheardAt(now()) !== undefined,
-    noticed(at) {
+    /**
+     * Records a request that is noticed at `at`, and returns the earliest time at which it can have arrived. It is earlier than
+     * `at` after a computation that occupied the thread.
+     */
+    noticed(at: number): number {
       const unheard = unheardAt(at);
       last = unheard && { ...unheard, noticed: unheard.noticed + 1 };
       return unheard?.start ?? at;
     },
+    /** Milliseconds for which computations have occupied the thread so far. */
     busyMs: () => busyMs,
-    startFetch(dueAt) {
+    /**
+     * Lets a fetch that is started now leave before the next computation.
+     *
+     * @param dueAt time on the queue's clock at which its answer must be handled; undefined without a deadline
+     * @returns a function to call when the answer has been handled
+     */
+    startFetch(dueAt: number | undefined): () => void {
       fetchSteps = FETCH_STEPS;
       if (dueAt === undefined) return () => {};
       const answer = { at: dueAt };
       due.add(answer);
       return () => due.delete(answer);
     },
-    awaitsBetween: (start, end) => due.values().some(({ at }) => at > start && at < end),
+    /** Whether the answer of a fetch is due after `start` and before `end`. */
+    awaitsBetween: (start: number, end: number) => due.values().some(({ at }) => at > start && at < end),
   };
 }
 

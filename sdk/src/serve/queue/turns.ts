@@ -1,8 +1,8 @@
 import type { Engine } from "../../runtime/engine/engine.ts";
 import { Refused } from "../refusal.ts";
 import { MEAN_GAIN } from "../smoothed.ts";
-import { type Estimate, machineSpeed, type Speed } from "./speed.ts";
-import { sharedThread, type Thread } from "./thread.ts";
+import { type Estimate, machineSpeed } from "./speed.ts";
+import { sharedThread } from "./thread.ts";
 import { type Job, workQueue } from "./work-queue.ts";
 
 /**
@@ -66,31 +66,6 @@ export interface EnterOptions {
   readonly giveUpAt?: number | undefined;
 }
 
-/** The requests of this process that use one engine. */
-export interface Turns extends Pick<Thread, "noticed" | "busyMs" | "startFetch"> {
-  readonly speed: Speed;
-  outlook(work: Pick<Work, "dueAt" | "compute" | "loadMs" | "parallel">): Outlook;
-  /** Predicted milliseconds that a new request with a deadline would wait for its turn. */
-  waitMs(): number;
-  /** Runs `use` with a place in the queue. The place is given up when the returned promise settles. */
-  using<T>(work: Work, options: EnterOptions, use: (place: Place) => Promise<T>): Promise<T>;
-  /**
-   * Runs work of our own, if no request is here. It has no place in the queue, so that no request counts as one that waits for it.
-   *
-   * @param ms predicted milliseconds of `work` on the machine that measured the model
-   * @returns the milliseconds that it took; undefined if a request was here
-   */
-  whenIdle(ms: number, work: () => Promise<unknown>): Promise<number | undefined>;
-  /** Smoothed milliseconds of a computation. */
-  callMs(): number;
-  /** Time on the queue's clock at which the last computation ended. */
-  usedAt(): number;
-  /** Time by which the thread handles an event late: any time up to a whole computation while it is busy. */
-  lag(): Estimate;
-  /** Resolves when everything that arrived during the last computation has been handled. */
-  settled(): Promise<void>;
-}
-
 /** Properties of the engine that the queue depends on. */
 export type EngineTraits = Pick<Engine, "blocksThread" | "compilesAsItRuns">;
 
@@ -98,6 +73,9 @@ export interface TurnsOptions {
   engine: EngineTraits;
   now?: () => number;
 }
+
+/** The requests of this process that use one engine. */
+export type Turns = ReturnType<typeof turns>;
 
 /** A turn that a request has. `predictedMs`: that of its computation, once it has begun. */
 interface Turn {
@@ -128,7 +106,7 @@ const wantsTurn = ({ claims, turns, leftCalls }: Waiting): boolean => claims > 0
  * uses its own CPU limit, and its timers and fetches stay its own. Before a turn, the request lets everything else run that
  * has waited for the thread: new requests, finished answers, and fetches.
  */
-export function turns({ engine, now = () => performance.now() }: TurnsOptions): Turns {
+export function turns({ engine, now = () => performance.now() }: TurnsOptions) {
   const { blocksThread, compilesAsItRuns } = engine;
   const queue = workQueue<Waiting>();
   const speed = machineSpeed({ compilesAsItRuns, now });
@@ -271,7 +249,12 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions): 
     }
   }
 
-  function outlook({ dueAt, compute, loadMs, parallel }: Parameters<Turns["outlook"]>[0]): Outlook {
+  function outlook({
+    dueAt,
+    compute,
+    loadMs,
+    parallel,
+  }: Pick<Work, "dueAt" | "compute" | "loadMs" | "parallel">): Outlook {
     dropVanished();
     const job = { dueAt, leftMs: loadMs };
     // A computation that has begun ends first, even for a more urgent request.
@@ -290,12 +273,19 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions): 
     busyMs: thread.busyMs,
     startFetch: thread.startFetch,
     outlook,
-    waitMs() {
+    /** Predicts the milliseconds that a new request with a deadline would wait for its turn. */
+    waitMs(): number {
       const { parallel } = holders.values().next().value ?? queue.first() ?? { parallel: 1 };
       // Work without a deadline lets a request with a budget go first.
       return outlook({ dueAt: Number.MAX_VALUE, compute: { ms: 0, spreadMs: 0 }, loadMs: 0, parallel }).waitMs;
     },
-    async whenIdle(ms, work) {
+    /**
+     * Runs work of our own, if no request is here. It has no place in the queue, so that no request counts as one that waits for it.
+     *
+     * @param ms predicted milliseconds of `work` on the machine that measured the model
+     * @returns the milliseconds that it took; undefined if a request was here
+     */
+    async whenIdle(ms: number, work: () => Promise<unknown>): Promise<number | undefined> {
       if (thread.isUnheard()) await thread.letOthersRun();
       if (queue.size > 0 || !isFree(1)) return undefined;
       const start = now();
@@ -310,7 +300,9 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions): 
         release(own, turn);
       }
     },
-    async using({ dueAt, loadMs, measuredMs, calls, parallel }, options, use) {
+    /** Runs `use` with a place in the queue. The place is given up when the returned promise settles. */
+    async using<T>(work: Work, options: EnterOptions, use: (place: Place) => Promise<T>): Promise<T> {
+      const { dueAt, loadMs, measuredMs, calls, parallel } = work;
       const own = newPlace({ dueAt, leftMs: loadMs, leftCalls: calls.length, parallel });
       let leftMs = measuredMs;
       let waitedMs = 0;
@@ -331,9 +323,13 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions): 
         remove(own);
       }
     },
+    /** Smoothed milliseconds of a computation. */
     callMs: () => callMs,
+    /** Time on the queue's clock at which the last computation ended. */
     usedAt: () => usedAt,
-    lag: () => (queue.size > 0 ? { ms: callMs / 2, spreadMs: callMs / 4 } : { ms: 0, spreadMs: 0 }),
+    /** Time by which the thread handles an event late: any time up to a whole computation while it is busy. */
+    lag: (): Estimate => (queue.size > 0 ? { ms: callMs / 2, spreadMs: callMs / 4 } : { ms: 0, spreadMs: 0 }),
+    /** Resolves when everything that arrived during the last computation has been handled. */
     settled: () => thread.settled(() => queue.size > 0),
   };
 }
