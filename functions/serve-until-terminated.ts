@@ -25,6 +25,8 @@ const MAX_AHEAD = 32;
 export interface ServeOptions {
   fetch(request: Request): Response | Promise<Response>;
   port: number;
+  /** Address at which the server listens. Default: all of the machine's. */
+  hostname?: string | undefined;
   /**
    * Milliseconds after SIGTERM in which new connections are still accepted, while `/ready` answers 503. Load balancers that
    * notice a stopping server only by `/ready`, or late, need this time.
@@ -39,7 +41,7 @@ export interface ServeOptions {
  * A client that sends its headers or its body too slowly, that reads no answer, or that sends too many requests ahead loses its
  * connection.
  */
-export function serveUntilTerminated({ fetch, port, stopDelayMs }: ServeOptions): Server {
+export function serveUntilTerminated({ fetch, port, hostname, stopDelayMs }: ServeOptions): Server {
   let isDraining = false;
   const answer = async (request: Request, { incoming }: HttpBindings | Http2Bindings): Promise<Response> => {
     const response =
@@ -52,7 +54,8 @@ export function serveUntilTerminated({ fetch, port, stopDelayMs }: ServeOptions)
     return response;
   };
   const inTurn = (options: ServerOptions, handle: RequestListener) => createServer(options, oneAtATime(handle));
-  const server = serve({ fetch: answer, port, serverOptions, createServer: inTurn as typeof createServer }, (address) =>
+  const options = { port, serverOptions, createServer: inTurn as typeof createServer, ...(hostname && { hostname }) };
+  const server = serve({ ...options, fetch: answer }, (address) =>
     console.log(`region: http://localhost:${address.port}`),
   ) as Server;
 

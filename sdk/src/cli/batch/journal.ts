@@ -1,4 +1,4 @@
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import * as v from "valibot";
 import { parseJson } from "../../artifact/parse-json.ts";
 import { emptyPrefix } from "./hashed-prefix.ts";
@@ -84,8 +84,14 @@ export async function readJournal(path: string, settings: JobSettings): Promise<
   return journal;
 }
 
-/** Replaces the journal. A process that is killed meanwhile leaves the old one or the new one. */
+/**
+ * Replaces the journal. A process that is killed meanwhile leaves the old one or the new one. Two processes that do the same job at once
+ * meet at the name of the next one, and at least one of them fails.
+ */
 export async function writeJournal(path: string, journal: Journal): Promise<void> {
-  await writing(path, writeFile(nextJournalOf(path), `${JSON.stringify(journal)}\n`, { flush: true }));
-  await writing(path, rename(nextJournalOf(path), path));
+  const next = nextJournalOf(path);
+  // A link at this name is removed, and never followed.
+  await writing(path, rm(next, { force: true }));
+  await writing(path, writeFile(next, `${JSON.stringify(journal)}\n`, { flag: "wx", flush: true }));
+  await writing(path, rename(next, path));
 }

@@ -1,6 +1,7 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import * as v from "valibot";
+import { replaceFile } from "../../compile/files/replace-file.ts";
 
 const Names = v.object({ worker: v.string(), account: v.string() });
 type Names = v.InferOutput<typeof Names>;
@@ -38,9 +39,7 @@ export async function knownDeployment(root: string, { worker, account }: Names):
     },
     async keep(more) {
       facts = { ...facts, ...more };
-      await mkdir(dirname(file), { recursive: true });
-      await writeFile(`${file}.tmp`, `${JSON.stringify({ worker, account, ...facts })}\n`);
-      await rename(`${file}.tmp`, file);
+      await replaceFile(file, `${JSON.stringify({ worker, account, ...facts })}\n`);
     },
   };
 }

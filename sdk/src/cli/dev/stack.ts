@@ -145,6 +145,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       env: {
         MODEL: namesOf(regional),
         MODELS_FOLDER: objects,
+        HOST: new URL(url).hostname,
         PORT: new URL(url).port,
         API_KEYS: key,
         PROVIDERS: process.env["PROVIDERS"] ?? "cpu",

@@ -122,6 +122,27 @@ describe("GET /artifacts", () => {
     expect((await get(blobKey(manifest.sha256))).headers.get("cache-control")).toContain("immutable");
   });
 
+  it("opens no blob for HEAD: nobody would read it to its end", async () => {
+    const { models } = await setUp();
+    const opened: string[] = [];
+    const counting = {
+      ...models,
+      open(key: string, signal: AbortSignal) {
+        opened.push(key);
+        return models.open(key, signal);
+      },
+    };
+    const options = { model: TINY.name, engine: fakeEngine(), keys: false, artifacts: "public" } as const;
+    const app = createEdgeApp({ ...options, models: counting });
+    const { manifest } = await openPublished(models, await readPointer(models, TINY.name));
+    const key = blobKey(manifest.files["model.onnx"]?.sha256 ?? "");
+    const head = await app.request(`/artifacts/${key}`, { method: "HEAD" });
+    expect([head.status, head.headers.get("content-type")]).toEqual([200, "application/octet-stream"]);
+    expect(opened).not.toContain(key);
+    await (await app.request(`/artifacts/${key}`)).arrayBuffer();
+    expect(opened).toContain(key);
+  });
+
   it("refuses other settings", () => {
     const options = { models: memoryStore(), model: "m", engine: fakeEngine(), keys: ["k"] };
     expect(() => createEdgeApp({ ...options, artifacts: "all" as "key" })).toThrow(/artifacts is all/);

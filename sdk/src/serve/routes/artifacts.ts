@@ -34,9 +34,12 @@ export function addArtifactRoutes<Env extends object>(
     const store = artifacts.store(c.env);
     for (const name of service(c.env).models) {
       if ((await filesOf(store, name)).has(hash)) {
+        const headers = { "content-type": "application/octet-stream", "cache-control": FOREVER };
+        // The answer has no body that would end the reading.
+        if (c.req.method === "HEAD") return c.body(null, 200, headers);
         const body = await store.open(blobKey(hash), c.req.raw.signal);
         if (!body) throw missing(c);
-        return c.body(body, 200, { "content-type": "application/octet-stream", "cache-control": FOREVER });
+        return c.body(body, 200, headers);
       }
     }
     throw missing(c);

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { copyFile, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { copyFile, link, mkdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
 import { isAbsent } from "../../../storage/absent.ts";
 import { isInnerPath } from "../../../storage/inner-path.ts";
+import { replaceFile } from "../../files/replace-file.ts";
 import { fileSize, type HubFile, KeptFile } from "./hub-file.ts";
 import { isCommit } from "./repository.ts";
 
@@ -64,7 +65,7 @@ export class HubCache {
   }
 
   async setCommit(revision: string, commit: string): Promise<void> {
-    return replace(this.#ref(revision), commit);
+    return replaceFile(this.#ref(revision), commit);
   }
 
   /** Returns the list of a commit's files, which never changes; undefined if it is not known or not readable. */
@@ -74,7 +75,7 @@ export class HubCache {
   }
 
   setList(commit: string, files: readonly HubFile[]): Promise<void> {
-    return replace(this.#list(commit), JSON.stringify(files));
+    return replaceFile(this.#list(commit), JSON.stringify(files));
   }
 
   #ref(revision: string): string {
@@ -92,11 +93,3 @@ const textOf = (path: string): Promise<string | undefined> =>
     if (isAbsent(error)) return undefined;
     throw error;
   });
-
-/** Writes a file next to its place, and then moves it there. */
-async function replace(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  const temporary = `${path}.${randomUUID()}.tmp`;
-  await writeFile(temporary, text);
-  await rename(temporary, path);
-}
