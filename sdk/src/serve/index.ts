@@ -95,7 +95,7 @@ export { type ModelCache, type PublishedModelsOptions, publishedModels } from ".
 export type { AnswerEstimate, Estimate } from "./queue/speed.ts";
 export type { ExpectedAnswer } from "./region/expected-answer.ts";
 export type { ProvableModel } from "./region/proof.ts";
-export { type AskingThread, type Region, type RegionEnv, regionFromEnv, regionTier } from "./region/region.ts";
+export { type Region, type RegionEnv, regionFromEnv, regionTier } from "./region/region.ts";
 export type {
   AwsAccess,
   HttpDialect,
@@ -105,6 +105,7 @@ export type {
   WorkersAiBinding,
 } from "./region/region-settings.ts";
 export type {
+  AskingThread,
   RegionCallOptions,
   RegionQuery,
   RegionTier,

@@ -1,4 +1,3 @@
-import { BertEdgeError } from "../../artifact/error.ts";
 import { bertEdgeDialect } from "./dialects/bert-edge.ts";
 import type { RegionDialect } from "./dialects/dialect.ts";
 import { openAiDialect } from "./dialects/openai.ts";
@@ -8,30 +7,22 @@ import type { HttpRegionSettings, RegionSettings } from "./region-settings.ts";
 import { overHttps, overSageMaker, overWorkersAi, type Transport } from "./transports.ts";
 
 /** How a region is reached, and what it understands. */
-export interface RegionConnection {
-  readonly transport: Transport;
+export interface RegionConnection extends Transport {
   readonly dialect: RegionDialect;
   /** Maximum texts of a request to the region. */
   readonly maxInputs: number;
 }
 
-/** Returns the error of a region that did not answer as it should. */
-export const connectionFailed = ({ transport }: RegionConnection, what: string, cause?: unknown): BertEdgeError =>
-  new BertEdgeError("region_failed", `The region at ${transport.host} ${what}.`, {
-    hint: `Check ${transport.settings.join(", ")} and the region's log.`,
-    cause,
-  });
-
 /** Chooses the transport and the dialect of a region. */
 export function regionConnection(settings: RegionSettings, fetcher: typeof fetch): RegionConnection {
   const { maxInputs } = settings;
   if (settings.dialect === "workers-ai") {
-    return { transport: overWorkersAi(settings), dialect: workersAiDialect(settings.pooling), maxInputs };
+    return { ...overWorkersAi(settings), dialect: workersAiDialect(settings.pooling), maxInputs };
   }
   const { aws } = settings;
   const transport =
     aws?.service === "sagemaker" ? overSageMaker({ ...settings, aws }, fetcher) : overHttps(settings, fetcher);
-  return { transport, dialect: dialectOf(settings), maxInputs };
+  return { ...transport, dialect: dialectOf(settings), maxInputs };
 }
 
 function dialectOf({ dialect, model }: HttpRegionSettings): RegionDialect {

@@ -1,11 +1,5 @@
 import { type HttpDialect, regionSettings, type WorkersAiBinding } from "./region-settings.ts";
-import { connectRegion, type RegionTier, type RegionTierOptions } from "./region-tier.ts";
-
-/** The thread that asks a region. */
-export interface AskingThread {
-  /** Milliseconds for which computations have occupied the thread so far. A fetch cannot proceed meanwhile. */
-  busyMs(): number;
-}
+import { type AskingThread, connectRegion, type RegionTier, type RegionTierOptions } from "./region-tier.ts";
 
 /** A region that a deployment can ask. */
 export interface Region {

@@ -5,14 +5,13 @@ import { parseJson } from "../../../artifact/parse-json.ts";
 import type { TokenSequence } from "../../../runtime/engine/engine.ts";
 import { attendedOf, idsOf, pooledFromOf, secondFromOf } from "../../../runtime/engine/token-sequence.ts";
 import { encodeIds } from "../../contract/base64.ts";
+import { errorStatus, type HttpErrorCode } from "../../contract/errors.ts";
 import { QUEUE_HEADER, timingOf } from "../../contract/headers.ts";
 import type { OutputsRequest, SequenceJson } from "../../contract/outputs.ts";
 import type { ExpectedAnswer } from "../expected-answer.ts";
 import {
-  base64Length,
-  checkedOutput,
+  checkedOutputs,
   fault,
-  faultOfCaller,
   type RegionDialect,
   type RegionOutputs,
   type RegionReport,
@@ -33,8 +32,7 @@ const Answer = v.object({
 
 /** A deployment of `createRegionApp`. */
 export const bertEdgeDialect: RegionDialect = {
-  provider: undefined,
-  isForeign: false,
+  foreign: undefined,
   path: "v1/outputs",
   probePath: "ready",
   body: ({ inputs, sequences, truncate, model }): OutputsRequest => ({
@@ -43,11 +41,12 @@ export const bertEdgeDialect: RegionDialect = {
       ? { sequences: sequences.map(sequenceJson) }
       : { inputs: inputs.map((input) => (typeof input === "string" ? input : [...input])), truncate }),
   }),
+  // Base64 has 4 characters for 3 bytes.
   maxAnswerBytes: (lengths) =>
-    lengths.reduce((sum, length) => sum + base64Length(length) + SEPARATOR_BYTES, ENVELOPE_BYTES),
+    lengths.reduce((sum, length) => sum + 4 * Math.ceil((4 * length) / 3) + SEPARATOR_BYTES, ENVELOPE_BYTES),
   readAnswer,
   readReport,
-  faultOf: faultOfCaller,
+  faultOf,
 };
 
 function sequenceJson(sequence: TokenSequence): SequenceJson {
@@ -62,30 +61,22 @@ function sequenceJson(sequence: TokenSequence): SequenceJson {
 }
 
 function readAnswer(body: string, expected: ExpectedAnswer): RegionOutputs {
-  const { model, version, lengths, norm } = expected;
+  const { model, version, lengths } = expected;
   const answer = parseJson(Answer, body, { code: "region_failed", what: "region's answer", hint: DEPLOY_THE_SAME });
-  const served = `${answer.model}@${answer.version}`;
   if (answer.model !== model || answer.version !== version) {
-    throw new BertEdgeError("region_failed", `The region serves ${served}, but the edge serves ${model}@${version}.`, {
-      hint: "Wait a few minutes after a publish. Then check that both tiers serve the same model of the same object store.",
-    });
-  }
-  const texts = lengths.length;
-  const { tokens } = answer.usage;
-  const [least, most] = [expected.tokens ?? texts, expected.tokens ?? texts * expected.maxTokens];
-  if (tokens < least || tokens > most) {
     throw fault(
-      `counted ${tokens} tokens, but the edge counts ${least === most ? least : `${least} to ${most}`}`,
-      DEPLOY_THE_SAME,
+      `serves ${answer.model}@${answer.version}, but the edge serves ${model}@${version}`,
+      "Wait a few minutes after a publish. Then check that both tiers serve the same model of the same object store.",
     );
   }
-  if (answer.outputs.length !== texts) {
-    throw fault(`returned ${answer.outputs.length} vectors for ${texts} texts`, DEPLOY_THE_SAME);
+  const { tokens } = answer.usage;
+  const [least, most] = [expected.tokens ?? lengths.length, expected.tokens ?? lengths.length * expected.maxTokens];
+  if (tokens < least || tokens > most) {
+    const counted = least === most ? least : `${least} to ${most}`;
+    throw fault(`counted ${tokens} tokens, but the edge counts ${counted}`, DEPLOY_THE_SAME);
   }
-  const outputs = answer.outputs.map((text, index) =>
-    checkedOutput(vectorOfBase64(text), { index, length: lengths[index] as number, norm, hint: DEPLOY_THE_SAME }),
-  );
-  return { outputs, tokens, version: answer.version };
+  const outputs = checkedOutputs(answer.outputs.map(vectorOfBase64), expected, DEPLOY_THE_SAME);
+  return { outputs, tokens, version };
 }
 
 /** Reads the region's report from the headers of a response. Parts that are missing are 0, and none exceeds the fetch. */
@@ -100,6 +91,31 @@ function readReport(headers: Headers, tookMs: number): RegionReport {
     computedMs,
     waitMs: waitMs >= 0 ? waitMs : queuedMs,
   };
+}
+
+/** Longest text of the region that callers see, in characters. */
+const MAX_TEXT = 500;
+
+const Text = v.pipe(
+  v.string(),
+  v.transform((text) => text.slice(0, MAX_TEXT)),
+);
+const codes = (Object.keys(errorStatus) as HttpErrorCode[]).filter((code) => errorStatus[code] === 400);
+const Fault = v.object({
+  error: v.object({
+    code: v.picklist(codes),
+    message: Text,
+    hint: v.optional(Text),
+    index: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  }),
+});
+
+/** Reads an error that the region gives its caller. */
+function faultOf(json: unknown, inputs: number): BertEdgeError | undefined {
+  const parsed = v.safeParse(Fault, json);
+  if (!parsed.success) return undefined;
+  const { code, message, hint, index } = parsed.output.error;
+  return (index ?? 0) < inputs ? new BertEdgeError(code, message, { hint, index }) : undefined;
 }
 
 const DEPLOY_THE_SAME = "Deploy the same version of bert-edge and of the model at the edge and in the region.";

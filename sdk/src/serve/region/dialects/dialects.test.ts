@@ -49,7 +49,7 @@ describe.each(Object.entries(dialects))("the dialect %s", (_, [dialect, good]) =
   it("has room for its largest answer", () => {
     const widest = -Math.PI * 1e-300;
     const numbers = JSON.stringify(Array.from({ length: 3 }, () => Array(384).fill(widest)));
-    const texts = dialect.isForeign ? numbers : JSON.stringify(Array(3).fill(encodeFloats(new Float32Array(384))));
+    const texts = dialect.foreign ? numbers : JSON.stringify(Array(3).fill(encodeFloats(new Float32Array(384))));
     expect(texts.length).toBeLessThan(dialect.maxAnswerBytes([384, 384, 384]));
   });
 

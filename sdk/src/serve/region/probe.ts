@@ -1,0 +1,161 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import { boundedText } from "../../storage/bounded-text.ts";
+import type { Background } from "../background.ts";
+import type { AnswerEstimate } from "../queue/speed.ts";
+import type { CallTerms, TierAnswer } from "../service.ts";
+import { MAX_ERROR_BYTES } from "./ask.ts";
+import { breaker as newBreaker } from "./breaker.ts";
+import { FP16_COSINE } from "./compare-golden.ts";
+import type { RegionReport } from "./dialects/dialect.ts";
+import type { ExpectedAnswer } from "./expected-answer.ts";
+import { connectionFailed, failureOf, logFailure, RegionFailure, readRefusal } from "./failure.ts";
+import { goldenProof, type ProvableModel } from "./proof.ts";
+import type { RegionConnection } from "./region-connection.ts";
+import { regionEstimate } from "./region-estimate.ts";
+import { PROBE_TIMEOUT_MS } from "./time-limits.ts";
+
+interface ProbeOptions {
+  /** Assumed time for the network, in ms, until a fetch has been measured. */
+  readonly priorMs: number;
+  /** Timeout of the golden texts' answer, in ms. */
+  readonly timeoutMs: number;
+  /** Age at which a measurement is old, in ms. */
+  readonly probeMs: number;
+  readonly now: () => number;
+  /** Returns the milliseconds for which computations have occupied this thread so far. */
+  readonly busyMs: () => number;
+}
+
+interface SentFetch {
+  /** Predicted milliseconds of the region's computation. */
+  readonly computeMs: number;
+  /** Time limit of the fetch, in ms. */
+  readonly patienceMs: number;
+  /** The model that is asked for; undefined for a probe. */
+  readonly model?: string;
+}
+
+/** Time for which a region is not asked for a model that it did not serve, in ms. */
+const LACKS_MODEL_MS = 60_000;
+
+/** Node's timers can fire this much too early, in ms. */
+const TIMER_TOLERANCE_MS = 2;
+
+/**
+ * Finds out and keeps measured how fast and how healthy a region is: from probes, and from every request that is measured
+ * with `measure`.
+ */
+export function regionProbe(connection: RegionConnection, options: ProbeOptions) {
+  const { priorMs, timeoutMs, probeMs, now, busyMs } = options;
+  const { dialect } = connection;
+  const isForeign = dialect.foreign !== undefined;
+  const estimate = regionEstimate({ priorMs, now });
+  const breaker = newBreaker(now);
+  const proof = isForeign ? goldenProof(connection, { timeoutMs, now }) : undefined;
+  /** The version that the edge serves, and that a foreign region has to run. */
+  let served: string | undefined;
+  /** Models that the region does not serve, and when it is asked for them again. */
+  const lacking = new Map<string, number>();
+  /** When the region was measured for the last time, or began to be. */
+  let measuredAt = Number.NEGATIVE_INFINITY;
+  /** When the probe in progress counts as stopped together with its request. */
+  let probingUntil = Number.NEGATIVE_INFINITY;
+
+  /** Begins to measure a fetch. */
+  function measure({ computeMs, patienceMs, model }: SentFetch) {
+    const [start, busyBefore] = [now(), busyMs()];
+    const works = model === undefined ? breaker.probed : breaker.answered;
+
+    /** Whether a failure counts: the edge itself may have been so busy that the region has answered in time. */
+    function counts({ kind }: RegionFailure): boolean {
+      const tookMs = now() - start;
+      const waitedMs = tookMs - (busyMs() - busyBefore);
+      return kind !== "late" || waitedMs >= Math.min(patienceMs, tookMs) - TIMER_TOLERANCE_MS;
+    }
+
+    return {
+      /** Learns from a good response. Returns the milliseconds of the fetch, and of its parts that the region reported. */
+      answered(reportOf: (tookMs: number) => RegionReport | undefined): TierAnswer["timings"] {
+        const end = now();
+        const report = reportOf(end - start);
+        estimate.observe({ start, end, computeMs, busyMs: busyMs() - busyBefore, ...report });
+        measuredAt = end;
+        works();
+        if (!report) return { region: end - start };
+        const { queuedMs, computedMs } = report;
+        return { region: end - start, ...(queuedMs > 0 && { "region-queue": queuedMs }), "region-compute": computedMs };
+      },
+      /**
+       * Learns from what the fetch has thrown.
+       *
+       * @returns the error for the caller, and whether the region is now considered down
+       */
+      failed(cause: unknown): { error: BertEdgeError; isDown: boolean } {
+        const failure = failureOf(cause, connection, model === undefined);
+        const { kind, error, isAlive, waitMs } = failure;
+        if (cause instanceof RegionFailure) estimate.refused(now() - start, waitMs);
+        if (kind === "lacks-model" && model !== undefined) lacking.set(model, now() + LACKS_MODEL_MS);
+        if (isAlive) works();
+        const isDown = !isAlive && counts(failure) && breaker.failed(start, kind === "wrong" || kind === "broken");
+        if (isDown) proof?.forget();
+        return { error, isDown };
+      },
+      /** Ends the measurement, also of a fetch that was stopped and tells nothing. */
+      end: estimate.sent(computeMs),
+    };
+  }
+
+  async function probe(model: ProvableModel | undefined): Promise<void> {
+    const fetch = measure({ computeMs: 0, patienceMs: PROBE_TIMEOUT_MS });
+    probingUntil = now() + PROBE_TIMEOUT_MS;
+    try {
+      const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+      const response = await connection.send(dialect.probePath, { withKey: isForeign }, signal);
+      const body = await boundedText(response, MAX_ERROR_BYTES);
+      if (!response.ok) throw readRefusal(response, body, 0, connection);
+      fetch.answered((tookMs) => dialect.readReport(response.headers, tookMs));
+      if (model && proof?.isDue(model)) {
+        probingUntil = now() + timeoutMs;
+        await proof.prove(model);
+      }
+    } catch (cause) {
+      const { error, isDown } = fetch.failed(cause);
+      if (isDown) logFailure(error);
+    } finally {
+      probingUntil = Number.NEGATIVE_INFINITY;
+    }
+  }
+
+  return {
+    estimate,
+    measure,
+    /** See `RegionTier`. */
+    predict(
+      computeMs: number,
+      { onlyOurs = false, model = "" }: { onlyOurs?: boolean | undefined; model?: string } = {},
+    ): AnswerEstimate | "down" {
+      if (now() < (lacking.get(model) ?? 0)) return "down";
+      const isReady = !proof || (!onlyOurs && served !== undefined && proof.cosine(served) !== undefined);
+      return breaker.state() === "closed" && isReady ? estimate.predict(computeMs) : "down";
+    },
+    /** See `RegionTier`. */
+    keepMeasured(background: Background, maxAgeMs = probeMs, model?: ProvableModel): void {
+      served = model?.version ?? served;
+      if (now() < probingUntil || breaker.state() === "open") return;
+      const isDue = model !== undefined && proof?.isDue(model);
+      if (!isDue && !breaker.wantsProbe() && now() - measuredAt < maxAgeMs) return;
+      measuredAt = now();
+      background(probe(model));
+    },
+    /** @throws BertEdgeError when a foreign region cannot be expected to give the edge's answer */
+    assertProven({ precision }: Pick<CallTerms, "precision">, { version, onlyOurs, model }: ExpectedAnswer): void {
+      if (!proof) return;
+      const cosine = proof.cosine(version);
+      if (cosine === undefined) throw connectionFailed(connection, `has not shown that it runs ${model}@${version}`);
+      if (onlyOurs) throw connectionFailed(connection, "may cut texts elsewhere than the edge, or pool other tokens");
+      if (precision === undefined || precision === "int8" || cosine >= FP16_COSINE) return;
+      const what = `The region at ${connection.host} has a lower precision than ${precision}.`;
+      throw new BertEdgeError("precision_unavailable", what, { hint: "Leave the header x-bert-edge-precision out." });
+    },
+  };
+}
