@@ -1,7 +1,7 @@
 import type { AnswerEstimate } from "#sdk/serve/queue/speed.ts";
 import { breaker as newBreaker } from "#sdk/serve/region/breaker.ts";
-import { regionEstimate } from "#sdk/serve/region/region-estimate.ts";
-import { forwardedBudgetMs, PROBE_TIMEOUT_MS, patienceMs } from "#sdk/serve/region/time-limits.ts";
+import { PROBE_TIMEOUT_MS } from "#sdk/serve/region/probe.ts";
+import { forwardedBudgetMs, patienceMs, regionEstimate } from "#sdk/serve/region/region-estimate.ts";
 import type { Clock } from "./clock.ts";
 import type { Call, Reply, SimulatedRegion } from "./region.ts";
 import type { Request } from "./request.ts";

@@ -93,6 +93,7 @@ export type { WarmUpShape } from "./models/model-holder.ts";
 export { type ModelCache, type PublishedModelsOptions, publishedModels } from "./models/published-models.ts";
 export type { AnswerEstimate, Estimate } from "./queue/speed.ts";
 export type { ExpectedAnswer } from "./region/expected-answer.ts";
+export type { AskingThread } from "./region/probe.ts";
 export type { ProvableModel } from "./region/proof.ts";
 export { type Region, type RegionEnv, regionFromEnv, regionTier } from "./region/region.ts";
 export type {
@@ -100,17 +101,12 @@ export type {
   HttpDialect,
   HttpRegionAddress,
   RegionAddress,
+  RegionTierOptions,
+  RegionTiming,
   WorkersAiAddress,
   WorkersAiBinding,
 } from "./region/region-settings.ts";
-export type {
-  AskingThread,
-  RegionCallOptions,
-  RegionQuery,
-  RegionTier,
-  RegionTierOptions,
-  RegionTiming,
-} from "./region/region-tier.ts";
+export type { RegionCallOptions, RegionQuery, RegionTier } from "./region/region-tier.ts";
 export { createRegionApp, type RegionAppOptions } from "./region-app.ts";
 export type { QueueHandler } from "./routes/jobs.ts";
 export type { ArrivalTime, Deadline } from "./routing/deadline.ts";

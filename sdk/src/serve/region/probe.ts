@@ -12,18 +12,12 @@ import { connectionFailed, failureOf, logFailure, RegionFailure, readRefusal } f
 import { goldenProof, type ProvableModel } from "./proof.ts";
 import type { RegionConnection } from "./region-connection.ts";
 import { regionEstimate } from "./region-estimate.ts";
-import { PROBE_TIMEOUT_MS } from "./time-limits.ts";
+import type { RegionTiming } from "./region-settings.ts";
 
-interface ProbeOptions {
-  /** Assumed time for the network, in ms, until a fetch has been measured. */
-  readonly priorMs: number;
-  /** Timeout of the golden texts' answer, in ms. */
-  readonly timeoutMs: number;
-  /** Age at which a measurement is old, in ms. */
-  readonly probeMs: number;
-  readonly now: () => number;
-  /** Returns the milliseconds for which computations have occupied this thread so far. */
-  readonly busyMs: () => number;
+/** The thread that asks a region. A busy edge must not take its own delay for the region's. */
+export interface AskingThread {
+  /** Milliseconds for which computations have occupied the thread so far. A fetch cannot proceed meanwhile. */
+  busyMs(): number;
 }
 
 interface SentFetch {
@@ -35,6 +29,12 @@ interface SentFetch {
   readonly model?: string;
 }
 
+/**
+ * Timeout of a probe, in ms. A probe that is lost while the region is down must not delay the next one. A region that needs
+ * longer for an empty answer is of no use.
+ */
+export const PROBE_TIMEOUT_MS = 1_000;
+
 /** Time for which a region is not asked for a model that it did not serve, in ms. */
 const LACKS_MODEL_MS = 60_000;
 
@@ -45,7 +45,10 @@ const TIMER_TOLERANCE_MS = 2;
  * Finds out and keeps measured how fast and how healthy a region is: from probes, and from every request that is measured
  * with `measure`.
  */
-export function regionProbe(connection: RegionConnection, options: ProbeOptions) {
+export function regionProbe(
+  connection: RegionConnection,
+  options: Required<Omit<RegionTiming, "fetch">> & AskingThread,
+) {
   const { priorMs, timeoutMs, probeMs, now, busyMs } = options;
   const { dialect } = connection;
   const isForeign = dialect.foreign !== undefined;
@@ -129,16 +132,30 @@ export function regionProbe(connection: RegionConnection, options: ProbeOptions)
   return {
     estimate,
     measure,
-    /** See `RegionTier`. */
+    /**
+     * Predicts the time until the region's answer, and its mean deviation, in milliseconds; `down` while the region fails, or
+     * while it may not answer.
+     *
+     * @param computeMs predicted milliseconds of the region's computation
+     * @param options.onlyOurs whether only regions of our own compute the same. Default false.
+     * @param options.model the model's name. Default: one that the region serves
+     */
     predict(
       computeMs: number,
-      { onlyOurs = false, model = "" }: { onlyOurs?: boolean | undefined; model?: string } = {},
+      { onlyOurs = false, model = "" }: { readonly onlyOurs?: boolean | undefined; readonly model?: string } = {},
     ): AnswerEstimate | "down" {
       if (now() < (lacking.get(model) ?? 0)) return "down";
       const isReady = !proof || (!onlyOurs && served !== undefined && proof.cosine(served) !== undefined);
       return breaker.state() === "closed" && isReady ? estimate.predict(computeMs) : "down";
     },
-    /** See `RegionTier`. */
+    /**
+     * Probes the region in the background when the last measurement is old, or when the region has failed. A region that
+     * seems slow or down gets no requests, so only probes can find out that it has recovered. A region that is not ours is
+     * also asked for golden texts.
+     *
+     * @param maxAgeMs age at which a measurement is old, in ms. Default: the option `probeMs`
+     * @param model the model that the edge has loaded
+     */
     keepMeasured(background: Background, maxAgeMs = probeMs, model?: ProvableModel): void {
       served = model?.version ?? served;
       if (now() < probingUntil || breaker.state() === "open") return;
@@ -159,3 +176,5 @@ export function regionProbe(connection: RegionConnection, options: ProbeOptions)
     },
   };
 }
+
+export type RegionProbe = ReturnType<typeof regionProbe>;

@@ -3,7 +3,7 @@ import type { RegionDialect } from "./dialects/dialect.ts";
 import { openAiDialect } from "./dialects/openai.ts";
 import { teiDialect } from "./dialects/tei.ts";
 import { workersAiDialect } from "./dialects/workers-ai.ts";
-import type { HttpRegionSettings, RegionSettings } from "./region-settings.ts";
+import type { HttpDialect, RegionSettings } from "./region-settings.ts";
 import { overHttps, overSageMaker, overWorkersAi, type Transport } from "./transports.ts";
 
 /** How a region is reached, and what it understands. */
@@ -13,25 +13,20 @@ export interface RegionConnection extends Transport {
   readonly maxInputs: number;
 }
 
+const dialects: Readonly<Record<HttpDialect, (model: string) => RegionDialect>> = {
+  "bert-edge": () => bertEdgeDialect,
+  tei: () => teiDialect,
+  openai: openAiDialect,
+};
+
 /** Chooses the transport and the dialect of a region. */
 export function regionConnection(settings: RegionSettings, fetcher: typeof fetch): RegionConnection {
   const { maxInputs } = settings;
   if (settings.dialect === "workers-ai") {
     return { ...overWorkersAi(settings), dialect: workersAiDialect(settings.pooling), maxInputs };
   }
-  const { aws } = settings;
+  const { aws, dialect, model } = settings;
   const transport =
     aws?.service === "sagemaker" ? overSageMaker({ ...settings, aws }, fetcher) : overHttps(settings, fetcher);
-  return { ...transport, dialect: dialectOf(settings), maxInputs };
-}
-
-function dialectOf({ dialect, model }: HttpRegionSettings): RegionDialect {
-  switch (dialect) {
-    case "bert-edge":
-      return bertEdgeDialect;
-    case "tei":
-      return teiDialect;
-    case "openai":
-      return openAiDialect(model);
-  }
+  return { ...transport, dialect: dialects[dialect](model), maxInputs };
 }

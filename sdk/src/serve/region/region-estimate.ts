@@ -1,4 +1,4 @@
-import type { AnswerEstimate } from "../queue/speed.ts";
+import type { AnswerEstimate, Estimate } from "../queue/speed.ts";
 import { exactly, type Interval, smoothed } from "../smoothed.ts";
 import type { RegionReport } from "./dialects/dialect.ts";
 
@@ -136,3 +136,31 @@ export function regionEstimate({ priorMs, now }: { priorMs: number; now: () => n
     },
   };
 }
+
+/** Minimum timeout of a fetch, in ms. Pauses of the scheduler or the garbage collector can take almost 100 ms. */
+const MIN_PATIENCE_MS = 100;
+
+/** Factor by which a working region can be slower than predicted. */
+const SLOWER = 4;
+
+/** Smallest budget that the region is sent, in ms. The header needs a positive number. */
+const MIN_BUDGET_MS = 0.1;
+
+/**
+ * Returns the timeout of a fetch in whole milliseconds, as Node requires: the remaining budget, but at least the time that
+ * a working region can need. A shorter timeout would count a working region as failed.
+ *
+ * @param timeoutMs the longest timeout, unless the prediction is longer
+ */
+export function patienceMs(predicted: Estimate, remainingMs: number | undefined, timeoutMs: number): number {
+  const slowMs = SLOWER * (predicted.ms + predicted.spreadMs);
+  const longestMs = Math.max(timeoutMs, slowMs);
+  return Math.ceil(Math.min(longestMs, Math.max(remainingMs ?? longestMs, slowMs, MIN_PATIENCE_MS)));
+}
+
+/**
+ * Returns the budget for the region: the remaining budget without the time on the network, because the region's clock
+ * starts when the request arrives there. A region that cannot keep it answers nevertheless when it has no queue.
+ */
+export const forwardedBudgetMs = (networkMs: number, remainingMs: number): number =>
+  Math.max(remainingMs - networkMs, MIN_BUDGET_MS);

@@ -61,6 +61,22 @@ export interface WorkersAiAddress {
 
 export type RegionAddress = HttpRegionAddress | WorkersAiAddress;
 
+export interface RegionTiming {
+  /** Assumed time for the network, in ms, until a fetch has been measured. Default 50. */
+  priorMs?: number;
+  /**
+   * Timeout of a fetch, in ms. A request's budget can shorten it, and a long predicted computation extends it.
+   * Default 10,000.
+   */
+  timeoutMs?: number;
+  /** A probe measures the region again when the last measurement is older than this time, in ms. Default 30,000. */
+  probeMs?: number;
+  fetch?: typeof fetch;
+  now?: () => number;
+}
+
+export type RegionTierOptions = RegionAddress & RegionTiming;
+
 /** TEI takes 32 texts unless it is started with another limit: https://huggingface.co/docs/text-embeddings-inference/cli_arguments */
 const HTTP_INPUTS = 32;
 /** https://developers.cloudflare.com/workers-ai/models/bge-small-en-v1.5 */

@@ -1,62 +1,16 @@
-import type { Background } from "../background.ts";
 import { BUDGET_HEADER, PRECISION_HEADER } from "../contract/headers.ts";
-import type { AnswerEstimate } from "../queue/speed.ts";
 import type { CallTerms, TierAnswer } from "../service.ts";
 import { traceHeaders } from "../trace.ts";
 import { ask } from "./ask.ts";
 import type { RegionQuestion } from "./dialects/dialect.ts";
 import type { ExpectedAnswer } from "./expected-answer.ts";
-import { regionProbe } from "./probe.ts";
-import type { ProvableModel } from "./proof.ts";
+import { type AskingThread, type RegionProbe, regionProbe } from "./probe.ts";
 import { regionConnection } from "./region-connection.ts";
-import { type RegionAddress, regionSettings } from "./region-settings.ts";
-import { forwardedBudgetMs, patienceMs } from "./time-limits.ts";
-
-export interface RegionTiming {
-  /** Assumed time for the network, in ms, until a fetch has been measured. Default 50. */
-  priorMs?: number;
-  /**
-   * Timeout of a fetch, in ms. A request's budget can shorten it, and a long predicted computation extends it.
-   * Default 10,000.
-   */
-  timeoutMs?: number;
-  /** A probe measures the region again when the last measurement is older than this time, in ms. Default 30,000. */
-  probeMs?: number;
-  fetch?: typeof fetch;
-  now?: () => number;
-}
-
-export type RegionTierOptions = RegionAddress & RegionTiming;
-
-/** The thread that asks a region. A busy edge must not take its own delay for the region's. */
-export interface AskingThread {
-  /** Milliseconds for which computations have occupied the thread so far. A fetch cannot proceed meanwhile. */
-  busyMs(): number;
-}
+import { forwardedBudgetMs, patienceMs } from "./region-estimate.ts";
+import { type RegionTierOptions, regionSettings } from "./region-settings.ts";
 
 /** The region, as the edge sees it. */
-export interface RegionTier {
-  /**
-   * Predicts the time until the region's answer, and its mean deviation, in milliseconds; `down` while the region fails, or
-   * while it may not answer.
-   *
-   * @param computeMs predicted milliseconds of the region's computation
-   * @param options.onlyOurs whether only regions of our own compute the same. Default false.
-   * @param options.model the model's name. Default: one that the region serves
-   */
-  predict(
-    computeMs: number,
-    options?: { readonly onlyOurs?: boolean | undefined; readonly model?: string },
-  ): AnswerEstimate | "down";
-  /**
-   * Probes the region in the background when the last measurement is old, or when the region has failed. A region that
-   * seems slow or down gets no requests, so only probes can find out that it has recovered. A region that is not ours is
-   * also asked for golden texts.
-   *
-   * @param maxAgeMs age at which a measurement is old, in ms. Default: the option `probeMs`
-   * @param model the model that the edge has loaded
-   */
-  keepMeasured(background: Background, maxAgeMs?: number, model?: ProvableModel): void;
+export interface RegionTier extends Pick<RegionProbe, "predict" | "keepMeasured"> {
   /**
    * Asks the region.
    *

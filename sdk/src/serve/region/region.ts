@@ -1,5 +1,6 @@
-import { type HttpDialect, regionSettings, type WorkersAiBinding } from "./region-settings.ts";
-import { type AskingThread, connectRegion, type RegionTier, type RegionTierOptions } from "./region-tier.ts";
+import type { AskingThread } from "./probe.ts";
+import { type HttpDialect, type RegionTierOptions, regionSettings, type WorkersAiBinding } from "./region-settings.ts";
+import { connectRegion, type RegionTier } from "./region-tier.ts";
 
 /** A region that a deployment can ask. */
 export interface Region {

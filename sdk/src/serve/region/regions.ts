@@ -1,7 +1,8 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { logFailure } from "./failure.ts";
+import type { AskingThread } from "./probe.ts";
 import type { Region } from "./region.ts";
-import type { AskingThread, RegionTier } from "./region-tier.ts";
+import type { RegionTier } from "./region-tier.ts";
 
 /**
  * Makes one tier of several regions. Each request goes to the usable region with the shortest predicted time. When that

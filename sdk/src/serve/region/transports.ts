@@ -15,11 +15,7 @@ export interface Transport {
   readonly host: string;
   /** The settings to check when the region cannot be reached. The first one is its address. */
   readonly settings: readonly string[];
-  /**
-   * Sends a request.
-   *
-   * @param path is appended to the region's URL
-   */
+  /** @param path is appended to the region's URL */
   send(path: string, request: RegionRequest, signal: AbortSignal): Promise<Response>;
 }
 
@@ -124,12 +120,8 @@ async function orAborted(response: Promise<Response>, signal: AbortSignal): Prom
   const abort = () => aborted.reject(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) abort();
-  try {
-    return await Promise.race([response, aborted.promise]);
-  } catch (error) {
+  return Promise.race([response, aborted.promise]).catch((error: unknown) => {
     response.then(({ body }) => body?.cancel()).catch(() => {});
     throw error;
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
+  });
 }
