@@ -17,7 +17,7 @@ import { inputLines, splitInput } from "./split-input.ts";
 /** Pause before a message is delivered again, in seconds. It doubles with each attempt. */
 const [FIRST_PAUSE, MAX_PAUSE] = [5, 600];
 
-export interface BatchHandler {
+interface BatchHandler {
   readonly place: JobsPlace;
   readonly service: TaskService;
   /** Tier of this deployment. */
@@ -148,7 +148,7 @@ async function finishJob({ bucket, queue }: JobsPlace, job: BulkJob, message: Me
     counts = addCounts(counts, more);
     next++;
   }
-  if (next >= message.parts) return writeSummary(bucket, job, { parts: message.parts, counts, now: Date.now() });
+  if (next >= message.parts) return writeSummary(bucket, job, message.parts, counts);
   const idle = next > message.next ? 0 : message.idle + 1;
   const delaySeconds = Math.min(2 ** idle, MAX_LOOK_SECONDS);
   await inTime(queue.send({ ...message, next, counts, idle }, { contentType: "json", delaySeconds }), "queue");

@@ -46,9 +46,11 @@ export async function jobStatus(bucket: JobsBucket, job: BulkJob, now: number): 
 /** Writes the object that says that a job is complete. */
 export async function writeSummary(
   bucket: JobsBucket,
-  { name, run, model, started }: BulkJob,
-  { parts, counts, now }: { parts: number; counts: RecordCounts; now: number },
+  job: BulkJob,
+  parts: number,
+  counts: RecordCounts,
 ): Promise<void> {
-  const summary = { job: name, run, model, started, finished: new Date(now).toISOString(), parts, counts };
+  const { name, run, model, started } = job;
+  const summary = { job: name, run, model, started, finished: new Date().toISOString(), parts, counts };
   await writeJson(bucket, summaryKey(name), summary);
 }

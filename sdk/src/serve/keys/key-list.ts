@@ -17,22 +17,13 @@ export const KEY_NAME = /^[\w.-]{1,64}$/;
  */
 const PLAIN = /^(?!#)(?:(?![{}[\]<>",])[!-~])*$/;
 
-/** A key as it is configured: as it is, or as the hash of one. */
-interface KeyEntry {
-  readonly name?: string | undefined;
-  /** The key itself; undefined if only its hash is known. */
-  readonly plain?: string | undefined;
-  /** SHA-256 of the key, in 64 hexadecimal digits; undefined if the key itself is given. */
-  readonly sha256?: string | undefined;
-}
-
 /**
- * Reads an entry of a list of keys: a key, `sha256:<hex>` or `<name>:sha256:<hex>`. Returns undefined if an entry has a hash
- * that is not valid.
+ * Reads an entry of a list of keys: a plain key, `sha256:<hex>` or `<name>:sha256:<hex>`. Returns undefined if an entry has a
+ * hash that is not valid.
  *
  * @throws BertEdgeError `setting_invalid` if a plain key has characters that no key has
  */
-export function readEntry(text: string): KeyEntry | undefined {
+export function readEntry(text: string) {
   const entry = text.trim();
   const [, name, sha256] = /^(?:(.+):)?sha256:([0-9a-f]{64})$/i.exec(entry) ?? [];
   if (sha256 && (name === undefined || KEY_NAME.test(name))) return { name, sha256: sha256.toLowerCase() };

@@ -69,7 +69,7 @@ async function askOnce(
   { expected, headers, signal }: AskOptions,
 ): Promise<RegionReply> {
   const { dialect } = connection;
-  const request = { body: dialect.body(question), headers, withKey: true };
+  const request = { body: dialect.body(question, expected), headers, withKey: true };
   const response = await connection.send(dialect.path, request, signal);
   const maxBytes = response.ok ? dialect.maxAnswerBytes(expected.lengths) : MAX_ERROR_BYTES;
   const body = await boundedText(response, maxBytes);

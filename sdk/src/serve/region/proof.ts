@@ -46,7 +46,7 @@ export function goldenProof(connection: RegionConnection, { timeoutMs, now }: Pr
     const call = { inputs: texts.length, inRegionMs: 0, onlyOurs: false };
     const { outputs } = await ask(
       connection,
-      { inputs: texts, truncate: false, model, normalize: manifest.normalize },
+      { inputs: texts, truncate: false },
       { expected: expectedAnswer({ manifest, version }, call), headers: {}, signal: AbortSignal.timeout(timeoutMs) },
     );
     const { cosine, fault } = againstGolden(known, outputs, manifest, cosineLimit(manifest));

@@ -24,7 +24,7 @@ export interface RegionTier extends Pick<RegionProbe, "predict" | "keepMeasured"
 }
 
 /** A request as the region gets it. */
-export type RegionQuery = CallTerms & Pick<RegionQuestion, "inputs" | "sequences" | "truncate">;
+export type RegionQuery = CallTerms & RegionQuestion;
 
 export interface RegionCallOptions {
   signal?: AbortSignal | undefined;
@@ -48,8 +48,8 @@ export function connectRegion(options: RegionTierOptions & Partial<AskingThread>
     predict: probe.predict,
     keepMeasured: probe.keepMeasured,
     async ask(query, expected, { signal } = {}) {
-      const { inputs, sequences, truncate, deadline, precision, trace } = query;
-      const { model, norm, computeMs } = expected;
+      const { deadline, precision, trace } = query;
+      const { model, computeMs } = expected;
       signal?.throwIfAborted();
       probe.assertProven(query, expected);
       const remainingMs = deadline.remainingMs();
@@ -62,11 +62,10 @@ export function connectRegion(options: RegionTierOptions & Partial<AskingThread>
         ...(precision && { [PRECISION_HEADER]: precision }),
         ...(trace && traceHeaders(trace)),
       };
-      const question = { inputs, sequences, truncate, model, normalize: norm === "one" };
       const patience = signal ? AbortSignal.any([timeout, signal]) : timeout;
       const measured = probe.measure({ computeMs, patienceMs: timeLimitMs, model });
       try {
-        const { report, ...answer } = await ask(connection, question, { expected, headers, signal: patience });
+        const { report, ...answer } = await ask(connection, query, { expected, headers, signal: patience });
         return { ...answer, model, timings: measured.answered(report) };
       } catch (cause) {
         signal?.throwIfAborted();

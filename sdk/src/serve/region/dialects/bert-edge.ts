@@ -35,7 +35,7 @@ export const bertEdgeDialect: RegionDialect = {
   foreign: undefined,
   path: "v1/outputs",
   probePath: "ready",
-  body: ({ inputs, sequences, truncate, model }): OutputsRequest => ({
+  body: ({ inputs, sequences, truncate }, { model }): OutputsRequest => ({
     model,
     ...(sequences
       ? { sequences: sequences.map(sequenceJson) }

@@ -13,10 +13,6 @@ export interface RegionQuestion {
   /** The encoded inputs; undefined if the edge has not encoded them. Then each input is one sequence. */
   readonly sequences?: readonly TokenSequence[] | undefined;
   readonly truncate: Truncation;
-  /** Our name of the model. */
-  readonly model: string;
-  /** Whether the outputs are vectors that must have the length 1. */
-  readonly normalize: boolean;
 }
 
 /** The model's outputs, with their tokens and the model's version. */
@@ -37,7 +33,7 @@ export interface RegionDialect {
   readonly path: string;
   readonly probePath: string;
   /** Returns the JSON body of a question. */
-  body(question: RegionQuestion): object;
+  body(question: RegionQuestion, expected: Pick<ExpectedAnswer, "model" | "norm">): object;
   /**
    * Returns the largest size of an answer, in bytes.
    *

@@ -10,7 +10,7 @@ export const teiDialect = foreignDialect({
   path: "embed",
   probePath: "health",
   // A server with a lower maximum of tokens must refuse a text, not cut it.
-  body: ({ inputs, normalize }) => ({ inputs, truncate: false, normalize }),
+  body: ({ inputs }, { norm }) => ({ inputs, truncate: false, normalize: norm === "one" }),
   answer: v.array(Vector),
   // `Backend`, `Overloaded` and `Unhealthy` are faults of the server.
   refusal: v.pipe(
