@@ -66,35 +66,29 @@ interface Load {
   readonly since: number;
 }
 
-/** What a holder has. `checkedAt` is when its last load began. */
-type State =
-  | { readonly state: "empty"; readonly checkedAt: number }
-  | { readonly state: "loading"; readonly load: Load }
-  | { readonly state: "loaded"; readonly model: Model; readonly checkedAt: number }
+/** What a holder has. */
+type State = {
+  /** When the last load began; infinitely long ago before the first one, and after a model was unloaded. */
+  readonly checkedAt: number;
+} & (
+  | { readonly state: "empty"; readonly model?: undefined; readonly load?: undefined }
+  | { readonly state: "loading"; readonly model?: undefined; readonly load: Load }
+  | { readonly state: "loaded"; readonly model: Model; readonly load?: undefined }
   /** The model answers, and a newer version is looked for. */
-  | { readonly state: "refreshing"; readonly model: Model; readonly load: Load };
+  | { readonly state: "refreshing"; readonly model: Model; readonly load: Load }
+);
 
-const UNTRIED: State = { state: "empty", checkedAt: Number.NEGATIVE_INFINITY };
+const EMPTY: State = { state: "empty", checkedAt: Number.NEGATIVE_INFINITY };
 
-const modelOf = (state: State): Model | undefined => ("model" in state ? state.model : undefined);
-const loadOf = (state: State): Load | undefined => ("load" in state ? state.load : undefined);
-
-const withLoad = (state: State, load: Load): State =>
-  "model" in state ? { state: "refreshing", model: state.model, load } : { state: "loading", load };
-
-/** Ends a load. One that took too long may have been replaced by another. */
-function withoutLoad(state: State, load: Load): State {
-  if (loadOf(state) !== load) return state;
-  const checkedAt = load.since;
-  return "model" in state ? { state: "loaded", model: state.model, checkedAt } : { state: "empty", checkedAt };
+/** Returns the state after some of its parts have changed. */
+function changed(
+  state: State,
+  change: { model?: Model | undefined; load?: Load | undefined; checkedAt?: number },
+): State {
+  const { model, load, checkedAt } = { ...state, ...change };
+  if (model) return load ? { state: "refreshing", model, load, checkedAt } : { state: "loaded", model, checkedAt };
+  return load ? { state: "loading", load, checkedAt } : { state: "empty", checkedAt };
 }
-
-const withModel = (state: State, model: Model): State =>
-  "load" in state
-    ? { state: "refreshing", model, load: state.load }
-    : { state: "loaded", model, checkedAt: state.checkedAt };
-
-const withoutModel = (state: State): State => ("load" in state ? { state: "loading", load: state.load } : UNTRIED);
 
 /**
  * Makes a holder that loads a published model on first use and replaces it with newer versions. If a newer version
@@ -115,7 +109,7 @@ export function modelHolder({
   const uses = releasedAfterUse(releaseModel);
   /** Expected bytes of each model, for engines that cannot measure them. */
   const sizes = new WeakMap<Model, number>();
-  let state = UNTRIED;
+  let state: State = EMPTY;
   /** The last failure, since the last success. `since`: when the first of a row was. */
   let failure: { readonly code: ErrorCode; readonly since: number; readonly at: number } | undefined;
   /** When the store had no such version. */
@@ -124,7 +118,7 @@ export function modelHolder({
   /** Fetches the current version. Resolves when it is completely loaded and has replaced the old one. */
   async function fetchCurrent({ opened, usable }: Load): Promise<Model> {
     if (version !== undefined && now() - missingAt < MISSING_MS) throw noSuchVersion(name, version);
-    const old = modelOf(state);
+    const old = state.model;
     const pointer = await readPointer(store, name, version).catch((error: unknown) => {
       if (version === undefined || !hasCode(error, "model_not_published")) throw error;
       missingAt = now();
@@ -151,9 +145,9 @@ export function modelHolder({
       usable.resolve(next);
       await next.complete;
       // This load may have taken longer than loadTimeoutMs, and a later load may have already finished.
-      const held = modelOf(state);
+      const held = state.model;
       if (held && held !== old) return held;
-      state = withModel(state, next);
+      state = changed(state, { model: next });
       void reserve(0);
       return next;
     });
@@ -180,7 +174,8 @@ export function modelHolder({
       // A version that does not exist is the caller's mistake.
       if (!hasCode(cause, "model_unknown")) report(cause);
     } finally {
-      state = withoutLoad(state, load);
+      // A load that took too long may have been replaced by another.
+      if (state.load === load) state = changed(state, { load: undefined });
       await reserve(0);
       ended.resolve();
     }
@@ -192,8 +187,7 @@ export function modelHolder({
    * Such a load never settles, so `start` checks the age of the load.
    */
   function start(background: Background): Load {
-    const current = loadOf(state);
-    if (current && now() - current.since < loadTimeoutMs) return current;
+    if (state.load && now() - state.load.since < loadTimeoutMs) return state.load;
     const load: Load = {
       opened: Promise.withResolvers(),
       usable: Promise.withResolvers(),
@@ -202,7 +196,7 @@ export function modelHolder({
     };
     // If no caller waits for these promises, nothing handles their rejections. Node exits on an unhandled rejection.
     for (const { promise } of [load.opened, load.usable]) promise.catch(() => {});
-    state = withLoad(state, load);
+    state = changed(state, { load, checkedAt: load.since });
     background(run(load));
     return load;
   }
@@ -219,25 +213,20 @@ export function modelHolder({
     return new BertEdgeError(code, message, { hint, retryAfterMs, cause: error });
   }
 
-  const inTime = <T>({ promise }: PromiseWithResolvers<T>): Promise<T> =>
-    withDeadline(
-      promise,
-      loadTimeoutMs,
-      () =>
-        new BertEdgeError("model_unavailable", `The model ${name} did not load within ${loadTimeoutMs} ms.`, {
-          hint: "Try again shortly. If this happens again, check the object store.",
-        }),
-    );
+  const late = () =>
+    new BertEdgeError("model_unavailable", `The model ${name} did not load within ${loadTimeoutMs} ms.`, {
+      hint: "Try again shortly. If this happens again, check the object store.",
+    });
+  const inTime = <T>({ promise }: PromiseWithResolvers<T>) => withDeadline(promise, loadTimeoutMs, late);
 
   return {
     name,
     /** Returns the version of the loaded model; undefined if none is loaded. */
-    version: () => modelOf(state)?.version,
+    version: () => state.model?.version,
     /** Returns the loaded model, or undefined. Loads the model, or checks for a newer version, in the background. */
     current(background: Background): Model | undefined {
-      const model = modelOf(state);
+      const { model, checkedAt } = state;
       const isFinal = model !== undefined && version !== undefined;
-      const checkedAt = "load" in state ? state.load.since : state.checkedAt;
       if (!isFinal && now() - checkedAt >= (model ? refreshMs : RETRY_MS)) start(background);
       return model;
     },
@@ -245,27 +234,27 @@ export function modelHolder({
      * Resolves to the model as soon as the model can answer, which may be before all weights are loaded: see
      * `Model.complete`.
      */
-    load: async (background: Background): Promise<Model> => modelOf(state) ?? inTime(start(background).usable),
+    load: async (background: Background): Promise<Model> => state.model ?? inTime(start(background).usable),
     /** Resolves to the model's version and manifest, which arrive before its weights. */
-    opened: async (background: Background): Promise<Opened> => modelOf(state) ?? inTime(start(background).opened),
+    opened: async (background: Background): Promise<Opened> => state.model ?? inTime(start(background).opened),
     /** Runs `work` on a model, which is not released before `work` ends. */
     using: uses.using,
     /** Returns the code of the error with which the last load failed; undefined if none did, or after a later one has succeeded. */
     failure: () => failure?.code,
     /** Whether a model is loaded. A model that was unloaded after `load` has resolved cannot be used: load it again. */
-    holds: (model: Model): boolean => model === modelOf(state) || uses.isUsed(model),
+    holds: (model: Model): boolean => model === state.model || uses.isUsed(model),
     /** Unloads the model. Resolves when its last user has ended and it is released. The next request loads it again. */
     async unload(): Promise<void> {
-      await loadOf(state)?.ended.promise;
-      const model = modelOf(state);
+      await state.load?.ended.promise;
+      const { model } = state;
       if (!model) return;
-      state = withoutModel(state);
+      state = changed(state, { model: undefined, checkedAt: EMPTY.checkedAt });
       await uses.retire(model);
       await uses.released(model);
     },
     /** Returns the bytes of the loaded model, and of models that are released after their last user. */
     bytes(): number {
-      const loaded = [modelOf(state) ?? [], ...uses.retiring()].flat();
+      const loaded = [state.model ?? [], ...uses.retiring()].flat();
       return loaded.reduce((sum, model) => sum + (model.memoryBytes() ?? sizes.get(model) ?? 0), 0);
     },
   };

@@ -26,7 +26,6 @@ export function regionConnection(settings: RegionSettings, fetcher: typeof fetch
     return { ...overWorkersAi(settings), dialect: workersAiDialect(settings.pooling), maxInputs };
   }
   const { aws, dialect, model } = settings;
-  const transport =
-    aws?.service === "sagemaker" ? overSageMaker({ ...settings, aws }, fetcher) : overHttps(settings, fetcher);
-  return { ...transport, dialect: dialects[dialect](model), maxInputs };
+  const over = aws?.service === "sagemaker" ? overSageMaker : overHttps;
+  return { ...over(settings, fetcher), dialect: dialects[dialect](model), maxInputs };
 }

@@ -22,9 +22,10 @@ export interface Transport {
 interface RegionRequest {
   /** Posted as JSON. Without it, the request is a GET. */
   readonly body?: object;
-  /** Headers that platforms may change on the way. */
+  /** Headers that gateways and platforms may change on the way, so they are not signed. */
   readonly headers?: Readonly<Record<string, string>>;
-  readonly withKey: boolean;
+  readonly signedHeaders?: Readonly<Record<string, string>>;
+  readonly withKey?: boolean;
 }
 
 /**
@@ -40,14 +41,14 @@ export function overHttps({ base, key, aws }: HttpRegionSettings, fetcher: typeo
   return {
     host: base.host,
     settings: ["REGION_URL", "REGION_KEY"],
-    async send(path, { body, headers = {}, withKey }, signal) {
+    async send(path, { body, headers = {}, signedHeaders, withKey }, signal) {
       const url = new URL(path, base).href;
-      const signed = { ...(withKey && access), ...(body && { "content-type": "application/json" }) };
+      const json = body && { "content-type": "application/json" };
+      const signed = { ...(withKey && access), ...json, ...signedHeaders };
       const init = body
         ? { method: "POST", headers: signed, body: JSON.stringify(body) }
         : { method: "GET", headers: signed };
       const request = signer ? await signer.sign(url, init) : new Request(url, init);
-      // These headers are not signed, because gateways and platforms may change them on the way.
       for (const [name, value] of Object.entries(headers)) request.headers.set(name, value);
       // The signal is passed to `fetch` and not to the Request, because Node can lose the signal of a Request.
       return fetcher(request, { signal, redirect: "manual" });
@@ -61,24 +62,16 @@ export function overHttps({ base, key, aws }: HttpRegionSettings, fetcher: typeo
  * the custom attributes, and so do the headers and the status of the response. There is no key: SageMaker lets nobody else
  * call the region.
  */
-export function overSageMaker(
-  { base, aws }: HttpRegionSettings & { aws: NonNullable<HttpRegionSettings["aws"]> },
-  fetcher: typeof fetch,
-): Transport {
-  const signer = new AwsClient(aws);
-  const url = new URL("invocations", base).href;
-
+export function overSageMaker(settings: HttpRegionSettings, fetcher: typeof fetch): Transport {
+  const { host, pathname } = settings.base;
+  const https = overHttps(settings, fetcher);
   return {
-    host: `${base.host}${base.pathname.replace(/\/$/, "")}`,
+    host: `${host}${pathname.replace(/\/$/, "")}`,
     settings: ["REGION_URL", "REGION_AWS_ACCESS_KEY_ID"],
     async send(path, { body = {}, headers = {} }, signal) {
       const attributes = writeAttributes([[PATH_ATTRIBUTE, path], ...Object.entries(headers)]);
-      const request = await signer.sign(url, {
-        method: "POST",
-        headers: { "content-type": "application/json", [ATTRIBUTES_HEADER]: attributes },
-        body: JSON.stringify(body),
-      });
-      return unpack(await fetcher(request, { signal, redirect: "manual" }));
+      const signedHeaders = { [ATTRIBUTES_HEADER]: attributes };
+      return unpack(await https.send("invocations", { body, signedHeaders }, signal));
     },
   };
 }
