@@ -19,15 +19,10 @@ const NORM_TOLERANCE = 0.05;
 export const cosineLimit = ({ targets }: Pick<EmbedManifest, "targets">): number =>
   Math.min(FP16_COSINE, Math.max(LOWEST_LIMIT, targets.edge?.parity.minCosine ?? 0));
 
-interface GoldenComparison {
-  /** The worst cosine; NaN when a vector has none: with zeros only, with NaN or infinite values, or with another size. */
-  readonly cosine: number;
-  /** Undefined when the vectors are the model's own. */
-  readonly fault: { readonly what: string; readonly hint: string } | undefined;
-}
-
 /**
- * Compares vectors of the golden texts with the model's own.
+ * Compares vectors of the golden texts with the model's own. Returns the worst cosine, which is NaN when a vector has none: with
+ * zeros only, with NaN or infinite values, or with another size; and the fault, which is undefined when the vectors are the
+ * model's own.
  *
  * @param limit cosine that each vector must reach
  */
@@ -36,7 +31,7 @@ export function againstGolden(
   vectors: readonly (Float32Array | undefined)[],
   { normalize, pooling }: Pick<EmbedManifest, "normalize" | "pooling">,
   limit: number,
-): GoldenComparison {
+): { cosine: number; fault: { what: string; hint: string } | undefined } {
   const different = (
     [index, cosine]: readonly [index: number, cosine: number],
     what: string,

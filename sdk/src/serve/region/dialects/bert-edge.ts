@@ -5,7 +5,7 @@ import { parseJson } from "../../../artifact/parse-json.ts";
 import type { TokenSequence } from "../../../runtime/engine/engine.ts";
 import { attendedOf, idsOf, pooledFromOf, secondFromOf } from "../../../runtime/engine/token-sequence.ts";
 import { encodeIds } from "../../contract/base64.ts";
-import { errorStatus, type HttpErrorCode } from "../../contract/errors.ts";
+import { ErrorBody, errorStatus } from "../../contract/errors.ts";
 import { QUEUE_HEADER, timingOf } from "../../contract/headers.ts";
 import type { OutputsRequest, SequenceJson } from "../../contract/outputs.ts";
 import type { ExpectedAnswer } from "../expected-answer.ts";
@@ -96,26 +96,13 @@ function readReport(headers: Headers, tookMs: number): RegionReport {
 /** Longest text of the region that callers see, in characters. */
 const MAX_TEXT = 500;
 
-const Text = v.pipe(
-  v.string(),
-  v.transform((text) => text.slice(0, MAX_TEXT)),
-);
-const codes = (Object.keys(errorStatus) as HttpErrorCode[]).filter((code) => errorStatus[code] === 400);
-const Fault = v.object({
-  error: v.object({
-    code: v.picklist(codes),
-    message: Text,
-    hint: v.optional(Text),
-    index: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
-  }),
-});
-
 /** Reads an error that the region gives its caller. */
 function faultOf(json: unknown, inputs: number): BertEdgeError | undefined {
-  const parsed = v.safeParse(Fault, json);
-  if (!parsed.success) return undefined;
-  const { code, message, hint, index } = parsed.output.error;
-  return (index ?? 0) < inputs ? new BertEdgeError(code, message, { hint, index }) : undefined;
+  if (!v.is(ErrorBody, json)) return undefined;
+  const { code, message, hint, index } = json.error;
+  const isInput = index === undefined ? inputs > 0 : Number.isInteger(index) && index >= 0 && index < inputs;
+  if (!isInput || errorStatus[code] !== 400) return undefined;
+  return new BertEdgeError(code, message.slice(0, MAX_TEXT), { hint: hint?.slice(0, MAX_TEXT), index });
 }
 
 const DEPLOY_THE_SAME = "Deploy the same version of bert-edge and of the model at the edge and in the region.";
