@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { type ChunkModel, type EmbeddedChunk, embedChunk } from "../../bulk/embed-chunk.ts";
+import { type ChunkModel, embedChunk } from "../../bulk/embed-chunk.ts";
 import type { InputLine } from "../../bulk/line-splitter.ts";
 import { addCounts } from "../../bulk/record-counts.ts";
 import type { Model } from "../../runtime/model.ts";
@@ -83,8 +83,8 @@ async function embedPart(
   if (earlier?.customMetadata?.["run"] === job.run) return;
   const lines: InputLine[] = [];
   for await (const more of inputLines(bucket, job, { offset, length: bytes, line })) lines.push(...more);
-  const { results, rejected, counts } = await service.using(background, (model) =>
-    embedded(lines, job, model, handler),
+  const { results, rejected, counts } = await service.using(background, async (model) =>
+    embedChunk(lines, chunkModel(job, model, handler), job),
   );
   const write = (to: string, content: string) =>
     inTime(
@@ -99,35 +99,23 @@ async function embedPart(
   await write(key, results);
 }
 
-async function embedded(
-  lines: readonly InputLine[],
-  job: BulkJob,
-  model: Model,
-  { service, tier, background }: BatchHandler,
-): Promise<EmbeddedChunk> {
-  assertVersion(job, model.manifest.name, model.version);
+/** Embeds with this tier: the same engine computes all parts, and computes a part again with the same bits. */
+function chunkModel(job: BulkJob, model: Model, { service, tier, background }: BatchHandler): ChunkModel {
   const { name, maxTokens } = model.manifest;
+  assertVersion(job, name, model.version);
   const signal = AbortSignal.timeout(EMBED_MS);
-  const chunkModel: ChunkModel = {
+  return {
     name,
     maxTokens,
     countTokens: (text) => model.tokenizer.encode(text, maxTokens).tokens,
     async embed(texts) {
-      const answer = await service.answer(
-        {
-          call: embedCall(texts, { truncate: true }),
-          deadline: startDeadline(undefined, { arrival: service.arrival(performance.now()) }),
-          // The same engine computes all parts, and computes a part again with the same bits.
-          pin: tier,
-          signal,
-        },
-        background,
-      );
+      const call = embedCall(texts, { truncate: true });
+      const deadline = startDeadline(undefined, { arrival: service.arrival(performance.now()) });
+      const answer = await service.answer({ call, deadline, pin: tier, signal }, background);
       assertVersion(job, answer.model, answer.version);
       return answer.result;
     },
   };
-  return embedChunk(lines, chunkModel, job);
 }
 
 function assertVersion(job: BulkJob, name: string, version: string): void {

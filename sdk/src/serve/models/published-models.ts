@@ -41,19 +41,17 @@ export function publishedModels({ store, engine, limitBytes }: PublishedModelsOp
   // All errors of a load reach the callers, who wait as long as it takes.
   const settings = { store, engine, loadTimeoutMs: NO_TIMEOUT_MS, report: () => {} };
 
-  async function useModel<T>(name: string, work: (model: Model) => Promise<T>): Promise<T> {
-    const holder = memory.holderOf(name, (reserve) => modelHolder({ ...settings, name, reserve }));
-    for (;;) {
-      const model = await holder.load(() => {});
-      await model.complete;
-      if (holder.holds(model)) return holder.using(model, work);
-    }
-  }
-
   return {
     async using(name, work) {
       try {
-        return await calls.using(name, () => useModel(name, work));
+        return await calls.using(name, async () => {
+          const holder = memory.holderOf(name, (reserve) => modelHolder({ ...settings, name, reserve }));
+          for (;;) {
+            const model = await holder.load(() => {});
+            await model.complete;
+            if (holder.holds(model)) return holder.using(model, work);
+          }
+        });
       } finally {
         // The model may have grown, because longer texts need more memory.
         await memory.shrink();

@@ -94,7 +94,7 @@ export const regionSettings = (address: RegionAddress) =>
 export type RegionSettings = ReturnType<typeof regionSettings>;
 export type HttpRegionSettings = ReturnType<typeof httpSettings>;
 
-function workersAiSettings({ dialect, ai, model, pooling, maxInputs }: WorkersAiAddress) {
+function workersAiSettings({ dialect, ai, model, pooling, maxInputs = WORKERS_AI_INPUTS }: WorkersAiAddress) {
   if (typeof ai?.run !== "function") {
     throw new BertEdgeError("setting_invalid", "The region's option `ai` is not a binding of Workers AI.", {
       hint: 'Add [ai] with binding = "AI" to wrangler.toml, and give env.AI.',
@@ -103,11 +103,10 @@ function workersAiSettings({ dialect, ai, model, pooling, maxInputs }: WorkersAi
   if (pooling !== undefined && pooling !== "mean" && pooling !== "cls") {
     throw invalid("REGION_POOLING", "is neither mean nor cls", "Set REGION_POOLING to mean or cls, or leave it out.");
   }
-  const name = headerText("REGION_MODEL", model);
-  return { dialect, ai, model: name, pooling, maxInputs: inputsOf(maxInputs, WORKERS_AI_INPUTS) };
+  return { dialect, ai, model: headerText("REGION_MODEL", model), pooling, maxInputs: checkInputs(maxInputs) };
 }
 
-function httpSettings({ dialect, url, key, aws, model, maxInputs }: HttpRegionAddress) {
+function httpSettings({ dialect, url, key, aws, model, maxInputs = HTTP_INPUTS }: HttpRegionAddress) {
   const known = httpDialects.find((name) => name === (dialect ?? "bert-edge"));
   if (known === undefined) {
     const names = `one of ${httpDialects.join(", ")}`;
@@ -127,7 +126,7 @@ function httpSettings({ dialect, url, key, aws, model, maxInputs }: HttpRegionAd
     aws: access,
     /** Empty if the dialect needs none. */
     model: known === "openai" ? headerText("REGION_MODEL", model) : "",
-    maxInputs: known === "bert-edge" ? Number.POSITIVE_INFINITY : inputsOf(maxInputs, HTTP_INPUTS),
+    maxInputs: known === "bert-edge" ? Number.POSITIVE_INFINITY : checkInputs(maxInputs),
   };
 }
 
@@ -138,9 +137,8 @@ const awsSettings = ({ accessKeyId, secretAccessKey, region, service = "lambda" 
   service: headerText("REGION_AWS_SERVICE", service),
 });
 
-function inputsOf(maxInputs: number | undefined, byDefault: number): number {
-  const inputs = maxInputs ?? byDefault;
-  if (Number.isSafeInteger(inputs) && inputs > 0) return inputs;
+function checkInputs(maxInputs: number): number {
+  if (Number.isSafeInteger(maxInputs) && maxInputs > 0) return maxInputs;
   throw new BertEdgeError("setting_invalid", `The region's option maxInputs is ${String(maxInputs)}.`, {
     hint: "Give a positive whole number, or leave it out.",
   });
