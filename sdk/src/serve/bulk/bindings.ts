@@ -74,10 +74,8 @@ export const inTime = <T>(call: Promise<T>, what: string): Promise<T> =>
   );
 
 /**
- * Reads an object of JSON.
+ * Reads an object of JSON; undefined if there is none.
  *
- * @param what names it in messages
- * @returns undefined if there is none
  * @throws BertEdgeError `storage_unavailable`, `job_changed` when the object has another form
  */
 export async function readJsonOf<S extends v.GenericSchema>(

@@ -24,7 +24,6 @@ export interface JobStatus {
   readonly totalBytes: number;
 }
 
-/** Says how far a job is. */
 export async function jobStatus(bucket: JobsBucket, job: BulkJob, now: number): Promise<JobStatus> {
   const { name, model, started, input } = job;
   const common = { job: name, model, started, totalBytes: input.bytes };

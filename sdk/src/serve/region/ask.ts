@@ -9,11 +9,7 @@ import type { RegionConnection } from "./region-connection.ts";
 interface RegionReply extends RegionOutputs {
   /** The execution provider, as the region names it. */
   readonly provider: string;
-  /**
-   * Returns the times that the region reported; undefined if it reported none.
-   *
-   * @param tookMs milliseconds of the whole fetch, which no part can exceed
-   */
+  /** Returns the times that the region reported. See `RegionDialect.readReport`. */
   report(tookMs: number): RegionReport | undefined;
 }
 

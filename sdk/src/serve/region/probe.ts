@@ -54,7 +54,7 @@ export function regionProbe(
   const isForeign = dialect.foreign !== undefined;
   const estimate = regionEstimate({ priorMs, now });
   const breaker = newBreaker(now);
-  const proof = isForeign ? goldenProof(connection, { timeoutMs, now }) : undefined;
+  const proof = isForeign ? goldenProof(connection, options) : undefined;
   /** The version that the edge serves, and that a foreign region has to run. */
   let served: string | undefined;
   /** Models that the region does not serve, and when it is asked for them again. */
@@ -68,13 +68,6 @@ export function regionProbe(
   function measure({ computeMs, patienceMs, model }: SentFetch) {
     const [start, busyBefore] = [now(), busyMs()];
     const works = model === undefined ? breaker.probed : breaker.answered;
-
-    /** Whether a failure counts: the edge itself may have been so busy that the region has answered in time. */
-    function counts({ kind }: RegionFailure): boolean {
-      const tookMs = now() - start;
-      const waitedMs = tookMs - (busyMs() - busyBefore);
-      return kind !== "late" || waitedMs >= Math.min(patienceMs, tookMs) - TIMER_TOLERANCE_MS;
-    }
 
     return {
       /** Learns from a good response. Returns the milliseconds of the fetch, and of its parts that the region reported. */
@@ -94,12 +87,15 @@ export function regionProbe(
        * @returns the error for the caller, and whether the region is now considered down
        */
       failed(cause: unknown): { error: BertEdgeError; isDown: boolean } {
-        const failure = failureOf(cause, connection, model === undefined);
-        const { kind, error, isAlive, waitMs } = failure;
-        if (cause instanceof RegionFailure) estimate.refused(now() - start, waitMs);
+        const { kind, error, isAlive, waitMs } = failureOf(cause, connection, model === undefined);
+        const tookMs = now() - start;
+        if (cause instanceof RegionFailure) estimate.refused(tookMs, waitMs);
         if (kind === "lacks-model" && model !== undefined) lacking.set(model, now() + LACKS_MODEL_MS);
         if (isAlive) works();
-        const isDown = !isAlive && counts(failure) && breaker.failed(start, kind === "wrong" || kind === "broken");
+        // The edge itself may have been so busy that the region has answered in time.
+        const waitedMs = tookMs - (busyMs() - busyBefore);
+        const counts = kind !== "late" || waitedMs >= Math.min(patienceMs, tookMs) - TIMER_TOLERANCE_MS;
+        const isDown = !isAlive && counts && breaker.failed(start, kind === "wrong" || kind === "broken");
         if (isDown) proof?.forget();
         return { error, isDown };
       },

@@ -6,6 +6,7 @@ import { againstGolden, cosineLimit } from "./compare-golden.ts";
 import { expectedAnswer } from "./expected-answer.ts";
 import { failureOf } from "./failure.ts";
 import type { RegionConnection } from "./region-connection.ts";
+import type { RegionTiming } from "./region-settings.ts";
 
 /** The model that the edge serves, with its golden texts. */
 export type ProvableModel = Pick<Model, "version" | "manifest" | "golden">;
@@ -19,11 +20,7 @@ const RETRY_MS = 1_000;
 /** Pause after a region has returned other vectors, in ms. Only a person can change that. */
 const REFUSED_MS = 60_000;
 
-interface ProofOptions {
-  /** Timeout of the region's answer, in ms. */
-  readonly timeoutMs: number;
-  readonly now: () => number;
-}
+type ProofOptions = Required<Pick<RegionTiming, "timeoutMs" | "now">>;
 
 /** Knows whether a foreign region computes the same vectors as the edge's model. */
 export function goldenProof(connection: RegionConnection, { timeoutMs, now }: ProofOptions) {
@@ -60,11 +57,7 @@ export function goldenProof(connection: RegionConnection, { timeoutMs, now }: Pr
     /** Whether the region should be asked for the golden texts now. */
     isDue: ({ version }: ProvableModel) =>
       now() >= pausedUntil && (proven?.version !== version || now() - proven.at >= REPEAT_MS),
-    /**
-     * Asks the region for the golden texts, and logs why it is refused.
-     *
-     * @throws what `ask` throws when the region does not work
-     */
+    /** Asks the region for the golden texts, and logs why it is refused. If it does not work, throws what `ask` throws. */
     async prove(model: ProvableModel): Promise<void> {
       pausedUntil = now() + RETRY_MS;
       try {

@@ -82,11 +82,7 @@ export function regionEstimate({ priorMs, now }: { priorMs: number; now: () => n
   }
 
   return {
-    /**
-     * Predicts the time until the region's answer, and its mean deviation, in milliseconds.
-     *
-     * @param computeMs predicted milliseconds of the region's computation
-     */
+    /** Predicts the time until the region's answer, of which `computeMs` are the predicted computation. */
     predict(computeMs: number): AnswerEstimate {
       const waitMs = Math.max(slowdown.mean * inFlightMs, freeAt - now(), 0);
       return {

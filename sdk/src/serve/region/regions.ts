@@ -7,8 +7,6 @@ import type { RegionTier } from "./region-tier.ts";
 /**
  * Makes one tier of several regions. Each request goes to the usable region with the shortest predicted time. When that
  * region fails or is overloaded, the next one is asked, if it is expected to answer within the budget and `extra` allows it.
- *
- * @param extra counts the answers of the deployment
  */
 export function regions(tiers: readonly RegionTier[], extra: ExtraLoad): RegionTier {
   /** Returns the usable regions, the fastest first. */

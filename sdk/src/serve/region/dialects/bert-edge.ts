@@ -8,15 +8,7 @@ import { encodeIds } from "../../contract/base64.ts";
 import { ErrorBody, errorStatus } from "../../contract/errors.ts";
 import { QUEUE_HEADER, timingOf } from "../../contract/headers.ts";
 import type { OutputsRequest, SequenceJson } from "../../contract/outputs.ts";
-import type { ExpectedAnswer } from "../expected-answer.ts";
-import {
-  checkedOutputs,
-  fault,
-  type RegionDialect,
-  type RegionOutputs,
-  type RegionReport,
-  vectorOfBase64,
-} from "./dialect.ts";
+import { checkedOutputs, fault, type RegionDialect, vectorOfBase64 } from "./dialect.ts";
 
 /** Bytes of an answer beyond its outputs: the names of the fields, model, version and usage. */
 const ENVELOPE_BYTES = 4_096;
@@ -29,6 +21,11 @@ const Answer = v.object({
   outputs: v.array(v.string()),
   usage: v.object({ tokens: v.pipe(v.number(), v.integer()) }),
 });
+
+/** Longest text of the region that callers see, in characters. */
+const MAX_TEXT = 500;
+
+const DEPLOY_THE_SAME = "Deploy the same version of bert-edge and of the model at the edge and in the region.";
 
 /** A deployment of `createRegionApp`. */
 export const bertEdgeDialect: RegionDialect = {
@@ -44,9 +41,40 @@ export const bertEdgeDialect: RegionDialect = {
   // Base64 has 4 characters for 3 bytes.
   maxAnswerBytes: (lengths) =>
     lengths.reduce((sum, length) => sum + 4 * Math.ceil((4 * length) / 3) + SEPARATOR_BYTES, ENVELOPE_BYTES),
-  readAnswer,
-  readReport,
-  faultOf,
+  readAnswer(body, expected) {
+    const { model, version, lengths } = expected;
+    const answer = parseJson(Answer, body, { code: "region_failed", what: "region's answer", hint: DEPLOY_THE_SAME });
+    if (answer.model !== model || answer.version !== version) {
+      throw fault(
+        `serves ${answer.model}@${answer.version}, but the edge serves ${model}@${version}`,
+        "Wait a few minutes after a publish. Then check that both tiers serve the same model of the same object store.",
+      );
+    }
+    const { tokens } = answer.usage;
+    const [least, most] = [expected.tokens ?? lengths.length, expected.tokens ?? lengths.length * expected.maxTokens];
+    if (tokens < least || tokens > most) {
+      const counted = least === most ? least : `${least} to ${most}`;
+      throw fault(`counted ${tokens} tokens, but the edge counts ${counted}`, DEPLOY_THE_SAME);
+    }
+    const outputs = checkedOutputs(answer.outputs.map(vectorOfBase64), expected, DEPLOY_THE_SAME);
+    return { outputs, tokens, version };
+  },
+  /** Parts that are missing are 0, and none exceeds the fetch. */
+  readReport(headers, tookMs) {
+    const timing = headers.get("server-timing");
+    const part = (name: string) => Math.min(tookMs, timingOf(timing, name));
+    const [queuedMs, computedMs] = [part("queue"), part("compute")];
+    const waitMs = Number(headers.get(QUEUE_HEADER) ?? Number.NaN);
+    const totalMs = Math.max(part("total"), computedMs);
+    return { totalMs, queuedMs, computedMs, waitMs: waitMs >= 0 ? waitMs : queuedMs };
+  },
+  faultOf(json, inputs) {
+    if (!v.is(ErrorBody, json)) return undefined;
+    const { code, message, hint, index } = json.error;
+    const isInput = index === undefined ? inputs > 0 : Number.isInteger(index) && index >= 0 && index < inputs;
+    if (!isInput || errorStatus[code] !== 400) return undefined;
+    return new BertEdgeError(code, message.slice(0, MAX_TEXT), { hint: hint?.slice(0, MAX_TEXT), index });
+  },
 };
 
 function sequenceJson(sequence: TokenSequence): SequenceJson {
@@ -59,50 +87,3 @@ function sequenceJson(sequence: TokenSequence): SequenceJson {
     ...(pooledFrom > 0 && { pooled_from: pooledFrom }),
   };
 }
-
-function readAnswer(body: string, expected: ExpectedAnswer): RegionOutputs {
-  const { model, version, lengths } = expected;
-  const answer = parseJson(Answer, body, { code: "region_failed", what: "region's answer", hint: DEPLOY_THE_SAME });
-  if (answer.model !== model || answer.version !== version) {
-    throw fault(
-      `serves ${answer.model}@${answer.version}, but the edge serves ${model}@${version}`,
-      "Wait a few minutes after a publish. Then check that both tiers serve the same model of the same object store.",
-    );
-  }
-  const { tokens } = answer.usage;
-  const [least, most] = [expected.tokens ?? lengths.length, expected.tokens ?? lengths.length * expected.maxTokens];
-  if (tokens < least || tokens > most) {
-    const counted = least === most ? least : `${least} to ${most}`;
-    throw fault(`counted ${tokens} tokens, but the edge counts ${counted}`, DEPLOY_THE_SAME);
-  }
-  const outputs = checkedOutputs(answer.outputs.map(vectorOfBase64), expected, DEPLOY_THE_SAME);
-  return { outputs, tokens, version };
-}
-
-/** Reads the region's report from the headers of a response. Parts that are missing are 0, and none exceeds the fetch. */
-function readReport(headers: Headers, tookMs: number): RegionReport {
-  const timing = headers.get("server-timing");
-  const part = (name: string) => Math.min(tookMs, timingOf(timing, name));
-  const [queuedMs, computedMs] = [part("queue"), part("compute")];
-  const waitMs = Number(headers.get(QUEUE_HEADER) ?? Number.NaN);
-  return {
-    totalMs: Math.max(part("total"), computedMs),
-    queuedMs,
-    computedMs,
-    waitMs: waitMs >= 0 ? waitMs : queuedMs,
-  };
-}
-
-/** Longest text of the region that callers see, in characters. */
-const MAX_TEXT = 500;
-
-/** Reads an error that the region gives its caller. */
-function faultOf(json: unknown, inputs: number): BertEdgeError | undefined {
-  if (!v.is(ErrorBody, json)) return undefined;
-  const { code, message, hint, index } = json.error;
-  const isInput = index === undefined ? inputs > 0 : Number.isInteger(index) && index >= 0 && index < inputs;
-  if (!isInput || errorStatus[code] !== 400) return undefined;
-  return new BertEdgeError(code, message.slice(0, MAX_TEXT), { hint: hint?.slice(0, MAX_TEXT), index });
-}
-
-const DEPLOY_THE_SAME = "Deploy the same version of bert-edge and of the model at the edge and in the region.";

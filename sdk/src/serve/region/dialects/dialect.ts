@@ -34,11 +34,7 @@ export interface RegionDialect {
   readonly probePath: string;
   /** Returns the JSON body of a question. */
   body(question: RegionQuestion, expected: Pick<ExpectedAnswer, "model" | "norm">): object;
-  /**
-   * Returns the largest size of an answer, in bytes.
-   *
-   * @param lengths length of each output
-   */
+  /** Returns the largest size of an answer in bytes, from the length of each output. */
   maxAnswerBytes(lengths: readonly number[]): number;
   /**
    * Reads the body of an answer, and checks everything in it that the edge can check.
@@ -46,11 +42,7 @@ export interface RegionDialect {
    * @throws BertEdgeError `region_failed` when the answer is not the one that the edge would give
    */
   readAnswer(body: string, expected: ExpectedAnswer): RegionOutputs;
-  /**
-   * Reads the times that a response reports.
-   *
-   * @returns undefined if it reports none
-   */
+  /** Reads the times that a response reports, none of which exceeds the whole fetch; undefined if it reports none. */
   readReport(headers: Headers, tookMs: number): RegionReport | undefined;
   /**
    * Reads why a request was refused, from the JSON body of a response with the status 400, 413 or 422.
@@ -74,7 +66,6 @@ export interface RegionReport {
 /** An output of the model; undefined where an answer has something else. */
 type Given = Float32Array<ArrayBuffer> | undefined;
 
-/** Returns the error for an answer that the edge would not give. */
 export const fault = (what: string, hint: string): BertEdgeError =>
   new BertEdgeError("region_failed", `The region ${what}.`, { hint });
 

@@ -9,8 +9,6 @@ const Item = v.object({
 /**
  * Any server with OpenAI's route: https://platform.openai.com/docs/api-reference/embeddings. It is asked for base64, and may
  * answer numbers.
- *
- * @param model the model's name on the server
  */
 export const openAiDialect = (model: string): RegionDialect =>
   foreignDialect({

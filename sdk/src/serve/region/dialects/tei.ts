@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { foreignDialect, type RegionReport, Vector } from "./dialect.ts";
+import { foreignDialect, Vector } from "./dialect.ts";
 
 /** TEI reports whole milliseconds, without their fraction. On average, half a millisecond is missing. */
 const MEAN_FRACTION_MS = 0.5;
@@ -17,7 +17,7 @@ export const teiDialect = foreignDialect({
     v.object({ error: v.string(), error_type: v.picklist(["Validation", "Tokenizer", "Empty"]) }),
     v.transform(({ error }) => error),
   ),
-  readReport(headers, tookMs): RegionReport | undefined {
+  readReport(headers, tookMs) {
     const part = (name: string) => {
       const ms = Number.parseInt(headers.get(name) ?? "", 10);
       return ms >= 0 ? Math.min(tookMs, ms + MEAN_FRACTION_MS) : undefined;
