@@ -53,20 +53,16 @@ export function smoothed(options: SmoothedOptions) {
 
   /** Returns the share of what was measured that still counts. */
   const kept = () => 2 ** (-Math.max(0, now() - measuredAt - FRESH_MS) / HALF_LIFE_MS);
-  const currentMean = () => (mean > prior ? prior + (mean - prior) * kept() : mean);
-  const currentDeviation = () => {
-    const [share, current] = [kept(), currentMean()];
-    return share * deviation + (1 - share) * priorDeviation * current + (mean - current);
-  };
   const currentTotal = () => priorWeight + (total - priorWeight) * kept();
 
-  return {
+  const quantity = {
     get mean() {
-      return currentMean();
+      return mean > prior ? prior + (mean - prior) * kept() : mean;
     },
     /** The mean deviation from the mean. It does not grow while the quantity falls: only what takes longer than predicted is late. */
     get deviation() {
-      return currentDeviation();
+      const [share, current] = [kept(), quantity.mean];
+      return share * deviation + (1 - share) * priorDeviation * current + (mean - current);
     },
     /**
      * Learns from a measurement. The mean moves only if it lies outside of the interval, and then towards the nearer end:
@@ -75,7 +71,7 @@ export function smoothed(options: SmoothedOptions) {
      * @param weight between 0 and 1
      */
     observe({ from, to }: Interval, weight = 1): void {
-      [mean, deviation, total] = [currentMean(), currentDeviation(), currentTotal()];
+      [mean, deviation, total] = [quantity.mean, quantity.deviation, currentTotal()];
       measuredAt = now();
       const nearest = Math.min(Math.max(mean, from), to);
       const isFirst = total === 0;
@@ -95,7 +91,7 @@ export function smoothed(options: SmoothedOptions) {
     },
     /** Replaces the mean by one that follows from many measurements. */
     replace(value: number): void {
-      deviation = currentDeviation();
+      deviation = quantity.deviation;
       mean = value;
       total = MAX_WEIGHT;
       measuredAt = now();
@@ -105,4 +101,5 @@ export function smoothed(options: SmoothedOptions) {
       measuredAt = now();
     },
   };
+  return quantity;
 }

@@ -114,10 +114,9 @@ export const SERVE_THE_SAME = "Check that the region serves the same model, and 
 /** Longest text of a foreign region that the log shows, in characters. */
 const MAX_LOGGED = 200;
 
-interface ForeignDialect
-  extends Pick<RegionDialect, "path" | "probePath" | "body">,
-    Partial<Pick<RegionDialect, "readReport">> {
+interface ForeignDialect extends Pick<RegionDialect, "path" | "probePath" | "body"> {
   readonly foreign: string;
+  readonly readReport?: RegionDialect["readReport"];
   /** Reads the vectors of an answer, in the order of the texts. */
   readonly answer: v.GenericSchema<unknown, readonly Given[]>;
   /** Reads why the server refuses a request for the request's own faults. */
