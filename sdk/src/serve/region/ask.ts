@@ -9,8 +9,8 @@ import type { RegionConnection } from "./region-connection.ts";
 interface RegionReply extends RegionOutputs {
   /** The execution provider, as the region names it. */
   readonly provider: string;
-  /** Returns the times that the region reported. See `RegionDialect.readReport`. */
-  report(tookMs: number): RegionReport | undefined;
+  /** The times that the region reported; undefined if it reported none. */
+  readonly report: RegionReport | undefined;
 }
 
 interface AskOptions {
@@ -74,7 +74,7 @@ async function askOnce(
   return {
     ...dialect.readAnswer(body, expected),
     provider: dialect.foreign ?? providerOf(response),
-    report: (tookMs) => dialect.readReport(response.headers, tookMs),
+    report: dialect.readReport(response.headers),
   };
 }
 
@@ -86,16 +86,14 @@ function providerOf({ headers }: Response): string {
 
 /** Joins the parts of an answer. The computation of all parts took as long as the slowest one was in the region. */
 function joined(parts: readonly RegionReply[], { tokens = 0, version }: ExpectedAnswer): RegionReply {
+  const totals = parts.flatMap(({ report }) => (report ? Math.max(report.totalMs, report.computedMs) : []));
+  const totalMs = Math.max(...totals);
+  const isComplete = totals.length === parts.length;
   return {
     outputs: parts.flatMap(({ outputs }) => outputs),
     tokens,
     version,
     provider: (parts[0] as RegionReply).provider,
-    report(tookMs) {
-      const totals = parts.flatMap(({ report }) => report(tookMs)?.totalMs ?? []);
-      if (totals.length < parts.length) return undefined;
-      const totalMs = Math.max(...totals);
-      return { totalMs, queuedMs: 0, computedMs: totalMs, waitMs: 0 };
-    },
+    report: isComplete ? { totalMs, queuedMs: 0, computedMs: totalMs } : undefined,
   };
 }

@@ -6,7 +6,7 @@ import type { CallTerms, TierAnswer } from "../service.ts";
 import { MAX_ERROR_BYTES } from "./ask.ts";
 import { breaker as newBreaker } from "./breaker.ts";
 import { FP16_COSINE } from "./compare-golden.ts";
-import type { RegionReport } from "./dialects/dialect.ts";
+import { type RegionReport, reportWithin } from "./dialects/dialect.ts";
 import type { ExpectedAnswer } from "./expected-answer.ts";
 import { connectionFailed, failureOf, logFailure, RegionFailure, readRefusal } from "./failure.ts";
 import { goldenProof, type ProvableModel } from "./proof.ts";
@@ -71,9 +71,9 @@ export function regionProbe(
 
     return {
       /** Learns from a good response. Returns the milliseconds of the fetch, and of its parts that the region reported. */
-      answered(reportOf: (tookMs: number) => RegionReport | undefined): TierAnswer["timings"] {
+      answered(reported: RegionReport | undefined): TierAnswer["timings"] {
         const end = now();
-        const report = reportOf(end - start);
+        const report = reported && reportWithin(end - start, reported);
         estimate.observe({ start, end, computeMs, busyMs: busyMs() - busyBefore, ...report });
         measuredAt = end;
         works();
@@ -112,7 +112,7 @@ export function regionProbe(
       const response = await connection.send(dialect.probePath, { withKey: isForeign }, signal);
       const body = await boundedText(response, MAX_ERROR_BYTES);
       if (!response.ok) throw readRefusal(response, body, 0, connection);
-      fetch.answered((tookMs) => dialect.readReport(response.headers, tookMs));
+      fetch.answered(dialect.readReport(response.headers));
       if (model && proof?.isDue(model)) {
         probingUntil = now() + timeoutMs;
         await proof.prove(model);

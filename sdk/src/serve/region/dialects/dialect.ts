@@ -42,8 +42,8 @@ export interface RegionDialect {
    * @throws BertEdgeError `region_failed` when the answer is not the one that the edge would give
    */
   readAnswer(body: string, expected: ExpectedAnswer): RegionOutputs;
-  /** Reads the times that a response reports, none of which exceeds the whole fetch; undefined if it reports none. */
-  readReport(headers: Headers, tookMs: number): RegionReport | undefined;
+  /** Reads the times that a response reports; undefined if it reports none. */
+  readReport(headers: Headers): RegionReport | undefined;
   /**
    * Reads why a request was refused, from the JSON body of a response with the status 400, 413 or 422.
    *
@@ -53,14 +53,21 @@ export interface RegionDialect {
   faultOf(json: unknown, inputs: number): BertEdgeError | undefined;
 }
 
-/** Times that the region reports, in milliseconds. */
+/** Times that the region reports, in milliseconds. They can be wrong: see `reportWithin`. */
 export interface RegionReport {
   /** Time in the region, from the request's arrival to the answer. */
   readonly totalMs: number;
   readonly queuedMs: number;
   readonly computedMs: number;
-  /** Wait of a new request in the region's queue. If the region does not predict it, the wait of this request. */
-  readonly waitMs: number;
+  /** Wait of a new request in the region's queue. Default: the wait of this request */
+  readonly waitMs?: number | undefined;
+}
+
+/** Limits the times of a report to the milliseconds of the whole fetch. */
+export function reportWithin(tookMs: number, report: RegionReport): Required<RegionReport> {
+  const [queuedMs, computedMs] = [Math.min(tookMs, report.queuedMs), Math.min(tookMs, report.computedMs)];
+  const totalMs = Math.min(tookMs, Math.max(report.totalMs, computedMs));
+  return { totalMs, queuedMs, computedMs, waitMs: report.waitMs ?? queuedMs };
 }
 
 /** An output of the model; undefined where an answer has something else. */

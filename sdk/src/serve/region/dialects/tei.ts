@@ -17,13 +17,12 @@ export const teiDialect = foreignDialect({
     v.object({ error: v.string(), error_type: v.picklist(["Validation", "Tokenizer", "Empty"]) }),
     v.transform(({ error }) => error),
   ),
-  readReport(headers, tookMs) {
+  readReport(headers) {
     const part = (name: string) => {
       const ms = Number.parseInt(headers.get(name) ?? "", 10);
-      return ms >= 0 ? Math.min(tookMs, ms + MEAN_FRACTION_MS) : undefined;
+      return ms >= 0 ? ms + MEAN_FRACTION_MS : undefined;
     };
     const [totalMs, computedMs, queuedMs = 0] = [part("x-total-time"), part("x-inference-time"), part("x-queue-time")];
-    if (totalMs === undefined || computedMs === undefined) return undefined;
-    return { totalMs: Math.max(totalMs, computedMs), queuedMs, computedMs, waitMs: queuedMs };
+    return totalMs === undefined || computedMs === undefined ? undefined : { totalMs, queuedMs, computedMs };
   },
 });
