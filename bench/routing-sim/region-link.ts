@@ -1,7 +1,7 @@
 import type { AnswerEstimate } from "#sdk/serve/queue/speed.ts";
 import { breaker as newBreaker } from "#sdk/serve/region/breaker.ts";
-import { regionEstimate } from "#sdk/serve/region/region-estimate.ts";
-import { forwardedBudgetMs, PROBE_TIMEOUT_MS, patienceMs } from "#sdk/serve/region/time-limits.ts";
+import { PROBE_TIMEOUT_MS } from "#sdk/serve/region/probe.ts";
+import { forwardedBudgetMs, patienceMs, regionEstimate } from "#sdk/serve/region/region-estimate.ts";
 import type { Clock } from "./clock.ts";
 import type { Call, Reply, SimulatedRegion } from "./region.ts";
 import type { Request } from "./request.ts";
@@ -10,7 +10,7 @@ import type { Request } from "./request.ts";
 const PRIOR_MS = 50;
 const TIMEOUT_MS = 10_000;
 const PROBE_MS = 30_000;
-/** The same limit as in `region-tier.ts`. */
+/** The same limit as in `probe.ts`. */
 const TIMER_TOLERANCE_MS = 2;
 /** Time to open a connection, and the time without a request after which a region closes it. */
 const [CONNECT_MS, UNUSED_MS] = [80, 5_000];
@@ -34,7 +34,7 @@ interface Sent {
 /** `discarded`: the region computed an answer after the fetch was aborted. */
 export type FetchResult = "answered" | "discarded" | "overloaded" | "failed";
 
-/** The region as an isolate sees it: what `region-tier.ts` does, with the production estimate and breaker. */
+/** The region as an isolate sees it: what `region-tier.ts` and `probe.ts` do, with the production estimate and breaker. */
 export function regionLink({ clock, region, roundTripMs, whenFree, busyMs }: RegionLinkOptions) {
   const { now } = clock;
   const estimate = regionEstimate({ priorMs: PRIOR_MS, now });

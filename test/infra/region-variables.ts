@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 export function regionVariables(): ReadonlySet<string> {
   const region = readFileSync("functions/region.ts", "utf8");
   const s3 = readFileSync("sdk/src/storage/s3-settings.ts", "utf8").match(/\b(S3|AWS)_[A-Z_]+\b/g) ?? [];
-  const described = ["sdk/src/serve/keys/keys-from-env.ts", "sdk/src/storage/signed.ts"].flatMap(
+  const described = ["sdk/src/serve/keys/key-list.ts", "sdk/src/storage/signed.ts"].flatMap(
     (file) => readFileSync(file, "utf8").match(/^ {2}[A-Z_]+(?=\?:)/gm) ?? [],
   );
   const own = [...region.matchAll(/const \{([^}]*)\} =\s+(process\.env|env);/g)].flatMap(([, names = ""]) =>

@@ -7,7 +7,7 @@ import { NO_BUDGET, UNLIMITED_MS } from "./contract/budget.ts";
 import type { Tier } from "./contract/headers.ts";
 import type { Deployment } from "./deployment.ts";
 import { startDeadline } from "./routing/deadline.ts";
-import type { AnswerDetails } from "./service.ts";
+import type { AnswerDetails, TaskAnswer } from "./service.ts";
 
 export interface InProcessOptions {
   /**
@@ -26,10 +26,8 @@ export interface InProcessOptions {
   signal?: AbortSignal;
 }
 
-export interface InProcessAnswer<R> extends AnswerDetails {
-  /** The result that the call describes: of `classifyCall`, for example, labels with scores for each text. */
-  readonly result: R;
-}
+/** Its `result` is what the call describes: of `classifyCall`, for example, labels with scores for each text. */
+export type InProcessAnswer<R> = TaskAnswer<R>;
 
 /**
  * Answers a call in this process, without HTTP and without an API key. Uses the models that the routes have loaded.

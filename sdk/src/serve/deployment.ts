@@ -115,17 +115,17 @@ export interface Deployment<Env extends object> extends Serving<Env> {
 
 export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>): Deployment<Env> {
   const { engine, keys, tier = "edge", cpuLimitMs = 30_000, defaults = {}, log = "unusual" } = options;
+  const { artifacts, warmUp } = options;
   const limits = { ...defaultLimits, ...options.limits };
   if (typeof cpuLimitMs !== "number" || !(cpuLimitMs > 0)) {
     throw invalid(`cpuLimitMs is ${String(cpuLimitMs)}`, "Give a positive number of milliseconds.");
   }
   checkDefaults(defaults, "defaults");
-  const { artifacts } = options;
   if (artifacts !== undefined && artifacts !== "key" && artifacts !== "public") {
     throw invalid(`artifacts is ${String(artifacts)}`, 'Give "key" or "public", or leave it out.');
   }
   // A process receives the same environment with every request.
-  const store = once((env: Env) => read("models", options.models, env));
+  const store = once(readerOf("models", options.models));
   if (Array.isArray(keys)) checkKeyList(keys);
   return {
     limits,
@@ -135,24 +135,22 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
     operations: {
       writers: [
         ...(log === "requests" ? [printRequestLine] : []),
-        ...(options.analytics ? [analyticsWriter((env: Env) => read("analytics", options.analytics, env))] : []),
+        ...(options.analytics ? [analyticsWriter(readerOf("analytics", options.analytics))] : []),
       ],
       cors: options.cors || undefined,
-      rateLimit: options.rateLimit && ((env) => read("rateLimit", options.rateLimit, env)),
+      rateLimit: options.rateLimit && readerOf("rateLimit", options.rateLimit),
       metrics: options.metrics === true,
-      cache: options.cache && ((env) => read("cache", options.cache, env)),
+      cache: options.cache && readerOf("cache", options.cache),
     },
     artifacts: artifacts && { store, isPublic: artifacts === "public" },
-    page: options.page && ((env) => read("page", options.page, env)),
-    jobs: options.jobs && once((env) => read("jobs", options.jobs, env)),
+    page: options.page && readerOf("page", options.page),
+    jobs: options.jobs && once(readerOf("jobs", options.jobs)),
     // Only `false` opens a deployment to everyone. In plain JavaScript, `keys` can also be missing. Then the deployment
     // has no keys and refuses every request.
-    keys: keys === false ? false : async (env) => checkKeyList(await readKeys(keys, env)),
+    keys: keys === false ? false : async (env) => checkKeyList(await readerOf("keys", keys)(env)),
     service: once((env) => {
-      const { warmUp } = options;
-      const names = [read("model", options.model, env)].flat().map((name) => name.trim());
       const models = modelPool({
-        names,
+        names: [readerOf("model", options.model)(env)].flat().map((name) => name.trim()),
         limitBytes: options.memoryLimitBytes,
         holder: (name, version, reserve) => modelHolder({ store: store(env), name, version, engine, warmUp, reserve }),
       });
@@ -172,41 +170,30 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
 
 const invalid = (what: string, hint: string) => new BertEdgeError("setting_invalid", `The option ${what}.`, { hint });
 
-const valueIn = <Env, T>(setting: Setting<Env, T>, env: Env): T =>
-  typeof setting === "function" ? (setting as (env: Env) => T)(env) : setting;
-
-/** Reads the keys, whose function may return a promise. @throws the errors of `read` */
-async function readKeys<Env extends object>(keys: Exclude<EmbeddingsOptions<Env>["keys"], false>, env: Env) {
-  try {
-    return await valueIn(keys, env);
-  } catch (cause) {
-    throw asSettingInvalid("keys", cause);
-  }
-}
-
 /**
- * Reads an option. If its function fails, such as on a secret that is not set, the reason is logged, and callers do not see it.
- *
- * @throws BertEdgeError `setting_invalid`, and the BertEdgeErrors of the function
+ * Returns a function that reads an option. If the option's own function fails, such as on a secret that is not set, the reason is
+ * logged, and callers do not see it: they get `setting_invalid`, or the BertEdgeError of the option's function.
  */
-function read<Env, T>(option: string, setting: Setting<Env, T>, env: Env): T {
-  try {
-    return valueIn(setting, env);
-  } catch (cause) {
-    throw asSettingInvalid(option, cause);
-  }
-}
-
-function asSettingInvalid(option: string, cause: unknown): BertEdgeError {
-  if (cause instanceof BertEdgeError) return cause;
-  console.error(`bert-edge: The function of the option ${option} failed.`, cause);
-  return invalid(`${option} could not be read`, "Set the secrets and bindings that it reads. The log has the reason.");
+function readerOf<Env, T>(option: string, setting: Setting<Env, T>): (env: Env) => T {
+  const failed = (cause: unknown): never => {
+    if (cause instanceof BertEdgeError) throw cause;
+    console.error(`bert-edge: The function of the option ${option} failed.`, cause);
+    throw invalid(`${option} could not be read`, "Set the secrets and bindings that it reads. The log has the reason.");
+  };
+  return (env) => {
+    try {
+      const value = typeof setting === "function" ? (setting as (env: Env) => T)(env) : setting;
+      return value instanceof Promise ? (value.catch(failed) as T) : value;
+    } catch (cause) {
+      return failed(cause);
+    }
+  };
 }
 
 /** Reads the regions. If a setting is wrong, this is logged, and there are none: the edge can answer without them. */
 function readRegions<Env extends object>(setting: EmbeddingsOptions<Env>["region"], env: Env): Region[] {
   try {
-    return [read("region", setting, env) ?? []].flat();
+    return [readerOf("region", setting)(env) ?? []].flat();
   } catch (error) {
     const { message, hint } = error as BertEdgeError;
     console.error(`bert-edge: ${message} ${hint} The edge answers alone.`);

@@ -83,8 +83,7 @@ export type { EmbeddingsOptions, PageBinding, Setting } from "./deployment.ts";
 export { createEdgeApp, type EdgeAppOptions } from "./edge-app.ts";
 export type { EdgeBindings } from "./edge-bindings.ts";
 export { type EmbeddingsApp, embeddings } from "./embedding-routes.ts";
-export { parseKeys } from "./keys/key-list.ts";
-export { type KeysEnv, keysFromEnv, keysFromStore } from "./keys/keys-from-env.ts";
+export { type KeysEnv, keysFromEnv, keysFromStore, parseKeys } from "./keys/key-list.ts";
 export type { Limits } from "./limits.ts";
 export type { CrossOrigin } from "./middleware/cross-origin.ts";
 export type { RateLimit, RateLimiter } from "./middleware/limits.ts";
@@ -94,23 +93,20 @@ export type { WarmUpShape } from "./models/model-holder.ts";
 export { type ModelCache, type PublishedModelsOptions, publishedModels } from "./models/published-models.ts";
 export type { AnswerEstimate, Estimate } from "./queue/speed.ts";
 export type { ExpectedAnswer } from "./region/expected-answer.ts";
+export type { AskingThread } from "./region/probe.ts";
 export type { ProvableModel } from "./region/proof.ts";
-export { type AskingThread, type Region, type RegionEnv, regionFromEnv, regionTier } from "./region/region.ts";
+export { type Region, type RegionEnv, regionFromEnv, regionTier } from "./region/region.ts";
 export type {
   AwsAccess,
   HttpDialect,
   HttpRegionAddress,
   RegionAddress,
+  RegionTierOptions,
+  RegionTiming,
   WorkersAiAddress,
   WorkersAiBinding,
 } from "./region/region-settings.ts";
-export type {
-  RegionCallOptions,
-  RegionQuery,
-  RegionTier,
-  RegionTierOptions,
-  RegionTiming,
-} from "./region/region-tier.ts";
+export type { RegionCallOptions, RegionQuery, RegionTier } from "./region/region-tier.ts";
 export { createRegionApp, type RegionAppOptions } from "./region-app.ts";
 export type { QueueHandler } from "./routes/jobs.ts";
 export type { ArrivalTime, Deadline } from "./routing/deadline.ts";

@@ -1,28 +1,19 @@
 import type { Hono } from "hono";
-import type { Engine } from "../runtime/engine/engine.ts";
 import type { ObjectStore } from "../storage/store.ts";
 import { createApp } from "./app.ts";
 import type { ApiKey } from "./call-defaults.ts";
 import { deploymentOf, type EmbeddingsOptions, type Setting } from "./deployment.ts";
-import { defaultLimits, type Limits } from "./limits.ts";
-import type { WarmUpShape } from "./models/model-holder.ts";
+import { defaultLimits } from "./limits.ts";
 import { sageMakerRoutes } from "./sagemaker-routes.ts";
 
-export interface RegionAppOptions {
+export interface RegionAppOptions
+  extends Pick<EmbeddingsOptions<object>, "memoryLimitBytes" | "engine" | "limits" | "log" | "warmUp"> {
   /** The store where models are published. */
   models: ObjectStore;
   /** The name of the model to serve, or several names, of which the first is the default. */
   model: string | readonly string[];
-  /** Maximum bytes of all loaded models together. Default: no limit. */
-  memoryLimitBytes?: number;
-  engine: Engine;
   /** The API keys that may call the routes, as for `createEdgeApp`; an empty list refuses every request. */
   keys: Setting<object, readonly ApiKey[] | Promise<readonly ApiKey[]>>;
-  limits?: Partial<Limits>;
-  /** Chooses what is logged, as for `createEdgeApp`. Default `unusual`. */
-  log?: NonNullable<EmbeddingsOptions<object>["log"]>;
-  /** Texts that a new model computes before `/ready` answers 200, and tokens of each. Default: none. */
-  warmUp?: readonly WarmUpShape[];
   /**
    * Whether `GET /metrics` shows the region's queue and model to Prometheus. It needs no key, so set it only where
    * strangers cannot reach the region, or may know how busy it is. Default false.

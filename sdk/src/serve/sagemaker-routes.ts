@@ -52,14 +52,13 @@ function requestTo(path: string, attributes: ReadonlyMap<string, string>, c: Con
   }
   const { body, signal } = c.req.raw;
   const headers = new Headers();
-  for (const name of BODY_HEADERS) copy(c.req.header(name), name, headers);
-  for (const name of requestAttributes) copy(attributes.get(name), name, headers);
+  const copy = (name: string, value: string | undefined) => {
+    if (value !== undefined && /^[ -~]*$/.test(value)) headers.set(name, value);
+  };
+  for (const name of BODY_HEADERS) copy(name, c.req.header(name));
+  for (const name of requestAttributes) copy(name, attributes.get(name));
   const content = method === "POST" && body ? { body, duplex: "half" } : {};
   return new Request(new URL(`/${path}`, c.req.url), { method, headers, signal, ...content } as RequestInit);
-}
-
-function copy(value: string | undefined, name: string, headers: Headers): void {
-  if (value !== undefined && /^[ -~]*$/.test(value)) headers.set(name, value);
 }
 
 /**

@@ -22,25 +22,7 @@ export interface Interval {
 
 export const exactly = (value: number): Interval => ({ from: value, to: value });
 
-/** The mean of a quantity. */
-export interface Smoothed {
-  readonly mean: number;
-  /** The mean deviation from the mean. It does not grow while the quantity falls: only what takes longer than predicted is late. */
-  readonly deviation: number;
-  /**
-   * Learns from a measurement. The mean moves only if it lies outside of the interval, and then towards the nearer end:
-   * the rest of the interval is possible, but unknown.
-   *
-   * @param weight between 0 and 1. Default 1
-   */
-  observe(measured: Interval, weight?: number): void;
-  /** Replaces the mean by one that follows from many measurements. */
-  replace(mean: number): void;
-  /** Says that what was measured last still holds, although it cannot be measured again. */
-  confirm(): void;
-}
-
-export interface SmoothedOptions {
+interface SmoothedOptions {
   /** The mean before the first measurement that contradicts it. */
   readonly prior: number;
   /** The mean deviation before the first measurement, relative to the mean. Default 0 */
@@ -61,7 +43,7 @@ export interface SmoothedOptions {
 }
 
 /** Makes a smoothed quantity. Measurements count as those of TCP round trips do: RFC 6298. */
-export function smoothed(options: SmoothedOptions): Smoothed {
+export function smoothed(options: SmoothedOptions) {
   const { prior, deviation: priorDeviation = 0, weight: priorWeight = 0, fallGain = 0, now = () => 0 } = options;
   const scatters = priorWeight > 0;
   let mean = prior;
@@ -71,22 +53,25 @@ export function smoothed(options: SmoothedOptions): Smoothed {
 
   /** Returns the share of what was measured that still counts. */
   const kept = () => 2 ** (-Math.max(0, now() - measuredAt - FRESH_MS) / HALF_LIFE_MS);
-  const currentMean = () => (mean > prior ? prior + (mean - prior) * kept() : mean);
-  const currentDeviation = () => {
-    const [share, current] = [kept(), currentMean()];
-    return share * deviation + (1 - share) * priorDeviation * current + (mean - current);
-  };
   const currentTotal = () => priorWeight + (total - priorWeight) * kept();
 
-  return {
+  const quantity = {
     get mean() {
-      return currentMean();
+      return mean > prior ? prior + (mean - prior) * kept() : mean;
     },
+    /** The mean deviation from the mean. It does not grow while the quantity falls: only what takes longer than predicted is late. */
     get deviation() {
-      return currentDeviation();
+      const [share, current] = [kept(), quantity.mean];
+      return share * deviation + (1 - share) * priorDeviation * current + (mean - current);
     },
-    observe({ from, to }, weight = 1) {
-      [mean, deviation, total] = [currentMean(), currentDeviation(), currentTotal()];
+    /**
+     * Learns from a measurement. The mean moves only if it lies outside of the interval, and then towards the nearer end:
+     * the rest of the interval is possible, but unknown.
+     *
+     * @param weight between 0 and 1
+     */
+    observe({ from, to }: Interval, weight = 1): void {
+      [mean, deviation, total] = [quantity.mean, quantity.deviation, currentTotal()];
       measuredAt = now();
       const nearest = Math.min(Math.max(mean, from), to);
       const isFirst = total === 0;
@@ -104,14 +89,17 @@ export function smoothed(options: SmoothedOptions): Smoothed {
       // Otherwise, it would keep a prediction high that the mean has already given up.
       if (hasFallen && !scatters && !isFirst) deviation = Math.min(deviation, mean - nearest);
     },
-    replace(value) {
-      deviation = currentDeviation();
+    /** Replaces the mean by one that follows from many measurements. */
+    replace(value: number): void {
+      deviation = quantity.deviation;
       mean = value;
       total = MAX_WEIGHT;
       measuredAt = now();
     },
-    confirm() {
+    /** Says that what was measured last still holds, although it cannot be measured again. */
+    confirm(): void {
       measuredAt = now();
     },
   };
+  return quantity;
 }

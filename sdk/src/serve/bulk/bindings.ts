@@ -1,3 +1,5 @@
+import type * as v from "valibot";
+import { parseJson } from "../../artifact/parse-json.ts";
 import { withDeadline } from "../../artifact/with-deadline.ts";
 import { storageError } from "../../storage/storage-error.ts";
 
@@ -71,11 +73,26 @@ export const inTime = <T>(call: Promise<T>, what: string): Promise<T> =>
     () => storageError("jobs", what, `no answer within ${CALL_MS} ms`),
   );
 
-/** Returns the text of an object; undefined if there is none. */
-export async function textOf(bucket: JobsBucket, key: string): Promise<string | undefined> {
+/**
+ * Reads an object of JSON; undefined if there is none.
+ *
+ * @throws BertEdgeError `storage_unavailable`, `job_changed` when the object has another form
+ */
+export async function readJsonOf<S extends v.GenericSchema>(
+  bucket: JobsBucket,
+  key: string,
+  schema: S,
+  what: string,
+): Promise<v.InferOutput<S> | undefined> {
   const found = await inTime(bucket.get(key), key);
-  return found ? inTime(new Response(found.body).text(), key) : undefined;
+  if (!found) return undefined;
+  const text = await inTime(new Response(found.body).text(), key);
+  const hint = "Start a job of another name.";
+  return parseJson(schema, text, { code: "job_changed", what: `${what} ${key}`, hint });
 }
+
+export const writeJson = (bucket: JobsBucket, key: string, value: object): Promise<unknown> =>
+  inTime(bucket.put(key, JSON.stringify(value), { httpMetadata: { contentType: "application/json" } }), key);
 
 /** Reads a stream piece by piece. Cancels it when the caller stops. */
 export async function* piecesOf(stream: ReadableStream<Uint8Array>, key: string): AsyncGenerator<Uint8Array> {

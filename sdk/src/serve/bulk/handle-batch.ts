@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { type ChunkModel, type EmbeddedChunk, embedChunk } from "../../bulk/embed-chunk.ts";
-import { type InputLine, lineSplitter } from "../../bulk/line-splitter.ts";
+import { type ChunkModel, embedChunk } from "../../bulk/embed-chunk.ts";
+import type { InputLine } from "../../bulk/line-splitter.ts";
 import { addCounts } from "../../bulk/record-counts.ts";
 import type { Model } from "../../runtime/model.ts";
 import { embedCall } from "../../runtime/tasks/embed.ts";
@@ -8,18 +8,21 @@ import type { Background } from "../background.ts";
 import type { Tier } from "../contract/headers.ts";
 import { startDeadline } from "../routing/deadline.ts";
 import type { TaskService } from "../service.ts";
-import { inTime, type JobsBatch, type JobsBucket, type JobsPlace } from "./bindings.ts";
-import { type BulkJob, isExpired, type MessageOf, partKey, readJob, readMessage, rejectedKey } from "./job.ts";
+import { inTime, type JobsBatch, type JobsPlace } from "./bindings.ts";
+import { type BulkJob, isExpired, type MessageOf, partKey, readJob, readMessage } from "./job.ts";
 import { writeSummary } from "./job-status.ts";
 import { finishedParts, metadataOf } from "./parts.ts";
-import { openInput, splitInput } from "./split-input.ts";
+import { inputLines, splitInput } from "./split-input.ts";
 
 /** Pause before a message is delivered again, in seconds. It doubles with each attempt. */
 const [FIRST_PAUSE, MAX_PAUSE] = [5, 600];
 
-export interface BatchHandler extends PartEmbedder {
+interface BatchHandler {
   readonly place: JobsPlace;
-  readonly now?: () => number;
+  readonly service: TaskService;
+  /** Tier of this deployment. */
+  readonly tier: Tier;
+  readonly background: Background;
 }
 
 /**
@@ -38,17 +41,18 @@ export async function handleBatch(batch: JobsBatch, handler: BatchHandler): Prom
   }
 }
 
-async function handleMessage(body: unknown, { place, now = Date.now, ...embedder }: BatchHandler): Promise<void> {
+async function handleMessage(body: unknown, handler: BatchHandler): Promise<void> {
+  const { place } = handler;
   const message = readMessage(body);
   const job = await readJob(place.bucket, message.job);
-  if (job?.run !== message.run || isExpired(job, now())) return;
+  if (job?.run !== message.run || isExpired(job, Date.now())) return;
   switch (message.kind) {
     case "split":
       return splitInput(place, job, message);
     case "part":
-      return embedPart(place.bucket, job, message, embedder);
+      return embedPart(job, message, handler);
     case "finish":
-      return finishJob(place, job, message, now());
+      return finishJob(place, job, message);
   }
 }
 
@@ -61,33 +65,26 @@ function pauseAfter(error: unknown, attempts: number): number {
 /** Time limit of the embeddings of a part, in ms. A part has a quarter of the CPU time of an invocation at most. */
 const EMBED_MS = 300_000;
 
-export interface PartEmbedder {
-  readonly service: TaskService;
-  /** Tier of this deployment. */
-  readonly tier: Tier;
-  readonly background: Background;
-}
-
 /**
  * Embeds a part and writes its results. The same part always gets the same keys and the same content, so it does not matter
  * how often its message is delivered.
  *
  * @throws BertEdgeError `job_changed` when the deployment serves another version of the model, or the input has changed
  */
-export async function embedPart(
-  bucket: JobsBucket,
+async function embedPart(
   job: BulkJob,
-  message: MessageOf<"part">,
-  embedder: PartEmbedder,
+  { part, offset, size: bytes, line }: MessageOf<"part">,
+  handler: BatchHandler,
 ): Promise<void> {
-  const { part, size: bytes } = message;
+  const { place, service, background } = handler;
+  const { bucket } = place;
   const key = partKey(job.name, part);
   const earlier = await inTime(bucket.head(key), key);
   if (earlier?.customMetadata?.["run"] === job.run) return;
-  const lines = await linesOf(bucket, job, message);
-  const { service, background } = embedder;
-  const { results, rejected, counts } = await service.using(background, (model) =>
-    embedded(lines, job, model, embedder),
+  const lines: InputLine[] = [];
+  for await (const more of inputLines(bucket, job, { offset, length: bytes, line })) lines.push(...more);
+  const { results, rejected, counts } = await service.using(background, async (model) =>
+    embedChunk(lines, chunkModel(job, model, handler), job),
   );
   const write = (to: string, content: string) =>
     inTime(
@@ -98,50 +95,27 @@ export async function embedPart(
       to,
     );
   // A part is finished when its results exist, so they are written last.
-  if (counts.rejected > 0) await write(rejectedKey(job.name, part), rejected);
+  if (counts.rejected > 0) await write(partKey(job.name, part, "rejected"), rejected);
   await write(key, results);
 }
 
-async function linesOf(
-  bucket: JobsBucket,
-  job: BulkJob,
-  { offset, size, line }: MessageOf<"part">,
-): Promise<InputLine[]> {
-  const splitter = lineSplitter(line);
-  const lines: InputLine[] = [];
-  for await (const piece of openInput(bucket, job, { offset, length: size })) lines.push(...splitter.push(piece));
-  return [...lines, ...splitter.end()];
-}
-
-async function embedded(
-  lines: readonly InputLine[],
-  job: BulkJob,
-  model: Model,
-  { service, tier, background }: PartEmbedder,
-): Promise<EmbeddedChunk> {
-  assertVersion(job, model.manifest.name, model.version);
+/** Embeds with this tier: the same engine computes all parts, and computes a part again with the same bits. */
+function chunkModel(job: BulkJob, model: Model, { service, tier, background }: BatchHandler): ChunkModel {
   const { name, maxTokens } = model.manifest;
+  assertVersion(job, name, model.version);
   const signal = AbortSignal.timeout(EMBED_MS);
-  const chunkModel: ChunkModel = {
+  return {
     name,
     maxTokens,
     countTokens: (text) => model.tokenizer.encode(text, maxTokens).tokens,
     async embed(texts) {
-      const answer = await service.answer(
-        {
-          call: embedCall(texts, { truncate: true }),
-          deadline: startDeadline(undefined, { arrival: service.arrival(performance.now()) }),
-          // The same engine computes all parts, and computes a part again with the same bits.
-          pin: tier,
-          signal,
-        },
-        background,
-      );
+      const call = embedCall(texts, { truncate: true });
+      const deadline = startDeadline(undefined, { arrival: service.arrival(performance.now()) });
+      const answer = await service.answer({ call, deadline, pin: tier, signal }, background);
       assertVersion(job, answer.model, answer.version);
       return answer.result;
     },
   };
-  return embedChunk(lines, chunkModel, job);
 }
 
 function assertVersion(job: BulkJob, name: string, version: string): void {
@@ -155,19 +129,14 @@ function assertVersion(job: BulkJob, name: string, version: string): void {
 const MAX_LOOK_SECONDS = 600;
 
 /** Writes the summary of a job, if all its parts exist. Otherwise sends itself again, with a delay. */
-export async function finishJob(
-  { bucket, queue }: JobsPlace,
-  job: BulkJob,
-  message: MessageOf<"finish">,
-  now: number,
-): Promise<void> {
+async function finishJob({ bucket, queue }: JobsPlace, job: BulkJob, message: MessageOf<"finish">): Promise<void> {
   let { next, counts } = message;
   for await (const { part, counts: more } of finishedParts(bucket, job, next)) {
     if (part !== next) break;
     counts = addCounts(counts, more);
     next++;
   }
-  if (next >= message.parts) return writeSummary(bucket, job, { parts: message.parts, counts, now });
+  if (next >= message.parts) return writeSummary(bucket, job, message.parts, counts);
   const idle = next > message.next ? 0 : message.idle + 1;
   const delaySeconds = Math.min(2 ** idle, MAX_LOOK_SECONDS);
   await inTime(queue.send({ ...message, next, counts, idle }, { contentType: "json", delaySeconds }), "queue");

@@ -1,7 +1,6 @@
 import * as v from "valibot";
-import { parseJson } from "../../artifact/parse-json.ts";
 import { addCounts, noRecords, type RecordCounts } from "../../bulk/record-counts.ts";
-import { inTime, type JobsBucket, textOf } from "./bindings.ts";
+import { type JobsBucket, readJsonOf, writeJson } from "./bindings.ts";
 import { type BulkJob, CountsSchema, isExpired, summaryKey } from "./job.ts";
 import { finishedParts } from "./parts.ts";
 
@@ -25,12 +24,12 @@ export interface JobStatus {
   readonly totalBytes: number;
 }
 
-/** Says how far a job is. */
 export async function jobStatus(bucket: JobsBucket, job: BulkJob, now: number): Promise<JobStatus> {
   const { name, model, started, input } = job;
   const common = { job: name, model, started, totalBytes: input.bytes };
-  const summary = await readSummary(bucket, job);
-  if (summary) {
+  const summary = await readJsonOf(bucket, summaryKey(name), SummarySchema, "summary");
+  // An earlier job of this name may have left its summary.
+  if (summary?.run === job.run) {
     const { finished, parts, counts } = summary;
     return { ...common, state: "complete", finished, parts, bytes: input.bytes, counts };
   }
@@ -43,22 +42,14 @@ export async function jobStatus(bucket: JobsBucket, job: BulkJob, now: number): 
   return { ...common, state: isExpired(job, now) ? "expired" : "running", parts, bytes, counts };
 }
 
-async function readSummary(bucket: JobsBucket, { name, run }: BulkJob) {
-  const key = summaryKey(name);
-  const text = await textOf(bucket, key);
-  if (text === undefined) return undefined;
-  const what = `summary ${key}`;
-  const summary = parseJson(SummarySchema, text, { code: "job_changed", what, hint: "Start a job of another name." });
-  return summary.run === run ? summary : undefined;
-}
-
 /** Writes the object that says that a job is complete. */
 export async function writeSummary(
   bucket: JobsBucket,
-  { name, run, model, started }: BulkJob,
-  { parts, counts, now }: { parts: number; counts: RecordCounts; now: number },
+  job: BulkJob,
+  parts: number,
+  counts: RecordCounts,
 ): Promise<void> {
-  const summary = { job: name, run, model, started, finished: new Date(now).toISOString(), parts, counts };
-  const key = summaryKey(name);
-  await inTime(bucket.put(key, JSON.stringify(summary), { httpMetadata: { contentType: "application/json" } }), key);
+  const { name, run, model, started } = job;
+  const summary = { job: name, run, model, started, finished: new Date().toISOString(), parts, counts };
+  await writeJson(bucket, summaryKey(name), summary);
 }

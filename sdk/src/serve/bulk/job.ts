@@ -1,7 +1,6 @@
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { parseJson } from "../../artifact/parse-json.ts";
-import { inTime, type JobsBucket, textOf } from "./bindings.ts";
+import { type JobsBucket, readJsonOf, writeJson } from "./bindings.ts";
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const NonNegative = v.pipe(v.number(), v.minValue(0));
@@ -40,41 +39,27 @@ const JobSchema = v.object({
 /** A job, as it is kept in the bucket. */
 export type BulkJob = v.InferOutput<typeof JobSchema>;
 
-/**
- * Reads a job.
- *
- * @returns undefined if no job of this name was started
- * @throws BertEdgeError `storage_unavailable`, `job_changed` when the object is not a job
- */
-export async function readJob(bucket: JobsBucket, name: string): Promise<BulkJob | undefined> {
-  const key = jobKey(name);
-  const text = await textOf(bucket, key);
-  return text === undefined
-    ? undefined
-    : parseJson(JobSchema, text, { code: "job_changed", what: `job ${key}`, hint: "Start a job of another name." });
-}
+/** Reads a job; undefined if none of this name was started. */
+export const readJob = (bucket: JobsBucket, name: string): Promise<BulkJob | undefined> =>
+  readJsonOf(bucket, jobKey(name), JobSchema, "job");
 
 export const writeJob = (bucket: JobsBucket, job: BulkJob): Promise<unknown> =>
-  inTime(
-    bucket.put(jobKey(job.name), JSON.stringify(job), { httpMetadata: { contentType: "application/json" } }),
-    jobKey(job.name),
-  );
+  writeJson(bucket, jobKey(job.name), job);
 
 export const isExpired = ({ expires }: BulkJob, now: number): boolean => Date.parse(expires) <= now;
 
 /** Digits of a part's number in its key: keys are listed in the order of their parts. */
 const DIGITS = 9;
 
-const numbered = (part: number): string => `${part}`.padStart(DIGITS, "0");
-
 /** Keys of a job's objects in its bucket. */
 export const inputKey = (job: string): string => `jobs/${job}/input.jsonl`;
-export const jobKey = (job: string): string => `jobs/${job}/job.json`;
+const jobKey = (job: string): string => `jobs/${job}/job.json`;
 export const summaryKey = (job: string): string => `jobs/${job}/summary.json`;
 export const partsPrefix = (job: string): string => `jobs/${job}/parts/`;
-export const partKey = (job: string, part: number): string => `${partsPrefix(job)}${numbered(part)}.jsonl`;
-export const rejectedPrefix = (job: string): string => `jobs/${job}/rejected/`;
-export const rejectedKey = (job: string, part: number): string => `${rejectedPrefix(job)}${numbered(part)}.jsonl`;
+
+/** @param kind the folder: results are in `parts` */
+export const partKey = (job: string, part: number, kind: "parts" | "rejected" = "parts"): string =>
+  `jobs/${job}/${kind}/${`${part}`.padStart(DIGITS, "0")}.jsonl`;
 
 /** Returns the number of the part whose results are under a key; undefined for other keys. */
 export function partOfKey(key: string): number | undefined {

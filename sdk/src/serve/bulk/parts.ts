@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { RecordCounts } from "../../bulk/record-counts.ts";
 import { storageError } from "../../storage/storage-error.ts";
 import { inTime, type JobsBucket, type JobsObject, piecesOf } from "./bindings.ts";
-import { type BulkJob, CountsSchema, partKey, partOfKey, partsPrefix, rejectedKey } from "./job.ts";
+import { type BulkJob, CountsSchema, partKey, partOfKey, partsPrefix } from "./job.ts";
 
 /** A part whose results are in the bucket. */
 export interface FinishedPart {
@@ -12,10 +12,8 @@ export interface FinishedPart {
   readonly counts: RecordCounts;
 }
 
-type Metadata = Record<string, string>;
-
 /** The metadata of a part's results. They say what is in them, so that nobody has to read them. */
-export const metadataOf = ({ run }: BulkJob, { bytes, counts }: Omit<FinishedPart, "part">): Metadata => ({
+export const metadataOf = ({ run }: BulkJob, { bytes, counts }: Omit<FinishedPart, "part">) => ({
   run,
   bytes: `${bytes}`,
   counts: JSON.stringify(counts),
@@ -24,15 +22,13 @@ export const metadataOf = ({ run }: BulkJob, { bytes, counts }: Omit<FinishedPar
 /** Lists the finished parts of a job in order, from the part `from` on. Parts of earlier jobs of this name are left out. */
 export async function* finishedParts(bucket: JobsBucket, job: BulkJob, from = 0): AsyncGenerator<FinishedPart> {
   const prefix = partsPrefix(job.name);
-  const start = from > 0 ? { startAfter: partKey(job.name, from - 1) } : {};
-  for (let cursor: string | undefined, isFirst = true; isFirst || cursor; isFirst = false) {
-    const page = bucket.list({ prefix, include: ["customMetadata"], ...(cursor ? { cursor } : start) });
-    const { objects, truncated, cursor: next } = await inTime(page, prefix);
-    for (const object of objects) {
-      const part = finishedPart(object, job);
-      if (part) yield part;
-    }
-    cursor = truncated ? next : undefined;
+  let page: { startAfter?: string; cursor?: string } | undefined =
+    from > 0 ? { startAfter: partKey(job.name, from - 1) } : {};
+  while (page) {
+    const list = bucket.list({ prefix, include: ["customMetadata"], ...page });
+    const { objects, truncated, cursor } = await inTime(list, prefix);
+    yield* objects.flatMap((object) => finishedPart(object, job) ?? []);
+    page = truncated && cursor ? { cursor } : undefined;
   }
 }
 
@@ -62,7 +58,7 @@ export function partContents(
       if (part !== next) break;
       next++;
       if (kind === "rejected" && counts.rejected === 0) continue;
-      const key = (kind === "results" ? partKey : rejectedKey)(job.name, part);
+      const key = partKey(job.name, part, kind === "results" ? "parts" : kind);
       const found = await inTime(bucket.get(key), key);
       if (!found) throw storageError("jobs", key, "the object was deleted");
       yield* piecesOf(found.body, key);

@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { chunker } from "../../bulk/chunker.ts";
+import { chunker, type LineChunk } from "../../bulk/chunker.ts";
 import { type InputLine, lineSplitter } from "../../bulk/line-splitter.ts";
 import { noRecords } from "../../bulk/record-counts.ts";
 import { predictLatency } from "../answering/plan.ts";
@@ -17,14 +17,6 @@ const PART_BYTES = 1_000_000;
 const SEND_MESSAGES = 100;
 
 /**
- * Predicts the CPU time of a line in ms, from above: no tokenizer makes more tokens than a text has bytes, apart from two
- * special tokens.
- */
-export function costOfLine({ fit, maxTokens }: BulkJob["parts"], { size }: Pick<InputLine, "size">): number {
-  return predictLatency(fit, [Math.min(size + 2, maxTokens)]);
-}
-
-/**
  * Sends a message for each part of the input from a place on, except for parts that are finished. After `splitBytes`, the
  * rest is left to another message. After the last part, the message follows that completes the job.
  */
@@ -34,74 +26,64 @@ export async function splitInput(
   from: MessageOf<"split">,
   splitBytes = SPLIT_BYTES,
 ): Promise<void> {
-  const { parts } = job;
-  const names = { job: job.name, run: job.run };
-  const splitter = lineSplitter(from.line);
-  const limits = {
-    lines: parts.lines,
-    bytes: PART_BYTES,
-    cost: parts.costMs,
-    costOf: (line: InputLine) => costOfLine(parts, line),
-  };
-  const chunks = chunker(limits);
-  const isFinished = lookup(finishedParts(bucket, job, from.part));
-  let place = { part: from.part, offset: from.offset, line: from.line };
   let messages: JobMessage[] = [];
-
-  async function send(): Promise<void> {
-    if (messages.length > 0) await sendAll(queue, messages);
+  for await (const message of messagesFor(bucket, job, from, splitBytes)) {
+    messages.push(message);
+    if (messages.length < SEND_MESSAGES) continue;
+    await sendAll(queue, messages);
     messages = [];
   }
-  async function add(chunk: ReturnType<typeof chunks.end>): Promise<void> {
-    if (!chunk) return;
-    const { size, lines } = chunk;
-    if (!(await isFinished(place.part))) messages.push({ kind: "part", ...names, ...place, size });
-    place = { part: place.part + 1, offset: place.offset + size, line: place.line + lines.length };
-    if (messages.length === SEND_MESSAGES) await send();
-  }
-
-  for await (const piece of openInput(bucket, job, { offset: from.offset })) {
-    for (const line of splitter.push(piece)) {
-      await add(chunks.push(line));
-      if (place.offset - from.offset < splitBytes) continue;
-      await send();
-      return sendAll(queue, [{ kind: "split", ...names, ...place }]);
-    }
-  }
-  for (const line of splitter.end()) await add(chunks.push(line));
-  await add(chunks.end());
-  messages.push({ kind: "finish", ...names, parts: place.part, next: 0, counts: noRecords, idle: 0 });
-  await send();
+  if (messages.length > 0) await sendAll(queue, messages);
 }
 
-/** Returns a function that says whether a part is in an ascending list. It is asked for parts in ascending order. */
-function lookup(list: AsyncIterator<{ part: number }>): (part: number) => Promise<boolean> {
-  let next: Promise<IteratorResult<{ part: number }>> | undefined;
-  return async (part) => {
-    for (;;) {
-      next ??= list.next();
-      const { done, value } = await next;
-      if (done || value.part > part) return false;
-      next = undefined;
-      if (value.part === part) return true;
+async function* messagesFor(
+  bucket: JobsBucket,
+  job: BulkJob,
+  { part, offset, line }: MessageOf<"split">,
+  splitBytes: number,
+): AsyncGenerator<JobMessage> {
+  const { lines, costMs, fit, maxTokens } = job.parts;
+  const names = { job: job.name, run: job.run };
+  // From above: no tokenizer makes more tokens than a text has bytes, apart from two special tokens.
+  const costOf = ({ size }: InputLine) => predictLatency(fit, [Math.min(size + 2, maxTokens)]);
+  const chunks = chunker({ lines, bytes: PART_BYTES, cost: costMs, costOf });
+  const finished = finishedParts(bucket, job, part);
+  let next = await finished.next();
+  let place = { part, offset, line };
+
+  async function* partOf({ size, lines }: LineChunk): AsyncGenerator<JobMessage> {
+    while (!next.done && next.value.part < place.part) next = await finished.next();
+    if (next.done || next.value.part > place.part) yield { kind: "part", ...names, ...place, size };
+    place = { part: place.part + 1, offset: place.offset + size, line: place.line + lines.length };
+  }
+
+  for await (const lines of inputLines(bucket, job, { offset, line })) {
+    for (const line of lines) {
+      const chunk = chunks.push(line);
+      if (!chunk) continue;
+      yield* partOf(chunk);
+      if (place.offset - offset >= splitBytes) return yield { kind: "split", ...names, ...place };
     }
-  };
+  }
+  const last = chunks.end();
+  if (last) yield* partOf(last);
+  yield { kind: "finish", ...names, parts: place.part, next: 0, counts: noRecords, idle: 0 };
 }
 
 export const sendAll = async (queue: JobsPlace["queue"], messages: readonly JobMessage[]): Promise<void> =>
   void (await inTime(queue.sendBatch(messages.map((body) => ({ body, contentType: "json" as const }))), "queue"));
 
 /**
- * Reads bytes of a job's input.
+ * Reads lines of a job's input, in groups.
  *
- * @param range first byte, and number of bytes; without it, all that follow
+ * @param from first byte, number of bytes, and number of the first line. Default: all bytes that follow
  * @throws BertEdgeError `job_changed` when the input is not the one the job was started with
  */
-export async function* openInput(
+export async function* inputLines(
   bucket: JobsBucket,
   { name, input }: BulkJob,
-  range: { offset: number; length?: number },
-): AsyncGenerator<Uint8Array> {
+  { line, ...range }: { offset: number; length?: number; line: number },
+): AsyncGenerator<InputLine[]> {
   // Buckets refuse a range that begins at the end.
   if (range.offset >= input.bytes) return;
   const key = inputKey(name);
@@ -112,5 +94,7 @@ export async function* openInput(
       hint: "Put the input back, or start a job of another name.",
     });
   }
-  yield* piecesOf(found.body, key);
+  const splitter = lineSplitter(line);
+  for await (const piece of piecesOf(found.body, key)) yield splitter.push(piece);
+  yield splitter.end();
 }

@@ -1,7 +1,6 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { predictedFit } from "../answering/plan.ts";
 import type { Background } from "../background.ts";
-import type { EncodingFormat } from "../contract/fields.ts";
 import type { TaskService } from "../service.ts";
 import { inTime, type JobsPlace } from "./bindings.ts";
 import { type BulkJob, inputKey, readJob, writeJob } from "./job.ts";
@@ -20,7 +19,7 @@ const CPU_SHARE = 1 / 4;
 /** Lines of a part: its results are about half a megabyte. */
 const PART_LINES = 256;
 
-export interface JobSource {
+interface JobSource {
   readonly service: TaskService;
   readonly background: Background;
   readonly cpuLimitMs: number;
@@ -28,11 +27,7 @@ export interface JobSource {
   readonly maxInputs: number;
 }
 
-export interface JobStart {
-  readonly name: string;
-  readonly encodingFormat: EncodingFormat;
-  readonly truncate: boolean;
-}
+type JobStart = Pick<BulkJob, "name" | "encodingFormat" | "truncate">;
 
 /**
  * Starts a job, or continues one. What is finished is not done again.

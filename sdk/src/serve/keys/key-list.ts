@@ -2,7 +2,11 @@ import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { parseJson } from "../../artifact/parse-json.ts";
 import { shown } from "../../artifact/shown.ts";
+import type { ObjectStore } from "../../storage/store.ts";
 import { type ApiKey, checkDefaults, type KeyWithDefaults, perMinute } from "../call-defaults.ts";
+
+/** Time limit for reading keys, in ms. */
+export const READ_KEYS_MS = 5_000;
 
 /** Names of keys. */
 export const KEY_NAME = /^[\w.-]{1,64}$/;
@@ -13,22 +17,13 @@ export const KEY_NAME = /^[\w.-]{1,64}$/;
  */
 const PLAIN = /^(?!#)(?:(?![{}[\]<>",])[!-~])*$/;
 
-/** A key as it is configured: as it is, or as the hash of one. */
-export interface KeyEntry {
-  readonly name?: string | undefined;
-  /** The key itself; undefined if only its hash is known. */
-  readonly plain?: string | undefined;
-  /** SHA-256 of the key, in 64 hexadecimal digits; undefined if the key itself is given. */
-  readonly sha256?: string | undefined;
-}
-
 /**
- * Reads an entry of a list of keys: a key, `sha256:<hex>` or `<name>:sha256:<hex>`. Returns undefined if an entry has a hash
- * that is not valid.
+ * Reads an entry of a list of keys: a plain key, `sha256:<hex>` or `<name>:sha256:<hex>`. Returns undefined if an entry has a
+ * hash that is not valid.
  *
  * @throws BertEdgeError `setting_invalid` if a plain key has characters that no key has
  */
-export function readEntry(text: string): KeyEntry | undefined {
+export function readEntry(text: string) {
   const entry = text.trim();
   const [, name, sha256] = /^(?:(.+):)?sha256:([0-9a-f]{64})$/i.exec(entry) ?? [];
   if (sha256 && (name === undefined || KEY_NAME.test(name))) return { name, sha256: sha256.toLowerCase() };
@@ -101,3 +96,36 @@ function checkOptions(key: KeyWithDefaults, index: number): void {
 
 const invalid = (what: string, hint: string) =>
   new BertEdgeError("setting_invalid", `The option keys ${what}.`, { hint });
+
+/** Variables with the API keys of a deployment. */
+export interface KeysEnv {
+  /** API keys or their hashes, comma-separated, or a JSON array. Every request must send one of these keys. */
+  API_KEYS?: string | undefined;
+  /** Path of an object with API keys, which is read again every minute. It takes the place of API_KEYS. */
+  KEYS_OBJECT?: string | undefined;
+}
+
+/**
+ * Reads API keys from the object KEYS_OBJECT of a store, or from API_KEYS.
+ *
+ * @throws BertEdgeError `setting_invalid`, and errors of the store
+ */
+export const keysFromEnv = (
+  { API_KEYS = "", KEYS_OBJECT = "" }: KeysEnv,
+  store: ObjectStore,
+): readonly ApiKey[] | Promise<readonly ApiKey[]> =>
+  KEYS_OBJECT === "" ? parseKeys(API_KEYS) : keysFromStore(store, KEYS_OBJECT);
+
+/**
+ * Reads API keys from an object of a store. A deployment whose option `keys` returns this promise reads them again every
+ * minute. The object has the format of `parseKeys`.
+ *
+ * @throws BertEdgeError `setting_invalid` when there is no such object or it is not a list of keys, and errors of the store
+ */
+export async function keysFromStore(store: ObjectStore, path: string): Promise<readonly ApiKey[]> {
+  const stream = await store.open(path, AbortSignal.timeout(READ_KEYS_MS));
+  if (stream) return parseKeys(await new Response(stream).text());
+  throw new BertEdgeError("setting_invalid", `The store ${store.name} has no API keys at ${path}.`, {
+    hint: "Write the entries that `bert-edge keys new` prints into this object, one a line.",
+  });
+}

@@ -3,14 +3,12 @@ import { sha256Hex } from "../../artifact/sha256.ts";
 import { withDeadline } from "../../artifact/with-deadline.ts";
 import type { Background } from "../background.ts";
 import type { ApiKey, KnownKey } from "../call-defaults.ts";
-import { readEntry } from "./key-list.ts";
+import { READ_KEYS_MS, readEntry } from "./key-list.ts";
 
 /** Age at which keys are read again, in the background of a request, in ms. */
 const REFRESH_MS = 45_000;
 /** Age at which a request waits for new keys, in ms: a revoked key is accepted for a minute at most. */
 const EXPIRED_MS = 60_000;
-/** Time limit for reading keys, in ms. */
-const READ_MS = 5_000;
 /** Pause between two tries to read keys, in ms. */
 const RETRY_MS = 5_000;
 
@@ -20,35 +18,30 @@ export type ReadKeys<Env> = (env: Env) => readonly ApiKey[] | Promise<readonly A
  * Keeps the keys that `read` gives, and reads them again every minute, so that keys change without a restart. If this fails, the
  * error is logged and the earlier keys stay valid.
  */
-export function keyRing<Env>(
-  read: ReadKeys<Env>,
-  now: () => number = Date.now,
-): (env: Env, background: Background) => Promise<readonly KnownKey[]> {
+export function keyRing<Env>(read: ReadKeys<Env>, now: () => number = Date.now) {
   let held: { keys: readonly KnownKey[]; readAt: number } | undefined;
   let triedAt = Number.NEGATIVE_INFINITY;
 
   async function readAgain(env: Env): Promise<readonly KnownKey[]> {
-    triedAt = now();
+    const readAt = now();
+    triedAt = readAt;
     const given = Promise.resolve(read(env));
-    const keys = await knownKeys(await withDeadline(given, READ_MS, late));
+    const keys = await knownKeys(await withDeadline(given, READ_KEYS_MS, late));
     // Keys that were sent before need no hash.
     const plain = new Map(held?.keys.map((key) => [key.sha256, key.plain]));
     for (const key of keys) key.plain ??= plain.get(key.sha256);
-    held = { keys, readAt: triedAt };
+    held = { keys, readAt };
     return keys;
   }
 
   /** Reads in a request of its own: in Workers, a request cannot wait for the I/O of another one. */
-  const readOrKeep = async (env: Env, keys: readonly KnownKey[]) => {
-    try {
-      return await readAgain(env);
-    } catch (error) {
+  const readOrKeep = (env: Env, keys: readonly KnownKey[]) =>
+    readAgain(env).catch((error: unknown) => {
       console.error("bert-edge: The API keys cannot be read again. The earlier ones stay valid.", error);
       return keys;
-    }
-  };
+    });
 
-  return async function currentKeys(env, background) {
+  return async function currentKeys(env: Env, background: Background): Promise<readonly KnownKey[]> {
     if (!held) return readAgain(env);
     const { keys, readAt } = held;
     const age = now() - readAt;
@@ -60,7 +53,7 @@ export function keyRing<Env>(
 }
 
 const late = () =>
-  new BertEdgeError("storage_unavailable", `The API keys could not be read within ${READ_MS} ms.`, {
+  new BertEdgeError("storage_unavailable", `The API keys could not be read within ${READ_KEYS_MS} ms.`, {
     hint: "Check the store that the option `keys` reads.",
   });
 

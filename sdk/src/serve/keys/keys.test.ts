@@ -3,9 +3,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
 import { memoryStore } from "../../storage/memory.ts";
-import { checkKeyList, parseKeys } from "./key-list.ts";
+import { checkKeyList, keysFromEnv, keysFromStore, parseKeys } from "./key-list.ts";
 import { findKey, keyRing, knownKeys } from "./key-ring.ts";
-import { keysFromEnv, keysFromStore } from "./keys-from-env.ts";
 
 const log = errorLog();
 const hash = (key: string) => `sha256:${createHash("sha256").update(key).digest("hex")}`;

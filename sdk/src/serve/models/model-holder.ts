@@ -5,7 +5,7 @@ import type { Manifest, Target, TargetName } from "../../artifact/manifest.ts";
 import { withDeadline } from "../../artifact/with-deadline.ts";
 import type { Engine } from "../../runtime/engine/engine.ts";
 import type { Model } from "../../runtime/model.ts";
-import { type ReleasedAfterUse, releasedAfterUse } from "../../runtime/released-after-use.ts";
+import { releasedAfterUse } from "../../runtime/released-after-use.ts";
 import { releaseModel, startModel } from "../../runtime/start-model.ts";
 import { openPublished, readPointer } from "../../storage/published-artifact.ts";
 import type { ObjectStore } from "../../storage/store.ts";
@@ -51,31 +51,6 @@ const LONGEST_RETRY_MS = 60_000;
 /** Time for which a version that the store does not have is not looked for again, in ms. */
 const MISSING_MS = 5_000;
 
-export interface ModelHolder {
-  readonly name: string;
-  /** Returns the version of the loaded model; undefined if none is loaded. */
-  version(): string | undefined;
-  /** Returns the loaded model, or undefined. Loads the model, or checks for a newer version, in the background. */
-  current(background: Background): Model | undefined;
-  /**
-   * Resolves to the model as soon as the model can answer, which may be before all weights are loaded: see
-   * `Model.complete`.
-   */
-  load(background: Background): Promise<Model>;
-  /** Resolves to the model's version and manifest, which arrive before its weights. */
-  opened(background: Background): Promise<Opened>;
-  /** Runs `work` on `model`, which is not released before `work` ends. */
-  using: ReleasedAfterUse<Model>["using"];
-  /** Whether a model is loaded. A model that was unloaded after `load` has resolved cannot be used: load it again. */
-  holds(model: Model): boolean;
-  /** Unloads the model. Resolves when its last user has ended and it is released. The next request loads it again. */
-  unload(): Promise<void>;
-  /** Returns the code of the error with which the last load failed; undefined if none did, or after a later one has succeeded. */
-  failure(): ErrorCode | undefined;
-  /** Returns the bytes of the loaded model, and of models that are released after their last user. */
-  bytes(): number;
-}
-
 /** Properties of a model that are known before it is loaded. */
 export interface Opened {
   readonly version: string;
@@ -83,7 +58,7 @@ export interface Opened {
 }
 
 /** A load in progress. The manifest arrives first, then the model becomes usable, and later it is complete. */
-interface Loading {
+interface Load {
   readonly opened: PromiseWithResolvers<Opened>;
   readonly usable: PromiseWithResolvers<Model>;
   /** Resolves when the load has ended, in whatever way. */
@@ -91,39 +66,59 @@ interface Loading {
   readonly since: number;
 }
 
+/** What a holder has. */
+type State = {
+  /** When the last load began; infinitely long ago before the first one, and after a model was unloaded. */
+  readonly checkedAt: number;
+} & (
+  | { readonly state: "empty"; readonly model?: undefined; readonly load?: undefined }
+  | { readonly state: "loading"; readonly model?: undefined; readonly load: Load }
+  | { readonly state: "loaded"; readonly model: Model; readonly load?: undefined }
+  /** The model answers, and a newer version is looked for. */
+  | { readonly state: "refreshing"; readonly model: Model; readonly load: Load }
+);
+
+const EMPTY: State = { state: "empty", checkedAt: Number.NEGATIVE_INFINITY };
+
+/** Returns the state after some of its parts have changed. */
+function changed(
+  state: State,
+  change: { model?: Model | undefined; load?: Load | undefined; checkedAt?: number },
+): State {
+  const { model, load, checkedAt } = { ...state, ...change };
+  if (model) return load ? { state: "refreshing", model, load, checkedAt } : { state: "loaded", model, checkedAt };
+  return load ? { state: "loading", load, checkedAt } : { state: "empty", checkedAt };
+}
+
 /**
  * Makes a holder that loads a published model on first use and replaces it with newer versions. If a newer version
  * fails to load, the old one keeps answering.
  */
-export function modelHolder(options: ModelHolderOptions): ModelHolder {
-  const {
-    store,
-    name,
-    version,
-    engine,
-    reserve = async () => {},
-    warmUp: shapes = [],
-    refreshMs = 60_000,
-    loadTimeoutMs = 25_000,
-    report = (error) => console.error(`bert-edge: loading ${name} failed:`, error),
-    now = Date.now,
-  } = options;
+export function modelHolder({
+  store,
+  name,
+  version,
+  engine,
+  reserve = async () => {},
+  warmUp: shapes = [],
+  refreshMs = 60_000,
+  loadTimeoutMs = 25_000,
+  report = (error) => console.error(`bert-edge: loading ${name} failed:`, error),
+  now = Date.now,
+}: ModelHolderOptions) {
   const uses = releasedAfterUse(releaseModel);
   /** Expected bytes of each model, for engines that cannot measure them. */
   const sizes = new WeakMap<Model, number>();
-  let held: Model | undefined;
-  /** A model that answers although it is not complete. */
-  let early: Model | undefined;
-  let loading: Loading | undefined;
-  let checkedAt = Number.NEGATIVE_INFINITY;
+  let state: State = EMPTY;
   /** The last failure, since the last success. `since`: when the first of a row was. */
   let failure: { readonly code: ErrorCode; readonly since: number; readonly at: number } | undefined;
   /** When the store had no such version. */
   let missingAt = Number.NEGATIVE_INFINITY;
 
   /** Fetches the current version. Resolves when it is completely loaded and has replaced the old one. */
-  async function fetchCurrent({ opened, usable }: Loading): Promise<Model> {
-    const old = held;
+  async function fetchCurrent({ opened, usable }: Load): Promise<Model> {
+    if (version !== undefined && now() - missingAt < MISSING_MS) throw noSuchVersion(name, version);
+    const old = state.model;
     const pointer = await readPointer(store, name, version).catch((error: unknown) => {
       if (version === undefined || !hasCode(error, "model_not_published")) throw error;
       missingAt = now();
@@ -144,26 +139,46 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
         `bert-edge: ${name}@${next.version} runs on ${next.provider}, because ${provider} cannot load it: ${why}`,
       );
     }
-    try {
+    // The load itself uses the model until it is complete.
+    const work = uses.using(next, async () => {
       await warmUp(next, shapes);
-      early = next;
       usable.resolve(next);
       await next.complete;
-    } catch (error) {
-      if (early === next) early = undefined;
+      // This load may have taken longer than loadTimeoutMs, and a later load may have already finished.
+      const held = state.model;
+      if (held && held !== old) return held;
+      state = changed(state, { model: next });
+      void reserve(0);
+      return next;
+    });
+    const held = await work.catch(async (error: unknown) => {
       await uses.retire(next);
       throw error;
+    });
+    const replaced = held === next ? old : next;
+    if (replaced) await uses.retire(replaced);
+    return held;
+  }
+
+  async function run(load: Load): Promise<void> {
+    const { opened, usable, ended } = load;
+    try {
+      const model = await fetchCurrent(load);
+      failure = undefined;
+      opened.resolve(model);
+      usable.resolve(model);
+    } catch (cause) {
+      const error = failed(cause);
+      opened.reject(error);
+      usable.reject(error);
+      // A version that does not exist is the caller's mistake.
+      if (!hasCode(cause, "model_unknown")) report(cause);
+    } finally {
+      // A load that took too long may have been replaced by another.
+      if (state.load === load) state = changed(state, { load: undefined });
+      await reserve(0);
+      ended.resolve();
     }
-    if (early === next) early = undefined;
-    if (held && held !== old) {
-      // This load took longer than loadTimeoutMs, and a later load has already finished.
-      await uses.retire(next);
-      return held;
-    }
-    held = next;
-    void reserve(0);
-    if (old) await uses.retire(old);
-    return next;
   }
 
   /**
@@ -171,38 +186,19 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
    * caller starts another load. A Worker stops a load, with its timers, when the request that started the load ends.
    * Such a load never settles, so `start` checks the age of the load.
    */
-  function start(background: Background): Loading {
-    if (loading && now() - loading.since < loadTimeoutMs) return loading;
-    checkedAt = now();
-    const opened = Promise.withResolvers<Opened>();
-    const usable = Promise.withResolvers<Model>();
-    const ended = Promise.withResolvers<void>();
-    const current = { opened, usable, ended, since: checkedAt };
-    loading = current;
-    const isMissing = version !== undefined && now() - missingAt < MISSING_MS;
-    const fetched = isMissing ? Promise.reject<Model>(noSuchVersion(name, version)) : fetchCurrent(current);
-    const whole = fetched.finally(async () => {
-      if (loading === current) loading = undefined;
-      await reserve(0);
-      ended.resolve();
-    });
-    whole.then(
-      (model) => {
-        failure = undefined;
-        opened.resolve(model);
-        usable.resolve(model);
-      },
-      (cause: unknown) => {
-        const error = failed(cause);
-        opened.reject(error);
-        usable.reject(error);
-      },
-    );
+  function start(background: Background): Load {
+    if (state.load && now() - state.load.since < loadTimeoutMs) return state.load;
+    const load: Load = {
+      opened: Promise.withResolvers(),
+      usable: Promise.withResolvers(),
+      ended: Promise.withResolvers(),
+      since: now(),
+    };
     // If no caller waits for these promises, nothing handles their rejections. Node exits on an unhandled rejection.
-    for (const { promise } of [opened, usable]) promise.catch(() => {});
-    // A version that does not exist is the caller's mistake.
-    background(whole.catch((error: unknown) => hasCode(error, "model_unknown") || report(error)));
-    return current;
+    for (const { promise } of [load.opened, load.usable]) promise.catch(() => {});
+    state = changed(state, { load, checkedAt: load.since });
+    background(run(load));
+    return load;
   }
 
   /** Notes the error of a load. Returns it with the time after which a retry makes sense. */
@@ -217,44 +213,54 @@ export function modelHolder(options: ModelHolderOptions): ModelHolder {
     return new BertEdgeError(code, message, { hint, retryAfterMs, cause: error });
   }
 
-  const inTime = <T>(promise: Promise<T>): Promise<T> =>
-    withDeadline(
-      promise,
-      loadTimeoutMs,
-      () =>
-        new BertEdgeError("model_unavailable", `The model ${name} did not load within ${loadTimeoutMs} ms.`, {
-          hint: "Try again shortly. If this happens again, check the object store.",
-        }),
-    );
+  const late = () =>
+    new BertEdgeError("model_unavailable", `The model ${name} did not load within ${loadTimeoutMs} ms.`, {
+      hint: "Try again shortly. If this happens again, check the object store.",
+    });
+  const inTime = <T>({ promise }: PromiseWithResolvers<T>) => withDeadline(promise, loadTimeoutMs, late);
 
   return {
     name,
-    version: () => held?.version,
-    current(background) {
-      const isFinal = held !== undefined && version !== undefined;
-      if (!isFinal && now() - checkedAt >= (held ? refreshMs : RETRY_MS)) start(background);
-      return held;
+    /** Returns the version of the loaded model; undefined if none is loaded. */
+    version: () => state.model?.version,
+    /** Returns the loaded model, or undefined. Loads the model, or checks for a newer version, in the background. */
+    current(background: Background): Model | undefined {
+      const { model, checkedAt } = state;
+      const isFinal = model !== undefined && version !== undefined;
+      if (!isFinal && now() - checkedAt >= (model ? refreshMs : RETRY_MS)) start(background);
+      return model;
     },
-    load: async (background) => held ?? inTime(start(background).usable.promise),
-    opened: async (background) => held ?? inTime(start(background).opened.promise),
+    /**
+     * Resolves to the model as soon as the model can answer, which may be before all weights are loaded: see
+     * `Model.complete`.
+     */
+    load: async (background: Background): Promise<Model> => state.model ?? inTime(start(background).usable),
+    /** Resolves to the model's version and manifest, which arrive before its weights. */
+    opened: async (background: Background): Promise<Opened> => state.model ?? inTime(start(background).opened),
+    /** Runs `work` on a model, which is not released before `work` ends. */
     using: uses.using,
+    /** Returns the code of the error with which the last load failed; undefined if none did, or after a later one has succeeded. */
     failure: () => failure?.code,
-    holds: (model) => model === held || model === early || uses.isUsed(model),
-    async unload() {
-      await loading?.ended.promise;
-      const model = held;
+    /** Whether a model is loaded. A model that was unloaded after `load` has resolved cannot be used: load it again. */
+    holds: (model: Model): boolean => model === state.model || uses.isUsed(model),
+    /** Unloads the model. Resolves when its last user has ended and it is released. The next request loads it again. */
+    async unload(): Promise<void> {
+      await state.load?.ended.promise;
+      const { model } = state;
       if (!model) return;
-      held = undefined;
-      checkedAt = Number.NEGATIVE_INFINITY;
+      state = changed(state, { model: undefined, checkedAt: EMPTY.checkedAt });
       await uses.retire(model);
       await uses.released(model);
     },
-    bytes() {
-      const loaded = held ? [held, ...uses.retiring()] : uses.retiring();
+    /** Returns the bytes of the loaded model, and of models that are released after their last user. */
+    bytes(): number {
+      const loaded = [state.model ?? [], ...uses.retiring()].flat();
       return loaded.reduce((sum, model) => sum + (model.memoryBytes() ?? sizes.get(model) ?? 0), 0);
     },
   };
 }
+
+export type ModelHolder = ReturnType<typeof modelHolder>;
 
 const hasCode = (error: unknown, code: ErrorCode): boolean => error instanceof BertEdgeError && error.code === code;
 
@@ -272,7 +278,7 @@ export type WarmUpShape = readonly [texts: number, tokens: number];
  *
  * @throws the errors of `Model.run`
  */
-export async function warmUp(
+async function warmUp(
   { manifest, parallel, run }: Pick<Model, "manifest" | "parallel" | "run">,
   shapes: readonly WarmUpShape[],
 ): Promise<void> {
@@ -284,7 +290,7 @@ export async function warmUp(
 }
 
 /** Returns the peak memory that `prepare` measured. Without a measurement, returns the size of the model file. */
-export function expectedBytes({ manifest, measurements }: Artifact, engine: Engine["name"]): number {
+function expectedBytes({ manifest, measurements }: Artifact, engine: Engine["name"]): number {
   const targets = Object.entries(manifest.targets) as [TargetName, Target][];
   const bytes = targets.map(([name, target]) => {
     if (target.engine !== engine) return 0;

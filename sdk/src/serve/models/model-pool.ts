@@ -39,41 +39,11 @@ const MAX_UNLOADED = 32;
  */
 const MAX_PINNED = 2;
 
-/** Models that share a limit of memory. Their keys are `name` or `name@version`. */
-interface ModelMemory {
-  /** Returns the holder of a model, and makes it if necessary. The model then counts as the one that was used last. */
-  holderOf(key: string, make: (reserve: Reserve) => ModelHolder): ModelHolder;
-  /** Returns the holder of a model; undefined if there is none. */
-  known(key: string): ModelHolder | undefined;
-  /** Unloads models that are not in use, as long as models have grown above the limit. */
-  shrink(): Promise<void>;
-  /** Returns the bytes of all loaded models, and of those that are being loaded. */
-  bytes(): number;
-}
-
-/** The models of a deployment. */
-export interface ModelPool extends Pick<ModelMemory, "bytes"> {
-  /** Names of the models, the default one first. */
-  readonly names: readonly string[];
-  /**
-   * Returns the holder of a model. The current version has one holder, whether a request pins it or not. The caller has to use
-   * `current` at once: the current version changes.
-   *
-   * @param model name of a model, or `name@version`. Default: the default model
-   * @throws BertEdgeError `model_unknown`
-   */
-  holderOf(model?: string): ModelHolder;
-}
-
 /**
- * Makes room for models. If they need more memory than `limitBytes`, the models that have not been used for the longest time are
- * unloaded, each after its last request.
+ * Makes room for models, whose keys are `name` or `name@version`. If they need more memory than `limitBytes`, the models that
+ * have not been used for the longest time are unloaded, each after its last request.
  */
-export function modelMemory({
-  limitBytes = Number.POSITIVE_INFINITY,
-  timeoutMs = 25_000,
-  isUsed,
-}: ModelMemoryOptions): ModelMemory {
+export function modelMemory({ limitBytes = Number.POSITIVE_INFINITY, timeoutMs = 25_000, isUsed }: ModelMemoryOptions) {
   /** Holders by key, the least recently used first. */
   const holders = new Map<string, ModelHolder>();
   /** Bytes of models that are being loaded. */
@@ -87,26 +57,32 @@ export function modelMemory({
   function reserve(key: string, needed: number): Promise<void> {
     reserved.delete(key);
     if (needed === 0) return Promise.resolve();
-    const previous = last;
-    last = (async () => {
-      // A Worker can stop the request of a reservation, which then never ends.
-      await withDeadline(previous, timeoutMs, () => full(key, needed, limitBytes)).catch(() => {});
-      await makeRoom(key, needed);
-    })();
+    last = makeRoom(key, needed, last);
     last.catch(() => {});
     return last;
   }
 
-  async function makeRoom(key: string, needed: number): Promise<void> {
-    if (needed > limitBytes) throw tooLarge(key, needed, limitBytes);
-    const late = () => full(key, needed, limitBytes);
+  async function makeRoom(key: string, needed: number, previous: Promise<void>): Promise<void> {
+    const limit = "`memoryLimitBytes` (`limitBytes` of `publishedModels`)";
+    const refused = (why: string, hint: string) =>
+      new BertEdgeError("memory_full", `The model ${key} needs ${needed} bytes, but ${why} ${limitBytes} bytes.`, {
+        hint,
+      });
+    const late = () =>
+      refused("other models are in use and the limit is", `Try again when fewer models are in use, or raise ${limit}.`);
+    const inTime = (work: Promise<unknown>) => withDeadline(work, timeoutMs, late);
+    // A Worker can stop the request of a reservation, which then never ends.
+    await inTime(previous).catch(() => {});
+    if (needed > limitBytes) {
+      throw refused("the memory limit is", `Raise ${limit}, or prepare the model with --table int4.`);
+    }
     if (key.includes("@")) {
       const pinned = [...holders.keys()].filter((each) => each.includes("@") && each !== key && bytesOf(each) > 0);
-      await withDeadline(unload(pinned.slice(0, 1 - MAX_PINNED)), timeoutMs, late);
+      await inTime(unload(pinned.slice(0, 1 - MAX_PINNED)));
     }
     const others = inTheWay(needed, key);
     if (isUsed && bytes() - sumOf(others) + needed > limitBytes) throw late();
-    await withDeadline(unload(others), timeoutMs, late);
+    await inTime(unload(others));
     reserved.set(key, needed);
   }
 
@@ -131,7 +107,8 @@ export function modelMemory({
   }
 
   return {
-    holderOf(key, make) {
+    /** Returns the holder of a model, and makes it if necessary. The model then counts as the one that was used last. */
+    holderOf(key: string, make: (reserve: Reserve) => ModelHolder): ModelHolder {
       const holder = holders.get(key) ?? make((needed) => reserve(key, needed));
       // The last key of a map is the one that was set last.
       holders.delete(key);
@@ -139,61 +116,52 @@ export function modelMemory({
       forgetUnloaded();
       return holder;
     },
-    known: (key) => holders.get(key),
-    async shrink() {
-      await unload(inTheWay(0));
-    },
+    /** Returns the holder of a model; undefined if there is none. */
+    known: (key: string) => holders.get(key),
+    /** Unloads models that are not in use, as long as models have grown above the limit. */
+    shrink: () => unload(inTheWay(0)),
+    /** Returns the bytes of all loaded models, and of those that are being loaded. */
     bytes,
   };
 }
 
-/** Makes a pool of models, which a request names. */
-export function modelPool({ names, holder: make, ...options }: ModelPoolOptions): ModelPool {
+/** Makes the pool of a deployment's models, of which a request names one. */
+export function modelPool({ names, holder: make, ...options }: ModelPoolOptions) {
   const memory = modelMemory(options);
-
-  /** Unloads a version that was pinned before it was loaded as the current one. */
-  function unload(pinned: string): void {
-    const unloaded = memory.known(pinned)?.unload();
-    unloaded?.catch((error: unknown) => console.error(`bert-edge: releasing ${pinned} failed:`, error));
-  }
-
   return {
+    /** Names of the models, the default one first. */
     names,
-    holderOf(model = names[0] as string) {
+    /**
+     * Returns the holder of a model. The current version has one holder, whether a request pins it or not. The caller has to use
+     * `current` at once: the current version changes.
+     *
+     * @param model name of a model, or `name@version`. Default: the default model
+     * @throws BertEdgeError `model_unknown`
+     */
+    holderOf(model = names[0] as string): ModelHolder {
       const [name = "", version, ...rest] = model.split("@");
-      if (!names.includes(name) || rest.length > 0) throw unknown(model, names);
       // A caller's text becomes part of an object's key: `../../x` would leave the models' folder.
-      if (version !== undefined && !v.is(ModelVersion, version)) throw unknown(model, names);
+      const isVersion = version === undefined || v.is(ModelVersion, version);
+      if (!names.includes(name) || !isVersion || rest.length > 0) throw unknown(model, names);
       const isCurrent = version !== undefined && memory.known(name)?.version() === version;
-      if (isCurrent) unload(model);
+      if (isCurrent) {
+        // It was pinned before it was loaded as the current version.
+        const unloaded = memory.known(model)?.unload();
+        unloaded?.catch((error: unknown) => console.error(`bert-edge: releasing ${model} failed:`, error));
+      }
       return memory.holderOf(isCurrent ? name : model, (reserve) => make(name, version, reserve));
     },
+    /** Returns the bytes of all loaded models, and of those that are being loaded. */
     bytes: memory.bytes,
   };
 }
 
-const unknown = (model: string, [first, ...others]: readonly string[]): BertEdgeError =>
-  new BertEdgeError(
-    "model_unknown",
-    `This deployment does not serve the model ${JSON.stringify(model.slice(0, 80))}.`,
-    {
-      hint:
-        others.length === 0
-          ? `Set \`model\` to ${JSON.stringify(first)}, or leave it out.`
-          : `Set \`model\` to one of ${[first, ...others].join(", ")}, or leave it out for ${first}.`,
-    },
-  );
+export type ModelPool = ReturnType<typeof modelPool>;
 
-const tooLarge = (name: string, needed: number, limit: number): BertEdgeError =>
-  new BertEdgeError("memory_full", `The model ${name} needs ${needed} bytes, but the memory limit is ${limit} bytes.`, {
-    hint: "Raise `memoryLimitBytes` (`limitBytes` of `publishedModels`), or prepare the model with --table int4.",
-  });
-
-const full = (name: string, needed: number, limit: number): BertEdgeError =>
-  new BertEdgeError(
-    "memory_full",
-    `The model ${name} needs ${needed} bytes, but other models are in use and the limit is ${limit} bytes.`,
-    {
-      hint: "Try again when fewer models are in use, or raise `memoryLimitBytes` (`limitBytes` of `publishedModels`).",
-    },
-  );
+function unknown(model: string, [first, ...others]: readonly string[]): BertEdgeError {
+  const what = `This deployment does not serve the model ${JSON.stringify(model.slice(0, 80))}.`;
+  const hint = others[0]
+    ? `Set \`model\` to one of ${[first, ...others].join(", ")}, or leave it out for ${first}.`
+    : `Set \`model\` to ${JSON.stringify(first)}, or leave it out.`;
+  return new BertEdgeError("model_unknown", what, { hint });
+}

@@ -15,54 +15,51 @@ export interface PublishedModelsOptions {
   limitBytes: number;
 }
 
-/** Keeps several models in memory at the same time. */
-export interface ModelCache {
-  /**
-   * Runs `work` on a model. Loads the model first if necessary, and does not unload it before `work` ends.
-   *
-   * @throws BertEdgeError `memory_full` when the models in use leave too little memory, and the errors of loading the model and of
-   *   `work`
-   */
-  using<T>(name: string, work: (model: Model) => Promise<T>): Promise<T>;
-  /** Unloads a model as soon as no `work` uses it. A later call of `using` loads it again. */
-  unload(name: string): Promise<void>;
-  /** Returns the bytes of all loaded models, plus the bytes reserved for models that are being loaded. */
-  memoryBytes(): number;
-}
-
 /** The longest time that a timer can have, in ms: 25 days. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Makes a cache of the models in a store. On first use of a model's name, the cache loads its current version. */
-export function publishedModels({ store, engine, limitBytes }: PublishedModelsOptions): ModelCache {
+/**
+ * Makes a cache of the models in a store, which keeps several in memory at the same time. On first use of a model's name, the
+ * cache loads its current version.
+ */
+export function publishedModels({ store, engine, limitBytes }: PublishedModelsOptions) {
   /** Counts the calls for each name, also those that wait for the model. */
   const calls = releasedAfterUse<string>(async () => {});
   const memory = modelMemory({ limitBytes, isUsed: calls.isUsed });
   // All errors of a load reach the callers, who wait as long as it takes.
   const settings = { store, engine, loadTimeoutMs: NO_TIMEOUT_MS, report: () => {} };
 
-  async function useModel<T>(name: string, work: (model: Model) => Promise<T>): Promise<T> {
-    const holder = memory.holderOf(name, (reserve) => modelHolder({ ...settings, name, reserve }));
-    for (;;) {
-      const model = await holder.load(() => {});
-      await model.complete;
-      if (holder.holds(model)) return holder.using(model, work);
-    }
-  }
-
   return {
-    async using(name, work) {
+    /**
+     * Runs `work` on a model. Loads the model first if necessary, and does not unload it before `work` ends.
+     *
+     * @throws BertEdgeError `memory_full` when the models in use leave too little memory, and the errors of loading the model and
+     *   of `work`
+     */
+    async using<T>(name: string, work: (model: Model) => Promise<T>): Promise<T> {
       try {
-        return await calls.using(name, () => useModel(name, work));
+        return await calls.using(name, async () => {
+          const holder = memory.holderOf(name, (reserve) => modelHolder({ ...settings, name, reserve }));
+          for (;;) {
+            const model = await holder.load(() => {});
+            await model.complete;
+            if (holder.holds(model)) return holder.using(model, work);
+          }
+        });
       } finally {
         // The model may have grown, because longer texts need more memory.
         await memory.shrink();
       }
     },
-    async unload(name) {
+    /** Unloads a model as soon as no `work` uses it. A later call of `using` loads it again. */
+    async unload(name: string): Promise<void> {
       const unloaded = memory.known(name)?.unload();
       if (!calls.isUsed(name)) await unloaded;
     },
+    /** Returns the bytes of all loaded models, plus the bytes reserved for models that are being loaded. */
     memoryBytes: memory.bytes,
   };
 }
+
+/** Keeps several models in memory at the same time. */
+export type ModelCache = ReturnType<typeof publishedModels>;

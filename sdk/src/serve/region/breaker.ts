@@ -18,49 +18,47 @@ const LONGEST_PAUSE_MS = 4_000;
  * - `closed`: requests are sent.
  * - `open`: nothing is sent.
  * - `half-open`: the pause is over, and a probe is sent. Requests are sent again after the probe has succeeded.
+ *
+ * @param now clock in milliseconds
  */
-export interface Breaker {
-  state(): "closed" | "open" | "half-open";
-  /** Whether a probe should be sent now: in half-open, and after a failure that nothing has confirmed yet. */
-  wantsProbe(): boolean;
-  /** Records that the region answered a request. */
-  answered(): void;
+export function breaker(now: () => number) {
+  /** Failures since the last answer. */
+  let failures = 0;
+  /** Whether nothing has confirmed or refuted the last failure yet. */
+  let suspected = false;
+  let openedAt = Number.NEGATIVE_INFINITY;
+  let openUntil: number | undefined;
+
+  const state = () => (openUntil === undefined ? "closed" : now() < openUntil ? "open" : "half-open");
+
   /**
    * Records that a probe succeeded. The failures before it are not forgotten: a region can pass probes and fail requests, as
    * with a wrong key. Then the next failure opens the breaker again, for twice the time.
    */
-  probed(): void;
-  /**
-   * Records a failure of a request or a probe. Failures of what was sent before the breaker opened are ignored: they belong
-   * to the failures that opened it.
-   *
-   * @param sentAt the time at which the request was sent
-   * @param isCertain whether there was an answer, and it was wrong. Then the breaker opens at once.
-   * @returns whether the failure opened the breaker
-   */
-  failed(sentAt: number, isCertain?: boolean): boolean;
-}
+  function probed(): void {
+    suspected = false;
+    openUntil = undefined;
+  }
 
-/** @param now clock in milliseconds */
-export function breaker(now: () => number): Breaker {
-  let failures = 0;
-  let suspected = false;
-  let openedAt = Number.NEGATIVE_INFINITY;
-  let openUntil: number | undefined;
-  const state = () => (openUntil === undefined ? "closed" : now() < openUntil ? "open" : "half-open");
   return {
     state,
+    probed,
+    /** Whether a probe should be sent now: in half-open, and after a failure that nothing has confirmed yet. */
     wantsProbe: () => suspected || state() === "half-open",
-    answered() {
+    /** Records that the region answered a request. */
+    answered(): void {
       failures = 0;
-      suspected = false;
-      openUntil = undefined;
+      probed();
     },
-    probed() {
-      suspected = false;
-      openUntil = undefined;
-    },
-    failed(sentAt, isCertain = false) {
+    /**
+     * Records a failure of a request or a probe. Failures of what was sent before the breaker opened are ignored: they belong
+     * to the failures that opened it.
+     *
+     * @param sentAt the time at which the request was sent
+     * @param isCertain whether there was an answer, and it was wrong. Then the breaker opens at once.
+     * @returns whether the failure opened the breaker
+     */
+    failed(sentAt: number, isCertain = false): boolean {
       if (sentAt < openedAt || state() === "open") return false;
       failures = Math.max(failures + 1, isCertain ? FAILURES : 0);
       suspected = failures < FAILURES;

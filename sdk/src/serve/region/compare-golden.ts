@@ -1,4 +1,3 @@
-import { BertEdgeError } from "../../artifact/error.ts";
 import type { GoldenTexts } from "../../artifact/golden.ts";
 import type { EmbedManifest } from "../../artifact/manifest.ts";
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
@@ -20,76 +19,48 @@ const NORM_TOLERANCE = 0.05;
 export const cosineLimit = ({ targets }: Pick<EmbedManifest, "targets">): number =>
   Math.min(FP16_COSINE, Math.max(LOWEST_LIMIT, targets.edge?.parity.minCosine ?? 0));
 
-/** The parts of a manifest that golden texts are compared with. */
-type ComparedManifest = Pick<EmbedManifest, "normalize" | "pooling">;
-
-export interface GoldenComparison {
-  /** The worst cosine; NaN when a vector has none: with zeros only, with NaN or infinite values, or with another size. */
-  readonly cosine: number;
-  /** Undefined when the vectors are the model's own. */
-  readonly fault: { readonly what: string; readonly hint: string } | undefined;
-}
-
 /**
- * Compares vectors of the golden texts with the model's own.
+ * Compares vectors of the golden texts with the model's own. Returns the worst cosine, which is NaN when a vector has none: with
+ * zeros only, with NaN or infinite values, or with another size; and the fault, which is undefined when the vectors are the
+ * model's own.
  *
  * @param limit cosine that each vector must reach
  */
 export function againstGolden(
   golden: GoldenTexts,
   vectors: readonly (Float32Array | undefined)[],
-  { normalize, pooling }: ComparedManifest,
+  { normalize, pooling }: Pick<EmbedManifest, "normalize" | "pooling">,
   limit: number,
-): GoldenComparison {
-  const textOf = (index: number) => JSON.stringify(golden.texts[index]?.slice(0, 60));
-  const fault = (index: number, what: string, hint: string) => ({ what: `${what} for ${textOf(index)}`, hint });
-  const sameModel = `serve the same model, with ${pooling} pooling and without a prompt.`;
+): { cosine: number; fault: { what: string; hint: string } | undefined } {
+  const different = (
+    [index, cosine]: readonly [index: number, cosine: number],
+    what: string,
+    hint = `It must serve the same model, with ${pooling} pooling and without a prompt.`,
+  ) => ({ cosine, fault: { what: `${what} for ${JSON.stringify(golden.texts[index]?.slice(0, 60))}`, hint } });
   const compared: { cosine: number; scale: number }[] = [];
   for (const [index, own] of golden.vectors.entries()) {
     const theirs = vectors[index];
     if (theirs?.length !== own.length) {
       const what = `its vector has ${theirs?.length ?? 0} dimensions instead of ${own.length}`;
-      return { cosine: Number.NaN, fault: fault(index, what, `It must ${sameModel}`) };
+      return different([index, Number.NaN], what);
     }
     const each = { cosine: cosine(own, theirs), scale: Math.hypot(...theirs) / Math.hypot(...own) };
     if (each.scale === 0 || !Number.isFinite(each.cosine)) {
       const what = each.scale === 0 ? "its vector has only zeros" : "its vector has NaN or infinite values";
       const hint = "Run `bert-edge verify` on the artifact to see which target is wrong.";
-      return { cosine: Number.NaN, fault: fault(index, what, hint) };
+      return different([index, Number.NaN], what, hint);
     }
     compared.push(each);
   }
   const worst = compared.reduce((a, b) => (b.cosine < a.cosine ? b : a));
   if (worst.cosine < limit) {
-    const what = `its vector has a cosine of ${worst.cosine.toFixed(4)} with the model's own (must be at least ${limit.toFixed(4)})`;
-    return { cosine: worst.cosine, fault: fault(compared.indexOf(worst), what, `It must ${sameModel}`) };
+    const least = `must be at least ${limit.toFixed(4)}`;
+    const what = `its vector has a cosine of ${worst.cosine.toFixed(4)} with the model's own (${least})`;
+    return different([compared.indexOf(worst), worst.cosine], what);
   }
   const other = normalize ? -1 : compared.findIndex(({ scale }) => Math.abs(scale - 1) > NORM_TOLERANCE);
   if (other < 0) return { cosine: worst.cosine, fault: undefined };
-  return {
-    cosine: worst.cosine,
-    fault: fault(
-      other,
-      `its vector is ${compared[other]?.scale.toFixed(4)} times as long as the model's own`,
-      "The model does not normalize its vectors: the server must not normalize them either.",
-    ),
-  };
-}
-
-/**
- * Compares a region's vectors of the golden texts with the model's own.
- *
- * @returns the worst cosine
- * @throws BertEdgeError `region_failed` when the region computes other vectors
- */
-export function compareGolden(
-  golden: GoldenTexts,
-  vectors: readonly Float32Array[],
-  manifest: ComparedManifest & Pick<EmbedManifest, "targets">,
-  host: string,
-): number {
-  const { cosine, fault } = againstGolden(golden, vectors, manifest, cosineLimit(manifest));
-  if (!fault) return cosine;
-  const what = `The region at ${host} is not used: ${fault.what}.`;
-  throw new BertEdgeError("region_failed", what, { hint: fault.hint });
+  const what = `its vector is ${compared[other]?.scale.toFixed(4)} times as long as the model's own`;
+  const hint = "The model does not normalize its vectors: the server must not normalize them either.";
+  return different([other, worst.cosine], what, hint);
 }

@@ -29,11 +29,15 @@ export interface ExpectedAnswer {
   readonly onlyOurs?: boolean | undefined;
 }
 
-/**
- * Describes the answer to a question.
- *
- * @param inputs number of inputs, each of which has an output of the same length as long as the sequences are unknown
- */
+interface ExpectedCall {
+  readonly sequences?: readonly TokenSequence[] | undefined;
+  /** Number of inputs, each of which has an output of the same length as long as the sequences are unknown. */
+  readonly inputs: number;
+  readonly inRegionMs: number;
+  readonly onlyOurs: boolean;
+}
+
+/** Describes the answer to a question. */
 export function expectedAnswer(
   { manifest, version }: { readonly manifest: Manifest; readonly version: string },
   { sequences, inputs, inRegionMs, onlyOurs }: ExpectedCall,
@@ -49,11 +53,4 @@ export function expectedAnswer(
     computeMs: inRegionMs,
     onlyOurs,
   };
-}
-
-interface ExpectedCall {
-  readonly sequences?: readonly TokenSequence[] | undefined;
-  readonly inputs: number;
-  readonly inRegionMs: number;
-  readonly onlyOurs: boolean;
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { logFailure } from "./ask.ts";
+import { logFailure } from "./failure.ts";
 
 const log = errorLog();
 

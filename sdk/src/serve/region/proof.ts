@@ -1,10 +1,12 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { PREPARE_AGAIN } from "../../artifact/manifest.ts";
 import type { Model } from "../../runtime/model.ts";
-import { ask, type RegionRefusal, RegionRefused } from "./ask.ts";
-import { compareGolden } from "./compare-golden.ts";
+import { ask } from "./ask.ts";
+import { againstGolden, cosineLimit } from "./compare-golden.ts";
 import { expectedAnswer } from "./expected-answer.ts";
+import { failureOf } from "./failure.ts";
 import type { RegionConnection } from "./region-connection.ts";
+import type { RegionTiming } from "./region-settings.ts";
 
 /** The model that the edge serves, with its golden texts. */
 export type ProvableModel = Pick<Model, "version" | "manifest" | "golden">;
@@ -18,103 +20,63 @@ const RETRY_MS = 1_000;
 /** Pause after a region has returned other vectors, in ms. Only a person can change that. */
 const REFUSED_MS = 60_000;
 
-export interface ProofOptions {
-  readonly connection: RegionConnection;
-  /** Timeout of the region's answer, in ms. */
-  readonly timeoutMs: number;
-  readonly now: () => number;
-}
+type ProofOptions = Required<Pick<RegionTiming, "timeoutMs" | "now">>;
 
 /** Knows whether a foreign region computes the same vectors as the edge's model. */
-export interface Proof {
-  /** Returns the worst cosine of the golden texts; undefined while it is not proven that the region runs this version. */
-  cosine(version: string): number | undefined;
-  /** Whether the region should be asked for the golden texts now. */
-  isDue(model: ProvableModel): boolean;
-  /**
-   * Asks the region for the golden texts, and logs why it is refused.
-   *
-   * @throws the error of a region that fails, or has no time
-   */
-  prove(model: ProvableModel): Promise<void>;
-  /** Forgets the proof. A region that has failed can come back with another model. */
-  forget(): void;
-}
-
-export function goldenProof({ connection, timeoutMs, now }: ProofOptions): Proof {
-  const { host } = connection.transport;
+export function goldenProof(connection: RegionConnection, { timeoutMs, now }: ProofOptions) {
   let proven: { version: string; cosine: number; at: number } | undefined;
   let pausedUntil = Number.NEGATIVE_INFINITY;
 
-  /** @returns the worst cosine */
+  const unusable = (why: string, hint = "Deploy a region of bert-edge."): BertEdgeError =>
+    new BertEdgeError("region_failed", `The region at ${connection.host} is not used: ${why}.`, { hint });
+
+  /** Returns the worst cosine of the region's vectors with the model's own. */
   async function compare({ version, manifest, golden }: ProvableModel): Promise<number> {
     const { name: model } = manifest;
-    if (manifest.task !== "embed") {
-      throw new BertEdgeError(
-        "region_failed",
-        `The region at ${host} is not used: it can embed, but ${model} has the task ${manifest.task}.`,
-        { hint: "Deploy a region of bert-edge." },
-      );
-    }
-    const { normalize } = manifest;
+    if (manifest.task !== "embed") throw unusable(`it can embed, but ${model} has the task ${manifest.task}`);
     if (manifest.poolsPrompt === false && manifest.defaultPrompt !== undefined) {
-      throw new BertEdgeError(
-        "region_failed",
-        `The region at ${host} is not used: ${model} leaves its default prompt out of the pooling, which only regions of bert-edge do.`,
-        { hint: "Deploy a region of bert-edge." },
-      );
+      throw unusable(`${model} leaves its default prompt out of the pooling, which only regions of bert-edge do`);
     }
     const known = await golden();
-    if (!known) {
-      throw new BertEdgeError(
-        "region_failed",
-        `The region at ${host} is not used: ${model}@${version} has no golden texts to compare it with.`,
-        { hint: PREPARE_AGAIN },
-      );
-    }
+    if (!known) throw unusable(`${model}@${version} has no golden texts to compare it with`, PREPARE_AGAIN);
     const { texts } = known;
     const call = { inputs: texts.length, inRegionMs: 0, onlyOurs: false };
     const { outputs } = await ask(
       connection,
-      { inputs: texts, truncate: false, model, normalize },
-      {
-        expected: expectedAnswer({ manifest, version }, call),
-        headers: {},
-        signal: AbortSignal.timeout(timeoutMs),
-      },
+      { inputs: texts, truncate: false },
+      { expected: expectedAnswer({ manifest, version }, call), headers: {}, signal: AbortSignal.timeout(timeoutMs) },
     );
-    return compareGolden(known, outputs, manifest, host);
+    const { cosine, fault } = againstGolden(known, outputs, manifest, cosineLimit(manifest));
+    if (fault) throw unusable(fault.what, fault.hint);
+    return cosine;
   }
 
   return {
-    cosine: (version) => (proven?.version === version ? proven.cosine : undefined),
-    isDue({ version }) {
-      return now() >= pausedUntil && (proven?.version !== version || now() - proven.at >= REPEAT_MS);
-    },
-    async prove(model) {
+    /** Returns the worst cosine of the golden texts; undefined while it is not proven that the region runs this version. */
+    cosine: (version: string) => (proven?.version === version ? proven.cosine : undefined),
+    /** Whether the region should be asked for the golden texts now. */
+    isDue: ({ version }: ProvableModel) =>
+      now() >= pausedUntil && (proven?.version !== version || now() - proven.at >= REPEAT_MS),
+    /** Asks the region for the golden texts, and logs why it is refused. If it does not work, throws what `ask` throws. */
+    async prove(model: ProvableModel): Promise<void> {
       pausedUntil = now() + RETRY_MS;
       try {
         proven = { version: model.version, cosine: await compare(model), at: now() };
-      } catch (error) {
-        const { error: reason, isAlive, waitMs } = error instanceof RegionRefused ? error.refusal : alive(error);
-        if (!isAlive) throw reason;
+      } catch (cause) {
+        const { isAlive, kind, error, waitMs } = failureOf(cause, connection);
+        if (!isAlive && kind !== "wrong") throw cause;
         // A region without time for the golden texts is still the one that has proven itself.
         if (waitMs > 0) return;
-        if (reason.code === "region_failed") {
+        if (error.code === "region_failed") {
           proven = undefined;
           pausedUntil = now() + REFUSED_MS;
         }
-        console.error(`bert-edge: ${reason.message} ${reason.hint}`);
+        console.error(`bert-edge: ${error.message} ${error.hint}`);
       }
     },
+    /** Forgets the proof. A region that has failed can come back with another model. */
     forget() {
       proven = undefined;
     },
   };
-}
-
-/** Describes an error after an answer has arrived. All other errors are thrown again. */
-function alive(error: unknown): RegionRefusal {
-  if (error instanceof BertEdgeError) return { error, isAlive: true, waitMs: 0 };
-  throw error;
 }

@@ -1,46 +1,31 @@
-import { BertEdgeError } from "../../artifact/error.ts";
 import { bertEdgeDialect } from "./dialects/bert-edge.ts";
 import type { RegionDialect } from "./dialects/dialect.ts";
 import { openAiDialect } from "./dialects/openai.ts";
 import { teiDialect } from "./dialects/tei.ts";
 import { workersAiDialect } from "./dialects/workers-ai.ts";
-import type { HttpRegionSettings, RegionSettings } from "./region-settings.ts";
+import type { HttpDialect, RegionSettings } from "./region-settings.ts";
 import { overHttps, overSageMaker, overWorkersAi, type Transport } from "./transports.ts";
 
 /** How a region is reached, and what it understands. */
-export interface RegionConnection {
-  readonly transport: Transport;
+export interface RegionConnection extends Transport {
   readonly dialect: RegionDialect;
   /** Maximum texts of a request to the region. */
   readonly maxInputs: number;
 }
 
-/** Returns the error of a region that did not answer as it should. */
-export const connectionFailed = ({ transport }: RegionConnection, what: string, cause?: unknown): BertEdgeError =>
-  new BertEdgeError("region_failed", `The region at ${transport.host} ${what}.`, {
-    hint: `Check ${transport.settings.join(", ")} and the region's log.`,
-    cause,
-  });
+const dialects: Readonly<Record<HttpDialect, (model: string) => RegionDialect>> = {
+  "bert-edge": () => bertEdgeDialect,
+  tei: () => teiDialect,
+  openai: openAiDialect,
+};
 
 /** Chooses the transport and the dialect of a region. */
 export function regionConnection(settings: RegionSettings, fetcher: typeof fetch): RegionConnection {
   const { maxInputs } = settings;
   if (settings.dialect === "workers-ai") {
-    return { transport: overWorkersAi(settings), dialect: workersAiDialect(settings.pooling), maxInputs };
+    return { ...overWorkersAi(settings), dialect: workersAiDialect(settings.pooling), maxInputs };
   }
-  const { aws } = settings;
-  const transport =
-    aws?.service === "sagemaker" ? overSageMaker({ ...settings, aws }, fetcher) : overHttps(settings, fetcher);
-  return { transport, dialect: dialectOf(settings), maxInputs };
-}
-
-function dialectOf({ dialect, model }: HttpRegionSettings): RegionDialect {
-  switch (dialect) {
-    case "bert-edge":
-      return bertEdgeDialect;
-    case "tei":
-      return teiDialect;
-    case "openai":
-      return openAiDialect(model);
-  }
+  const { aws, dialect, model } = settings;
+  const over = aws?.service === "sagemaker" ? overSageMaker : overHttps;
+  return { ...over(settings, fetcher), dialect: dialects[dialect](model), maxInputs };
 }

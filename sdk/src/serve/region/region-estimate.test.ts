@@ -248,9 +248,9 @@ describe("a region that reports no times", () => {
 
   it("has the network time of probes, and the rest counts as computation", () => {
     const estimate = regionEstimate({ priorMs: 50, now: () => 1_000 });
-    estimate.observeUnreported({ start: 0, end: 20, computeMs: 0, busyMs: 0 });
+    estimate.observe({ start: 0, end: 20, computeMs: 0, busyMs: 0 });
     expect(estimate.networkMs()).toBe(20);
-    for (let answer = 0; answer < 2; answer++) estimate.observeUnreported(unreported);
+    for (let answer = 0; answer < 2; answer++) estimate.observe(unreported);
     expect(estimate.networkMs()).toBe(20);
     // 30 ms of computation instead of 10.
     expect(estimate.predict(10).ms).toBe(50);
@@ -259,14 +259,14 @@ describe("a region that reports no times", () => {
 
   it("has a network that is not slower than a whole answer", () => {
     const estimate = regionEstimate({ priorMs: 500, now: () => 1_000 });
-    estimate.observeUnreported(unreported);
+    estimate.observe(unreported);
     expect(estimate.networkMs()).toBe(50);
   });
 
   it("is not taken for slow while the edge is busy", () => {
     const estimate = regionEstimate({ priorMs: 50, now: () => 1_000 });
-    estimate.observeUnreported({ start: 0, end: 20, computeMs: 0, busyMs: 0 });
-    estimate.observeUnreported({ ...unreported, busyMs: 25 });
+    estimate.observe({ start: 0, end: 20, computeMs: 0, busyMs: 0 });
+    estimate.observe({ ...unreported, busyMs: 25 });
     // The computation took between 5 and 30 ms, and 10 ms were predicted.
     expect(estimate.predict(10).ms).toBe(30);
   });

@@ -1,5 +1,6 @@
-import type { AnswerEstimate } from "../queue/speed.ts";
+import type { AnswerEstimate, Estimate } from "../queue/speed.ts";
 import { exactly, type Interval, smoothed } from "../smoothed.ts";
+import type { RegionReport } from "./dialects/dialect.ts";
 
 /**
  * Weight of a network time below the mean. The weight is large, so that a few probes lower the estimate again after a
@@ -22,8 +23,8 @@ const IDLE_MS = 30_000;
 /** Longest wait that a region is believed to have, in ms. A wrong report must not exclude a region for hours. */
 const MAX_WAIT_MS = 60_000;
 
-/** A fetch, as the edge measured it. Times are in milliseconds. */
-export interface UnreportedFetch {
+/** A fetch, as the edge measured it, with what the region reported about it. Times are in milliseconds. */
+export interface MeasuredFetch extends Partial<Pick<RegionReport, "totalMs" | "computedMs" | "waitMs">> {
   /** Times on the edge's clock when the request was sent, and when the edge handled the end of the answer. */
   readonly start: number;
   readonly end: number;
@@ -31,48 +32,6 @@ export interface UnreportedFetch {
   readonly computeMs: number;
   /** Time between `start` and `end` for which the edge was busy, and could neither send nor receive. */
   readonly busyMs: number;
-}
-
-/** A fetch, with what the region reported about it. Times are in milliseconds. */
-export interface MeasuredFetch extends UnreportedFetch {
-  /** Time in the region, from the request's arrival to the answer; 0 if the region reported none. */
-  readonly totalMs: number;
-  /** Computation time in the region; 0 if the region did not compute, or reported none. */
-  readonly computedMs: number;
-  /** Wait of a new request in the region's queue, as of this answer. */
-  readonly waitMs: number;
-}
-
-export interface RegionEstimate {
-  /**
-   * Predicts the time until the region's answer, and its mean deviation, in milliseconds.
-   *
-   * @param computeMs predicted milliseconds of the region's computation
-   */
-  predict(computeMs: number): AnswerEstimate;
-  /**
-   * Counts a request that is sent, until the returned function is called. Its computation delays later requests, and the
-   * region reports this only with its next answer.
-   */
-  sent(computeMs: number): () => void;
-  /** Estimated time on the network, there and back, in milliseconds. */
-  networkMs(): number;
-  observe(fetch: MeasuredFetch): void;
-  /** Learns from a fetch about which the region reported nothing. */
-  observeUnreported(fetch: UnreportedFetch): void;
-  /**
-   * Records a refusal.
-   *
-   * @param tookMs milliseconds until the refusal. The network is not slower.
-   * @param waitMs milliseconds for which the region has no time for new requests
-   */
-  refused(tookMs: number, waitMs: number): void;
-}
-
-export interface RegionEstimateOptions {
-  /** Network time to predict before the first measurement, in ms. */
-  priorMs: number;
-  now: () => number;
 }
 
 /**
@@ -88,7 +47,7 @@ export interface RegionEstimateOptions {
  *   load something. If a region reports no times, its queue counts as computation: probes tell the network
  *   time, and the rest of an answer is both.
  */
-export function regionEstimate({ priorMs, now }: RegionEstimateOptions): RegionEstimate {
+export function regionEstimate({ priorMs, now }: { priorMs: number; now: () => number }) {
   const network = smoothed({ prior: priorMs, fallGain: RECOVERY_GAIN });
   const connecting = smoothed({ prior: 0, fallGain: RECOVERY_GAIN });
   const slowdown = smoothed({ prior: 1, deviation: SLOWDOWN_DEVIATION, now });
@@ -100,19 +59,18 @@ export function regionEstimate({ priorMs, now }: RegionEstimateOptions): RegionE
   /** Predicted computation of requests without an answer yet. */
   let inFlightMs = 0;
 
-  /** Whether a fetch that is sent at a time may have to open a connection: none was used lately, or one is being opened. */
-  const mayConnect = (at: number) => at - usedAt > UNUSED_MS || at < openedAt;
+  /** Returns the time to connect, if a fetch that is sent then may need it: no connection was used lately, or one is being opened. */
+  const connectingAt = (at: number) => (at - usedAt > UNUSED_MS || at < openedAt ? connecting : undefined);
 
-  const networkMs = () => network.mean + (mayConnect(now()) ? connecting.mean : 0);
+  const networkMs = () => network.mean + (connectingAt(now())?.mean ?? 0);
 
   /** Learns from the time that a fetch spent on the network. */
-  function observeNetwork({ start, end }: Pick<UnreportedFetch, "start" | "end">, { from, to }: Interval): void {
-    if (mayConnect(start)) {
-      openedAt = Math.max(openedAt, end);
-      const before = network.mean;
-      network.observe({ from: 0, to });
-      connecting.observe({ from: Math.max(0, from - before), to: Math.max(0, to - before) });
-    } else network.observe({ from, to });
+  function observeNetwork({ start, end }: MeasuredFetch, { from, to }: Interval): void {
+    const opened = connectingAt(start);
+    const before = network.mean;
+    network.observe({ from: opened ? 0 : from, to });
+    if (opened) openedAt = Math.max(openedAt, end);
+    opened?.observe({ from: Math.max(0, from - before), to: Math.max(0, to - before) });
     usedAt = end;
   }
 
@@ -123,50 +81,82 @@ export function regionEstimate({ priorMs, now }: RegionEstimateOptions): RegionE
     computedAt = end;
   }
 
-  function observe(fetch: MeasuredFetch): void {
-    const { start, end, totalMs, computedMs, computeMs, waitMs, busyMs } = fetch;
-    const longestMs = end - start - totalMs;
-    observeNetwork(fetch, { from: Math.max(0, longestMs - busyMs), to: Math.max(0, longestMs) });
-    freeAt = end + Math.min(waitMs, MAX_WAIT_MS);
-    if (computeMs > 0 && computedMs > 0) observeComputation(exactly(computedMs / computeMs), end);
-  }
-
   return {
-    predict(computeMs) {
+    /** Predicts the time until the region's answer, of which `computeMs` are the predicted computation. */
+    predict(computeMs: number): AnswerEstimate {
       const waitMs = Math.max(slowdown.mean * inFlightMs, freeAt - now(), 0);
       return {
         ms: networkMs() + waitMs + slowdown.mean * computeMs,
         waitMs,
         spreadMs:
-          network.deviation +
-          (mayConnect(now()) ? connecting.deviation : 0) +
-          slowdown.deviation * (inFlightMs + computeMs),
+          network.deviation + (connectingAt(now())?.deviation ?? 0) + slowdown.deviation * (inFlightMs + computeMs),
       };
     },
-    sent(computeMs) {
+    /**
+     * Counts a request that is sent, until the returned function is called. Its computation delays later requests, and the
+     * region reports this only with its next answer.
+     */
+    sent(computeMs: number): () => void {
       inFlightMs += computeMs;
       return () => {
         inFlightMs -= computeMs;
       };
     },
+    /** Returns the estimated time on the network, there and back, in milliseconds. */
     networkMs,
-    observe,
-    observeUnreported(fetch) {
-      const { start, end, computeMs, busyMs } = fetch;
-      if (computeMs === 0) {
-        observe({ ...fetch, totalMs: 0, computedMs: 0, waitMs: 0 });
-        return;
+    /** Learns from a fetch. Without a report, what a request took beyond the network time was its computation. */
+    observe(fetch: MeasuredFetch): void {
+      const { start, end, computeMs, busyMs, totalMs, computedMs = 0, waitMs = 0 } = fetch;
+      const isReported = totalMs !== undefined || computeMs === 0;
+      const outsideMs = Math.max(0, end - start - (totalMs ?? 0));
+      const connectMs = connectingAt(start)?.mean ?? 0;
+      observeNetwork(fetch, { from: isReported ? Math.max(0, outsideMs - busyMs) : 0, to: outsideMs });
+      if (isReported) {
+        freeAt = end + Math.min(waitMs, MAX_WAIT_MS);
+        if (computeMs > 0 && computedMs > 0) observeComputation(exactly(computedMs / computeMs), end);
+      } else {
+        const restMs = Math.max(0, outsideMs - network.mean - connectMs);
+        observeComputation({ from: Math.max(0, restMs - busyMs) / computeMs, to: restMs / computeMs }, end);
       }
-      const tookMs = end - start;
-      const connectMs = mayConnect(start) ? connecting.mean : 0;
-      observeNetwork(fetch, { from: 0, to: tookMs });
-      const restMs = tookMs - network.mean - connectMs;
-      observeComputation({ from: Math.max(0, restMs - busyMs) / computeMs, to: Math.max(0, restMs) / computeMs }, end);
     },
-    refused(tookMs, waitMs) {
+    /**
+     * Records a refusal.
+     *
+     * @param tookMs milliseconds until the refusal. The network is not slower.
+     * @param waitMs milliseconds for which the region has no time for new requests
+     */
+    refused(tookMs: number, waitMs: number): void {
       usedAt = now();
       if (tookMs > 0) network.observe({ from: 0, to: tookMs });
       freeAt = Math.max(freeAt, now() + Math.min(waitMs, MAX_WAIT_MS));
     },
   };
 }
+
+/** Minimum timeout of a fetch, in ms. Pauses of the scheduler or the garbage collector can take almost 100 ms. */
+const MIN_PATIENCE_MS = 100;
+
+/** Factor by which a working region can be slower than predicted. */
+const SLOWER = 4;
+
+/** Smallest budget that the region is sent, in ms. The header needs a positive number. */
+const MIN_BUDGET_MS = 0.1;
+
+/**
+ * Returns the timeout of a fetch in whole milliseconds, as Node requires: the remaining budget, but at least the time that
+ * a working region can need. A shorter timeout would count a working region as failed.
+ *
+ * @param timeoutMs the longest timeout, unless the prediction is longer
+ */
+export function patienceMs(predicted: Estimate, remainingMs: number | undefined, timeoutMs: number): number {
+  const slowMs = SLOWER * (predicted.ms + predicted.spreadMs);
+  const longestMs = Math.max(timeoutMs, slowMs);
+  return Math.ceil(Math.min(longestMs, Math.max(remainingMs ?? longestMs, slowMs, MIN_PATIENCE_MS)));
+}
+
+/**
+ * Returns the budget for the region: the remaining budget without the time on the network, because the region's clock
+ * starts when the request arrives there. A region that cannot keep it answers nevertheless when it has no queue.
+ */
+export const forwardedBudgetMs = (networkMs: number, remainingMs: number): number =>
+  Math.max(remainingMs - networkMs, MIN_BUDGET_MS);

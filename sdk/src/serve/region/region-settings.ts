@@ -61,27 +61,21 @@ export interface WorkersAiAddress {
 
 export type RegionAddress = HttpRegionAddress | WorkersAiAddress;
 
-/** Settings of a region with a URL, checked. */
-export interface HttpRegionSettings {
-  readonly dialect: HttpDialect;
-  /** Ends with a slash, and has no credentials, query or fragment. */
-  readonly base: URL;
-  /** Printable ASCII without white space; empty without a key. */
-  readonly key: string;
-  readonly aws: { accessKeyId: string; secretAccessKey: string; region?: string; service: string } | undefined;
-  /** Empty if the dialect needs none. */
-  readonly model: string;
-  readonly maxInputs: number;
+export interface RegionTiming {
+  /** Assumed time for the network, in ms, until a fetch has been measured. Default 50. */
+  priorMs?: number;
+  /**
+   * Timeout of a fetch, in ms. A request's budget can shorten it, and a long predicted computation extends it.
+   * Default 10,000.
+   */
+  timeoutMs?: number;
+  /** A probe measures the region again when the last measurement is older than this time, in ms. Default 30,000. */
+  probeMs?: number;
+  fetch?: typeof fetch;
+  now?: () => number;
 }
 
-/** Settings of a model of Workers AI, checked. */
-export interface WorkersAiSettings extends Required<Omit<WorkersAiAddress, "pooling" | "maxInputs">> {
-  readonly pooling: "mean" | "cls" | undefined;
-  readonly maxInputs: number;
-}
-
-/** Settings that have been checked. */
-export type RegionSettings = HttpRegionSettings | WorkersAiSettings;
+export type RegionTierOptions = RegionAddress & RegionTiming;
 
 /** TEI takes 32 texts unless it is started with another limit: https://huggingface.co/docs/text-embeddings-inference/cli_arguments */
 const HTTP_INPUTS = 32;
@@ -94,11 +88,13 @@ const WORKERS_AI_INPUTS = 100;
  *
  * @throws BertEdgeError `setting_invalid`
  */
-export function regionSettings(address: RegionAddress): RegionSettings {
-  return address.dialect === "workers-ai" ? workersAiSettings(address) : httpSettings(address);
-}
+export const regionSettings = (address: RegionAddress) =>
+  address.dialect === "workers-ai" ? workersAiSettings(address) : httpSettings(address);
 
-function workersAiSettings({ dialect, ai, model, pooling, maxInputs }: WorkersAiAddress): WorkersAiSettings {
+export type RegionSettings = ReturnType<typeof regionSettings>;
+export type HttpRegionSettings = ReturnType<typeof httpSettings>;
+
+function workersAiSettings({ dialect, ai, model, pooling, maxInputs = WORKERS_AI_INPUTS }: WorkersAiAddress) {
   if (typeof ai?.run !== "function") {
     throw new BertEdgeError("setting_invalid", "The region's option `ai` is not a binding of Workers AI.", {
       hint: 'Add [ai] with binding = "AI" to wrangler.toml, and give env.AI.',
@@ -107,19 +103,14 @@ function workersAiSettings({ dialect, ai, model, pooling, maxInputs }: WorkersAi
   if (pooling !== undefined && pooling !== "mean" && pooling !== "cls") {
     throw invalid("REGION_POOLING", "is neither mean nor cls", "Set REGION_POOLING to mean or cls, or leave it out.");
   }
-  const name = headerText("REGION_MODEL", model);
-  return { dialect, ai, model: name, pooling, maxInputs: inputsOf(maxInputs, WORKERS_AI_INPUTS) };
+  return { dialect, ai, model: headerText("REGION_MODEL", model), pooling, maxInputs: checkInputs(maxInputs) };
 }
 
-function httpSettings({ dialect, url, key, aws, model, maxInputs }: HttpRegionAddress): HttpRegionSettings {
+function httpSettings({ dialect, url, key, aws, model, maxInputs = HTTP_INPUTS }: HttpRegionAddress) {
   const known = httpDialects.find((name) => name === (dialect ?? "bert-edge"));
   if (known === undefined) {
-    const names = httpDialects.join(", ");
-    throw invalid(
-      "REGION_DIALECT",
-      `is not one of ${names}`,
-      `Set REGION_DIALECT to one of ${names}, or leave it out.`,
-    );
+    const names = `one of ${httpDialects.join(", ")}`;
+    throw invalid("REGION_DIALECT", `is not ${names}`, `Set REGION_DIALECT to ${names}, or leave it out.`);
   }
   const access = aws && awsSettings(aws);
   if (access?.service === "sagemaker" && known !== "bert-edge") {
@@ -130,30 +121,30 @@ function httpSettings({ dialect, url, key, aws, model, maxInputs }: HttpRegionAd
   return {
     dialect: known,
     base: baseOf(url),
+    /** Empty without a key. */
     key: keyless ? "" : headerText("REGION_KEY", key),
     aws: access,
+    /** Empty if the dialect needs none. */
     model: known === "openai" ? headerText("REGION_MODEL", model) : "",
-    maxInputs: known === "bert-edge" ? Number.POSITIVE_INFINITY : inputsOf(maxInputs, HTTP_INPUTS),
+    maxInputs: known === "bert-edge" ? Number.POSITIVE_INFINITY : checkInputs(maxInputs),
   };
 }
 
-function awsSettings(aws: AwsAccess): NonNullable<HttpRegionSettings["aws"]> {
-  return {
-    accessKeyId: headerText("REGION_AWS_ACCESS_KEY_ID", aws.accessKeyId),
-    secretAccessKey: headerText("REGION_AWS_SECRET_ACCESS_KEY", aws.secretAccessKey),
-    ...(aws.region !== undefined && { region: headerText("REGION_AWS_REGION", aws.region) }),
-    service: headerText("REGION_AWS_SERVICE", aws.service ?? "lambda"),
-  };
-}
+const awsSettings = ({ accessKeyId, secretAccessKey, region, service = "lambda" }: AwsAccess) => ({
+  accessKeyId: headerText("REGION_AWS_ACCESS_KEY_ID", accessKeyId),
+  secretAccessKey: headerText("REGION_AWS_SECRET_ACCESS_KEY", secretAccessKey),
+  ...(region !== undefined && { region: headerText("REGION_AWS_REGION", region) }),
+  service: headerText("REGION_AWS_SERVICE", service),
+});
 
-function inputsOf(maxInputs: number | undefined, byDefault: number): number {
-  const inputs = maxInputs ?? byDefault;
-  if (Number.isSafeInteger(inputs) && inputs > 0) return inputs;
+function checkInputs(maxInputs: number): number {
+  if (Number.isSafeInteger(maxInputs) && maxInputs > 0) return maxInputs;
   throw new BertEdgeError("setting_invalid", `The region's option maxInputs is ${String(maxInputs)}.`, {
     hint: "Give a positive whole number, or leave it out.",
   });
 }
 
+/** Returns the region's URL, which ends with a slash, and has no credentials, query or fragment. */
 function baseOf(url: string): URL {
   const hint = "Set REGION_URL to a URL such as https://region.example.com, or leave it out.";
   const fault = (what: string) => invalid("REGION_URL", what, hint);

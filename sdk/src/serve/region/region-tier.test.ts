@@ -8,8 +8,8 @@ import { encodeFloats } from "../contract/base64.ts";
 import { readBudget, startDeadline } from "../routing/deadline.ts";
 import type { RequestTrace } from "../trace.ts";
 import type { ExpectedAnswer } from "./expected-answer.ts";
-import type { HttpRegionAddress } from "./region-settings.ts";
-import { connectRegion, type RegionQuery, type RegionTiming } from "./region-tier.ts";
+import type { HttpRegionAddress, RegionTiming } from "./region-settings.ts";
+import { connectRegion, type RegionQuery } from "./region-tier.ts";
 
 const PRIOR_MS = 50;
 const FIRST_PAUSE_MS = 500;

@@ -1,11 +1,6 @@
-import { type HttpDialect, regionSettings, type WorkersAiBinding } from "./region-settings.ts";
-import { connectRegion, type RegionTier, type RegionTierOptions } from "./region-tier.ts";
-
-/** The thread that asks a region. */
-export interface AskingThread {
-  /** Milliseconds for which computations have occupied the thread so far. A fetch cannot proceed meanwhile. */
-  busyMs(): number;
-}
+import type { AskingThread } from "./probe.ts";
+import { type HttpDialect, type RegionTierOptions, regionSettings, type WorkersAiBinding } from "./region-settings.ts";
+import { connectRegion, type RegionTier } from "./region-tier.ts";
 
 /** A region that a deployment can ask. */
 export interface Region {

@@ -1,13 +1,12 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { logFailure } from "./ask.ts";
-import type { AskingThread, Region } from "./region.ts";
+import { logFailure } from "./failure.ts";
+import type { AskingThread } from "./probe.ts";
+import type { Region } from "./region.ts";
 import type { RegionTier } from "./region-tier.ts";
 
 /**
  * Makes one tier of several regions. Each request goes to the usable region with the shortest predicted time. When that
  * region fails or is overloaded, the next one is asked, if it is expected to answer within the budget and `extra` allows it.
- *
- * @param extra counts the answers of the deployment
  */
 export function regions(tiers: readonly RegionTier[], extra: ExtraLoad): RegionTier {
   /** Returns the usable regions, the fastest first. */
@@ -24,7 +23,7 @@ export function regions(tiers: readonly RegionTier[], extra: ExtraLoad): RegionT
     keepMeasured(background, maxAgeMs, model) {
       for (const tier of tiers) tier.keepMeasured(background, maxAgeMs, model);
     },
-    async ask(query, expected, options = {}) {
+    async ask(query, expected, options) {
       const [first, second] = usable(expected.computeMs, expected);
       if (!first) throw new BertEdgeError("region_failed", "No region is usable.", { hint: "Read the log above." });
       try {
@@ -32,7 +31,7 @@ export function regions(tiers: readonly RegionTier[], extra: ExtraLoad): RegionT
       } catch (error) {
         const remainingMs = query.deadline.remainingMs() ?? Number.POSITIVE_INFINITY;
         const isInTime = second !== undefined && second.predicted.ms <= remainingMs;
-        if (!isInTime || options.hedge || !isOfTheRegion(error) || !extra.take()) throw error;
+        if (!isInTime || options?.hedge || !isOfTheRegion(error) || !extra.take()) throw error;
         logFailure(error, { trace: query.trace, next: "Another region is asked." });
         return second.tier.ask(query, expected, options);
       }
@@ -56,26 +55,23 @@ const BURST = 3;
 
 /**
  * Limits the load that retries and hedges add: together at most 5 % of the answers, and a few more at once. Without a limit,
- * they would double the load of regions that fail because they have too much of it.
+ * they would double the load of regions that fail because they have too much of it. It is a token bucket: every answer adds
+ * a part of a token, and every extra request takes a whole one.
  */
-export interface ExtraLoad {
-  /** Counts an answer to a caller, from whichever tier. */
-  answered(): void;
-  /** Takes the right to send one extra request. Returns false when there is none left. */
-  take(): boolean;
-}
-
-/** Makes a token bucket: every answer adds a part of a token, and every extra request takes a whole one. */
-export function extraLoad(): ExtraLoad {
+export function extraLoad() {
   let tokens = BURST;
   return {
-    answered() {
+    /** Counts an answer to a caller, from whichever tier. */
+    answered(): void {
       tokens = Math.min(BURST, tokens + SHARE);
     },
-    take() {
+    /** Takes the right to send one extra request. Returns false when there is none left. */
+    take(): boolean {
       if (tokens < 1) return false;
       tokens--;
       return true;
     },
   };
 }
+
+export type ExtraLoad = ReturnType<typeof extraLoad>;

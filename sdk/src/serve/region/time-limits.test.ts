@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { forwardedBudgetMs, patienceMs } from "./time-limits.ts";
+import { forwardedBudgetMs, patienceMs } from "./region-estimate.ts";
 
 const TIMEOUT_MS = 10_000;
 

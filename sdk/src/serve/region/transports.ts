@@ -15,15 +15,17 @@ export interface Transport {
   readonly host: string;
   /** The settings to check when the region cannot be reached. The first one is its address. */
   readonly settings: readonly string[];
-  /**
-   * Sends a JSON body, with the region's key.
-   *
-   * @param path is appended to the region's URL
-   * @param headers of the request, which platforms may change on the way
-   */
-  post(path: string, body: object, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>;
-  /** Sends a request without a body. */
-  get(path: string, options: { withKey: boolean }, signal: AbortSignal): Promise<Response>;
+  /** @param path is appended to the region's URL */
+  send(path: string, request: RegionRequest, signal: AbortSignal): Promise<Response>;
+}
+
+interface RegionRequest {
+  /** Posted as JSON. Without it, the request is a GET. */
+  readonly body?: object;
+  /** Headers that gateways and platforms may change on the way, so they are not signed. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signedHeaders?: Readonly<Record<string, string>>;
+  readonly withKey?: boolean;
 }
 
 /**
@@ -36,28 +38,21 @@ export function overHttps({ base, key, aws }: HttpRegionSettings, fetcher: typeo
   // AWS fills `Authorization` with its signature.
   const access = key !== "" && (signer ? { "x-api-key": key } : { authorization: `Bearer ${key}` });
 
-  async function send(path: string, init: RequestInit, signal: AbortSignal, unsigned = {}): Promise<Response> {
-    const url = new URL(path, base).href;
-    const request = signer ? await signer.sign(url, init) : new Request(url, init);
-    // These headers are not signed, because gateways and platforms may change them on the way.
-    for (const [name, value] of Object.entries<string>(unsigned)) request.headers.set(name, value);
-    // The signal is passed to `fetch` and not to the Request, because Node can lose the signal of a Request.
-    return fetcher(request, { signal, redirect: "manual" });
-  }
-
   return {
     host: base.host,
     settings: ["REGION_URL", "REGION_KEY"],
-    post(path, body, headers, signal) {
-      const init = {
-        method: "POST",
-        headers: { ...access, "content-type": "application/json" },
-        body: JSON.stringify(body),
-      };
-      return send(path, init, signal, headers);
+    async send(path, { body, headers = {}, signedHeaders, withKey }, signal) {
+      const url = new URL(path, base).href;
+      const json = body && { "content-type": "application/json" };
+      const signed = { ...(withKey && access), ...json, ...signedHeaders };
+      const init = body
+        ? { method: "POST", headers: signed, body: JSON.stringify(body) }
+        : { method: "GET", headers: signed };
+      const request = signer ? await signer.sign(url, init) : new Request(url, init);
+      for (const [name, value] of Object.entries(headers)) request.headers.set(name, value);
+      // The signal is passed to `fetch` and not to the Request, because Node can lose the signal of a Request.
+      return fetcher(request, { signal, redirect: "manual" });
     },
-    get: (path, { withKey }, signal) =>
-      send(path, { method: "GET", ...(withKey && access && { headers: access }) }, signal),
   };
 }
 
@@ -67,28 +62,17 @@ export function overHttps({ base, key, aws }: HttpRegionSettings, fetcher: typeo
  * the custom attributes, and so do the headers and the status of the response. There is no key: SageMaker lets nobody else
  * call the region.
  */
-export function overSageMaker(
-  { base, aws }: HttpRegionSettings & { aws: NonNullable<HttpRegionSettings["aws"]> },
-  fetcher: typeof fetch,
-): Transport {
-  const signer = new AwsClient(aws);
-  const url = new URL("invocations", base).href;
-
-  async function invoke(path: string, body: object, headers: Readonly<Record<string, string>>, signal: AbortSignal) {
-    const attributes = writeAttributes([[PATH_ATTRIBUTE, path], ...Object.entries(headers)]);
-    const request = await signer.sign(url, {
-      method: "POST",
-      headers: { "content-type": "application/json", [ATTRIBUTES_HEADER]: attributes },
-      body: JSON.stringify(body),
-    });
-    return unpack(await fetcher(request, { signal, redirect: "manual" }));
-  }
-
+export function overSageMaker(settings: HttpRegionSettings, fetcher: typeof fetch): Transport {
+  const { host, pathname } = settings.base;
+  const https = overHttps(settings, fetcher);
   return {
-    host: `${base.host}${base.pathname.replace(/\/$/, "")}`,
+    host: `${host}${pathname.replace(/\/$/, "")}`,
     settings: ["REGION_URL", "REGION_AWS_ACCESS_KEY_ID"],
-    post: invoke,
-    get: (path, _, signal) => invoke(path, {}, {}, signal),
+    async send(path, { body = {}, headers = {} }, signal) {
+      const attributes = writeAttributes([[PATH_ATTRIBUTE, path], ...Object.entries(headers)]);
+      const signedHeaders = { [ATTRIBUTES_HEADER]: attributes };
+      return unpack(await https.send("invocations", { body, signedHeaders }, signal));
+    },
   };
 }
 
@@ -112,13 +96,11 @@ const PROBE = { text: ["a"] };
 
 /** Runs a model of Workers AI through its binding, which has no paths, keys or headers. */
 export function overWorkersAi({ ai, model }: { ai: WorkersAiBinding; model: string }): Transport {
-  const run = (inputs: object, signal: AbortSignal) =>
-    orAborted(ai.run(model, { ...inputs }, { returnRawResponse: true, signal }).then(responseOf), signal);
   return {
     host: `Workers AI (${model})`,
     settings: ["REGION_MODEL"],
-    post: (_path, body, _headers, signal) => run(body, signal),
-    get: (_path, _options, signal) => run(PROBE, signal),
+    send: (_path, { body = PROBE }, signal) =>
+      orAborted(ai.run(model, { ...body }, { returnRawResponse: true, signal }).then(responseOf), signal),
   };
 }
 
@@ -131,12 +113,8 @@ async function orAborted(response: Promise<Response>, signal: AbortSignal): Prom
   const abort = () => aborted.reject(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) abort();
-  try {
-    return await Promise.race([response, aborted.promise]);
-  } catch (error) {
+  return Promise.race([response, aborted.promise]).catch((error: unknown) => {
     response.then(({ body }) => body?.cancel()).catch(() => {});
     throw error;
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
+  });
 }

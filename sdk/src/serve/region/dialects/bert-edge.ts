@@ -5,19 +5,10 @@ import { parseJson } from "../../../artifact/parse-json.ts";
 import type { TokenSequence } from "../../../runtime/engine/engine.ts";
 import { attendedOf, idsOf, pooledFromOf, secondFromOf } from "../../../runtime/engine/token-sequence.ts";
 import { encodeIds } from "../../contract/base64.ts";
+import { ErrorBody, errorStatus } from "../../contract/errors.ts";
 import { QUEUE_HEADER, timingOf } from "../../contract/headers.ts";
 import type { OutputsRequest, SequenceJson } from "../../contract/outputs.ts";
-import type { ExpectedAnswer } from "../expected-answer.ts";
-import {
-  base64Length,
-  checkedOutput,
-  fault,
-  faultOfCaller,
-  type RegionDialect,
-  type RegionOutputs,
-  type RegionReport,
-  vectorOfBase64,
-} from "./dialect.ts";
+import { checkedOutputs, fault, type RegionDialect, vectorOfBase64 } from "./dialect.ts";
 
 /** Bytes of an answer beyond its outputs: the names of the fields, model, version and usage. */
 const ENVELOPE_BYTES = 4_096;
@@ -31,23 +22,57 @@ const Answer = v.object({
   usage: v.object({ tokens: v.pipe(v.number(), v.integer()) }),
 });
 
+/** Longest text of the region that callers see, in characters. */
+const MAX_TEXT = 500;
+
+const DEPLOY_THE_SAME = "Deploy the same version of bert-edge and of the model at the edge and in the region.";
+
 /** A deployment of `createRegionApp`. */
 export const bertEdgeDialect: RegionDialect = {
-  provider: undefined,
-  isForeign: false,
+  foreign: undefined,
   path: "v1/outputs",
   probePath: "ready",
-  body: ({ inputs, sequences, truncate, model }): OutputsRequest => ({
+  body: ({ inputs, sequences, truncate }, { model }): OutputsRequest => ({
     model,
     ...(sequences
       ? { sequences: sequences.map(sequenceJson) }
       : { inputs: inputs.map((input) => (typeof input === "string" ? input : [...input])), truncate }),
   }),
+  // Base64 has 4 characters for 3 bytes.
   maxAnswerBytes: (lengths) =>
-    lengths.reduce((sum, length) => sum + base64Length(length) + SEPARATOR_BYTES, ENVELOPE_BYTES),
-  readAnswer,
-  readReport,
-  faultOf: faultOfCaller,
+    lengths.reduce((sum, length) => sum + 4 * Math.ceil((4 * length) / 3) + SEPARATOR_BYTES, ENVELOPE_BYTES),
+  readAnswer(body, expected) {
+    const { model, version, lengths } = expected;
+    const answer = parseJson(Answer, body, { code: "region_failed", what: "region's answer", hint: DEPLOY_THE_SAME });
+    if (answer.model !== model || answer.version !== version) {
+      throw fault(
+        `serves ${answer.model}@${answer.version}, but the edge serves ${model}@${version}`,
+        "Wait a few minutes after a publish. Then check that both tiers serve the same model of the same object store.",
+      );
+    }
+    const { tokens } = answer.usage;
+    const [least, most] = [expected.tokens ?? lengths.length, expected.tokens ?? lengths.length * expected.maxTokens];
+    if (tokens < least || tokens > most) {
+      const counted = least === most ? least : `${least} to ${most}`;
+      throw fault(`counted ${tokens} tokens, but the edge counts ${counted}`, DEPLOY_THE_SAME);
+    }
+    const outputs = checkedOutputs(answer.outputs.map(vectorOfBase64), expected, DEPLOY_THE_SAME);
+    return { outputs, tokens, version };
+  },
+  /** Parts that are missing are 0. */
+  readReport(headers) {
+    const part = (name: string) => timingOf(headers.get("server-timing"), name);
+    const waitMs = Number(headers.get(QUEUE_HEADER) ?? Number.NaN);
+    const [totalMs, queuedMs, computedMs] = [part("total"), part("queue"), part("compute")];
+    return { totalMs, queuedMs, computedMs, waitMs: waitMs >= 0 ? waitMs : undefined };
+  },
+  faultOf(json, inputs) {
+    if (!v.is(ErrorBody, json)) return undefined;
+    const { code, message, hint, index } = json.error;
+    const isInput = index === undefined ? inputs > 0 : Number.isInteger(index) && index >= 0 && index < inputs;
+    if (!isInput || errorStatus[code] !== 400) return undefined;
+    return new BertEdgeError(code, message.slice(0, MAX_TEXT), { hint: hint?.slice(0, MAX_TEXT), index });
+  },
 };
 
 function sequenceJson(sequence: TokenSequence): SequenceJson {
@@ -60,46 +85,3 @@ function sequenceJson(sequence: TokenSequence): SequenceJson {
     ...(pooledFrom > 0 && { pooled_from: pooledFrom }),
   };
 }
-
-function readAnswer(body: string, expected: ExpectedAnswer): RegionOutputs {
-  const { model, version, lengths, norm } = expected;
-  const answer = parseJson(Answer, body, { code: "region_failed", what: "region's answer", hint: DEPLOY_THE_SAME });
-  const served = `${answer.model}@${answer.version}`;
-  if (answer.model !== model || answer.version !== version) {
-    throw new BertEdgeError("region_failed", `The region serves ${served}, but the edge serves ${model}@${version}.`, {
-      hint: "Wait a few minutes after a publish. Then check that both tiers serve the same model of the same object store.",
-    });
-  }
-  const texts = lengths.length;
-  const { tokens } = answer.usage;
-  const [least, most] = [expected.tokens ?? texts, expected.tokens ?? texts * expected.maxTokens];
-  if (tokens < least || tokens > most) {
-    throw fault(
-      `counted ${tokens} tokens, but the edge counts ${least === most ? least : `${least} to ${most}`}`,
-      DEPLOY_THE_SAME,
-    );
-  }
-  if (answer.outputs.length !== texts) {
-    throw fault(`returned ${answer.outputs.length} vectors for ${texts} texts`, DEPLOY_THE_SAME);
-  }
-  const outputs = answer.outputs.map((text, index) =>
-    checkedOutput(vectorOfBase64(text), { index, length: lengths[index] as number, norm, hint: DEPLOY_THE_SAME }),
-  );
-  return { outputs, tokens, version: answer.version };
-}
-
-/** Reads the region's report from the headers of a response. Parts that are missing are 0, and none exceeds the fetch. */
-function readReport(headers: Headers, tookMs: number): RegionReport {
-  const timing = headers.get("server-timing");
-  const part = (name: string) => Math.min(tookMs, timingOf(timing, name));
-  const [queuedMs, computedMs] = [part("queue"), part("compute")];
-  const waitMs = Number(headers.get(QUEUE_HEADER) ?? Number.NaN);
-  return {
-    totalMs: Math.max(part("total"), computedMs),
-    queuedMs,
-    computedMs,
-    waitMs: waitMs >= 0 ? waitMs : queuedMs,
-  };
-}
-
-const DEPLOY_THE_SAME = "Deploy the same version of bert-edge and of the model at the edge and in the region.";

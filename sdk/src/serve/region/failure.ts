@@ -1,0 +1,169 @@
+import * as v from "valibot";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { isRedirect } from "../../storage/is-redirect.ts";
+import { QUEUE_HEADER } from "../contract/headers.ts";
+import type { RequestTrace } from "../trace.ts";
+import type { RegionConnection } from "./region-connection.ts";
+
+/** Why a region did not give the expected answer. */
+export type FailureKind =
+  /** The region could not be reached, or its answer broke off. */
+  | "lost"
+  /** The time limit was over. */
+  | "late"
+  /** The answer is not the one that the edge would give. */
+  | "wrong"
+  /** The response says that the region does not work. */
+  | "broken"
+  /** The region works, but refuses this request, or has no time for it within its budget. */
+  | "refused"
+  /** The region works, but does not serve the model. */
+  | "lacks-model"
+  /** The region works, but has no time for requests. */
+  | "busy";
+
+/** A fetch without the expected answer. `probe.ts` says what follows from it. */
+export class RegionFailure extends Error {
+  readonly kind: FailureKind;
+  /** The error for the caller. */
+  readonly error: BertEdgeError;
+  /** Milliseconds in which the region has no time for requests. */
+  readonly waitMs: number;
+
+  constructor(kind: FailureKind, error: BertEdgeError, waitMs = 0) {
+    super(error.message);
+    this.kind = kind;
+    this.error = error;
+    this.waitMs = waitMs;
+  }
+
+  /** Whether the region works. */
+  get isAlive(): boolean {
+    return this.kind === "refused" || this.kind === "lacks-model" || this.kind === "busy";
+  }
+}
+
+/** Describes whatever a fetch has thrown. */
+export function failureOf(cause: unknown, connection: RegionConnection, isProbe = false): RegionFailure {
+  if (cause instanceof RegionFailure) return cause;
+  if (cause instanceof BertEdgeError) return new RegionFailure("wrong", cause);
+  const kind = cause instanceof Error && cause.name === "TimeoutError" ? "late" : "lost";
+  const what = isProbe ? "did not answer a probe" : "could not be reached, or did not answer in time";
+  return new RegionFailure(kind, connectionFailed(connection, what, cause));
+}
+
+/** Returns the error of a region that did not answer as it should. */
+export const connectionFailed = ({ host, settings }: RegionConnection, what: string, cause?: unknown): BertEdgeError =>
+  new BertEdgeError("region_failed", `The region at ${host} ${what}.`, {
+    hint: `Check ${settings.join(", ")} and the region's log.`,
+    cause,
+  });
+
+/** Probable causes of some HTTP statuses. On AWS, 403 means that a signature is missing or wrong. */
+const suspects: Readonly<Record<number, string>> = {
+  401: "REGION_KEY",
+  403: "REGION_KEY, or `aws` if the region accepts only signed requests,",
+};
+
+/** Statuses with which servers refuse a request for its own faults. */
+const requestFaults = new Set([400, 413, 422]);
+
+const ErrorBody = v.object({ error: v.object({ code: v.string() }) });
+
+/**
+ * Reads a response that is not an answer.
+ *
+ * @param body undefined if the body is too large
+ * @param texts number of texts in the request
+ */
+export function readRefusal(
+  { status, headers }: Pick<Response, "status" | "headers">,
+  body: string | undefined,
+  texts: number,
+  { dialect, host, settings }: RegionConnection,
+): RegionFailure {
+  const json = jsonOf(body);
+  const failed = (kind: FailureKind, what: string, hint: string) =>
+    new RegionFailure(kind, new BertEdgeError("region_failed", `The region at ${host} ${what}.`, { hint }));
+  const overloaded = (what: string) =>
+    new BertEdgeError("region_overloaded", `The region at ${host} ${what}.`, {
+      hint: "Try again later, or give the region more machines.",
+      retryAfterMs: pauseOf(headers),
+    });
+
+  if (isRedirect(status)) {
+    const hint = "Set REGION_URL to the address that answers.";
+    return failed("broken", "redirects requests, and redirects are not followed", hint);
+  }
+  const fault = requestFaults.has(status) ? dialect.faultOf(json, texts) : undefined;
+  if (fault) return new RegionFailure("refused", fault);
+  if (status === 413) return failed("refused", "refused a request as too large", "Raise `maxBodyBytes` of the region.");
+  const code = v.is(ErrorBody, json) ? json.error.code : undefined;
+  if (code === "model_unknown") {
+    const hint = "Name the model in MODEL of the region too, and prepare it with a regional target.";
+    return failed("lacks-model", "does not serve the model", hint);
+  }
+  if (status === 429 || (status === 503 && code === "overloaded")) {
+    return new RegionFailure("busy", overloaded("is overloaded"), waitOf(headers));
+  }
+  if (status === 504 && code === "budget_exceeded") {
+    return new RegionFailure("refused", overloaded("has no time within the budget"));
+  }
+  const hint = `Check ${suspects[status] ?? settings[0]} and the region's log.`;
+  return failed("broken", `answered with HTTP ${status}`, hint);
+}
+
+function jsonOf(body = ""): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Wait after a refusal that names none, in ms: some gateways do not send `retry-after`. */
+const DEFAULT_WAIT_MS = 1_000;
+
+/** Longest wait that a region may ask for, in ms: a wrong one must not stop callers for hours. */
+const MAX_WAIT_MS = 60_000;
+
+/** Returns the first time in milliseconds that is one. */
+const firstWait = (...times: number[]): number =>
+  Math.min(times.find((ms) => ms >= 0 && Number.isFinite(ms)) ?? DEFAULT_WAIT_MS, MAX_WAIT_MS);
+
+const numberOf = (headers: Headers, name: string): number => Number.parseFloat(headers.get(name) ?? "");
+
+/** Reads the pause in milliseconds that a refusal asks for. A date is not read: clocks of machines differ. */
+const pauseOf = (headers: Headers): number =>
+  firstWait(numberOf(headers, "retry-after-ms"), 1_000 * numberOf(headers, "retry-after"));
+
+/**
+ * Reads the wait of a new request in milliseconds: the region's queue, or the pause if the region reports no queue. The pause
+ * is longer than the queue, because it spreads the retries of all refused requests.
+ */
+const waitOf = (headers: Headers): number => firstWait(numberOf(headers, QUEUE_HEADER), pauseOf(headers));
+
+/** Longest chain of causes that is logged. */
+const MAX_CAUSES = 5;
+
+/**
+ * Logs a failure of the region as one line of JSON, which log services can search.
+ *
+ * @param options.trace the names of the request that failed; undefined for a probe
+ * @param options.next what happens next
+ */
+export function logFailure(
+  { code, message, hint, cause }: BertEdgeError,
+  { trace, next }: { trace?: RequestTrace | undefined; next?: string | undefined } = {},
+): void {
+  const line = { "bert-edge": code, message: next ? `${message} ${next}` : message, hint, cause: reasonsOf(cause) };
+  console.error(JSON.stringify({ ...line, ...trace }));
+}
+
+/** Returns the messages of an error and of its causes, without stack traces; undefined without an error. */
+function reasonsOf(cause: unknown, most = MAX_CAUSES): string | undefined {
+  if (cause === undefined || most === 0) return undefined;
+  if (!(cause instanceof Error)) return String(cause);
+  const deeper = reasonsOf(cause.cause, most - 1);
+  return [cause.message || cause.name, ...(deeper === undefined ? [] : [deeper])].join(": ");
+}

@@ -1,0 +1,176 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import { boundedText } from "../../storage/bounded-text.ts";
+import type { Background } from "../background.ts";
+import type { AnswerEstimate } from "../queue/speed.ts";
+import type { CallTerms, TierAnswer } from "../service.ts";
+import { MAX_ERROR_BYTES } from "./ask.ts";
+import { breaker as newBreaker } from "./breaker.ts";
+import { FP16_COSINE } from "./compare-golden.ts";
+import { type RegionReport, reportWithin } from "./dialects/dialect.ts";
+import type { ExpectedAnswer } from "./expected-answer.ts";
+import { connectionFailed, failureOf, logFailure, RegionFailure, readRefusal } from "./failure.ts";
+import { goldenProof, type ProvableModel } from "./proof.ts";
+import type { RegionConnection } from "./region-connection.ts";
+import { regionEstimate } from "./region-estimate.ts";
+import type { RegionTiming } from "./region-settings.ts";
+
+/** The thread that asks a region. A busy edge must not take its own delay for the region's. */
+export interface AskingThread {
+  /** Milliseconds for which computations have occupied the thread so far. A fetch cannot proceed meanwhile. */
+  busyMs(): number;
+}
+
+interface SentFetch {
+  /** Predicted milliseconds of the region's computation. */
+  readonly computeMs: number;
+  /** Time limit of the fetch, in ms. */
+  readonly patienceMs: number;
+  /** The model that is asked for; undefined for a probe. */
+  readonly model?: string;
+}
+
+/**
+ * Timeout of a probe, in ms. A probe that is lost while the region is down must not delay the next one. A region that needs
+ * longer for an empty answer is of no use.
+ */
+export const PROBE_TIMEOUT_MS = 1_000;
+
+/** Time for which a region is not asked for a model that it did not serve, in ms. */
+const LACKS_MODEL_MS = 60_000;
+
+/** Node's timers can fire this much too early, in ms. */
+const TIMER_TOLERANCE_MS = 2;
+
+/**
+ * Finds out and keeps measured how fast and how healthy a region is: from probes, and from every request that is measured
+ * with `measure`.
+ */
+export function regionProbe(
+  connection: RegionConnection,
+  options: Required<Omit<RegionTiming, "fetch">> & AskingThread,
+) {
+  const { priorMs, timeoutMs, probeMs, now, busyMs } = options;
+  const { dialect } = connection;
+  const isForeign = dialect.foreign !== undefined;
+  const estimate = regionEstimate({ priorMs, now });
+  const breaker = newBreaker(now);
+  const proof = isForeign ? goldenProof(connection, options) : undefined;
+  /** The version that the edge serves, and that a foreign region has to run. */
+  let served: string | undefined;
+  /** Models that the region does not serve, and when it is asked for them again. */
+  const lacking = new Map<string, number>();
+  /** When the region was measured for the last time, or began to be. */
+  let measuredAt = Number.NEGATIVE_INFINITY;
+  /** When the probe in progress counts as stopped together with its request. */
+  let probingUntil = Number.NEGATIVE_INFINITY;
+
+  /** Begins to measure a fetch. */
+  function measure({ computeMs, patienceMs, model }: SentFetch) {
+    const [start, busyBefore] = [now(), busyMs()];
+    const works = model === undefined ? breaker.probed : breaker.answered;
+
+    return {
+      /** Learns from a good response. Returns the milliseconds of the fetch, and of its parts that the region reported. */
+      answered(reported: RegionReport | undefined): TierAnswer["timings"] {
+        const end = now();
+        const report = reported && reportWithin(end - start, reported);
+        estimate.observe({ start, end, computeMs, busyMs: busyMs() - busyBefore, ...report });
+        measuredAt = end;
+        works();
+        if (!report) return { region: end - start };
+        const { queuedMs, computedMs } = report;
+        return { region: end - start, ...(queuedMs > 0 && { "region-queue": queuedMs }), "region-compute": computedMs };
+      },
+      /**
+       * Learns from what the fetch has thrown.
+       *
+       * @returns the error for the caller, and whether the region is now considered down
+       */
+      failed(cause: unknown): { error: BertEdgeError; isDown: boolean } {
+        const { kind, error, isAlive, waitMs } = failureOf(cause, connection, model === undefined);
+        const tookMs = now() - start;
+        if (cause instanceof RegionFailure) estimate.refused(tookMs, waitMs);
+        if (kind === "lacks-model" && model !== undefined) lacking.set(model, now() + LACKS_MODEL_MS);
+        if (isAlive) works();
+        // The edge itself may have been so busy that the region has answered in time.
+        const waitedMs = tookMs - (busyMs() - busyBefore);
+        const counts = kind !== "late" || waitedMs >= Math.min(patienceMs, tookMs) - TIMER_TOLERANCE_MS;
+        const isDown = !isAlive && counts && breaker.failed(start, kind === "wrong" || kind === "broken");
+        if (isDown) proof?.forget();
+        return { error, isDown };
+      },
+      /** Ends the measurement, also of a fetch that was stopped and tells nothing. */
+      end: estimate.sent(computeMs),
+    };
+  }
+
+  async function probe(model: ProvableModel | undefined): Promise<void> {
+    const fetch = measure({ computeMs: 0, patienceMs: PROBE_TIMEOUT_MS });
+    probingUntil = now() + PROBE_TIMEOUT_MS;
+    try {
+      const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+      const response = await connection.send(dialect.probePath, { withKey: isForeign }, signal);
+      const body = await boundedText(response, MAX_ERROR_BYTES);
+      if (!response.ok) throw readRefusal(response, body, 0, connection);
+      fetch.answered(dialect.readReport(response.headers));
+      if (model && proof?.isDue(model)) {
+        probingUntil = now() + timeoutMs;
+        await proof.prove(model);
+      }
+    } catch (cause) {
+      const { error, isDown } = fetch.failed(cause);
+      if (isDown) logFailure(error);
+    } finally {
+      probingUntil = Number.NEGATIVE_INFINITY;
+    }
+  }
+
+  return {
+    estimate,
+    measure,
+    /**
+     * Predicts the time until the region's answer, and its mean deviation, in milliseconds; `down` while the region fails, or
+     * while it may not answer.
+     *
+     * @param computeMs predicted milliseconds of the region's computation
+     * @param options.onlyOurs whether only regions of our own compute the same. Default false.
+     * @param options.model the model's name. Default: one that the region serves
+     */
+    predict(
+      computeMs: number,
+      { onlyOurs = false, model = "" }: { readonly onlyOurs?: boolean | undefined; readonly model?: string } = {},
+    ): AnswerEstimate | "down" {
+      if (now() < (lacking.get(model) ?? 0)) return "down";
+      const isReady = !proof || (!onlyOurs && served !== undefined && proof.cosine(served) !== undefined);
+      return breaker.state() === "closed" && isReady ? estimate.predict(computeMs) : "down";
+    },
+    /**
+     * Probes the region in the background when the last measurement is old, or when the region has failed. A region that
+     * seems slow or down gets no requests, so only probes can find out that it has recovered. A region that is not ours is
+     * also asked for golden texts.
+     *
+     * @param maxAgeMs age at which a measurement is old, in ms. Default: the option `probeMs`
+     * @param model the model that the edge has loaded
+     */
+    keepMeasured(background: Background, maxAgeMs = probeMs, model?: ProvableModel): void {
+      served = model?.version ?? served;
+      if (now() < probingUntil || breaker.state() === "open") return;
+      const isDue = model !== undefined && proof?.isDue(model);
+      if (!isDue && !breaker.wantsProbe() && now() - measuredAt < maxAgeMs) return;
+      measuredAt = now();
+      background(probe(model));
+    },
+    /** @throws BertEdgeError when a foreign region cannot be expected to give the edge's answer */
+    assertProven({ precision }: Pick<CallTerms, "precision">, { version, onlyOurs, model }: ExpectedAnswer): void {
+      if (!proof) return;
+      const cosine = proof.cosine(version);
+      if (cosine === undefined) throw connectionFailed(connection, `has not shown that it runs ${model}@${version}`);
+      if (onlyOurs) throw connectionFailed(connection, "may cut texts elsewhere than the edge, or pool other tokens");
+      if (precision === undefined || precision === "int8" || cosine >= FP16_COSINE) return;
+      const what = `The region at ${connection.host} has a lower precision than ${precision}.`;
+      throw new BertEdgeError("precision_unavailable", what, { hint: "Leave the header x-bert-edge-precision out." });
+    },
+  };
+}
+
+export type RegionProbe = ReturnType<typeof regionProbe>;
