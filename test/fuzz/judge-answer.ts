@@ -3,7 +3,7 @@ import { ATTRIBUTES_HEADER, readAttributes, STATUS_ATTRIBUTE } from "#sdk/serve/
 import { rootRoutes, versionedRoutes } from "#sdk/serve/dialects/index.ts";
 import { EmbedResponse } from "#sdk/serve/tasks/embed.ts";
 
-const schemas = new Map([...versionedRoutes, ...rootRoutes].map(({ path, about }) => [path, about.response]));
+const schemas = new Map([...versionedRoutes, ...rootRoutes].map(({ path, response }) => [path, response]));
 /** The route of SageMaker is that of the path in the attributes, here always this one. */
 schemas.set("/invocations", EmbedResponse);
 

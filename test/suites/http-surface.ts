@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeFloats } from "#sdk/serve/contract/base64.ts";
-import { type ErrorBody, errorStatus, type HttpErrorCode, type OpenAiErrorBody } from "#sdk/serve/contract/errors.ts";
-import type { OpenAiEmbeddingsResponse } from "#sdk/serve/dialects/openai.ts";
+import { type ErrorBody, errorStatus, type HttpErrorCode } from "#sdk/serve/contract/errors.ts";
+import type { OpenAiEmbeddingsResponse, OpenAiErrorBody } from "#sdk/serve/dialects/openai.ts";
 import { defaultLimits, type Limits } from "#sdk/serve/limits.ts";
 import type { EmbedResponse } from "#sdk/serve/tasks/embed.ts";
 import type { ObjectStore } from "#sdk/storage/store.ts";

@@ -71,6 +71,9 @@ export const notList = <S extends v.GenericSchema>(schema: S): S => ({
   "~run": (dataset, config) => schema["~run"](Array.isArray(dataset.value) ? { value: "a list" } : dataset, config),
 });
 
+/** Makes a field optional that may also be null. Its value is then undefined. */
+export const orNull = <S extends v.GenericSchema>(schema: S) => v.nullish(schema, () => undefined);
+
 /** Fields that every body of our own routes can have. */
 const common = {
   /** Name of the model, or `name@version`. Default: the default model of the deployment. */
@@ -104,33 +107,33 @@ const inputMessage =
   };
 
 /** Texts of a request: one text, or a list. */
-export const Texts = v.union(
-  [v.string(), v.array(v.string())],
-  inputMessage("a string or a list of strings", "string"),
+export const Texts = v.pipe(
+  v.union([v.string(), v.array(v.string())], inputMessage("a string or a list of strings", "string")),
+  v.transform((texts): readonly string[] => (typeof texts === "string" ? [texts] : texts)),
 );
-
-export const textsIn = (texts: v.InferOutput<typeof Texts>): readonly string[] =>
-  typeof texts === "string" ? [texts] : texts;
 
 const TokenId = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0x7fffffff));
 
 /** Token ids of one input, or of several. */
-export const TokenIdLists = v.union([v.array(TokenId), v.array(v.array(TokenId))], "must be a list of token ids");
-
-/** Inputs of a sentence encoder: one text, a list of texts, token ids, or a list of these. */
-export const EmbedInputs = v.union(
-  [v.string(), v.array(v.string()), v.array(TokenId), v.array(v.array(TokenId))],
-  inputMessage(
-    "a string, a list of strings, a list of token ids, or a list of such lists",
-    ...(["string", "number", "a list"] as const),
-  ),
+export const TokenIdLists = v.pipe(
+  v.union([v.array(TokenId), v.array(v.array(TokenId))], "must be a list of token ids"),
+  v.transform((ids) => (ids.every((id) => typeof id === "number") ? [ids] : (ids as number[][]))),
 );
 
-/** Returns the inputs one by one. */
-export const embedInputsIn = (inputs: v.InferOutput<typeof EmbedInputs>): readonly (string | readonly number[])[] => {
-  if (typeof inputs === "string") return [inputs];
-  return typeof inputs[0] === "number" ? [inputs as number[]] : (inputs as string[] | number[][]);
-};
+/** Inputs of a sentence encoder: one text, a list of texts, token ids, or a list of these. */
+export const EmbedInputs = v.pipe(
+  v.union(
+    [v.string(), v.array(v.string()), v.array(TokenId), v.array(v.array(TokenId))],
+    inputMessage(
+      "a string, a list of strings, a list of token ids, or a list of such lists",
+      ...(["string", "number", "a list"] as const),
+    ),
+  ),
+  v.transform((inputs): readonly (string | readonly number[])[] => {
+    if (typeof inputs === "string") return [inputs];
+    return typeof inputs[0] === "number" ? [inputs as number[]] : (inputs as string[] | number[][]);
+  }),
+);
 
 export const PositiveInteger = v.pipe(v.number(), v.integer(), v.minValue(1));
 

@@ -1,25 +1,24 @@
 import * as v from "valibot";
 import { embedCall } from "../../runtime/tasks/embed.ts";
-import { errorStatus, type HttpErrorCode, OpenAiErrorBody } from "../contract/errors.ts";
-import { didYouMean, EmbedInputs, EncodingFormat, embedInputsIn, LatencyBudget } from "../contract/fields.ts";
+import { Code, errorStatus, type HttpErrorCode } from "../contract/errors.ts";
+import { didYouMean, EmbedInputs, EncodingFormat, LatencyBudget, PositiveInteger } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
-import { type Dialect, inOneSentence, taskAt } from "../routes/dialect.ts";
+import { type Dialect, type FieldsWithoutEffect, inOneSentence, taskAt } from "../routes/dialect.ts";
 import { listResponse } from "../routes/list-response.ts";
-import type { TaskRoute } from "../routes/task-route.ts";
 
-const openAiEntries = {
+const fields = {
   input: EmbedInputs,
   model: v.string(),
   encoding_format: v.optional(EncodingFormat, "float"),
-  dimensions: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  dimensions: v.optional(PositiveInteger),
   latency_budget_ms: LatencyBudget,
   user: v.optional(v.string()),
 };
 
 /** The body of OpenAI's `POST /v1/embeddings`. */
-export const OpenAiEmbeddingsRequest = v.object(openAiEntries, didYouMean(openAiEntries));
+export const OpenAiEmbeddingsRequest = v.object(fields, didYouMean(fields));
 
-export const OpenAiEmbeddingsResponse = v.object({
+const OpenAiEmbeddingsResponse = v.object({
   object: v.literal("list"),
   data: v.array(
     v.object({
@@ -33,36 +32,44 @@ export const OpenAiEmbeddingsResponse = v.object({
 });
 export type OpenAiEmbeddingsResponse = v.InferOutput<typeof OpenAiEmbeddingsResponse>;
 
-/** OpenAI's `POST /v1/embeddings`: https://platform.openai.com/docs/api-reference/embeddings */
-export const openAiEmbeddingsRoute: TaskRoute<typeof OpenAiEmbeddingsRequest, Float32Array<ArrayBuffer>[]> = {
-  schema: OpenAiEmbeddingsRequest,
-  about: {
+const embeddingsAt = (path: string) =>
+  taskAt(path, {
+    schema: OpenAiEmbeddingsRequest,
     summary: "Vectors of texts, for OpenAI’s clients",
     example: { model: "bert-edge-mini", input: ["to be"] },
     response: OpenAiEmbeddingsResponse,
-  },
-  call: ({ input, dimensions }) => embedCall(embedInputsIn(input), { dimensions }),
-  respond(c, { model, result, tokens }, { encoding_format }) {
-    const usage = { prompt_tokens: tokens, total_tokens: tokens };
-    const response: OpenAiEmbeddingsResponse = { object: "list", data: [], model, usage };
-    const item = (index: number) => {
-      const embedding = formatVector(result[index] as Float32Array<ArrayBuffer>, encoding_format);
-      return `{"object":"embedding","index":${index},"embedding":${embedding}}`;
-    };
-    return listResponse(c, { frame: { body: response, list: "data" }, count: result.length, item });
-  },
-};
+    hint: 'Send {"model": "<name>", "input": ["to be"]}.',
+    call: ({ input, dimensions }) => embedCall(input, { dimensions }),
+    respond: (c, { model, result, tokens }, { encoding_format }) =>
+      listResponse(
+        c,
+        result,
+        (vector, index) =>
+          `{"object":"embedding","index":${index},"embedding":${formatVector(vector, encoding_format)}}`,
+        {
+          object: "list",
+          data: [],
+          model,
+          usage: { prompt_tokens: tokens, total_tokens: tokens },
+        } satisfies OpenAiEmbeddingsResponse,
+      ),
+  });
 
 /** Hints that differ, because requests have no `truncate`. */
 const hints: Partial<Record<HttpErrorCode, string>> = {
   input_too_long: "Shorten the text, or send it to /v1/embed with `truncate` set to true to embed only its beginning.",
 };
 
-/** OpenAI: https://platform.openai.com/docs/api-reference */
+const OpenAiErrorBody = v.object({
+  error: v.object({ code: Code, message: v.string(), type: v.string(), param: v.null() }),
+});
+export type OpenAiErrorBody = v.InferOutput<typeof OpenAiErrorBody>;
+
+/** OpenAI: https://platform.openai.com/docs/api-reference/embeddings */
 export const openAi: Dialect = {
   id: "openai",
   name: "OpenAI",
-  routes: [taskAt("/v1/embeddings", openAiEmbeddingsRoute), taskAt("/embeddings", openAiEmbeddingsRoute)],
+  routes: [embeddingsAt("/v1/embeddings"), embeddingsAt("/embeddings")],
   errorBody: OpenAiErrorBody,
   writeError({ code, message, hint }) {
     const type = errorStatus[code] < 500 ? "invalid_request_error" : "server_error";
@@ -70,3 +77,8 @@ export const openAi: Dialect = {
     return { body: { error } satisfies OpenAiErrorBody };
   },
 };
+
+const user = "it names a user to OpenAI, and has no effect on vectors";
+
+/** Fields of OpenAI's clients without effect. */
+export const openAiWithoutEffect: FieldsWithoutEffect = { "/v1/embeddings": { user }, "/embeddings": { user } };

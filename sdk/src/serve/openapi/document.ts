@@ -61,16 +61,16 @@ function errorsOf(dialect: Dialect): Record<string, object> {
   );
 }
 
-const operation = (dialect: Dialect, { schema, about, runsModel }: Route) => ({
+const operation = (dialect: Dialect, { schema, summary, example, response, runsModel }: Route) => ({
   tags: [dialect.name],
-  summary: about.summary,
+  summary,
   ...(runsModel && { parameters: requestHeaders }),
-  requestBody: { required: true, content: json(jsonSchema(schema), about.example) },
+  requestBody: { required: true, content: json(jsonSchema(schema), example) },
   responses: {
     200: {
       description: "The answer.",
       ...(runsModel && { headers: responseHeaders }),
-      content: json(jsonSchema(about.response)),
+      content: json(jsonSchema(response)),
     },
     ...errorsOf(dialect),
   },

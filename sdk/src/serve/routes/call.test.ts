@@ -39,7 +39,7 @@ async function read(headers: Record<string, string>, { defaults = {}, key, bodyM
   });
   app.use(apiKey(() => [{ key: "k", ...key }]));
   app.post("/", async (c) => {
-    ({ terms: call } = await readCall(c, { service, defaults, limits: defaultLimits }, EmbedRequest));
+    ({ terms: call } = await readCall(c, { service, defaults, limits: defaultLimits }, { schema: EmbedRequest }));
     return c.text("");
   });
   const sent = { authorization: "Bearer k", "content-type": "application/json", ...headers };

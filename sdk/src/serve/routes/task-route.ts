@@ -22,23 +22,26 @@ import {
   TIER_HEADER,
 } from "../contract/headers.ts";
 import { formatDecision } from "../decision-figures.ts";
-import { jsonBody } from "../middleware/body.ts";
+import { hintsWith, jsonBody } from "../middleware/body.ts";
 import { note, noted } from "../middleware/variables.ts";
 import { type Deadline, readBudget, smallerBudget, startDeadline } from "../routing/deadline.ts";
 import type { AnswerDetails, CallTerms, Serving, TaskAnswer } from "../service.ts";
 
-/** Describes a route in the OpenAPI document. */
+/** Describes a route. */
 export interface RouteDescription<S extends v.GenericSchema> {
+  readonly schema: S;
   readonly summary: string;
   /** A body that a model of the route's task answers. */
   readonly example: v.InferInput<S>;
   readonly response: v.GenericSchema;
+  /** Hint for a body that is wrong as a whole, or in its inputs. Default: where the fields are described. */
+  readonly hint?: string;
+  /** Whether only an edge calls it. Such a route is not shown to others. */
+  readonly isInternal?: boolean;
 }
 
 /** A route in the words of one dialect: what its bodies mean, and how it answers. */
-export interface TaskRoute<S extends BodySchema, R> {
-  readonly schema: S;
-  readonly about: RouteDescription<S>;
+export interface TaskRoute<S extends BodySchema, R> extends RouteDescription<S> {
   /** Returns the call that a body asks for. */
   call(body: v.InferOutput<S>): TaskCall<R>;
   /** Writes the answer. Its headers are set before. */
@@ -48,10 +51,10 @@ export interface TaskRoute<S extends BodySchema, R> {
 /** Makes the handler of a route. */
 export const taskHandler = <Env extends object, S extends BodySchema, R>(
   serving: Serving<Env>,
-  { schema, call, respond }: TaskRoute<S, R>,
+  { call, respond, ...route }: TaskRoute<S, R>,
 ): Handler<{ Bindings: Env }> =>
   async function handleTask(c) {
-    const { terms, body } = await readCall(c, serving, schema);
+    const { terms, body } = await readCall(c, serving, route);
     const query = { ...terms, call: call(body), model: c.req.param("model") ?? body.model };
     const answer = await serving.service(c.env).answer(query, backgroundOf(c));
     describeAnswer(c, { ...answer, texts: query.call.texts.length }, terms.deadline);
@@ -68,7 +71,7 @@ export type BodySchema = v.GenericSchema<
 export async function readCall<Env extends object, S extends BodySchema>(
   c: Context<{ Bindings: Env }>,
   { service, defaults, limits }: Serving<Env>,
-  schema: S,
+  { schema, hint }: Pick<RouteDescription<S>, "schema" | "hint">,
 ): Promise<{ terms: CallTerms; body: v.InferOutput<S> }> {
   const { arrival, admit } = service(c.env);
   const arrived = arrival(performance.now());
@@ -80,7 +83,7 @@ export async function readCall<Env extends object, S extends BodySchema>(
   };
   // The body can only make the budget smaller.
   if (headerMs !== undefined && headerMs < UNLIMITED_MS) admit(termsWith(headerMs), backgroundOf(c));
-  const body: v.InferOutput<S> = await jsonBody(c, schema, { maxItems: limits.maxInputs });
+  const body: v.InferOutput<S> = await jsonBody(c, schema, { hint: hintsWith(hint), maxItems: limits.maxInputs });
   return { body, terms: termsWith(smallerBudget(headerMs, body.latency_budget_ms)) };
 }
 

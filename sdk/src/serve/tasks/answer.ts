@@ -1,8 +1,9 @@
 import * as v from "valibot";
-import { type AnswerSpan, answerCall, type ContextQuestion } from "../../runtime/tasks/answer.ts";
+import { answerCall } from "../../runtime/tasks/answer.ts";
 import { countUpTo, ownAnswer, ownBody } from "../contract/fields.ts";
-import { codePointsBefore } from "../routes/code-points.ts";
-import { answerFields, type TaskRoute } from "../routes/task-route.ts";
+import { inCodePoints } from "../routes/code-points.ts";
+import { type Route, taskAt } from "../routes/dialect.ts";
+import { answerFields } from "../routes/task-route.ts";
 
 /** Answers to a question, at most. */
 export const MAX_ANSWERS = 100;
@@ -31,6 +32,10 @@ export const AnswerRequest = v.pipe(
       inputs ? question === undefined && context === undefined : question !== undefined && context !== undefined,
     "must have `question` and `context`, or a list of both as `inputs`",
   ),
+  v.transform(({ question = "", context = "", inputs, ...options }) => ({
+    ...options,
+    questions: inputs ?? [{ question, context }],
+  })),
 );
 export type AnswerRequest = v.InferInput<typeof AnswerRequest>;
 
@@ -44,43 +49,20 @@ export const AnswerResponse = ownAnswer({
 });
 export type AnswerResponse = v.InferOutput<typeof AnswerResponse>;
 
-/** `POST /v1/answer` */
-export const answerRoute: TaskRoute<typeof AnswerRequest, AnswerSpan[][]> = {
+export const answerRoute: Route = taskAt("/v1/answer", {
   schema: AnswerRequest,
-  about: {
-    summary: "Answers to questions, from a text",
-    example: { question: "Where does Anna work?", context: "Anna works in New York." },
-    response: AnswerResponse,
-  },
-  call: (body) =>
-    answerCall(questionsIn(body), {
-      topK: body.top_k,
-      maxAnswerTokens: body.max_answer_tokens,
-      stride: body.doc_stride,
-      handleImpossibleAnswer: body.handle_impossible_answer,
+  summary: "Answers to questions, from a text",
+  example: { question: "Where does Anna work?", context: "Anna works in New York." },
+  response: AnswerResponse,
+  call: ({ questions, top_k, max_answer_tokens, doc_stride, handle_impossible_answer }) =>
+    answerCall(questions, {
+      topK: top_k,
+      maxAnswerTokens: max_answer_tokens,
+      stride: doc_stride,
+      handleImpossibleAnswer: handle_impossible_answer,
     }),
-  respond(c, answer, body) {
-    const results = questionsIn(body).map(({ context }, i) => answerResults(context, answer.result[i] as AnswerSpan[]));
+  respond(c, answer, { questions }) {
+    const results = answer.result.map((spans, i) => inCodePoints(questions[i]?.context ?? "", spans));
     return c.json<AnswerResponse>({ ...answerFields(answer), results });
   },
-};
-
-interface Questions {
-  readonly question?: string | undefined;
-  readonly context?: string | undefined;
-  readonly inputs?: readonly ContextQuestion[] | undefined;
-}
-
-const questionsIn = ({ question = "", context = "", inputs }: Questions): readonly ContextQuestion[] =>
-  inputs ?? [{ question, context }];
-
-/** Describes the answers in a context, with offsets in code points. */
-export function answerResults(context: string, answers: readonly AnswerSpan[]): AnswerResult[] {
-  const position = codePointsBefore(context);
-  return answers.map(({ answer, score, start, end }) => ({
-    answer,
-    score,
-    start: position(start),
-    end: position(end),
-  }));
-}
+});

@@ -1,13 +1,17 @@
 import * as v from "valibot";
-import { classifyCall, type LabelScore } from "../../runtime/tasks/classify.ts";
+import { classifyCall } from "../../runtime/tasks/classify.ts";
 import type { TextInput } from "../../runtime/text-input.ts";
 import { ownAnswer, ownBody, PositiveInteger, ScoredLabel, Truncate } from "../contract/fields.ts";
-import { answerFields, type TaskRoute } from "../routes/task-route.ts";
+import { type Route, taskAt } from "../routes/dialect.ts";
+import { answerFields } from "../routes/task-route.ts";
 
 const Input = v.union(
   [v.string(), v.object({ text: v.string(), text_pair: v.string() })],
   "must be a string, or an object with `text` and `text_pair`",
 );
+
+/** transformers' `function_to_apply` */
+export const FunctionToApply = v.picklist(["softmax", "sigmoid", "none"]);
 
 /** The body of `POST /v1/classify`. */
 export const ClassifyRequest = ownBody({
@@ -19,7 +23,7 @@ export const ClassifyRequest = ownBody({
   /** Maximum number of labels per input. Default: all. */
   top_k: v.optional(PositiveInteger),
   /** How logits become scores. Default: that of the model, as in transformers. */
-  function_to_apply: v.optional(v.picklist(["softmax", "sigmoid", "none"])),
+  function_to_apply: v.optional(FunctionToApply),
 });
 export type ClassifyRequest = v.InferInput<typeof ClassifyRequest>;
 
@@ -31,14 +35,11 @@ export const ClassifyResponse = ownAnswer({
 });
 export type ClassifyResponse = v.InferOutput<typeof ClassifyResponse>;
 
-/** `POST /v1/classify` */
-export const classifyRoute: TaskRoute<typeof ClassifyRequest, LabelScore[][]> = {
+export const classifyRoute: Route = taskAt("/v1/classify", {
   schema: ClassifyRequest,
-  about: {
-    summary: "Labels of texts, or of pairs of texts",
-    example: { inputs: "to be" },
-    response: ClassifyResponse,
-  },
+  summary: "Labels of texts, or of pairs of texts",
+  example: { inputs: "to be" },
+  response: ClassifyResponse,
   call({ inputs, truncate, top_k, function_to_apply }) {
     const all = [inputs]
       .flat()
@@ -46,4 +47,4 @@ export const classifyRoute: TaskRoute<typeof ClassifyRequest, LabelScore[][]> = 
     return classifyCall(all, { truncate, topK: top_k, activation: function_to_apply });
   },
   respond: (c, answer) => c.json<ClassifyResponse>({ ...answerFields(answer), results: answer.result }),
-};
+});

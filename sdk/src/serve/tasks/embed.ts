@@ -4,7 +4,6 @@ import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
 import {
   EmbedInputs,
   EncodingFormat,
-  embedInputsIn,
   ownAnswer,
   ownBody,
   PositiveInteger,
@@ -12,8 +11,9 @@ import {
   Truncate,
 } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
+import { type Route, taskAt } from "../routes/dialect.ts";
 import { listResponse } from "../routes/list-response.ts";
-import { answerFields, type TaskRoute } from "../routes/task-route.ts";
+import { answerFields } from "../routes/task-route.ts";
 
 /** Number format of vectors: see `output_type`. */
 export const OutputType = v.picklist(["float", "int8", "uint8", "binary", "ubinary"]);
@@ -48,21 +48,17 @@ export const EmbedResponse = ownAnswer({
 });
 export type EmbedResponse = v.InferOutput<typeof EmbedResponse>;
 
-/** `POST /v1/embed` */
-export const embedRoute: TaskRoute<typeof EmbedRequest, Float32Array<ArrayBuffer>[]> = {
+export const embedRoute: Route = taskAt("/v1/embed", {
   schema: EmbedRequest,
-  about: {
-    summary: "Vectors of texts",
-    example: { inputs: ["to be", "not to be"] },
-    response: EmbedResponse,
-  },
+  summary: "Vectors of texts",
+  example: { inputs: ["to be", "not to be"] },
+  response: EmbedResponse,
+  hint: 'Send {"inputs": ["to be"]}.',
   call: ({ inputs, truncate, pool_chunks, dimensions, prompt_name }) =>
-    embedCall(embedInputsIn(inputs), { truncate, poolChunks: pool_chunks, dimensions, prompt: prompt_name }),
-  respond(c, answer, { encoding_format, output_type }) {
-    const { result } = answer;
-    const response: EmbedResponse = { ...answerFields(answer), embeddings: [] };
-    const item = (index: number) =>
-      formatVector(vectorFormats[output_type](result[index] as Float32Array<ArrayBuffer>), encoding_format);
-    return listResponse(c, { frame: { body: response, list: "embeddings" }, count: result.length, item });
-  },
-};
+    embedCall(inputs, { truncate, poolChunks: pool_chunks, dimensions, prompt: prompt_name }),
+  respond: (c, answer, { encoding_format, output_type }) =>
+    listResponse(c, answer.result, (vector) => formatVector(vectorFormats[output_type](vector), encoding_format), {
+      ...answerFields(answer),
+      embeddings: [],
+    } satisfies EmbedResponse),
+});

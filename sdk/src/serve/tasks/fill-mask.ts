@@ -1,7 +1,8 @@
 import * as v from "valibot";
-import { type FilledMask, fillMaskCall } from "../../runtime/tasks/fill-mask.ts";
-import { countUpTo, ownAnswer, ownBody, Texts, Truncate, textsIn } from "../contract/fields.ts";
-import { answerFields, type TaskRoute } from "../routes/task-route.ts";
+import { fillMaskCall } from "../../runtime/tasks/fill-mask.ts";
+import { countUpTo, ownAnswer, ownBody, Texts, Truncate } from "../contract/fields.ts";
+import { type Route, taskAt } from "../routes/dialect.ts";
+import { answerFields } from "../routes/task-route.ts";
 
 /** Tokens for a mask token, at most. */
 export const MAX_TOKENS_PER_MASK = 100;
@@ -40,15 +41,12 @@ export const FillMaskResponse = ownAnswer({
 });
 export type FillMaskResponse = v.InferOutput<typeof FillMaskResponse>;
 
-/** `POST /v1/fill-mask` */
-export const fillMaskRoute: TaskRoute<typeof FillMaskRequest, FilledMask[][][]> = {
+export const fillMaskRoute: Route = taskAt("/v1/fill-mask", {
   schema: FillMaskRequest,
-  about: {
-    summary: "Words in place of mask tokens",
-    example: { inputs: "Anna works in [MASK] York." },
-    response: FillMaskResponse,
-  },
-  call: ({ inputs, top_k, targets, truncate }) => fillMaskCall(textsIn(inputs), { topK: top_k, targets, truncate }),
+  summary: "Words in place of mask tokens",
+  example: { inputs: "Anna works in [MASK] York." },
+  response: FillMaskResponse,
+  call: ({ inputs, top_k, targets, truncate }) => fillMaskCall(inputs, { topK: top_k, targets, truncate }),
   respond: (c, answer) =>
     c.json<FillMaskResponse>({
       ...answerFields(answer),
@@ -56,4 +54,4 @@ export const fillMaskRoute: TaskRoute<typeof FillMaskRequest, FilledMask[][][]> 
         masks.map((found) => found.map(({ tokenId, ...rest }) => ({ ...rest, token_id: tokenId }))),
       ),
     }),
-};
+});

@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import { type RankedDocument, rerankCall } from "../../runtime/tasks/rerank.ts";
 import { ownAnswer, ownBody, PositiveInteger, TruncationField } from "../contract/fields.ts";
-import { answerFields, type TaskRoute } from "../routes/task-route.ts";
+import { type Route, taskAt } from "../routes/dialect.ts";
+import { answerFields } from "../routes/task-route.ts";
 
 export const Document = v.union(
   [v.string(), v.object({ text: v.string() })],
@@ -22,7 +23,7 @@ export const RerankRequest = ownBody({
 });
 export type RerankRequest = v.InferInput<typeof RerankRequest>;
 
-const RerankResult = v.object({
+export const RerankResult = v.object({
   /** Index of the document in the request. */
   index: v.number(),
   /**
@@ -41,14 +42,12 @@ export const RerankResponse = ownAnswer({
 });
 export type RerankResponse = v.InferOutput<typeof RerankResponse>;
 
-/** `POST /v1/rerank`, which is Jina's route too. */
-export const rerankRoute: TaskRoute<typeof RerankRequest, RankedDocument[]> = {
+/** This is Jina's route too. */
+export const rerankRoute: Route = taskAt("/v1/rerank", {
   schema: RerankRequest,
-  about: {
-    summary: "Documents, ranked by how well they fit a query (also for Jina’s clients)",
-    example: { query: "Where does Anna work?", documents: ["Anna works in New York.", "to be"] },
-    response: RerankResponse,
-  },
+  summary: "Documents, ranked by how well they fit a query (also for Jina’s clients)",
+  example: { query: "Where does Anna work?", documents: ["Anna works in New York.", "to be"] },
+  response: RerankResponse,
   call: ({ query, documents, top_n, truncate }) =>
     rerankCall(query, documents.map(textOfDocument), { topN: top_n, truncate }),
   respond(c, answer, body) {
@@ -56,7 +55,7 @@ export const rerankRoute: TaskRoute<typeof RerankRequest, RankedDocument[]> = {
     const results = rankedResults(answer.result, body);
     return c.json<RerankResponse>({ ...fields, results, usage: { ...usage, total_tokens: usage.tokens } });
   },
-};
+});
 
 export const textOfDocument = (document: Document): string => (typeof document === "string" ? document : document.text);
 

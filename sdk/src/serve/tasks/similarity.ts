@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import { similarityCall } from "../../runtime/tasks/rerank.ts";
 import { ownAnswer, ownBody, Truncate } from "../contract/fields.ts";
-import { answerFields, type TaskRoute } from "../routes/task-route.ts";
+import { type Route, taskAt } from "../routes/dialect.ts";
+import { answerFields } from "../routes/task-route.ts";
 
 /** The body of `POST /v1/similarity`. */
 export const SimilarityRequest = ownBody({
@@ -21,14 +22,11 @@ export const SimilarityResponse = ownAnswer({
 });
 export type SimilarityResponse = v.InferOutput<typeof SimilarityResponse>;
 
-/** `POST /v1/similarity` */
-export const similarityRoute: TaskRoute<typeof SimilarityRequest, number[]> = {
+export const similarityRoute: Route = taskAt("/v1/similarity", {
   schema: SimilarityRequest,
-  about: {
-    summary: "Scores of texts, compared with one",
-    example: { source: "to be", texts: ["not to be", "Anna"] },
-    response: SimilarityResponse,
-  },
+  summary: "Scores of texts, compared with one",
+  example: { source: "to be", texts: ["not to be", "Anna"] },
+  response: SimilarityResponse,
   call: ({ source, texts, truncate }) => similarityCall(source, texts, { truncate }),
   respond: (c, answer) => c.json<SimilarityResponse>({ ...answerFields(answer), scores: answer.result }),
-};
+});

@@ -1,8 +1,9 @@
 import * as v from "valibot";
-import { type SparseEntries, sparseCall } from "../../runtime/tasks/sparse.ts";
-import { ownAnswer, ownBody, PromptName, Texts, Truncate, textsIn } from "../contract/fields.ts";
+import { sparseCall } from "../../runtime/tasks/sparse.ts";
+import { ownAnswer, ownBody, PromptName, Texts, Truncate } from "../contract/fields.ts";
+import { type Route, taskAt } from "../routes/dialect.ts";
 import { listResponse } from "../routes/list-response.ts";
-import { answerFields, type TaskRoute } from "../routes/task-route.ts";
+import { answerFields } from "../routes/task-route.ts";
 
 /** The body of `POST /v1/sparse`. */
 export const SparseRequest = ownBody({ inputs: Texts, truncate: Truncate, prompt_name: PromptName });
@@ -14,19 +15,15 @@ export const SparseResponse = ownAnswer({
 });
 export type SparseResponse = v.InferOutput<typeof SparseResponse>;
 
-/** `POST /v1/sparse` */
-export const sparseRoute: TaskRoute<typeof SparseRequest, SparseEntries[]> = {
+export const sparseRoute: Route = taskAt("/v1/sparse", {
   schema: SparseRequest,
-  about: {
-    summary: "Sparse vectors of texts (SPLADE)",
-    example: { inputs: "to be" },
-    response: SparseResponse,
-  },
-  call: ({ inputs, truncate, prompt_name }) => sparseCall(textsIn(inputs), { truncate, prompt: prompt_name }),
-  respond(c, answer) {
-    const { result } = answer;
-    const response: SparseResponse = { ...answerFields(answer), embeddings: [] };
-    const item = (index: number) => JSON.stringify(result[index]);
-    return listResponse(c, { frame: { body: response, list: "embeddings" }, count: result.length, item });
-  },
-};
+  summary: "Sparse vectors of texts (SPLADE)",
+  example: { inputs: "to be" },
+  response: SparseResponse,
+  call: ({ inputs, truncate, prompt_name }) => sparseCall(inputs, { truncate, prompt: prompt_name }),
+  respond: (c, answer) =>
+    listResponse(c, answer.result, (weights) => JSON.stringify(weights), {
+      ...answerFields(answer),
+      embeddings: [],
+    } satisfies SparseResponse),
+});

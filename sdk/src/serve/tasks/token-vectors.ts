@@ -1,10 +1,11 @@
 import * as v from "valibot";
 import { searchRoles } from "../../runtime/tasks/late-interaction.ts";
 import { type TokenVectors, tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
-import { EncodingFormat, ownAnswer, ownBody, PromptName, Texts, Truncate, textsIn } from "../contract/fields.ts";
+import { EncodingFormat, ownAnswer, ownBody, PromptName, Texts, Truncate } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
+import { type Route, taskAt } from "../routes/dialect.ts";
 import { listResponse } from "../routes/list-response.ts";
-import { answerFields, type TaskRoute } from "../routes/task-route.ts";
+import { answerFields } from "../routes/task-route.ts";
 
 /** The body of `POST /v1/token-vectors`. */
 export const TokenVectorsRequest = ownBody({
@@ -32,27 +33,24 @@ export const TokenVectorsResponse = ownAnswer({
 });
 export type TokenVectorsResponse = v.InferOutput<typeof TokenVectorsResponse>;
 
-/** `POST /v1/token-vectors` */
-export const tokenVectorsRoute: TaskRoute<typeof TokenVectorsRequest, TokenVectors[]> = {
+export const tokenVectorsRoute: Route = taskAt("/v1/token-vectors", {
   schema: TokenVectorsRequest,
-  about: {
-    summary: "A vector for each token of texts (ColBERT)",
-    example: { inputs: "to be" },
-    response: TokenVectorsResponse,
-  },
-  call: ({ inputs, truncate, prompt_name, side }) =>
-    tokenVectorsCall(textsIn(inputs), { truncate, prompt: prompt_name, side }),
-  respond(c, answer, { encoding_format }) {
-    const { result } = answer;
-    const dimensions = result[0]?.dimensions ?? 0;
-    const response: TokenVectorsResponse = { ...answerFields(answer), dimensions, embeddings: [] };
-    const item = (index: number) => {
-      const tokens = result[index] as TokenVectors;
-      return encoding_format === "base64" ? formatVector(tokens.vectors, encoding_format) : formatTokenVectors(tokens);
-    };
-    return listResponse(c, { frame: { body: response, list: "embeddings" }, count: result.length, item });
-  },
-};
+  summary: "A vector for each token of texts (ColBERT)",
+  example: { inputs: "to be" },
+  response: TokenVectorsResponse,
+  call: ({ inputs, truncate, prompt_name, side }) => tokenVectorsCall(inputs, { truncate, prompt: prompt_name, side }),
+  respond: (c, answer, { encoding_format }) =>
+    listResponse(
+      c,
+      answer.result,
+      (tokens) => (encoding_format === "base64" ? formatVector(tokens.vectors, "base64") : formatTokenVectors(tokens)),
+      {
+        ...answerFields(answer),
+        dimensions: answer.result[0]?.dimensions ?? 0,
+        embeddings: [],
+      } satisfies TokenVectorsResponse,
+    ),
+});
 
 /** Formats the vectors of a text's tokens as JSON: a list of lists of numbers. */
 export function formatTokenVectors({ vectors, dimensions }: TokenVectors): string {

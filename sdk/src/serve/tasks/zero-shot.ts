@@ -1,8 +1,8 @@
 import * as v from "valibot";
-import type { LabelScore } from "../../runtime/tasks/classify.ts";
 import { zeroShotCall } from "../../runtime/tasks/zero-shot.ts";
-import { ownAnswer, ownBody, ScoredLabel, Texts, Truncate, textsIn } from "../contract/fields.ts";
-import { answerFields, type TaskRoute } from "../routes/task-route.ts";
+import { ownAnswer, ownBody, ScoredLabel, Texts, Truncate } from "../contract/fields.ts";
+import { type Route, taskAt } from "../routes/dialect.ts";
+import { answerFields } from "../routes/task-route.ts";
 
 /** Characters of a label, and of the template, at most: each hypothesis has both. */
 export const MAX_LABEL_CHARACTERS = 1_000;
@@ -39,20 +39,17 @@ export const ZeroShotResponse = ownAnswer({
 });
 export type ZeroShotResponse = v.InferOutput<typeof ZeroShotResponse>;
 
-/** `POST /v1/zero-shot` */
-export const zeroShotRoute: TaskRoute<typeof ZeroShotRequest, LabelScore[][]> = {
+export const zeroShotRoute: Route = taskAt("/v1/zero-shot", {
   schema: ZeroShotRequest,
-  about: {
-    summary: "Scores of labels of your own",
-    example: { inputs: "We flew to Paris.", candidate_labels: ["travel", "cooking"] },
-    response: ZeroShotResponse,
-  },
+  summary: "Scores of labels of your own",
+  example: { inputs: "We flew to Paris.", candidate_labels: ["travel", "cooking"] },
+  response: ZeroShotResponse,
   call: ({ inputs, candidate_labels, multi_label, hypothesis_template, truncate }) =>
-    zeroShotCall(textsIn(inputs), {
+    zeroShotCall(inputs, {
       candidateLabels: candidate_labels,
       multiLabel: multi_label,
       hypothesisTemplate: hypothesis_template,
       truncate,
     }),
   respond: (c, answer) => c.json<ZeroShotResponse>({ ...answerFields(answer), results: answer.result }),
-};
+});
