@@ -222,7 +222,7 @@ const mapped = <R, S>(call: TaskCall<R>, change: (result: R) => S): TaskCall<S> 
   ...call,
   on(manifest) {
     const { decode, ...rest } = call.on(manifest);
-    return { ...rest, decode: (outputs) => change(decode(outputs)) };
+    return { ...rest, decode: (parts) => change(decode(parts)) };
   },
 });
 

@@ -10,6 +10,7 @@ import { type SparseEntries, sparseCall } from "../../../runtime/tasks/sparse.ts
 import type { Encode, ModelCall, TaskCall } from "../../../runtime/tasks/task-call.ts";
 import { type TokenVectors, tokenVectorsCall } from "../../../runtime/tasks/token-vectors.ts";
 import { textsOf } from "../../../runtime/text-input.ts";
+import type { Tokenizer } from "../../../runtime/tokenizer/tokenizer.ts";
 import type { Truncation } from "../../../runtime/truncation.ts";
 import type { GoldenLine } from "./golden-line.ts";
 
@@ -35,7 +36,7 @@ export const goldenCall = (line: GoldenLine, asking: Asking = {}): TaskCall<Gold
   size: 1,
   on(manifest) {
     const call = answerCall(line, manifest, asking);
-    return asking.oneTokenType ? { ...call, encode: ofOneTokenType(manifest, call.truncate) } : call;
+    return asking.oneTokenType ? { ...call, encoder: ofOneTokenType(manifest, call.truncate) } : call;
   },
 });
 
@@ -76,8 +77,11 @@ function answerCall(
 }
 
 const ofOneTokenType =
-  (manifest: Manifest, truncate: Truncation): Encode =>
-  (tokenizer, input, index) => [idsOf(inputEncoder(tokenizer, manifest, truncate)(input, index))];
+  (manifest: Manifest, truncate: Truncation) =>
+  (tokenizer: Tokenizer): Encode => {
+    const encode = inputEncoder(tokenizer, manifest, truncate);
+    return (input, index) => ({ sequences: [idsOf(encode(input, index))] });
+  };
 
 /** Returns the name of the prompt before the text of a line; undefined if there is none. */
 export const promptNameOf = ({ prompt, side }: GoldenLine, manifest: Manifest): string | undefined =>
@@ -107,7 +111,7 @@ function decoded<R>(
   answerOf: (result: R) => GoldenAnswer,
 ): ModelCall<GoldenAnswer> {
   const fitting = call.on(manifest);
-  return { ...fitting, decode: (outputs) => answerOf(fitting.decode(outputs)) };
+  return { ...fitting, decode: (parts) => answerOf(fitting.decode(parts)) };
 }
 
 function dense({ indices, values }: SparseEntries, vocabulary: number): Float32Array<ArrayBuffer> {
