@@ -1,9 +1,9 @@
 import { decodeFloats } from "#sdk/serve/contract/base64.ts";
 import { ATTRIBUTES_HEADER, readAttributes, STATUS_ATTRIBUTE } from "#sdk/serve/contract/sagemaker.ts";
-import { rootRoutes, versionedRoutes } from "#sdk/serve/dialects/index.ts";
+import { dialects, routesOf } from "#sdk/serve/dialects/index.ts";
 import { EmbedResponse } from "#sdk/serve/tasks/embed.ts";
 
-const schemas = new Map([...versionedRoutes, ...rootRoutes].map(({ path, response }) => [path, response]));
+const schemas = new Map(routesOf(dialects).map(({ path, response }) => [path, response]));
 /** The route of SageMaker is that of the path in the attributes, here always this one. */
 schemas.set("/invocations", EmbedResponse);
 

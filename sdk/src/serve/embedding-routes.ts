@@ -1,12 +1,12 @@
 import { Hono } from "hono";
 import { type InProcess, inProcess } from "./call-in-process.ts";
 import { type Deployment, deploymentOf, type EmbeddingsOptions } from "./deployment.ts";
-import { versionedRoutes } from "./dialects/index.ts";
+import { dialects, isVersioned, routesOf } from "./dialects/index.ts";
 import { limitBody } from "./middleware/body.ts";
 import { responseCache } from "./middleware/response-cache.ts";
 import { answerError, throwErrors } from "./on-error.ts";
 import { entrance, guards } from "./operations.ts";
-import type { Route } from "./routes/dialect.ts";
+import type { Dialect, Route } from "./routes/dialect.ts";
 import { jobPaths, jobRoutes, type QueueHandler, queueHandler } from "./routes/jobs.ts";
 import { withAndWithoutSlash } from "./routes/paths.ts";
 
@@ -47,13 +47,15 @@ export function embeddings<Env extends object = object>(options: EmbeddingsOptio
  */
 export function embeddingRoutes<Env extends object>(
   deployment: Deployment<Env>,
-  table: readonly Route[] = versionedRoutes,
+  known: readonly Dialect[] = dialects,
+  isServed: (route: Route) => boolean = isVersioned,
 ): EmbeddingsApp<Env> {
   const { keys, limits, operations } = deployment;
   const app = new Hono<{ Bindings: Env }>();
   const pathsOf = (path: string) => [path, `${MODEL_PREFIX}${path}`.replace(/\/$/, "")].flatMap(withAndWithoutSlash);
+  const table = routesOf(known).filter(isServed);
   const paths = table.flatMap(({ path }) => pathsOf(path));
-  app.onError(answerError);
+  app.onError((error, c) => answerError(error, c, known));
   const checks = guards(keys, operations);
   const protect = (methods: string[], paths: string[]): void => {
     // Browsers ask with OPTIONS whether they may send these requests.

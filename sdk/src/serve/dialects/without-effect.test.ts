@@ -6,7 +6,7 @@ import { once } from "../../artifact/once.ts";
 import { createEdgeApp } from "../edge-app.ts";
 import { cohereWithoutEffect } from "./cohere.ts";
 import { huggingFaceWithoutEffect } from "./hugging-face.ts";
-import { shownRoutes } from "./index.ts";
+import { dialects, routesOf } from "./index.ts";
 import { openAiWithoutEffect } from "./openai.ts";
 import { teiWithoutEffect } from "./tei.ts";
 
@@ -19,7 +19,7 @@ const app = once(async () =>
 );
 
 it.each(fields)("POST %s answers the same with the field %s", async (path = "", field = "") => {
-  const example = shownRoutes.find((route) => route.path === path)?.example as object;
+  const example = routesOf(dialects).find((route) => route.path === path)?.example as object;
   const body = { ...example, ...("model" in example && { model: TINY.name }) };
   const ask = async (sent: object) => {
     const headers = { "content-type": "application/json", "x-request-id": "same" };
