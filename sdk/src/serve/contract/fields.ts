@@ -36,7 +36,7 @@ function isSimilar(a: string, b: string): boolean {
  *
  * @param known the fields that the body can have, by name
  */
-export const didYouMean =
+const didYouMean =
   (known: object) =>
   (issue: v.ObjectIssue): string => {
     const [missing] = issue.path ?? [];
@@ -49,6 +49,10 @@ export const didYouMean =
       ? "the field is missing"
       : `the field is missing, but there is \`${found}\`. Did you mean \`${missing.key}\`?`;
   };
+
+/** Makes the schema of an object whose missing fields are asked for by `didYouMean`. */
+export const objectOf = <const Entries extends v.ObjectEntries>(entries: Entries) =>
+  v.object(entries, didYouMean(entries));
 
 /** Refuses an unknown field whose name is similar to that of an optional field. Without this check, it would have no effect. */
 export const noMisspeltField = ({ entries }: { entries: Readonly<Record<string, v.GenericSchema>> }) => {
@@ -139,34 +143,27 @@ export const PositiveInteger = v.pipe(v.number(), v.integer(), v.minValue(1));
 
 export const countUpTo = (most: number) => v.pipe(PositiveInteger, v.maxValue(most, `must be at most ${most}`));
 
-const answerFields = {
+const AnswerFields = v.object({
   model: v.string(),
   version: v.string(),
   tier: v.picklist(tiers),
   usage: v.object({ tokens: v.number() }),
-};
-const AnswerFields = v.object(answerFields);
+});
 
 /** Fields that every answer of our own routes has. */
 export type AnswerFields = v.InferOutput<typeof AnswerFields>;
 
 /** The answer of one of our own routes. */
 export const ownAnswer = <const Entries extends v.ObjectEntries>(entries: Entries) =>
-  v.object({ ...answerFields, ...entries });
+  v.object({ ...AnswerFields.entries, ...entries });
 
 /** A label, or whatever else is ranked, with its score. */
 export const ScoredLabel = v.object({ label: v.string(), score: v.number() });
 
 /** The body of one of our own routes. */
 export const ownBody = <const Entries extends v.ObjectEntries>(entries: Entries) => {
-  const all = { ...entries, ...common };
-  const fields = v.object(all, didYouMean(all));
+  const fields = objectOf({ ...entries, ...common });
   // The input's type is that of the fields: a pipe would take that of its first schema.
-  type Fields = typeof fields;
-  const body: v.GenericSchema<v.InferInput<Fields>, v.InferOutput<Fields>> = v.pipe(
-    v.any(),
-    noMisspeltField(fields),
-    fields,
-  );
-  return body;
+  type Body = v.GenericSchema<v.InferInput<typeof fields>, v.InferOutput<typeof fields>>;
+  return v.pipe(v.any(), noMisspeltField(fields), fields) as Body;
 };

@@ -50,19 +50,18 @@ const embed = taskAt("/v2/embed", {
       dimensions: output_dimension,
       search: input_type === "search_query" ? "query" : input_type === "search_document" ? "document" : undefined,
     }),
-  respond: (c, answer, { texts, embedding_types }) =>
-    c.json({
-      id: noted(c, "trace")?.requestId ?? "",
-      response_type: "embeddings_by_type",
-      embeddings: Object.fromEntries(
-        embedding_types.map((type) => [type, answer.result.map((vector) => formatAs(type, vector))]),
-      ),
-      texts,
-      meta: metaOf(answer),
-    }),
+  respond: (answer, { texts, embedding_types }, c) => ({
+    id: noted(c, "trace")?.requestId ?? "",
+    response_type: "embeddings_by_type" as const,
+    embeddings: Object.fromEntries(
+      embedding_types.map((type) => [type, answer.result.map((vector) => formatAs(type, vector))]),
+    ),
+    texts,
+    meta: metaOf(answer),
+  }),
 });
 
-const formatAs = (type: (typeof vectorTypes)[number], vector: Float32Array<ArrayBuffer>): unknown =>
+const formatAs = (type: (typeof vectorTypes)[number], vector: Float32Array<ArrayBuffer>): number[] | string =>
   JSON.parse(type === "base64" ? formatVector(vector, "base64") : formatVector(vectorFormats[type](vector), "float"));
 
 const rerank = taskAt("/v2/rerank", {
@@ -78,12 +77,11 @@ const rerank = taskAt("/v2/rerank", {
   example: { model: "bert-edge-mini", query: "Where does Anna work?", documents: ["Anna works in New York.", "to be"] },
   response: v.object({ id: v.string(), results: v.array(RerankResult), meta: Meta }),
   call: ({ query, documents, top_n }) => rerankCall(query, documents.map(textOfDocument), { topN: top_n }),
-  respond: (c, answer, body) =>
-    c.json({
-      id: noted(c, "trace")?.requestId ?? "",
-      results: rankedResults(answer.result, body),
-      meta: metaOf(answer),
-    }),
+  respond: (answer, body, c) => ({
+    id: noted(c, "trace")?.requestId ?? "",
+    results: rankedResults(answer.result, body),
+    meta: metaOf(answer),
+  }),
 });
 
 /** Cohere: https://docs.cohere.com/reference */

@@ -5,6 +5,7 @@ import { answerCall } from "../../runtime/tasks/answer.ts";
 import { classifyCall } from "../../runtime/tasks/classify.ts";
 import { embedCall } from "../../runtime/tasks/embed.ts";
 import { fillMaskCall } from "../../runtime/tasks/fill-mask.ts";
+import { mapResult } from "../../runtime/tasks/map-result.ts";
 import { similarityCall } from "../../runtime/tasks/rerank.ts";
 import { sparseCall } from "../../runtime/tasks/sparse.ts";
 import { aggregationStrategies, tagCall } from "../../runtime/tasks/tag.ts";
@@ -35,13 +36,17 @@ type Inputs = v.InferOutput<typeof Inputs>;
 /** Labels with commas between them. */
 const LabelLine = v.pipe(v.string(), v.maxLength(100_000));
 
-/** Options of transformers' pipelines. */
-const Parameters = v.object({
+const ofFeatures = {
   truncate: orNull(v.boolean()),
-  truncation: orNull(v.boolean()),
   normalize: orNull(v.boolean()),
   prompt_name: orNull(v.string()),
   dimensions: orNull(PositiveInteger),
+};
+
+/** Options of transformers' pipelines. */
+const Parameters = v.object({
+  ...ofFeatures,
+  truncation: orNull(v.boolean()),
   top_k: orNull(PositiveInteger),
   targets: orNull(v.union([MaskTarget, Targets])),
   function_to_apply: orNull(FunctionToApply),
@@ -61,10 +66,7 @@ const Request = v.object({
   inputs: Inputs,
   parameters: orNull(notList(Parameters)),
   // `huggingface_hub` sends these fields of feature extraction beside `inputs`.
-  truncate: orNull(v.boolean()),
-  normalize: orNull(v.boolean()),
-  prompt_name: orNull(v.string()),
-  dimensions: orNull(PositiveInteger),
+  ...ofFeatures,
   latency_budget_ms: LatencyBudget,
 });
 
@@ -83,13 +85,11 @@ const route = taskAt("/", {
       on: (manifest) => callFor(body, labels, manifest).on(manifest),
     };
   },
-  respond: (c, { result }) => c.json(result as object),
+  respond: ({ result }) => result,
 });
 
-function textsOf(inputs: Inputs): readonly string[] {
-  if (typeof inputs === "string") return [inputs];
-  return Array.isArray(inputs) ? inputs : Object.values(inputs).flat();
-}
+const textsOf = (inputs: Inputs): readonly string[] =>
+  typeof inputs === "string" ? [inputs] : Object.values(inputs).flat();
 
 /** @throws BertEdgeError `request_invalid` */
 function topKUpTo(most: number, topK: number | undefined): number | undefined {
@@ -132,13 +132,12 @@ function callFor(
   const fields: object = Object(inputs);
 
   const textList = (): readonly string[] => {
-    if (typeof inputs === "string") return [inputs];
-    if (Array.isArray(inputs)) return inputs;
+    if (typeof inputs === "string" || Array.isArray(inputs)) return textsOf(inputs);
     throw otherInputs(manifest, "a string or a list of strings");
   };
   /** Writes each result of a call. A single input gets a single result instead of a list. */
   const each = <R>(call: TaskCall<readonly R[]>, write: (result: R, index: number) => unknown = (result) => result) =>
-    mapped(call, (results) => {
+    mapResult(call, (results) => {
       const all = results.map(write);
       return typeof inputs === "string" ? all[0] : all;
     });
@@ -151,7 +150,7 @@ function callFor(
   if (candidateLabels) {
     const { multi_label: multiLabel, hypothesis_template: hypothesisTemplate } = options;
     const call = zeroShotCall(textList(), { candidateLabels, multiLabel, hypothesisTemplate, truncate });
-    return call.texts.length === 1 ? mapped(call, ([only]) => only) : call;
+    return call.texts.length === 1 ? mapResult(call, ([only]) => only) : call;
   }
   switch (manifest.task) {
     case "embed": {
@@ -191,7 +190,7 @@ function callFor(
         maxAnswerTokens: options.max_answer_len,
         handleImpossibleAnswer: options.handle_impossible_answer,
       });
-      return mapped(call, ([answers = []]) => {
+      return mapResult(call, ([answers = []]) => {
         const results = inCodePoints(asked.context, answers);
         return topK === 1 ? results[0] : results;
       });
@@ -216,15 +215,6 @@ function callFor(
     }
   }
 }
-
-/** Changes the result of a call. */
-const mapped = <R, S>(call: TaskCall<R>, change: (result: R) => S): TaskCall<S> => ({
-  ...call,
-  on(manifest) {
-    const { decode, ...rest } = call.on(manifest);
-    return { ...rest, decode: (parts) => change(decode(parts)) };
-  },
-});
 
 const otherInputs = ({ name, task }: Manifest, what: string): BertEdgeError =>
   new BertEdgeError("request_invalid", `The model ${name} has the task ${task}, which needs other inputs.`, {

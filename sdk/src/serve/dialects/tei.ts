@@ -58,7 +58,7 @@ const embed = taskAt("/embed", {
   response: Vectors,
   call: ({ inputs, normalize, prompt_name: prompt, dimensions, ...cut }) =>
     embedCall(inputs, { truncate: truncationOf(cut), normalize, prompt, dimensions }),
-  respond: (c, answer, { inputs }) =>
+  respond: (answer, { inputs }, c) =>
     listResponse(describeWork(c, answer, inputs.map(String)), answer.result, (vector) => formatVector(vector, "float")),
 });
 
@@ -70,7 +70,7 @@ const embedAll = taskAt("/embed_all", {
   example: { inputs: ["to be"] },
   response: v.array(Vectors),
   call: ({ inputs, prompt_name: prompt, ...cut }) => tokenVectorsCall(inputs, { truncate: truncationOf(cut), prompt }),
-  respond: (c, answer, { inputs }) => listResponse(describeWork(c, answer, inputs), answer.result, formatTokenVectors),
+  respond: (answer, { inputs }, c) => listResponse(describeWork(c, answer, inputs), answer.result, formatTokenVectors),
 });
 
 const embedSparse = taskAt("/embed_sparse", {
@@ -79,7 +79,7 @@ const embedSparse = taskAt("/embed_sparse", {
   example: { inputs: ["to be"] },
   response: v.array(v.array(v.object({ index: v.number(), value: v.number() }))),
   call: ({ inputs, prompt_name: prompt, ...cut }) => sparseCall(inputs, { truncate: truncationOf(cut), prompt }),
-  respond: (c, answer, { inputs }) =>
+  respond: (answer, { inputs }, c) =>
     listResponse(describeWork(c, answer, inputs), answer.result, ({ indices, values }) =>
       JSON.stringify(indices.map((index, i) => ({ index, value: values[i] }))),
     ),
@@ -111,7 +111,7 @@ const predict = taskAt("/predict", {
   response: v.union([Labels, v.array(Labels)]),
   call: ({ inputs: { inputs }, raw_scores, ...cut }) =>
     classifyCall(inputs, { truncate: truncationOf(cut), ...(raw_scores && { activation: "none" }) }),
-  respond: (c, { result, ...details }, { inputs: { isBatch, inputs } }) =>
+  respond: ({ result, ...details }, { inputs: { isBatch, inputs } }, c) =>
     describeWork(c, details, inputs.flatMap(textsOf)).json(isBatch ? result : result[0]),
 });
 
@@ -129,7 +129,7 @@ const rerank = taskAt("/rerank", {
   response: v.array(v.object({ index: v.number(), score: v.number(), text: v.exactOptional(v.string()) })),
   call: ({ query, texts, raw_scores, ...cut }) =>
     rerankCall(query, texts, { truncate: truncationOf(cut), activation: raw_scores ? "none" : "sigmoid" }),
-  respond: (c, answer, { query, texts, return_text }) =>
+  respond: (answer, { query, texts, return_text }, c) =>
     describeWork(c, answer, [query, ...texts]).json(
       answer.result.map(({ index, score }) => ({ index, score, ...(return_text && { text: texts[index] }) })),
     ),
@@ -150,7 +150,7 @@ const similarity = taskAt("/similarity", {
       truncate: parameters ? truncationOf(parameters) : true,
       similarity: "cosine",
     }),
-  respond: (c, answer, { inputs: { source_sentence, sentences } }) =>
+  respond: (answer, { inputs: { source_sentence, sentences } }, c) =>
     describeWork(c, answer, [source_sentence, ...sentences]).json(answer.result),
 });
 
@@ -245,6 +245,15 @@ const ErrorBody = v.object({
   error: v.string(),
   error_type: v.picklist(["Unhealthy", "Backend", "Overloaded", "Validation", "Tokenizer", "Empty"]),
 });
+type Kind = readonly [status: ContentfulStatusCode, type: v.InferOutput<typeof ErrorBody>["error_type"]];
+
+/** Status and type of the errors that text-embeddings-inference tells apart. */
+const kinds: Partial<Record<HttpErrorCode, Kind>> = {
+  overloaded: [429, "Overloaded"],
+  input_empty: [400, "Empty"],
+  internal: [424, "Backend"],
+  input_too_long: [422, "Tokenizer"],
+};
 
 /** text-embeddings-inference: https://huggingface.github.io/text-embeddings-inference */
 export const tei: Dialect = {
@@ -253,24 +262,12 @@ export const tei: Dialect = {
   routes: [embed, embedAll, embedSparse, predict, rerank, similarity, decode, tokenize],
   errorBody: ErrorBody,
   writeError(error) {
-    const { status, type } = formatOf(error.code);
-    return { status, body: { error: inOneSentence(error), error_type: type } };
+    const known = errorStatus[error.code];
+    const other: Kind = [known === 400 ? 422 : known, known < 500 ? "Validation" : "Unhealthy"];
+    const [status, error_type] = kinds[error.code] ?? other;
+    return { status, body: { error: inOneSentence(error), error_type } };
   },
 };
-
-/** Returns the status and the type that text-embeddings-inference gives to an error. */
-function formatOf(code: HttpErrorCode): {
-  status: ContentfulStatusCode;
-  type: v.InferOutput<typeof ErrorBody>["error_type"];
-} {
-  if (code === "overloaded") return { status: 429, type: "Overloaded" };
-  if (code === "input_empty") return { status: 400, type: "Empty" };
-  if (code === "internal") return { status: 424, type: "Backend" };
-  if (code === "input_too_long") return { status: 422, type: "Tokenizer" };
-  const status = errorStatus[code];
-  if (status === 400) return { status: 422, type: "Validation" };
-  return { status, type: status < 500 ? "Validation" : "Unhealthy" };
-}
 
 /** Fields of the clients of text-embeddings-inference without effect. */
 export const teiWithoutEffect: FieldsWithoutEffect = {

@@ -15,7 +15,8 @@ export interface PublicError {
 }
 
 /** A route of a dialect. */
-export interface Route extends RouteDescription<v.GenericSchema> {
+export interface Route<S extends v.GenericSchema = v.GenericSchema, A extends v.GenericSchema = v.GenericSchema>
+  extends RouteDescription<S, A> {
   readonly path: string;
   /** Whether a model runs, so that requests can have a budget and a tier. */
   readonly runsModel: boolean;
@@ -47,7 +48,10 @@ export const inOneSentence = ({ message, hint }: Pick<PublicError, "message" | "
   hint === undefined ? message : `${message} ${hint}`;
 
 /** Makes the route of a task at a path. */
-export const taskAt = <S extends BodySchema, R>(path: string, route: TaskRoute<S, R>): Route => ({
+export const taskAt = <S extends BodySchema, A extends v.GenericSchema, R>(
+  path: string,
+  route: TaskRoute<S, A, R>,
+): Route<S, A> => ({
   ...route,
   path,
   runsModel: true,

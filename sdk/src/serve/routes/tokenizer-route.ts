@@ -20,7 +20,7 @@ const TURN_LENGTH = 10_000;
 type Item = string | readonly number[];
 
 /** A route that needs only the model's tokenizer. */
-interface TokenizerRoute<S extends v.GenericSchema, I extends Item> extends RouteDescription<S> {
+interface TokenizerRoute<S extends v.GenericSchema, I extends Item> extends RouteDescription<S, v.GenericSchema> {
   /** Returns the items of a body, which `limits.maxInputs` counts. */
   items(body: v.InferOutput<S>): readonly I[];
   /** Answers for one item. */

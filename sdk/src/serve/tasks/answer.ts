@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { answerCall } from "../../runtime/tasks/answer.ts";
 import { countUpTo, ownAnswer, ownBody } from "../contract/fields.ts";
 import { inCodePoints } from "../routes/code-points.ts";
-import { type Route, taskAt } from "../routes/dialect.ts";
+import { taskAt } from "../routes/dialect.ts";
 import { answerFields } from "../routes/task-route.ts";
 
 /** Answers to a question, at most. */
@@ -12,48 +12,41 @@ export const MAX_ANSWER_TOKENS = 100;
 
 const Question = v.object({ question: v.string(), context: v.string() });
 
-/** The body of `POST /v1/answer`: one question with its context, or several as `inputs`. */
-export const AnswerRequest = v.pipe(
-  ownBody({
-    question: v.optional(v.string()),
-    context: v.optional(v.string()),
-    inputs: v.optional(v.array(Question)),
-    /** Maximum number of answers to each question. */
-    top_k: v.optional(countUpTo(MAX_ANSWERS), 1),
-    /** Maximum number of tokens in an answer. */
-    max_answer_tokens: v.optional(countUpTo(MAX_ANSWER_TOKENS), 15),
-    /** Number of tokens that two parts of a long context share. Default 128, or less for models that read little. */
-    doc_stride: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
-    /** Whether an empty answer is possible. */
-    handle_impossible_answer: v.optional(v.boolean(), false),
-  }),
-  v.check(
-    ({ question, context, inputs }) =>
-      inputs ? question === undefined && context === undefined : question !== undefined && context !== undefined,
-    "must have `question` and `context`, or a list of both as `inputs`",
-  ),
-  v.transform(({ question = "", context = "", inputs, ...options }) => ({
-    ...options,
-    questions: inputs ?? [{ question, context }],
-  })),
-);
-export type AnswerRequest = v.InferInput<typeof AnswerRequest>;
-
 /** Part of a context that answers the question. Offsets count Unicode code points, as in transformers. */
 const AnswerResult = v.object({ answer: v.string(), score: v.number(), start: v.number(), end: v.number() });
 export type AnswerResult = v.InferOutput<typeof AnswerResult>;
 
-export const AnswerResponse = ownAnswer({
-  /** The answers to each question, best first. */
-  results: v.array(v.array(AnswerResult)),
-});
-export type AnswerResponse = v.InferOutput<typeof AnswerResponse>;
-
-export const answerRoute: Route = taskAt("/v1/answer", {
-  schema: AnswerRequest,
+export const answerRoute = taskAt("/v1/answer", {
+  schema: v.pipe(
+    ownBody({
+      question: v.optional(v.string()),
+      context: v.optional(v.string()),
+      inputs: v.optional(v.array(Question)),
+      /** Maximum number of answers to each question. */
+      top_k: v.optional(countUpTo(MAX_ANSWERS), 1),
+      /** Maximum number of tokens in an answer. */
+      max_answer_tokens: v.optional(countUpTo(MAX_ANSWER_TOKENS), 15),
+      /** Number of tokens that two parts of a long context share. Default 128, or less for models that read little. */
+      doc_stride: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+      /** Whether an empty answer is possible. */
+      handle_impossible_answer: v.optional(v.boolean(), false),
+    }),
+    v.check(
+      ({ question, context, inputs }) =>
+        inputs ? question === undefined && context === undefined : question !== undefined && context !== undefined,
+      "must have `question` and `context`, or a list of both as `inputs`",
+    ),
+    v.transform(({ question = "", context = "", inputs, ...options }) => ({
+      ...options,
+      questions: inputs ?? [{ question, context }],
+    })),
+  ),
   summary: "Answers to questions, from a text",
   example: { question: "Where does Anna work?", context: "Anna works in New York." },
-  response: AnswerResponse,
+  response: ownAnswer({
+    /** The answers to each question, best first. */
+    results: v.array(v.array(AnswerResult)),
+  }),
   call: ({ questions, top_k, max_answer_tokens, doc_stride, handle_impossible_answer }) =>
     answerCall(questions, {
       topK: top_k,
@@ -61,8 +54,12 @@ export const answerRoute: Route = taskAt("/v1/answer", {
       stride: doc_stride,
       handleImpossibleAnswer: handle_impossible_answer,
     }),
-  respond(c, answer, { questions }) {
+  respond(answer, { questions }) {
     const results = answer.result.map((spans, i) => inCodePoints(questions[i]?.context ?? "", spans));
-    return c.json<AnswerResponse>({ ...answerFields(answer), results });
+    return { ...answerFields(answer), results };
   },
 });
+
+/** The body of `POST /v1/answer`: one question with its context, or several as `inputs`. */
+export type AnswerRequest = v.InferInput<typeof answerRoute.schema>;
+export type AnswerResponse = v.InferOutput<typeof answerRoute.response>;

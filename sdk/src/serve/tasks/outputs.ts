@@ -13,7 +13,7 @@ export const outputsRoute: Route = taskAt("/v1/outputs", {
   example: { model: "bert-edge-mini", inputs: ["to be"] },
   response: OutputsResponse,
   call: ({ inputs, sequences, truncate }) => outputsCall(sequences ? sequences.map(sequenceOf) : { inputs, truncate }),
-  respond: (c, { model, version, tier, tokens, result }) =>
+  respond: ({ model, version, tier, tokens, result }, _, c) =>
     listResponse(c, result, (output) => `"${encodeFloats(output)}"`, {
       model,
       version,

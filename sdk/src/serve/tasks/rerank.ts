@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { type RankedDocument, rerankCall } from "../../runtime/tasks/rerank.ts";
 import { ownAnswer, ownBody, PositiveInteger, TruncationField } from "../contract/fields.ts";
-import { type Route, taskAt } from "../routes/dialect.ts";
+import { taskAt } from "../routes/dialect.ts";
 import { answerFields } from "../routes/task-route.ts";
 
 export const Document = v.union(
@@ -9,19 +9,6 @@ export const Document = v.union(
   "must be a string, or an object with `text`",
 );
 export type Document = v.InferOutput<typeof Document>;
-
-/** The body of `POST /v1/rerank`, which is Jina's: https://jina.ai/reranker */
-export const RerankRequest = ownBody({
-  query: v.string(),
-  documents: v.array(Document),
-  /** Maximum number of results. Default: all. */
-  top_n: v.optional(PositiveInteger),
-  /** Whether results have their documents. */
-  return_documents: v.optional(v.boolean(), true),
-  /** Whether to cut texts that are too long instead of refusing them. */
-  truncate: v.optional(TruncationField, true),
-});
-export type RerankRequest = v.InferInput<typeof RerankRequest>;
 
 export const RerankResult = v.object({
   /** Index of the document in the request. */
@@ -35,27 +22,37 @@ export const RerankResult = v.object({
 });
 export type RerankResult = v.InferOutput<typeof RerankResult>;
 
-export const RerankResponse = ownAnswer({
-  /** Best first. */
-  results: v.array(RerankResult),
-  usage: v.object({ tokens: v.number(), total_tokens: v.number() }),
-});
-export type RerankResponse = v.InferOutput<typeof RerankResponse>;
-
 /** This is Jina's route too. */
-export const rerankRoute: Route = taskAt("/v1/rerank", {
-  schema: RerankRequest,
+export const rerankRoute = taskAt("/v1/rerank", {
+  schema: ownBody({
+    query: v.string(),
+    documents: v.array(Document),
+    /** Maximum number of results. Default: all. */
+    top_n: v.optional(PositiveInteger),
+    /** Whether results have their documents. */
+    return_documents: v.optional(v.boolean(), true),
+    /** Whether to cut texts that are too long instead of refusing them. */
+    truncate: v.optional(TruncationField, true),
+  }),
   summary: "Documents, ranked by how well they fit a query (also for Jina’s clients)",
   example: { query: "Where does Anna work?", documents: ["Anna works in New York.", "to be"] },
-  response: RerankResponse,
+  response: ownAnswer({
+    /** Best first. */
+    results: v.array(RerankResult),
+    usage: v.object({ tokens: v.number(), total_tokens: v.number() }),
+  }),
   call: ({ query, documents, top_n, truncate }) =>
     rerankCall(query, documents.map(textOfDocument), { topN: top_n, truncate }),
-  respond(c, answer, body) {
+  respond(answer, body) {
     const { usage, ...fields } = answerFields(answer);
     const results = rankedResults(answer.result, body);
-    return c.json<RerankResponse>({ ...fields, results, usage: { ...usage, total_tokens: usage.tokens } });
+    return { ...fields, results, usage: { ...usage, total_tokens: usage.tokens } };
   },
 });
+
+/** The body of `POST /v1/rerank`, which is Jina's: https://jina.ai/reranker */
+export type RerankRequest = v.InferInput<typeof rerankRoute.schema>;
+export type RerankResponse = v.InferOutput<typeof rerankRoute.response>;
 
 export const textOfDocument = (document: Document): string => (typeof document === "string" ? document : document.text);
 

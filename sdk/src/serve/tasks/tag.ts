@@ -2,19 +2,8 @@ import * as v from "valibot";
 import { aggregationStrategies, type Entity, tagCall } from "../../runtime/tasks/tag.ts";
 import { ownAnswer, ownBody, Texts, Truncate } from "../contract/fields.ts";
 import { inCodePoints } from "../routes/code-points.ts";
-import { type Route, taskAt } from "../routes/dialect.ts";
+import { taskAt } from "../routes/dialect.ts";
 import { answerFields } from "../routes/task-route.ts";
-
-/** The body of `POST /v1/tag`. */
-export const TagRequest = ownBody({
-  inputs: Texts,
-  /** How tokens become entities, as in transformers. */
-  aggregation_strategy: v.optional(v.picklist(aggregationStrategies), "simple"),
-  /** Labels that are left out, without B- and I- unless the strategy is `none`. */
-  ignore_labels: v.optional(v.array(v.string()), ["O"]),
-  truncate: Truncate,
-});
-export type TagRequest = v.InferInput<typeof TagRequest>;
 
 /** Part of an input with a label. Offsets count Unicode code points, as in transformers. */
 const EntityResult = v.object({
@@ -26,24 +15,32 @@ const EntityResult = v.object({
 });
 export type EntityResult = v.InferOutput<typeof EntityResult>;
 
-export const TagResponse = ownAnswer({
-  /** The entities of each input, in the order of the text. */
-  results: v.array(v.array(EntityResult)),
-});
-export type TagResponse = v.InferOutput<typeof TagResponse>;
-
-export const tagRoute: Route = taskAt("/v1/tag", {
-  schema: TagRequest,
+export const tagRoute = taskAt("/v1/tag", {
+  schema: ownBody({
+    inputs: Texts,
+    /** How tokens become entities, as in transformers. */
+    aggregation_strategy: v.optional(v.picklist(aggregationStrategies), "simple"),
+    /** Labels that are left out, without B- and I- unless the strategy is `none`. */
+    ignore_labels: v.optional(v.array(v.string()), ["O"]),
+    truncate: Truncate,
+  }),
   summary: "Entities in texts",
   example: { inputs: "Anna works in New York." },
-  response: TagResponse,
+  response: ownAnswer({
+    /** The entities of each input, in the order of the text. */
+    results: v.array(v.array(EntityResult)),
+  }),
   call: ({ inputs, aggregation_strategy, ignore_labels, truncate }) =>
     tagCall(inputs, { strategy: aggregation_strategy, ignoreLabels: ignore_labels, truncate }),
-  respond(c, answer, { inputs }) {
+  respond(answer, { inputs }) {
     const results = answer.result.map((entities, i) => entityResults(inputs[i] ?? "", entities));
-    return c.json<TagResponse>({ ...answerFields(answer), results });
+    return { ...answerFields(answer), results };
   },
 });
+
+/** The body of `POST /v1/tag`. */
+export type TagRequest = v.InferInput<typeof tagRoute.schema>;
+export type TagResponse = v.InferOutput<typeof tagRoute.response>;
 
 /** Describes the entities of a text, with offsets in code points. */
 export const entityResults = (text: string, entities: readonly Entity[]): EntityResult[] =>

@@ -3,43 +3,36 @@ import { searchRoles } from "../../runtime/tasks/late-interaction.ts";
 import { type TokenVectors, tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
 import { EncodingFormat, ownAnswer, ownBody, PromptName, Texts, Truncate } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
-import { type Route, taskAt } from "../routes/dialect.ts";
+import { taskAt } from "../routes/dialect.ts";
 import { listResponse } from "../routes/list-response.ts";
 import { answerFields } from "../routes/task-route.ts";
 
-/** The body of `POST /v1/token-vectors`. */
-export const TokenVectorsRequest = ownBody({
-  inputs: Texts,
-  truncate: Truncate,
-  prompt_name: PromptName,
-  /**
-   * Role of the inputs in a search. Models of PyLate and of Stanford's ColBERT read queries and documents differently; other models
-   * have no sides. Default: `document`.
-   */
-  side: v.optional(v.picklist(searchRoles)),
-  /** `base64` encodes the little-endian float32 bytes of each input's vectors, one after the other. */
-  encoding_format: v.optional(EncodingFormat, "float"),
-});
-export type TokenVectorsRequest = v.InferInput<typeof TokenVectorsRequest>;
-
-export const TokenVectorsResponse = ownAnswer({
-  /**
-   * One vector per token of each input, without the tokens that documents skip; base64 strings when `encoding_format` is
-   * `base64`.
-   */
-  embeddings: v.union([v.array(v.array(v.array(v.number()))), v.array(v.string())]),
-  /** Size of each vector. */
-  dimensions: v.number(),
-});
-export type TokenVectorsResponse = v.InferOutput<typeof TokenVectorsResponse>;
-
-export const tokenVectorsRoute: Route = taskAt("/v1/token-vectors", {
-  schema: TokenVectorsRequest,
+export const tokenVectorsRoute = taskAt("/v1/token-vectors", {
+  schema: ownBody({
+    inputs: Texts,
+    truncate: Truncate,
+    prompt_name: PromptName,
+    /**
+     * Role of the inputs in a search. Models of PyLate and of Stanford's ColBERT read queries and documents differently; other models
+     * have no sides. Default: `document`.
+     */
+    side: v.optional(v.picklist(searchRoles)),
+    /** `base64` encodes the little-endian float32 bytes of each input's vectors, one after the other. */
+    encoding_format: v.optional(EncodingFormat, "float"),
+  }),
   summary: "A vector for each token of texts (ColBERT)",
   example: { inputs: "to be" },
-  response: TokenVectorsResponse,
+  response: ownAnswer({
+    /**
+     * One vector per token of each input, without the tokens that documents skip; base64 strings when `encoding_format` is
+     * `base64`.
+     */
+    embeddings: v.union([v.array(v.array(v.array(v.number()))), v.array(v.string())]),
+    /** Size of each vector. */
+    dimensions: v.number(),
+  }),
   call: ({ inputs, truncate, prompt_name, side }) => tokenVectorsCall(inputs, { truncate, prompt: prompt_name, side }),
-  respond: (c, answer, { encoding_format }) =>
+  respond: (answer, { encoding_format }, c) =>
     listResponse(
       c,
       answer.result,
@@ -48,9 +41,13 @@ export const tokenVectorsRoute: Route = taskAt("/v1/token-vectors", {
         ...answerFields(answer),
         dimensions: answer.result[0]?.dimensions ?? 0,
         embeddings: [],
-      } satisfies TokenVectorsResponse,
+      },
     ),
 });
+
+/** The body of `POST /v1/token-vectors`. */
+export type TokenVectorsRequest = v.InferInput<typeof tokenVectorsRoute.schema>;
+export type TokenVectorsResponse = v.InferOutput<typeof tokenVectorsRoute.response>;
 
 /** Formats the vectors of a text's tokens as JSON: a list of lists of numbers. */
 export function formatTokenVectors({ vectors, dimensions }: TokenVectors): string {
