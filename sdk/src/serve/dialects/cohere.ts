@@ -7,11 +7,10 @@ import { formatVector } from "../contract/format-vector.ts";
 import { noted } from "../middleware/variables.ts";
 import { type Dialect, type FieldsWithoutEffect, inOneSentence, taskAt } from "../routes/dialect.ts";
 import type { AnswerDetails } from "../service.ts";
-import { Document, RerankResult, rankedResults, textOfDocument } from "../tasks/rerank.ts";
+import { Document, RerankResult, rankedResults } from "../tasks/rerank.ts";
 
 const vectorTypes = ["float", "int8", "uint8", "binary", "ubinary", "base64"] as const;
 const inputTypes = ["search_document", "search_query", "classification", "clustering"] as const;
-
 const truncations = { NONE: false, START: "left", END: "right" } as const;
 
 const Meta = v.object({
@@ -54,7 +53,7 @@ const embed = taskAt("/v2/embed", {
     id: noted(c, "trace")?.requestId ?? "",
     response_type: "embeddings_by_type" as const,
     embeddings: Object.fromEntries(
-      embedding_types.map((type) => [type, answer.result.map((vector) => formatAs(type, vector))]),
+      Array.from(new Set(embedding_types), (type) => [type, answer.result.map((vector) => formatAs(type, vector))]),
     ),
     texts,
     meta: metaOf(answer),
@@ -76,7 +75,7 @@ const rerank = taskAt("/v2/rerank", {
   summary: "Documents, ranked for Cohere’s clients",
   example: { model: "bert-edge-mini", query: "Where does Anna work?", documents: ["Anna works in New York.", "to be"] },
   response: v.object({ id: v.string(), results: v.array(RerankResult), meta: Meta }),
-  call: ({ query, documents, top_n }) => rerankCall(query, documents.map(textOfDocument), { topN: top_n }),
+  call: ({ query, documents, top_n }) => rerankCall(query, documents, { topN: top_n }),
   respond: (answer, body, c) => ({
     id: noted(c, "trace")?.requestId ?? "",
     results: rankedResults(answer.result, body),

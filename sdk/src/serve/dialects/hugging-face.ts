@@ -17,24 +17,20 @@ import { countUpTo, LatencyBudget, notList, orNull, PositiveInteger } from "../c
 import { vectorNumbers } from "../contract/format-vector.ts";
 import { inCodePoints } from "../routes/code-points.ts";
 import { type Dialect, type FieldsWithoutEffect, inOneSentence, taskAt } from "../routes/dialect.ts";
-import { MAX_ANSWER_TOKENS, MAX_ANSWERS } from "../tasks/answer.ts";
+import { MAX_ANSWER_TOKENS, MAX_ANSWERS, QuestionInContext } from "../tasks/answer.ts";
 import { FunctionToApply } from "../tasks/classify.ts";
 import { MAX_TOKENS_PER_MASK, MaskTarget, Targets } from "../tasks/fill-mask.ts";
 import { entityResults } from "../tasks/tag.ts";
 import { CandidateLabel, HypothesisTemplate, MAX_LABEL_CHARACTERS } from "../tasks/zero-shot.ts";
 
 const TextPair = v.object({ text: v.string(), text_pair: v.string() });
-const QuestionInput = v.object({ question: v.string(), context: v.string() });
 const SimilarityInput = v.object({ source_sentence: v.string(), sentences: v.array(v.string()) });
 
 const Inputs = v.union(
-  [v.string(), v.array(v.string()), QuestionInput, SimilarityInput, TextPair],
+  [v.string(), v.array(v.string()), QuestionInContext, SimilarityInput, TextPair],
   "must be a string, a list of strings, or an object with the fields of the model's task",
 );
 type Inputs = v.InferOutput<typeof Inputs>;
-
-/** Labels with commas between them. */
-const LabelLine = v.pipe(v.string(), v.maxLength(100_000));
 
 const ofFeatures = {
   truncate: orNull(v.boolean()),
@@ -52,7 +48,13 @@ const Parameters = v.object({
   function_to_apply: orNull(FunctionToApply),
   aggregation_strategy: orNull(v.picklist(aggregationStrategies)),
   ignore_labels: orNull(v.array(v.string())),
-  candidate_labels: orNull(v.union([v.array(CandidateLabel), LabelLine], "must be labels of up to 1,000 characters")),
+  candidate_labels: orNull(
+    v.union(
+      // In a string, commas are between the labels.
+      [v.array(CandidateLabel), v.pipe(v.string(), v.maxLength(100_000))],
+      "must be labels of up to 1,000 characters",
+    ),
+  ),
   multi_label: orNull(v.boolean()),
   hypothesis_template: orNull(HypothesisTemplate),
   doc_stride: orNull(v.pipe(v.number(), v.integer(), v.minValue(0))),
@@ -182,7 +184,7 @@ function callFor(
     }
     case "answer": {
       if (!("question" in fields)) throw otherInputs(manifest, "an object with `question` and `context`");
-      const asked = fields as v.InferOutput<typeof QuestionInput>;
+      const asked = fields as v.InferOutput<typeof QuestionInContext>;
       const topK = topKUpTo(MAX_ANSWERS, options.top_k) ?? 1;
       const call = answerCall([asked], {
         topK,

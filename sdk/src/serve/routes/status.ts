@@ -25,7 +25,7 @@ export function infoRoute<Env extends object>({
   limits,
   defaults,
   cpuLimitMs,
-}: Pick<Deployment<Env>, "service" | "tier" | "limits" | "defaults" | "cpuLimitMs">): Handler<{ Bindings: Env }> {
+}: Deployment<Env>): Handler<{ Bindings: Env }> {
   return function info(c) {
     return service(c.env).using(
       backgroundOf(c),

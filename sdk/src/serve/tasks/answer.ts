@@ -10,7 +10,7 @@ export const MAX_ANSWERS = 100;
 /** Each part of a context has as many spans for each of its tokens. */
 export const MAX_ANSWER_TOKENS = 100;
 
-const Question = v.object({ question: v.string(), context: v.string() });
+export const QuestionInContext = v.object({ question: v.string(), context: v.string() });
 
 /** Part of a context that answers the question. Offsets count Unicode code points, as in transformers. */
 const AnswerResult = v.object({ answer: v.string(), score: v.number(), start: v.number(), end: v.number() });
@@ -21,7 +21,7 @@ export const answerRoute = taskAt("/v1/answer", {
     ownBody({
       question: v.optional(v.string()),
       context: v.optional(v.string()),
-      inputs: v.optional(v.array(Question)),
+      inputs: v.optional(v.array(QuestionInContext)),
       /** Maximum number of answers to each question. */
       top_k: v.optional(countUpTo(MAX_ANSWERS), 1),
       /** Maximum number of tokens in an answer. */

@@ -15,10 +15,6 @@ import { taskAt } from "../routes/dialect.ts";
 import { listResponse } from "../routes/list-response.ts";
 import { answerFields } from "../routes/task-route.ts";
 
-/** Number format of vectors: see `output_type`. */
-export const OutputType = v.picklist(["float", "int8", "uint8", "binary", "ubinary"]);
-export type OutputType = v.InferOutput<typeof OutputType>;
-
 export const embedRoute = taskAt("/v1/embed", {
   schema: ownBody({
     /** Texts, or ids of the model's own tokenizer with its special tokens. */
@@ -36,7 +32,7 @@ export const embedRoute = taskAt("/v1/embed", {
      * `int8`: each vector has a scale of its own, so compare vectors by their cosine. `uint8`: the same, plus 128. `ubinary`: a bit
      * per dimension, 8 in a byte, the most significant first. `binary`: these bytes minus 128.
      */
-    output_type: v.optional(OutputType, "float"),
+    output_type: v.optional(v.picklist(["float", "int8", "uint8", "binary", "ubinary"]), "float"),
     /** `base64` encodes the bytes of each vector: little-endian float32, or 8 bits each. */
     encoding_format: v.optional(EncodingFormat, "float"),
   }),

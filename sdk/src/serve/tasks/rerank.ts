@@ -4,11 +4,11 @@ import { ownAnswer, ownBody, PositiveInteger, TruncationField } from "../contrac
 import { taskAt } from "../routes/dialect.ts";
 import { answerFields } from "../routes/task-route.ts";
 
-export const Document = v.union(
-  [v.string(), v.object({ text: v.string() })],
-  "must be a string, or an object with `text`",
+/** A document's text. */
+export const Document = v.pipe(
+  v.union([v.string(), v.object({ text: v.string() })], "must be a string, or an object with `text`"),
+  v.transform((document) => (typeof document === "string" ? document : document.text)),
 );
-export type Document = v.InferOutput<typeof Document>;
 
 export const RerankResult = v.object({
   /** Index of the document in the request. */
@@ -41,8 +41,7 @@ export const rerankRoute = taskAt("/v1/rerank", {
     results: v.array(RerankResult),
     usage: v.object({ tokens: v.number(), total_tokens: v.number() }),
   }),
-  call: ({ query, documents, top_n, truncate }) =>
-    rerankCall(query, documents.map(textOfDocument), { topN: top_n, truncate }),
+  call: ({ query, documents, top_n, truncate }) => rerankCall(query, documents, { topN: top_n, truncate }),
   respond(answer, body) {
     const { usage, ...fields } = answerFields(answer);
     const results = rankedResults(answer.result, body);
@@ -54,15 +53,13 @@ export const rerankRoute = taskAt("/v1/rerank", {
 export type RerankRequest = v.InferInput<typeof rerankRoute.schema>;
 export type RerankResponse = v.InferOutput<typeof rerankRoute.response>;
 
-export const textOfDocument = (document: Document): string => (typeof document === "string" ? document : document.text);
-
 /** Describes ranked documents as Jina and Cohere do. */
 export const rankedResults = (
   ranked: readonly RankedDocument[],
-  { documents, return_documents }: { readonly documents: readonly Document[]; readonly return_documents: boolean },
+  { documents, return_documents }: { readonly documents: readonly string[]; readonly return_documents: boolean },
 ): RerankResult[] =>
   ranked.map(({ index, score }) => ({
     index,
     relevance_score: score,
-    ...(return_documents && { document: { text: textOfDocument(documents[index] as Document) } }),
+    ...(return_documents && { document: { text: documents[index] as string } }),
   }));

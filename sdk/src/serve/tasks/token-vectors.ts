@@ -37,11 +37,7 @@ export const tokenVectorsRoute = taskAt("/v1/token-vectors", {
       c,
       answer.result,
       (tokens) => (encoding_format === "base64" ? formatVector(tokens.vectors, "base64") : formatTokenVectors(tokens)),
-      {
-        ...answerFields(answer),
-        dimensions: answer.result[0]?.dimensions ?? 0,
-        embeddings: [],
-      },
+      { ...answerFields(answer), dimensions: answer.result[0]?.dimensions ?? 0, embeddings: [] },
     ),
 });
 
