@@ -31,31 +31,22 @@ function isSimilar(a: string, b: string): boolean {
 }
 
 /**
- * Makes the message about a missing field. If the body has an unknown field that can stand for it, as `input` for `inputs`, it asks
- * whether this was meant.
- *
- * @param known the fields that the body can have, by name
+ * Makes the schema of an object. If a body lacks a field and has an unknown one that can stand for it, as `input` for `inputs`, the
+ * message asks whether this was meant.
  */
-const didYouMean =
-  (known: object) =>
-  (issue: v.ObjectIssue): string => {
+export const objectOf = <const Entries extends v.ObjectEntries>(entries: Entries) =>
+  v.object(entries, (issue) => {
     const [missing] = issue.path ?? [];
     if (missing?.type !== "object") return issue.message;
-    const unknown = Object.keys(missing.input).filter((key) => !(key in known));
+    const unknown = Object.keys(missing.input).filter((key) => !(key in entries));
     const found =
       unknown.find((key) => isSimilar(key, missing.key)) ??
       unknown.find((key) => /^(texts?|sentences?|documents?|prompts?|quer(y|ies))$/.test(key));
-    return found === undefined
-      ? "the field is missing"
-      : `the field is missing, but there is \`${found}\`. Did you mean \`${missing.key}\`?`;
-  };
-
-/** Makes the schema of an object whose missing fields are asked for by `didYouMean`. */
-export const objectOf = <const Entries extends v.ObjectEntries>(entries: Entries) =>
-  v.object(entries, didYouMean(entries));
+    return `the field is missing${found === undefined ? "" : `, but there is \`${found}\`. Did you mean \`${missing.key}\`?`}`;
+  });
 
 /** Refuses an unknown field whose name is similar to that of an optional field. Without this check, it would have no effect. */
-export const noMisspeltField = ({ entries }: { entries: Readonly<Record<string, v.GenericSchema>> }) => {
+const noMisspeltField = ({ entries }: { entries: Readonly<Record<string, v.GenericSchema>> }) => {
   const optional = Object.keys(entries).filter((name) => /^(optional|nullish)$/.test(entries[name]?.type ?? ""));
   return v.rawCheck<unknown>(({ dataset, addIssue }) => {
     const body = Object(dataset.value) as Record<string, unknown>;
@@ -100,13 +91,12 @@ export const PromptName = v.optional(v.string());
 
 /** Makes the message about an input or a list of inputs. It names the first item of a wrong kind, or of another than the first one. */
 const inputMessage =
-  (wanted: string, ...allowed: readonly ("string" | "number" | "a list")[]) =>
+  (wanted: string, ...allowed: readonly string[]) =>
   ({ input }: v.BaseIssue<unknown>): string => {
     const kinds = Array.isArray(input)
       ? input.map((item) => (item === null ? "null" : Array.isArray(item) ? "a list" : typeof item))
       : [];
-    const isAllowed = (kind: string) => allowed.some((each) => each === kind);
-    const at = kinds.findIndex((kind) => !isAllowed(kind) || kind !== kinds[0]);
+    const at = kinds.findIndex((kind) => !allowed.includes(kind) || kind !== kinds[0]);
     return `must be ${wanted}${at < 0 ? "" : `, and item ${at} is ${kinds[at]}`}`;
   };
 
@@ -130,7 +120,9 @@ export const EmbedInputs = v.pipe(
     [v.string(), v.array(v.string()), v.array(TokenId), v.array(v.array(TokenId))],
     inputMessage(
       "a string, a list of strings, a list of token ids, or a list of such lists",
-      ...(["string", "number", "a list"] as const),
+      "string",
+      "number",
+      "a list",
     ),
   ),
   v.transform((inputs): readonly (string | readonly number[])[] => {

@@ -30,9 +30,5 @@ export const own: Dialect = {
     zeroShotRoute,
   ],
   errorBody: ErrorBody,
-  writeError: ({ code, message, hint, index }) => ({
-    body: {
-      error: { code, message, ...(hint !== undefined && { hint }), ...(index !== undefined && { index }) },
-    } satisfies ErrorBody,
-  }),
+  writeError: ({ code, message, hint, index }) => ({ body: { error: { code, message, hint, index } } }),
 };

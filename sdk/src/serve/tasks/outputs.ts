@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { TokenSequence } from "../../runtime/engine/engine.ts";
 import { outputsCall } from "../../runtime/tasks/outputs.ts";
-import { decodeIds, encodeFloats } from "../contract/base64.ts";
+import { decodeIds, encodeBytes } from "../contract/base64.ts";
 import { OutputsRequest, OutputsResponse, type SequenceJson } from "../contract/outputs.ts";
 import { type Route, taskAt } from "../routes/dialect.ts";
 import { listResponse } from "../routes/list-response.ts";
@@ -14,7 +14,7 @@ export const outputsRoute: Route = taskAt("/v1/outputs", {
   response: OutputsResponse,
   call: ({ inputs, sequences, truncate }) => outputsCall(sequences ? sequences.map(sequenceOf) : { inputs, truncate }),
   respond: ({ model, version, tier, tokens, result }, _, c) =>
-    listResponse(c, result, (output) => `"${encodeFloats(output)}"`, {
+    listResponse(c, result, (output) => `"${encodeBytes(output)}"`, {
       model,
       version,
       tier,
