@@ -46,7 +46,7 @@ export const objectOf = <const Entries extends v.ObjectEntries>(entries: Entries
   });
 
 /** Refuses an unknown field whose name is similar to that of an optional field. Without this check, it would have no effect. */
-const noMisspeltField = ({ entries }: { entries: Readonly<Record<string, v.GenericSchema>> }) => {
+const noMisspeltField = (entries: v.ObjectEntries) => {
   const optional = Object.keys(entries).filter((name) => /^(optional|nullish)$/.test(entries[name]?.type ?? ""));
   return v.rawCheck<unknown>(({ dataset, addIssue }) => {
     const body = Object(dataset.value) as Record<string, unknown>;
@@ -155,7 +155,10 @@ export const ScoredLabel = v.object({ label: v.string(), score: v.number() });
 /** The body of one of our own routes. */
 export const ownBody = <const Entries extends v.ObjectEntries>(entries: Entries) => {
   const fields = objectOf({ ...entries, ...common });
-  // The input's type is that of the fields: a pipe would take that of its first schema.
-  type Body = v.GenericSchema<v.InferInput<typeof fields>, v.InferOutput<typeof fields>>;
-  return v.pipe(v.any(), noMisspeltField(fields), fields) as Body;
+  const check = v.pipe(v.unknown(), noMisspeltField(fields.entries));
+  const run: (typeof fields)["~run"] = (dataset, config) => {
+    const checked = check["~run"]({ value: dataset.value }, config);
+    return checked.issues ? { ...checked, typed: false } : fields["~run"](dataset, config);
+  };
+  return { ...fields, "~run": run };
 };

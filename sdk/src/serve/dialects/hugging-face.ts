@@ -96,11 +96,7 @@ const textsOf = (inputs: Inputs): readonly string[] =>
 /** @throws BertEdgeError `request_invalid` */
 function topKUpTo(most: number, topK: number | undefined): number | undefined {
   if (topK === undefined || topK <= most) return topK;
-  throw new BertEdgeError(
-    "request_invalid",
-    `The field \`top_k\` is ${topK}, but at most ${most} results are possible.`,
-    { hint: "Send a smaller `top_k`." },
-  );
+  throw invalid(`The field \`top_k\` is ${topK}, but at most ${most} results are possible.`, "Send a smaller `top_k`.");
 }
 
 /**
@@ -115,10 +111,9 @@ function labelsOf(labels: Parameters["candidate_labels"]): readonly string[] | u
   const named = found.filter((label) => label !== "");
   const isInvalid = named.length === 0 || named.some(({ length }) => length > MAX_LABEL_CHARACTERS);
   if (!isInvalid) return named;
-  throw new BertEdgeError(
-    "request_invalid",
+  throw invalid(
     `The field \`candidate_labels\` needs labels of 1 to ${MAX_LABEL_CHARACTERS} characters.`,
-    { hint: "Send a list of labels, or a string with commas between them." },
+    "Send a list of labels, or a string with commas between them.",
   );
 }
 
@@ -218,10 +213,10 @@ function callFor(
   }
 }
 
-const otherInputs = ({ name, task }: Manifest, what: string): BertEdgeError =>
-  new BertEdgeError("request_invalid", `The model ${name} has the task ${task}, which needs other inputs.`, {
-    hint: `Send ${what} as \`inputs\`.`,
-  });
+const otherInputs = ({ name, task }: Manifest, what: string) =>
+  invalid(`The model ${name} has the task ${task}, which needs other inputs.`, `Send ${what} as \`inputs\`.`);
+
+const invalid = (message: string, hint: string) => new BertEdgeError("request_invalid", message, { hint });
 
 /** Hugging Face's inference endpoints: https://huggingface.co/docs/inference-providers/tasks */
 export const huggingFace: Dialect = {
