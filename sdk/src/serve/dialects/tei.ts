@@ -32,12 +32,11 @@ import type { AnswerDetails } from "../service.ts";
 import { formatTokenVectors } from "../tasks/token-vectors.ts";
 
 /** The server cuts inputs that are too long unless a request forbids it, as text-embeddings-inference does by default. */
-const cutting = {
+const Cutting = v.object({
   truncate: v.nullish(v.boolean(), true),
   truncation_direction: orNull(v.picklist(["Left", "left", "Right", "right"])),
-};
-const common = { ...cutting, latency_budget_ms: LatencyBudget };
-const Cutting = v.object(cutting);
+});
+const common = { ...Cutting.entries, latency_budget_ms: LatencyBudget };
 
 /** Returns where inputs are cut. Default: where the model's own tokenizer cuts them. */
 const truncationOf = ({ truncate, truncation_direction }: v.InferOutput<typeof Cutting>): Truncation =>
