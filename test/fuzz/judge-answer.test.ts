@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { encodeFloats } from "#sdk/serve/contract/base64.ts";
+import { encodeBytes } from "#sdk/serve/contract/base64.ts";
 import { judgeAnswer } from "./judge-answer.ts";
 
 const fields = { model: "tiny", version: "0", tier: "edge", usage: { tokens: 1 } };
@@ -9,7 +9,7 @@ const answered = (content: object | string, headers: Record<string, string> = {}
     headers: { "content-type": "application/json", ...headers },
   });
 const scores = (...values: number[]) => ({ ...fields, scores: values });
-const bits = (value: number) => encodeFloats(Float32Array.of(1, value));
+const bits = (value: number) => encodeBytes(Float32Array.of(1, value));
 
 it("accepts what a route describes", async () => {
   expect(await judgeAnswer(answered(scores(1)), "/v1/similarity", "{}")).toBe("accepted");

@@ -1,11 +1,11 @@
 import { decodeFloats } from "#sdk/serve/contract/base64.ts";
 import { ATTRIBUTES_HEADER, readAttributes, STATUS_ATTRIBUTE } from "#sdk/serve/contract/sagemaker.ts";
-import { rootRoutes, versionedRoutes } from "#sdk/serve/dialects/index.ts";
-import { EmbedResponse } from "#sdk/serve/tasks/embed.ts";
+import { dialects, routesOf } from "#sdk/serve/dialects/index.ts";
+import { embedRoute } from "#sdk/serve/tasks/embed.ts";
 
-const schemas = new Map([...versionedRoutes, ...rootRoutes].map(({ path, about }) => [path, about.response]));
+const schemas = new Map(routesOf(dialects).map(({ path, response }) => [path, response]));
 /** The route of SageMaker is that of the path in the attributes, here always this one. */
-schemas.set("/invocations", EmbedResponse);
+schemas.set("/invocations", embedRoute.response);
 
 /** What `answerError` says instead of an unexpected error, in every dialect and with statuses such as TEI's 424. */
 const UNEXPECTED = /The service failed unexpectedly|The model cannot be loaded now/;

@@ -1,5 +1,5 @@
 import type { Task } from "#sdk/artifact/manifest.ts";
-import { encodeIds } from "#sdk/serve/contract/base64.ts";
+import { encodeBytes } from "#sdk/serve/contract/base64.ts";
 import { TINY } from "../fixtures/tiny-model.ts";
 import type { Json } from "./damage-json.ts";
 
@@ -21,7 +21,7 @@ export const requestsByTask: readonly (readonly [Task, readonly (readonly [path:
       ["/v1/rerank", { query: TEXT, documents: [TEXT, { text: "a" }], top_n: 1, return_documents: true }],
       ["/v1/zero-shot", { inputs: two, candidate_labels: ["a", "b"], hypothesis_template: "It is {}." }],
       ["/v1/outputs", { model: TINY.name, inputs: [TEXT], truncate: true }],
-      ["/v1/outputs", { model: TINY.name, sequences: [{ ids: encodeIds(Int32Array.of(101, 5, 102)) }] }],
+      ["/v1/outputs", { model: TINY.name, sequences: [{ ids: encodeBytes(Int32Array.of(101, 5, 102)) }] }],
       [
         "/v2/embed",
         { texts: [TEXT], input_type: "search_query", embedding_types: ["float", "int8", "base64"], model: TINY.name },

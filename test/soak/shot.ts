@@ -1,5 +1,6 @@
 import { answerCall } from "#sdk/runtime/tasks/answer.ts";
 import { embedCall } from "#sdk/runtime/tasks/embed.ts";
+import { mapResult } from "#sdk/runtime/tasks/map-result.ts";
 import { rerankCall } from "#sdk/runtime/tasks/rerank.ts";
 import { tagCall } from "#sdk/runtime/tasks/tag.ts";
 import type { TaskCall } from "#sdk/runtime/tasks/task-call.ts";
@@ -67,7 +68,7 @@ export function tagShot(kind: string, text: string, change: Change = {}): Shot {
   return {
     ...{ kind, model: TAG_MODEL, route: "/v1/tag", body, ...RIGHT, ...others },
     expected: {
-      call: mapped(tagCall([text], { truncate }), (all) => all.map((found) => found.map(withoutPlaces))),
+      call: mapResult(tagCall([text], { truncate }), (all) => all.map((found) => found.map(withoutPlaces))),
       found: ({ results }: { results: Labelled[][] }) => results.map((found) => found.map(withoutPlaces)),
     },
   };
@@ -79,7 +80,7 @@ export function answerShot(kind: string, question: string, context: string, chan
     ...{ kind, model: ANSWER_MODEL, route: "/v1/answer", body: JSON.stringify({ question, context }), ...RIGHT },
     ...others,
     expected: {
-      call: mapped(answerCall([{ question, context }]), (all) => all.map((found) => found.map(answerOf))),
+      call: mapResult(answerCall([{ question, context }]), (all) => all.map((found) => found.map(answerOf))),
       found: ({ results }: { results: Answered[][] }) => results.map((found) => found.map(answerOf)),
     },
   };
@@ -97,11 +98,3 @@ interface Answered {
   readonly score: number;
 }
 const answerOf = ({ answer, score }: Answered) => ({ answer, score });
-
-const mapped = <R, S>(call: TaskCall<R>, change: (result: R) => S): TaskCall<S> => ({
-  ...call,
-  on(manifest) {
-    const { decode, ...rest } = call.on(manifest);
-    return { ...rest, decode: (outputs) => change(decode(outputs)) };
-  },
-});

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeFloats } from "#sdk/serve/contract/base64.ts";
-import { type ErrorBody, errorStatus, type HttpErrorCode, type OpenAiErrorBody } from "#sdk/serve/contract/errors.ts";
-import type { OpenAiEmbeddingsResponse } from "#sdk/serve/dialects/openai.ts";
+import { type ErrorBody, errorStatus, type HttpErrorCode } from "#sdk/serve/contract/errors.ts";
 import { defaultLimits, type Limits } from "#sdk/serve/limits.ts";
 import type { EmbedResponse } from "#sdk/serve/tasks/embed.ts";
 import type { ObjectStore } from "#sdk/storage/store.ts";
@@ -23,6 +22,11 @@ export type OpenSurface = (options: SurfaceOptions) => (request: Request) => Pro
 const KEY = "the-key";
 const LIMITS: Limits = { ...defaultLimits, maxInputs: 4, maxBodyBytes: 4_096 };
 const LONG = "word ".repeat(TINY.maxTokens);
+
+/** The part of OpenAI's answer that tests read. */
+interface OpenAiVectors {
+  readonly data: readonly { readonly embedding: readonly number[] | string }[];
+}
 
 interface Sent {
   method?: string;
@@ -329,7 +333,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
     });
 
     it("returns the same float32 numbers as base64 and as JSON", async () => {
-      const read = async (json: object) => ((await (await openai(json)).json()) as OpenAiEmbeddingsResponse).data;
+      const read = async (json: object) => ((await (await openai(json)).json()) as OpenAiVectors).data;
       const [float] = await read({ input: "to be", encoding_format: "float" });
       const [base64] = await read({ input: "to be", encoding_format: "base64" });
       expect(decodeFloats(base64?.embedding as string)).toEqual(Float32Array.from(float?.embedding as number[]));
@@ -337,7 +341,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
 
     it("shortens vectors, and normalizes them again; does not lengthen them", async () => {
       expect((await openai({ input: "a", dimensions: TINY.dimensions })).status).toBe(200);
-      const short = (await (await openai({ input: "a", dimensions: 4 })).json()) as OpenAiEmbeddingsResponse;
+      const short = (await (await openai({ input: "a", dimensions: 4 })).json()) as OpenAiVectors;
       const vector = short.data[0]?.embedding as number[];
       expect(vector).toHaveLength(4);
       expect(Math.hypot(...vector)).toBeCloseTo(1, 6);
@@ -366,14 +370,14 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
     });
 
     it("does not advise truncation inside a request that has none", async () => {
-      const { error } = (await (await openai({ input: LONG })).json()) as OpenAiErrorBody;
+      const { error } = (await (await openai({ input: LONG })).json()) as ErrorBody;
       expect(error.message).toContain("send it to /v1/embed with `truncate` set to true");
       expect(error.message).not.toContain("or set `truncate`");
     });
 
     it("also refuses in OpenAI's form before the route runs", async () => {
       for (const sent of [{ key: null }, { key: "wrong" }, { body: " ".repeat(5_000) }, { method: "GET" }]) {
-        const { error } = (await (await ask("/v1/embeddings", sent)).json()) as OpenAiErrorBody;
+        const { error } = (await (await ask("/v1/embeddings", sent)).json()) as ErrorBody;
         expect(error).toMatchObject({ type: "invalid_request_error", param: null });
       }
     });
@@ -445,7 +449,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       await ask("/v1/embed", body);
       expect((await ask(path, { method, ...body })).status).toBe(200);
       const refused = await ask(path, { key: null });
-      const error = refused.status === 404 ? undefined : ((await refused.json()) as OpenAiErrorBody).error;
+      const { error } = refused.status === 404 ? {} : ((await refused.json()) as { error?: { param?: null } });
       expect(error?.param).toBe(path === "/v1/embeddings/" ? null : undefined);
     });
 
@@ -575,8 +579,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
         fc.asyncProperty(path, anyBody, headers, async (path, body, headers) => {
           const response = await ask(path, { body, headers });
           statuses.add(response.status);
-          const json = (await response.json()) as Partial<ErrorBody> &
-            Partial<EmbedResponse & OpenAiEmbeddingsResponse>;
+          const json = (await response.json()) as Partial<ErrorBody> & Partial<EmbedResponse & OpenAiVectors>;
           if (response.status === 200) {
             expect((json.embeddings ?? json.data)?.length).toBeGreaterThan(0);
           } else {

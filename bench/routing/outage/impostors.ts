@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { encodeFloats } from "#sdk/serve/contract/base64.ts";
+import { encodeBytes } from "#sdk/serve/contract/base64.ts";
 
 /** The region's genuine answer. */
 export interface Genuine {
@@ -28,7 +28,7 @@ const changed =
 /** Answers with changed vectors of the genuine width. */
 const vectors = (change: (value: number, index: number) => number): Impostor =>
   changed(({ outputs }) => ({
-    outputs: outputs.map((each) => encodeFloats(floats(each).map(change))),
+    outputs: outputs.map((each) => encodeBytes(floats(each).map(change))),
   }));
 
 function floats(base64: string): Float32Array<ArrayBuffer> {
@@ -55,7 +55,7 @@ export const impostors: Readonly<Record<string, Impostor>> = {
   "huge vectors": vectors((value) => value * 1e30),
   "vectors of half length": vectors((value) => value / 2),
   "narrow vectors": changed(({ outputs }) => ({
-    outputs: outputs.map(() => encodeFloats(new Float32Array(3))),
+    outputs: outputs.map(() => encodeBytes(new Float32Array(3))),
   })),
   "wide vectors": changed(({ outputs }) => ({ outputs: outputs.map((each) => each + each) })),
   "a vector too few": changed(({ outputs }) => ({ outputs: outputs.slice(1) })),

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, expectTypeOf, it, vi } from "vitest";
-import { encodeFloats } from "../serve/contract/base64.ts";
+import { encodeBytes } from "../serve/contract/base64.ts";
 import {
   AuthenticationError,
   BertEdge,
@@ -44,7 +44,7 @@ function clientOf(answer: Answering, options: Partial<BertEdgeOptions> = {}) {
 const VECTOR = Float32Array.of(0.6, 0.8);
 const good = (headers: Record<string, string> = {}) =>
   Response.json(
-    { model: "tiny", version: "0123456789ab", tier: "edge", embeddings: [encodeFloats(VECTOR)], usage: { tokens: 4 } },
+    { model: "tiny", version: "0123456789ab", tier: "edge", embeddings: [encodeBytes(VECTOR)], usage: { tokens: 4 } },
     { headers: { "x-bert-edge-reason": "no-budget", ...headers } },
   );
 const refused = (status: number, error: unknown) => Response.json({ error }, { status });
@@ -296,7 +296,7 @@ describe("errors", () => {
   );
 
   const vectors = (...lists: number[][]) => ({
-    embeddings: lists.map((list) => encodeFloats(Float32Array.from(list))),
+    embeddings: lists.map((list) => encodeBytes(Float32Array.from(list))),
   });
   it.each<[what: string, change: object]>([
     ["a vector with NaN", vectors([Number.NaN, 1], [1, 0])],

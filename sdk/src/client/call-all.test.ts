@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { encodeFloats } from "../serve/contract/base64.ts";
+import { encodeBytes } from "../serve/contract/base64.ts";
 import {
   BertEdge,
   type BertEdgeOptions,
@@ -23,7 +23,7 @@ const answer = (inputs: readonly string[], { tier = "edge", version = "012345678
   Response.json(
     {
       ...{ model: "tiny", version, tier },
-      embeddings: inputs.map((text) => encodeFloats(vectorOf(text))),
+      embeddings: inputs.map((text) => encodeBytes(vectorOf(text))),
       usage: { tokens: inputs.length },
     },
     { headers: { "x-bert-edge-reason": reason, "x-bert-edge-predicted-ms": "2" } },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../artifact/next-turn.ts";
-import { encodeFloats } from "../serve/contract/base64.ts";
+import { encodeBytes } from "../serve/contract/base64.ts";
 import { BertEdge, type BertEdgeOptions, InvalidRequestError, VersionChangedError } from "./index.ts";
 
 interface ClientSetup extends Partial<BertEdgeOptions> {
@@ -33,7 +33,7 @@ function clientOf({
       if (inputs.includes("bad")) {
         return Response.json({ error: { code: "input_empty", message: "Input 0 is empty." } }, { status: 400 });
       }
-      const embeddings = inputs.map((text) => encodeFloats(Float32Array.of(Number(text))));
+      const embeddings = inputs.map((text) => encodeBytes(Float32Array.of(Number(text))));
       return Response.json({
         ...{ model: "tiny", version: versionOf(number), tier: "edge", embeddings, usage: { tokens: 1 } },
       });
@@ -122,7 +122,7 @@ describe("embed with collectMs", () => {
         const index = inputs.indexOf("bad");
         const refusal = { error: { code: "input_empty", message: `Input ${index} is empty.`, index } };
         if (index >= 0) return Response.json(refusal, { status: 400 });
-        const embeddings = inputs.map((text) => encodeFloats(Float32Array.of(Number(text))));
+        const embeddings = inputs.map((text) => encodeBytes(Float32Array.of(Number(text))));
         return Response.json({ model: "t", version: "0", tier: "edge", embeddings, usage: { tokens: 1 } });
       }) as unknown as typeof fetch,
     });

@@ -28,7 +28,7 @@ export type {
   VectorHead,
 } from "./engine/engine.ts";
 export { type DisposableModel, loadArtifact, loadPublished } from "./load-published.ts";
-export type { EncodedRange, Model, ModelOutputs } from "./model.ts";
+export type { Model, ModelOutputs } from "./model.ts";
 export type { AnswerOptions, AnswerSpan } from "./tasks/answer.ts";
 export { type AnswerParameters, answerCall, type ContextQuestion } from "./tasks/answer.ts";
 export type { Activation, LabelScore } from "./tasks/classify.ts";
@@ -42,7 +42,16 @@ export type { SparseEntries } from "./tasks/sparse.ts";
 export { sparseCall } from "./tasks/sparse.ts";
 export type { AggregationStrategy, Entity } from "./tasks/tag.ts";
 export { type TagParameters, tagCall } from "./tasks/tag.ts";
-export type { EmbedParameters, Encode, ModelCall, PromptedParameters, TaskCall } from "./tasks/task-call.ts";
+export type {
+  EmbedParameters,
+  Encode,
+  EncodedCall,
+  EncodedInput,
+  ModelCall,
+  ModelOutput,
+  PromptedParameters,
+  TaskCall,
+} from "./tasks/task-call.ts";
 export { type TokenVectors, type TokenVectorsParameters, tokenVectorsCall } from "./tasks/token-vectors.ts";
 export { type ZeroShotParameters, zeroShotCall } from "./tasks/zero-shot.ts";
 export type { TextInput } from "./text-input.ts";

@@ -103,7 +103,7 @@ describe("Model.run", () => {
         return sequences.map(hiddenStatesOf);
       },
     });
-    const sequences = model.encode(embedCall(TEXTS).on(model.manifest));
+    const { sequences } = model.encode(embedCall(TEXTS).on(model.manifest));
     const { outputs, tokens, computeMs } = await model.run(sequences, () => clock.now);
     expect(outputs).toEqual(await model.embed(TEXTS));
     expect({ tokens, computeMs }).toEqual({ tokens: 4 + 6, computeMs: 7 });

@@ -2,7 +2,7 @@ import type { GoldenTexts } from "../artifact/golden.ts";
 import type { Manifest, TargetName } from "../artifact/manifest.ts";
 import type { Measurements } from "../artifact/measurements.ts";
 import type { Batching, TokenSequence } from "./engine/engine.ts";
-import type { EmbedParameters, ModelCall, TaskCall } from "./tasks/task-call.ts";
+import type { EmbedParameters, EncodedCall, ModelCall, TaskCall } from "./tasks/task-call.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
 
 /** A loaded model. */
@@ -42,13 +42,11 @@ export interface Model {
    */
   embed(texts: readonly string[], options?: EmbedParameters): Promise<Float32Array<ArrayBuffer>[]>;
   /**
-   * Encodes inputs of a call to token sequences, with special tokens.
+   * Encodes the inputs of a call to token sequences, with special tokens.
    *
-   * @param range the inputs that are encoded. Default: all
-   * @returns the sequences of the inputs, in order
    * @throws BertEdgeError `input_too_long` unless the call truncates its inputs
    */
-  encode(call: ModelCall<unknown>, range?: EncodedRange): TokenSequence[];
+  encode<R, Part>(call: ModelCall<R, Part>): EncodedCall<R>;
   /**
    * Runs the model on token sequences.
    *
@@ -67,14 +65,6 @@ export interface Model {
   memoryBytes(): number | undefined;
   /** Frees the model's memory. Later calls of `embed` fail. */
   release(): Promise<void>;
-}
-
-/** Inputs of a call that are encoded together. */
-export interface EncodedRange {
-  readonly start: number;
-  readonly end: number;
-  /** Maximum number of sequences, for calls whose inputs become several. Default: any. */
-  readonly most?: number | undefined;
 }
 
 export interface ModelOutputs {

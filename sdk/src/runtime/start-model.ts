@@ -5,11 +5,11 @@ import { totalLength } from "../artifact/total-length.ts";
 import { assertFits } from "./assert-fits.ts";
 import type { Engine, EngineSession, TokenIds, TokenSequence } from "./engine/engine.ts";
 import { idsOf } from "./engine/token-sequence.ts";
-import { inputEncoder } from "./input-encoder.ts";
-import type { EncodedRange, Model, ModelOutputs } from "./model.ts";
+import type { Model, ModelOutputs } from "./model.ts";
 import { modelFilesOf } from "./model-files.ts";
 import { embedCall } from "./tasks/embed.ts";
-import type { ModelCall, TaskCall } from "./tasks/task-call.ts";
+import { encodedCall, encoderOf } from "./tasks/encoded-call.ts";
+import type { EncodedCall, ModelCall, TaskCall } from "./tasks/task-call.ts";
 import { neededOutput, taskOutput, vectorHead } from "./tasks/task-output.ts";
 import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
@@ -55,20 +55,12 @@ export function modelOf(
   const { name } = manifest;
   const head = vectorHead(manifest);
 
-  /** Encoders of calls. The ranges of a call share what its encoder has read. */
-  const encoders = new WeakMap<ModelCall<unknown>, ReturnType<typeof inputEncoder>>();
-
-  function encode(call: ModelCall<unknown>, range: EncodedRange = { start: 0, end: call.inputs.length }) {
-    const { inputs, truncate, encode: own } = call;
-    const encodeInput = encoders.get(call) ?? inputEncoder(tokenizer, manifest, truncate);
-    encoders.set(call, encodeInput);
-    let room = range.most ?? Number.POSITIVE_INFINITY;
-    return inputs.slice(range.start, range.end).flatMap((input, i) => {
-      const index = range.start + i;
-      const sequences = own ? own(tokenizer, input, index, room) : [encodeInput(input, index)];
-      room -= sequences.length;
-      return sequences;
-    });
+  function encode<R, Part>(call: ModelCall<R, Part>): EncodedCall<R> {
+    const encodeInput = encoderOf(call, { tokenizer, manifest });
+    return encodedCall(
+      call,
+      call.inputs.map((input, index) => encodeInput(input, index)),
+    );
   }
 
   const ready = async (sequences: readonly TokenSequence[]) => session.ready?.(sequences);
@@ -93,8 +85,8 @@ export function modelOf(
   }
 
   async function call<R>(wanted: TaskCall<R>): Promise<R> {
-    const fitting = wanted.on(manifest);
-    return fitting.decode((await run(encode(fitting))).outputs);
+    const { sequences, decode } = encode(wanted.on(manifest));
+    return decode((await run(sequences)).outputs);
   }
 
   async function golden(): Promise<GoldenTexts | undefined> {

@@ -4,34 +4,38 @@ import { meantNames } from "../artifact/similar-names.ts";
 import { backgroundOf } from "./background.ts";
 import { QUEUE_HEADER } from "./contract/headers.ts";
 import type { Deployment } from "./deployment.ts";
-import { dialects, rootRoutes, shownRoutes, versionedRoutes } from "./dialects/index.ts";
+import { dialects, isVersioned, routesOf, shownRoutes } from "./dialects/index.ts";
 import { addEmbeddingRoutes, type EmbeddingsApp } from "./embedding-routes.ts";
 import { answerError, ofBody } from "./on-error.ts";
 import { docsPage } from "./openapi/docs-page.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import { entrance, guards } from "./operations.ts";
 import { ARTIFACTS, addArtifactRoutes } from "./routes/artifacts.ts";
+import type { Dialect } from "./routes/dialect.ts";
 import { methodsOf, withAndWithoutSlash } from "./routes/paths.ts";
 import { infoRoute, listModels, metrics } from "./routes/status.ts";
 import type { TaskService } from "./service.ts";
 
 /** Makes the app of both tiers, with `/health` and `/ready`, and with `/info` and the embeddings routes behind an API key. */
-export function createApp<Env extends object>(deployment: Deployment<Env>): EmbeddingsApp<Env> {
+export function createApp<Env extends object>(
+  deployment: Deployment<Env>,
+  known: readonly Dialect[] = dialects,
+): EmbeddingsApp<Env> {
   const { service, keys, tier, operations } = deployment;
   const app = new Hono<{ Bindings: Env }>();
-  app.onError(async (error, c) => answerError(await ofBody(error, c), c));
+  app.onError(async (error, c) => answerError(await ofBody(error, c), c, known));
   if (tier === "region") app.use(reportQueue(service));
   app.use(...entrance(operations));
   app.notFound((c) => {
-    c.error = unknownRoute(c, methodsOf(app, c.req.path));
-    return answerError(c.error, c);
+    c.error = unknownRoute(c, methodsOf(app, c.req.path), known);
+    return answerError(c.error, c, known);
   });
   const { page } = deployment;
   if (page) app.get("/", async (c, next) => (await page(c.env)?.fetch(c.req.raw)) ?? next());
   app.on("GET", withAndWithoutSlash("/health"), (c) => c.json({ status: "ok" }));
   let document: Uint8Array<ArrayBuffer> | undefined;
   app.get("/openapi.json", (c) => {
-    document ??= new TextEncoder().encode(JSON.stringify(openApiDocument(dialects)));
+    document ??= new TextEncoder().encode(JSON.stringify(openApiDocument(known)));
     return c.body(document, 200, { "content-type": "application/json" });
   });
   app.get("/docs", docsPage);
@@ -45,7 +49,9 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
   });
   // Unknown paths need a key too, so that callers without one cannot find out which routes exist.
   const info = withAndWithoutSlash("/info");
-  const atRoot = rootRoutes.flatMap(({ path }) => withAndWithoutSlash(path));
+  const atRoot = routesOf(known)
+    .filter((route) => !isVersioned(route))
+    .flatMap(({ path }) => withAndWithoutSlash(path));
   const guarded = guards(keys, operations);
   for (const guard of guarded) {
     for (const path of ["/v1/*", "/v2/*", "/models/*", ...info]) app.use(path, guard);
@@ -59,15 +65,15 @@ export function createApp<Env extends object>(deployment: Deployment<Env>): Embe
   app.on("GET", withAndWithoutSlash("/v1/models"), (c) => listModels(c, service(c.env)));
   if (operations.metrics)
     app.on("GET", withAndWithoutSlash(METRICS), (c) => metrics(service(c.env), tier, backgroundOf(c)));
-  return addEmbeddingRoutes(app, deployment, { table: [...versionedRoutes, ...rootRoutes], entrance: [], guards: [] });
+  return addEmbeddingRoutes(app, deployment, { table: routesOf(known), entrance: [], guards: [] });
 }
 
 const METRICS = "/metrics";
 /** Routes without a body. */
 const stateRoutes = ["/health", "/ready", "/info", "/v1/models", "/docs", "/openapi.json"];
-const knownPaths = [...shownRoutes.map(({ path }) => path), ...stateRoutes];
 
-function unknownRoute(c: Context, allowed: readonly string[]): BertEdgeError {
+function unknownRoute(c: Context, allowed: readonly string[], known: readonly Dialect[]): BertEdgeError {
+  const knownPaths = [...shownRoutes(known).map(({ path }) => path), ...stateRoutes];
   const { method, path } = c.req;
   if (allowed.length === 0) {
     const doubled = knownPaths.find(

@@ -1,7 +1,7 @@
 import { Hono, type MiddlewareHandler } from "hono";
 import { type InProcess, inProcess } from "./call-in-process.ts";
 import { type Deployment, deploymentOf, type EmbeddingsOptions } from "./deployment.ts";
-import { versionedRoutes } from "./dialects/index.ts";
+import { dialects, isVersioned, routesOf } from "./dialects/index.ts";
 import { limitBody } from "./middleware/body.ts";
 import { responseCache } from "./middleware/response-cache.ts";
 import { answerError, throwErrors } from "./on-error.ts";
@@ -38,9 +38,9 @@ export interface EmbeddingsApp<Env extends object> extends Hono<{ Bindings: Env 
 export function embeddings<Env extends object = object>(options: EmbeddingsOptions<Env>): EmbeddingsApp<Env> {
   const deployment = deploymentOf(options);
   const app = new Hono<{ Bindings: Env }>();
-  app.onError(answerError);
+  app.onError((error, c) => answerError(error, c));
   return addEmbeddingRoutes(app, deployment, {
-    table: versionedRoutes,
+    table: routesOf(dialects).filter(isVersioned),
     entrance: entrance(deployment.operations),
     guards: guards(deployment.keys, deployment.operations),
   });

@@ -26,7 +26,7 @@ export type {
   TokenSequence,
   VectorHead,
 } from "../runtime/engine/engine.ts";
-export type { EncodedRange, Model, ModelOutputs } from "../runtime/model.ts";
+export type { Model, ModelOutputs } from "../runtime/model.ts";
 export type { AnswerOptions, AnswerSpan } from "../runtime/tasks/answer.ts";
 export { type AnswerParameters, answerCall, type ContextQuestion } from "../runtime/tasks/answer.ts";
 export type { Activation, LabelScore } from "../runtime/tasks/classify.ts";
@@ -45,7 +45,16 @@ export type { SparseEntries } from "../runtime/tasks/sparse.ts";
 export { sparseCall } from "../runtime/tasks/sparse.ts";
 export type { AggregationStrategy, Entity } from "../runtime/tasks/tag.ts";
 export { type TagParameters, tagCall } from "../runtime/tasks/tag.ts";
-export type { EmbedParameters, Encode, ModelCall, PromptedParameters, TaskCall } from "../runtime/tasks/task-call.ts";
+export type {
+  EmbedParameters,
+  Encode,
+  EncodedCall,
+  EncodedInput,
+  ModelCall,
+  ModelOutput,
+  PromptedParameters,
+  TaskCall,
+} from "../runtime/tasks/task-call.ts";
 export {
   type TokenVectors,
   type TokenVectorsParameters,

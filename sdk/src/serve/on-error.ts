@@ -8,7 +8,7 @@ import { formatDecision } from "./decision-figures.ts";
 import { dialectOf } from "./dialects/index.ts";
 import { noted } from "./middleware/variables.ts";
 import { Refused } from "./refusal.ts";
-import type { PublicError } from "./routes/dialect.ts";
+import type { Dialect, PublicError } from "./routes/dialect.ts";
 
 /**
  * Errors of the deployment that may be temporary. The caller can try again, and the operator finds the cause in the
@@ -82,14 +82,14 @@ export async function ofBody(error: unknown, { req }: Context): Promise<unknown>
   }
 }
 
-/** Answers an error as JSON, in the format of the path's dialect. */
-export function answerError(error: unknown, c: Context): Response {
+/** Answers an error as JSON, in the format of the path's dialect. Default: one of those that are understood. */
+export function answerError(error: unknown, c: Context, known?: readonly Dialect[]): Response {
   // The work was stopped because the caller has gone. Nobody reads the answer.
   if (c.req.raw.signal.aborted && !(error instanceof BertEdgeError))
     return new Response(null, { status: CLIENT_CLOSED_REQUEST });
   const found = toPublic(error, c);
   const { code, retryAfterMs } = found;
-  const { status = errorStatus[code], body } = dialectOf(c.req.path).writeError(found);
+  const { status = errorStatus[code], body } = dialectOf(c.req.path, known).writeError(found);
   if (retryAfterMs !== undefined) {
     c.header("retry-after", `${Math.ceil(retryAfterMs / 1_000)}`);
     c.header("retry-after-ms", `${Math.ceil(retryAfterMs)}`);

@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import type { Task } from "#sdk/artifact/manifest.ts";
 import type { Engine } from "#sdk/runtime/engine/engine.ts";
-import { rootRoutes, versionedRoutes } from "#sdk/serve/dialects/index.ts";
+import { dialects, routesOf } from "#sdk/serve/dialects/index.ts";
 import { createEdgeApp } from "#sdk/serve/edge-app.ts";
 import { createRegionApp } from "#sdk/serve/region-app.ts";
 import { taskEngine, taskStore } from "../../fixtures/task-model.ts";
@@ -55,7 +55,7 @@ const artifacts = [
   "/artifacts/%2e%2e",
 ];
 const prefixes = ["", "", "/models/tiny", "/models/..%2f", "/models/__proto__"];
-const paths = [...versionedRoutes, ...rootRoutes].map(({ path }) => path);
+const paths = routesOf(dialects).map(({ path }) => path);
 
 /** Requests to every route of both tiers, with a model for each task. Each is answered, or refused with a 4xx or a 503. */
 export const requests: Target = {

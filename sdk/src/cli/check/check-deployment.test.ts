@@ -6,7 +6,7 @@ import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { sentenceEncoder } from "../../artifact/manifest.ts";
 import type { GoldenLine } from "../../compile/accuracy/golden/golden-line.ts";
 import { startModel } from "../../runtime/start-model.ts";
-import { encodeFloats } from "../../serve/contract/base64.ts";
+import { encodeBytes } from "../../serve/contract/base64.ts";
 import { createEdgeApp, type EdgeAppOptions } from "../../serve/edge-app.ts";
 import { regionTier } from "../../serve/region/region.ts";
 import { createRegionApp } from "../../serve/region-app.ts";
@@ -86,7 +86,7 @@ async function deployed(how: Deployment = {}): Promise<typeof fetch> {
     const damaged = (body.embeddings as string[]).map((text) => {
       const vector = new Float32Array(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
       onVector(vector);
-      return encodeFloats(vector);
+      return encodeBytes(vector);
     });
     return Response.json({ ...body, embeddings: damaged }, { headers: response.headers });
   };

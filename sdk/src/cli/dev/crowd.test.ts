@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import { serve } from "#test/fixtures/serve.ts";
-import { encodeFloats } from "../../serve/contract/base64.ts";
+import { encodeBytes } from "../../serve/contract/base64.ts";
 import { crowd } from "./crowd.ts";
 
 it("counts, for each budget, who answered and what was refused", async () => {
-  const vector = encodeFloats(Float32Array.of(1));
+  const vector = encodeBytes(Float32Array.of(1));
   const budgets = new Map<string, number>();
   const url = await serve((request, response) => {
     const budget = `${request.headers["x-latency-budget-ms"] ?? "none"}`;

@@ -13,9 +13,7 @@ type MarkPrompts = (texts: readonly TextOrPair[], sequences: readonly TokenSeque
 export function markPrompts(task: Task, tokenizer: Tokenizer, maxTokens: number): MarkPrompts {
   if (task.task !== "embed" || task.poolsPrompt !== false) return (_, sequences) => sequences;
   const prompt = promptOf({ ...task, name: "" });
-  const mark = unpooledPrompts({ name: "", poolsPrompt: false, maxTokens });
+  const mark = unpooledPrompts({ name: "", poolsPrompt: false, maxTokens }, tokenizer);
   return (texts, sequences) =>
-    sequences.flatMap((ids, i) =>
-      `${texts[i]}`.startsWith(prompt) ? mark(tokenizer, prompt, [ids as TokenIds]) : [ids],
-    );
+    sequences.flatMap((ids, i) => (`${texts[i]}`.startsWith(prompt) ? mark(prompt, [ids as TokenIds]) : [ids]));
 }

@@ -1,5 +1,4 @@
 import { taskUnsupported } from "../../artifact/manifest.ts";
-import type { TextWindow } from "../tokenizer/tokenizer.ts";
 import { bestOf, softmax } from "./scores.ts";
 import type { TaskCall } from "./task-call.ts";
 
@@ -24,7 +23,7 @@ export interface AnswerParameters extends AnswerOptions {
 export const answerCall = (
   questions: readonly ContextQuestion[],
   { stride, ...options }: AnswerParameters = {},
-): TaskCall<AnswerSpan[][]> => ({
+): TaskCall<AnswerSpan[][], AnswerSpan[]> => ({
   texts: questions.flatMap(({ question, context }) => [question, context]),
   size: questions.length,
   nameOf: (index) => `The ${index % 2 === 0 ? "question" : "context"} of input ${Math.floor(index / 2)}`,
@@ -32,29 +31,30 @@ export const answerCall = (
     if (manifest.task !== "answer") throw taskUnsupported(manifest, "answer");
     const maxTokens = Math.min(MAX_TOKENS, manifest.maxTokens);
     const shared = stride ?? Math.min(STRIDE, Math.floor(maxTokens / 2));
-    const windows: TextWindow[][] = [];
     return {
       inputs: questions.map(({ question, context }) => [question, context] as const),
       // Contexts are read in parts.
       truncate: true,
-      encode(tokenizer, input, index, most) {
+      encoder: (tokenizer) => (input, _, maxWindows) => {
         const [question, context] = input as readonly [string, string];
-        const sizes = { maxTokens, maxQuestionTokens: MAX_QUESTION_TOKENS, stride: shared, maxWindows: most };
-        windows[index] = tokenizer.encodeWindows(question, context, sizes);
-        return windows[index];
+        const sizes = { maxTokens, maxQuestionTokens: MAX_QUESTION_TOKENS, stride: shared, maxWindows };
+        const windows = tokenizer.encodeWindows(question, context, sizes);
+        return {
+          sequences: windows,
+          read: (outputs) =>
+            bestAnswers(
+              windows.map(({ offsets, words }, i) => ({
+                logits: outputs[i] as Float32Array,
+                contextMask: Array.from(words, (word) => word >= 0),
+                offsets,
+                wordIds: words,
+              })),
+              context,
+              options,
+            ),
+        };
       },
-      decode(outputs) {
-        let done = 0;
-        return questions.map(({ context }, index) => {
-          const parts = (windows[index] as TextWindow[]).map(({ offsets, words }) => ({
-            logits: outputs[done++] as Float32Array,
-            contextMask: Array.from(words, (word) => word >= 0),
-            offsets,
-            wordIds: words,
-          }));
-          return bestAnswers(parts, context, options);
-        });
-      },
+      decode: (answers) => [...answers],
     };
   },
 });

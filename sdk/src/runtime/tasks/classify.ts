@@ -4,7 +4,7 @@ import { type TextInput, textsOf } from "../text-input.ts";
 import type { Truncation } from "../truncation.ts";
 import { promptOf } from "./prompt.ts";
 import { bestOf, softmax } from "./scores.ts";
-import type { TaskCall } from "./task-call.ts";
+import type { ModelOutput, TaskCall } from "./task-call.ts";
 
 export interface ClassifyParameters {
   /** Whether to cut inputs that are too long. Otherwise they are refused. Default false. */
@@ -19,7 +19,7 @@ export interface ClassifyParameters {
 export const classifyCall = (
   inputs: readonly TextInput[],
   { truncate = false, topK, activation }: ClassifyParameters = {},
-): TaskCall<LabelScore[][]> => ({
+): TaskCall<LabelScore[][], ModelOutput> => ({
   texts: inputs.flatMap(textsOf),
   size: inputs.length,
   on(manifest) {

@@ -4,12 +4,11 @@ import type { TokenIds, TokenSequence } from "../engine/engine.ts";
 import { idsOf, pooledFromOf } from "../engine/token-sequence.ts";
 import { inputEncoder } from "../input-encoder.ts";
 import { inputTooLong } from "../input-too-long.ts";
-import type { TextInput } from "../text-input.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import { sideOf, type Truncation } from "../truncation.ts";
 import { promptOf, searchPrompts, unpooledPrompts } from "./prompt.ts";
 import { unit } from "./sentence-vector.ts";
-import { type EmbedParameters, ENCODED, type TaskCall } from "./task-call.ts";
+import { type EmbedParameters, ENCODED, type Encode, type ModelOutput, type TaskCall } from "./task-call.ts";
 import { shortened } from "./vector-formats.ts";
 
 /** A text, or the ids that the model's tokenizer gives it. */
@@ -23,46 +22,40 @@ export type EmbedInput = string | readonly number[];
 export const embedCall = (
   given: readonly EmbedInput[],
   { truncate = false, dimensions, prompt, normalize, search, poolChunks = false }: EmbedParameters = {},
-): TaskCall<Float32Array<ArrayBuffer>[]> => ({
+): TaskCall<ModelOutput[], ModelOutput> => ({
   texts: given.map((input) => (typeof input === "string" ? input : ENCODED)),
   on(manifest) {
-    const encoder = sentenceEncoder(manifest);
-    const { name, dimensions: own } = encoder;
-    const size = dimensions ?? own;
-    if (size > own) throw dimensionsUnsupported(name, own, size);
-    if (normalize === false && encoder.normalize) throw alwaysNormalized(name);
-    const isSame = size === own && (normalize ?? encoder.normalize) === encoder.normalize;
-    const before = search ? searchPrompts(encoder)[search] : promptOf(encoder, prompt);
-    const inputs = given.map((input) => (typeof input === "string" ? before + input : ENCODED));
-    const chunks: TokenSequence[][] = [];
-    const poolsPart = encoder.poolsPrompt === false && before !== "";
-    const unpooled = unpooledPrompts(encoder);
+    const model = sentenceEncoder(manifest);
+    const size = dimensions ?? model.dimensions;
+    if (size > model.dimensions) throw dimensionsUnsupported(model.name, model.dimensions, size);
+    if (normalize === false && model.normalize) throw alwaysNormalized(model.name);
+    const isSame = size === model.dimensions && (normalize ?? model.normalize) === model.normalize;
+    const before = search ? searchPrompts(model)[search] : promptOf(model, prompt);
+    const poolsPart = model.poolsPrompt === false && before !== "";
+    const isPlain = !poolChunks && !poolsPart && given.every((input) => typeof input === "string");
     return {
-      inputs,
+      inputs: given.map((input) => (typeof input === "string" ? before + input : ENCODED)),
       truncate,
-      ...((poolChunks || poolsPart || given.some((input) => typeof input !== "string")) && { encode }),
-      decode(outputs) {
-        const vectors = poolChunks ? pooledChunks(outputs, chunks, encoder.normalize) : [...outputs];
-        // `shortened` normalizes.
-        return isSame ? vectors : vectors.map((vector) => shortened(vector, size));
-      },
+      encoder: isPlain ? undefined : encoder,
+      // `shortened` normalizes.
+      decode: (vectors) => vectors.map((vector) => (isSame ? vector : shortened(vector, size))),
     };
 
-    function encode(tokenizer: Tokenizer, input: TextInput, index: number): TokenSequence[] {
-      const ids = given[index] as EmbedInput;
-      if (typeof ids === "string") {
-        const sequences = poolChunks
-          ? tokenizer.encodeChunks(input as string, encoder.maxTokens)
-          : [idsOf(inputEncoder(tokenizer, encoder, truncate)(input, index))];
-        const marked = unpooled(tokenizer, before, sequences);
-        chunks[index] = marked;
-        return marked;
-      }
-      const checked = checkedIds(tokenizer, encoder, { ids, index, truncate });
-      // Regions that take only texts get this one.
-      inputs[index] = tokenizer.vocabulary.decode(checked, { skipSpecial: true });
-      chunks[index] = [checked];
-      return [checked];
+    function encoder(tokenizer: Tokenizer): Encode<ModelOutput> {
+      const encode = inputEncoder(tokenizer, model, truncate);
+      const unpooled = unpooledPrompts(model, tokenizer);
+      return (input, index) => {
+        const ids = given[index] as EmbedInput;
+        if (typeof ids !== "string") {
+          const checked = checkedIds(tokenizer, model, { ids, index, truncate });
+          return { sequences: [checked], text: tokenizer.vocabulary.decode(checked, { skipSpecial: true }) };
+        }
+        const chunks = unpooled(
+          before,
+          poolChunks ? tokenizer.encodeChunks(input as string, model.maxTokens) : [idsOf(encode(input, index))],
+        );
+        return { sequences: chunks, read: (vectors) => pooledVector(vectors, chunks, model.normalize) };
+      };
     }
   },
 });
@@ -117,32 +110,27 @@ export function checkedIds(
 }
 
 /**
- * Returns a vector for each text, from those of its chunks: v = Σ nᵢ vᵢ / Σ nᵢ, where nᵢ is the number of a chunk's pooled tokens and vᵢ
+ * Returns the vector of a text from those of its chunks: v = Σ nᵢ vᵢ / Σ nᵢ, where nᵢ is the number of a chunk's pooled tokens and vᵢ
  * its vector.
  *
- * @param vectors of the chunks of all texts, one after the other: [dimensions] each
- * @param chunks the chunks of each text
- * @param normalize whether the vectors must have the length 1
+ * @param vectors of the chunks: [dimensions] each
+ * @param normalize whether the vector must have the length 1
  */
-export function pooledChunks(
-  vectors: readonly Float32Array<ArrayBuffer>[],
-  chunks: readonly (readonly TokenSequence[])[],
+export function pooledVector(
+  vectors: readonly ModelOutput[],
+  chunks: readonly TokenSequence[],
   normalize: boolean,
-): Float32Array<ArrayBuffer>[] {
-  let next = 0;
-  return chunks.map((ofText) => {
-    const own = ofText.map(() => vectors[next++] as Float32Array<ArrayBuffer>);
-    const [only, ...others] = own;
-    if (only && others.length === 0) return only;
-    const counts = ofText.map((chunk) => idsOf(chunk).length - pooledFromOf(chunk));
-    const tokens = counts.reduce((sum, count) => sum + count, 0);
-    const mean = new Float32Array((only as Float32Array).length);
-    own.forEach((vector, i) => {
-      const share = (counts[i] as number) / tokens;
-      vector.forEach((value, at) => {
-        mean[at] = (mean[at] as number) + share * value;
-      });
+): ModelOutput {
+  const [first] = vectors as readonly [ModelOutput];
+  if (vectors.length === 1) return first;
+  const counts = chunks.map((chunk) => idsOf(chunk).length - pooledFromOf(chunk));
+  const tokens = counts.reduce((sum, count) => sum + count, 0);
+  const mean = new Float32Array(first.length);
+  vectors.forEach((vector, i) => {
+    const share = (counts[i] as number) / tokens;
+    vector.forEach((value, at) => {
+      mean[at] = (mean[at] as number) + share * value;
     });
-    return normalize ? unit(mean) : mean;
   });
+  return normalize ? unit(mean) : mean;
 }

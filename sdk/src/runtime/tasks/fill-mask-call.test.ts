@@ -19,8 +19,10 @@ describe.each(pipelineCases.fill_mask)("fillMaskCall with the model of $family",
     for (const { top_k, targets, results } of answers) {
       const spelled = targets?.map((id) => tokenizer.vocabulary.spellingOf(id) as string);
       const call = fillMaskCall([text], { topK: top_k ?? undefined, targets: spelled }).on(manifest);
-      call.encode?.(tokenizer, text, 0);
-      const [found = []] = call.decode([decodedFloats(logits)]);
+      const found =
+        call
+          .encoder?.(tokenizer)(text, 0)
+          .read?.([decodedFloats(logits)]) ?? [];
       const described = found.map((row) =>
         row.map(({ tokenId, token, sequence }) => [tokenId, token, withoutPadding(sequence)]),
       );
@@ -35,8 +37,10 @@ describe.each(pipelineCases.fill_mask)("fillMaskCall with the model of $family",
     const text = `a ${mask.token}`;
     const filled = (targets: string[]) => {
       const call = fillMaskCall([text], { targets }).on(manifest);
-      call.encode?.(tokenizer, text, 0);
-      return call.decode([new Float32Array(vocabulary)])[0]?.[0]?.map(({ tokenId }) => tokenId);
+      const found = call
+        .encoder?.(tokenizer)(text, 0)
+        .read?.([new Float32Array(vocabulary)]);
+      return found?.[0]?.map(({ tokenId }) => tokenId);
     };
     const [, first] = tokenizer.encode("workshop", 20).ids;
     expect(filled(["workshop"])).toEqual([first]);
@@ -45,7 +49,7 @@ describe.each(pipelineCases.fill_mask)("fillMaskCall with the model of $family",
 
   it("refuses texts without a mask token, also if it is cut off", () => {
     const encode = (text: string, truncate: boolean) =>
-      fillMaskCall([text], { truncate }).on(manifest).encode?.(tokenizer, text, 0);
+      fillMaskCall([text], { truncate }).on(manifest).encoder?.(tokenizer)(text, 0);
     const missing = expect.objectContaining({
       ...{ code: "request_invalid", index: 0 },
       hint: expect.stringContaining(mask.token),

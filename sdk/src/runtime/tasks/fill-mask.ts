@@ -1,11 +1,12 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { type Manifest, taskUnsupported } from "../../artifact/manifest.ts";
-import type { TokenIds } from "../engine/engine.ts";
-import { inputTooLong } from "../input-too-long.ts";
+import { once } from "../../artifact/once.ts";
+import { idsOf } from "../engine/token-sequence.ts";
+import { inputEncoder } from "../input-encoder.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
-import { sideOf, type Truncation } from "../truncation.ts";
+import type { Truncation } from "../truncation.ts";
 import { bestOf, softmax } from "./scores.ts";
-import type { TaskCall } from "./task-call.ts";
+import type { ModelOutput, TaskCall } from "./task-call.ts";
 
 /**
  * Tokens of all sequences of an answer, at most: each result has its whole sequence. 2,048 texts of 97 tokens have as many with 5
@@ -43,40 +44,38 @@ export interface FilledMask {
 export const fillMaskCall = (
   texts: readonly string[],
   { topK = 5, targets, truncate = false }: FillMaskParameters = {},
-): TaskCall<FilledMask[][][]> => ({
+): TaskCall<FilledMask[][][], FilledMask[][]> => ({
   texts,
   on(manifest) {
     if (manifest.task !== "fill-mask") throw taskUnsupported(manifest, "fill-mask");
-    const { mask, maxTokens, vocabulary } = manifest;
-    let chosen: readonly number[] | undefined;
-    let resultTokens = 0;
-    const encoded: { readonly ids: TokenIds; readonly tokenizer: Tokenizer }[] = [];
+    const { mask, vocabulary } = manifest;
     return {
       inputs: texts,
       truncate,
-      encode(tokenizer, input, index) {
-        const { ids, tokens } = tokenizer.encode(input as string, maxTokens, sideOf(truncate, tokenizer));
-        if (tokens > maxTokens && !truncate) throw inputTooLong(manifest, index, tokens);
-        if (!ids.includes(mask.id)) throw maskMissing(manifest, index);
-        chosen ??= targets?.map((target) => targetId(tokenizer, target));
-        const masks = ids.reduce((count, id) => count + (id === mask.id ? 1 : 0), 0);
-        resultTokens += masks * Math.min(topK, chosen?.length ?? vocabulary) * ids.length;
-        if (resultTokens > MAX_RESULT_TOKENS) throw tooManyResults(index);
-        encoded[index] = { ids, tokenizer };
-        return [ids];
-      },
-      decode: (outputs) =>
-        outputs.map((logits, index) => {
-          const { ids, tokenizer } = encoded[index] as (typeof encoded)[number];
+      encoder(tokenizer) {
+        const encode = inputEncoder(tokenizer, manifest, truncate);
+        const chosen = once(() => targets?.map((target) => targetId(tokenizer, target)));
+        let resultTokens = 0;
+        return (input, index) => {
+          const ids = idsOf(encode(input, index));
           const positions = Array.from(ids.keys()).filter((at) => ids[at] === mask.id);
-          return maskCandidates(logits, vocabulary, { topK, targets: chosen }).map((candidates, i) =>
-            candidates.map(({ tokenId, score }) => {
-              const filled = ids.with(positions[i] as number, tokenId);
-              const sequence = tokenizer.vocabulary.decode(filled, { skipSpecial: positions.length === 1 });
-              return { tokenId, token: tokenizer.vocabulary.decode([tokenId]), score, sequence };
-            }),
-          );
-        }),
+          if (positions.length === 0) throw maskMissing(manifest, index);
+          resultTokens += positions.length * Math.min(topK, chosen()?.length ?? vocabulary) * ids.length;
+          if (resultTokens > MAX_RESULT_TOKENS) throw tooManyResults(index);
+          return {
+            sequences: [ids],
+            read: ([logits]) =>
+              maskCandidates(logits as ModelOutput, vocabulary, { topK, targets: chosen() }).map((candidates, i) =>
+                candidates.map(({ tokenId, score }) => {
+                  const filled = ids.with(positions[i] as number, tokenId);
+                  const sequence = tokenizer.vocabulary.decode(filled, { skipSpecial: positions.length === 1 });
+                  return { tokenId, token: tokenizer.vocabulary.decode([tokenId]), score, sequence };
+                }),
+              ),
+          };
+        };
+      },
+      decode: (results) => [...results],
     };
   },
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { encodeRole, type Protocol, withoutSkipped } from "./late-interaction.ts";
+import { encodeRole, type Protocol, type SearchRole, withoutSkipped } from "./late-interaction.ts";
 
 const protocol: Protocol = {
   query: { length: 6, marker: 90, expansion: { token: 99, isAttended: false } },
@@ -14,7 +14,7 @@ const tokenizer = {
   },
 };
 
-const read = (text: string, role: "query" | "document", changes: Partial<Protocol["query"]> = {}) =>
+const read = (text: string, role: SearchRole, changes: Partial<Protocol["query"]> = {}) =>
   encodeRole(tokenizer, text, { role, protocol: { ...protocol, query: { ...protocol.query, ...changes } } });
 
 describe("encodeRole", () => {

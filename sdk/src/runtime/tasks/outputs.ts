@@ -4,7 +4,7 @@ import type { TokenSequence } from "../engine/engine.ts";
 import { faultOfMarks, idsOf } from "../engine/token-sequence.ts";
 import type { TextInput } from "../text-input.ts";
 import type { Truncation } from "../truncation.ts";
-import { ENCODED, type TaskCall } from "./task-call.ts";
+import { ENCODED, type ModelOutput, type TaskCall } from "./task-call.ts";
 
 /** Inputs that the model's tokenizer encodes. */
 interface Unencoded {
@@ -19,8 +19,8 @@ interface Unencoded {
  */
 export function outputsCall(
   given: readonly TokenSequence[] | Unencoded,
-): TaskCall<readonly Float32Array<ArrayBuffer>[]> {
-  const decode = (outputs: readonly Float32Array<ArrayBuffer>[]) => outputs;
+): TaskCall<readonly ModelOutput[], ModelOutput> {
+  const decode = (outputs: readonly ModelOutput[]) => outputs;
   if ("inputs" in given) {
     const { inputs, truncate } = given;
     return { texts: inputs.map(String), on: () => ({ inputs, truncate, decode }) };
@@ -33,7 +33,7 @@ export function outputsCall(
       return {
         inputs,
         truncate: false,
-        encode: (_tokenizer, _input, index) => [given[index] as TokenSequence],
+        encoder: () => (_, index) => ({ sequences: [given[index] as TokenSequence] }),
         decode,
       };
     },

@@ -5,7 +5,8 @@ import { idsOf } from "../engine/token-sequence.ts";
 import { inputEncoder } from "../input-encoder.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import type { Truncation } from "../truncation.ts";
-import type { Encode } from "./task-call.ts";
+import type { SearchRole } from "./late-interaction.ts";
+import type { Encode, ModelOutput } from "./task-call.ts";
 
 /** The part of a manifest that decides which prompts there are. */
 interface Prompted extends Pick<Manifest, "task"> {
@@ -55,13 +56,13 @@ const documentPrompts = ["document", "passage", "corpus"];
  * @returns undefined if the model has no prompt for this side, not even an empty one, as those of the catalogue. They have no default
  *   prompt that could stand in
  */
-export function searchPromptName(manifest: Prompted, side: "query" | "document"): string | undefined {
+export function searchPromptName(manifest: Prompted, side: SearchRole): string | undefined {
   const names = side === "query" ? [side] : documentPrompts;
   return names.find((name) => manifest.prompts?.[name] !== undefined);
 }
 
 /** Returns the prompts of a search. */
-export const searchPrompts = (manifest: PromptedModel): { readonly query: string; readonly document: string } => ({
+export const searchPrompts = (manifest: PromptedModel): Readonly<Record<SearchRole, string>> => ({
   query: promptOf(manifest, searchPromptName(manifest, "query")),
   document: promptOf(manifest, searchPromptName(manifest, "document")),
 });
@@ -74,18 +75,18 @@ export const withPrompt = (prompt: string, texts: readonly string[]): readonly s
  *
  * @param promptAt prompt of an input, by the input's index
  */
-export function encodeUnpooled(
+export const unpooledEncoder = (
   manifest: EmbedManifest,
   truncate: Truncation,
   promptAt: (index: number) => string,
-): Encode | undefined {
-  if (manifest.poolsPrompt !== false) return undefined;
-  const unpooled = unpooledPrompts(manifest);
-  return (tokenizer, input, index) => {
-    const ids = idsOf(inputEncoder(tokenizer, manifest, truncate)(input, index));
-    return unpooled(tokenizer, promptAt(index), [ids]);
-  };
-}
+): ((tokenizer: Tokenizer) => Encode<ModelOutput>) | undefined =>
+  manifest.poolsPrompt === false
+    ? (tokenizer) => {
+        const encode = inputEncoder(tokenizer, manifest, truncate);
+        const unpooled = unpooledPrompts(manifest, tokenizer);
+        return (input, index) => ({ sequences: unpooled(promptAt(index), [idsOf(encode(input, index))]) });
+      }
+    : undefined;
 
 type PooledFrom = Pick<EmbedManifest, "name" | "poolsPrompt" | "maxTokens">;
 
@@ -93,9 +94,9 @@ type PooledFrom = Pick<EmbedManifest, "name" | "poolsPrompt" | "maxTokens">;
  * Returns a function that marks the tokens of a text's prompt, if the model does not pool them. It counts the tokens of each prompt
  * once, and throws BertEdgeError `input_too_long` for a prompt that leaves no room for a token of the text.
  */
-export function unpooledPrompts(manifest: PooledFrom) {
+export function unpooledPrompts(manifest: PooledFrom, tokenizer: Tokenizer) {
   const known = new Map<string, number>();
-  return (tokenizer: Tokenizer, prompt: string, sequences: TokenIds[]): TokenSequence[] => {
+  return (prompt: string, sequences: TokenIds[]): TokenSequence[] => {
     if (manifest.poolsPrompt !== false || prompt === "") return sequences;
     const tokens = known.get(prompt) ?? tokensOfPrompt(tokenizer, prompt, manifest);
     known.set(prompt, tokens);

@@ -2,10 +2,10 @@ import type { Manifest, ScoreActivation, Similarity } from "../../artifact/manif
 import type { TextInput } from "../text-input.ts";
 import type { Truncation } from "../truncation.ts";
 import { crossEncoder, logistic } from "./classify.ts";
-import { encodeUnpooled, promptOf, searchPrompts, withPrompt } from "./prompt.ts";
+import { promptOf, searchPrompts, unpooledEncoder, withPrompt } from "./prompt.ts";
 import { bestOf } from "./scores.ts";
 import { cosine } from "./sentence-vector.ts";
-import type { ModelCall, TaskCall } from "./task-call.ts";
+import type { ModelCall, ModelOutput, TaskCall } from "./task-call.ts";
 import { cannotRank } from "./unfit-classifier.ts";
 
 export interface RerankParameters {
@@ -32,7 +32,7 @@ export const rerankCall = (
   query: string,
   documents: readonly string[],
   { truncate = true, topN, activation }: RerankParameters = {},
-): TaskCall<RankedDocument[]> => ({
+): TaskCall<RankedDocument[], ModelOutput> => ({
   ...comparison(query, documents),
   on(manifest) {
     const { decode, ...call } = compare(query, documents, { manifest, truncate, activation, isSearch: true });
@@ -45,7 +45,7 @@ export const similarityCall = (
   source: string,
   texts: readonly string[],
   { truncate = false, similarity }: SimilarityParameters = {},
-): TaskCall<number[]> => ({
+): TaskCall<number[], ModelOutput> => ({
   ...comparison(source, texts),
   on: (manifest) => compare(source, texts, { manifest, truncate, similarity, isSearch: false }),
 });
@@ -68,14 +68,14 @@ function compare(
   source: string,
   others: readonly string[],
   { manifest, truncate, activation, similarity, isSearch }: Comparison,
-): ModelCall<number[]> {
+): ModelCall<number[], ModelOutput> {
   if (manifest.task === "embed") {
     const same = promptOf(manifest);
     const { query, document } = isSearch ? searchPrompts(manifest) : { query: same, document: same };
     return {
       inputs: [...withPrompt(document, others), query + source],
       truncate,
-      encode: encodeUnpooled(manifest, truncate, (index) => (index < others.length ? document : query)),
+      encoder: unpooledEncoder(manifest, truncate, (index) => (index < others.length ? document : query)),
       decode: (vectors) =>
         similarities(vectors.at(-1) as Float32Array, vectors.slice(0, -1), similarity ?? manifest.similarity),
     };

@@ -1,13 +1,13 @@
 import { taskUnsupported } from "../../artifact/manifest.ts";
 import { promptOf, withPrompt } from "./prompt.ts";
 import { bestOf } from "./scores.ts";
-import type { PromptedParameters, TaskCall } from "./task-call.ts";
+import type { ModelOutput, PromptedParameters, TaskCall } from "./task-call.ts";
 
 /** Calls a sparse encoder (SPLADE). The result is the weights of each text. */
 export const sparseCall = (
   texts: readonly string[],
   { truncate = false, prompt }: PromptedParameters = {},
-): TaskCall<SparseEntries[]> => ({
+): TaskCall<SparseEntries[], ModelOutput> => ({
   texts,
   on(manifest) {
     if (manifest.task !== "sparse") throw taskUnsupported(manifest, "sparse");

@@ -1,9 +1,8 @@
 import { taskUnsupported } from "../../artifact/manifest.ts";
 import { inputTooLong } from "../input-too-long.ts";
-import type { PlacedTokens } from "../tokenizer/tokenizer.ts";
 import { sideOf, type Truncation } from "../truncation.ts";
 import { bestOf, softmax } from "./scores.ts";
-import type { TaskCall } from "./task-call.ts";
+import type { ModelOutput, TaskCall } from "./task-call.ts";
 
 export interface TagParameters {
   /** How tokens become entities. Default `simple`. */
@@ -18,38 +17,35 @@ export interface TagParameters {
 export const tagCall = (
   texts: readonly string[],
   { strategy = "simple", ignoreLabels = ["O"], truncate = false }: TagParameters = {},
-): TaskCall<Entity[][]> => ({
+): TaskCall<Entity[][], Entity[]> => ({
   texts,
   on(manifest) {
     if (manifest.task !== "tag") throw taskUnsupported(manifest, "tag");
     const { labels, maxTokens } = manifest;
-    const placed: (PlacedTokens & { readonly unknownId: number | undefined })[] = [];
     return {
       inputs: texts,
       truncate,
-      encode(tokenizer, input, index) {
-        const { tokens, ...found } = tokenizer.encodePlaced(input as string, maxTokens, sideOf(truncate, tokenizer));
-        if (tokens > maxTokens && !truncate) throw inputTooLong(manifest, index, tokens);
-        placed[index] = { ...found, unknownId: tokenizer.unknownId };
-        return [found.ids];
+      encoder: (tokenizer) => (input, index) => {
+        const text = input as string;
+        const placed = tokenizer.encodePlaced(text, maxTokens, sideOf(truncate, tokenizer));
+        if (placed.tokens > maxTokens && !truncate) throw inputTooLong(manifest, index, placed.tokens);
+        const { ids, offsets, words } = placed;
+        return {
+          sequences: [ids],
+          read: ([logits]) =>
+            entitiesOf({
+              text,
+              logits: logits as ModelOutput,
+              labels,
+              offsets,
+              wordIds: words,
+              wordStarts: wordStarts({ ...placed, text, unknownId: tokenizer.unknownId }),
+              strategy,
+              ignoreLabels,
+            }),
+        };
       },
-      decode: (outputs) =>
-        outputs.map((logits, index) => {
-          const text = texts[index] as string;
-          const tokens = placed[index] as (typeof placed)[number];
-          const { offsets, words } = tokens;
-          const starts = wordStarts({ text, ...tokens });
-          return entitiesOf({
-            text,
-            logits,
-            labels,
-            offsets,
-            wordIds: words,
-            wordStarts: starts,
-            strategy,
-            ignoreLabels,
-          });
-        }),
+      decode: (entities) => [...entities],
     };
   },
 });

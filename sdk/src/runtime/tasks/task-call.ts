@@ -3,12 +3,16 @@ import type { TokenSequence } from "../engine/engine.ts";
 import type { TextInput } from "../text-input.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import type { Truncation } from "../truncation.ts";
+import type { SearchRole } from "./late-interaction.ts";
+
+/** The model's output for a sequence: see `Model.run`. */
+export type ModelOutput = Float32Array<ArrayBuffer>;
 
 /**
  * One call of a task, before it is known which model answers. Calls contain no wishes about time and place: those belong to
  * the request.
  */
-export interface TaskCall<R> {
+export interface TaskCall<R, Part = unknown> {
   /** All texts of the call, in order. */
   readonly texts: readonly string[];
   /** Number of sequences that the call has at least, which limits count. Default: the number of texts. */
@@ -21,35 +25,53 @@ export interface TaskCall<R> {
    * @throws BertEdgeError `task_unsupported` if the model has another task, and other errors of wishes that this model
    *   cannot fulfil
    */
-  on(manifest: Manifest): ModelCall<R>;
+  on(manifest: Manifest): ModelCall<R, Part>;
 }
 
 /** Stands for the text of an input that a call encodes itself. */
 export const ENCODED = "…";
 
-/** A call that fits a model. */
-export interface ModelCall<R> {
+/** A call that fits a model. `Part` is what is read from the outputs of one input. */
+export interface ModelCall<R, Part = unknown> {
   /** The texts and pairs that the model reads. */
   readonly inputs: readonly TextInput[];
   /** Whether inputs that are too long are cut. Otherwise they are refused. */
   readonly truncate: Truncation;
   /**
-   * Encodes one input. The inputs are encoded once each, and in order. Default: an input is one sequence, and its output
-   * has the same length whatever the input is.
+   * Begins to encode the inputs. Default: an input is one sequence, whose output has the same length whatever the input is and is
+   * the input's part.
    */
-  readonly encode?: Encode | undefined;
-  /** @param outputs the model's output for each sequence, in order: see `Model.run` */
-  decode(outputs: readonly Float32Array<ArrayBuffer>[]): R;
+  readonly encoder?: ((tokenizer: Tokenizer) => Encode<Part>) | undefined;
+  /** @param parts what was read for each input, in order */
+  decode(parts: readonly Part[]): R;
 }
 
 /**
- * Encodes an input to one or more sequences.
+ * Encodes an input. The inputs are encoded once each, and in order.
  *
  * @param index position of the input, for error messages
  * @param most maximum number of sequences. A call whose inputs become several sequences may refuse more before it makes them
  * @throws BertEdgeError `input_too_long`, `too_many_inputs`
  */
-export type Encode = (tokenizer: Tokenizer, input: TextInput, index: number, most?: number) => readonly TokenSequence[];
+export type Encode<Part = unknown> = (input: TextInput, index: number, most?: number) => EncodedInput<Part>;
+
+/** An input as the model reads it. */
+export interface EncodedInput<Part = unknown> {
+  /** One or more. */
+  readonly sequences: readonly TokenSequence[];
+  /** Reads the outputs of these sequences. Default: there is one sequence, and its output is the part. */
+  readonly read?: ((outputs: readonly ModelOutput[]) => Part) | undefined;
+  /** The text of an input that was none. Regions that take only texts get it. */
+  readonly text?: string | undefined;
+}
+
+/** A call whose inputs are encoded. */
+export interface EncodedCall<R> extends Pick<ModelCall<R>, "inputs" | "truncate"> {
+  /** The sequences of all inputs, in order. */
+  readonly sequences: readonly TokenSequence[];
+  /** @param outputs the model's output for each sequence, in order */
+  decode(outputs: readonly ModelOutput[]): R;
+}
 
 /** The wishes of a caller of any encoder. */
 export interface PromptedParameters {
@@ -74,5 +96,5 @@ export interface EmbedParameters extends PromptedParameters {
   /** Whether vectors must have the length 1. Default: as the model says. */
   readonly normalize?: boolean | undefined;
   /** Chooses the prompt of a search's queries or documents, instead of the one that `prompt` names. */
-  readonly search?: "query" | "document" | undefined;
+  readonly search?: SearchRole | undefined;
 }

@@ -1,11 +1,11 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { type Manifest, taskUnsupported } from "../../artifact/manifest.ts";
-import type { TokenIds } from "../engine/engine.ts";
 import { inputTooLong } from "../input-too-long.ts";
+import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import { sideOf, type Truncation } from "../truncation.ts";
 import { encodeRole, type Protocol, type SearchRole, withoutSkipped } from "./late-interaction.ts";
 import { promptOf, withPrompt } from "./prompt.ts";
-import type { ModelCall, PromptedParameters, TaskCall } from "./task-call.ts";
+import type { Encode, ModelOutput, PromptedParameters, TaskCall } from "./task-call.ts";
 
 /** Vectors of a text's tokens: [tokens, dimensions], row-major. */
 export interface TokenVectors {
@@ -22,50 +22,44 @@ export interface TokenVectorsParameters extends PromptedParameters {
 export const tokenVectorsCall = (
   texts: readonly string[],
   { truncate = false, prompt, side }: TokenVectorsParameters = {},
-): TaskCall<TokenVectors[]> => ({
+): TaskCall<TokenVectors[], ModelOutput> => ({
   texts,
   on(manifest) {
     if (manifest.task !== "token-vectors") throw taskUnsupported(manifest, "token-vectors");
-    const { dimensions, protocol } = manifest;
+    const { name, dimensions, protocol } = manifest;
     const inputs = withPrompt(promptOf(manifest, prompt), texts);
-    if (protocol) return callOfRole(inputs, manifest, { protocol, role: side ?? "document", truncate, dimensions });
-    if (side !== undefined) throw sideUnsupported(manifest, side);
-    return { inputs, truncate, decode: (outputs) => outputs.map((vectors) => ({ vectors, dimensions })) };
+    if (!protocol && side !== undefined) throw sideUnsupported(manifest, side);
+    return {
+      inputs,
+      truncate,
+      encoder:
+        protocol && ((tokenizer) => roleEncoder(tokenizer, { name, dimensions, protocol, role: side, truncate })),
+      decode: (outputs) => outputs.map((vectors) => ({ vectors, dimensions })),
+    };
   },
 });
 
 interface RoleOptions {
-  readonly protocol: Protocol;
-  readonly role: SearchRole;
-  readonly truncate: Truncation;
+  readonly name: string;
   readonly dimensions: number;
+  readonly protocol: Protocol;
+  readonly role: SearchRole | undefined;
+  readonly truncate: Truncation;
 }
 
-function callOfRole(
-  inputs: readonly string[],
-  { name }: Pick<Manifest, "name">,
-  { protocol, role, truncate, dimensions }: RoleOptions,
-): ModelCall<TokenVectors[]> {
+/** Returns how texts of a role are encoded. The tokens that documents skip are left out of the outputs. */
+function roleEncoder(
+  tokenizer: Tokenizer,
+  { name, dimensions, protocol, role = "document", truncate }: RoleOptions,
+): Encode<ModelOutput> {
   const maxTokens = protocol[role].length;
-  const encoded: TokenIds[] = [];
-  return {
-    inputs,
-    truncate,
-    encode(tokenizer, input, index) {
-      const side = sideOf(truncate, tokenizer);
-      const { sequence, tokens } = encodeRole(tokenizer, input as string, { protocol, role, side });
-      if (tokens > maxTokens && !truncate) throw inputTooLong({ name, maxTokens }, index, tokens);
-      encoded[index] = sequence.ids;
-      return [sequence];
-    },
-    decode: (outputs) =>
-      outputs.map((all, index) => ({
-        vectors:
-          role === "query"
-            ? all
-            : withoutSkipped(all, dimensions, encoded[index] as TokenIds, protocol.document.skipped),
-        dimensions,
-      })),
+  const side = sideOf(truncate, tokenizer);
+  return (input, index) => {
+    const { sequence, tokens } = encodeRole(tokenizer, input as string, { protocol, role, side });
+    if (tokens > maxTokens && !truncate) throw inputTooLong({ name, maxTokens }, index, tokens);
+    const read = ([vectors]: readonly ModelOutput[]) =>
+      withoutSkipped(vectors as ModelOutput, dimensions, sequence.ids, protocol.document.skipped);
+    return { sequences: [sequence], read: role === "document" ? read : undefined };
   };
 }
 

@@ -19,7 +19,8 @@ const unpooled: Task = { ...pooled, poolsPrompt: false };
 const modelOf = async (task: Task) => loadPublished(await taskStore(task, 24), TINY.name, taskEngine(task));
 
 /** Returns where the pooling of each sequence of a call begins. */
-const pooledFrom = (model: Model, call: TaskCall<unknown>) => model.encode(call.on(model.manifest)).map(pooledFromOf);
+const pooledFrom = (model: Model, call: TaskCall<unknown>) =>
+  model.encode(call.on(model.manifest)).sequences.map(pooledFromOf);
 
 describe("prompts that are not pooled", () => {
   let model: Model;

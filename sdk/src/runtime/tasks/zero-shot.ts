@@ -3,7 +3,7 @@ import type { Truncation } from "../truncation.ts";
 import { bestLabels, type LabelScore } from "./classify.ts";
 import { softmax } from "./scores.ts";
 import { cosine } from "./sentence-vector.ts";
-import type { TaskCall } from "./task-call.ts";
+import type { ModelOutput, TaskCall } from "./task-call.ts";
 import { cannotInfer } from "./unfit-classifier.ts";
 
 export interface ZeroShotParameters {
@@ -25,7 +25,7 @@ export const zeroShotCall = (
     hypothesisTemplate = "This example is {}.",
     truncate = false,
   }: ZeroShotParameters,
-): TaskCall<LabelScore[][]> => ({
+): TaskCall<LabelScore[][], ModelOutput> => ({
   texts,
   size: texts.length * candidateLabels.length,
   on(manifest) {

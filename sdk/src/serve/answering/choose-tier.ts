@@ -1,6 +1,6 @@
 import type { TokenSequence } from "../../runtime/engine/engine.ts";
 import type { Model } from "../../runtime/model.ts";
-import type { ModelCall } from "../../runtime/tasks/task-call.ts";
+import type { EncodedCall } from "../../runtime/tasks/task-call.ts";
 import { numberFormats, type Tier } from "../contract/headers.ts";
 import { decisionFigures } from "../decision-figures.ts";
 import type { Limits } from "../limits.ts";
@@ -32,7 +32,7 @@ export interface UndecidedRequest {
 /** A request whose answer is decided. */
 export interface RequestState extends UndecidedRequest {
   readonly query: TaskQuery<unknown>;
-  readonly call: ModelCall<unknown>;
+  readonly call: Omit<EncodedCall<unknown>, "sequences">;
   /** The sequences that the model runs; undefined before the inputs are encoded. */
   readonly sequences?: readonly TokenSequence[];
 }

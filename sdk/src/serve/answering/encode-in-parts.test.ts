@@ -1,23 +1,26 @@
 import { describe, expect, it } from "vitest";
+import type { Model } from "../../runtime/model.ts";
 import type { ModelCall } from "../../runtime/tasks/task-call.ts";
 import { encodeInParts, hasParts } from "./encode-in-parts.ts";
 
 /** Text of which three make two parts. */
 const long = "x".repeat(32_000);
 
-/** A model whose only token of a text is the text's length. Records which inputs it encodes. */
+/** A model whose only token of a text is the text's length. Records which inputs it encodes, and after how many turns. */
 function recordingModel() {
-  const calls: [start: number, end: number][] = [];
-  return {
-    calls,
-    encode({ inputs }: ModelCall<unknown>, { start, end } = { start: 0, end: inputs.length }) {
-      calls.push([start, end]);
-      return inputs.slice(start, end).map(({ length }) => Int32Array.of(length));
+  const encoded: number[] = [];
+  const callWith = (inputs: readonly string[]): ModelCall<unknown> => ({
+    inputs,
+    truncate: true,
+    encoder: () => (input, index) => {
+      encoded.push(index);
+      return { sequences: [Int32Array.of(input.length)] };
     },
-  };
+    decode: () => [],
+  });
+  return { encoded, callWith };
 }
-
-const callWith = (inputs: readonly string[]): ModelCall<unknown> => ({ inputs, truncate: true, decode: () => [] });
+const model = {} as Pick<Model, "tokenizer" | "manifest">;
 
 describe("hasParts", () => {
   it.each<[boolean, string, string[]]>([
@@ -31,41 +34,35 @@ describe("hasParts", () => {
 });
 
 describe("encodeInParts", () => {
-  it("keeps the order of the texts, and tells the model where each part begins and ends", async () => {
-    const model = recordingModel();
+  it("keeps the order of the texts", async () => {
+    const { encoded, callWith } = recordingModel();
     const texts = Array.from({ length: 5 }, (_, i) => long + "y".repeat(i));
-    const tokens = await encodeInParts(model, callWith(texts), undefined);
-    expect(tokens).toEqual(texts.map(({ length }) => Int32Array.of(length)));
-    expect(model.calls).toEqual([
-      [0, 2],
-      [2, 4],
-      [4, 5],
-    ]);
+    const { sequences } = await encodeInParts(model, callWith(texts), undefined);
+    expect(sequences).toEqual(texts.map(({ length }) => Int32Array.of(length)));
+    expect(encoded).toEqual([0, 1, 2, 3, 4]);
   });
 
   it("encodes a small request at once, without a pause", async () => {
-    const model = recordingModel();
-    const tokens = encodeInParts(model, callWith(["a", "b"]), undefined);
-    expect(model.calls).toEqual([[0, 2]]);
-    expect(await tokens).toHaveLength(2);
+    const { encoded, callWith } = recordingModel();
+    const call = encodeInParts(model, callWith(["a", "b"]), undefined);
+    expect(encoded).toEqual([0, 1]);
+    expect((await call).sequences).toHaveLength(2);
   });
 
   it("lets other work run between the parts", async () => {
-    const model = recordingModel();
-    let partsBefore: number | undefined;
-    setImmediate(() => {
-      partsBefore = model.calls.length;
-    });
+    const { encoded, callWith } = recordingModel();
+    const before: number[] = [];
+    setImmediate(() => before.push(encoded.length));
     await encodeInParts(model, callWith([long, long, long]), undefined);
-    expect([partsBefore, model.calls.length]).toEqual([1, 2]);
+    expect([...before, encoded.length]).toEqual([2, 3]);
   });
 
   it("stops between the parts when the caller has gone", async () => {
-    const model = recordingModel();
+    const { encoded, callWith } = recordingModel();
     const caller = new AbortController();
-    const tokens = encodeInParts(model, callWith([long, long, long]), caller.signal);
+    const call = encodeInParts(model, callWith([long, long, long]), caller.signal);
     caller.abort(new Error("gone"));
-    await expect(tokens).rejects.toThrow("gone");
-    expect(model.calls).toHaveLength(1);
+    await expect(call).rejects.toThrow("gone");
+    expect(encoded).toHaveLength(2);
   });
 });

@@ -1,7 +1,7 @@
 import { nextTurn } from "../../artifact/next-turn.ts";
-import type { TokenSequence } from "../../runtime/engine/engine.ts";
 import type { Model } from "../../runtime/model.ts";
-import type { ModelCall } from "../../runtime/tasks/task-call.ts";
+import { encodedCall, encoderOf } from "../../runtime/tasks/encoded-call.ts";
+import type { EncodedCall, EncodedInput, ModelCall } from "../../runtime/tasks/task-call.ts";
 import { charactersOf, type TextInput } from "../../runtime/text-input.ts";
 import { checkSize } from "../check-query.ts";
 
@@ -18,25 +18,29 @@ export const hasParts = (inputs: readonly TextInput[]): boolean =>
  * @param most maximum number of sequences
  * @throws the errors of `Model.encode`; the reason of the signal when the caller has gone
  */
-export async function encodeInParts(
-  model: Pick<Model, "encode">,
-  call: ModelCall<unknown>,
+export async function encodeInParts<R, Part>(
+  model: Pick<Model, "tokenizer" | "manifest">,
+  call: ModelCall<R, Part>,
   signal: AbortSignal | undefined,
   most = Number.POSITIVE_INFINITY,
-): Promise<TokenSequence[]> {
-  const { inputs } = call;
-  const all: TokenSequence[] = [];
-  for (let start = 0; start < inputs.length; ) {
-    if (start > 0) await nextTurn();
-    signal?.throwIfAborted();
-    let end = start;
-    for (let room = PART_CHARACTERS; end < inputs.length && room > 0; end++) {
-      room -= charactersOf(inputs[end] as TextInput);
+): Promise<EncodedCall<R>> {
+  const encode = encoderOf(call, model);
+  const encoded: EncodedInput<Part>[] = [];
+  let size = 0;
+  let room = PART_CHARACTERS;
+  for (const [index, input] of call.inputs.entries()) {
+    if (room <= 0) {
+      // A text can have many parts.
+      checkSize(size, most);
+      await nextTurn();
+      room = PART_CHARACTERS;
     }
-    all.push(...model.encode(call, { start, end, most: most - all.length }));
-    // A text can have many parts.
-    checkSize(all.length, most);
-    start = end;
+    signal?.throwIfAborted();
+    const found = encode(input, index, most - size);
+    encoded.push(found);
+    size += found.sequences.length;
+    room -= charactersOf(input);
   }
-  return all;
+  checkSize(size, most);
+  return encodedCall(call, encoded);
 }

@@ -1,10 +1,9 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Manifest } from "../../artifact/manifest.ts";
 import { totalLength } from "../../artifact/total-length.ts";
-import type { TokenSequence } from "../../runtime/engine/engine.ts";
 import { idsOf, pooledFromOf } from "../../runtime/engine/token-sequence.ts";
 import type { Model } from "../../runtime/model.ts";
-import type { ModelCall } from "../../runtime/tasks/task-call.ts";
+import type { EncodedCall, ModelCall } from "../../runtime/tasks/task-call.ts";
 import { isPerToken } from "../../runtime/tasks/task-output.ts";
 import type { Background } from "../background.ts";
 import { checkOutputs, checkQuery } from "../check-query.ts";
@@ -178,8 +177,8 @@ export function taskService(options: TaskServiceOptions): TaskService {
    *
    * @returns whether they are
    */
-  function checkedBeforeEncoding(manifest: Manifest, { encode, inputs }: ModelCall<unknown>): boolean {
-    if (encode || isPerToken(manifest)) return false;
+  function checkedBeforeEncoding(manifest: Manifest, { encoder, inputs }: ModelCall<unknown>): boolean {
+    if (encoder || isPerToken(manifest)) return false;
     checkOutputs(manifest, Array(inputs.length).fill(undefined), limits);
     return true;
   }
@@ -207,19 +206,20 @@ export function taskService(options: TaskServiceOptions): TaskService {
     onLeft: (work: Promise<unknown>) => void,
   ): Promise<Answered> {
     const { signal } = query;
-    const call = query.call.on(model.manifest);
-    const isChecked = checkedBeforeEncoding(model.manifest, call);
-    if (hasParts(call.inputs)) {
+    const fitting = query.call.on(model.manifest);
+    const isChecked = checkedBeforeEncoding(model.manifest, fitting);
+    if (hasParts(fitting.inputs)) {
       // Encoding takes long, so a request that has no chance is refused before it.
-      const lengths = estimatedLengths(call.inputs, model.manifest.maxTokens);
+      const lengths = estimatedLengths(fitting.inputs, model.manifest.maxTokens);
       choose(asked({ query }, model, lengths));
     }
-    const sequences = await encodeInParts(model, call, signal, limits.maxInputs);
+    const call = await encodeInParts(model, fitting, signal, limits.maxInputs);
+    const { sequences } = call;
     if (!isChecked) checkOutputs(model.manifest, sequences.map(idsOf), limits);
     await model.ready(sequences);
     signal?.throwIfAborted();
 
-    const request = encodedRequest(query, call, model, sequences);
+    const request = encodedRequest(query, call, model);
     const choice = choose(request);
     const inRegion = choice.hedge ? fromRegionToo(choice) : choice;
     if (choice.hedge && book.extra.take()) {
@@ -234,16 +234,16 @@ export function taskService(options: TaskServiceOptions): TaskService {
     const fromRegion = await askRegion(request, { ...inRegion, hedge: false }, signal);
     if (fromRegion) return fromRegion;
     // The region failed, and time has passed.
-    const again = encodedRequest(query, call, model, sequences);
+    const again = encodedRequest(query, call, model);
     return answerHere(again, choose(again, { region: "down" }), signal);
   }
 
   const encodedRequest = (
     query: TaskQuery<unknown>,
-    call: ModelCall<unknown>,
+    call: EncodedCall<unknown>,
     model: Model,
-    sequences: readonly TokenSequence[],
   ): Required<RequestState> => {
+    const { sequences } = call;
     const request = asked({ query, call }, model, sequences.map(idsOf));
     const poolsPart = sequences.some((sequence) => pooledFromOf(sequence) > 0);
     return { ...request, onlyOurs: request.onlyOurs || poolsPart, sequences };

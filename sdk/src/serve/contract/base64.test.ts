@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { decodeFloats, encodeFloats } from "./base64.ts";
+import { decodeFloats, encodeBytes } from "./base64.ts";
 
 const vector = fc.float32Array({ maxLength: 64 }).map((values) => Float32Array.from(values));
 
@@ -29,20 +29,20 @@ describe.each([
   beforeAll(() => define({ toBase64, fromBase64 }));
   afterAll(() => define(before));
 
-  describe("encodeFloats", () => {
+  describe("encodeBytes", () => {
     it("writes little-endian float32, as OpenAI does", () => {
       // The little-endian float32 bytes of 1 are 00 00 80 3f, and those of -2 are 00 00 00 c0.
-      expect(encodeFloats(Float32Array.of(1, -2))).toBe("AACAPwAAAMA=");
+      expect(encodeBytes(Float32Array.of(1, -2))).toBe("AACAPwAAAMA=");
     });
 
     it("encodes only the part of the buffer that the vector covers", () => {
-      expect(encodeFloats(Float32Array.of(9, 1, -2, 9).subarray(1, 3))).toBe("AACAPwAAAMA=");
+      expect(encodeBytes(Float32Array.of(9, 1, -2, 9).subarray(1, 3))).toBe("AACAPwAAAMA=");
     });
 
     it("encodes every float32 so that decodeFloats restores it, including infinities and NaN", () => {
       fc.assert(
         fc.property(vector, (values) => {
-          expect(decodeFloats(encodeFloats(values))).toEqual(values);
+          expect(decodeFloats(encodeBytes(values))).toEqual(values);
         }),
       );
     });
@@ -50,7 +50,7 @@ describe.each([
     it("agrees with Node's base64", () => {
       fc.assert(
         fc.property(vector, (values) => {
-          expect(encodeFloats(values)).toBe(Buffer.from(values.buffer).toString("base64"));
+          expect(encodeBytes(values)).toBe(Buffer.from(values.buffer).toString("base64"));
         }),
       );
     });

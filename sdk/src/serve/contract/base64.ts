@@ -1,13 +1,7 @@
 // `toBase64` and `fromBase64` are several times faster than `btoa` and `atob`, but Node 24 and older browsers lack
 // them. Loops over the bytes are 2 to 15 times faster than `Array.from` and `Uint8Array.from` with a function.
 
-/** Encodes a vector's little-endian float32 bytes as base64, as OpenAI's API does. */
-export const encodeFloats = (vector: Float32Array<ArrayBuffer>): string => encodeBytes(vector);
-
-/** Encodes the little-endian int32 bytes of token ids as base64. */
-export const encodeIds = (ids: Int32Array<ArrayBuffer>): string => encodeBytes(ids);
-
-/** Encodes the bytes of numbers as base64. */
+/** Encodes the little-endian bytes of numbers as base64: vectors, as OpenAI's API does, and token ids. */
 export function encodeBytes({ buffer, byteOffset, byteLength }: ArrayBufferView<ArrayBuffer>): string {
   const bytes = new Uint8Array(buffer, byteOffset, byteLength);
   if (bytes.toBase64) return bytes.toBase64();
@@ -17,14 +11,14 @@ export function encodeBytes({ buffer, byteOffset, byteLength }: ArrayBufferView<
 }
 
 /**
- * Decodes base64 to a vector: the inverse of `encodeFloats`.
+ * Decodes base64 to a vector: the inverse of `encodeBytes`.
  *
  * @throws an error when `text` is not base64, or when the number of its bytes is not a multiple of 4
  */
 export const decodeFloats = (text: string): Float32Array<ArrayBuffer> => new Float32Array(decodeBytes(text));
 
 /**
- * Decodes base64 to token ids: the inverse of `encodeIds`.
+ * Decodes base64 to token ids: the inverse of `encodeBytes`.
  *
  * @throws an error when `text` is not base64, or when the number of its bytes is not a multiple of 4
  */

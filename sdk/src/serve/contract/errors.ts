@@ -38,7 +38,8 @@ export const errorStatus = {
 
 export type HttpErrorCode = keyof typeof errorStatus;
 
-const Code = v.picklist(Object.keys(errorStatus) as HttpErrorCode[]);
+/** A code in an error's body. */
+export const Code = v.picklist(Object.keys(errorStatus) as HttpErrorCode[]);
 
 /** The body of an error on our own routes. */
 export const ErrorBody = v.object({
@@ -51,9 +52,3 @@ export const ErrorBody = v.object({
   }),
 });
 export type ErrorBody = v.InferOutput<typeof ErrorBody>;
-
-/** The body of an error on OpenAI's routes. */
-export const OpenAiErrorBody = v.object({
-  error: v.object({ code: Code, message: v.string(), type: v.string(), param: v.null() }),
-});
-export type OpenAiErrorBody = v.InferOutput<typeof OpenAiErrorBody>;

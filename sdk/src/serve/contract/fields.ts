@@ -31,27 +31,22 @@ function isSimilar(a: string, b: string): boolean {
 }
 
 /**
- * Makes the message about a missing field. If the body has an unknown field that can stand for it, as `input` for `inputs`, it asks
- * whether this was meant.
- *
- * @param known the fields that the body can have, by name
+ * Makes the schema of an object. If a body lacks a field and has an unknown one that can stand for it, as `input` for `inputs`, the
+ * message asks whether this was meant.
  */
-export const didYouMean =
-  (known: object) =>
-  (issue: v.ObjectIssue): string => {
+export const objectOf = <const Entries extends v.ObjectEntries>(entries: Entries) =>
+  v.object(entries, (issue) => {
     const [missing] = issue.path ?? [];
     if (missing?.type !== "object") return issue.message;
-    const unknown = Object.keys(missing.input).filter((key) => !(key in known));
+    const unknown = Object.keys(missing.input).filter((key) => !(key in entries));
     const found =
       unknown.find((key) => isSimilar(key, missing.key)) ??
       unknown.find((key) => /^(texts?|sentences?|documents?|prompts?|quer(y|ies))$/.test(key));
-    return found === undefined
-      ? "the field is missing"
-      : `the field is missing, but there is \`${found}\`. Did you mean \`${missing.key}\`?`;
-  };
+    return `the field is missing${found === undefined ? "" : `, but there is \`${found}\`. Did you mean \`${missing.key}\`?`}`;
+  });
 
 /** Refuses an unknown field whose name is similar to that of an optional field. Without this check, it would have no effect. */
-export const noMisspeltField = ({ entries }: { entries: Readonly<Record<string, v.GenericSchema>> }) => {
+const noMisspeltField = (entries: v.ObjectEntries) => {
   const optional = Object.keys(entries).filter((name) => /^(optional|nullish)$/.test(entries[name]?.type ?? ""));
   return v.rawCheck<unknown>(({ dataset, addIssue }) => {
     const body = Object(dataset.value) as Record<string, unknown>;
@@ -70,6 +65,9 @@ export const notList = <S extends v.GenericSchema>(schema: S): S => ({
   ...schema,
   "~run": (dataset, config) => schema["~run"](Array.isArray(dataset.value) ? { value: "a list" } : dataset, config),
 });
+
+/** Makes a field optional that may also be null. Its value is then undefined. */
+export const orNull = <S extends v.GenericSchema>(schema: S) => v.nullish(schema, () => undefined);
 
 /** Fields that every body of our own routes can have. */
 const common = {
@@ -93,77 +91,74 @@ export const PromptName = v.optional(v.string());
 
 /** Makes the message about an input or a list of inputs. It names the first item of a wrong kind, or of another than the first one. */
 const inputMessage =
-  (wanted: string, ...allowed: readonly ("string" | "number" | "a list")[]) =>
+  (wanted: string, ...allowed: readonly string[]) =>
   ({ input }: v.BaseIssue<unknown>): string => {
     const kinds = Array.isArray(input)
       ? input.map((item) => (item === null ? "null" : Array.isArray(item) ? "a list" : typeof item))
       : [];
-    const isAllowed = (kind: string) => allowed.some((each) => each === kind);
-    const at = kinds.findIndex((kind) => !isAllowed(kind) || kind !== kinds[0]);
+    const at = kinds.findIndex((kind) => !allowed.includes(kind) || kind !== kinds[0]);
     return `must be ${wanted}${at < 0 ? "" : `, and item ${at} is ${kinds[at]}`}`;
   };
 
 /** Texts of a request: one text, or a list. */
-export const Texts = v.union(
-  [v.string(), v.array(v.string())],
-  inputMessage("a string or a list of strings", "string"),
+export const Texts = v.pipe(
+  v.union([v.string(), v.array(v.string())], inputMessage("a string or a list of strings", "string")),
+  v.transform((texts): readonly string[] => (typeof texts === "string" ? [texts] : texts)),
 );
-
-export const textsIn = (texts: v.InferOutput<typeof Texts>): readonly string[] =>
-  typeof texts === "string" ? [texts] : texts;
 
 const TokenId = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0x7fffffff));
 
 /** Token ids of one input, or of several. */
-export const TokenIdLists = v.union([v.array(TokenId), v.array(v.array(TokenId))], "must be a list of token ids");
-
-/** Inputs of a sentence encoder: one text, a list of texts, token ids, or a list of these. */
-export const EmbedInputs = v.union(
-  [v.string(), v.array(v.string()), v.array(TokenId), v.array(v.array(TokenId))],
-  inputMessage(
-    "a string, a list of strings, a list of token ids, or a list of such lists",
-    ...(["string", "number", "a list"] as const),
-  ),
+export const TokenIdLists = v.pipe(
+  v.union([v.array(TokenId), v.array(v.array(TokenId))], "must be a list of token ids"),
+  v.transform((ids) => (ids.every((id) => typeof id === "number") ? [ids] : (ids as number[][]))),
 );
 
-/** Returns the inputs one by one. */
-export const embedInputsIn = (inputs: v.InferOutput<typeof EmbedInputs>): readonly (string | readonly number[])[] => {
-  if (typeof inputs === "string") return [inputs];
-  return typeof inputs[0] === "number" ? [inputs as number[]] : (inputs as string[] | number[][]);
-};
+/** Inputs of a sentence encoder: one text, a list of texts, token ids, or a list of these. */
+export const EmbedInputs = v.pipe(
+  v.union(
+    [v.string(), v.array(v.string()), v.array(TokenId), v.array(v.array(TokenId))],
+    inputMessage(
+      "a string, a list of strings, a list of token ids, or a list of such lists",
+      "string",
+      "number",
+      "a list",
+    ),
+  ),
+  v.transform((inputs): readonly (string | readonly number[])[] => {
+    if (typeof inputs === "string") return [inputs];
+    return typeof inputs[0] === "number" ? [inputs as number[]] : (inputs as string[] | number[][]);
+  }),
+);
 
 export const PositiveInteger = v.pipe(v.number(), v.integer(), v.minValue(1));
 
 export const countUpTo = (most: number) => v.pipe(PositiveInteger, v.maxValue(most, `must be at most ${most}`));
 
-const answerFields = {
+const AnswerFields = v.object({
   model: v.string(),
   version: v.string(),
   tier: v.picklist(tiers),
   usage: v.object({ tokens: v.number() }),
-};
-const AnswerFields = v.object(answerFields);
+});
 
 /** Fields that every answer of our own routes has. */
 export type AnswerFields = v.InferOutput<typeof AnswerFields>;
 
 /** The answer of one of our own routes. */
 export const ownAnswer = <const Entries extends v.ObjectEntries>(entries: Entries) =>
-  v.object({ ...answerFields, ...entries });
+  v.object({ ...AnswerFields.entries, ...entries });
 
 /** A label, or whatever else is ranked, with its score. */
 export const ScoredLabel = v.object({ label: v.string(), score: v.number() });
 
 /** The body of one of our own routes. */
 export const ownBody = <const Entries extends v.ObjectEntries>(entries: Entries) => {
-  const all = { ...entries, ...common };
-  const fields = v.object(all, didYouMean(all));
-  // The input's type is that of the fields: a pipe would take that of its first schema.
-  type Fields = typeof fields;
-  const body: v.GenericSchema<v.InferInput<Fields>, v.InferOutput<Fields>> = v.pipe(
-    v.any(),
-    noMisspeltField(fields),
-    fields,
-  );
-  return body;
+  const fields = objectOf({ ...entries, ...common });
+  const check = v.pipe(v.unknown(), noMisspeltField(fields.entries));
+  const run: (typeof fields)["~run"] = (dataset, config) => {
+    const checked = check["~run"]({ value: dataset.value }, config);
+    return checked.issues ? { ...checked, typed: false } : fields["~run"](dataset, config);
+  };
+  return { ...fields, "~run": run };
 };

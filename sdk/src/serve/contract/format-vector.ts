@@ -8,7 +8,7 @@ import type { EncodingFormat } from "./fields.ts";
 const FLOAT32_DIGITS = 9;
 
 /** Numbers of a vector: float32, or 8 bits each. */
-export type VectorNumbers = Float32Array<ArrayBuffer> | Int8Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
+type VectorNumbers = Float32Array<ArrayBuffer> | Int8Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
 
 /** Returns a vector's float32 numbers as the shortest numbers with 9 digits, for answers that are written at once. */
 export const vectorNumbers = (vector: Float32Array<ArrayBuffer>): number[] =>

@@ -5,120 +5,98 @@ import { answerCall } from "../../runtime/tasks/answer.ts";
 import { classifyCall } from "../../runtime/tasks/classify.ts";
 import { embedCall } from "../../runtime/tasks/embed.ts";
 import { fillMaskCall } from "../../runtime/tasks/fill-mask.ts";
+import { mapResult } from "../../runtime/tasks/map-result.ts";
 import { similarityCall } from "../../runtime/tasks/rerank.ts";
 import { sparseCall } from "../../runtime/tasks/sparse.ts";
-import { tagCall } from "../../runtime/tasks/tag.ts";
+import { aggregationStrategies, tagCall } from "../../runtime/tasks/tag.ts";
 import type { TaskCall } from "../../runtime/tasks/task-call.ts";
 import { tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
 import { zeroShotCall } from "../../runtime/tasks/zero-shot.ts";
 import type { TextInput } from "../../runtime/text-input.ts";
-import { countUpTo, LatencyBudget, notList } from "../contract/fields.ts";
+import { countUpTo, LatencyBudget, notList, orNull, PositiveInteger } from "../contract/fields.ts";
 import { vectorNumbers } from "../contract/format-vector.ts";
-import { type Dialect, inOneSentence, taskAt } from "../routes/dialect.ts";
-import type { TaskRoute } from "../routes/task-route.ts";
-import { answerResults, MAX_ANSWER_TOKENS, MAX_ANSWERS } from "../tasks/answer.ts";
+import { inCodePoints } from "../routes/code-points.ts";
+import { type Dialect, type FieldsWithoutEffect, inOneSentence, taskAt } from "../routes/dialect.ts";
+import { MAX_ANSWER_TOKENS, MAX_ANSWERS, QuestionInContext } from "../tasks/answer.ts";
+import { FunctionToApply } from "../tasks/classify.ts";
 import { MAX_TOKENS_PER_MASK, MaskTarget, Targets } from "../tasks/fill-mask.ts";
 import { entityResults } from "../tasks/tag.ts";
 import { CandidateLabel, HypothesisTemplate, MAX_LABEL_CHARACTERS } from "../tasks/zero-shot.ts";
 
-// Bodies of Hugging Face's inference API: https://huggingface.co/docs/inference-providers/tasks
-
-const Count = v.pipe(v.number(), v.integer(), v.minValue(1));
 const TextPair = v.object({ text: v.string(), text_pair: v.string() });
-const QuestionInput = v.object({ question: v.string(), context: v.string() });
 const SimilarityInput = v.object({ source_sentence: v.string(), sentences: v.array(v.string()) });
 
 const Inputs = v.union(
-  [v.string(), v.array(v.string()), QuestionInput, SimilarityInput, TextPair],
+  [v.string(), v.array(v.string()), QuestionInContext, SimilarityInput, TextPair],
   "must be a string, a list of strings, or an object with the fields of the model's task",
 );
-export type HuggingFaceInputs = v.InferOutput<typeof Inputs>;
+type Inputs = v.InferOutput<typeof Inputs>;
 
-/** Labels with commas between them. */
-const LabelLine = v.pipe(v.string(), v.maxLength(100_000));
+const ofFeatures = {
+  truncate: orNull(v.boolean()),
+  normalize: orNull(v.boolean()),
+  prompt_name: orNull(v.string()),
+  dimensions: orNull(PositiveInteger),
+};
 
 /** Options of transformers' pipelines. */
 const Parameters = v.object({
-  truncate: v.nullish(v.boolean()),
-  truncation: v.nullish(v.boolean()),
-  normalize: v.nullish(v.boolean()),
-  prompt_name: v.nullish(v.string()),
-  dimensions: v.nullish(Count),
-  top_k: v.nullish(Count),
-  targets: v.nullish(v.union([MaskTarget, Targets])),
-  function_to_apply: v.nullish(v.picklist(["softmax", "sigmoid", "none"])),
-  aggregation_strategy: v.nullish(v.picklist(["none", "simple", "first", "average", "max"])),
-  ignore_labels: v.nullish(v.array(v.string())),
-  candidate_labels: v.nullish(
-    v.union([v.array(CandidateLabel), LabelLine], "must be labels of up to 1,000 characters"),
+  ...ofFeatures,
+  truncation: orNull(v.boolean()),
+  top_k: orNull(PositiveInteger),
+  targets: orNull(v.union([MaskTarget, Targets])),
+  function_to_apply: orNull(FunctionToApply),
+  aggregation_strategy: orNull(v.picklist(aggregationStrategies)),
+  ignore_labels: orNull(v.array(v.string())),
+  candidate_labels: orNull(
+    v.union(
+      // In a string, commas are between the labels.
+      [v.array(CandidateLabel), v.pipe(v.string(), v.maxLength(100_000))],
+      "must be labels of up to 1,000 characters",
+    ),
   ),
-  multi_label: v.nullish(v.boolean()),
-  hypothesis_template: v.nullish(HypothesisTemplate),
-  doc_stride: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(0))),
-  max_answer_len: v.nullish(countUpTo(MAX_ANSWER_TOKENS)),
-  handle_impossible_answer: v.nullish(v.boolean()),
+  multi_label: orNull(v.boolean()),
+  hypothesis_template: orNull(HypothesisTemplate),
+  doc_stride: orNull(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  max_answer_len: orNull(countUpTo(MAX_ANSWER_TOKENS)),
+  handle_impossible_answer: orNull(v.boolean()),
 });
-export type HuggingFaceParameters = v.InferOutput<typeof Parameters>;
+type Parameters = v.InferOutput<typeof Parameters>;
 
-/** The body of an error. */
-export const HuggingFaceErrorBody = v.object({ error: v.string() });
-export type HuggingFaceErrorBody = v.InferOutput<typeof HuggingFaceErrorBody>;
-
-/** The body of `POST /`. It names no task: the model has one. */
-export const HuggingFaceRequest = v.object({
+/** The body names no task: the model has one. */
+const Request = v.object({
   inputs: Inputs,
-  parameters: v.nullish(notList(Parameters)),
+  parameters: orNull(notList(Parameters)),
   // `huggingface_hub` sends these fields of feature extraction beside `inputs`.
-  truncate: v.nullish(v.boolean()),
-  normalize: v.nullish(v.boolean()),
-  prompt_name: v.nullish(v.string()),
-  dimensions: v.nullish(Count),
+  ...ofFeatures,
   latency_budget_ms: LatencyBudget,
 });
-export type HuggingFaceRequest = v.InferOutput<typeof HuggingFaceRequest>;
 
-/** `POST /` of Hugging Face's inference endpoints. */
-export const huggingFaceRoute: TaskRoute<typeof HuggingFaceRequest, unknown> = {
-  schema: HuggingFaceRequest,
-  about: {
-    summary: "The task of the model, for Hugging Face’s clients",
-    example: { inputs: "to be" },
-    response: v.unknown(),
+const route = taskAt("/", {
+  schema: Request,
+  summary: "The task of the model, for Hugging Face’s clients",
+  example: { inputs: "to be" },
+  response: v.unknown(),
+  call(body) {
+    const { inputs, parameters } = body;
+    const texts = textsOf(inputs);
+    const labels = labelsOf(parameters?.candidate_labels);
+    return {
+      texts,
+      size: texts.length * Math.max(1, labels?.length ?? 1),
+      on: (manifest) => callFor(body, labels, manifest).on(manifest),
+    };
   },
-  call: huggingFaceCall,
-  respond: (c, { result }) => c.json(result as object),
-};
+  respond: ({ result }) => result,
+});
 
-/**
- * Makes the call that a body asks for. The body names no task, so it is chosen when the model is known: by the model's task,
- * and by the fields of the inputs. The result is the JSON of the answer.
- */
-export function huggingFaceCall(body: HuggingFaceRequest): TaskCall<unknown> {
-  const { inputs, parameters } = body;
-  const texts = textsOf(inputs);
-  const labels = labelsOf(parameters?.candidate_labels);
-  return {
-    texts,
-    size: texts.length * Math.max(1, labels?.length ?? 1),
-    on: (manifest) => callFor(body, manifest).on(manifest),
-  };
-}
-
-function textsOf(inputs: HuggingFaceInputs): readonly string[] {
-  if (typeof inputs === "string") return [inputs];
-  return Array.isArray(inputs) ? inputs : Object.values(inputs).flat();
-}
+const textsOf = (inputs: Inputs): readonly string[] =>
+  typeof inputs === "string" ? [inputs] : Object.values(inputs).flat();
 
 /** @throws BertEdgeError `request_invalid` */
-function topKUpTo(most: number, { top_k: topK }: HuggingFaceParameters): number | undefined {
-  if ((topK ?? 0) <= most) return topK ?? undefined;
-  throw new BertEdgeError(
-    "request_invalid",
-    `The field \`top_k\` is ${topK}, but at most ${most} results are possible.`,
-    {
-      hint: "Send a smaller `top_k`.",
-    },
-  );
+function topKUpTo(most: number, topK: number | undefined): number | undefined {
+  if (topK === undefined || topK <= most) return topK;
+  throw invalid(`The field \`top_k\` is ${topK}, but at most ${most} results are possible.`, "Send a smaller `top_k`.");
 }
 
 /**
@@ -127,152 +105,137 @@ function topKUpTo(most: number, { top_k: topK }: HuggingFaceParameters): number 
  *
  * @throws BertEdgeError `request_invalid`
  */
-function labelsOf(labels: HuggingFaceParameters["candidate_labels"]): readonly string[] | undefined {
-  if (labels === undefined || labels === null) return undefined;
+function labelsOf(labels: Parameters["candidate_labels"]): readonly string[] | undefined {
+  if (labels === undefined) return undefined;
   const found = typeof labels === "string" ? labels.split(",").map((label) => label.trim()) : labels;
   const named = found.filter((label) => label !== "");
   const isInvalid = named.length === 0 || named.some(({ length }) => length > MAX_LABEL_CHARACTERS);
   if (!isInvalid) return named;
-  throw new BertEdgeError(
-    "request_invalid",
+  throw invalid(
     `The field \`candidate_labels\` needs labels of 1 to ${MAX_LABEL_CHARACTERS} characters.`,
-    { hint: "Send a list of labels, or a string with commas between them." },
+    "Send a list of labels, or a string with commas between them.",
   );
 }
 
-function callFor({ inputs, parameters, ...beside }: HuggingFaceRequest, manifest: Manifest): TaskCall<unknown> {
-  const options: HuggingFaceParameters = { ...parameters };
+/** Chooses the call by the model's task, and by the fields of the inputs. Its result is the JSON of the answer. */
+function callFor(
+  { inputs, parameters, ...beside }: v.InferOutput<typeof Request>,
+  candidateLabels: readonly string[] | undefined,
+  manifest: Manifest,
+): TaskCall<unknown> {
+  const options: Partial<Parameters> = { ...parameters };
   // Hugging Face's servers cut what is too long.
   const truncate = options.truncate ?? options.truncation ?? beside.truncate ?? true;
-  const fields = Object(inputs) as Record<string, unknown>;
+  const fields: object = Object(inputs);
+
+  const textList = (): readonly string[] => {
+    if (typeof inputs === "string" || Array.isArray(inputs)) return textsOf(inputs);
+    throw otherInputs(manifest, "a string or a list of strings");
+  };
+  /** Writes each result of a call. A single input gets a single result instead of a list. */
+  const each = <R>(call: TaskCall<readonly R[]>, write: (result: R, index: number) => unknown = (result) => result) =>
+    mapResult(call, (results) => {
+      const all = results.map(write);
+      return typeof inputs === "string" ? all[0] : all;
+    });
+
   if ("source_sentence" in fields) {
-    const { source_sentence, sentences } = inputs as { source_sentence: string; sentences: string[] };
+    const { source_sentence, sentences } = fields as v.InferOutput<typeof SimilarityInput>;
     // Their pipeline compares the vectors of all models by their cosine.
     return similarityCall(source_sentence, sentences, { truncate, similarity: "cosine" });
   }
-  if (labelsOf(options.candidate_labels)) return zeroShot(textList(inputs, manifest), options, truncate);
+  if (candidateLabels) {
+    const { multi_label: multiLabel, hypothesis_template: hypothesisTemplate } = options;
+    const call = zeroShotCall(textList(), { candidateLabels, multiLabel, hypothesisTemplate, truncate });
+    return call.texts.length === 1 ? mapResult(call, ([only]) => only) : call;
+  }
   switch (manifest.task) {
     case "embed": {
-      const prompt = options.prompt_name ?? beside.prompt_name ?? undefined;
+      const prompt = options.prompt_name ?? beside.prompt_name;
       const normalize = (options.normalize ?? beside.normalize) || undefined;
-      const dimensions = options.dimensions ?? beside.dimensions ?? undefined;
-      const call = embedCall(textList(inputs, manifest), { truncate, prompt, normalize, dimensions });
-      return one(
-        inputs,
-        mapped(call, (vectors) => vectors.map(vectorNumbers)),
+      const dimensions = options.dimensions ?? beside.dimensions;
+      return each(embedCall(textList(), { truncate, prompt, normalize, dimensions }), (vector) =>
+        vectorNumbers(vector),
       );
     }
     case "classify": {
-      const pairs =
-        "text" in fields ? [[fields["text"], fields["text_pair"]] as TextInput] : textList(inputs, manifest);
-      const activation = options.function_to_apply ?? undefined;
-      return classifyCall(pairs, { truncate, topK: options.top_k ?? undefined, activation });
+      const { text, text_pair } = fields as Partial<v.InferOutput<typeof TextPair>>;
+      const pairs: readonly TextInput[] = text !== undefined ? [[text, text_pair as string]] : textList();
+      return classifyCall(pairs, { truncate, topK: options.top_k, activation: options.function_to_apply });
     }
     case "tag": {
-      const texts = textList(inputs, manifest);
-      const strategy = options.aggregation_strategy ?? undefined;
-      const call = tagCall(texts, { strategy, ignoreLabels: options.ignore_labels ?? undefined, truncate });
+      const { aggregation_strategy: strategy, ignore_labels: ignoreLabels } = options;
+      const call = tagCall(textList(), { strategy, ignoreLabels, truncate });
       const name = strategy === "none" ? "entity" : "entity_group";
-      const results = mapped(call, (all) =>
-        all.map((entities, i) =>
-          entityResults(texts[i] as string, entities).map(({ label, score, text, start, end }) => ({
-            [name]: label,
-            score,
-            word: text,
-            start,
-            end,
-          })),
-        ),
+      return each(call, (entities, i) =>
+        entityResults(call.texts[i] ?? "", entities).map(({ label, score, text: word, start, end }) => ({
+          [name]: label,
+          score,
+          word,
+          start,
+          end,
+        })),
       );
-      return one(inputs, results);
     }
     case "answer": {
       if (!("question" in fields)) throw otherInputs(manifest, "an object with `question` and `context`");
-      const question = inputs as { question: string; context: string };
-      const topK = topKUpTo(MAX_ANSWERS, options) ?? 1;
-      const call = answerCall([question], {
+      const asked = fields as v.InferOutput<typeof QuestionInContext>;
+      const topK = topKUpTo(MAX_ANSWERS, options.top_k) ?? 1;
+      const call = answerCall([asked], {
         topK,
-        stride: options.doc_stride ?? undefined,
-        maxAnswerTokens: options.max_answer_len ?? undefined,
-        handleImpossibleAnswer: options.handle_impossible_answer ?? undefined,
+        stride: options.doc_stride,
+        maxAnswerTokens: options.max_answer_len,
+        handleImpossibleAnswer: options.handle_impossible_answer,
       });
-      return mapped(call, ([answers = []]) => {
-        const results = answerResults(question.context, answers);
+      return mapResult(call, ([answers = []]) => {
+        const results = inCodePoints(asked.context, answers);
         return topK === 1 ? results[0] : results;
       });
     }
     case "sparse":
-      return one(inputs, sparseCall(textList(inputs, manifest), { truncate }));
-    case "token-vectors": {
-      const call = tokenVectorsCall(textList(inputs, manifest), { truncate });
-      const rows = mapped(call, (all) =>
-        all.map(({ vectors, dimensions }) =>
-          Array.from({ length: vectors.length / dimensions }, (_, token) =>
-            vectorNumbers(vectors.subarray(token * dimensions, (token + 1) * dimensions)),
-          ),
+      return each(sparseCall(textList(), { truncate }));
+    case "token-vectors":
+      return each(tokenVectorsCall(textList(), { truncate }), ({ vectors, dimensions }) =>
+        Array.from({ length: vectors.length / dimensions }, (_, token) =>
+          vectorNumbers(vectors.subarray(token * dimensions, (token + 1) * dimensions)),
         ),
       );
-      return one(inputs, rows);
-    }
     case "fill-mask": {
-      const targets = options.targets ?? undefined;
-      const call = fillMaskCall(textList(inputs, manifest), {
-        topK: topKUpTo(MAX_TOKENS_PER_MASK, options),
-        targets: typeof targets === "string" ? [targets] : targets,
-        truncate,
+      const topK = topKUpTo(MAX_TOKENS_PER_MASK, options.top_k);
+      const targets = options.targets === undefined ? undefined : [options.targets].flat();
+      return each(fillMaskCall(textList(), { topK, targets, truncate }), (masks) => {
+        const lists = masks.map((found) =>
+          found.map(({ score, tokenId, token, sequence }) => ({ score, token: tokenId, token_str: token, sequence })),
+        );
+        return lists.length === 1 ? lists[0] : lists;
       });
-      const results = mapped(call, (all) =>
-        all.map((masks) => {
-          const lists = masks.map((found) =>
-            found.map(({ score, tokenId, token, sequence }) => ({ score, token: tokenId, token_str: token, sequence })),
-          );
-          return lists.length === 1 ? lists[0] : lists;
-        }),
-      );
-      return one(inputs, results);
     }
   }
 }
 
-function zeroShot(texts: readonly string[], options: HuggingFaceParameters, truncate: boolean): TaskCall<unknown> {
-  const call = zeroShotCall(texts, {
-    candidateLabels: labelsOf(options.candidate_labels) ?? [],
-    multiLabel: options.multi_label ?? undefined,
-    hypothesisTemplate: options.hypothesis_template ?? undefined,
-    truncate,
-  });
-  return texts.length === 1 ? mapped(call, ([only]) => only) : call;
-}
+const otherInputs = ({ name, task }: Manifest, what: string) =>
+  invalid(`The model ${name} has the task ${task}, which needs other inputs.`, `Send ${what} as \`inputs\`.`);
 
-/** Changes the result of a call. */
-const mapped = <R, S>(call: TaskCall<R>, change: (result: R) => S): TaskCall<S> => ({
-  ...call,
-  on(manifest) {
-    const { decode, ...rest } = call.on(manifest);
-    return { ...rest, decode: (outputs) => change(decode(outputs)) };
-  },
-});
-
-/** A single input gets a single result instead of a list. */
-const one = <R>(inputs: HuggingFaceInputs, call: TaskCall<readonly R[]>): TaskCall<unknown> =>
-  typeof inputs === "string" ? mapped(call, ([only]) => only) : call;
-
-function textList(inputs: HuggingFaceInputs, manifest: Manifest): readonly string[] {
-  if (typeof inputs === "string") return [inputs];
-  if (Array.isArray(inputs)) return inputs;
-  throw otherInputs(manifest, "a string or a list of strings");
-}
-
-const otherInputs = ({ name, task }: Manifest, what: string): BertEdgeError =>
-  new BertEdgeError("request_invalid", `The model ${name} has the task ${task}, which needs other inputs.`, {
-    hint: `Send ${what} as \`inputs\`.`,
-  });
+const invalid = (message: string, hint: string) => new BertEdgeError("request_invalid", message, { hint });
 
 /** Hugging Face's inference endpoints: https://huggingface.co/docs/inference-providers/tasks */
 export const huggingFace: Dialect = {
   id: "hugging-face",
   name: "Hugging Face",
-  routes: [taskAt("/", huggingFaceRoute)],
-  errorBody: HuggingFaceErrorBody,
-  writeError: (error) => ({ body: { error: inOneSentence(error) } satisfies HuggingFaceErrorBody }),
+  routes: [route],
+  errorBody: v.object({ error: v.string() }),
+  writeError: (error) => ({ body: { error: inOneSentence(error) } }),
+};
+
+/** Fields of Hugging Face's clients without effect: https://huggingface.co/docs/inference-providers/tasks */
+export const huggingFaceWithoutEffect: FieldsWithoutEffect = {
+  "/": {
+    options: "the model is loaded already, and a response cache is the operator's choice",
+    truncation_direction: "texts are cut where the model's own tokenizer cuts them",
+    "parameters.truncation_direction": "texts are cut where the model's own tokenizer cuts them",
+    "parameters.stride": "a text is read in one part",
+    "parameters.align_to_words": "answers are whole words, which is the pipeline's default",
+    "parameters.max_seq_len": "a part of a context is as long as the pipeline's default, or as the model reads",
+    "parameters.max_question_len": "a question is cut at the pipeline's default",
+  },
 };

@@ -5,32 +5,32 @@ import { openAi } from "./openai.ts";
 import { own } from "./own.ts";
 import { tei } from "./tei.ts";
 
-/** The dialects that are understood. */
+/** The dialects that are understood. The first one answers errors of paths that are no dialect's. */
 export const dialects: readonly Dialect[] = [own, openAi, cohere, tei, huggingFace];
 
-const all = dialects.flatMap(({ routes }) => routes);
-const isVersioned = ({ path }: Route): boolean => /^\/v\d/.test(path);
+/** Whether a route is under `/v1` or `/v2`. Every app has these; those at the root are for deployments that are apps of their own. */
+export const isVersioned = ({ path }: Route): boolean => /^\/v\d/.test(path);
 
-/** Routes under `/v1` and `/v2`, for every app. */
-export const versionedRoutes: readonly Route[] = all.filter(isVersioned);
+export const routesOf = (known: readonly Dialect[]): readonly Route[] => known.flatMap(({ routes }) => routes);
 
-/** Routes at the root, for deployments that are apps of their own. */
-export const rootRoutes: readonly Route[] = all.filter((route) => !isVersioned(route));
-
-/** Routes that are described, and offered to callers of unknown ones. */
-export const shownRoutes: readonly Route[] = all.filter(({ isInternal }) => !isInternal);
-
-/** Longer paths first: `/v1/embed` ends like `/embed`. */
-const byLength = dialects
-  .flatMap((dialect) => dialect.routes.map(({ path }) => ({ path, dialect })))
-  .filter(({ path }) => path !== "/")
-  .sort((a, b) => b.path.length - a.path.length);
+/** Returns the routes that are described, and offered to callers of unknown ones. */
+export const shownRoutes = (known: readonly Dialect[]): readonly Route[] =>
+  routesOf(known).filter(({ isInternal }) => !isInternal);
 
 /** Returns the dialect of a request's path, which can have anything before the route: the app can be mounted anywhere. */
-export function dialectOf(path: string): Dialect {
+export function dialectOf(path: string, known: readonly Dialect[] = dialects): Dialect {
   const bare = path.replace(/\/$/, "");
-  const known = byLength.find((route) => bare.endsWith(route.path));
-  if (known) return known.dialect;
-  if (bare === "" || /^\/models\/[^/]+$/.test(bare)) return huggingFace;
-  return path.includes("/v2/") ? cohere : own;
+  const isRoot = bare === "" || /^\/models\/[^/]+$/.test(bare);
+  const version = /.*(\/v\d+\/)/.exec(path)?.[1];
+  const having = (isWanted: (route: string) => boolean) =>
+    known.find(({ routes }) => routes.some((route) => isWanted(route.path)));
+  // Longer paths first: `/v1/embed` ends like `/embed`.
+  const [longest] = routesOf(known)
+    .map((route) => route.path)
+    .filter((route) => route !== "/" && bare.endsWith(route))
+    .sort((a, b) => b.length - a.length);
+  const found = having((route) =>
+    longest ? route === longest : isRoot ? route === "/" : version !== undefined && route.startsWith(version),
+  );
+  return found ?? (known[0] as Dialect);
 }

@@ -1,5 +1,5 @@
 import { ErrorBody } from "../contract/errors.ts";
-import { type Dialect, taskAt } from "../routes/dialect.ts";
+import type { Dialect } from "../routes/dialect.ts";
 import { answerRoute } from "../tasks/answer.ts";
 import { classifyRoute } from "../tasks/classify.ts";
 import { embedRoute } from "../tasks/embed.ts";
@@ -17,22 +17,18 @@ export const own: Dialect = {
   id: "own",
   name: "bert-edge",
   routes: [
-    taskAt("/v1/answer", answerRoute),
-    taskAt("/v1/classify", classifyRoute),
-    taskAt("/v1/embed", embedRoute),
-    taskAt("/v1/fill-mask", fillMaskRoute),
-    { ...taskAt("/v1/outputs", outputsRoute), isInternal: true },
-    taskAt("/v1/rerank", rerankRoute),
-    taskAt("/v1/similarity", similarityRoute),
-    taskAt("/v1/sparse", sparseRoute),
-    taskAt("/v1/tag", tagRoute),
-    taskAt("/v1/token-vectors", tokenVectorsRoute),
-    taskAt("/v1/zero-shot", zeroShotRoute),
+    answerRoute,
+    classifyRoute,
+    embedRoute,
+    fillMaskRoute,
+    outputsRoute,
+    rerankRoute,
+    similarityRoute,
+    sparseRoute,
+    tagRoute,
+    tokenVectorsRoute,
+    zeroShotRoute,
   ],
   errorBody: ErrorBody,
-  writeError: ({ code, message, hint, index }) => ({
-    body: {
-      error: { code, message, ...(hint !== undefined && { hint }), ...(index !== undefined && { index }) },
-    } satisfies ErrorBody,
-  }),
+  writeError: ({ code, message, hint, index }) => ({ body: { error: { code, message, hint, index } } }),
 };

@@ -1,230 +1,157 @@
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import * as v from "valibot";
+import { BertEdgeError } from "../../artifact/error.ts";
 import { totalLength } from "../../artifact/total-length.ts";
-import { classifyCall, type LabelScore } from "../../runtime/tasks/classify.ts";
+import { classifyCall } from "../../runtime/tasks/classify.ts";
 import { embedCall } from "../../runtime/tasks/embed.ts";
-import { type RankedDocument, rerankCall, similarityCall } from "../../runtime/tasks/rerank.ts";
-import { type SparseEntries, sparseCall } from "../../runtime/tasks/sparse.ts";
-import { type TokenVectors, tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
+import { promptOf } from "../../runtime/tasks/prompt.ts";
+import { rerankCall, similarityCall } from "../../runtime/tasks/rerank.ts";
+import { sparseCall } from "../../runtime/tasks/sparse.ts";
+import { tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
 import { type TextInput, textsOf } from "../../runtime/text-input.ts";
+import type { Tokenizer } from "../../runtime/tokenizer/tokenizer.ts";
 import type { Side, Truncation } from "../../runtime/truncation.ts";
 import { errorStatus, type HttpErrorCode } from "../contract/errors.ts";
 import {
   EmbedInputs,
-  embedInputsIn,
   LatencyBudget,
   notList,
+  orNull,
   PositiveInteger,
+  ScoredLabel,
   Texts,
-  textsIn,
+  TokenIdLists,
 } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
-import { type Dialect, inOneSentence, taskAt } from "../routes/dialect.ts";
+import { codePointsBefore } from "../routes/code-points.ts";
+import { type Dialect, type FieldsWithoutEffect, inOneSentence, taskAt } from "../routes/dialect.ts";
 import { listResponse } from "../routes/list-response.ts";
-import type { TaskRoute } from "../routes/task-route.ts";
+import { tokenizerAt } from "../routes/tokenizer-route.ts";
 import type { AnswerDetails } from "../service.ts";
 import { formatTokenVectors } from "../tasks/token-vectors.ts";
-import { teiTokenizerRoutes } from "./tei-tokenizer.ts";
-
-// Bodies of text-embeddings-inference: https://huggingface.github.io/text-embeddings-inference
 
 /** The server cuts inputs that are too long unless a request forbids it, as text-embeddings-inference does by default. */
-const cutting = {
+const Cutting = v.object({
   truncate: v.nullish(v.boolean(), true),
-  truncation_direction: v.nullish(v.picklist(["Left", "left", "Right", "right"])),
-};
-const common = { ...cutting, latency_budget_ms: LatencyBudget };
-
-const Cutting = v.object(cutting);
+  truncation_direction: orNull(v.picklist(["Left", "left", "Right", "right"])),
+});
+const common = { ...Cutting.entries, latency_budget_ms: LatencyBudget };
 
 /** Returns where inputs are cut. Default: where the model's own tokenizer cuts them. */
-export const teiTruncation = (wishes?: v.InferOutput<typeof Cutting> | null): Truncation =>
-  wishes ? wishes.truncate && ((wishes.truncation_direction?.toLowerCase() as Side | undefined) ?? true) : true;
-
-/** The body of `POST /embed`. */
-export const TeiEmbedRequest = v.object({
-  inputs: EmbedInputs,
-  ...common,
-  prompt_name: v.nullish(v.string()),
-  normalize: v.nullish(v.boolean(), true),
-  dimensions: v.nullish(PositiveInteger),
-});
-
-/** The body of `POST /embed_all` and `POST /embed_sparse`. */
-export const TeiTokensRequest = v.object({ inputs: Texts, ...common, prompt_name: v.nullish(v.string()) });
-
-const Pair = v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(2, "must have one or two strings"));
-
-/** The body of `POST /predict`: a text, a pair of texts as a list, or a list of lists. */
-export const TeiPredictRequest = v.object({
-  inputs: v.union(
-    [v.string(), Pair, v.array(Pair)],
-    "must be a string, a list of one or two strings, or a list of such lists",
-  ),
-  raw_scores: v.nullish(v.boolean(), false),
-  ...common,
-});
-
-/** The body of `POST /rerank`. */
-export const TeiRerankRequest = v.object({
-  query: v.string(),
-  texts: v.array(v.string()),
-  raw_scores: v.nullish(v.boolean(), false),
-  return_text: v.nullish(v.boolean(), false),
-  ...common,
-});
-
-/** The body of `POST /similarity`. */
-export const TeiSimilarityRequest = v.object({
-  inputs: v.object({ source_sentence: v.string(), sentences: v.array(v.string()) }),
-  parameters: v.nullish(notList(Cutting)),
-  latency_budget_ms: LatencyBudget,
-});
+const truncationOf = ({ truncate, truncation_direction }: v.InferOutput<typeof Cutting>): Truncation =>
+  truncate && ((truncation_direction?.toLowerCase() as Side | undefined) ?? true);
 
 const Vectors = v.array(v.array(v.number()));
-const TeiLabels = v.array(v.object({ label: v.string(), score: v.number() }));
 
-/** Answers of text-embeddings-inference, by the name of the route. */
-export const teiResponses = {
-  embed: Vectors,
-  embedAll: v.array(Vectors),
-  embedSparse: v.array(v.array(v.object({ index: v.number(), value: v.number() }))),
-  predict: v.union([TeiLabels, v.array(TeiLabels)]),
-  rerank: v.array(v.object({ index: v.number(), score: v.number(), text: v.exactOptional(v.string()) })),
-  similarity: v.array(v.number()),
-};
-
-/** The body of an error. */
-export const TeiErrorBody = v.object({
-  error: v.string(),
-  error_type: v.picklist(["Unhealthy", "Backend", "Overloaded", "Validation", "Tokenizer", "Empty"]),
+const embed = taskAt("/embed", {
+  schema: v.object({
+    inputs: EmbedInputs,
+    ...common,
+    prompt_name: orNull(v.string()),
+    normalize: v.nullish(v.boolean(), true),
+    dimensions: orNull(PositiveInteger),
+  }),
+  summary: "Vectors of texts, for clients of text-embeddings-inference",
+  example: { inputs: ["to be"] },
+  response: Vectors,
+  call: ({ inputs, normalize, prompt_name: prompt, dimensions, ...cut }) =>
+    embedCall(inputs, { truncate: truncationOf(cut), normalize, prompt, dimensions }),
+  respond: (answer, { inputs }, c) =>
+    listResponse(describeWork(c, answer, inputs.map(String)), answer.result, (vector) => formatVector(vector, "float")),
 });
-export type TeiErrorBody = v.InferOutput<typeof TeiErrorBody>;
 
-/** `POST /embed` of text-embeddings-inference. */
-export const teiEmbedRoute: TaskRoute<typeof TeiEmbedRequest, Float32Array<ArrayBuffer>[]> = {
-  schema: TeiEmbedRequest,
-  about: {
-    summary: "Vectors of texts, for clients of text-embeddings-inference",
-    example: { inputs: ["to be"] },
-    response: teiResponses.embed,
-  },
-  call: ({ inputs, normalize, prompt_name, dimensions, ...wishes }) =>
-    embedCall(embedInputsIn(inputs), {
-      truncate: teiTruncation(wishes),
-      normalize,
-      prompt: prompt_name ?? undefined,
-      dimensions: dimensions ?? undefined,
-    }),
-  respond(c, answer, { inputs }) {
-    const { result } = answer;
-    describeWork(c, answer, embedInputsIn(inputs).map(String));
-    const item = (index: number) => formatVector(result[index] as Float32Array<ArrayBuffer>, "float");
-    return listResponse(c, { count: result.length, item });
-  },
-};
+const TokensRequest = v.object({ inputs: Texts, ...common, prompt_name: orNull(v.string()) });
 
-/** `POST /embed_all` of text-embeddings-inference: a vector for each token. */
-export const teiEmbedAllRoute: TaskRoute<typeof TeiTokensRequest, TokenVectors[]> = {
-  schema: TeiTokensRequest,
-  about: {
-    summary: "A vector for each token of texts, for clients of text-embeddings-inference",
-    example: { inputs: ["to be"] },
-    response: teiResponses.embedAll,
-  },
-  call: ({ inputs, prompt_name, ...wishes }) =>
-    tokenVectorsCall(textsIn(inputs), { truncate: teiTruncation(wishes), prompt: prompt_name ?? undefined }),
-  respond(c, answer, { inputs }) {
-    const { result } = answer;
-    describeWork(c, answer, textsIn(inputs));
-    const item = (index: number) => formatTokenVectors(result[index] as TokenVectors);
-    return listResponse(c, { count: result.length, item });
-  },
-};
+const embedAll = taskAt("/embed_all", {
+  schema: TokensRequest,
+  summary: "A vector for each token of texts, for clients of text-embeddings-inference",
+  example: { inputs: ["to be"] },
+  response: v.array(Vectors),
+  call: ({ inputs, prompt_name: prompt, ...cut }) => tokenVectorsCall(inputs, { truncate: truncationOf(cut), prompt }),
+  respond: (answer, { inputs }, c) => listResponse(describeWork(c, answer, inputs), answer.result, formatTokenVectors),
+});
 
-/** `POST /embed_sparse` of text-embeddings-inference. */
-export const teiEmbedSparseRoute: TaskRoute<typeof TeiTokensRequest, SparseEntries[]> = {
-  schema: TeiTokensRequest,
-  about: {
-    summary: "Sparse vectors of texts, for clients of text-embeddings-inference",
-    example: { inputs: ["to be"] },
-    response: teiResponses.embedSparse,
-  },
-  call: ({ inputs, prompt_name, ...wishes }) =>
-    sparseCall(textsIn(inputs), { truncate: teiTruncation(wishes), prompt: prompt_name ?? undefined }),
-  respond(c, answer, { inputs }) {
-    const { result } = answer;
-    describeWork(c, answer, textsIn(inputs));
-    const item = (position: number) => {
-      const { indices, values } = result[position] as SparseEntries;
-      return JSON.stringify(indices.map((index, i) => ({ index, value: values[i] })));
-    };
-    return listResponse(c, { count: result.length, item });
-  },
-};
+const embedSparse = taskAt("/embed_sparse", {
+  schema: TokensRequest,
+  summary: "Sparse vectors of texts, for clients of text-embeddings-inference",
+  example: { inputs: ["to be"] },
+  response: v.array(v.array(v.object({ index: v.number(), value: v.number() }))),
+  call: ({ inputs, prompt_name: prompt, ...cut }) => sparseCall(inputs, { truncate: truncationOf(cut), prompt }),
+  respond: (answer, { inputs }, c) =>
+    listResponse(describeWork(c, answer, inputs), answer.result, ({ indices, values }) =>
+      JSON.stringify(indices.map((index, i) => ({ index, value: values[i] }))),
+    ),
+});
 
-type Inputs = string | readonly string[] | readonly (readonly string[])[];
+const Pair = v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(2, "must have one or two strings"));
+const Labels = v.array(ScoredLabel);
 
-/** `POST /predict` of text-embeddings-inference. A list of two strings is one pair. */
-export const teiPredictRoute: TaskRoute<typeof TeiPredictRequest, LabelScore[][]> = {
-  schema: TeiPredictRequest,
-  about: {
-    summary: "Labels of texts, or of pairs of texts, for clients of text-embeddings-inference",
-    example: { inputs: "to be" },
-    response: teiResponses.predict,
-  },
-  call: ({ inputs, raw_scores, ...wishes }) =>
-    classifyCall(inputsOf(inputs), { truncate: teiTruncation(wishes), ...(raw_scores && { activation: "none" }) }),
-  respond(c, answer, { inputs }) {
-    describeWork(c, answer, inputsOf(inputs).flatMap(textsOf));
-    return c.json(isBatch(inputs) ? answer.result : answer.result[0]);
-  },
-};
+const predict = taskAt("/predict", {
+  schema: v.object({
+    inputs: v.pipe(
+      v.union(
+        [v.string(), Pair, v.array(Pair)],
+        "must be a string, a list of one or two strings, or a list of such lists",
+      ),
+      v.transform((given) => {
+        // A list of two strings is one pair.
+        const isBatch = typeof given === "object" && typeof given[0] === "object";
+        const pairs = (isBatch ? given : [[given].flat()]) as string[][];
+        const inputs = pairs.map(([first = "", second]): TextInput => (second === undefined ? first : [first, second]));
+        return { isBatch, inputs };
+      }),
+    ),
+    raw_scores: v.nullish(v.boolean(), false),
+    ...common,
+  }),
+  summary: "Labels of texts, or of pairs of texts, for clients of text-embeddings-inference",
+  example: { inputs: "to be" },
+  response: v.union([Labels, v.array(Labels)]),
+  call: ({ inputs: { inputs }, raw_scores, ...cut }) =>
+    classifyCall(inputs, { truncate: truncationOf(cut), ...(raw_scores && { activation: "none" }) }),
+  respond: ({ result, ...details }, { inputs: { isBatch, inputs } }, c) =>
+    describeWork(c, details, inputs.flatMap(textsOf)).json(isBatch ? result : result[0]),
+});
 
-const isBatch = (inputs: Inputs): inputs is readonly (readonly string[])[] =>
-  typeof inputs === "object" && typeof inputs[0] === "object";
-
-function inputsOf(inputs: Inputs): TextInput[] {
-  if (typeof inputs === "string") return [inputs];
-  return (isBatch(inputs) ? inputs : [inputs as readonly string[]]).map(
-    ([first = "", second]): TextInput => (second === undefined ? first : [first, second]),
-  );
-}
-
-/** `POST /rerank` of text-embeddings-inference, which knows no activation of a model: scores are sigmoids, or logits. */
-export const teiRerankRoute: TaskRoute<typeof TeiRerankRequest, RankedDocument[]> = {
-  schema: TeiRerankRequest,
-  about: {
-    summary: "Texts, ranked by how well they fit a query, for clients of text-embeddings-inference",
-    example: { query: "Where does Anna work?", texts: ["Anna works in New York.", "to be"] },
-    response: teiResponses.rerank,
-  },
-  call: ({ query, texts, raw_scores, ...wishes }) =>
-    rerankCall(query, texts, { truncate: teiTruncation(wishes), activation: raw_scores ? "none" : "sigmoid" }),
-  respond(c, answer, { query, texts, return_text }) {
-    describeWork(c, answer, [query, ...texts]);
-    return c.json(
+/** The server knows no activation of a model: scores are sigmoids, or logits. */
+const rerank = taskAt("/rerank", {
+  schema: v.object({
+    query: v.string(),
+    texts: v.array(v.string()),
+    raw_scores: v.nullish(v.boolean(), false),
+    return_text: v.nullish(v.boolean(), false),
+    ...common,
+  }),
+  summary: "Texts, ranked by how well they fit a query, for clients of text-embeddings-inference",
+  example: { query: "Where does Anna work?", texts: ["Anna works in New York.", "to be"] },
+  response: v.array(v.object({ index: v.number(), score: v.number(), text: v.exactOptional(v.string()) })),
+  call: ({ query, texts, raw_scores, ...cut }) =>
+    rerankCall(query, texts, { truncate: truncationOf(cut), activation: raw_scores ? "none" : "sigmoid" }),
+  respond: (answer, { query, texts, return_text }, c) =>
+    describeWork(c, answer, [query, ...texts]).json(
       answer.result.map(({ index, score }) => ({ index, score, ...(return_text && { text: texts[index] }) })),
-    );
-  },
-};
+    ),
+});
 
-/** `POST /similarity` of text-embeddings-inference, which compares the vectors of all models by their cosine. */
-export const teiSimilarityRoute: TaskRoute<typeof TeiSimilarityRequest, number[]> = {
-  schema: TeiSimilarityRequest,
-  about: {
-    summary: "Scores of sentences, compared with one, for clients of text-embeddings-inference",
-    example: { inputs: { source_sentence: "to be", sentences: ["not to be"] } },
-    response: teiResponses.similarity,
-  },
+/** The server compares the vectors of all models by their cosine. */
+const similarity = taskAt("/similarity", {
+  schema: v.object({
+    inputs: v.object({ source_sentence: v.string(), sentences: v.array(v.string()) }),
+    parameters: orNull(notList(Cutting)),
+    latency_budget_ms: LatencyBudget,
+  }),
+  summary: "Scores of sentences, compared with one, for clients of text-embeddings-inference",
+  example: { inputs: { source_sentence: "to be", sentences: ["not to be"] } },
+  response: v.array(v.number()),
   call: ({ inputs: { source_sentence, sentences }, parameters }) =>
-    similarityCall(source_sentence, sentences, { truncate: teiTruncation(parameters), similarity: "cosine" }),
-  respond(c, answer, { inputs: { source_sentence, sentences } }) {
-    describeWork(c, answer, [source_sentence, ...sentences]);
-    return c.json(answer.result);
-  },
-};
+    similarityCall(source_sentence, sentences, {
+      truncate: parameters ? truncationOf(parameters) : true,
+      similarity: "cosine",
+    }),
+  respond: (answer, { inputs: { source_sentence, sentences } }, c) =>
+    describeWork(c, answer, [source_sentence, ...sentences]).json(answer.result),
+});
 
 /** Execution providers of GPUs. */
 const onGpu = new Set(["cuda", "tensorrt", "webgpu"]);
@@ -233,48 +160,117 @@ const onGpu = new Set(["cuda", "tensorrt", "webgpu"]);
  * Sets the headers in which text-embeddings-inference describes its work, in whole milliseconds. The time that an answer of the
  * region took in total counts as inference.
  */
-export function describeWork(c: Context, answer: AnswerDetails, texts: readonly string[]): void {
-  const { timings, provider, tokens } = answer;
+function describeWork(c: Context, { timings, provider, tokens }: AnswerDetails, texts: readonly string[]): Context {
   const inferenceMs = timings["compute"] ?? timings["region"] ?? 0;
   const queueMs = timings["queue"] ?? 0;
-  const ms = (value: number) => `${Math.round(value)}`;
+  const headers = {
+    "x-compute-time": Math.round(inferenceMs),
+    "x-compute-characters": totalLength(texts),
+    "x-compute-tokens": tokens,
+    "x-total-time": Math.round(queueMs + inferenceMs),
+    "x-tokenization-time": 0,
+    "x-queue-time": Math.round(queueMs),
+    "x-inference-time": Math.round(inferenceMs),
+  };
   c.header("x-compute-type", onGpu.has(provider) ? "gpu" : "cpu");
-  c.header("x-compute-time", ms(inferenceMs));
-  c.header("x-compute-characters", `${totalLength(texts)}`);
-  c.header("x-compute-tokens", `${tokens}`);
-  c.header("x-total-time", ms(queueMs + inferenceMs));
-  c.header("x-tokenization-time", "0");
-  c.header("x-queue-time", ms(queueMs));
-  c.header("x-inference-time", ms(inferenceMs));
+  for (const [name, value] of Object.entries(headers)) c.header(name, `${value}`);
+  return c;
 }
+
+const Token = v.object({
+  id: v.number(),
+  /** The part of the text; of a special token, its spelling. */
+  text: v.string(),
+  special: v.boolean(),
+  /** Code points before and up to the end of the token; null for special tokens. */
+  start: v.nullable(v.number()),
+  stop: v.nullable(v.number()),
+});
+
+/** Texts are not cut. */
+const tokenize = tokenizerAt("/tokenize", {
+  schema: v.object({
+    inputs: Texts,
+    add_special_tokens: v.nullish(v.boolean(), true),
+    prompt_name: orNull(v.string()),
+  }),
+  summary: "Tokens of texts, for clients of text-embeddings-inference",
+  example: { inputs: "to be" },
+  response: v.array(v.array(Token)),
+  items: ({ inputs }) => inputs,
+  answer: ({ tokenizer, manifest }, text, { add_special_tokens, prompt_name }) =>
+    tokensOf(tokenizer, prompt_name ? promptOf(manifest, prompt_name) + text : text).filter(
+      ({ special }) => add_special_tokens || !special,
+    ),
+});
+
+function tokensOf(tokenizer: Tokenizer, text: string): v.InferOutput<typeof Token>[] {
+  const { ids, offsets, words } = placedOrNot(tokenizer, text);
+  const { vocabulary } = tokenizer;
+  const position = codePointsBefore(text);
+  return Array.from(ids, (id, i) => {
+    const special = words ? words[i] === -1 : vocabulary.isSpecial(id);
+    if (special || !offsets) {
+      return { id, text: vocabulary.spellingOf(id) ?? "", special, start: null, stop: null };
+    }
+    const [start, stop] = [offsets[2 * i] as number, offsets[2 * i + 1] as number];
+    return { id, text: text.slice(start, stop), special, start: position(start), stop: position(stop) };
+  });
+}
+
+/** Tokenizers without a packed form do not know where tokens are. */
+function placedOrNot(tokenizer: Tokenizer, text: string) {
+  try {
+    return tokenizer.encodePlaced(text, Number.POSITIVE_INFINITY);
+  } catch (error) {
+    if (!(error instanceof BertEdgeError && error.code === "offsets_unsupported")) throw error;
+    const { ids } = tokenizer.encode(text, Number.POSITIVE_INFINITY);
+    return { ids, offsets: undefined, words: undefined };
+  }
+}
+
+/** Ids that are in no vocabulary are left out. */
+const decode = tokenizerAt("/decode", {
+  schema: v.object({ ids: TokenIdLists, skip_special_tokens: v.nullish(v.boolean(), true) }),
+  summary: "Texts of token ids, for clients of text-embeddings-inference",
+  example: { ids: [[101, 102]] },
+  response: v.array(v.string()),
+  items: ({ ids }) => ids,
+  answer: ({ tokenizer }, ids, { skip_special_tokens }) =>
+    tokenizer.vocabulary.decode(ids, { skipSpecial: skip_special_tokens }),
+});
+
+const ErrorBody = v.object({
+  error: v.string(),
+  error_type: v.picklist(["Unhealthy", "Backend", "Overloaded", "Validation", "Tokenizer", "Empty"]),
+});
+type Kind = readonly [status: ContentfulStatusCode, type: v.InferOutput<typeof ErrorBody>["error_type"]];
+
+/** Status and type of the errors that text-embeddings-inference tells apart. */
+const kinds: Partial<Record<HttpErrorCode, Kind>> = {
+  overloaded: [429, "Overloaded"],
+  input_empty: [400, "Empty"],
+  internal: [424, "Backend"],
+  input_too_long: [422, "Tokenizer"],
+};
 
 /** text-embeddings-inference: https://huggingface.github.io/text-embeddings-inference */
 export const tei: Dialect = {
   id: "tei",
   name: "text-embeddings-inference",
-  routes: [
-    taskAt("/embed", teiEmbedRoute),
-    taskAt("/embed_all", teiEmbedAllRoute),
-    taskAt("/embed_sparse", teiEmbedSparseRoute),
-    taskAt("/predict", teiPredictRoute),
-    taskAt("/rerank", teiRerankRoute),
-    taskAt("/similarity", teiSimilarityRoute),
-    ...teiTokenizerRoutes,
-  ],
-  errorBody: TeiErrorBody,
+  routes: [embed, embedAll, embedSparse, predict, rerank, similarity, decode, tokenize],
+  errorBody: ErrorBody,
   writeError(error) {
-    const { status, type } = teiFormat(error.code);
-    return { status, body: { error: inOneSentence(error), error_type: type } satisfies TeiErrorBody };
+    const known = errorStatus[error.code];
+    const other: Kind = [known === 400 ? 422 : known, known < 500 ? "Validation" : "Unhealthy"];
+    const [status, error_type] = kinds[error.code] ?? other;
+    return { status, body: { error: inOneSentence(error), error_type } };
   },
 };
 
-/** Returns the status and the type that text-embeddings-inference gives to an error. */
-function teiFormat(code: HttpErrorCode): { status: ContentfulStatusCode; type: TeiErrorBody["error_type"] } {
-  if (code === "overloaded") return { status: 429, type: "Overloaded" };
-  if (code === "input_empty") return { status: 400, type: "Empty" };
-  if (code === "internal") return { status: 424, type: "Backend" };
-  if (code === "input_too_long") return { status: 422, type: "Tokenizer" };
-  const status = errorStatus[code];
-  if (status === 400) return { status: 422, type: "Validation" };
-  return { status, type: status < 500 ? "Validation" : "Unhealthy" };
-}
+/** Fields of the clients of text-embeddings-inference without effect. */
+export const teiWithoutEffect: FieldsWithoutEffect = {
+  "/similarity": {
+    "parameters.prompt_name": "sentences get the model's default prompt, which most models do not have",
+  },
+};

@@ -15,7 +15,10 @@ const FIELDS_HINT = "GET /openapi.json lists the fields of every route, and GET 
 export async function jsonBody<S extends v.GenericSchema>(
   c: Context,
   schema: S,
-  { hint, maxItems = Number.POSITIVE_INFINITY }: { hint?: string; maxItems?: number } = {},
+  {
+    hint = hintsWith(),
+    maxItems = Number.POSITIVE_INFINITY,
+  }: { hint?: string | ((field?: string) => string); maxItems?: number } = {},
 ): Promise<v.InferOutput<S>> {
   const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
@@ -29,23 +32,22 @@ export async function jsonBody<S extends v.GenericSchema>(
     code: "request_invalid",
     what: "request body",
     quotes: true,
-    hint: hint ?? ((field) => hintFor(c.req.path, field)),
+    hint,
     check: (json) => checkLists(json, maxItems),
   });
 }
 
 /**
- * Returns an example of the body that a route takes, or where to find its fields.
+ * Returns hints by the field at fault.
  *
- * @param field the one at fault; undefined if the whole body is
+ * @param inputs the hint if the inputs or the whole body is at fault. Default: where to find the fields
  */
-function hintFor(path: string, field = "inputs"): string {
-  if (field === "latency_budget_ms") return 'Give milliseconds, for example 30, or "none", or leave the field out.';
-  if (field !== "inputs" && field !== "input") return FIELDS_HINT;
-  if (/\/v1\/embed\/?$/.test(path)) return 'Send {"inputs": ["to be"]}.';
-  if (/\/embeddings\/?$/.test(path)) return 'Send {"model": "<name>", "input": ["to be"]}.';
-  return FIELDS_HINT;
-}
+export const hintsWith =
+  (inputs = FIELDS_HINT) =>
+  (field = "inputs"): string => {
+    if (field === "latency_budget_ms") return 'Give milliseconds, for example 30, or "none", or leave the field out.';
+    return field === "inputs" || field === "input" ? inputs : FIELDS_HINT;
+  };
 
 /**
  * Refuses request bodies of more than `maxBytes`. Checks the declared size; without a declared size, counts bytes while

@@ -12,33 +12,30 @@ import {
   TIER_HEADER,
   tiers,
 } from "../contract/headers.ts";
+import { shownRoutes } from "../dialects/index.ts";
 import type { Dialect, Route } from "../routes/dialect.ts";
 
-const header = (name: string, description: string, schema: object = { type: "string" }) => ({
-  name,
-  description,
-  schema,
-});
+const described = (description: string, schema: object = { type: "string" }) => ({ description, schema });
 
-const requestHeaders = [
-  header(BUDGET_HEADER, "Milliseconds in which the caller needs the answer; with `none`, no default applies.", {
+const REQUEST_ID = described("Name of the request in logs.");
+
+const requestHeaders = Object.entries({
+  [BUDGET_HEADER]: described("Milliseconds in which the caller needs the answer; with `none`, no default applies.", {
     anyOf: [{ type: "number", minimum: 0.001, maximum: 999_999_999 }, { const: NO_BUDGET }],
   }),
-  header(TIER_HEADER, "The only tier that may answer.", { enum: [...tiers, "auto"] }),
-  header("x-request-id", "Name of the request in logs."),
-].map((each) => ({ ...each, in: "header", required: false }));
+  [TIER_HEADER]: described("The only tier that may answer.", { enum: [...tiers, "auto"] }),
+  "x-request-id": REQUEST_ID,
+}).map(([name, header]) => ({ name, ...header, in: "header", required: false }));
 
-const responseHeaders = Object.fromEntries(
-  [
-    header(TIER_HEADER, "The tier that computed the answer.", { enum: tiers }),
-    header(REASON_HEADER, "Why this tier was chosen."),
-    header(DECISION_HEADER, "The figures behind the decision."),
-    header(PREDICTED_HEADER, "Predicted milliseconds of the tier.", { type: "number" }),
-    header(MODEL_HEADER, "Name and version of the model."),
-    header(PROVIDER_HEADER, "Execution provider that ran the model."),
-    header("x-request-id", "Name of the request in logs."),
-  ].map(({ name, ...described }) => [name, described]),
-);
+const responseHeaders = {
+  [TIER_HEADER]: described("The tier that computed the answer.", { enum: tiers }),
+  [REASON_HEADER]: described("Why this tier was chosen."),
+  [DECISION_HEADER]: described("The figures behind the decision."),
+  [PREDICTED_HEADER]: described("Predicted milliseconds of the tier.", { type: "number" }),
+  [MODEL_HEADER]: described("Name and version of the model."),
+  [PROVIDER_HEADER]: described("Execution provider that ran the model."),
+  "x-request-id": REQUEST_ID,
+};
 
 const json = (schema: object, example?: unknown) => ({
   "application/json": { schema, ...(example !== undefined && { example }) },
@@ -48,29 +45,26 @@ const errorName = ({ id }: Dialect) => `${id}-error`;
 
 /** Describes the errors of a dialect, by status. */
 function errorsOf(dialect: Dialect): Record<string, object> {
-  const byStatus = new Map<number, string[]>();
-  for (const code of Object.keys(errorStatus) as HttpErrorCode[]) {
-    const { status = errorStatus[code] } = dialect.writeError({ code, message: "", hint: undefined });
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
+  const content = json({ $ref: `#/components/schemas/${errorName(dialect)}` });
+  const byStatus = Map.groupBy(
+    Object.keys(errorStatus) as HttpErrorCode[],
+    (code) => dialect.writeError({ code, message: "", hint: undefined }).status ?? errorStatus[code],
+  );
   return Object.fromEntries(
-    Array.from(byStatus, ([status, codes]) => [
-      status,
-      { description: codes.join(", "), content: json({ $ref: `#/components/schemas/${errorName(dialect)}` }) },
-    ]),
+    Array.from(byStatus, ([status, codes]) => [status, { description: codes.join(", "), content }]),
   );
 }
 
-const operation = (dialect: Dialect, { schema, about, runsModel }: Route) => ({
+const operation = (dialect: Dialect, { schema, summary, example, response, runsModel }: Route) => ({
   tags: [dialect.name],
-  summary: about.summary,
+  summary,
   ...(runsModel && { parameters: requestHeaders }),
-  requestBody: { required: true, content: json(jsonSchema(schema), about.example) },
+  requestBody: { required: true, content: json(jsonSchema(schema), example) },
   responses: {
     200: {
       description: "The answer.",
       ...(runsModel && { headers: responseHeaders }),
-      content: json(jsonSchema(about.response)),
+      content: json(jsonSchema(response)),
     },
     ...errorsOf(dialect),
   },
@@ -109,9 +103,7 @@ export const openApiDocument = (dialects: readonly Dialect[]) => ({
   paths: {
     ...Object.fromEntries(
       dialects.flatMap((dialect) =>
-        dialect.routes
-          .filter(({ isInternal }) => !isInternal)
-          .map((route) => [route.path, { post: operation(dialect, route) }]),
+        shownRoutes([dialect]).map((route) => [route.path, { post: operation(dialect, route) }]),
       ),
     ),
     "/health": simple("Whether the process runs.", { 200: "It runs." }, false),
@@ -127,21 +119,7 @@ export const openApiDocument = (dialects: readonly Dialect[]) => ({
 
 /** Returns the JSON Schema of what a schema takes. Checks that JSON Schema cannot express are left out. */
 export function jsonSchema(schema: v.GenericSchema): object {
-  const { $schema, ...described } = toJsonSchema(withoutChecks(schema), {
-    typeMode: "input",
-    errorMode: "ignore",
-    target: "draft-2020-12",
-  });
+  const options = { typeMode: "input", errorMode: "ignore", target: "draft-2020-12" } as const;
+  const { $schema, ...described } = toJsonSchema(schema, options);
   return described;
-}
-
-/** Bodies of our own routes are checked before their fields are: the fields are in a pipe. */
-function withoutChecks(schema: v.GenericSchema): v.GenericSchema {
-  const pipe = "pipe" in schema ? (schema.pipe as readonly (v.GenericSchema | { readonly kind: "validation" })[]) : [];
-  for (const item of pipe.toReversed()) {
-    if (item.kind !== "schema") continue;
-    const found = item === schema ? item : withoutChecks(item);
-    if (found.type !== "any") return found;
-  }
-  return pipe.length > 0 ? withoutChecks(pipe[0] as v.GenericSchema) : schema;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
 import { waitFor } from "#test/fixtures/wait-for.ts";
 import type { GoldenTexts } from "../../artifact/golden.ts";
-import { encodeFloats } from "../contract/base64.ts";
+import { encodeBytes } from "../contract/base64.ts";
 import { startDeadline } from "../routing/deadline.ts";
 import type { ExpectedAnswer } from "./expected-answer.ts";
 import type { ProvableModel } from "./proof.ts";
@@ -41,7 +41,7 @@ const openAi: Speaker = {
   probe: "GET /v1/models",
   embed: "POST /v1/embeddings",
   body: (input) => ({ input, model: "org/model", encoding_format: "base64" }),
-  answer: (vectors) => listed(vectors.map(encodeFloats)),
+  answer: (vectors) => listed(vectors.map(encodeBytes)),
   fault: () => Response.json({ error: { message: "too long", type: "invalid_request_error" } }, { status: 400 }),
 };
 

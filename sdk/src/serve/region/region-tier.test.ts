@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { signatureOf } from "#test/fixtures/aws-signature.ts";
 import { serve } from "#test/fixtures/serve.ts";
-import { encodeFloats } from "../contract/base64.ts";
+import { encodeBytes } from "../contract/base64.ts";
 import { readBudget, startDeadline } from "../routing/deadline.ts";
 import type { RequestTrace } from "../trace.ts";
 import type { ExpectedAnswer } from "./expected-answer.ts";
@@ -65,7 +65,7 @@ function good(changes: Record<string, unknown> = {}, headers: Record<string, str
       model: "tiny",
       version: VERSION,
       tier: "region",
-      outputs: VECTORS.map(encodeFloats),
+      outputs: VECTORS.map(encodeBytes),
       usage: { tokens: 8 },
       ...changes,
     },
@@ -336,7 +336,7 @@ describe("an invalid request", () => {
   });
 });
 
-const embeddings = (...vectors: Float32Array<ArrayBuffer>[]) => good({ outputs: vectors.map(encodeFloats) });
+const embeddings = (...vectors: Float32Array<ArrayBuffer>[]) => good({ outputs: vectors.map(encodeBytes) });
 const endless = (piece: string, status = 200) =>
   new Response(new ReadableStream({ pull: (stream) => stream.enqueue(new TextEncoder().encode(piece)) }), { status });
 const error = (status: number, code: string, fields: object = {}) =>

@@ -5,7 +5,7 @@ import type { CallDefaults, KeyWithDefaults } from "../call-defaults.ts";
 import { defaultLimits } from "../limits.ts";
 import { apiKey } from "../middleware/api-key.ts";
 import type { CallTerms } from "../service.ts";
-import { EmbedRequest } from "../tasks/embed.ts";
+import { embedRoute } from "../tasks/embed.ts";
 import { readCall } from "./task-route.ts";
 
 /** Parts of the service that reading a call does not need. */
@@ -39,7 +39,7 @@ async function read(headers: Record<string, string>, { defaults = {}, key, bodyM
   });
   app.use(apiKey(() => [{ key: "k", ...key }]));
   app.post("/", async (c) => {
-    ({ terms: call } = await readCall(c, { service, defaults, limits: defaultLimits }, EmbedRequest));
+    ({ terms: call } = await readCall(c, { service, defaults, limits: defaultLimits }, embedRoute));
     return c.text("");
   });
   const sent = { authorization: "Bearer k", "content-type": "application/json", ...headers };

@@ -16,3 +16,12 @@ export function codePointsBefore(text: string): (index: number) => number {
     return count;
   };
 }
+
+/** Changes the places of parts of a text to numbers of code points. */
+export function inCodePoints<Part extends { readonly start: number; readonly end: number }>(
+  text: string,
+  parts: readonly Part[],
+): Part[] {
+  const position = codePointsBefore(text);
+  return parts.map((part) => ({ ...part, start: position(part.start), end: position(part.end) }));
+}

@@ -15,14 +15,11 @@ export interface PublicError {
 }
 
 /** A route of a dialect. */
-export interface Route {
+export interface Route<S extends v.GenericSchema = v.GenericSchema, A extends v.GenericSchema = v.GenericSchema>
+  extends RouteDescription<S, A> {
   readonly path: string;
-  readonly schema: v.GenericSchema;
-  readonly about: RouteDescription<v.GenericSchema>;
   /** Whether a model runs, so that requests can have a budget and a tier. */
   readonly runsModel: boolean;
-  /** Whether only an edge calls it. Such a route is not shown to others. */
-  readonly isInternal?: boolean;
   handler<Env extends object>(serving: Serving<Env>): Handler<{ Bindings: Env }>;
 }
 
@@ -39,15 +36,24 @@ export interface Dialect {
   writeError(error: PublicError): { readonly status?: ContentfulStatusCode; readonly body: object };
 }
 
+/**
+ * Fields that clients of a dialect send and that have no effect, by the path of the route, each with the reason. Dots lead into
+ * objects. All other fields are in the route's schema, and obeyed. A field that must not be ignored is in the schema too, which
+ * refuses it. Only tests and docs read this list, so the Worker does not contain it.
+ */
+export type FieldsWithoutEffect = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
 /** Writes message and hint as one text, for dialects that have no field for the hint. */
 export const inOneSentence = ({ message, hint }: Pick<PublicError, "message" | "hint">): string =>
   hint === undefined ? message : `${message} ${hint}`;
 
 /** Makes the route of a task at a path. */
-export const taskAt = <S extends BodySchema, R>(path: string, route: TaskRoute<S, R>): Route => ({
+export const taskAt = <S extends BodySchema, A extends v.GenericSchema, R>(
+  path: string,
+  route: TaskRoute<S, A, R>,
+): Route<S, A> => ({
+  ...route,
   path,
-  schema: route.schema,
-  about: route.about,
   runsModel: true,
   handler: (serving) => taskHandler(serving, route),
 });

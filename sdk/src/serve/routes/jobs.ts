@@ -14,7 +14,7 @@ import { jsonBody } from "../middleware/body.ts";
 import { withAndWithoutSlash } from "./paths.ts";
 
 /** The body of `POST /v1/jobs/<name>`. */
-export const JobRequest = notList(
+const JobRequest = notList(
   v.object({
     encoding_format: v.optional(EncodingFormat),
     /** Whether to cut texts that are too long instead of setting them aside. */
@@ -26,13 +26,10 @@ export const JobRequest = notList(
 const JOB_NAME = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,63}$/;
 
 const jobPath = withAndWithoutSlash("/v1/jobs/:job");
-const linesPath = {
-  results: withAndWithoutSlash("/v1/jobs/:job/results"),
-  rejected: withAndWithoutSlash("/v1/jobs/:job/rejected"),
-};
+const linesPath = withAndWithoutSlash("/v1/jobs/:job/:lines{results|rejected}");
 
 /** Paths of all routes of jobs. */
-export const jobPaths: string[] = [...jobPath, ...linesPath.results, ...linesPath.rejected];
+export const jobPaths: string[] = [...jobPath, ...linesPath];
 
 /**
  * Makes the routes of jobs: `POST /v1/jobs/<name>` starts or continues a job, `GET /v1/jobs/<name>` says how far it is,
@@ -59,21 +56,20 @@ export function jobRoutes<Env extends object>(deployment: Deployment<Env>): Hono
     return c.json(await jobStatus(bucket, await knownJob(bucket, nameOf(c)), Date.now()));
   });
 
-  for (const kind of ["results", "rejected"] as const) {
-    app.on("GET", linesPath[kind], async (c) => {
-      const { bucket } = placeOf(c, deployment);
-      const job = await knownJob(bucket, nameOf(c));
-      const { state, parts, bytes, totalBytes } = await jobStatus(bucket, job, Date.now());
-      if (state !== "complete") {
-        throw new BertEdgeError(
-          "job_incomplete",
-          `The job ${job.name} is ${state}: ${bytes} of ${totalBytes} bytes of its input are done.`,
-          { hint: "Ask again later. If the job stands still, start it again: finished parts are kept." },
-        );
-      }
-      return c.body(partContents(bucket, job, { kind, parts }), 200, { "content-type": "application/jsonl" });
-    });
-  }
+  app.on("GET", linesPath, async (c) => {
+    const { bucket } = placeOf(c, deployment);
+    const job = await knownJob(bucket, nameOf(c));
+    const { state, parts, bytes, totalBytes } = await jobStatus(bucket, job, Date.now());
+    if (state !== "complete") {
+      throw new BertEdgeError(
+        "job_incomplete",
+        `The job ${job.name} is ${state}: ${bytes} of ${totalBytes} bytes of its input are done.`,
+        { hint: "Ask again later. If the job stands still, start it again: finished parts are kept." },
+      );
+    }
+    const kind = c.req.param("lines") as "results" | "rejected";
+    return c.body(partContents(bucket, job, { kind, parts }), 200, { "content-type": "application/jsonl" });
+  });
   return app;
 }
 

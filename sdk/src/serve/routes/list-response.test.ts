@@ -4,9 +4,7 @@ import { nextTurn } from "../../artifact/next-turn.ts";
 import { listResponse } from "./list-response.ts";
 
 const answerWith = (count: number, item: (index: number) => string, body: object = { a: 1, list: [], z: { y: 2 } }) =>
-  new Hono()
-    .get("/", (c) => listResponse(c, { frame: { body: body as { list: never[] }, list: "list" }, count, item }))
-    .request("/");
+  new Hono().get("/", (c) => listResponse(c, [...Array(count).keys()], item, body)).request("/");
 
 /** An item of 1,000 characters. */
 const long = (index: number) => JSON.stringify(`${index}`.padEnd(998, "x"));
@@ -20,7 +18,7 @@ describe("listResponse", () => {
   });
 
   it("answers the list alone without a frame", async () => {
-    const response = await new Hono().get("/", (c) => listResponse(c, { count: 3, item: String })).request("/");
+    const response = await new Hono().get("/", (c) => listResponse(c, [0, 1, 2], String)).request("/");
     expect(await response.json()).toEqual([0, 1, 2]);
   });
 

@@ -25,7 +25,7 @@ export function infoRoute<Env extends object>({
   limits,
   defaults,
   cpuLimitMs,
-}: Pick<Deployment<Env>, "service" | "tier" | "limits" | "defaults" | "cpuLimitMs">): Handler<{ Bindings: Env }> {
+}: Deployment<Env>): Handler<{ Bindings: Env }> {
   return function info(c) {
     return service(c.env).using(
       backgroundOf(c),
@@ -82,7 +82,7 @@ function modelType(manifest: Manifest): object {
   if (manifest.task !== "classify") return { [manifest.task]: {} };
   const { labels } = manifest;
   const ids = {
-    id2label: Object.fromEntries(labels.map((label, id) => [id, label])),
+    id2label: { ...labels },
     label2id: Object.fromEntries(labels.map((label, id) => [label, id])),
   };
   return crossEncoder(manifest) ? { reranker: ids } : { classifier: ids };

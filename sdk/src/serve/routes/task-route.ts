@@ -22,40 +22,44 @@ import {
   TIER_HEADER,
 } from "../contract/headers.ts";
 import { formatDecision } from "../decision-figures.ts";
-import { jsonBody } from "../middleware/body.ts";
+import { hintsWith, jsonBody } from "../middleware/body.ts";
 import { note, noted } from "../middleware/variables.ts";
 import { type Deadline, readBudget, smallerBudget, startDeadline } from "../routing/deadline.ts";
 import type { AnswerDetails, CallTerms, Serving, TaskAnswer } from "../service.ts";
 
-/** Describes a route in the OpenAPI document. */
-export interface RouteDescription<S extends v.GenericSchema> {
+/** Describes a route. */
+export interface RouteDescription<S extends v.GenericSchema, A extends v.GenericSchema> {
+  readonly schema: S;
   readonly summary: string;
   /** A body that a model of the route's task answers. */
   readonly example: v.InferInput<S>;
-  readonly response: v.GenericSchema;
+  readonly response: A;
+  /** Hint for a body that is wrong as a whole, or in its inputs. Default: where the fields are described. */
+  readonly hint?: string;
+  /** Whether only an edge calls it. Such a route is not shown to others. */
+  readonly isInternal?: boolean;
 }
 
 /** A route in the words of one dialect: what its bodies mean, and how it answers. */
-export interface TaskRoute<S extends BodySchema, R> {
-  readonly schema: S;
-  readonly about: RouteDescription<S>;
+export interface TaskRoute<S extends BodySchema, A extends v.GenericSchema, R> extends RouteDescription<S, A> {
   /** Returns the call that a body asks for. */
   call(body: v.InferOutput<S>): TaskCall<R>;
-  /** Writes the answer. Its headers are set before. */
-  respond(c: Context, answer: TaskAnswer<R>, body: v.InferOutput<S>): Response;
+  /** Returns the JSON of the answer, or writes the answer. Its headers are set before. */
+  respond(answer: TaskAnswer<R>, body: v.InferOutput<S>, c: Context): v.InferInput<A> | Response;
 }
 
 /** Makes the handler of a route. */
-export const taskHandler = <Env extends object, S extends BodySchema, R>(
+export const taskHandler = <Env extends object, S extends BodySchema, A extends v.GenericSchema, R>(
   serving: Serving<Env>,
-  { schema, call, respond }: TaskRoute<S, R>,
+  { call, respond, ...route }: TaskRoute<S, A, R>,
 ): Handler<{ Bindings: Env }> =>
   async function handleTask(c) {
-    const { terms, body } = await readCall(c, serving, schema);
+    const { terms, body } = await readCall(c, serving, route);
     const query = { ...terms, call: call(body), model: c.req.param("model") ?? body.model };
     const answer = await serving.service(c.env).answer(query, backgroundOf(c));
     describeAnswer(c, { ...answer, texts: query.call.texts.length }, terms.deadline);
-    return respond(c, answer, body);
+    const written = respond(answer, body, c);
+    return written instanceof Response ? written : c.json(written as object);
   };
 
 /** Bodies of requests that can name a model and have a budget. */
@@ -68,7 +72,7 @@ export type BodySchema = v.GenericSchema<
 export async function readCall<Env extends object, S extends BodySchema>(
   c: Context<{ Bindings: Env }>,
   { service, defaults, limits }: Serving<Env>,
-  schema: S,
+  { schema, hint }: Pick<RouteDescription<S, v.GenericSchema>, "schema" | "hint">,
 ): Promise<{ terms: CallTerms; body: v.InferOutput<S> }> {
   const { arrival, admit } = service(c.env);
   const arrived = arrival(performance.now());
@@ -80,7 +84,7 @@ export async function readCall<Env extends object, S extends BodySchema>(
   };
   // The body can only make the budget smaller.
   if (headerMs !== undefined && headerMs < UNLIMITED_MS) admit(termsWith(headerMs), backgroundOf(c));
-  const body: v.InferOutput<S> = await jsonBody(c, schema, { maxItems: limits.maxInputs });
+  const body: v.InferOutput<S> = await jsonBody(c, schema, { hint: hintsWith(hint), maxItems: limits.maxInputs });
   return { body, terms: termsWith(smallerBudget(headerMs, body.latency_budget_ms)) };
 }
 

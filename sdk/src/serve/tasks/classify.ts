@@ -1,49 +1,47 @@
 import * as v from "valibot";
-import { classifyCall, type LabelScore } from "../../runtime/tasks/classify.ts";
+import { classifyCall } from "../../runtime/tasks/classify.ts";
 import type { TextInput } from "../../runtime/text-input.ts";
 import { ownAnswer, ownBody, PositiveInteger, ScoredLabel, Truncate } from "../contract/fields.ts";
-import { answerFields, type TaskRoute } from "../routes/task-route.ts";
+import { taskAt } from "../routes/dialect.ts";
+import { answerFields } from "../routes/task-route.ts";
 
 const Input = v.union(
   [v.string(), v.object({ text: v.string(), text_pair: v.string() })],
   "must be a string, or an object with `text` and `text_pair`",
 );
 
-/** The body of `POST /v1/classify`. */
-export const ClassifyRequest = ownBody({
-  inputs: v.union(
-    [Input, v.array(Input)],
-    "must be a string, an object with `text` and `text_pair`, or a list of these",
-  ),
-  truncate: Truncate,
-  /** Maximum number of labels per input. Default: all. */
-  top_k: v.optional(PositiveInteger),
-  /** How logits become scores. Default: that of the model, as in transformers. */
-  function_to_apply: v.optional(v.picklist(["softmax", "sigmoid", "none"])),
-});
-export type ClassifyRequest = v.InferInput<typeof ClassifyRequest>;
+/** transformers' `function_to_apply` */
+export const FunctionToApply = v.picklist(["softmax", "sigmoid", "none"]);
 
 export type LabelResult = v.InferOutput<typeof ScoredLabel>;
 
-export const ClassifyResponse = ownAnswer({
-  /** The labels of each input, best first. */
-  results: v.array(v.array(ScoredLabel)),
-});
-export type ClassifyResponse = v.InferOutput<typeof ClassifyResponse>;
-
-/** `POST /v1/classify` */
-export const classifyRoute: TaskRoute<typeof ClassifyRequest, LabelScore[][]> = {
-  schema: ClassifyRequest,
-  about: {
-    summary: "Labels of texts, or of pairs of texts",
-    example: { inputs: "to be" },
-    response: ClassifyResponse,
-  },
+export const classifyRoute = taskAt("/v1/classify", {
+  schema: ownBody({
+    inputs: v.union(
+      [Input, v.array(Input)],
+      "must be a string, an object with `text` and `text_pair`, or a list of these",
+    ),
+    truncate: Truncate,
+    /** Maximum number of labels per input. Default: all. */
+    top_k: v.optional(PositiveInteger),
+    /** How logits become scores. Default: that of the model, as in transformers. */
+    function_to_apply: v.optional(FunctionToApply),
+  }),
+  summary: "Labels of texts, or of pairs of texts",
+  example: { inputs: "to be" },
+  response: ownAnswer({
+    /** The labels of each input, best first. */
+    results: v.array(v.array(ScoredLabel)),
+  }),
   call({ inputs, truncate, top_k, function_to_apply }) {
     const all = [inputs]
       .flat()
       .map((input): TextInput => (typeof input === "string" ? input : [input.text, input.text_pair]));
     return classifyCall(all, { truncate, topK: top_k, activation: function_to_apply });
   },
-  respond: (c, answer) => c.json<ClassifyResponse>({ ...answerFields(answer), results: answer.result }),
-};
+  respond: (answer) => ({ ...answerFields(answer), results: answer.result }),
+});
+
+/** The body of `POST /v1/classify`. */
+export type ClassifyRequest = v.InferInput<typeof classifyRoute.schema>;
+export type ClassifyResponse = v.InferOutput<typeof classifyRoute.response>;

@@ -4,7 +4,6 @@ import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
 import {
   EmbedInputs,
   EncodingFormat,
-  embedInputsIn,
   ownAnswer,
   ownBody,
   PositiveInteger,
@@ -12,57 +11,47 @@ import {
   Truncate,
 } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
+import { taskAt } from "../routes/dialect.ts";
 import { listResponse } from "../routes/list-response.ts";
-import { answerFields, type TaskRoute } from "../routes/task-route.ts";
+import { answerFields } from "../routes/task-route.ts";
 
-/** Number format of vectors: see `output_type`. */
-export const OutputType = v.picklist(["float", "int8", "uint8", "binary", "ubinary"]);
-export type OutputType = v.InferOutput<typeof OutputType>;
+export const embedRoute = taskAt("/v1/embed", {
+  schema: ownBody({
+    /** Texts, or ids of the model's own tokenizer with its special tokens. */
+    inputs: EmbedInputs,
+    truncate: Truncate,
+    /**
+     * Whether texts that are too long are embedded in chunks: their vector is the mean of the chunks' vectors, weighted by tokens. Then
+     * nothing is cut.
+     */
+    pool_chunks: v.optional(v.boolean(), false),
+    prompt_name: PromptName,
+    /** Size of the vectors. Smaller vectors keep their quality only if the model was trained for it (Matryoshka). */
+    dimensions: v.optional(PositiveInteger),
+    /**
+     * `int8`: each vector has a scale of its own, so compare vectors by their cosine. `uint8`: the same, plus 128. `ubinary`: a bit
+     * per dimension, 8 in a byte, the most significant first. `binary`: these bytes minus 128.
+     */
+    output_type: v.optional(v.picklist(["float", "int8", "uint8", "binary", "ubinary"]), "float"),
+    /** `base64` encodes the bytes of each vector: little-endian float32, or 8 bits each. */
+    encoding_format: v.optional(EncodingFormat, "float"),
+  }),
+  summary: "Vectors of texts",
+  example: { inputs: ["to be", "not to be"] },
+  response: ownAnswer({
+    /** One vector per input, in the order of the inputs; base64 strings when `encoding_format` is `base64`. */
+    embeddings: v.union([v.array(v.array(v.number())), v.array(v.string())]),
+  }),
+  hint: 'Send {"inputs": ["to be"]}.',
+  call: ({ inputs, truncate, pool_chunks, dimensions, prompt_name }) =>
+    embedCall(inputs, { truncate, poolChunks: pool_chunks, dimensions, prompt: prompt_name }),
+  respond: (answer, { encoding_format, output_type }, c) =>
+    listResponse(c, answer.result, (vector) => formatVector(vectorFormats[output_type](vector), encoding_format), {
+      ...answerFields(answer),
+      embeddings: [],
+    }),
+});
 
 /** The body of `POST /v1/embed`. */
-export const EmbedRequest = ownBody({
-  /** Texts, or ids of the model's own tokenizer with its special tokens. */
-  inputs: EmbedInputs,
-  truncate: Truncate,
-  /**
-   * Whether texts that are too long are embedded in chunks: their vector is the mean of the chunks' vectors, weighted by tokens. Then
-   * nothing is cut.
-   */
-  pool_chunks: v.optional(v.boolean(), false),
-  prompt_name: PromptName,
-  /** Size of the vectors. Smaller vectors keep their quality only if the model was trained for it (Matryoshka). */
-  dimensions: v.optional(PositiveInteger),
-  /**
-   * `int8`: each vector has a scale of its own, so compare vectors by their cosine. `uint8`: the same, plus 128. `ubinary`: a bit
-   * per dimension, 8 in a byte, the most significant first. `binary`: these bytes minus 128.
-   */
-  output_type: v.optional(OutputType, "float"),
-  /** `base64` encodes the bytes of each vector: little-endian float32, or 8 bits each. */
-  encoding_format: v.optional(EncodingFormat, "float"),
-});
-export type EmbedRequest = v.InferInput<typeof EmbedRequest>;
-
-export const EmbedResponse = ownAnswer({
-  /** One vector per input, in the order of the inputs; base64 strings when `encoding_format` is `base64`. */
-  embeddings: v.union([v.array(v.array(v.number())), v.array(v.string())]),
-});
-export type EmbedResponse = v.InferOutput<typeof EmbedResponse>;
-
-/** `POST /v1/embed` */
-export const embedRoute: TaskRoute<typeof EmbedRequest, Float32Array<ArrayBuffer>[]> = {
-  schema: EmbedRequest,
-  about: {
-    summary: "Vectors of texts",
-    example: { inputs: ["to be", "not to be"] },
-    response: EmbedResponse,
-  },
-  call: ({ inputs, truncate, pool_chunks, dimensions, prompt_name }) =>
-    embedCall(embedInputsIn(inputs), { truncate, poolChunks: pool_chunks, dimensions, prompt: prompt_name }),
-  respond(c, answer, { encoding_format, output_type }) {
-    const { result } = answer;
-    const response: EmbedResponse = { ...answerFields(answer), embeddings: [] };
-    const item = (index: number) =>
-      formatVector(vectorFormats[output_type](result[index] as Float32Array<ArrayBuffer>), encoding_format);
-    return listResponse(c, { frame: { body: response, list: "embeddings" }, count: result.length, item });
-  },
-};
+export type EmbedRequest = v.InferInput<typeof embedRoute.schema>;
+export type EmbedResponse = v.InferOutput<typeof embedRoute.response>;

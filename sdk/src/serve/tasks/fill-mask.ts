@@ -1,7 +1,8 @@
 import * as v from "valibot";
-import { type FilledMask, fillMaskCall } from "../../runtime/tasks/fill-mask.ts";
-import { countUpTo, ownAnswer, ownBody, Texts, Truncate, textsIn } from "../contract/fields.ts";
-import { answerFields, type TaskRoute } from "../routes/task-route.ts";
+import { fillMaskCall } from "../../runtime/tasks/fill-mask.ts";
+import { countUpTo, ownAnswer, ownBody, Texts, Truncate } from "../contract/fields.ts";
+import { taskAt } from "../routes/dialect.ts";
+import { answerFields } from "../routes/task-route.ts";
 
 /** Tokens for a mask token, at most. */
 export const MAX_TOKENS_PER_MASK = 100;
@@ -13,18 +14,6 @@ export const Targets = v.pipe(
   v.maxLength(1_000, "must have at most 1,000 tokens"),
 );
 
-/** The body of `POST /v1/fill-mask`. */
-export const FillMaskRequest = ownBody({
-  /** Texts with the model's mask token, such as `[MASK]`, at least once. */
-  inputs: Texts,
-  /** Maximum number of tokens for each mask token. */
-  top_k: v.optional(countUpTo(MAX_TOKENS_PER_MASK), 5),
-  /** Tokens of which the results are chosen. Of words that are no tokens, the first token counts. Default: all. */
-  targets: v.optional(Targets),
-  truncate: Truncate,
-});
-export type FillMaskRequest = v.InferInput<typeof FillMaskRequest>;
-
 const MaskResult = v.object({
   token: v.string(),
   token_id: v.number(),
@@ -34,26 +23,31 @@ const MaskResult = v.object({
 });
 export type MaskResult = v.InferOutput<typeof MaskResult>;
 
-export const FillMaskResponse = ownAnswer({
-  /** For each input, and for each of its mask tokens: the most probable tokens, best first. */
-  results: v.array(v.array(v.array(MaskResult))),
+export const fillMaskRoute = taskAt("/v1/fill-mask", {
+  schema: ownBody({
+    /** Texts with the model's mask token, such as `[MASK]`, at least once. */
+    inputs: Texts,
+    /** Maximum number of tokens for each mask token. */
+    top_k: v.optional(countUpTo(MAX_TOKENS_PER_MASK), 5),
+    /** Tokens of which the results are chosen. Of words that are no tokens, the first token counts. Default: all. */
+    targets: v.optional(Targets),
+    truncate: Truncate,
+  }),
+  summary: "Words in place of mask tokens",
+  example: { inputs: "Anna works in [MASK] York." },
+  response: ownAnswer({
+    /** For each input, and for each of its mask tokens: the most probable tokens, best first. */
+    results: v.array(v.array(v.array(MaskResult))),
+  }),
+  call: ({ inputs, top_k, targets, truncate }) => fillMaskCall(inputs, { topK: top_k, targets, truncate }),
+  respond: (answer) => ({
+    ...answerFields(answer),
+    results: answer.result.map((masks) =>
+      masks.map((found) => found.map(({ tokenId, ...rest }) => ({ ...rest, token_id: tokenId }))),
+    ),
+  }),
 });
-export type FillMaskResponse = v.InferOutput<typeof FillMaskResponse>;
 
-/** `POST /v1/fill-mask` */
-export const fillMaskRoute: TaskRoute<typeof FillMaskRequest, FilledMask[][][]> = {
-  schema: FillMaskRequest,
-  about: {
-    summary: "Words in place of mask tokens",
-    example: { inputs: "Anna works in [MASK] York." },
-    response: FillMaskResponse,
-  },
-  call: ({ inputs, top_k, targets, truncate }) => fillMaskCall(textsIn(inputs), { topK: top_k, targets, truncate }),
-  respond: (c, answer) =>
-    c.json<FillMaskResponse>({
-      ...answerFields(answer),
-      results: answer.result.map((masks) =>
-        masks.map((found) => found.map(({ tokenId, ...rest }) => ({ ...rest, token_id: tokenId }))),
-      ),
-    }),
-};
+/** The body of `POST /v1/fill-mask`. */
+export type FillMaskRequest = v.InferInput<typeof fillMaskRoute.schema>;
+export type FillMaskResponse = v.InferOutput<typeof fillMaskRoute.response>;

@@ -1,26 +1,28 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { TokenSequence } from "../../runtime/engine/engine.ts";
 import { outputsCall } from "../../runtime/tasks/outputs.ts";
-import { decodeIds, encodeFloats } from "../contract/base64.ts";
+import { decodeIds, encodeBytes } from "../contract/base64.ts";
 import { OutputsRequest, OutputsResponse, type SequenceJson } from "../contract/outputs.ts";
+import { type Route, taskAt } from "../routes/dialect.ts";
 import { listResponse } from "../routes/list-response.ts";
-import type { TaskRoute } from "../routes/task-route.ts";
 
-/** `POST /v1/outputs`: the model's own outputs, for the edge that asks this deployment as its region. */
-export const outputsRoute: TaskRoute<typeof OutputsRequest, readonly Float32Array<ArrayBuffer>[]> = {
+/** The model's own outputs, for the edge that asks this deployment as its region. */
+export const outputsRoute: Route = taskAt("/v1/outputs", {
   schema: OutputsRequest,
-  about: {
-    summary: "Outputs of the model itself, for the edge that asks its region",
-    example: { model: "bert-edge-mini", inputs: ["to be"] },
-    response: OutputsResponse,
-  },
+  summary: "Outputs of the model itself, for the edge that asks its region",
+  example: { model: "bert-edge-mini", inputs: ["to be"] },
+  response: OutputsResponse,
   call: ({ inputs, sequences, truncate }) => outputsCall(sequences ? sequences.map(sequenceOf) : { inputs, truncate }),
-  respond(c, { model, version, tier, tokens, result }) {
-    const response: OutputsResponse = { model, version, tier, outputs: [], usage: { tokens } };
-    const item = (index: number) => `"${encodeFloats(result[index] as Float32Array<ArrayBuffer>)}"`;
-    return listResponse(c, { frame: { body: response, list: "outputs" }, count: result.length, item });
-  },
-};
+  respond: ({ model, version, tier, tokens, result }, _, c) =>
+    listResponse(c, result, (output) => `"${encodeBytes(output)}"`, {
+      model,
+      version,
+      tier,
+      outputs: [],
+      usage: { tokens },
+    } satisfies OutputsResponse),
+  isInternal: true,
+});
 
 /** @throws BertEdgeError `request_invalid` */
 function sequenceOf(

@@ -1,28 +1,16 @@
 import * as v from "valibot";
 import { type RankedDocument, rerankCall } from "../../runtime/tasks/rerank.ts";
 import { ownAnswer, ownBody, PositiveInteger, TruncationField } from "../contract/fields.ts";
-import { answerFields, type TaskRoute } from "../routes/task-route.ts";
+import { taskAt } from "../routes/dialect.ts";
+import { answerFields } from "../routes/task-route.ts";
 
-export const Document = v.union(
-  [v.string(), v.object({ text: v.string() })],
-  "must be a string, or an object with `text`",
+/** A document's text. */
+export const Document = v.pipe(
+  v.union([v.string(), v.object({ text: v.string() })], "must be a string, or an object with `text`"),
+  v.transform((document) => (typeof document === "string" ? document : document.text)),
 );
-export type Document = v.InferOutput<typeof Document>;
 
-/** The body of `POST /v1/rerank`, which is Jina's: https://jina.ai/reranker */
-export const RerankRequest = ownBody({
-  query: v.string(),
-  documents: v.array(Document),
-  /** Maximum number of results. Default: all. */
-  top_n: v.optional(PositiveInteger),
-  /** Whether results have their documents. */
-  return_documents: v.optional(v.boolean(), true),
-  /** Whether to cut texts that are too long instead of refusing them. */
-  truncate: v.optional(TruncationField, true),
-});
-export type RerankRequest = v.InferInput<typeof RerankRequest>;
-
-const RerankResult = v.object({
+export const RerankResult = v.object({
   /** Index of the document in the request. */
   index: v.number(),
   /**
@@ -34,39 +22,44 @@ const RerankResult = v.object({
 });
 export type RerankResult = v.InferOutput<typeof RerankResult>;
 
-export const RerankResponse = ownAnswer({
-  /** Best first. */
-  results: v.array(RerankResult),
-  usage: v.object({ tokens: v.number(), total_tokens: v.number() }),
-});
-export type RerankResponse = v.InferOutput<typeof RerankResponse>;
-
-/** `POST /v1/rerank`, which is Jina's route too. */
-export const rerankRoute: TaskRoute<typeof RerankRequest, RankedDocument[]> = {
-  schema: RerankRequest,
-  about: {
-    summary: "Documents, ranked by how well they fit a query (also for Jina’s clients)",
-    example: { query: "Where does Anna work?", documents: ["Anna works in New York.", "to be"] },
-    response: RerankResponse,
-  },
-  call: ({ query, documents, top_n, truncate }) =>
-    rerankCall(query, documents.map(textOfDocument), { topN: top_n, truncate }),
-  respond(c, answer, body) {
+/** This is Jina's route too. */
+export const rerankRoute = taskAt("/v1/rerank", {
+  schema: ownBody({
+    query: v.string(),
+    documents: v.array(Document),
+    /** Maximum number of results. Default: all. */
+    top_n: v.optional(PositiveInteger),
+    /** Whether results have their documents. */
+    return_documents: v.optional(v.boolean(), true),
+    /** Whether to cut texts that are too long instead of refusing them. */
+    truncate: v.optional(TruncationField, true),
+  }),
+  summary: "Documents, ranked by how well they fit a query (also for Jina’s clients)",
+  example: { query: "Where does Anna work?", documents: ["Anna works in New York.", "to be"] },
+  response: ownAnswer({
+    /** Best first. */
+    results: v.array(RerankResult),
+    usage: v.object({ tokens: v.number(), total_tokens: v.number() }),
+  }),
+  call: ({ query, documents, top_n, truncate }) => rerankCall(query, documents, { topN: top_n, truncate }),
+  respond(answer, body) {
     const { usage, ...fields } = answerFields(answer);
     const results = rankedResults(answer.result, body);
-    return c.json<RerankResponse>({ ...fields, results, usage: { ...usage, total_tokens: usage.tokens } });
+    return { ...fields, results, usage: { ...usage, total_tokens: usage.tokens } };
   },
-};
+});
 
-export const textOfDocument = (document: Document): string => (typeof document === "string" ? document : document.text);
+/** The body of `POST /v1/rerank`, which is Jina's: https://jina.ai/reranker */
+export type RerankRequest = v.InferInput<typeof rerankRoute.schema>;
+export type RerankResponse = v.InferOutput<typeof rerankRoute.response>;
 
 /** Describes ranked documents as Jina and Cohere do. */
 export const rankedResults = (
   ranked: readonly RankedDocument[],
-  { documents, return_documents }: { readonly documents: readonly Document[]; readonly return_documents: boolean },
+  { documents, return_documents }: { readonly documents: readonly string[]; readonly return_documents: boolean },
 ): RerankResult[] =>
   ranked.map(({ index, score }) => ({
     index,
     relevance_score: score,
-    ...(return_documents && { document: { text: textOfDocument(documents[index] as Document) } }),
+    ...(return_documents && { document: { text: documents[index] as string } }),
   }));

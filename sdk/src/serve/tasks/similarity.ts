@@ -1,34 +1,29 @@
 import * as v from "valibot";
 import { similarityCall } from "../../runtime/tasks/rerank.ts";
 import { ownAnswer, ownBody, Truncate } from "../contract/fields.ts";
-import { answerFields, type TaskRoute } from "../routes/task-route.ts";
+import { taskAt } from "../routes/dialect.ts";
+import { answerFields } from "../routes/task-route.ts";
+
+export const similarityRoute = taskAt("/v1/similarity", {
+  schema: ownBody({
+    source: v.string(),
+    /** Texts that are compared with `source`. */
+    texts: v.array(v.string()),
+    truncate: Truncate,
+  }),
+  summary: "Scores of texts, compared with one",
+  example: { source: "to be", texts: ["not to be", "Anna"] },
+  response: ownAnswer({
+    /**
+     * One score per text, in their order. A sentence encoder's vectors are compared with the model's own function, which is the cosine by
+     * default; distances are negative. A cross-encoder's scores are those of `/v1/rerank`.
+     */
+    scores: v.array(v.number()),
+  }),
+  call: ({ source, texts, truncate }) => similarityCall(source, texts, { truncate }),
+  respond: (answer) => ({ ...answerFields(answer), scores: answer.result }),
+});
 
 /** The body of `POST /v1/similarity`. */
-export const SimilarityRequest = ownBody({
-  source: v.string(),
-  /** Texts that are compared with `source`. */
-  texts: v.array(v.string()),
-  truncate: Truncate,
-});
-export type SimilarityRequest = v.InferInput<typeof SimilarityRequest>;
-
-export const SimilarityResponse = ownAnswer({
-  /**
-   * One score per text, in their order. A sentence encoder's vectors are compared with the model's own function, which is the cosine by
-   * default; distances are negative. A cross-encoder's scores are those of `/v1/rerank`.
-   */
-  scores: v.array(v.number()),
-});
-export type SimilarityResponse = v.InferOutput<typeof SimilarityResponse>;
-
-/** `POST /v1/similarity` */
-export const similarityRoute: TaskRoute<typeof SimilarityRequest, number[]> = {
-  schema: SimilarityRequest,
-  about: {
-    summary: "Scores of texts, compared with one",
-    example: { source: "to be", texts: ["not to be", "Anna"] },
-    response: SimilarityResponse,
-  },
-  call: ({ source, texts, truncate }) => similarityCall(source, texts, { truncate }),
-  respond: (c, answer) => c.json<SimilarityResponse>({ ...answerFields(answer), scores: answer.result }),
-};
+export type SimilarityRequest = v.InferInput<typeof similarityRoute.schema>;
+export type SimilarityResponse = v.InferOutput<typeof similarityRoute.response>;

@@ -1,8 +1,8 @@
 import * as v from "valibot";
-import type { LabelScore } from "../../runtime/tasks/classify.ts";
 import { zeroShotCall } from "../../runtime/tasks/zero-shot.ts";
-import { ownAnswer, ownBody, ScoredLabel, Texts, Truncate, textsIn } from "../contract/fields.ts";
-import { answerFields, type TaskRoute } from "../routes/task-route.ts";
+import { ownAnswer, ownBody, ScoredLabel, Texts, Truncate } from "../contract/fields.ts";
+import { taskAt } from "../routes/dialect.ts";
+import { answerFields } from "../routes/task-route.ts";
 
 /** Characters of a label, and of the template, at most: each hypothesis has both. */
 export const MAX_LABEL_CHARACTERS = 1_000;
@@ -21,38 +21,32 @@ export const HypothesisTemplate = v.pipe(
   v.check((text) => text.split("{}", 3).length === 2, "must contain {} once, which stands for the label"),
 );
 
-/** The body of `POST /v1/zero-shot`. */
-export const ZeroShotRequest = ownBody({
-  inputs: Texts,
-  candidate_labels: v.pipe(v.array(CandidateLabel), v.minLength(1, "must have at least one label")),
-  /** Whether several labels can be true, so that each is scored on its own. */
-  multi_label: v.optional(v.boolean(), false),
-  /** Sentence with `{}` in place of the label. */
-  hypothesis_template: v.optional(HypothesisTemplate, "This example is {}."),
-  truncate: Truncate,
-});
-export type ZeroShotRequest = v.InferInput<typeof ZeroShotRequest>;
-
-export const ZeroShotResponse = ownAnswer({
-  /** The labels of each input, best first. */
-  results: v.array(v.array(ScoredLabel)),
-});
-export type ZeroShotResponse = v.InferOutput<typeof ZeroShotResponse>;
-
-/** `POST /v1/zero-shot` */
-export const zeroShotRoute: TaskRoute<typeof ZeroShotRequest, LabelScore[][]> = {
-  schema: ZeroShotRequest,
-  about: {
-    summary: "Scores of labels of your own",
-    example: { inputs: "We flew to Paris.", candidate_labels: ["travel", "cooking"] },
-    response: ZeroShotResponse,
-  },
+export const zeroShotRoute = taskAt("/v1/zero-shot", {
+  schema: ownBody({
+    inputs: Texts,
+    candidate_labels: v.pipe(v.array(CandidateLabel), v.minLength(1, "must have at least one label")),
+    /** Whether several labels can be true, so that each is scored on its own. */
+    multi_label: v.optional(v.boolean(), false),
+    /** Sentence with `{}` in place of the label. */
+    hypothesis_template: v.optional(HypothesisTemplate, "This example is {}."),
+    truncate: Truncate,
+  }),
+  summary: "Scores of labels of your own",
+  example: { inputs: "We flew to Paris.", candidate_labels: ["travel", "cooking"] },
+  response: ownAnswer({
+    /** The labels of each input, best first. */
+    results: v.array(v.array(ScoredLabel)),
+  }),
   call: ({ inputs, candidate_labels, multi_label, hypothesis_template, truncate }) =>
-    zeroShotCall(textsIn(inputs), {
+    zeroShotCall(inputs, {
       candidateLabels: candidate_labels,
       multiLabel: multi_label,
       hypothesisTemplate: hypothesis_template,
       truncate,
     }),
-  respond: (c, answer) => c.json<ZeroShotResponse>({ ...answerFields(answer), results: answer.result }),
-};
+  respond: (answer) => ({ ...answerFields(answer), results: answer.result }),
+});
+
+/** The body of `POST /v1/zero-shot`. */
+export type ZeroShotRequest = v.InferInput<typeof zeroShotRoute.schema>;
+export type ZeroShotResponse = v.InferOutput<typeof zeroShotRoute.response>;

@@ -4,12 +4,14 @@ import { inputEncoder } from "../../../runtime/input-encoder.ts";
 import type { Model } from "../../../runtime/model.ts";
 import { type Activation, classifyCall } from "../../../runtime/tasks/classify.ts";
 import { embedCall } from "../../../runtime/tasks/embed.ts";
+import { mapResult } from "../../../runtime/tasks/map-result.ts";
 import { searchPromptName } from "../../../runtime/tasks/prompt.ts";
 import { rerankCall } from "../../../runtime/tasks/rerank.ts";
 import { type SparseEntries, sparseCall } from "../../../runtime/tasks/sparse.ts";
-import type { Encode, ModelCall, TaskCall } from "../../../runtime/tasks/task-call.ts";
+import type { Encode, TaskCall } from "../../../runtime/tasks/task-call.ts";
 import { type TokenVectors, tokenVectorsCall } from "../../../runtime/tasks/token-vectors.ts";
 import { textsOf } from "../../../runtime/text-input.ts";
+import type { Tokenizer } from "../../../runtime/tokenizer/tokenizer.ts";
 import type { Truncation } from "../../../runtime/truncation.ts";
 import type { GoldenLine } from "./golden-line.ts";
 
@@ -34,8 +36,8 @@ export const goldenCall = (line: GoldenLine, asking: Asking = {}): TaskCall<Gold
   texts: textsOf(line.input),
   size: 1,
   on(manifest) {
-    const call = answerCall(line, manifest, asking);
-    return asking.oneTokenType ? { ...call, encode: ofOneTokenType(manifest, call.truncate) } : call;
+    const call = answerCall(line, manifest, asking).on(manifest);
+    return asking.oneTokenType ? { ...call, encoder: ofOneTokenType(manifest, call.truncate) } : call;
   },
 });
 
@@ -43,19 +45,19 @@ function answerCall(
   line: GoldenLine,
   manifest: Manifest,
   { truncate = true, activation }: Asking,
-): ModelCall<GoldenAnswer> {
+): TaskCall<GoldenAnswer> {
   const [first = "", second = ""] = textsOf(line.input);
   const prompt = promptNameOf(line, manifest);
   switch (manifest.task) {
     case "embed":
-      return decoded(embedCall([first], { truncate, prompt }), manifest, (vectors) => ({ rows: vectors }));
+      return mapResult(embedCall([first], { truncate, prompt }), (vectors) => ({ rows: vectors }));
     case "sparse":
-      return decoded(sparseCall([first], { truncate, prompt }), manifest, ([entries]) => ({
+      return mapResult(sparseCall([first], { truncate, prompt }), ([entries]) => ({
         rows: [dense(entries as SparseEntries, manifest.vocabulary)],
       }));
     case "token-vectors": {
       const side = manifest.protocol && line.side;
-      return decoded(tokenVectorsCall([first], { truncate, prompt, side }), manifest, ([vectors]) => ({
+      return mapResult(tokenVectorsCall([first], { truncate, prompt, side }), ([vectors]) => ({
         rows: rowsOf(vectors as TokenVectors),
       }));
     }
@@ -63,11 +65,11 @@ function answerCall(
       if (line.expected.kind === "score" && manifest.input === "pair") {
         // A single score has no softmax.
         const how = activation === "softmax" ? undefined : activation;
-        return decoded(rerankCall(first, [second], { truncate, activation: how }), manifest, ([ranked]) => ({
+        return mapResult(rerankCall(first, [second], { truncate, activation: how }), ([ranked]) => ({
           scores: new Map([[manifest.labels[0] ?? "", ranked?.score ?? Number.NaN]]),
         }));
       }
-      return decoded(classifyCall([line.input], { truncate, activation }), manifest, ([labels = []]) => ({
+      return mapResult(classifyCall([line.input], { truncate, activation }), ([labels = []]) => ({
         scores: new Map(labels.map(({ label, score }) => [label, score])),
       }));
     default:
@@ -76,8 +78,11 @@ function answerCall(
 }
 
 const ofOneTokenType =
-  (manifest: Manifest, truncate: Truncation): Encode =>
-  (tokenizer, input, index) => [idsOf(inputEncoder(tokenizer, manifest, truncate)(input, index))];
+  (manifest: Manifest, truncate: Truncation) =>
+  (tokenizer: Tokenizer): Encode => {
+    const encode = inputEncoder(tokenizer, manifest, truncate);
+    return (input, index) => ({ sequences: [idsOf(encode(input, index))] });
+  };
 
 /** Returns the name of the prompt before the text of a line; undefined if there is none. */
 export const promptNameOf = ({ prompt, side }: GoldenLine, manifest: Manifest): string | undefined =>
@@ -98,16 +103,6 @@ export function readInput(line: GoldenLine, { manifest, tokenizer }: Pick<Model,
 function lengthOfLine({ side = "document" }: GoldenLine, manifest: Manifest): number {
   const protocol = manifest.task === "token-vectors" ? manifest.protocol : undefined;
   return protocol ? protocol[side].length : manifest.maxTokens;
-}
-
-/** Fits a call to a model, and turns its result into an answer. */
-function decoded<R>(
-  call: TaskCall<R>,
-  manifest: Manifest,
-  answerOf: (result: R) => GoldenAnswer,
-): ModelCall<GoldenAnswer> {
-  const fitting = call.on(manifest);
-  return { ...fitting, decode: (outputs) => answerOf(fitting.decode(outputs)) };
 }
 
 function dense({ indices, values }: SparseEntries, vocabulary: number): Float32Array<ArrayBuffer> {

@@ -1,4 +1,5 @@
 import type { Manifest } from "../../../artifact/manifest.ts";
+import { searchRoles } from "../../../runtime/tasks/late-interaction.ts";
 import { promptNameOf } from "./golden-call.ts";
 import type { GoldenLine } from "./golden-line.ts";
 import { namesOfPrompts } from "./names-of-prompts.ts";
@@ -33,9 +34,7 @@ export function goldenGaps(
 function missingPrompts(lines: readonly GoldenLine[], manifest: Manifest): string[] {
   const sides =
     manifest.task === "token-vectors" && manifest.protocol
-      ? (["query", "document"] as const)
-          .filter((side) => !lines.some((line) => line.side === side))
-          .map((side) => `the side ${side}`)
+      ? searchRoles.filter((side) => !lines.some((line) => line.side === side)).map((side) => `the side ${side}`)
       : [];
   // Classifiers have only their default prompt, and each line has it.
   const isPrompted = "prompts" in manifest && manifest.task !== "classify";

@@ -1,12 +1,10 @@
 import type { Task } from "../../../artifact/manifest.ts";
 import { shown } from "../../../artifact/shown.ts";
+import type { SearchRole } from "../../../runtime/tasks/late-interaction.ts";
 import { promptsOf } from "../../../runtime/tasks/prompt.ts";
 import type { TextInput } from "../../../runtime/text-input.ts";
 import { type Expected, type GoldenModel, readExpectedAnswer } from "./expected-answer.ts";
 import { Misfit } from "./misfit.ts";
-
-/** Which text of a search a text is. */
-export type SearchSide = "query" | "document";
 
 /** A line of a golden file: what the user's present system was asked, and what it answered. */
 export interface GoldenLine {
@@ -16,7 +14,7 @@ export interface GoldenLine {
   readonly input: TextInput;
   /** Name of the prompt before the text. Default: the model's default prompt. */
   readonly prompt?: string | undefined;
-  readonly side?: SearchSide | undefined;
+  readonly side?: SearchRole | undefined;
   readonly expected: Expected;
 }
 
@@ -105,7 +103,7 @@ function promptOfLine(name: unknown, task: Task): string | undefined {
   throw new Misfit("data_unsuitable", `The model has no prompt ${shown(name)}. ${known}`);
 }
 
-function sideOfLine(side: unknown, prompt: unknown, task: Task): SearchSide | undefined {
+function sideOfLine(side: unknown, prompt: unknown, task: Task): SearchRole | undefined {
   if (side === undefined || side === null) return undefined;
   if (side !== "query" && side !== "document") {
     throw new Misfit("data_invalid", `\`side\` is ${shown(side)}. It can be "query" or "document".`);

@@ -4,7 +4,7 @@ import { ModelName, ModelVersion } from "../../../artifact/manifest.ts";
 import { parseJson } from "../../../artifact/parse-json.ts";
 import type { TokenSequence } from "../../../runtime/engine/engine.ts";
 import { attendedOf, idsOf, pooledFromOf, secondFromOf } from "../../../runtime/engine/token-sequence.ts";
-import { encodeIds } from "../../contract/base64.ts";
+import { encodeBytes } from "../../contract/base64.ts";
 import { ErrorBody, errorStatus } from "../../contract/errors.ts";
 import { QUEUE_HEADER, timingOf } from "../../contract/headers.ts";
 import type { OutputsRequest, SequenceJson } from "../../contract/outputs.ts";
@@ -79,7 +79,7 @@ function sequenceJson(sequence: TokenSequence): SequenceJson {
   const ids = idsOf(sequence);
   const [secondFrom, attended, pooledFrom] = [secondFromOf(sequence), attendedOf(sequence), pooledFromOf(sequence)];
   return {
-    ids: encodeIds(ids),
+    ids: encodeBytes(ids),
     ...(secondFrom < ids.length && { second_from: secondFrom }),
     ...(attended < ids.length && { attended }),
     ...(pooledFrom > 0 && { pooled_from: pooledFrom }),

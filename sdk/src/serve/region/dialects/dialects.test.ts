@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BertEdgeError } from "../../../artifact/error.ts";
-import { encodeFloats } from "../../contract/base64.ts";
+import { encodeBytes } from "../../contract/base64.ts";
 import type { ExpectedAnswer } from "../expected-answer.ts";
 import { bertEdgeDialect } from "./bert-edge.ts";
 import { type RegionDialect, reportWithin } from "./dialect.ts";
@@ -13,7 +13,7 @@ const VECTORS = [
   [0.6, 0.8],
   [1, 0],
 ];
-const base64 = VECTORS.map((vector) => encodeFloats(Float32Array.from(vector)));
+const base64 = VECTORS.map((vector) => encodeBytes(Float32Array.from(vector)));
 const expected: ExpectedAnswer = {
   ...{ model: "tiny", version: "0123456789ab", lengths: [2, 2], norm: "one" },
   ...{ tokens: 8, maxTokens: 16, computeMs: 0 },
@@ -49,7 +49,7 @@ describe.each(Object.entries(dialects))("the dialect %s", (_, [dialect, good]) =
   it("has room for its largest answer", () => {
     const widest = -Math.PI * 1e-300;
     const numbers = JSON.stringify(Array.from({ length: 3 }, () => Array(384).fill(widest)));
-    const texts = dialect.foreign ? numbers : JSON.stringify(Array(3).fill(encodeFloats(new Float32Array(384))));
+    const texts = dialect.foreign ? numbers : JSON.stringify(Array(3).fill(encodeBytes(new Float32Array(384))));
     expect(texts.length).toBeLessThan(dialect.maxAnswerBytes([384, 384, 384]));
   });
 

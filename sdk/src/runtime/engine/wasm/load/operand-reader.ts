@@ -45,7 +45,7 @@ export function fieldsOf(part: unknown, name: string): Fields {
 export class OperandReader {
   readonly reads: number[] = [];
   readonly writes: number[] = [];
-  /** End of the last tensor that this step reads, as an offset in the model file. */
+  /** End of the last tensor that this step reads whole, as an offset in the model file. */
   tensorsEnd = 0;
   readonly #values: readonly ProgramValue[];
   readonly #written: ReadonlySet<number>;
@@ -109,12 +109,17 @@ export class OperandReader {
   }
 
   tensor(name: unknown, field: string, bytes: number): TensorOffset {
+    const offset = this.table(name, field, bytes);
+    this.tensorsEnd = Math.max(this.tensorsEnd, offset + bytes);
+    return offset;
+  }
+
+  /** A tensor of which a request needs only some rows, so that it is not part of `tensorsEnd`. */
+  table(name: unknown, field: string, bytes: number): TensorOffset {
     const size = typeof name === "string" ? this.#tensors.size(name) : undefined;
     if (size === undefined) throw new ProgramFault(`${field} is ${shown(name)}, and the file has no such tensor`);
     if (size < bytes) throw new ProgramFault(`${field} (${name}) has ${size} bytes, and ${bytes} are needed`);
-    const offset = this.#tensors.tensor(name as string);
-    this.tensorsEnd = Math.max(this.tensorsEnd, offset + bytes);
-    return offset;
+    return this.#tensors.tensor(name as string);
   }
 
   floats(name: unknown, field: string, count: number): TensorOffset {

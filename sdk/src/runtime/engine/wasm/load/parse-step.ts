@@ -26,9 +26,7 @@ const operations: { readonly [Op in Operation["op"]]: Parse } = {
       throw new ProgramFault("its blocks do not fill a row of the table");
     const rowBytes = (width * bits) / 8;
     const scales = read.floats(step["scales"], "scales", vocabulary * (width / block));
-    const end = read.tensorsEnd;
-    const table = read.tensor(step["table"], "table", vocabulary * rowBytes);
-    read.tensorsEnd = end;
+    const table = read.table(step["table"], "table", vocabulary * rowBytes);
     const tokenTable = { offset: table, rowBytes };
     return { op: "lookup", table, scales, bits, block, out: read.out(step["out"], "out", width), tokenTable };
   },

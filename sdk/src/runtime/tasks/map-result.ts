@@ -1,0 +1,10 @@
+import type { TaskCall } from "./task-call.ts";
+
+/** Returns a call with another result: what `change` makes of that of a call. */
+export const mapResult = <R, Part, S>(call: TaskCall<R, Part>, change: (result: R) => S): TaskCall<S, Part> => ({
+  ...call,
+  on(manifest) {
+    const { decode, ...rest } = call.on(manifest);
+    return { ...rest, decode: (parts) => change(decode(parts)) };
+  },
+});

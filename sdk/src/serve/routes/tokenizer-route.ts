@@ -1,0 +1,72 @@
+import type * as v from "valibot";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { nextTurn } from "../../artifact/next-turn.ts";
+import { totalLength } from "../../artifact/total-length.ts";
+import type { Model } from "../../runtime/model.ts";
+import { backgroundOf } from "../background.ts";
+import { checkSize } from "../check-query.ts";
+import { jsonBody } from "../middleware/body.ts";
+import type { Route } from "./dialect.ts";
+import type { RouteDescription } from "./task-route.ts";
+
+/**
+ * Characters of all texts of a request, or its token ids, at most. These routes do not wait for their turn, and an answer has about
+ * 50 bytes for each token.
+ */
+const MAX_LENGTH = 100_000;
+/** Characters or token ids after which other requests can run. */
+const TURN_LENGTH = 10_000;
+
+type Item = string | readonly number[];
+
+/** A route that needs only the model's tokenizer. */
+interface TokenizerRoute<S extends v.GenericSchema, I extends Item> extends RouteDescription<S, v.GenericSchema> {
+  /** Returns the items of a body, which `limits.maxInputs` counts. */
+  items(body: v.InferOutput<S>): readonly I[];
+  /** Answers for one item. */
+  answer(model: Model, item: I, body: v.InferOutput<S>): unknown;
+}
+
+/** Makes a route that needs only the model's tokenizer. */
+export const tokenizerAt = <S extends v.GenericSchema, I extends Item>(
+  path: string,
+  { items, answer, ...route }: TokenizerRoute<S, I>,
+): Route => ({
+  ...route,
+  path,
+  runsModel: false,
+  handler: ({ service, limits }) =>
+    async function handleTokenizer(c) {
+      const body = await jsonBody(c, route.schema, { maxItems: limits.maxInputs });
+      const all = items(body);
+      checkSize(all.length, limits.maxInputs);
+      checkLength(all);
+      const work = async (model: Model) => {
+        const answers: unknown[] = [];
+        let sinceTurn = 0;
+        for (const item of all) {
+          if (sinceTurn > TURN_LENGTH) {
+            await nextTurn();
+            c.req.raw.signal.throwIfAborted();
+            sinceTurn = 0;
+          }
+          sinceTurn += item.length;
+          answers.push(answer(model, item, body));
+        }
+        return c.json(answers);
+      };
+      return service(c.env).using(backgroundOf(c), work, c.req.param("model"));
+    },
+});
+
+/** @throws BertEdgeError `request_invalid` */
+function checkLength(items: readonly Item[]): void {
+  const length = totalLength(items);
+  if (length <= MAX_LENGTH) return;
+  const unit = typeof items[0] === "string" ? "characters" : "token ids";
+  throw new BertEdgeError(
+    "request_invalid",
+    `The request has ${length} ${unit}, but this route takes up to ${MAX_LENGTH}.`,
+    { hint: "Send the inputs in several requests." },
+  );
+}
