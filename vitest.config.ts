@@ -1,6 +1,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import LongestFirst from "./test/longest-first.ts";
 import { closureOf, testFiles } from "./test/structure/test-closure.ts";
 
 const root = import.meta.dirname;
@@ -44,6 +45,7 @@ export default defineConfig({
     },
     globalSetup: ["test/run-folder.ts"],
     setupFiles: ["test/seed-properties.ts", "test/quiet-onnxruntime.ts"],
+    sequence: { sequencer: LongestFirst },
     // All files run in two processes. One for each file would load the sdk again for each. So
     // tests restore whatever they replace; `npm run test:flaky` runs them in other orders.
     isolate: false,

@@ -48,7 +48,7 @@ it.concurrent.each(shortForms.filter(({ prints }) => prints))(
   },
 );
 
-describe("with an engine that computes wrong vectors", () => {
+describe.concurrent("with an engine that computes wrong vectors", () => {
   // Stages of these runs must not be kept for others.
   let cache: string;
   beforeAll(async () => {
@@ -56,15 +56,12 @@ describe("with an engine that computes wrong vectors", () => {
   });
   afterAll(() => rm(cache, { recursive: true, force: true }));
 
-  it.concurrent.each(measuring.filter(({ broken }) => broken))(
-    "$script $args fails",
-    async ({ script, args, broken = [] }) => {
-      const env = { NODE_OPTIONS: `--import ${BROKEN_ENGINE}`, XDG_CACHE_HOME: cache };
-      const { stderr, code } = await run(script, [...args, ...broken], env);
-      expect(code, stderr).toBe(1);
-      expect(stderr).toMatch(WRONG_VECTORS);
-    },
-  );
+  it.each(measuring.filter(({ broken }) => broken))("$script $args fails", async ({ script, args, broken = [] }) => {
+    const env = { NODE_OPTIONS: `--import ${BROKEN_ENGINE}`, XDG_CACHE_HOME: cache };
+    const { stderr, code } = await run(script, [...args, ...broken], env);
+    expect(code, stderr).toBe(1);
+    expect(stderr).toMatch(WRONG_VECTORS);
+  });
 });
 
 /** Every program: an npm script, and the name of its benchmark. */
