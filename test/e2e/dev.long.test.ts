@@ -69,6 +69,7 @@ describe.runIf(process.platform === "linux")("`bert-edge dev <artifact>` in a pr
       env: { ...process.env, TMPDIR: tmp },
       stdio: ["ignore", "pipe", "pipe"],
     });
+    onTestFinished(() => void child.kill("SIGINT"));
     const output = outputOf(child);
     const exit = once(child, "exit");
     await expect.poll(output, WAIT).toContain("Stop it with Ctrl-C");
@@ -102,6 +103,7 @@ describe.runIf(process.platform === "linux")("`bert-edge dev` while it serves", 
     const project = await userProject();
     onTestFinished(() => project.remove());
     const child = startBertEdge(["dev", artifact, "--port", `${await freePort()}`], { cwd: project.root });
+    onTestFinished(() => void child.kill("SIGINT"));
     const output = outputOf(child);
     const exit = once(child, "exit");
     await expect.poll(output, WAIT).toContain("Stop it with Ctrl-C");
