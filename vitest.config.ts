@@ -45,7 +45,10 @@ export default defineConfig({
     },
     globalSetup: ["test/run-folder.ts"],
     setupFiles: ["test/seed-properties.ts", "test/quiet-onnxruntime.ts"],
-    sequence: { sequencer: LongestFirst },
+    // A sequencer of our own would replace the one that shuffles files: `npm run test:flaky`.
+    ...(!process.argv.some((option) => option.startsWith("--sequence.shuffle")) && {
+      sequence: { sequencer: LongestFirst },
+    }),
     // All files run in two or three processes. One for each file would load the sdk again for each. So
     // tests restore whatever they replace; `npm run test:flaky` runs them in other orders.
     isolate: false,

@@ -1,4 +1,5 @@
-import { relative } from "node:path";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
@@ -22,9 +23,12 @@ const LONGEST = [
 /** Starts the longest files of each project first, and the others in vitest's own order. */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const longest = LONGEST.map((file) => join(this.ctx.config.root, file));
+    const missing = longest.filter((path) => !existsSync(path));
+    if (missing.length > 0) throw new Error(`test/longest-first.ts lists files that do not exist: ${missing}`);
     const place = ({ moduleId }: TestSpecification) => {
-      const at = LONGEST.indexOf(relative(this.ctx.config.root, moduleId));
-      return at < 0 ? LONGEST.length : at;
+      const at = longest.indexOf(moduleId);
+      return at < 0 ? longest.length : at;
     };
     const projects = Map.groupBy(await super.sort(files), ({ project }) => project.name).values();
     return [...projects].flatMap((each) => each.sort((a, b) => place(a) - place(b)));
