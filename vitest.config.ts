@@ -1,6 +1,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import LongestFirst from "./test/longest-first.ts";
 import { closureOf, testFiles } from "./test/structure/test-closure.ts";
 
 const root = import.meta.dirname;
@@ -44,7 +45,11 @@ export default defineConfig({
     },
     globalSetup: ["test/run-folder.ts"],
     setupFiles: ["test/seed-properties.ts", "test/quiet-onnxruntime.ts"],
-    // All files run in two processes. One for each file would load the sdk again for each. So
+    // A sequencer of our own would replace the one that shuffles files: `npm run test:flaky`.
+    ...(!process.argv.some((option) => option.startsWith("--sequence.shuffle")) && {
+      sequence: { sequencer: LongestFirst },
+    }),
+    // All files run in two or three processes. One for each file would load the sdk again for each. So
     // tests restore whatever they replace; `npm run test:flaky` runs them in other orders.
     isolate: false,
     // Unit tests take six seconds at most, and long ones twenty, if nothing else runs. Busy machines need several times as long. A test
@@ -54,7 +59,8 @@ export default defineConfig({
     expect: { poll: { timeout: 10_000 } },
     // The first file that needs the default model prepares it: 15 seconds if nothing else runs.
     hookTimeout: 300_000,
-    // Suites start servers and load models: two at a time are what two cores carry.
+    // Suites start servers and load models: two at a time are what two cores carry. `npm run test:all` has three, because its tests wait
+    // for the processes that they start.
     maxWorkers: 2,
   },
 });

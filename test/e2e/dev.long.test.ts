@@ -69,6 +69,7 @@ describe.runIf(process.platform === "linux")("`bert-edge dev <artifact>` in a pr
       env: { ...process.env, TMPDIR: tmp },
       stdio: ["ignore", "pipe", "pipe"],
     });
+    onTestFinished(() => void child.kill("SIGINT"));
     const output = outputOf(child);
     const exit = once(child, "exit");
     await expect.poll(output, WAIT).toContain("Stop it with Ctrl-C");
@@ -102,6 +103,7 @@ describe.runIf(process.platform === "linux")("`bert-edge dev` while it serves", 
     const project = await userProject();
     onTestFinished(() => project.remove());
     const child = startBertEdge(["dev", artifact, "--port", `${await freePort()}`], { cwd: project.root });
+    onTestFinished(() => void child.kill("SIGINT"));
     const output = outputOf(child);
     const exit = once(child, "exit");
     await expect.poll(output, WAIT).toContain("Stop it with Ctrl-C");
@@ -155,30 +157,21 @@ it("`bert-edge dev <model folder>` prepares a classifier, serves it at the edge 
   expect(await readdir(join(project.root, ".bert-edge/dev/topics"))).toEqual([expect.stringMatching(/^[0-9a-f]{16}$/)]);
 });
 
-it("`bert-edge dev <artifact> <artifact>` serves several models, the first by default", async () => {
-  const project = await userProject({ region: true });
-  onTestFinished(() => project.remove());
-  const other = await preparedTiny(["edge"], { name: "other" });
-  const stack = await startStack({
-    project: openProject(project.root),
-    artifacts: [await openFolder(artifact), await openFolder(other)],
-  });
-  onTestFinished(stack.stop);
-  const edge = new BertEdge({ baseURL: stack.edge.url, apiKey: stack.edge.key });
-  expect(await edge.embed("to be")).toMatchObject({ model: "tiny", tier: "edge" });
-  expect(await edge.embed("to be", { model: "other" })).toMatchObject({ model: "other", tier: "edge" });
-  expect(await edge.embed("to be", { tier: "region" })).toMatchObject({ model: "tiny", tier: "region" });
-});
-
 describe("a running stack", () => {
-  it("takes the first key of .dev.vars, and runs edited functions: the edge's and the region's", async () => {
+  it("serves several models, the first by default, takes the first key of .dev.vars, and runs edited functions of both tiers", async () => {
     const project = await userProject({ region: true });
     onTestFinished(() => project.remove());
     const key = "a$MODEL";
     await writeFile(join(project.root, ".dev.vars"), `API_KEYS=, ${key},c`);
-    const stack = await startStack({ project: openProject(project.root), artifacts: [await openFolder(artifact)] });
+    const other = await preparedTiny(["edge"], { name: "other" });
+    const artifacts = [await openFolder(artifact), await openFolder(other)];
+    const stack = await startStack({ project: openProject(project.root), artifacts });
     onTestFinished(() => stack.stop());
     expect([stack.edge.key, stack.keyIsNew]).toEqual([key, false]);
+    const edge = new BertEdge({ baseURL: stack.edge.url, apiKey: key });
+    expect(await edge.embed("to be")).toMatchObject({ model: "tiny", tier: "edge" });
+    expect(await edge.embed("to be", { model: "other" })).toMatchObject({ model: "other", tier: "edge" });
+    expect(await edge.embed("to be", { tier: "region" })).toMatchObject({ model: "tiny", tier: "region" });
     const embed = (key: string) =>
       fetch(`${stack.edge.url}/v1/embed`, {
         method: "POST",

@@ -12,8 +12,8 @@ const worker = `
   import { errorOf } from "./test/fixtures/distrustful-clients.ts";
   export default {
     async fetch(request) {
-      const { client, url } = await request.json();
-      return Response.json(await errorOf(client, url));
+      const { client, url, timeoutMs } = await request.json();
+      return Response.json(await errorOf(client, url, timeoutMs));
     },
   };`;
 
@@ -36,10 +36,10 @@ const runtimes: [string, typeof errorOf][] = [
   ["Node", errorOf],
   [
     "workerd",
-    async (client, url) => {
+    async (client, url, timeoutMs) => {
       const response = await workerd.dispatchFetch("http://worker/", {
         method: "POST",
-        body: JSON.stringify({ client, url }),
+        body: JSON.stringify({ client, url, timeoutMs }),
       });
       return (await response.json()) as Awaited<ReturnType<typeof errorOf>>;
     },
@@ -86,9 +86,9 @@ const endlessly = (piece: string, everyMs: number, declared?: number): RequestLi
 };
 
 describe.each(runtimes)("a region, asked from %s,", (_, outcome) => {
-  it.each<[string, RequestListener, RegExp]>([
-    ["that never answers", () => {}, /in time/],
-    ["that answers drop by drop", endlessly(" ", 20), /in time/],
+  it.each<[string, RequestListener, RegExp, timeoutMs?: number]>([
+    ["that never answers", () => {}, /in time/, 500],
+    ["that answers drop by drop", endlessly(" ", 20), /in time/, 500],
     ["that answers without an end", endlessly(" ".repeat(100_000), 1), /more than the \d+ bytes/],
     ["that declares 300 MB", endlessly(" ", 20, 300_000_000), /more than the \d+ bytes/],
     [
@@ -97,8 +97,8 @@ describe.each(runtimes)("a region, asked from %s,", (_, outcome) => {
       /could not be reached/,
     ],
     ["that closes the connection", (request) => void request.socket.destroy(), /could not be reached/],
-  ])("%s ends as region_failed", async (_, listener, text) => {
-    const error = await outcome("region", await serve(listener));
+  ])("%s ends as region_failed", async (_, listener, text, timeoutMs) => {
+    const error = await outcome("region", await serve(listener), timeoutMs);
     expect(error).toMatchObject({ code: "region_failed", text: expect.stringMatching(text) });
     expect(error.text).not.toContain("not-for-strangers");
   });

@@ -40,7 +40,9 @@ describe.each(workers)("stock `wrangler dev` with $engine", ({ engine, script, a
   });
 
   it("reports that the model is unavailable, logs what to run, and answers after `bert-edge publish`, without a restart", async () => {
-    const failure = await edge.embed("too early").catch((error: unknown) => error);
+    // Each retry would wait for a second, and the model does not come.
+    const impatient = new BertEdge({ baseURL: worker.url, apiKey: KEY, maxRetries: 0 });
+    const failure = await impatient.embed("too early").catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(UnavailableError);
     expect(failure).toMatchObject({ status: 503, code: "model_unavailable" });
     await expect.poll(() => log).toContain("bert-edge publish <artifact> --to r2-local:");
