@@ -8,7 +8,7 @@ import { signedStore, signersFromEnv } from "bert-edge/storage/signed";
 import { handle } from "hono/aws-lambda";
 import { serveUntilTerminated } from "./serve-until-terminated.ts";
 
-const { MODEL, MODELS_FOLDER, PROVIDERS, SESSIONS, HOST, PORT, STOP_DELAY_MS, ...env } = process.env;
+const { MODEL, MODELS_FOLDER, PROVIDERS, SESSIONS, HOST, PORT = 8080, STOP_DELAY_MS = 0, ...env } = process.env;
 const bucket = MODELS_FOLDER ? fsStore(MODELS_FOLDER) : s3Store(s3Settings(env));
 
 /**
@@ -36,6 +36,5 @@ export const handler = handle(app);
 
 // Outside AWS Lambda, this file starts a server.
 if (!env.AWS_LAMBDA_FUNCTION_NAME) {
-  const [port, stopDelayMs] = [Number(PORT ?? 8080), Number(STOP_DELAY_MS ?? 0)];
-  serveUntilTerminated({ fetch: app.fetch, port, hostname: HOST, stopDelayMs });
+  serveUntilTerminated({ fetch: app.fetch, hostname: HOST, port: Number(PORT), stopDelayMs: Number(STOP_DELAY_MS) });
 }

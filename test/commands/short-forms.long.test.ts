@@ -27,9 +27,8 @@ const measuring = shortForms.filter(({ rows }) => rows);
 /** Matches reports of wrong vectors: a figure, a gate of `prepare`, or a service that fails. */
 const WRONG_VECTORS = /not plausible|accuracy_gate|vector_invalid|answered 50\d/;
 
-// Many commands wait: for the next request of a load, or for a server. Three at a time keep two cores busy. The longest command has ten
-// parts, each with servers of its own.
-vi.setConfig({ maxConcurrency: 3, testTimeout: 300_000 });
+// Two at a time are what two cores carry. The longest command has ten parts, each with servers of its own.
+vi.setConfig({ maxConcurrency: 2, testTimeout: 300_000 });
 
 it.concurrent.each(measuring)("$script $args measures every row", async ({ script, args, rows = [] }) => {
   const { stdout, stderr, code } = await run(script, [...args, "--json"]);

@@ -8,7 +8,7 @@ export function regionVariables(): ReadonlySet<string> {
     (file) => readFileSync(file, "utf8").match(/^ {2}[A-Z_]+(?=\?:)/gm) ?? [],
   );
   const own = [...region.matchAll(/const \{([^}]*)\} =\s+(process\.env|env);/g)].flatMap(([, names = ""]) =>
-    names.split(",").map((name) => name.trim()),
+    names.split(",").map((name) => name.replace(/=.*/s, "").trim()),
   );
   const single = region.match(/(?<=\benv\.)[A-Z_]+/g) ?? [];
   return new Set(

@@ -7,7 +7,7 @@ import { NO_BUDGET, UNLIMITED_MS } from "./contract/budget.ts";
 import type { Tier } from "./contract/headers.ts";
 import type { Deployment } from "./deployment.ts";
 import { startDeadline } from "./routing/deadline.ts";
-import type { AnswerDetails, TaskAnswer } from "./service.ts";
+import type { AnswerDetails } from "./service.ts";
 
 export interface InProcessOptions {
   /**
@@ -27,7 +27,9 @@ export interface InProcessOptions {
 }
 
 /** Its `result` is what the call describes: of `classifyCall`, for example, labels with scores for each text. */
-export type InProcessAnswer<R> = TaskAnswer<R>;
+export interface InProcessAnswer<R> extends AnswerDetails {
+  readonly result: R;
+}
 
 /**
  * Answers a call in this process, without HTTP and without an API key. Uses the models that the routes have loaded.
