@@ -1,5 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { assertOnlyFiles } from "../files/only-files.ts";
 import { transformerFolder } from "./transformer-folder.ts";
 
 /** A model folder, and the ONNX file in it that was named. */
@@ -19,6 +20,8 @@ const DESCRIPTIONS = ["modules.json", "tokenizer.json", "config.json"];
  * Finds the folder that a path to a model means. For an ONNX file it is the file's folder, as Optimum writes it, or the
  * folder above it, as models on the Hugging Face Hub have it. The one that has modules.json is preferred, then the one
  * with tokenizer.json, then the nearer one.
+ *
+ * @throws BertEdgeError `checkpoint_invalid` if the folder has a pipe, a socket or a device
  */
 export function modelPlace(path: string): ModelPlace {
   if (!path.endsWith(".onnx") || isFolder(path)) return { ...inFolder(path), onnx: undefined };
@@ -33,6 +36,9 @@ export function modelPlace(path: string): ModelPlace {
   return { root: beside, folder: beside, onnx: path };
 }
 
-const inFolder = (root: string) => ({ root, folder: transformerFolder(root) });
+function inFolder(root: string): { root: string; folder: string } {
+  assertOnlyFiles(root);
+  return { root, folder: transformerFolder(root) };
+}
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;

@@ -4,6 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { MANIFEST_FORMAT } from "../../artifact/manifest.ts";
 import { modelPlace } from "../checkpoint/model-place.ts";
+import { assertFile } from "../files/only-files.ts";
 
 /**
  * Returns the key of a result: the SHA-256 of the kind of result, of the format version, and of `parts`. `parts` must
@@ -14,12 +15,17 @@ export const contentKey = (kind: string, ...parts: readonly unknown[]): string =
     .update(JSON.stringify([MANIFEST_FORMAT, kind, ...parts]))
     .digest("hex");
 
-/** Hashes the files below a folder: their paths and their bytes. `counts` chooses among the paths. */
+/**
+ * Hashes the files below a folder: their paths and their bytes. `counts` chooses among the paths.
+ *
+ * @throws BertEdgeError `checkpoint_invalid`
+ */
 export async function folderKey(folder: string, counts: (path: string) => boolean = () => true): Promise<string> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
   const hash = createHash("sha256");
   for (const path of paths.filter(counts).toSorted()) {
+    assertFile(path);
     const file = createHash("sha256");
     for await (const chunk of createReadStream(path)) file.update(chunk as Buffer);
     hash.update(JSON.stringify([relative(folder, path), file.digest("hex")]));

@@ -1,6 +1,7 @@
-import { type Dirent, existsSync, readdirSync, readlinkSync } from "node:fs";
+import { existsSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { BertEdgeError } from "../../../artifact/error.ts";
+import { entriesOf } from "../../files/only-files.ts";
 
 /** Names of files that are read. A file that is not there could otherwise count as one that the model does not have. */
 const READ = /\.(json|safetensors|bin|metadata|onnx|onnx_data|data)$/;
@@ -21,14 +22,5 @@ export function assertNoDanglingLink(root: string): void {
       `${dangling} is a link to ${readlinkSync(dangling)}, which does not exist.`,
       { hint: "Download the model again, or copy its folder with the files that its links lead to: `cp -rL`." },
     );
-  }
-}
-
-/** Returns what is in a folder; nothing if it cannot be read. */
-export function entriesOf(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
   }
 }

@@ -1,8 +1,8 @@
 import type { Dirent } from "node:fs";
 import { join } from "node:path";
 import { BertEdgeError } from "../../../artifact/error.ts";
+import { entriesOf } from "../../files/only-files.ts";
 import { configInstead } from "./config-instead.ts";
-import { entriesOf } from "./dangling-link.ts";
 import type { Instead } from "./instead.ts";
 import { modelsBelow } from "./models-below.ts";
 import { tokenizerInstead } from "./tokenizer-instead.ts";

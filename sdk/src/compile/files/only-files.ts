@@ -1,0 +1,41 @@
+import { type Dirent, readdirSync, type Stats, statSync } from "node:fs";
+import { join } from "node:path";
+import { BertEdgeError } from "../../artifact/error.ts";
+
+/** What can be in a folder beside files and folders. Reading a pipe or a device may never end. */
+const kinds: readonly (readonly [name: string, is: (found: Stats) => boolean])[] = [
+  ["a named pipe", (found) => found.isFIFO()],
+  ["a socket", (found) => found.isSocket()],
+  ["a device", (found) => found.isCharacterDevice() || found.isBlockDevice()],
+];
+
+/**
+ * Refuses what is neither a file nor a folder, also behind a link.
+ *
+ * @throws BertEdgeError `checkpoint_invalid`
+ */
+export function assertFile(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  const kind = found && kinds.find(([, is]) => is(found));
+  if (!kind) return;
+  throw new BertEdgeError("checkpoint_invalid", `${path} is ${kind[0]}, not a file.`, {
+    hint: "Remove it from the model folder, or copy the model's files to a folder of their own.",
+  });
+}
+
+/** Checks what is in a model folder, and in the folders in it. @throws BertEdgeError `checkpoint_invalid` */
+export function assertOnlyFiles(root: string): void {
+  const below = entriesOf(root).filter((entry) => entry.isDirectory());
+  for (const folder of [root, ...below.map(({ name }) => join(root, name))]) {
+    for (const entry of entriesOf(folder)) if (!entry.isFile()) assertFile(join(folder, entry.name));
+  }
+}
+
+/** Returns what is in a folder; nothing if it cannot be read. */
+export function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
