@@ -9,7 +9,10 @@ const NonNegative = v.pipe(v.number(), v.minValue(0));
 const Bytes = v.pipe(v.number(), v.integer(), v.minValue(1));
 
 /** Milliseconds for one sequence of n tokens: `base + perToken · n + perSquare · n²`. */
-const LatencyFit = v.object({ base: NonNegative, perToken: NonNegative, perSquare: NonNegative });
+const LatencyFit = v.pipe(
+  v.object({ base: NonNegative, perToken: NonNegative, perSquare: NonNegative }),
+  v.check(({ base, perToken, perSquare }) => base + perToken + perSquare > 0, "no computation takes no time"),
+);
 
 /** Peak memory of a target's engine, and the memory limit of the place it runs in, in bytes. */
 const MemoryUse = v.object({ peak: Bytes, limit: Bytes, fits: v.boolean() });

@@ -32,6 +32,7 @@ describe("parsePointer", () => {
     ["a manifest of 2^50 bytes", { manifest: { sha256, size: 2 ** 50 } }],
     ["a manifest that is no text", { manifest: { sha256, size: 2, text: {} } }],
     ["a negative latency", { measurements: { edge: { latency: { base: -1, perToken: 0, perSquare: 0 } } } }],
+    ["a latency of zero", { measurements: { edge: { latency: { base: 0, perToken: 0, perSquare: 0 } } } }],
     ["another format", { format: "bert-edge/0" }],
   ])("refuses %s", (_, change) => {
     expect(refusal(() => parsePointer(JSON.stringify({ ...pointer, ...change }), "here"))).toBe("pointer_invalid");

@@ -2,11 +2,15 @@ import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { parseJson } from "../../artifact/parse-json.ts";
 import { shown } from "../../artifact/shown.ts";
+import { readObject } from "../../storage/read-object.ts";
 import type { ObjectStore } from "../../storage/store.ts";
 import { type ApiKey, checkDefaults, type KeyWithDefaults, perMinute } from "../call-defaults.ts";
 
 /** Time limit for reading keys, in ms. */
 export const READ_KEYS_MS = 5_000;
+
+/** Largest object with keys: room for 10,000 keys. */
+const MAX_LIST_BYTES = 1024 * 1024;
 
 /** Names of keys. */
 export const KEY_NAME = /^[\w.-]{1,64}$/;
@@ -77,7 +81,26 @@ export function checkKeyList(keys: unknown): readonly ApiKey[] {
     }
     if (typeof key === "object") checkOptions(key, index);
   }
-  return keys as readonly ApiKey[];
+  checkSharedNames(keys);
+  return keys;
+}
+
+/** Returns the name that an entry of a list has; undefined if it has none. */
+const nameOf = (key: ApiKey): string | undefined =>
+  typeof key === "string" ? readEntry(key)?.name : (key.name ?? readEntry(key.key)?.name);
+
+const isLimited = (key: ApiKey): boolean =>
+  typeof key === "object" && perMinute.some((limit) => key[limit] !== undefined);
+
+/** Keys of one name share their limits. One without any would not count for the others. */
+function checkSharedNames(keys: readonly ApiKey[]): void {
+  const limited = new Set(keys.filter(isLimited).map(nameOf));
+  const index = keys.findIndex((key) => nameOf(key) !== undefined && limited.has(nameOf(key)) && !isLimited(key));
+  if (index < 0) return;
+  throw invalid(
+    `has a key at index ${index} without limits, but another key of its name ${nameOf(keys[index] as ApiKey)} has some`,
+    "Give both the same limits, or another name to one of them.",
+  );
 }
 
 function checkOptions(key: KeyWithDefaults, index: number): void {
@@ -123,8 +146,8 @@ export const keysFromEnv = (
  * @throws BertEdgeError `setting_invalid` when there is no such object or it is not a list of keys, and errors of the store
  */
 export async function keysFromStore(store: ObjectStore, path: string): Promise<readonly ApiKey[]> {
-  const stream = await store.open(path, AbortSignal.timeout(READ_KEYS_MS));
-  if (stream) return parseKeys(await new Response(stream).text());
+  const bytes = await readObject(store, path, MAX_LIST_BYTES);
+  if (bytes) return parseKeys(new TextDecoder().decode(bytes));
   throw new BertEdgeError("setting_invalid", `The store ${store.name} has no API keys at ${path}.`, {
     hint: "Write the entries that `bert-edge keys new` prints into this object, one a line.",
   });

@@ -2,7 +2,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { sha256Hex } from "../../artifact/sha256.ts";
 import { withDeadline } from "../../artifact/with-deadline.ts";
 import type { Background } from "../background.ts";
-import type { ApiKey, KnownKey } from "../call-defaults.ts";
+import { type ApiKey, type KeyLimits, type KnownKey, perMinute } from "../call-defaults.ts";
 import { READ_KEYS_MS, readEntry } from "./key-list.ts";
 
 /** Age at which keys are read again, in the background of a request, in ms. */
@@ -69,7 +69,18 @@ export async function knownKeys(keys: readonly ApiKey[]): Promise<KnownKey[]> {
     const hash = sha256 ?? (await hashOf(plain as string));
     return { ...options, name: options.name ?? name ?? `key-${hash.slice(0, NAME_DIGITS)}`, sha256: hash, plain };
   });
-  return (await Promise.all(known)).filter((key) => key !== undefined);
+  const all = (await Promise.all(known)).filter((key) => key !== undefined);
+  return [...Map.groupBy(all, ({ name }) => name).values()].flatMap((sharing) => {
+    const limits = strictest(sharing);
+    return sharing.map((key) => ({ ...key, ...limits }));
+  });
+}
+
+/** Returns the limits that keys of one name share. */
+function strictest(keys: readonly KnownKey[]): KeyLimits {
+  const given = (limit: keyof KeyLimits) => keys.map((key) => key[limit]).filter((value) => value !== undefined);
+  const limited = perMinute.filter((limit) => given(limit).length > 0);
+  return Object.fromEntries(limited.map((limit) => [limit, Math.min(...given(limit))]));
 }
 
 /**

@@ -100,6 +100,65 @@ describe("keysFromStore", () => {
   });
 });
 
+describe("keys of one name", () => {
+  const hash = "a".repeat(64);
+
+  it("have the strictest limits that any of them has", async () => {
+    const known = await knownKeys([
+      { key: "one", name: "web", requestsPerMinute: 3, textsPerMinute: 50 },
+      { key: "other", name: "mobile", requestsPerMinute: 7 },
+      { key: "two", name: "web", requestsPerMinute: 100_000, tokensPerMinute: 9 },
+    ]);
+    const limits = { requestsPerMinute: 3, textsPerMinute: 50, tokensPerMinute: 9 };
+    expect(known.find(({ plain }) => plain === "one")).toMatchObject(limits);
+    expect(known.find(({ plain }) => plain === "two")).toMatchObject(limits);
+    expect(known.find(({ plain }) => plain === "other")).toMatchObject({ requestsPerMinute: 7 });
+  });
+
+  it.each([
+    ["an object", { key: "two", name: "web", tier: "edge" as const }],
+    ["a hash", `web:sha256:${hash}`],
+    ["an object with a named hash", { key: `web:sha256:${hash}` }],
+  ])("are refused if one of them has no limits: %s", (_, unlimited) => {
+    const keys = [{ key: "one", name: "web", requestsPerMinute: 3 }, unlimited];
+    for (const list of [keys, keys.toReversed()]) {
+      expect(() => checkKeyList(list)).toThrow(
+        expect.objectContaining({
+          code: "setting_invalid",
+          message: expect.stringContaining(
+            `has a key at index ${list.indexOf(unlimited)} without limits, but another key of its name web has some`,
+          ),
+        }),
+      );
+    }
+  });
+
+  it("need no limits, and keys without a name share none", () => {
+    expect(checkKeyList([`web:sha256:${hash}`, { key: "two", name: "web" }])).toHaveLength(2);
+    expect(checkKeyList(["one", { key: "two", requestsPerMinute: 3 }])).toHaveLength(2);
+  });
+});
+
+describe("keysFromStore, of an object that is too large", () => {
+  it("reads no more than a list of keys can have", async () => {
+    let pieces = 0;
+    const commas = new Uint8Array(100_000).fill(44);
+    const endless = () =>
+      new ReadableStream({
+        pull(stream) {
+          pieces++;
+          stream.enqueue(commas);
+        },
+      });
+    const store = { ...memoryStore(), open: async () => endless() };
+    await expect(keysFromStore(store, "keys.txt")).rejects.toMatchObject({
+      code: "storage_unavailable",
+      message: expect.stringContaining("larger than 1048576 bytes"),
+    });
+    expect(pieces).toBeLessThan(20);
+  });
+});
+
 describe("keysFromEnv", () => {
   it("reads KEYS_OBJECT, or else API_KEYS, and has no keys without both", async () => {
     const store = memoryStore();
