@@ -25,8 +25,9 @@ import {
 } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { codePointsBefore } from "../routes/code-points.ts";
-import { type Dialect, type FieldsWithoutEffect, inOneSentence, taskAt } from "../routes/dialect.ts";
+import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
 import { listResponse } from "../routes/list-response.ts";
+import { taskAt } from "../routes/task-route.ts";
 import { tokenizerAt } from "../routes/tokenizer-route.ts";
 import type { AnswerDetails } from "../service.ts";
 import { formatTokenVectors } from "../tasks/token-vectors.ts";

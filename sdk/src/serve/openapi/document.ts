@@ -13,7 +13,8 @@ import {
   tiers,
 } from "../contract/headers.ts";
 import { shownRoutes } from "../dialects/index.ts";
-import type { Dialect, Route } from "../routes/dialect.ts";
+import type { Dialect } from "../routes/dialect.ts";
+import type { Route } from "../routes/task-route.ts";
 
 const described = (description: string, schema: object = { type: "string" }) => ({ description, schema });
 

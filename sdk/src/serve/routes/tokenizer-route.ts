@@ -6,8 +6,7 @@ import type { Model } from "../../runtime/model.ts";
 import { backgroundOf } from "../background.ts";
 import { checkSize } from "../check-query.ts";
 import { jsonBody } from "../middleware/body.ts";
-import type { Route } from "./dialect.ts";
-import type { RouteDescription } from "./task-route.ts";
+import type { Route, RouteDescription } from "./task-route.ts";
 
 /**
  * Characters of all texts of a request, or its token ids, at most. These routes do not wait for their turn, and an answer has about

@@ -11,9 +11,8 @@ import {
   Truncate,
 } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
-import { taskAt } from "../routes/dialect.ts";
 import { listResponse } from "../routes/list-response.ts";
-import { answerFields } from "../routes/task-route.ts";
+import { answerFields, taskAt } from "../routes/task-route.ts";
 
 export const embedRoute = taskAt("/v1/embed", {
   schema: ownBody({

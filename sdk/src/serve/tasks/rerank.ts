@@ -1,8 +1,7 @@
 import * as v from "valibot";
 import { type RankedDocument, rerankCall } from "../../runtime/tasks/rerank.ts";
 import { ownAnswer, ownBody, PositiveInteger, TruncationField } from "../contract/fields.ts";
-import { taskAt } from "../routes/dialect.ts";
-import { answerFields } from "../routes/task-route.ts";
+import { answerFields, taskAt } from "../routes/task-route.ts";
 
 /** A document's text. */
 export const Document = v.pipe(

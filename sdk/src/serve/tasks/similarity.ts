@@ -1,8 +1,7 @@
 import * as v from "valibot";
 import { similarityCall } from "../../runtime/tasks/rerank.ts";
 import { ownAnswer, ownBody, Truncate } from "../contract/fields.ts";
-import { taskAt } from "../routes/dialect.ts";
-import { answerFields } from "../routes/task-route.ts";
+import { answerFields, taskAt } from "../routes/task-route.ts";
 
 export const similarityRoute = taskAt("/v1/similarity", {
   schema: ownBody({
