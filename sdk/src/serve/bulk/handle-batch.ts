@@ -83,17 +83,11 @@ async function embedPart(
   if (earlier?.customMetadata?.["run"] === job.run) return;
   const lines: InputLine[] = [];
   for await (const more of inputLines(bucket, job, { offset, length: bytes, line })) lines.push(...more);
-  const { results, rejected, counts } = await service.using(background, async (model) =>
-    embedChunk(lines, chunkModel(job, model, handler), job),
-  );
+  const embed = async (model: Model) => embedChunk(lines, chunkModel(job, model, handler), job);
+  const { results, rejected, counts } = await service.using(background, embed);
+  const customMetadata = metadataOf(job, bytes, counts);
   const write = (to: string, content: string) =>
-    inTime(
-      bucket.put(to, content, {
-        httpMetadata: { contentType: "application/jsonl" },
-        customMetadata: metadataOf(job, { bytes, counts }),
-      }),
-      to,
-    );
+    inTime(bucket.put(to, content, { httpMetadata: { contentType: "application/jsonl" }, customMetadata }), to);
   // A part is finished when its results exist, so they are written last.
   if (counts.rejected > 0) await write(partKey(job.name, part, "rejected"), rejected);
   await write(key, results);

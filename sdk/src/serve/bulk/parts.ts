@@ -2,25 +2,21 @@ import * as v from "valibot";
 import type { RecordCounts } from "../../bulk/record-counts.ts";
 import { storageError } from "../../storage/storage-error.ts";
 import { inTime, type JobsBucket, type JobsObject, piecesOf } from "./bindings.ts";
-import { type BulkJob, CountsSchema, partKey, partOfKey, partsPrefix } from "./job.ts";
+import { type BulkJob, CountsSchema, type PartKind, partKey, partOfKey, partsPrefix } from "./job.ts";
 
-/** A part whose results are in the bucket. */
-export interface FinishedPart {
-  readonly part: number;
-  /** Bytes of the input. */
-  readonly bytes: number;
-  readonly counts: RecordCounts;
-}
-
-/** The metadata of a part's results. They say what is in them, so that nobody has to read them. */
-export const metadataOf = ({ run }: BulkJob, { bytes, counts }: Omit<FinishedPart, "part">) => ({
+/**
+ * Returns the metadata of a part's results. They say what is in them, so that nobody has to read them.
+ *
+ * @param bytes of the input
+ */
+export const metadataOf = ({ run }: BulkJob, bytes: number, counts: RecordCounts) => ({
   run,
   bytes: `${bytes}`,
   counts: JSON.stringify(counts),
 });
 
 /** Lists the finished parts of a job in order, from the part `from` on. Parts of earlier jobs of this name are left out. */
-export async function* finishedParts(bucket: JobsBucket, job: BulkJob, from = 0): AsyncGenerator<FinishedPart> {
+export async function* finishedParts(bucket: JobsBucket, job: BulkJob, from = 0) {
   const prefix = partsPrefix(job.name);
   let page: { startAfter?: string; cursor?: string } | undefined =
     from > 0 ? { startAfter: partKey(job.name, from - 1) } : {};
@@ -34,7 +30,7 @@ export async function* finishedParts(bucket: JobsBucket, job: BulkJob, from = 0)
 
 const JsonCounts = v.pipe(v.string(), v.parseJson(), CountsSchema);
 
-function finishedPart({ key, customMetadata = {} }: JobsObject, { run }: BulkJob): FinishedPart | undefined {
+function finishedPart({ key, customMetadata = {} }: JobsObject, { run }: BulkJob) {
   const part = partOfKey(key);
   const counts = v.safeParse(JsonCounts, customMetadata["counts"]);
   if (part === undefined || customMetadata["run"] !== run || !counts.success) return undefined;
@@ -43,14 +39,13 @@ function finishedPart({ key, customMetadata = {} }: JobsObject, { run }: BulkJob
 
 /**
  * Streams the results of a complete job in order, or the records that were set aside. Reads one object at a time. The stream
- * fails if an object is missing.
- *
- * @param parts number of the job's parts
+ * fails if one of the `parts` is missing.
  */
 export function partContents(
   bucket: JobsBucket,
   job: BulkJob,
-  { kind, parts }: { kind: "results" | "rejected"; parts: number },
+  kind: PartKind,
+  parts: number,
 ): ReadableStream<Uint8Array> {
   async function* pieces(): AsyncGenerator<Uint8Array> {
     let next = 0;
@@ -58,7 +53,7 @@ export function partContents(
       if (part !== next) break;
       next++;
       if (kind === "rejected" && counts.rejected === 0) continue;
-      const key = partKey(job.name, part, kind === "results" ? "parts" : kind);
+      const key = partKey(job.name, part, kind);
       const found = await inTime(bucket.get(key), key);
       if (!found) throw storageError("jobs", key, "the object was deleted");
       yield* piecesOf(found.body, key);

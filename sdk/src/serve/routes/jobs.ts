@@ -4,7 +4,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { backgroundOf, type CallContext } from "../background.ts";
 import type { JobsBatch, JobsPlace } from "../bulk/bindings.ts";
 import { handleBatch } from "../bulk/handle-batch.ts";
-import { type BulkJob, readJob } from "../bulk/job.ts";
+import { type BulkJob, type PartKind, readJob } from "../bulk/job.ts";
 import { jobStatus } from "../bulk/job-status.ts";
 import { partContents } from "../bulk/parts.ts";
 import { startJob } from "../bulk/start-job.ts";
@@ -67,8 +67,8 @@ export function jobRoutes<Env extends object>(deployment: Deployment<Env>): Hono
         { hint: "Ask again later. If the job stands still, start it again: finished parts are kept." },
       );
     }
-    const kind = c.req.param("lines") as "results" | "rejected";
-    return c.body(partContents(bucket, job, { kind, parts }), 200, { "content-type": "application/jsonl" });
+    const lines = partContents(bucket, job, c.req.param("lines") as PartKind, parts);
+    return c.body(lines, 200, { "content-type": "application/jsonl" });
   });
   return app;
 }
