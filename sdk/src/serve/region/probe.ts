@@ -20,19 +20,7 @@ export interface AskingThread {
   busyMs(): number;
 }
 
-interface SentFetch {
-  /** Predicted milliseconds of the region's computation. */
-  readonly computeMs: number;
-  /** Time limit of the fetch, in ms. */
-  readonly patienceMs: number;
-  /** The model that is asked for; undefined for a probe. */
-  readonly model?: string;
-}
-
-/**
- * Timeout of a probe, in ms. A probe that is lost while the region is down must not delay the next one. A region that needs
- * longer for an empty answer is of no use.
- */
+/** Timeout of a probe, in ms: one that is lost must not delay the next. A slower region is of no use. */
 export const PROBE_TIMEOUT_MS = 1_000;
 
 /** Time for which a region is not asked for a model that it did not serve, in ms. */
@@ -49,10 +37,10 @@ export function regionProbe(
   connection: RegionConnection,
   options: Required<Omit<RegionTiming, "fetch">> & AskingThread,
 ) {
-  const { priorMs, timeoutMs, probeMs, now, busyMs } = options;
+  const { timeoutMs, probeMs, now, busyMs } = options;
   const { dialect } = connection;
   const isForeign = dialect.foreign !== undefined;
-  const estimate = regionEstimate({ priorMs, now });
+  const estimate = regionEstimate(options);
   const breaker = newBreaker(now);
   const proof = isForeign ? goldenProof(connection, options) : undefined;
   /** The version that the edge serves, and that a foreign region has to run. */
@@ -64,8 +52,14 @@ export function regionProbe(
   /** When the probe in progress counts as stopped together with its request. */
   let probingUntil = Number.NEGATIVE_INFINITY;
 
-  /** Begins to measure a fetch. */
-  function measure({ computeMs, patienceMs, model }: SentFetch) {
+  /**
+   * Begins to measure a fetch.
+   *
+   * @param computeMs predicted milliseconds of the region's computation
+   * @param patienceMs time limit of the fetch
+   * @param model the model that is asked for; undefined for a probe
+   */
+  function measure(computeMs: number, patienceMs: number, model?: string) {
     const [start, busyBefore] = [now(), busyMs()];
     const works = model === undefined ? breaker.probed : breaker.answered;
 
@@ -105,7 +99,7 @@ export function regionProbe(
   }
 
   async function probe(model: ProvableModel | undefined): Promise<void> {
-    const fetch = measure({ computeMs: 0, patienceMs: PROBE_TIMEOUT_MS });
+    const fetch = measure(0, PROBE_TIMEOUT_MS);
     probingUntil = now() + PROBE_TIMEOUT_MS;
     try {
       const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
@@ -138,7 +132,7 @@ export function regionProbe(
      */
     predict(
       computeMs: number,
-      { onlyOurs = false, model = "" }: { readonly onlyOurs?: boolean | undefined; readonly model?: string } = {},
+      { onlyOurs = false, model = "" }: Partial<Pick<ExpectedAnswer, "onlyOurs" | "model">> = {},
     ): AnswerEstimate | "down" {
       if (now() < (lacking.get(model) ?? 0)) return "down";
       const isReady = !proof || (!onlyOurs && served !== undefined && proof.cosine(served) !== undefined);
@@ -172,5 +166,3 @@ export function regionProbe(
     },
   };
 }
-
-export type RegionProbe = ReturnType<typeof regionProbe>;

@@ -2,19 +2,13 @@ import type { AnswerEstimate, Estimate } from "../queue/speed.ts";
 import { exactly, type Interval, smoothed } from "../smoothed.ts";
 import type { RegionReport } from "./dialects/dialect.ts";
 
-/**
- * Weight of a network time below the mean. The weight is large, so that a few probes lower the estimate again after a
- * slow cold start.
- */
+/** Weight of a network time below the mean: large, so that a few probes lower the estimate after a slow cold start. */
 const RECOVERY_GAIN = 1 / 2;
 
 /** Mean deviation of the slowdown of a region whose computation was not measured a short time ago. */
 const SLOWDOWN_DEVIATION = 1 / 4;
 
-/**
- * Time in ms after which a fetch may need a new connection: servers close those that are not used. Node waits 5 s:
- * https://nodejs.org/api/http.html#serverkeepalivetimeout
- */
+/** Time in ms after which servers close a connection: https://nodejs.org/api/http.html#serverkeepalivetimeout */
 const UNUSED_MS = 5_000;
 
 /** Time in ms without a computation, after which the next one may take longer: a platform can stop a region that is not used. */
@@ -85,11 +79,11 @@ export function regionEstimate({ priorMs, now }: { priorMs: number; now: () => n
     /** Predicts the time until the region's answer, of which `computeMs` are the predicted computation. */
     predict(computeMs: number): AnswerEstimate {
       const waitMs = Math.max(slowdown.mean * inFlightMs, freeAt - now(), 0);
+      const networkSpreadMs = network.deviation + (connectingAt(now())?.deviation ?? 0);
       return {
         ms: networkMs() + waitMs + slowdown.mean * computeMs,
         waitMs,
-        spreadMs:
-          network.deviation + (connectingAt(now())?.deviation ?? 0) + slowdown.deviation * (inFlightMs + computeMs),
+        spreadMs: networkSpreadMs + slowdown.deviation * (inFlightMs + computeMs),
       };
     },
     /**
