@@ -31,10 +31,7 @@ const linesPath = withAndWithoutSlash("/v1/jobs/:job/:lines{results|rejected}");
 /** Paths of all routes of jobs. */
 export const jobPaths: string[] = [...jobPath, ...linesPath];
 
-/**
- * Makes the routes of jobs: `POST /v1/jobs/<name>` starts or continues a job, `GET /v1/jobs/<name>` says how far it is,
- * `GET /v1/jobs/<name>/results` and `…/rejected` return its lines.
- */
+/** Makes the routes that start a job or continue it, say how far it is, and return its lines. */
 export function jobRoutes<Env extends object>(deployment: Deployment<Env>): Hono<{ Bindings: Env }> {
   const { service, limits, cpuLimitMs } = deployment;
   const app = new Hono<{ Bindings: Env }>();
@@ -61,11 +58,9 @@ export function jobRoutes<Env extends object>(deployment: Deployment<Env>): Hono
     const job = await knownJob(bucket, nameOf(c));
     const { state, parts, bytes, totalBytes } = await jobStatus(bucket, job, Date.now());
     if (state !== "complete") {
-      throw new BertEdgeError(
-        "job_incomplete",
-        `The job ${job.name} is ${state}: ${bytes} of ${totalBytes} bytes of its input are done.`,
-        { hint: "Ask again later. If the job stands still, start it again: finished parts are kept." },
-      );
+      const what = `The job ${job.name} is ${state}: ${bytes} of ${totalBytes} bytes of its input are done.`;
+      const hint = "Ask again later. If the job stands still, start it again: finished parts are kept.";
+      throw new BertEdgeError("job_incomplete", what, { hint });
     }
     const lines = partContents(bucket, job, c.req.param("lines") as PartKind, parts);
     return c.body(lines, 200, { "content-type": "application/jsonl" });

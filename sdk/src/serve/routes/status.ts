@@ -80,10 +80,7 @@ function modelType(manifest: Manifest): object {
 
 /** `GET /v1/models` of OpenAI. When a model was made is not known: `created` is 0. */
 export const listModels = (c: Context, { models }: TaskService): Response =>
-  c.json({
-    object: "list",
-    data: models.map((id) => ({ id, object: "model", created: 0, owned_by: "bert-edge" })),
-  });
+  c.json({ object: "list", data: models.map((id) => ({ id, object: "model", created: 0, owned_by: "bert-edge" })) });
 
 /** Media type of Prometheus' text format: https://prometheus.io/docs/instrumenting/exposition_formats/ */
 const TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8";

@@ -30,7 +30,6 @@ export const rerankRoute = taskAt("/v1/rerank", {
     top_n: v.optional(PositiveInteger),
     /** Whether results have their documents. */
     return_documents: v.optional(v.boolean(), true),
-    /** Whether to cut texts that are too long instead of refusing them. */
     truncate: v.optional(TruncationField, true),
   }),
   summary: "Documents, ranked by how well they fit a query (also for Jina’s clients)",

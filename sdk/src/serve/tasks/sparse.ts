@@ -14,10 +14,7 @@ export const sparseRoute = taskAt("/v1/sparse", {
   }),
   call: ({ inputs, truncate, prompt_name }) => sparseCall(inputs, { truncate, prompt: prompt_name }),
   respond: (answer, _, c) =>
-    listResponse(c, answer.result, (weights) => JSON.stringify(weights), {
-      ...answerFields(answer),
-      embeddings: [],
-    }),
+    listResponse(c, answer.result, (weights) => JSON.stringify(weights), { ...answerFields(answer), embeddings: [] }),
 });
 
 /** The body of `POST /v1/sparse`. */
