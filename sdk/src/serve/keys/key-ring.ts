@@ -14,10 +14,7 @@ const RETRY_MS = 5_000;
 
 export type ReadKeys<Env> = (env: Env) => readonly ApiKey[] | Promise<readonly ApiKey[]>;
 
-/**
- * Keeps the keys that `read` gives, and reads them again every minute, so that keys change without a restart. If this fails, the
- * error is logged and the earlier keys stay valid.
- */
+/** Keeps the keys that `read` gives, and reads them again every minute. If this fails, the earlier keys stay valid. */
 export function keyRing<Env>(read: ReadKeys<Env>, now: () => number = Date.now) {
   let held: { keys: readonly KnownKey[]; readAt: number } | undefined;
   let triedAt = Number.NEGATIVE_INFINITY;

@@ -63,10 +63,7 @@ interface Load {
   readonly since: number;
 }
 
-/**
- * Makes a holder that loads a published model on first use and replaces it with newer versions. If a newer version
- * fails to load, the old one keeps answering.
- */
+/** Loads a published model on first use, and replaces it with newer versions. If one fails to load, the old one answers. */
 export function modelHolder({
   store,
   name,
@@ -157,9 +154,8 @@ export function modelHolder({
   }
 
   /**
-   * Starts a load, or returns the one in progress. If a load fails, all waiting callers get the error, and the next
-   * caller starts another load. A Worker stops a load, with its timers, when the request that started the load ends.
-   * Such a load never settles, so `start` checks the age of the load.
+   * Starts a load, or returns the one in progress. A Worker stops a load, with its timers, when the request that started it
+   * ends. Such a load never settles, so its age is checked.
    */
   function start(background: Background): Load {
     if (loading && now() - loading.since < loadTimeoutMs) return loading;

@@ -29,10 +29,7 @@ const LACKS_MODEL_MS = 60_000;
 /** Node's timers can fire this much too early, in ms. */
 const TIMER_TOLERANCE_MS = 2;
 
-/**
- * Finds out and keeps measured how fast and how healthy a region is: from probes, and from every request that is measured
- * with `measure`.
- */
+/** Finds out how fast and how healthy a region is: from probes, and from every request that `measure` measures. */
 export function regionProbe(
   connection: RegionConnection,
   options: Required<Omit<RegionTiming, "fetch">> & AskingThread,
@@ -123,12 +120,9 @@ export function regionProbe(
     estimate,
     measure,
     /**
-     * Predicts the time until the region's answer, and its mean deviation, in milliseconds; `down` while the region fails, or
-     * while it may not answer.
+     * Predicts the milliseconds until the region's answer; `down` while the region fails, or while it may not answer.
      *
      * @param computeMs predicted milliseconds of the region's computation
-     * @param options.onlyOurs whether only regions of our own compute the same. Default false.
-     * @param options.model the model's name. Default: one that the region serves
      */
     predict(
       computeMs: number,
@@ -139,12 +133,9 @@ export function regionProbe(
       return breaker.state() === "closed" && isReady ? estimate.predict(computeMs) : "down";
     },
     /**
-     * Probes the region in the background when the last measurement is old, or when the region has failed. A region that
-     * seems slow or down gets no requests, so only probes can find out that it has recovered. A region that is not ours is
-     * also asked for golden texts.
-     *
-     * @param maxAgeMs age at which a measurement is old, in ms. Default: the option `probeMs`
-     * @param model the model that the edge has loaded
+     * Probes the region in the background when it has failed, or when the last measurement is older than `maxAgeMs`. A region
+     * that seems slow or down gets no requests, so only probes can find out that it has recovered. A region that is not ours
+     * is also asked for golden texts of the model that the edge has loaded.
      */
     keepMeasured(background: Background, maxAgeMs = probeMs, model?: ProvableModel): void {
       served = model?.version ?? served;

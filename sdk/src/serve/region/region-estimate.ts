@@ -86,10 +86,7 @@ export function regionEstimate({ priorMs, now }: { priorMs: number; now: () => n
         spreadMs: networkSpreadMs + slowdown.deviation * (inFlightMs + computeMs),
       };
     },
-    /**
-     * Counts a request that is sent, until the returned function is called. Its computation delays later requests, and the
-     * region reports this only with its next answer.
-     */
+    /** Counts a request until the returned function is called: its computation delays later ones, and no report says so. */
     sent(computeMs: number): () => void {
       inFlightMs += computeMs;
       return () => {
@@ -113,12 +110,7 @@ export function regionEstimate({ priorMs, now }: { priorMs: number; now: () => n
         observeComputation({ from: Math.max(0, restMs - busyMs) / computeMs, to: restMs / computeMs }, end);
       }
     },
-    /**
-     * Records a refusal.
-     *
-     * @param tookMs milliseconds until the refusal. The network is not slower.
-     * @param waitMs milliseconds for which the region has no time for new requests
-     */
+    /** Records a refusal after `tookMs`: the network is not slower, and new requests wait for `waitMs`. */
     refused(tookMs: number, waitMs: number): void {
       usedAt = now();
       if (tookMs > 0) network.observe({ from: 0, to: tookMs });
@@ -148,9 +140,6 @@ export function patienceMs(predicted: Estimate, remainingMs: number | undefined,
   return Math.ceil(Math.min(longestMs, Math.max(remainingMs ?? longestMs, slowMs, MIN_PATIENCE_MS)));
 }
 
-/**
- * Returns the budget for the region: the remaining budget without the time on the network, because the region's clock
- * starts when the request arrives there. A region that cannot keep it answers nevertheless when it has no queue.
- */
+/** Returns the budget for the region, whose clock starts when the request arrives there. */
 export const forwardedBudgetMs = (networkMs: number, remainingMs: number): number =>
   Math.max(remainingMs - networkMs, MIN_BUDGET_MS);

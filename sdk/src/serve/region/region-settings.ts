@@ -64,10 +64,7 @@ export type RegionAddress = HttpRegionAddress | WorkersAiAddress;
 export interface RegionTiming {
   /** Assumed time for the network, in ms, until a fetch has been measured. Default 50. */
   priorMs?: number;
-  /**
-   * Timeout of a fetch, in ms. A request's budget can shorten it, and a long predicted computation extends it.
-   * Default 10,000.
-   */
+  /** Timeout of a fetch, in ms. A budget can shorten it, and a long computation extends it. Default 10,000. */
   timeoutMs?: number;
   /** A probe measures the region again when the last measurement is older than this time, in ms. Default 30,000. */
   probeMs?: number;
