@@ -66,8 +66,7 @@ function pauseAfter(error: unknown, attempts: number): number {
 const EMBED_MS = 300_000;
 
 /**
- * Embeds a part and writes its results. The same part always gets the same keys and the same content, so it does not matter
- * how often its message is delivered.
+ * Embeds a part and writes its results. A part always gets the same keys and content, however often its message is delivered.
  *
  * @throws BertEdgeError `job_changed` when the deployment serves another version of the model, or the input has changed
  */

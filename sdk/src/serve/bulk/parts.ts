@@ -4,11 +4,7 @@ import { storageError } from "../../storage/storage-error.ts";
 import { inTime, type JobsBucket, type JobsObject, piecesOf } from "./bindings.ts";
 import { type BulkJob, CountsSchema, type PartKind, partKey, partOfKey, partsPrefix } from "./job.ts";
 
-/**
- * Returns the metadata of a part's results. They say what is in them, so that nobody has to read them.
- *
- * @param bytes of the input
- */
+/** Returns the metadata of a part's results, so that nobody has to read these: bytes of the input, and counts. */
 export const metadataOf = ({ run }: BulkJob, bytes: number, counts: RecordCounts) => ({
   run,
   bytes: `${bytes}`,
@@ -37,10 +33,7 @@ function finishedPart({ key, customMetadata = {} }: JobsObject, { run }: BulkJob
   return { part, bytes: Number(customMetadata["bytes"]), counts: counts.output };
 }
 
-/**
- * Streams the results of a complete job in order, or the records that were set aside. Reads one object at a time. The stream
- * fails if one of the `parts` is missing.
- */
+/** Streams the lines of a complete job in order, one object at a time. The stream fails if one of the `parts` is missing. */
 export function partContents(
   bucket: JobsBucket,
   job: BulkJob,

@@ -10,10 +10,7 @@ import { sendAll } from "./split-input.ts";
 /** Time in which a job has to be complete, in ms: as long as a queue keeps messages by default. */
 const JOB_MS = 4 * 24 * 3_600_000;
 
-/**
- * Share of the CPU limit that a part may need, if each byte is a token. Text has a few bytes per token. Machines can be
- * slower than the one that measured the model, and an invocation also loads the model.
- */
+/** Share of the CPU limit for a part, if each byte is a token: machines can be slow, and loading the model takes time. */
 const CPU_SHARE = 1 / 4;
 
 /** Lines of a part: its results are about half a megabyte. */
@@ -22,7 +19,6 @@ const PART_LINES = 256;
 /**
  * Starts a job, or continues one. What is finished is not done again.
  *
- * @param source.maxInputs texts that the service takes at once
  * @throws BertEdgeError `job_unknown` without an input; `job_changed` when the job was started with another input, model
  *   version or options
  */

@@ -87,11 +87,7 @@ export function formatServerTiming(timings: Readonly<Record<string, number>>): s
     .join(", ");
 }
 
-/**
- * Reads a duration in milliseconds from a tier's Server-Timing header; 0 if it is missing.
- *
- * @param name `queue`, `compute` or `total`
- */
+/** Reads `queue`, `compute` or `total` from a tier's Server-Timing header, in milliseconds; 0 if it is missing. */
 export function timingOf(header: string | null, name: string): number {
   const ms = Number(new RegExp(`(?:^|,)\\s*${name};dur=(\\d+(?:\\.\\d+)?)`).exec(header ?? "")?.[1] ?? 0);
   return Number.isFinite(ms) ? ms : 0;

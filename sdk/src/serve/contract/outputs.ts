@@ -30,4 +30,3 @@ export const OutputsResponse = ownAnswer({
   /** The model's output for each sequence, as base64 of little-endian float32. */
   outputs: v.array(v.string()),
 });
-export type OutputsResponse = v.InferOutput<typeof OutputsResponse>;

@@ -70,9 +70,8 @@ export async function knownKeys(keys: readonly ApiKey[]): Promise<KnownKey[]> {
 }
 
 /**
- * Finds the key that a caller has sent. Compares in a time that does not depend on how much of a key is right. A hash is computed
- * only for keys that were not sent before: it would take 8 % of the time of a busy edge, and makes a request wait for the event
- * loop.
+ * Finds the key that a caller has sent, in a time that does not depend on how much of it is right. Only keys that were not sent
+ * before need a hash: it would take 8 % of the time of a busy edge, and makes a request wait for the event loop.
  */
 export async function findKey(known: readonly KnownKey[], sent: string): Promise<KnownKey | undefined> {
   const seen = known.map(({ plain }) => plain !== undefined && isEqual(plain, sent)).indexOf(true);

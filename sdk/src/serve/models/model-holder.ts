@@ -24,7 +24,7 @@ export interface ModelHolderOptions {
   warmUp?: readonly WarmUpShape[] | undefined;
   /** Interval between checks for a newer version, in ms. Default 60,000. */
   refreshMs?: number;
-  /** Maximum time of a load, in ms. Default 25,000: Workers stop background work 30 s after the response. */
+  /** Maximum time of a load, in ms. A slower one has failed. Default 25,000: Workers stop background work after 30 s. */
   loadTimeoutMs?: number;
   /** Reports a load that has failed. Default: `console.error`, because nobody may wait for the load. */
   report?: (error: unknown) => void;
@@ -32,9 +32,8 @@ export interface ModelHolderOptions {
 }
 
 /**
- * Makes room in memory for a model.
+ * Makes room in memory for a model of this size; 0 when it is loaded, or will not be loaded.
  *
- * @param bytes expected size of the model; 0 when it is loaded, or will not be loaded
  * @throws BertEdgeError `memory_full`
  */
 export type Reserve = (bytes: number) => Promise<void>;

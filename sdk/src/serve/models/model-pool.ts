@@ -120,10 +120,9 @@ export function modelPool({ names, holder: make, ...options }: ModelPoolOptions)
     /** Names of the models, the default one first. */
     names,
     /**
-     * Returns the holder of a model. The current version has one holder, whether a request pins it or not. The caller has to use
-     * `current` at once: the current version changes.
+     * Returns the holder of a model, or of `name@version`. The current version has one holder, whether a request pins it or not.
+     * The caller has to use `current` at once: the current version changes.
      *
-     * @param model name of a model, or `name@version`. Default: the default model
      * @throws BertEdgeError `model_unknown`
      */
     holderOf(model = names[0] as string): ModelHolder {

@@ -82,11 +82,7 @@ function simple(summary: string, statuses: Readonly<Record<number, string>>, sec
   return { get: { tags: ["State"], summary, ...security, responses: Object.fromEntries(responses) } };
 }
 
-/**
- * Describes the HTTP interface in OpenAPI 3.1: https://spec.openapis.org/oas/v3.1.1
- *
- * @param dialects routes that take a body
- */
+/** Describes the HTTP interface in OpenAPI 3.1: https://spec.openapis.org/oas/v3.1.1 */
 export const openApiDocument = (dialects: readonly Dialect[]) => ({
   openapi: "3.1.0",
   info: {

@@ -49,13 +49,7 @@ export function regionProbe(
   /** When the probe in progress counts as stopped together with its request. */
   let probingUntil = Number.NEGATIVE_INFINITY;
 
-  /**
-   * Begins to measure a fetch.
-   *
-   * @param computeMs predicted milliseconds of the region's computation
-   * @param patienceMs time limit of the fetch
-   * @param model the model that is asked for; undefined for a probe
-   */
+  /** Begins to measure a fetch, from the predicted computation and the time limit. A probe asks for no model. */
   function measure(computeMs: number, patienceMs: number, model?: string) {
     const [start, busyBefore] = [now(), busyMs()];
     const works = model === undefined ? breaker.probed : breaker.answered;
@@ -72,11 +66,7 @@ export function regionProbe(
         const { queuedMs, computedMs } = report;
         return { region: end - start, ...(queuedMs > 0 && { "region-queue": queuedMs }), "region-compute": computedMs };
       },
-      /**
-       * Learns from what the fetch has thrown.
-       *
-       * @returns the error for the caller, and whether the region is now considered down
-       */
+      /** Learns from what the fetch has thrown. Returns the error for the caller, and whether the region now is down. */
       failed(cause: unknown): { error: BertEdgeError; isDown: boolean } {
         const { kind, error, isAlive, waitMs } = failureOf(cause, connection, model === undefined);
         const tookMs = now() - start;
@@ -119,11 +109,7 @@ export function regionProbe(
   return {
     estimate,
     measure,
-    /**
-     * Predicts the milliseconds until the region's answer; `down` while the region fails, or while it may not answer.
-     *
-     * @param computeMs predicted milliseconds of the region's computation
-     */
+    /** Predicts the time of an answer from that of its computation; `down` while the region fails or may not answer. */
     predict(
       computeMs: number,
       { onlyOurs = false, model = "" }: Partial<Pick<ExpectedAnswer, "onlyOurs" | "model">> = {},

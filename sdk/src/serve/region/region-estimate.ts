@@ -129,10 +129,8 @@ const SLOWER = 4;
 const MIN_BUDGET_MS = 0.1;
 
 /**
- * Returns the timeout of a fetch in whole milliseconds, as Node requires: the remaining budget, but at least the time that
- * a working region can need. A shorter timeout would count a working region as failed.
- *
- * @param timeoutMs the longest timeout, unless the prediction is longer
+ * Returns the timeout of a fetch in whole milliseconds, as Node requires: the remaining budget up to `timeoutMs`, but at least
+ * the time that a working region can need.
  */
 export function patienceMs(predicted: Estimate, remainingMs: number | undefined, timeoutMs: number): number {
   const slowMs = SLOWER * (predicted.ms + predicted.spreadMs);

@@ -26,9 +26,8 @@ export interface Dialect {
 }
 
 /**
- * Fields that clients of a dialect send and that have no effect, by the path of the route, each with the reason. Dots lead into
- * objects. All other fields are in the route's schema, and obeyed. A field that must not be ignored is in the schema too, which
- * refuses it. Only tests and docs read this list, so the Worker does not contain it.
+ * Fields that clients of a dialect send and that have no effect, by path, each with the reason. Dots lead into objects. The route's
+ * schema has all others: it obeys or refuses them. Only tests and docs read this list, so the Worker does not contain it.
  */
 export type FieldsWithoutEffect = Readonly<Record<string, Readonly<Record<string, string>>>>;
 

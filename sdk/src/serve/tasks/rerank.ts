@@ -12,10 +12,7 @@ export const Document = v.pipe(
 export const RerankResult = v.object({
   /** Index of the document in the request. */
   index: v.number(),
-  /**
-   * A cross-encoder's score is the sigmoid of the logit, 0 to 1, or the logit itself if the model says so. A sentence encoder's is that
-   * of `/v1/similarity`.
-   */
+  /** Of a cross-encoder the sigmoid of the logit, or the logit if the model says so; of others that of `/v1/similarity`. */
   relevance_score: v.number(),
   document: v.exactOptional(v.object({ text: v.string() })),
 });
