@@ -23,11 +23,7 @@ export interface ExpectedAnswer {
   readonly onlyOurs?: boolean | undefined;
 }
 
-/**
- * Describes the answer to a question.
- *
- * @param call.inputs number of inputs, each with an output of the same length as long as the sequences are unknown
- */
+/** Describes the answer to a question. As long as its sequences are unknown, the outputs of all inputs have one length. */
 export function expectedAnswer(
   { manifest, version }: { manifest: Manifest; version: string },
   call: { sequences?: readonly TokenSequence[] | undefined; inputs: number; inRegionMs: number; onlyOurs: boolean },

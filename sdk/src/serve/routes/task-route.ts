@@ -104,14 +104,13 @@ export async function readCall<Env extends object, S extends BodySchema>(
 
 function readWishes(c: Context, defaults: CallDefaults): Omit<CallTerms, "deadline"> {
   const tier = c.req.header(TIER_HEADER);
+  const key = noted(c, "key");
   return {
     pin:
-      tier === undefined
-        ? (noted(c, "key")?.tier ?? defaults.tier)
-        : readPin(tier.trim().toLowerCase(), `header ${TIER_HEADER}`),
+      tier === undefined ? (key?.tier ?? defaults.tier) : readPin(tier.trim().toLowerCase(), `header ${TIER_HEADER}`),
     precision: readPrecision(c.req.header(PRECISION_HEADER)),
     signal: c.req.raw.signal,
-    caller: noted(c, "key")?.name,
+    caller: key?.name,
     onWork: noted(c, "onWork"),
     report: readReport(c.req.header(REPORT_HEADER)),
     trace: noted(c, "trace"),
@@ -134,11 +133,7 @@ function readPrecision(header: string | undefined): NumberFormat | undefined {
 }
 
 /** Sets the response headers that describe an answer. */
-export function describeAnswer(
-  c: Context,
-  answer: AnswerDetails & { readonly texts: number },
-  deadline: Deadline,
-): void {
+export function describeAnswer(c: Context, answer: AnswerDetails & { texts: number }, deadline: Deadline): void {
   note(c, "answer", answer);
   c.header(TIER_HEADER, answer.tier);
   c.header(REASON_HEADER, answer.reason);
@@ -148,8 +143,7 @@ export function describeAnswer(
   if (answer.predictedMs !== undefined) c.header(PREDICTED_HEADER, answer.predictedMs.toFixed(2));
   const remainingMs = deadline.remainingMs();
   if (remainingMs !== undefined) {
-    // On deployed Workers the clock stops during computation, and the computation seems to take 0 ms. In this case, the
-    // predicted time is subtracted too.
+    // On deployed Workers the clock stops during computation, which seems to take 0 ms: see `REMAINING_HEADER`.
     const unseenMs = answer.timings["compute"] === 0 ? (answer.predictedMs ?? 0) : 0;
     c.header(REMAINING_HEADER, (remainingMs - unseenMs).toFixed(2));
   }
