@@ -6,9 +6,9 @@ import { limitBody } from "./middleware/body.ts";
 import { responseCache } from "./middleware/response-cache.ts";
 import { answerError, throwErrors } from "./on-error.ts";
 import { entrance, guards } from "./operations.ts";
-import type { Route } from "./routes/dialect.ts";
 import { jobPaths, jobRoutes, type QueueHandler, queueHandler } from "./routes/jobs.ts";
 import { withAndWithoutSlash } from "./routes/paths.ts";
+import type { Route } from "./routes/task-route.ts";
 
 /** Prefix of all paths under which a request names its model, for dialects without a field for it. */
 const MODEL_PREFIX = "/models/:model";

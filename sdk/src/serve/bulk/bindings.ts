@@ -59,9 +59,8 @@ export interface JobsPlace {
 const CALL_MS = 30_000;
 
 /**
- * Waits for a call of a bucket or a queue.
+ * Waits for a call of a bucket or a queue. `what` names it in messages.
  *
- * @param what key or queue, for messages
  * @throws BertEdgeError `storage_unavailable` when the call fails or takes too long
  */
 export const inTime = <T>(call: Promise<T>, what: string): Promise<T> =>

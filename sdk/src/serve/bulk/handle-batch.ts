@@ -66,8 +66,7 @@ function pauseAfter(error: unknown, attempts: number): number {
 const EMBED_MS = 300_000;
 
 /**
- * Embeds a part and writes its results. The same part always gets the same keys and the same content, so it does not matter
- * how often its message is delivered.
+ * Embeds a part and writes its results. A part always gets the same keys and content, however often its message is delivered.
  *
  * @throws BertEdgeError `job_changed` when the deployment serves another version of the model, or the input has changed
  */
@@ -83,17 +82,11 @@ async function embedPart(
   if (earlier?.customMetadata?.["run"] === job.run) return;
   const lines: InputLine[] = [];
   for await (const more of inputLines(bucket, job, { offset, length: bytes, line })) lines.push(...more);
-  const { results, rejected, counts } = await service.using(background, async (model) =>
-    embedChunk(lines, chunkModel(job, model, handler), job),
-  );
+  const embed = async (model: Model) => embedChunk(lines, chunkModel(job, model, handler), job);
+  const { results, rejected, counts } = await service.using(background, embed);
+  const customMetadata = metadataOf(job, bytes, counts);
   const write = (to: string, content: string) =>
-    inTime(
-      bucket.put(to, content, {
-        httpMetadata: { contentType: "application/jsonl" },
-        customMetadata: metadataOf(job, { bytes, counts }),
-      }),
-      to,
-    );
+    inTime(bucket.put(to, content, { httpMetadata: { contentType: "application/jsonl" }, customMetadata }), to);
   // A part is finished when its results exist, so they are written last.
   if (counts.rejected > 0) await write(partKey(job.name, part, "rejected"), rejected);
   await write(key, results);

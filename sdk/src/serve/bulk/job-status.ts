@@ -14,13 +14,11 @@ export interface JobStatus {
   /** name@version */
   readonly model: string;
   readonly started: string;
-  /** Time of completion; undefined before. */
   readonly finished?: string;
   /** Finished parts, the bytes of the input in them, and their records. */
   readonly parts: number;
   readonly bytes: number;
   readonly counts: RecordCounts;
-  /** Bytes of the whole input. */
   readonly totalBytes: number;
 }
 

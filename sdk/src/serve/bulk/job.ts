@@ -57,9 +57,10 @@ const jobKey = (job: string): string => `jobs/${job}/job.json`;
 export const summaryKey = (job: string): string => `jobs/${job}/summary.json`;
 export const partsPrefix = (job: string): string => `jobs/${job}/parts/`;
 
-/** @param kind the folder: results are in `parts` */
-export const partKey = (job: string, part: number, kind: "parts" | "rejected" = "parts"): string =>
-  `jobs/${job}/${kind}/${`${part}`.padStart(DIGITS, "0")}.jsonl`;
+export type PartKind = "results" | "rejected";
+
+export const partKey = (job: string, part: number, kind: PartKind = "results"): string =>
+  `jobs/${job}/${kind === "results" ? "parts" : kind}/${`${part}`.padStart(DIGITS, "0")}.jsonl`;
 
 /** Returns the number of the part whose results are under a key; undefined for other keys. */
 export function partOfKey(key: string): number | undefined {

@@ -2,25 +2,17 @@ import * as v from "valibot";
 import type { RecordCounts } from "../../bulk/record-counts.ts";
 import { storageError } from "../../storage/storage-error.ts";
 import { inTime, type JobsBucket, type JobsObject, piecesOf } from "./bindings.ts";
-import { type BulkJob, CountsSchema, partKey, partOfKey, partsPrefix } from "./job.ts";
+import { type BulkJob, CountsSchema, type PartKind, partKey, partOfKey, partsPrefix } from "./job.ts";
 
-/** A part whose results are in the bucket. */
-export interface FinishedPart {
-  readonly part: number;
-  /** Bytes of the input. */
-  readonly bytes: number;
-  readonly counts: RecordCounts;
-}
-
-/** The metadata of a part's results. They say what is in them, so that nobody has to read them. */
-export const metadataOf = ({ run }: BulkJob, { bytes, counts }: Omit<FinishedPart, "part">) => ({
+/** Returns the metadata of a part's results, so that nobody has to read these: bytes of the input, and counts. */
+export const metadataOf = ({ run }: BulkJob, bytes: number, counts: RecordCounts) => ({
   run,
   bytes: `${bytes}`,
   counts: JSON.stringify(counts),
 });
 
 /** Lists the finished parts of a job in order, from the part `from` on. Parts of earlier jobs of this name are left out. */
-export async function* finishedParts(bucket: JobsBucket, job: BulkJob, from = 0): AsyncGenerator<FinishedPart> {
+export async function* finishedParts(bucket: JobsBucket, job: BulkJob, from = 0) {
   const prefix = partsPrefix(job.name);
   let page: { startAfter?: string; cursor?: string } | undefined =
     from > 0 ? { startAfter: partKey(job.name, from - 1) } : {};
@@ -34,23 +26,19 @@ export async function* finishedParts(bucket: JobsBucket, job: BulkJob, from = 0)
 
 const JsonCounts = v.pipe(v.string(), v.parseJson(), CountsSchema);
 
-function finishedPart({ key, customMetadata = {} }: JobsObject, { run }: BulkJob): FinishedPart | undefined {
+function finishedPart({ key, customMetadata = {} }: JobsObject, { run }: BulkJob) {
   const part = partOfKey(key);
   const counts = v.safeParse(JsonCounts, customMetadata["counts"]);
   if (part === undefined || customMetadata["run"] !== run || !counts.success) return undefined;
   return { part, bytes: Number(customMetadata["bytes"]), counts: counts.output };
 }
 
-/**
- * Streams the results of a complete job in order, or the records that were set aside. Reads one object at a time. The stream
- * fails if an object is missing.
- *
- * @param parts number of the job's parts
- */
+/** Streams the lines of a complete job in order, one object at a time. The stream fails if one of the `parts` is missing. */
 export function partContents(
   bucket: JobsBucket,
   job: BulkJob,
-  { kind, parts }: { kind: "results" | "rejected"; parts: number },
+  kind: PartKind,
+  parts: number,
 ): ReadableStream<Uint8Array> {
   async function* pieces(): AsyncGenerator<Uint8Array> {
     let next = 0;
@@ -58,7 +46,7 @@ export function partContents(
       if (part !== next) break;
       next++;
       if (kind === "rejected" && counts.rejected === 0) continue;
-      const key = partKey(job.name, part, kind === "results" ? "parts" : kind);
+      const key = partKey(job.name, part, kind);
       const found = await inTime(bucket.get(key), key);
       if (!found) throw storageError("jobs", key, "the object was deleted");
       yield* piecesOf(found.body, key);

@@ -10,24 +10,11 @@ import { sendAll } from "./split-input.ts";
 /** Time in which a job has to be complete, in ms: as long as a queue keeps messages by default. */
 const JOB_MS = 4 * 24 * 3_600_000;
 
-/**
- * Share of the CPU limit that a part may need, if each byte is a token. Text has a few bytes per token. Machines can be
- * slower than the one that measured the model, and an invocation also loads the model.
- */
+/** Share of the CPU limit for a part, if each byte is a token: machines can be slow, and loading the model takes time. */
 const CPU_SHARE = 1 / 4;
 
 /** Lines of a part: its results are about half a megabyte. */
 const PART_LINES = 256;
-
-interface JobSource {
-  readonly service: TaskService;
-  readonly background: Background;
-  readonly cpuLimitMs: number;
-  /** Texts that the service takes at once. */
-  readonly maxInputs: number;
-}
-
-type JobStart = Pick<BulkJob, "name" | "encodingFormat" | "truncate">;
 
 /**
  * Starts a job, or continues one. What is finished is not done again.
@@ -36,29 +23,12 @@ type JobStart = Pick<BulkJob, "name" | "encodingFormat" | "truncate">;
  *   version or options
  */
 export async function startJob(
-  place: JobsPlace,
-  request: JobStart,
-  source: JobSource,
+  { bucket, queue }: JobsPlace,
+  request: Pick<BulkJob, "name" | "encodingFormat" | "truncate">,
+  source: { service: TaskService; background: Background; cpuLimitMs: number; maxInputs: number },
   now: number,
 ): Promise<JobStatus> {
-  const { bucket, queue } = place;
-  const wanted = await newJob(place, request, source, now);
-  const earlier = await readJob(bucket, request.name);
-  if (earlier) assertSame(earlier, wanted);
-  const job = earlier ? { ...earlier, expires: wanted.expires } : wanted;
-  const status = await jobStatus(bucket, job, now);
-  if (status.state === "complete") return status;
-  await writeJob(bucket, job);
-  await sendAll(queue, [{ kind: "split", job: job.name, run: job.run, part: 0, offset: 0, line: 1 }]);
-  return status;
-}
-
-async function newJob(
-  { bucket }: JobsPlace,
-  { name, encodingFormat, truncate }: JobStart,
-  { service, background, cpuLimitMs, maxInputs }: JobSource,
-  now: number,
-): Promise<BulkJob> {
+  const { name } = request;
   const key = inputKey(name);
   const input = await inTime(bucket.head(key), key);
   if (!input) {
@@ -66,23 +36,29 @@ async function newJob(
       hint: `Put a JSONL file at ${key}, then start the job.`,
     });
   }
-  const { model, fit, maxTokens } = await service.using(background, async (loaded) => ({
-    model: `${loaded.manifest.name}@${loaded.version}`,
-    fit: predictedFit(loaded),
-    maxTokens: loaded.manifest.maxTokens,
-  }));
-  return {
-    format: 1,
-    name,
-    run: crypto.randomUUID(),
-    model,
-    input: { etag: input.etag, bytes: input.size },
-    encodingFormat,
-    truncate,
-    parts: { lines: Math.min(PART_LINES, maxInputs), costMs: CPU_SHARE * cpuLimitMs, fit, maxTokens },
-    started: new Date(now).toISOString(),
-    expires: new Date(now + JOB_MS).toISOString(),
-  };
+  const lines = Math.min(PART_LINES, source.maxInputs);
+  const costMs = CPU_SHARE * source.cpuLimitMs;
+  const wanted = await source.service.using(source.background, async (model): Promise<BulkJob> => {
+    const { manifest, version } = model;
+    return {
+      format: 1,
+      ...request,
+      run: crypto.randomUUID(),
+      model: `${manifest.name}@${version}`,
+      input: { etag: input.etag, bytes: input.size },
+      parts: { lines, costMs, fit: predictedFit(model), maxTokens: manifest.maxTokens },
+      started: new Date(now).toISOString(),
+      expires: new Date(now + JOB_MS).toISOString(),
+    };
+  });
+  const earlier = await readJob(bucket, name);
+  if (earlier) assertSame(earlier, wanted);
+  const job = earlier ? { ...earlier, expires: wanted.expires } : wanted;
+  const status = await jobStatus(bucket, job, now);
+  if (status.state === "complete") return status;
+  await writeJob(bucket, job);
+  await sendAll(queue, [{ kind: "split", job: name, run: job.run, part: 0, offset: 0, line: 1 }]);
+  return status;
 }
 
 function assertSame(earlier: BulkJob, wanted: BulkJob): void {

@@ -10,18 +10,8 @@ export function encodeBytes({ buffer, byteOffset, byteLength }: ArrayBufferView<
   return btoa(binary);
 }
 
-/**
- * Decodes base64 to a vector: the inverse of `encodeBytes`.
- *
- * @throws an error when `text` is not base64, or when the number of its bytes is not a multiple of 4
- */
+// Both are the inverse of `encodeBytes`, and throw when `text` is not base64 of a multiple of 4 bytes.
 export const decodeFloats = (text: string): Float32Array<ArrayBuffer> => new Float32Array(decodeBytes(text));
-
-/**
- * Decodes base64 to token ids: the inverse of `encodeBytes`.
- *
- * @throws an error when `text` is not base64, or when the number of its bytes is not a multiple of 4
- */
 export const decodeIds = (text: string): Int32Array<ArrayBuffer> => new Int32Array(decodeBytes(text));
 
 function decodeBytes(text: string): ArrayBuffer {

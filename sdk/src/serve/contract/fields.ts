@@ -2,10 +2,7 @@ import * as v from "valibot";
 import { NO_BUDGET, UNLIMITED_MS } from "./budget.ts";
 import { tiers } from "./headers.ts";
 
-/**
- * Milliseconds in which the caller needs the answer; with `none`, no default applies. The header `x-latency-budget-ms` does the same.
- * `null` is an absent field.
- */
+/** The header `x-latency-budget-ms` as a field. `null` is an absent field. */
 export const LatencyBudget = v.pipe(
   v.nullish(
     v.union([v.pipe(v.number(), v.finite()), v.literal(NO_BUDGET)], 'must be a number of milliseconds, or "none"'),
@@ -16,10 +13,7 @@ export const LatencyBudget = v.pipe(
 export const EncodingFormat = v.picklist(["float", "base64"]);
 export type EncodingFormat = v.InferOutput<typeof EncodingFormat>;
 
-/**
- * Whether one name can be a misspelling of the other: one is the beginning of the other, or they differ only in two
- * neighbouring letters.
- */
+/** Whether two names can mean the same: one begins with the other, or they differ only in two neighbouring letters. */
 function isSimilar(a: string, b: string): boolean {
   const [short, long] = a.length < b.length ? [a, b] : [b, a];
   if (short.length < 3) return false;
@@ -30,10 +24,7 @@ function isSimilar(a: string, b: string): boolean {
   return start === short.length || long.length - start - end <= 2;
 }
 
-/**
- * Makes the schema of an object. If a body lacks a field and has an unknown one that can stand for it, as `input` for `inputs`, the
- * message asks whether this was meant.
- */
+/** Makes the schema of an object. If a field is missing and an unknown one can stand for it, the message asks about it. */
 export const objectOf = <const Entries extends v.ObjectEntries>(entries: Entries) =>
   v.object(entries, (issue) => {
     const [missing] = issue.path ?? [];
@@ -76,10 +67,7 @@ const common = {
   latency_budget_ms: LatencyBudget,
 };
 
-/**
- * Whether to cut inputs that are too long instead of refusing them: `right` at their end, `left` at their beginning, `true` where the
- * model's own tokenizer cuts them.
- */
+/** Whether to cut inputs that are too long: at the end, at the beginning, or (`true`) where the model's tokenizer cuts. */
 export const TruncationField = v.union(
   [v.boolean(), v.picklist(["left", "right"])],
   "must be a boolean, left or right",

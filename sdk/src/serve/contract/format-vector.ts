@@ -1,10 +1,7 @@
 import { encodeBytes } from "./base64.ts";
 import type { EncodingFormat } from "./fields.ts";
 
-/**
- * Number of decimal digits that is enough to tell all float32 numbers apart:
- * https://en.wikipedia.org/wiki/Single-precision_floating-point_format
- */
+/** Digits that tell all float32 numbers apart: https://en.wikipedia.org/wiki/Single-precision_floating-point_format */
 const FLOAT32_DIGITS = 9;
 
 /** Numbers of a vector: float32, or 8 bits each. */

@@ -1,13 +1,7 @@
-/**
- * Request: milliseconds that the caller can wait, possibly with decimals; with `none`, no default applies. The edge sends the region
- * the remaining time.
- */
+/** Request: milliseconds that the caller can wait; with `none`, no default applies. The region gets the remaining time. */
 export const BUDGET_HEADER = "x-latency-budget-ms";
 
-/**
- * Request: the only tier that may answer, `edge` or `region`; `auto` leaves the choice to the deployment. Response: the tier
- * that computed the answer.
- */
+/** Request: the only tier that may answer; `auto` leaves the choice to the deployment. Response: the tier that computed. */
 export const TIER_HEADER = "x-bert-edge-tier";
 /** Response: what the decision was based on, as a dictionary of RFC 8941. Times are in milliseconds. */
 export const DECISION_HEADER = "x-bert-edge-decision";
@@ -93,11 +87,7 @@ export function formatServerTiming(timings: Readonly<Record<string, number>>): s
     .join(", ");
 }
 
-/**
- * Reads a duration in milliseconds from a tier's Server-Timing header; 0 if it is missing.
- *
- * @param name `queue`, `compute` or `total`
- */
+/** Reads `queue`, `compute` or `total` from a tier's Server-Timing header, in milliseconds; 0 if it is missing. */
 export function timingOf(header: string | null, name: string): number {
   const ms = Number(new RegExp(`(?:^|,)\\s*${name};dur=(\\d+(?:\\.\\d+)?)`).exec(header ?? "")?.[1] ?? 0);
   return Number.isFinite(ms) ? ms : 0;

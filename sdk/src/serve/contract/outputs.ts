@@ -15,12 +15,8 @@ const Sequence = v.object({
 });
 export type SequenceJson = v.InferInput<typeof Sequence>;
 
-/**
- * The body of `POST /v1/outputs`, the route with which an edge asks its region. It has sequences, or, as long as the edge
- * has not loaded the model's tokenizer, texts and pairs of texts.
- */
+/** The body of `POST /v1/outputs`: sequences, or texts as long as the edge has not loaded the model's tokenizer. */
 export const OutputsRequest = v.object({
-  /** Name of the model. */
   model: v.string(),
   sequences: v.optional(v.array(Sequence)),
   inputs: v.optional(v.array(v.union([v.string(), v.tuple([v.string(), v.string()])])), []),
@@ -34,4 +30,3 @@ export const OutputsResponse = ownAnswer({
   /** The model's output for each sequence, as base64 of little-endian float32. */
   outputs: v.array(v.string()),
 });
-export type OutputsResponse = v.InferOutput<typeof OutputsResponse>;

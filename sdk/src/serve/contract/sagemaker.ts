@@ -17,10 +17,7 @@ const MAX_CHARACTERS = 1_024;
 
 /** Request: the path of the region's route. */
 export const PATH_ATTRIBUTE = "path";
-/**
- * Response: the status of a refusal, if the request named a path. SageMaker replaces a response with another status than
- * 200, and its attributes are lost.
- */
+/** Response: the status of a refusal, if the request named a path. SageMaker replaces responses whose status is not 200. */
 export const STATUS_ATTRIBUTE = "status";
 
 /** Headers that a request carries as attributes. */

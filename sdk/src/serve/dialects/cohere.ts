@@ -5,7 +5,8 @@ import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
 import { LatencyBudget, PositiveInteger } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { noted } from "../middleware/variables.ts";
-import { type Dialect, type FieldsWithoutEffect, inOneSentence, taskAt } from "../routes/dialect.ts";
+import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
+import { taskAt } from "../routes/task-route.ts";
 import type { AnswerDetails } from "../service.ts";
 import { Document, RerankResult, rankedResults } from "../tasks/rerank.ts";
 

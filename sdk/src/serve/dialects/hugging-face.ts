@@ -16,7 +16,8 @@ import type { TextInput } from "../../runtime/text-input.ts";
 import { countUpTo, LatencyBudget, notList, orNull, PositiveInteger } from "../contract/fields.ts";
 import { vectorNumbers } from "../contract/format-vector.ts";
 import { inCodePoints } from "../routes/code-points.ts";
-import { type Dialect, type FieldsWithoutEffect, inOneSentence, taskAt } from "../routes/dialect.ts";
+import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
+import { taskAt } from "../routes/task-route.ts";
 import { MAX_ANSWER_TOKENS, MAX_ANSWERS, QuestionInContext } from "../tasks/answer.ts";
 import { FunctionToApply } from "../tasks/classify.ts";
 import { MAX_TOKENS_PER_MASK, MaskTarget, Targets } from "../tasks/fill-mask.ts";
@@ -100,8 +101,7 @@ function topKUpTo(most: number, topK: number | undefined): number | undefined {
 }
 
 /**
- * Returns the labels of a request; undefined if it has none. As in transformers, commas are between the labels of a string, and
- * empty ones do not count.
+ * Returns the labels of a request; undefined if it has none. As in transformers, empty ones do not count.
  *
  * @throws BertEdgeError `request_invalid`
  */
@@ -154,9 +154,7 @@ function callFor(
       const prompt = options.prompt_name ?? beside.prompt_name;
       const normalize = (options.normalize ?? beside.normalize) || undefined;
       const dimensions = options.dimensions ?? beside.dimensions;
-      return each(embedCall(textList(), { truncate, prompt, normalize, dimensions }), (vector) =>
-        vectorNumbers(vector),
-      );
+      return each(embedCall(textList(), { truncate, prompt, normalize, dimensions }), vectorNumbers);
     }
     case "classify": {
       const { text, text_pair } = fields as Partial<v.InferOutput<typeof TextPair>>;
@@ -181,13 +179,9 @@ function callFor(
       if (!("question" in fields)) throw otherInputs(manifest, "an object with `question` and `context`");
       const asked = fields as v.InferOutput<typeof QuestionInContext>;
       const topK = topKUpTo(MAX_ANSWERS, options.top_k) ?? 1;
-      const call = answerCall([asked], {
-        topK,
-        stride: options.doc_stride,
-        maxAnswerTokens: options.max_answer_len,
-        handleImpossibleAnswer: options.handle_impossible_answer,
-      });
-      return mapResult(call, ([answers = []]) => {
+      const { doc_stride: stride, max_answer_len: maxAnswerTokens, handle_impossible_answer } = options;
+      const reading = { topK, stride, maxAnswerTokens, handleImpossibleAnswer: handle_impossible_answer };
+      return mapResult(answerCall([asked], reading), ([answers = []]) => {
         const results = inCodePoints(asked.context, answers);
         return topK === 1 ? results[0] : results;
       });

@@ -1,4 +1,5 @@
-import type { Dialect, Route } from "../routes/dialect.ts";
+import type { Dialect } from "../routes/dialect.ts";
+import type { Route } from "../routes/task-route.ts";
 import { cohere } from "./cohere.ts";
 import { huggingFace } from "./hugging-face.ts";
 import { openAi } from "./openai.ts";

@@ -25,8 +25,9 @@ import {
 } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { codePointsBefore } from "../routes/code-points.ts";
-import { type Dialect, type FieldsWithoutEffect, inOneSentence, taskAt } from "../routes/dialect.ts";
+import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
 import { listResponse } from "../routes/list-response.ts";
+import { taskAt } from "../routes/task-route.ts";
 import { tokenizerAt } from "../routes/tokenizer-route.ts";
 import type { AnswerDetails } from "../service.ts";
 import { formatTokenVectors } from "../tasks/token-vectors.ts";
@@ -156,10 +157,7 @@ const similarity = taskAt("/similarity", {
 /** Execution providers of GPUs. */
 const onGpu = new Set(["cuda", "tensorrt", "webgpu"]);
 
-/**
- * Sets the headers in which text-embeddings-inference describes its work, in whole milliseconds. The time that an answer of the
- * region took in total counts as inference.
- */
+/** Sets the headers that describe the work, in whole ms. All the time of an answer of the region counts as inference. */
 function describeWork(c: Context, { timings, provider, tokens }: AnswerDetails, texts: readonly string[]): Context {
   const inferenceMs = timings["compute"] ?? timings["region"] ?? 0;
   const queueMs = timings["queue"] ?? 0;

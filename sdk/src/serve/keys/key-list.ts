@@ -12,18 +12,13 @@ export const READ_KEYS_MS = 5_000;
 /** Largest object with keys: room for 10,000 keys. */
 const MAX_LIST_BYTES = 1024 * 1024;
 
-/** Names of keys. */
 export const KEY_NAME = /^[\w.-]{1,64}$/;
 
-/**
- * Plain keys: visible ASCII without what JSON, HTML and XML consist of. A list in another format, or an error page, would otherwise
- * give keys that anybody can guess, such as `{` or `</html>`.
- */
+/** Plain keys: visible ASCII. Another format, or an error page, must not give keys such as `{` or `</html>`. */
 const PLAIN = /^(?!#)(?:(?![{}[\]<>",])[!-~])*$/;
 
 /**
- * Reads an entry of a list of keys: a plain key, `sha256:<hex>` or `<name>:sha256:<hex>`. Returns undefined if an entry has a
- * hash that is not valid.
+ * Reads an entry: a plain key, `sha256:<hex>` or `<name>:sha256:<hex>`; undefined if it has a hash that is not valid.
  *
  * @throws BertEdgeError `setting_invalid` if a plain key has characters that no key has
  */
@@ -41,8 +36,7 @@ export function readEntry(text: string) {
 const Keys = v.array(v.union([v.string(), v.looseObject({ key: v.string() })]));
 
 /**
- * Reads a list of API keys from text, such as a variable or a file: keys and hashes apart from each other by commas or newlines,
- * or a JSON array of `ApiKey`.
+ * Reads a list of API keys from text: keys and hashes with commas or newlines between them, or a JSON array of `ApiKey`.
  *
  * @throws BertEdgeError `setting_invalid`
  */
@@ -74,10 +68,9 @@ export function checkKeyList(keys: unknown): readonly ApiKey[] {
   }
   for (const [index, key] of (keys as readonly ApiKey[]).entries()) {
     if (!readEntry(typeof key === "string" ? key : key.key)) {
-      throw invalid(
-        `has a hash at index ${index} that is not valid`,
-        "Write sha256: and 64 hexadecimal digits, as `bert-edge keys hash` prints them, or <name>:sha256:<digits>.",
-      );
+      const hint =
+        "Write sha256: and 64 hexadecimal digits, as `bert-edge keys hash` prints them, or <name>:sha256:<digits>.";
+      throw invalid(`has a hash at index ${index} that is not valid`, hint);
     }
     if (typeof key === "object") checkOptions(key, index);
   }
@@ -140,8 +133,7 @@ export const keysFromEnv = (
   KEYS_OBJECT === "" ? parseKeys(API_KEYS) : keysFromStore(store, KEYS_OBJECT);
 
 /**
- * Reads API keys from an object of a store. A deployment whose option `keys` returns this promise reads them again every
- * minute. The object has the format of `parseKeys`.
+ * Reads API keys in the format of `parseKeys` from an object of a store. The option `keys` can return this promise.
  *
  * @throws BertEdgeError `setting_invalid` when there is no such object or it is not a list of keys, and errors of the store
  */

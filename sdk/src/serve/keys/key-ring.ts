@@ -14,10 +14,7 @@ const RETRY_MS = 5_000;
 
 export type ReadKeys<Env> = (env: Env) => readonly ApiKey[] | Promise<readonly ApiKey[]>;
 
-/**
- * Keeps the keys that `read` gives, and reads them again every minute, so that keys change without a restart. If this fails, the
- * error is logged and the earlier keys stay valid.
- */
+/** Keeps the keys that `read` gives, and reads them again every minute. If this fails, the earlier keys stay valid. */
 export function keyRing<Env>(read: ReadKeys<Env>, now: () => number = Date.now) {
   let held: { keys: readonly KnownKey[]; readAt: number } | undefined;
   let triedAt = Number.NEGATIVE_INFINITY;
@@ -84,9 +81,8 @@ function strictest(keys: readonly KnownKey[]): KeyLimits {
 }
 
 /**
- * Finds the key that a caller has sent. Compares in a time that does not depend on how much of a key is right. A hash is computed
- * only for keys that were not sent before: it would take 8 % of the time of a busy edge, and makes a request wait for the event
- * loop.
+ * Finds the key that a caller has sent, in a time that does not depend on how much of it is right. Only keys that were not sent
+ * before need a hash: it would take 8 % of the time of a busy edge, and makes a request wait for the event loop.
  */
 export async function findKey(known: readonly KnownKey[], sent: string): Promise<KnownKey | undefined> {
   const seen = known.map(({ plain }) => plain !== undefined && isEqual(plain, sent)).indexOf(true);

@@ -1,8 +1,5 @@
-/** Amounts that a caller spends, by name: requests, texts or tokens. */
-type Amounts = Readonly<Record<string, number>>;
-
-/** Amounts per minute, by name. Undefined ones do not limit. */
-type PerMinute = Readonly<Record<string, number | undefined>>;
+/** Amounts by name: requests, texts or tokens. Of limits, which are per minute, undefined ones do not limit. */
+type Amounts = Readonly<Record<string, number | undefined>>;
 
 const MINUTE_MS = 60_000;
 
@@ -11,7 +8,7 @@ export function spending(now: () => number = Date.now) {
   const spent = new Map<string, { amount: number; at: number }>();
 
   /** Returns the limits that are set, with the amounts that still count. */
-  const counted = (limits: PerMinute) =>
+  const counted = (limits: Amounts) =>
     Object.entries(limits).flatMap(([limit, perMinute]) => {
       if (perMinute === undefined) return [];
       const { amount, at } = spent.get(limit) ?? { amount: 0, at: 0 };
@@ -19,12 +16,8 @@ export function spending(now: () => number = Date.now) {
     });
 
   return {
-    /**
-     * Returns the limit that is used up, and the milliseconds until it is not any more; undefined if a caller may go on.
-     *
-     * @param next amounts that the caller wants to spend now
-     */
-    over(limits: PerMinute, next: Amounts): { limit: string; waitMs: number } | undefined {
+    /** Returns the limit that `next` would exceed, and the milliseconds until it does not; undefined if there is none. */
+    over(limits: Amounts, next: Amounts): { limit: string; waitMs: number } | undefined {
       for (const { limit, perMinute, left } of counted(limits)) {
         const excess = left + (next[limit] ?? 0) - perMinute;
         // Rounding errors of the time must not refuse what fits exactly.
@@ -33,7 +26,7 @@ export function spending(now: () => number = Date.now) {
       return undefined;
     },
     /** Adds what was spent. It can exceed the limit: the tokens of a request are known when it has been answered. */
-    add(limits: PerMinute, amounts: Amounts): void {
+    add(limits: Amounts, amounts: Amounts): void {
       for (const { limit, left } of counted(limits))
         spent.set(limit, { amount: left + (amounts[limit] ?? 0), at: now() });
     },
@@ -42,14 +35,8 @@ export function spending(now: () => number = Date.now) {
 
 export type Spending = ReturnType<typeof spending>;
 
-/** Callers that are remembered, so that memory stays bounded. */
-const MAX_CALLERS = 10_000;
-
-/**
- * Makes a function that returns what a caller has spent. Of more than `maxCallers` callers, those that were not asked for the
- * longest time are forgotten.
- */
-export function spendingByCaller(now?: () => number, maxCallers = MAX_CALLERS): (caller: string) => Spending {
+/** Makes a function that returns what a caller has spent. To bound memory, it forgets who was not asked for longest. */
+export function spendingByCaller(now?: () => number, maxCallers = 10_000): (caller: string) => Spending {
   const byCaller = new Map<string, Spending>();
   return (caller) => {
     const spent = byCaller.get(caller) ?? spending(now);
@@ -65,11 +52,7 @@ export function spendingByCaller(now?: () => number, maxCallers = MAX_CALLERS): 
 /** Wrong keys of an address per minute that are answered as wrong. */
 const LIMIT = { guesses: 30 };
 
-/**
- * Makes a function that counts a wrong key of an address.
- *
- * @returns the milliseconds until another wrong key is counted, if the address has sent too many; undefined otherwise
- */
+/** Makes a function that counts a wrong key of an address. It returns the milliseconds to wait after too many. */
 export function countGuesses(now?: () => number): (address: string | undefined) => number | undefined {
   const guessesOf = spendingByCaller(now);
   return (address) => {

@@ -24,10 +24,7 @@ export interface ModelHolderOptions {
   warmUp?: readonly WarmUpShape[] | undefined;
   /** Interval between checks for a newer version, in ms. Default 60,000. */
   refreshMs?: number;
-  /**
-   * Maximum time of a load, in ms. A slower load counts as failed, and the next request starts another one.
-   * Default 25,000, because Workers stop background work 30 s after the response.
-   */
+  /** Maximum time of a load, in ms. A slower one has failed. Default 25,000: Workers stop background work after 30 s. */
   loadTimeoutMs?: number;
   /** Reports a load that has failed. Default: `console.error`, because nobody may wait for the load. */
   report?: (error: unknown) => void;
@@ -35,9 +32,8 @@ export interface ModelHolderOptions {
 }
 
 /**
- * Makes room in memory for a model.
+ * Makes room in memory for a model of this size; 0 when it is loaded, or will not be loaded.
  *
- * @param bytes expected size of the model; 0 when it is loaded, or will not be loaded
  * @throws BertEdgeError `memory_full`
  */
 export type Reserve = (bytes: number) => Promise<void>;
@@ -66,34 +62,7 @@ interface Load {
   readonly since: number;
 }
 
-/** What a holder has. */
-type State = {
-  /** When the last load began; infinitely long ago before the first one, and after a model was unloaded. */
-  readonly checkedAt: number;
-} & (
-  | { readonly state: "empty"; readonly model?: undefined; readonly load?: undefined }
-  | { readonly state: "loading"; readonly model?: undefined; readonly load: Load }
-  | { readonly state: "loaded"; readonly model: Model; readonly load?: undefined }
-  /** The model answers, and a newer version is looked for. */
-  | { readonly state: "refreshing"; readonly model: Model; readonly load: Load }
-);
-
-const EMPTY: State = { state: "empty", checkedAt: Number.NEGATIVE_INFINITY };
-
-/** Returns the state after some of its parts have changed. */
-function changed(
-  state: State,
-  change: { model?: Model | undefined; load?: Load | undefined; checkedAt?: number },
-): State {
-  const { model, load, checkedAt } = { ...state, ...change };
-  if (model) return load ? { state: "refreshing", model, load, checkedAt } : { state: "loaded", model, checkedAt };
-  return load ? { state: "loading", load, checkedAt } : { state: "empty", checkedAt };
-}
-
-/**
- * Makes a holder that loads a published model on first use and replaces it with newer versions. If a newer version
- * fails to load, the old one keeps answering.
- */
+/** Loads a published model on first use, and replaces it with newer versions. If one fails to load, the old one answers. */
 export function modelHolder({
   store,
   name,
@@ -109,7 +78,11 @@ export function modelHolder({
   const uses = releasedAfterUse(releaseModel);
   /** Expected bytes of each model, for engines that cannot measure them. */
   const sizes = new WeakMap<Model, number>();
-  let state: State = EMPTY;
+  /** The loaded model, and the load in progress: of the first version, or of a newer one. */
+  let current: Model | undefined;
+  let loading: Load | undefined;
+  /** When the last load began; infinitely long ago before the first one, and after a model was unloaded. */
+  let checkedAt = Number.NEGATIVE_INFINITY;
   /** The last failure, since the last success. `since`: when the first of a row was. */
   let failure: { readonly code: ErrorCode; readonly since: number; readonly at: number } | undefined;
   /** When the store had no such version. */
@@ -118,7 +91,7 @@ export function modelHolder({
   /** Fetches the current version. Resolves when it is completely loaded and has replaced the old one. */
   async function fetchCurrent({ opened, usable }: Load): Promise<Model> {
     if (version !== undefined && now() - missingAt < MISSING_MS) throw noSuchVersion(name, version);
-    const old = state.model;
+    const old = current;
     const pointer = await readPointer(store, name, version).catch((error: unknown) => {
       if (version === undefined || !hasCode(error, "model_not_published")) throw error;
       missingAt = now();
@@ -134,10 +107,9 @@ export function modelHolder({
     await reserve(size);
     const next = await startModel(artifact, engine);
     sizes.set(next, size);
+    const running = `bert-edge: ${name}@${next.version} runs on ${next.provider}`;
     for (const { provider, why } of next.passedOver) {
-      console.error(
-        `bert-edge: ${name}@${next.version} runs on ${next.provider}, because ${provider} cannot load it: ${why}`,
-      );
+      console.error(`${running}, because ${provider} cannot load it: ${why}`);
     }
     // The load itself uses the model until it is complete.
     const work = uses.using(next, async () => {
@@ -145,9 +117,8 @@ export function modelHolder({
       usable.resolve(next);
       await next.complete;
       // This load may have taken longer than loadTimeoutMs, and a later load may have already finished.
-      const held = state.model;
-      if (held && held !== old) return held;
-      state = changed(state, { model: next });
+      if (current && current !== old) return current;
+      current = next;
       void reserve(0);
       return next;
     });
@@ -175,19 +146,18 @@ export function modelHolder({
       if (!hasCode(cause, "model_unknown")) report(cause);
     } finally {
       // A load that took too long may have been replaced by another.
-      if (state.load === load) state = changed(state, { load: undefined });
+      if (loading === load) loading = undefined;
       await reserve(0);
       ended.resolve();
     }
   }
 
   /**
-   * Starts a load, or returns the one in progress. If a load fails, all waiting callers get the error, and the next
-   * caller starts another load. A Worker stops a load, with its timers, when the request that started the load ends.
-   * Such a load never settles, so `start` checks the age of the load.
+   * Starts a load, or returns the one in progress. A Worker stops a load, with its timers, when the request that started it
+   * ends. Such a load never settles, so its age is checked.
    */
   function start(background: Background): Load {
-    if (state.load && now() - state.load.since < loadTimeoutMs) return state.load;
+    if (loading && now() - loading.since < loadTimeoutMs) return loading;
     const load: Load = {
       opened: Promise.withResolvers(),
       usable: Promise.withResolvers(),
@@ -196,7 +166,8 @@ export function modelHolder({
     };
     // If no caller waits for these promises, nothing handles their rejections. Node exits on an unhandled rejection.
     for (const { promise } of [load.opened, load.usable]) promise.catch(() => {});
-    state = changed(state, { load, checkedAt: load.since });
+    loading = load;
+    checkedAt = load.since;
     background(run(load));
     return load;
   }
@@ -222,39 +193,36 @@ export function modelHolder({
   return {
     name,
     /** Returns the version of the loaded model; undefined if none is loaded. */
-    version: () => state.model?.version,
+    version: () => current?.version,
     /** Returns the loaded model, or undefined. Loads the model, or checks for a newer version, in the background. */
     current(background: Background): Model | undefined {
-      const { model, checkedAt } = state;
-      const isFinal = model !== undefined && version !== undefined;
-      if (!isFinal && now() - checkedAt >= (model ? refreshMs : RETRY_MS)) start(background);
-      return model;
+      const isFinal = current !== undefined && version !== undefined;
+      if (!isFinal && now() - checkedAt >= (current ? refreshMs : RETRY_MS)) start(background);
+      return current;
     },
-    /**
-     * Resolves to the model as soon as the model can answer, which may be before all weights are loaded: see
-     * `Model.complete`.
-     */
-    load: async (background: Background): Promise<Model> => state.model ?? inTime(start(background).usable),
+    /** Resolves to the model as soon as it can answer, maybe before all weights are loaded: see `Model.complete`. */
+    load: async (background: Background): Promise<Model> => current ?? inTime(start(background).usable),
     /** Resolves to the model's version and manifest, which arrive before its weights. */
-    opened: async (background: Background): Promise<Opened> => state.model ?? inTime(start(background).opened),
+    opened: async (background: Background): Promise<Opened> => current ?? inTime(start(background).opened),
     /** Runs `work` on a model, which is not released before `work` ends. */
     using: uses.using,
     /** Returns the code of the error with which the last load failed; undefined if none did, or after a later one has succeeded. */
     failure: () => failure?.code,
     /** Whether a model is loaded. A model that was unloaded after `load` has resolved cannot be used: load it again. */
-    holds: (model: Model): boolean => model === state.model || uses.isUsed(model),
+    holds: (model: Model): boolean => model === current || uses.isUsed(model),
     /** Unloads the model. Resolves when its last user has ended and it is released. The next request loads it again. */
     async unload(): Promise<void> {
-      await state.load?.ended.promise;
-      const { model } = state;
+      await loading?.ended.promise;
+      const model = current;
       if (!model) return;
-      state = changed(state, { model: undefined, checkedAt: EMPTY.checkedAt });
+      current = undefined;
+      checkedAt = Number.NEGATIVE_INFINITY;
       await uses.retire(model);
       await uses.released(model);
     },
     /** Returns the bytes of the loaded model, and of models that are released after their last user. */
     bytes(): number {
-      const loaded = [state.model ?? [], ...uses.retiring()].flat();
+      const loaded = [current ?? [], ...uses.retiring()].flat();
       return loaded.reduce((sum, model) => sum + (model.memoryBytes() ?? sizes.get(model) ?? 0), 0);
     },
   };
@@ -275,13 +243,8 @@ export type WarmUpShape = readonly [texts: number, tokens: number];
 /**
  * Runs a new model before its first request, which would otherwise wait for memory, kernels and caches. Each shape runs once
  * alone, and then as often as the engine computes side by side.
- *
- * @throws the errors of `Model.run`
  */
-async function warmUp(
-  { manifest, parallel, run }: Pick<Model, "manifest" | "parallel" | "run">,
-  shapes: readonly WarmUpShape[],
-): Promise<void> {
+async function warmUp({ manifest, parallel, run }: Model, shapes: readonly WarmUpShape[]): Promise<void> {
   for (const [texts, tokens] of shapes) {
     const sequences = Array.from({ length: texts }, () => new Int32Array(Math.min(tokens, manifest.maxTokens)));
     await run(sequences);

@@ -9,34 +9,21 @@ interface ModelMemoryOptions {
   limitBytes?: number | undefined;
   /** Maximum time for which a load waits until other models are released, in ms. Default 25,000. */
   timeoutMs?: number;
-  /**
-   * Whether a model is in use. A load leaves such models loaded, and is refused if there is too little memory beside them. Default:
-   * a load waits until the last request of another model has ended.
-   */
+  /** Whether a model is in use, so that loads must not unload it. Default: they wait until its last request has ended. */
   isUsed?(model: string): boolean;
 }
 
 export interface ModelPoolOptions extends Omit<ModelMemoryOptions, "isUsed"> {
   /** Names of the models, of which the first is the default. */
   names: readonly string[];
-  /**
-   * Makes the holder of a model.
-   *
-   * @param version the only version to load. Default: the current one
-   * @param reserve makes room before a load takes memory
-   */
+  /** Makes the holder of a model. `version` is the only one to load; undefined for the current one. */
   holder(name: string, version: string | undefined, reserve: Reserve): ModelHolder;
 }
 
-/**
- * Models that are remembered without being loaded. A caller can pin any number of versions, most of which do not exist.
- */
+/** Models that are remembered without being loaded: a caller can pin any number of versions, even if they do not exist. */
 const MAX_UNLOADED = 32;
 
-/**
- * Pinned versions that stay loaded, apart from those that are current. A caller can pin every version that was ever published. More
- * than one, so that callers can compare two.
- */
+/** Pinned versions that stay loaded, apart from current ones: a caller can pin all, and may want to compare two. */
 const MAX_PINNED = 2;
 
 /**
@@ -64,17 +51,18 @@ export function modelMemory({ limitBytes = Number.POSITIVE_INFINITY, timeoutMs =
 
   async function makeRoom(key: string, needed: number, previous: Promise<void>): Promise<void> {
     const limit = "`memoryLimitBytes` (`limitBytes` of `publishedModels`)";
-    const refused = (why: string, hint: string) =>
-      new BertEdgeError("memory_full", `The model ${key} needs ${needed} bytes, but ${why} ${limitBytes} bytes.`, {
-        hint,
-      });
+    const needs = `The model ${key} needs ${needed} bytes`;
     const late = () =>
-      refused("other models are in use and the limit is", `Try again when fewer models are in use, or raise ${limit}.`);
+      new BertEdgeError("memory_full", `${needs}, but other models are in use and the limit is ${limitBytes} bytes.`, {
+        hint: `Try again when fewer models are in use, or raise ${limit}.`,
+      });
     const inTime = (work: Promise<unknown>) => withDeadline(work, timeoutMs, late);
     // A Worker can stop the request of a reservation, which then never ends.
     await inTime(previous).catch(() => {});
     if (needed > limitBytes) {
-      throw refused("the memory limit is", `Raise ${limit}, or prepare the model with --table int4.`);
+      throw new BertEdgeError("memory_full", `${needs}, but the memory limit is ${limitBytes} bytes.`, {
+        hint: `Raise ${limit}, or prepare the model with --table int4.`,
+      });
     }
     if (key.includes("@")) {
       const pinned = [...holders.keys()].filter((each) => each.includes("@") && each !== key && bytesOf(each) > 0);
@@ -132,10 +120,9 @@ export function modelPool({ names, holder: make, ...options }: ModelPoolOptions)
     /** Names of the models, the default one first. */
     names,
     /**
-     * Returns the holder of a model. The current version has one holder, whether a request pins it or not. The caller has to use
-     * `current` at once: the current version changes.
+     * Returns the holder of a model, or of `name@version`. The current version has one holder, whether a request pins it or not.
+     * The caller has to use `current` at once: the current version changes.
      *
-     * @param model name of a model, or `name@version`. Default: the default model
      * @throws BertEdgeError `model_unknown`
      */
     holderOf(model = names[0] as string): ModelHolder {
@@ -144,14 +131,11 @@ export function modelPool({ names, holder: make, ...options }: ModelPoolOptions)
       const isVersion = version === undefined || v.is(ModelVersion, version);
       if (!names.includes(name) || !isVersion || rest.length > 0) throw unknown(model, names);
       const isCurrent = version !== undefined && memory.known(name)?.version() === version;
-      if (isCurrent) {
-        // It was pinned before it was loaded as the current version.
-        const unloaded = memory.known(model)?.unload();
-        unloaded?.catch((error: unknown) => console.error(`bert-edge: releasing ${model} failed:`, error));
-      }
+      // It may have been pinned before it was loaded as the current version.
+      const pinned = isCurrent ? memory.known(model)?.unload() : undefined;
+      pinned?.catch((error: unknown) => console.error(`bert-edge: releasing ${model} failed:`, error));
       return memory.holderOf(isCurrent ? name : model, (reserve) => make(name, version, reserve));
     },
-    /** Returns the bytes of all loaded models, and of those that are being loaded. */
     bytes: memory.bytes,
   };
 }

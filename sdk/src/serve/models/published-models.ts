@@ -8,20 +8,14 @@ import { modelMemory } from "./model-pool.ts";
 export interface PublishedModelsOptions {
   store: ObjectStore;
   engine: Engine;
-  /**
-   * Maximum bytes of all loaded models together. The models must not share memory, because the sum would count shared memory more
-   * than once.
-   */
+  /** Maximum bytes of all loaded models together. Memory that models share would count more than once. */
   limitBytes: number;
 }
 
 /** The longest time that a timer can have, in ms: 25 days. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
-/**
- * Makes a cache of the models in a store, which keeps several in memory at the same time. On first use of a model's name, the
- * cache loads its current version.
- */
+/** Makes a cache of the models in a store. It loads the current version of a model on first use of its name. */
 export function publishedModels({ store, engine, limitBytes }: PublishedModelsOptions) {
   /** Counts the calls for each name, also those that wait for the model. */
   const calls = releasedAfterUse<string>(async () => {});
@@ -33,8 +27,7 @@ export function publishedModels({ store, engine, limitBytes }: PublishedModelsOp
     /**
      * Runs `work` on a model. Loads the model first if necessary, and does not unload it before `work` ends.
      *
-     * @throws BertEdgeError `memory_full` when the models in use leave too little memory, and the errors of loading the model and
-     *   of `work`
+     * @throws BertEdgeError `memory_full` when the models in use leave too little memory; errors of the load and of `work`
      */
     async using<T>(name: string, work: (model: Model) => Promise<T>): Promise<T> {
       try {

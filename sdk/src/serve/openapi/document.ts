@@ -13,7 +13,8 @@ import {
   tiers,
 } from "../contract/headers.ts";
 import { shownRoutes } from "../dialects/index.ts";
-import type { Dialect, Route } from "../routes/dialect.ts";
+import type { Dialect } from "../routes/dialect.ts";
+import type { Route } from "../routes/task-route.ts";
 
 const described = (description: string, schema: object = { type: "string" }) => ({ description, schema });
 
@@ -55,6 +56,9 @@ function errorsOf(dialect: Dialect): Record<string, object> {
   );
 }
 
+const operationsOf = (dialect: Dialect) =>
+  shownRoutes([dialect]).map((route) => [route.path, { post: operation(dialect, route) }]);
+
 const operation = (dialect: Dialect, { schema, summary, example, response, runsModel }: Route) => ({
   tags: [dialect.name],
   summary,
@@ -71,25 +75,14 @@ const operation = (dialect: Dialect, { schema, summary, example, response, runsM
 });
 
 /** A route without a body. */
-const simple = (summary: string, statuses: Readonly<Record<number, string>>, secured = true) => ({
-  get: {
-    tags: ["State"],
-    summary,
-    ...(secured ? {} : { security: [] }),
-    responses: Object.fromEntries(
-      Object.entries(statuses).map(([status, description]) => [
-        status,
-        { description, content: json({ type: "object" }) },
-      ]),
-    ),
-  },
-});
+function simple(summary: string, statuses: Readonly<Record<number, string>>, secured = true) {
+  const content = json({ type: "object" });
+  const responses = Object.entries(statuses).map(([status, description]) => [status, { description, content }]);
+  const security = secured ? {} : { security: [] };
+  return { get: { tags: ["State"], summary, ...security, responses: Object.fromEntries(responses) } };
+}
 
-/**
- * Describes the HTTP interface in OpenAPI 3.1: https://spec.openapis.org/oas/v3.1.1
- *
- * @param dialects routes that take a body
- */
+/** Describes the HTTP interface in OpenAPI 3.1: https://spec.openapis.org/oas/v3.1.1 */
 export const openApiDocument = (dialects: readonly Dialect[]) => ({
   openapi: "3.1.0",
   info: {
@@ -101,11 +94,7 @@ export const openApiDocument = (dialects: readonly Dialect[]) => ({
   servers: [{ url: "/" }],
   security: [{ key: [] }],
   paths: {
-    ...Object.fromEntries(
-      dialects.flatMap((dialect) =>
-        shownRoutes([dialect]).map((route) => [route.path, { post: operation(dialect, route) }]),
-      ),
-    ),
+    ...Object.fromEntries(dialects.flatMap(operationsOf)),
     "/health": simple("Whether the process runs.", { 200: "It runs." }, false),
     "/ready": simple("Whether the model is loaded.", { 200: "It is loaded.", 503: "It is not loaded yet." }, false),
     "/info": simple("What is served, and its limits.", { 200: "The model.", 401: "The key is missing or wrong." }),

@@ -41,12 +41,8 @@ export async function ask(
     const range = [part * maxInputs, (part + 1) * maxInputs] as const;
     const inputs = question.inputs.slice(...range);
     const sequences = question.sequences?.slice(...range);
-    const lengths = expected.lengths.slice(...range);
-    return askOnce(
-      connection,
-      { ...question, inputs, sequences },
-      { ...options, signal, expected: { ...expected, lengths, tokens: undefined } },
-    );
+    const ofPart = { ...expected, lengths: expected.lengths.slice(...range), tokens: undefined };
+    return askOnce(connection, { ...question, inputs, sequences }, { ...options, signal, expected: ofPart });
   });
   try {
     return joined(await Promise.all(parts), expected);

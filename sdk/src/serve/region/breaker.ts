@@ -5,10 +5,7 @@
  */
 const FAILURES = 2;
 
-/**
- * Pause after the breaker has opened, in ms. It doubles with every failure that follows before a good answer. The longest
- * pause bounds the time for which a region is unused after it has recovered.
- */
+/** Pause of an open breaker, in ms. It doubles with every failure, up to a time for which a good region may stay unused. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 4_000;
 
@@ -18,8 +15,6 @@ const LONGEST_PAUSE_MS = 4_000;
  * - `closed`: requests are sent.
  * - `open`: nothing is sent.
  * - `half-open`: the pause is over, and a probe is sent. Requests are sent again after the probe has succeeded.
- *
- * @param now clock in milliseconds
  */
 export function breaker(now: () => number) {
   /** Failures since the last answer. */
@@ -51,12 +46,9 @@ export function breaker(now: () => number) {
       probed();
     },
     /**
-     * Records a failure of a request or a probe. Failures of what was sent before the breaker opened are ignored: they belong
-     * to the failures that opened it.
+     * Records a failure, and returns whether it opened the breaker. Failures of what was sent before it opened are ignored.
      *
-     * @param sentAt the time at which the request was sent
      * @param isCertain whether there was an answer, and it was wrong. Then the breaker opens at once.
-     * @returns whether the failure opened the breaker
      */
     failed(sentAt: number, isCertain = false): boolean {
       if (sentAt < openedAt || state() === "open") return false;

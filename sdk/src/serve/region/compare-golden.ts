@@ -3,8 +3,7 @@ import type { EmbedManifest } from "../../artifact/manifest.ts";
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 
 /**
- * Bounds of the cosine that a foreign region must reach. Between them, the worst cosine of the edge's own target decides: a
- * region may differ from the float32 model as much as the edge does.
+ * Bounds of the cosine that a foreign region must reach. Between them, the worst cosine of the edge's own target decides.
  *
  * - Below 0.99, related models and other poolings come too near.
  * - Half precision reaches 0.9995: `FP16_LIMIT` in compile/accuracy/limits.ts.
@@ -20,11 +19,8 @@ export const cosineLimit = ({ targets }: Pick<EmbedManifest, "targets">): number
   Math.min(FP16_COSINE, Math.max(LOWEST_LIMIT, targets.edge?.parity.minCosine ?? 0));
 
 /**
- * Compares vectors of the golden texts with the model's own. Returns the worst cosine, which is NaN when a vector has none: with
- * zeros only, with NaN or infinite values, or with another size; and the fault, which is undefined when the vectors are the
- * model's own.
- *
- * @param limit cosine that each vector must reach
+ * Compares vectors of the golden texts with the model's own. Returns the worst cosine, which is NaN when a vector has none, and
+ * the fault, which is undefined when each vector reaches the `limit`.
  */
 export function againstGolden(
   golden: GoldenTexts,

@@ -11,10 +11,7 @@ export interface ExpectedAnswer {
   readonly version: string;
   /** Length of each output, in order. */
   readonly lengths: readonly number[];
-  /**
-   * Euclidean norm of the outputs: vectors that are normalized have 1, other vectors are not zero, and logits can have any
-   * norm.
-   */
+  /** Euclidean norm of the outputs: 1 for normalized vectors, not zero for others, and any for logits. */
   readonly norm: "one" | "not-zero" | "any";
   /** Tokens of all sequences together; undefined if the edge has not encoded them. */
   readonly tokens?: number | undefined;
@@ -22,26 +19,16 @@ export interface ExpectedAnswer {
   readonly maxTokens: number;
   /** Predicted milliseconds of the region's computation, from the model's measurements. */
   readonly computeMs: number;
-  /**
-   * Whether only regions of our own compute the same: an input can be longer than `maxTokens`, so that it must be cut, or some
-   * of its tokens are not pooled. Default false.
-   */
+  /** Whether only regions of our own compute the same: an input may have to be cut, or not all of its tokens are pooled. */
   readonly onlyOurs?: boolean | undefined;
 }
 
-interface ExpectedCall {
-  readonly sequences?: readonly TokenSequence[] | undefined;
-  /** Number of inputs, each of which has an output of the same length as long as the sequences are unknown. */
-  readonly inputs: number;
-  readonly inRegionMs: number;
-  readonly onlyOurs: boolean;
-}
-
-/** Describes the answer to a question. */
+/** Describes the answer to a question. As long as its sequences are unknown, the outputs of all inputs have one length. */
 export function expectedAnswer(
-  { manifest, version }: { readonly manifest: Manifest; readonly version: string },
-  { sequences, inputs, inRegionMs, onlyOurs }: ExpectedCall,
+  { manifest, version }: { manifest: Manifest; version: string },
+  call: { sequences?: readonly TokenSequence[] | undefined; inputs: number; inRegionMs: number; onlyOurs: boolean },
 ): ExpectedAnswer {
+  const { sequences, inputs, inRegionMs, onlyOurs } = call;
   const ids = sequences?.map(idsOf);
   return {
     model: manifest.name,

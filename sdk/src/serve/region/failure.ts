@@ -70,12 +70,7 @@ const requestFaults = new Set([400, 413, 422]);
 
 const ErrorBody = v.object({ error: v.object({ code: v.string() }) });
 
-/**
- * Reads a response that is not an answer.
- *
- * @param body undefined if the body is too large
- * @param texts number of texts in the request
- */
+/** Reads a response that is not an answer. The body is undefined if it is too large. */
 export function readRefusal(
   { status, headers }: Pick<Response, "status" | "headers">,
   body: string | undefined,
@@ -137,21 +132,13 @@ const numberOf = (headers: Headers, name: string): number => Number.parseFloat(h
 const pauseOf = (headers: Headers): number =>
   firstWait(numberOf(headers, "retry-after-ms"), 1_000 * numberOf(headers, "retry-after"));
 
-/**
- * Reads the wait of a new request in milliseconds: the region's queue, or the pause if the region reports no queue. The pause
- * is longer than the queue, because it spreads the retries of all refused requests.
- */
+/** Reads a new request's wait in ms: the queue, or else the pause, which is longer to spread the retries of all. */
 const waitOf = (headers: Headers): number => firstWait(numberOf(headers, QUEUE_HEADER), pauseOf(headers));
 
 /** Longest chain of causes that is logged. */
 const MAX_CAUSES = 5;
 
-/**
- * Logs a failure of the region as one line of JSON, which log services can search.
- *
- * @param options.trace the names of the request that failed; undefined for a probe
- * @param options.next what happens next
- */
+/** Logs a failure of the region as a line of JSON, with the names of the request, and with what happens `next`. */
 export function logFailure(
   { code, message, hint, cause }: BertEdgeError,
   { trace, next }: { trace?: RequestTrace | undefined; next?: string | undefined } = {},

@@ -20,19 +20,7 @@ export interface AskingThread {
   busyMs(): number;
 }
 
-interface SentFetch {
-  /** Predicted milliseconds of the region's computation. */
-  readonly computeMs: number;
-  /** Time limit of the fetch, in ms. */
-  readonly patienceMs: number;
-  /** The model that is asked for; undefined for a probe. */
-  readonly model?: string;
-}
-
-/**
- * Timeout of a probe, in ms. A probe that is lost while the region is down must not delay the next one. A region that needs
- * longer for an empty answer is of no use.
- */
+/** Timeout of a probe, in ms: one that is lost must not delay the next. A slower region is of no use. */
 export const PROBE_TIMEOUT_MS = 1_000;
 
 /** Time for which a region is not asked for a model that it did not serve, in ms. */
@@ -41,18 +29,15 @@ const LACKS_MODEL_MS = 60_000;
 /** Node's timers can fire this much too early, in ms. */
 const TIMER_TOLERANCE_MS = 2;
 
-/**
- * Finds out and keeps measured how fast and how healthy a region is: from probes, and from every request that is measured
- * with `measure`.
- */
+/** Finds out how fast and how healthy a region is: from probes, and from every request that `measure` measures. */
 export function regionProbe(
   connection: RegionConnection,
   options: Required<Omit<RegionTiming, "fetch">> & AskingThread,
 ) {
-  const { priorMs, timeoutMs, probeMs, now, busyMs } = options;
+  const { timeoutMs, probeMs, now, busyMs } = options;
   const { dialect } = connection;
   const isForeign = dialect.foreign !== undefined;
-  const estimate = regionEstimate({ priorMs, now });
+  const estimate = regionEstimate(options);
   const breaker = newBreaker(now);
   const proof = isForeign ? goldenProof(connection, options) : undefined;
   /** The version that the edge serves, and that a foreign region has to run. */
@@ -64,8 +49,8 @@ export function regionProbe(
   /** When the probe in progress counts as stopped together with its request. */
   let probingUntil = Number.NEGATIVE_INFINITY;
 
-  /** Begins to measure a fetch. */
-  function measure({ computeMs, patienceMs, model }: SentFetch) {
+  /** Begins to measure a fetch, from the predicted computation and the time limit. A probe asks for no model. */
+  function measure(computeMs: number, patienceMs: number, model?: string) {
     const [start, busyBefore] = [now(), busyMs()];
     const works = model === undefined ? breaker.probed : breaker.answered;
 
@@ -81,11 +66,7 @@ export function regionProbe(
         const { queuedMs, computedMs } = report;
         return { region: end - start, ...(queuedMs > 0 && { "region-queue": queuedMs }), "region-compute": computedMs };
       },
-      /**
-       * Learns from what the fetch has thrown.
-       *
-       * @returns the error for the caller, and whether the region is now considered down
-       */
+      /** Learns from what the fetch has thrown. Returns the error for the caller, and whether the region now is down. */
       failed(cause: unknown): { error: BertEdgeError; isDown: boolean } {
         const { kind, error, isAlive, waitMs } = failureOf(cause, connection, model === undefined);
         const tookMs = now() - start;
@@ -105,7 +86,7 @@ export function regionProbe(
   }
 
   async function probe(model: ProvableModel | undefined): Promise<void> {
-    const fetch = measure({ computeMs: 0, patienceMs: PROBE_TIMEOUT_MS });
+    const fetch = measure(0, PROBE_TIMEOUT_MS);
     probingUntil = now() + PROBE_TIMEOUT_MS;
     try {
       const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
@@ -128,29 +109,19 @@ export function regionProbe(
   return {
     estimate,
     measure,
-    /**
-     * Predicts the time until the region's answer, and its mean deviation, in milliseconds; `down` while the region fails, or
-     * while it may not answer.
-     *
-     * @param computeMs predicted milliseconds of the region's computation
-     * @param options.onlyOurs whether only regions of our own compute the same. Default false.
-     * @param options.model the model's name. Default: one that the region serves
-     */
+    /** Predicts the time of an answer from that of its computation; `down` while the region fails or may not answer. */
     predict(
       computeMs: number,
-      { onlyOurs = false, model = "" }: { readonly onlyOurs?: boolean | undefined; readonly model?: string } = {},
+      { onlyOurs = false, model = "" }: Partial<Pick<ExpectedAnswer, "onlyOurs" | "model">> = {},
     ): AnswerEstimate | "down" {
       if (now() < (lacking.get(model) ?? 0)) return "down";
       const isReady = !proof || (!onlyOurs && served !== undefined && proof.cosine(served) !== undefined);
       return breaker.state() === "closed" && isReady ? estimate.predict(computeMs) : "down";
     },
     /**
-     * Probes the region in the background when the last measurement is old, or when the region has failed. A region that
-     * seems slow or down gets no requests, so only probes can find out that it has recovered. A region that is not ours is
-     * also asked for golden texts.
-     *
-     * @param maxAgeMs age at which a measurement is old, in ms. Default: the option `probeMs`
-     * @param model the model that the edge has loaded
+     * Probes the region in the background when it has failed, or when the last measurement is older than `maxAgeMs`. A region
+     * that seems slow or down gets no requests, so only probes can find out that it has recovered. A region that is not ours
+     * is also asked for golden texts of the model that the edge has loaded.
      */
     keepMeasured(background: Background, maxAgeMs = probeMs, model?: ProvableModel): void {
       served = model?.version ?? served;
@@ -172,5 +143,3 @@ export function regionProbe(
     },
   };
 }
-
-export type RegionProbe = ReturnType<typeof regionProbe>;

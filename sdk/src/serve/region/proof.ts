@@ -20,10 +20,11 @@ const RETRY_MS = 1_000;
 /** Pause after a region has returned other vectors, in ms. Only a person can change that. */
 const REFUSED_MS = 60_000;
 
-type ProofOptions = Required<Pick<RegionTiming, "timeoutMs" | "now">>;
-
 /** Knows whether a foreign region computes the same vectors as the edge's model. */
-export function goldenProof(connection: RegionConnection, { timeoutMs, now }: ProofOptions) {
+export function goldenProof(
+  connection: RegionConnection,
+  { timeoutMs, now }: Required<Pick<RegionTiming, "timeoutMs" | "now">>,
+) {
   let proven: { version: string; cosine: number; at: number } | undefined;
   let pausedUntil = Number.NEGATIVE_INFINITY;
 
@@ -39,13 +40,10 @@ export function goldenProof(connection: RegionConnection, { timeoutMs, now }: Pr
     }
     const known = await golden();
     if (!known) throw unusable(`${model}@${version} has no golden texts to compare it with`, PREPARE_AGAIN);
-    const { texts } = known;
-    const call = { inputs: texts.length, inRegionMs: 0, onlyOurs: false };
-    const { outputs } = await ask(
-      connection,
-      { inputs: texts, truncate: false },
-      { expected: expectedAnswer({ manifest, version }, call), headers: {}, signal: AbortSignal.timeout(timeoutMs) },
-    );
+    const { texts: inputs } = known;
+    const expected = expectedAnswer({ manifest, version }, { inputs: inputs.length, inRegionMs: 0, onlyOurs: false });
+    const signal = AbortSignal.timeout(timeoutMs);
+    const { outputs } = await ask(connection, { inputs, truncate: false }, { expected, headers: {}, signal });
     const { cosine, fault } = againstGolden(known, outputs, manifest, cosineLimit(manifest));
     if (fault) throw unusable(fault.what, fault.hint);
     return cosine;

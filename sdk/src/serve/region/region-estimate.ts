@@ -2,19 +2,13 @@ import type { AnswerEstimate, Estimate } from "../queue/speed.ts";
 import { exactly, type Interval, smoothed } from "../smoothed.ts";
 import type { RegionReport } from "./dialects/dialect.ts";
 
-/**
- * Weight of a network time below the mean. The weight is large, so that a few probes lower the estimate again after a
- * slow cold start.
- */
+/** Weight of a network time below the mean: large, so that a few probes lower the estimate after a slow cold start. */
 const RECOVERY_GAIN = 1 / 2;
 
 /** Mean deviation of the slowdown of a region whose computation was not measured a short time ago. */
 const SLOWDOWN_DEVIATION = 1 / 4;
 
-/**
- * Time in ms after which a fetch may need a new connection: servers close those that are not used. Node waits 5 s:
- * https://nodejs.org/api/http.html#serverkeepalivetimeout
- */
+/** Time in ms after which servers close a connection: https://nodejs.org/api/http.html#serverkeepalivetimeout */
 const UNUSED_MS = 5_000;
 
 /** Time in ms without a computation, after which the next one may take longer: a platform can stop a region that is not used. */
@@ -85,17 +79,14 @@ export function regionEstimate({ priorMs, now }: { priorMs: number; now: () => n
     /** Predicts the time until the region's answer, of which `computeMs` are the predicted computation. */
     predict(computeMs: number): AnswerEstimate {
       const waitMs = Math.max(slowdown.mean * inFlightMs, freeAt - now(), 0);
+      const networkSpreadMs = network.deviation + (connectingAt(now())?.deviation ?? 0);
       return {
         ms: networkMs() + waitMs + slowdown.mean * computeMs,
         waitMs,
-        spreadMs:
-          network.deviation + (connectingAt(now())?.deviation ?? 0) + slowdown.deviation * (inFlightMs + computeMs),
+        spreadMs: networkSpreadMs + slowdown.deviation * (inFlightMs + computeMs),
       };
     },
-    /**
-     * Counts a request that is sent, until the returned function is called. Its computation delays later requests, and the
-     * region reports this only with its next answer.
-     */
+    /** Counts a request until the returned function is called: its computation delays later ones, and no report says so. */
     sent(computeMs: number): () => void {
       inFlightMs += computeMs;
       return () => {
@@ -119,12 +110,7 @@ export function regionEstimate({ priorMs, now }: { priorMs: number; now: () => n
         observeComputation({ from: Math.max(0, restMs - busyMs) / computeMs, to: restMs / computeMs }, end);
       }
     },
-    /**
-     * Records a refusal.
-     *
-     * @param tookMs milliseconds until the refusal. The network is not slower.
-     * @param waitMs milliseconds for which the region has no time for new requests
-     */
+    /** Records a refusal after `tookMs`: the network is not slower, and new requests wait for `waitMs`. */
     refused(tookMs: number, waitMs: number): void {
       usedAt = now();
       if (tookMs > 0) network.observe({ from: 0, to: tookMs });
@@ -143,10 +129,8 @@ const SLOWER = 4;
 const MIN_BUDGET_MS = 0.1;
 
 /**
- * Returns the timeout of a fetch in whole milliseconds, as Node requires: the remaining budget, but at least the time that
- * a working region can need. A shorter timeout would count a working region as failed.
- *
- * @param timeoutMs the longest timeout, unless the prediction is longer
+ * Returns the timeout of a fetch in whole milliseconds, as Node requires: the remaining budget up to `timeoutMs`, but at least
+ * the time that a working region can need.
  */
 export function patienceMs(predicted: Estimate, remainingMs: number | undefined, timeoutMs: number): number {
   const slowMs = SLOWER * (predicted.ms + predicted.spreadMs);
@@ -154,9 +138,6 @@ export function patienceMs(predicted: Estimate, remainingMs: number | undefined,
   return Math.ceil(Math.min(longestMs, Math.max(remainingMs ?? longestMs, slowMs, MIN_PATIENCE_MS)));
 }
 
-/**
- * Returns the budget for the region: the remaining budget without the time on the network, because the region's clock
- * starts when the request arrives there. A region that cannot keep it answers nevertheless when it has no queue.
- */
+/** Returns the budget for the region, whose clock starts when the request arrives there. */
 export const forwardedBudgetMs = (networkMs: number, remainingMs: number): number =>
   Math.max(remainingMs - networkMs, MIN_BUDGET_MS);

@@ -23,10 +23,7 @@ export interface HttpRegionAddress {
    * `openai`: any server with OpenAI's route `/embeddings`. Default `bert-edge`.
    */
   dialect?: HttpDialect | undefined;
-  /**
-   * The region's URL, for example `https://region.example.com`. Paths are appended to its path. For `openai` it is the URL
-   * that OpenAI's clients take, which mostly ends in `/v1`.
-   */
+  /** The region's URL, such as `https://region.example.com`. Paths are appended. For `openai`, it mostly ends in `/v1`. */
   url: string;
   /** The region's API key. A region of the dialect `bert-edge` needs one, unless `aws` is given and it asks for none. */
   key?: string | undefined;
@@ -64,10 +61,7 @@ export type RegionAddress = HttpRegionAddress | WorkersAiAddress;
 export interface RegionTiming {
   /** Assumed time for the network, in ms, until a fetch has been measured. Default 50. */
   priorMs?: number;
-  /**
-   * Timeout of a fetch, in ms. A request's budget can shorten it, and a long predicted computation extends it.
-   * Default 10,000.
-   */
+  /** Timeout of a fetch, in ms. A budget can shorten it, and a long computation extends it. Default 10,000. */
   timeoutMs?: number;
   /** A probe measures the region again when the last measurement is older than this time, in ms. Default 30,000. */
   probeMs?: number;
@@ -83,8 +77,7 @@ const HTTP_INPUTS = 32;
 const WORKERS_AI_INPUTS = 100;
 
 /**
- * Checks the settings of a region. White space around a setting is ignored, because values are often pasted. Messages name
- * the setting and never show its value.
+ * Checks the settings of a region, and removes white space around them. Messages never show their values.
  *
  * @throws BertEdgeError `setting_invalid`
  */

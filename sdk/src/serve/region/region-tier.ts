@@ -4,24 +4,10 @@ import { traceHeaders } from "../trace.ts";
 import { ask } from "./ask.ts";
 import type { RegionQuestion } from "./dialects/dialect.ts";
 import type { ExpectedAnswer } from "./expected-answer.ts";
-import { type AskingThread, type RegionProbe, regionProbe } from "./probe.ts";
+import { type AskingThread, regionProbe } from "./probe.ts";
 import { regionConnection } from "./region-connection.ts";
 import { forwardedBudgetMs, patienceMs } from "./region-estimate.ts";
 import { type RegionTierOptions, regionSettings } from "./region-settings.ts";
-
-/** The region, as the edge sees it. */
-export interface RegionTier extends Pick<RegionProbe, "predict" | "keepMeasured"> {
-  /**
-   * Asks the region.
-   *
-   * @throws BertEdgeError `region_failed` when the region is unreachable or late, or when its answer is not the expected
-   *   one
-   * @throws BertEdgeError `region_overloaded` when the region has no time for the request
-   * @throws BertEdgeError the region's own error when the request is invalid
-   * @throws the reason of `signal` when it aborts the request. Nothing is concluded about the region.
-   */
-  ask(query: RegionQuery, expected: ExpectedAnswer, options?: RegionCallOptions): Promise<TierAnswer>;
-}
 
 /** A request as the region gets it. */
 export type RegionQuery = CallTerms & RegionQuestion;
@@ -37,7 +23,7 @@ export interface RegionCallOptions {
  *
  * @throws BertEdgeError `setting_invalid`
  */
-export function connectRegion(options: RegionTierOptions & Partial<AskingThread>): RegionTier {
+export function connectRegion(options: RegionTierOptions & Partial<AskingThread>) {
   const { priorMs = 50, timeoutMs = 10_000, probeMs = 30_000 } = options;
   const { now = () => performance.now(), busyMs = () => 0, fetch: fetcher = (...given) => fetch(...given) } = options;
   const connection = regionConnection(regionSettings(options), fetcher);
@@ -47,7 +33,14 @@ export function connectRegion(options: RegionTierOptions & Partial<AskingThread>
   return {
     predict: probe.predict,
     keepMeasured: probe.keepMeasured,
-    async ask(query, expected, { signal } = {}) {
+    /**
+     * Asks the region.
+     *
+     * @throws BertEdgeError `region_failed` when the region is unreachable or late, or its answer is not the expected one;
+     *   `region_overloaded` when it has no time for the request; its own error when the request is invalid
+     * @throws the reason of `signal` when it aborts the request. Nothing is concluded about the region.
+     */
+    async ask(query: RegionQuery, expected: ExpectedAnswer, { signal }: RegionCallOptions = {}): Promise<TierAnswer> {
       const { deadline, precision, trace } = query;
       const { model, computeMs } = expected;
       signal?.throwIfAborted();
@@ -63,7 +56,7 @@ export function connectRegion(options: RegionTierOptions & Partial<AskingThread>
         ...(trace && traceHeaders(trace)),
       };
       const patience = signal ? AbortSignal.any([timeout, signal]) : timeout;
-      const measured = probe.measure({ computeMs, patienceMs: timeLimitMs, model });
+      const measured = probe.measure(computeMs, timeLimitMs, model);
       try {
         const { report, ...answer } = await ask(connection, query, { expected, headers, signal: patience });
         return { ...answer, model, timings: measured.answered(report) };
@@ -76,3 +69,6 @@ export function connectRegion(options: RegionTierOptions & Partial<AskingThread>
     },
   };
 }
+
+/** The region, as the edge sees it. */
+export type RegionTier = ReturnType<typeof connectRegion>;

@@ -9,8 +9,7 @@ export interface Region {
 }
 
 /**
- * Describes a region: a deployment of `createRegionApp`, or another server that runs the same model. Another server is asked
- * for golden texts first, and it is used only if it returns the model's own vectors.
+ * Describes a region: a deployment of `createRegionApp`, or another server, if it returns the model's own vectors.
  *
  * @throws BertEdgeError `setting_invalid`
  */

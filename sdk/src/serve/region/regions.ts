@@ -54,9 +54,8 @@ const SHARE = 1 / 20;
 const BURST = 3;
 
 /**
- * Limits the load that retries and hedges add: together at most 5 % of the answers, and a few more at once. Without a limit,
- * they would double the load of regions that fail because they have too much of it. It is a token bucket: every answer adds
- * a part of a token, and every extra request takes a whole one.
+ * Limits the load of retries and hedges to 5 % of the answers, and a few more at once: they must not double the load of regions
+ * that fail because they have too much of it. Every answer adds a part of a token, and every extra request takes a whole one.
  */
 export function extraLoad() {
   let tokens = BURST;

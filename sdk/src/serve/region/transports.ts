@@ -79,10 +79,10 @@ export function overSageMaker(settings: HttpRegionSettings, fetcher: typeof fetc
 /** Restores the region's own status and headers. A response that the region did not send is returned as it is. */
 function unpack(response: Response): Response {
   const attributes = readAttributes(response.headers.get(ATTRIBUTES_HEADER));
-  const status = Number(attributes.get(STATUS_ATTRIBUTE) ?? Number.NaN);
-  // Only a refusal comes with a status, because SageMaker replaces the whole response of a container that fails.
-  const isRefusal = Number.isInteger(status) && status >= 400 && status <= 599;
   if (!response.ok || !response.body) return response;
+  // Only a refusal comes with a status, because SageMaker replaces the whole response of a container that fails.
+  const status = Number(attributes.get(STATUS_ATTRIBUTE) ?? Number.NaN);
+  const isRefusal = Number.isInteger(status) && status >= 400 && status <= 599;
   const headers = new Headers();
   for (const name of responseAttributes) {
     const value = attributes.get(name);

@@ -3,10 +3,7 @@ import { utf16Length } from "../../artifact/utf16-length.ts";
 /** Half of a pair of UTF-16 units that stand for one code point. */
 const SURROGATE = /[\ud800-\udbff]/;
 
-/**
- * Returns a function that turns UTF-16 indices of a text into numbers of code points, which Python and most other languages
- * count. It is fast for indices that ascend.
- */
+/** Returns a function that turns UTF-16 indices of a text into numbers of code points. It is fast if they ascend. */
 export function codePointsBefore(text: string): (index: number) => number {
   if (!SURROGATE.test(text)) return (index) => index;
   let [at, count] = [0, 0];

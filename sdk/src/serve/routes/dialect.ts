@@ -1,9 +1,7 @@
-import type { Handler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type * as v from "valibot";
 import type { HttpErrorCode } from "../contract/errors.ts";
-import type { Serving } from "../service.ts";
-import { type BodySchema, type RouteDescription, type TaskRoute, taskHandler } from "./task-route.ts";
+import type { Route } from "./task-route.ts";
 
 /** The part of an error that callers see. */
 export interface PublicError {
@@ -12,15 +10,6 @@ export interface PublicError {
   readonly hint: string | undefined;
   readonly index?: number | undefined;
   readonly retryAfterMs?: number | undefined;
-}
-
-/** A route of a dialect. */
-export interface Route<S extends v.GenericSchema = v.GenericSchema, A extends v.GenericSchema = v.GenericSchema>
-  extends RouteDescription<S, A> {
-  readonly path: string;
-  /** Whether a model runs, so that requests can have a budget and a tier. */
-  readonly runsModel: boolean;
-  handler<Env extends object>(serving: Serving<Env>): Handler<{ Bindings: Env }>;
 }
 
 /** An HTTP interface whose requests are understood: its routes, and how it writes errors. */
@@ -37,23 +26,11 @@ export interface Dialect {
 }
 
 /**
- * Fields that clients of a dialect send and that have no effect, by the path of the route, each with the reason. Dots lead into
- * objects. All other fields are in the route's schema, and obeyed. A field that must not be ignored is in the schema too, which
- * refuses it. Only tests and docs read this list, so the Worker does not contain it.
+ * Fields that clients of a dialect send and that have no effect, by path, each with the reason. Dots lead into objects. The route's
+ * schema has all others: it obeys or refuses them. Only tests and docs read this list, so the Worker does not contain it.
  */
 export type FieldsWithoutEffect = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** Writes message and hint as one text, for dialects that have no field for the hint. */
 export const inOneSentence = ({ message, hint }: Pick<PublicError, "message" | "hint">): string =>
   hint === undefined ? message : `${message} ${hint}`;
-
-/** Makes the route of a task at a path. */
-export const taskAt = <S extends BodySchema, A extends v.GenericSchema, R>(
-  path: string,
-  route: TaskRoute<S, A, R>,
-): Route<S, A> => ({
-  ...route,
-  path,
-  runsModel: true,
-  handler: (serving) => taskHandler(serving, route),
-});

@@ -4,7 +4,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { backgroundOf, type CallContext } from "../background.ts";
 import type { JobsBatch, JobsPlace } from "../bulk/bindings.ts";
 import { handleBatch } from "../bulk/handle-batch.ts";
-import { type BulkJob, readJob } from "../bulk/job.ts";
+import { type BulkJob, type PartKind, readJob } from "../bulk/job.ts";
 import { jobStatus } from "../bulk/job-status.ts";
 import { partContents } from "../bulk/parts.ts";
 import { startJob } from "../bulk/start-job.ts";
@@ -31,10 +31,7 @@ const linesPath = withAndWithoutSlash("/v1/jobs/:job/:lines{results|rejected}");
 /** Paths of all routes of jobs. */
 export const jobPaths: string[] = [...jobPath, ...linesPath];
 
-/**
- * Makes the routes of jobs: `POST /v1/jobs/<name>` starts or continues a job, `GET /v1/jobs/<name>` says how far it is,
- * `GET /v1/jobs/<name>/results` and `…/rejected` return its lines.
- */
+/** Makes the routes that start a job or continue it, say how far it is, and return its lines. */
 export function jobRoutes<Env extends object>(deployment: Deployment<Env>): Hono<{ Bindings: Env }> {
   const { service, limits, cpuLimitMs } = deployment;
   const app = new Hono<{ Bindings: Env }>();
@@ -61,14 +58,12 @@ export function jobRoutes<Env extends object>(deployment: Deployment<Env>): Hono
     const job = await knownJob(bucket, nameOf(c));
     const { state, parts, bytes, totalBytes } = await jobStatus(bucket, job, Date.now());
     if (state !== "complete") {
-      throw new BertEdgeError(
-        "job_incomplete",
-        `The job ${job.name} is ${state}: ${bytes} of ${totalBytes} bytes of its input are done.`,
-        { hint: "Ask again later. If the job stands still, start it again: finished parts are kept." },
-      );
+      const what = `The job ${job.name} is ${state}: ${bytes} of ${totalBytes} bytes of its input are done.`;
+      const hint = "Ask again later. If the job stands still, start it again: finished parts are kept.";
+      throw new BertEdgeError("job_incomplete", what, { hint });
     }
-    const kind = c.req.param("lines") as "results" | "rejected";
-    return c.body(partContents(bucket, job, { kind, parts }), 200, { "content-type": "application/jsonl" });
+    const lines = partContents(bucket, job, c.req.param("lines") as PartKind, parts);
+    return c.body(lines, 200, { "content-type": "application/jsonl" });
   });
   return app;
 }

@@ -5,11 +5,8 @@ import { nextTurn } from "../../artifact/next-turn.ts";
 const PART_CHARACTERS = 100_000;
 
 /**
- * Answers with JSON that has a long list. A list of more than one part is formatted while the client reads it: other
- * requests run between the parts, and the whole text never is in memory.
- *
- * @param format returns the JSON text of an item. It is called once for each item, in order
- * @param body the answer, whose empty list the items fill. Default: the answer is the list itself
+ * Answers with JSON that has a long list: the empty one of `body`, or the list itself. The client gets it in parts: other requests
+ * run between them, and the whole text never is in memory.
  */
 export function listResponse<Item>(
   c: Context,

@@ -19,54 +19,46 @@ import type { TaskService } from "../service.ts";
  * `GET /info` says what this deployment serves, and its limits. Where text-embeddings-inference has a field for the same thing, it
  * has the same name: https://huggingface.github.io/text-embeddings-inference/#/Text%20Embeddings%20Inference/get_model_info
  */
-export function infoRoute<Env extends object>({
-  service,
-  tier,
-  limits,
-  defaults,
-  cpuLimitMs,
-}: Deployment<Env>): Handler<{ Bindings: Env }> {
-  return function info(c) {
-    return service(c.env).using(
-      backgroundOf(c),
-      async ({ manifest, version, target, provider, measurements, tokenizer }) => {
-        const { name, task, maxTokens } = manifest;
-        const key = noted(c, "key");
-        const { ms: defaultMs } = appliedBudget(undefined, key, defaults);
-        const { ms: longestMs } = appliedBudget(UNLIMITED_MS, key, defaults);
-        return c.json({
-          model_id: name,
-          model_sha: version,
-          model_dtype: manifest.targets[target]?.precision,
-          model_type: modelType(manifest),
-          max_input_length: maxTokens,
-          max_client_batch_size: largestBatch(manifest, limits),
-          // On the routes of text-embeddings-inference. On our own, the field `truncate` of a request decides.
-          auto_truncate: true,
-          truncate: false,
-          task,
-          // Whether a classifier reads texts or pairs.
-          ...("input" in manifest && { input: manifest.input }),
-          ...("dimensions" in manifest && { dimensions: manifest.dimensions }),
-          // The model's own settings, as its files were read when it was prepared.
-          reading: readingOf(manifest, tokenizer),
-          // The values of `side` on /v1/token-vectors.
-          ...(protocolOf(manifest) && { sides: searchRoles }),
-          tier,
-          provider,
-          max_body_bytes: limits.maxBodyBytes,
-          max_wait_ms: limits.maxWaitMs,
-          ...(defaultMs < UNLIMITED_MS && { default_latency_budget_ms: defaultMs }),
-          ...(longestMs < UNLIMITED_MS && { max_latency_budget_ms: longestMs }),
-          // The platform can limit a request's computation: text-embeddings-inference has no such limit.
-          ...(cpuLimitMs < Number.POSITIVE_INFINITY && {
-            cpu_limit_ms: cpuLimitMs,
-            cpu_limit_tokens: longestWithin({ manifest, measurements, target }, cpuLimitMs),
-          }),
-        });
-      },
-    );
-  };
+export function infoRoute<Env extends object>(deployment: Deployment<Env>): Handler<{ Bindings: Env }> {
+  const { service, tier, limits, defaults, cpuLimitMs } = deployment;
+  return (c) =>
+    service(c.env).using(backgroundOf(c), async (model) => {
+      const { manifest, version, target, provider, tokenizer } = model;
+      const { name, task, maxTokens } = manifest;
+      const key = noted(c, "key");
+      const { ms: defaultMs } = appliedBudget(undefined, key, defaults);
+      const { ms: longestMs } = appliedBudget(UNLIMITED_MS, key, defaults);
+      return c.json({
+        model_id: name,
+        model_sha: version,
+        model_dtype: manifest.targets[target]?.precision,
+        model_type: modelType(manifest),
+        max_input_length: maxTokens,
+        max_client_batch_size: largestBatch(manifest, limits),
+        // On the routes of text-embeddings-inference. On our own, the field `truncate` of a request decides.
+        auto_truncate: true,
+        truncate: false,
+        task,
+        // Whether a classifier reads texts or pairs.
+        ...("input" in manifest && { input: manifest.input }),
+        ...("dimensions" in manifest && { dimensions: manifest.dimensions }),
+        // The model's own settings, as its files were read when it was prepared.
+        reading: readingOf(manifest, tokenizer),
+        // The values of `side` on /v1/token-vectors.
+        ...(protocolOf(manifest) && { sides: searchRoles }),
+        tier,
+        provider,
+        max_body_bytes: limits.maxBodyBytes,
+        max_wait_ms: limits.maxWaitMs,
+        ...(defaultMs < UNLIMITED_MS && { default_latency_budget_ms: defaultMs }),
+        ...(longestMs < UNLIMITED_MS && { max_latency_budget_ms: longestMs }),
+        // The platform can limit a request's computation: text-embeddings-inference has no such limit.
+        ...(cpuLimitMs < Number.POSITIVE_INFINITY && {
+          cpu_limit_ms: cpuLimitMs,
+          cpu_limit_tokens: longestWithin(model, cpuLimitMs),
+        }),
+      });
+    });
 }
 
 /** Returns the number of texts that a request can have. Of tasks with outputs for each token, longer texts can be fewer. */
@@ -77,23 +69,18 @@ function largestBatch(manifest: Manifest, { maxInputs, maxOutputBytes }: Limits)
 
 /** Describes a model's task as text-embeddings-inference does, which knows encoders and classifiers. */
 function modelType(manifest: Manifest): object {
-  if (manifest.task === "embed")
+  const { task } = manifest;
+  if (task === "embed")
     return { embedding: { pooling: manifest.pooling === "last" ? "last_token" : manifest.pooling } };
-  if (manifest.task !== "classify") return { [manifest.task]: {} };
+  if (task !== "classify") return { [task]: {} };
   const { labels } = manifest;
-  const ids = {
-    id2label: { ...labels },
-    label2id: Object.fromEntries(labels.map((label, id) => [label, id])),
-  };
+  const ids = { id2label: { ...labels }, label2id: Object.fromEntries(labels.map((label, id) => [label, id])) };
   return crossEncoder(manifest) ? { reranker: ids } : { classifier: ids };
 }
 
 /** `GET /v1/models` of OpenAI. When a model was made is not known: `created` is 0. */
 export const listModels = (c: Context, { models }: TaskService): Response =>
-  c.json({
-    object: "list",
-    data: models.map((id) => ({ id, object: "model", created: 0, owned_by: "bert-edge" })),
-  });
+  c.json({ object: "list", data: models.map((id) => ({ id, object: "model", created: 0, owned_by: "bert-edge" })) });
 
 /** Media type of Prometheus' text format: https://prometheus.io/docs/instrumenting/exposition_formats/ */
 const TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8";

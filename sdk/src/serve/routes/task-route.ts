@@ -40,27 +40,41 @@ export interface RouteDescription<S extends v.GenericSchema, A extends v.Generic
   readonly isInternal?: boolean;
 }
 
+/** A route of a dialect. */
+export interface Route<S extends v.GenericSchema = v.GenericSchema, A extends v.GenericSchema = v.GenericSchema>
+  extends RouteDescription<S, A> {
+  readonly path: string;
+  /** Whether a model runs, so that requests can have a budget and a tier. */
+  readonly runsModel: boolean;
+  handler<Env extends object>(serving: Serving<Env>): Handler<{ Bindings: Env }>;
+}
+
 /** A route in the words of one dialect: what its bodies mean, and how it answers. */
-export interface TaskRoute<S extends BodySchema, A extends v.GenericSchema, R> extends RouteDescription<S, A> {
+interface TaskRoute<S extends BodySchema, A extends v.GenericSchema, R> extends RouteDescription<S, A> {
   /** Returns the call that a body asks for. */
   call(body: v.InferOutput<S>): TaskCall<R>;
   /** Returns the JSON of the answer, or writes the answer. Its headers are set before. */
   respond(answer: TaskAnswer<R>, body: v.InferOutput<S>, c: Context): v.InferInput<A> | Response;
 }
 
-/** Makes the handler of a route. */
-export const taskHandler = <Env extends object, S extends BodySchema, A extends v.GenericSchema, R>(
-  serving: Serving<Env>,
+/** Makes the route of a task at a path. */
+export const taskAt = <S extends BodySchema, A extends v.GenericSchema, R>(
+  path: string,
   { call, respond, ...route }: TaskRoute<S, A, R>,
-): Handler<{ Bindings: Env }> =>
-  async function handleTask(c) {
-    const { terms, body } = await readCall(c, serving, route);
-    const query = { ...terms, call: call(body), model: c.req.param("model") ?? body.model };
-    const answer = await serving.service(c.env).answer(query, backgroundOf(c));
-    describeAnswer(c, { ...answer, texts: query.call.texts.length }, terms.deadline);
-    const written = respond(answer, body, c);
-    return written instanceof Response ? written : c.json(written as object);
-  };
+): Route<S, A> => ({
+  ...route,
+  path,
+  runsModel: true,
+  handler: (serving) =>
+    async function handleTask(c) {
+      const { terms, body } = await readCall(c, serving, route);
+      const query = { ...terms, call: call(body), model: c.req.param("model") ?? body.model };
+      const answer = await serving.service(c.env).answer(query, backgroundOf(c));
+      describeAnswer(c, { ...answer, texts: query.call.texts.length }, terms.deadline);
+      const written = respond(answer, body, c);
+      return written instanceof Response ? written : c.json(written as object);
+    },
+});
 
 /** Bodies of requests that can name a model and have a budget. */
 export type BodySchema = v.GenericSchema<
@@ -90,14 +104,13 @@ export async function readCall<Env extends object, S extends BodySchema>(
 
 function readWishes(c: Context, defaults: CallDefaults): Omit<CallTerms, "deadline"> {
   const tier = c.req.header(TIER_HEADER);
+  const key = noted(c, "key");
   return {
     pin:
-      tier === undefined
-        ? (noted(c, "key")?.tier ?? defaults.tier)
-        : readPin(tier.trim().toLowerCase(), `header ${TIER_HEADER}`),
+      tier === undefined ? (key?.tier ?? defaults.tier) : readPin(tier.trim().toLowerCase(), `header ${TIER_HEADER}`),
     precision: readPrecision(c.req.header(PRECISION_HEADER)),
     signal: c.req.raw.signal,
-    caller: noted(c, "key")?.name,
+    caller: key?.name,
     onWork: noted(c, "onWork"),
     report: readReport(c.req.header(REPORT_HEADER)),
     trace: noted(c, "trace"),
@@ -120,11 +133,7 @@ function readPrecision(header: string | undefined): NumberFormat | undefined {
 }
 
 /** Sets the response headers that describe an answer. */
-export function describeAnswer(
-  c: Context,
-  answer: AnswerDetails & { readonly texts: number },
-  deadline: Deadline,
-): void {
+export function describeAnswer(c: Context, answer: AnswerDetails & { texts: number }, deadline: Deadline): void {
   note(c, "answer", answer);
   c.header(TIER_HEADER, answer.tier);
   c.header(REASON_HEADER, answer.reason);
@@ -134,8 +143,7 @@ export function describeAnswer(
   if (answer.predictedMs !== undefined) c.header(PREDICTED_HEADER, answer.predictedMs.toFixed(2));
   const remainingMs = deadline.remainingMs();
   if (remainingMs !== undefined) {
-    // On deployed Workers the clock stops during computation, and the computation seems to take 0 ms. In this case, the
-    // predicted time is subtracted too.
+    // On deployed Workers the clock stops during computation, which seems to take 0 ms: see `REMAINING_HEADER`.
     const unseenMs = answer.timings["compute"] === 0 ? (answer.predictedMs ?? 0) : 0;
     c.header(REMAINING_HEADER, (remainingMs - unseenMs).toFixed(2));
   }

@@ -6,13 +6,9 @@ import type { Model } from "../../runtime/model.ts";
 import { backgroundOf } from "../background.ts";
 import { checkSize } from "../check-query.ts";
 import { jsonBody } from "../middleware/body.ts";
-import type { Route } from "./dialect.ts";
-import type { RouteDescription } from "./task-route.ts";
+import type { Route, RouteDescription } from "./task-route.ts";
 
-/**
- * Characters of all texts of a request, or its token ids, at most. These routes do not wait for their turn, and an answer has about
- * 50 bytes for each token.
- */
+/** Characters or token ids of a request, at most: it does not wait for its turn, and a token has 50 bytes of answer. */
 const MAX_LENGTH = 100_000;
 /** Characters or token ids after which other requests can run. */
 const TURN_LENGTH = 10_000;
@@ -64,9 +60,6 @@ function checkLength(items: readonly Item[]): void {
   const length = totalLength(items);
   if (length <= MAX_LENGTH) return;
   const unit = typeof items[0] === "string" ? "characters" : "token ids";
-  throw new BertEdgeError(
-    "request_invalid",
-    `The request has ${length} ${unit}, but this route takes up to ${MAX_LENGTH}.`,
-    { hint: "Send the inputs in several requests." },
-  );
+  const what = `The request has ${length} ${unit}, but this route takes up to ${MAX_LENGTH}.`;
+  throw new BertEdgeError("request_invalid", what, { hint: "Send the inputs in several requests." });
 }

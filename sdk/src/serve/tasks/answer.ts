@@ -2,8 +2,7 @@ import * as v from "valibot";
 import { answerCall } from "../../runtime/tasks/answer.ts";
 import { countUpTo, ownAnswer, ownBody } from "../contract/fields.ts";
 import { inCodePoints } from "../routes/code-points.ts";
-import { taskAt } from "../routes/dialect.ts";
-import { answerFields } from "../routes/task-route.ts";
+import { answerFields, taskAt } from "../routes/task-route.ts";
 
 /** Answers to a question, at most. */
 export const MAX_ANSWERS = 100;

@@ -2,8 +2,7 @@ import * as v from "valibot";
 import { classifyCall } from "../../runtime/tasks/classify.ts";
 import type { TextInput } from "../../runtime/text-input.ts";
 import { ownAnswer, ownBody, PositiveInteger, ScoredLabel, Truncate } from "../contract/fields.ts";
-import { taskAt } from "../routes/dialect.ts";
-import { answerFields } from "../routes/task-route.ts";
+import { answerFields, taskAt } from "../routes/task-route.ts";
 
 const Input = v.union(
   [v.string(), v.object({ text: v.string(), text_pair: v.string() })],

@@ -11,19 +11,15 @@ import {
   Truncate,
 } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
-import { taskAt } from "../routes/dialect.ts";
 import { listResponse } from "../routes/list-response.ts";
-import { answerFields } from "../routes/task-route.ts";
+import { answerFields, taskAt } from "../routes/task-route.ts";
 
 export const embedRoute = taskAt("/v1/embed", {
   schema: ownBody({
     /** Texts, or ids of the model's own tokenizer with its special tokens. */
     inputs: EmbedInputs,
     truncate: Truncate,
-    /**
-     * Whether texts that are too long are embedded in chunks: their vector is the mean of the chunks' vectors, weighted by tokens. Then
-     * nothing is cut.
-     */
+    /** Whether nothing is cut: the vector of a long text is the mean of its chunks' vectors, weighted by tokens. */
     pool_chunks: v.optional(v.boolean(), false),
     prompt_name: PromptName,
     /** Size of the vectors. Smaller vectors keep their quality only if the model was trained for it (Matryoshka). */

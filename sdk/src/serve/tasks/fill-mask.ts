@@ -1,8 +1,7 @@
 import * as v from "valibot";
 import { fillMaskCall } from "../../runtime/tasks/fill-mask.ts";
 import { countUpTo, ownAnswer, ownBody, Texts, Truncate } from "../contract/fields.ts";
-import { taskAt } from "../routes/dialect.ts";
-import { answerFields } from "../routes/task-route.ts";
+import { answerFields, taskAt } from "../routes/task-route.ts";
 
 /** Tokens for a mask token, at most. */
 export const MAX_TOKENS_PER_MASK = 100;

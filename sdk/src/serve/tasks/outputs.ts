@@ -3,8 +3,8 @@ import type { TokenSequence } from "../../runtime/engine/engine.ts";
 import { outputsCall } from "../../runtime/tasks/outputs.ts";
 import { decodeIds, encodeBytes } from "../contract/base64.ts";
 import { OutputsRequest, OutputsResponse, type SequenceJson } from "../contract/outputs.ts";
-import { type Route, taskAt } from "../routes/dialect.ts";
 import { listResponse } from "../routes/list-response.ts";
+import { answerFields, type Route, taskAt } from "../routes/task-route.ts";
 
 /** The model's own outputs, for the edge that asks this deployment as its region. */
 export const outputsRoute: Route = taskAt("/v1/outputs", {
@@ -13,14 +13,8 @@ export const outputsRoute: Route = taskAt("/v1/outputs", {
   example: { model: "bert-edge-mini", inputs: ["to be"] },
   response: OutputsResponse,
   call: ({ inputs, sequences, truncate }) => outputsCall(sequences ? sequences.map(sequenceOf) : { inputs, truncate }),
-  respond: ({ model, version, tier, tokens, result }, _, c) =>
-    listResponse(c, result, (output) => `"${encodeBytes(output)}"`, {
-      model,
-      version,
-      tier,
-      outputs: [],
-      usage: { tokens },
-    } satisfies OutputsResponse),
+  respond: (answer, _, c) =>
+    listResponse(c, answer.result, (output) => `"${encodeBytes(output)}"`, { ...answerFields(answer), outputs: [] }),
   isInternal: true,
 });
 

@@ -1,8 +1,7 @@
 import * as v from "valibot";
 import { type RankedDocument, rerankCall } from "../../runtime/tasks/rerank.ts";
 import { ownAnswer, ownBody, PositiveInteger, TruncationField } from "../contract/fields.ts";
-import { taskAt } from "../routes/dialect.ts";
-import { answerFields } from "../routes/task-route.ts";
+import { answerFields, taskAt } from "../routes/task-route.ts";
 
 /** A document's text. */
 export const Document = v.pipe(
@@ -13,10 +12,7 @@ export const Document = v.pipe(
 export const RerankResult = v.object({
   /** Index of the document in the request. */
   index: v.number(),
-  /**
-   * A cross-encoder's score is the sigmoid of the logit, 0 to 1, or the logit itself if the model says so. A sentence encoder's is that
-   * of `/v1/similarity`.
-   */
+  /** Of a cross-encoder the sigmoid of the logit, or the logit if the model says so; of others that of `/v1/similarity`. */
   relevance_score: v.number(),
   document: v.exactOptional(v.object({ text: v.string() })),
 });
@@ -31,7 +27,6 @@ export const rerankRoute = taskAt("/v1/rerank", {
     top_n: v.optional(PositiveInteger),
     /** Whether results have their documents. */
     return_documents: v.optional(v.boolean(), true),
-    /** Whether to cut texts that are too long instead of refusing them. */
     truncate: v.optional(TruncationField, true),
   }),
   summary: "Documents, ranked by how well they fit a query (also for Jina’s clients)",

@@ -1,8 +1,7 @@
 import * as v from "valibot";
 import { similarityCall } from "../../runtime/tasks/rerank.ts";
 import { ownAnswer, ownBody, Truncate } from "../contract/fields.ts";
-import { taskAt } from "../routes/dialect.ts";
-import { answerFields } from "../routes/task-route.ts";
+import { answerFields, taskAt } from "../routes/task-route.ts";
 
 export const similarityRoute = taskAt("/v1/similarity", {
   schema: ownBody({
@@ -15,8 +14,8 @@ export const similarityRoute = taskAt("/v1/similarity", {
   example: { source: "to be", texts: ["not to be", "Anna"] },
   response: ownAnswer({
     /**
-     * One score per text, in their order. A sentence encoder's vectors are compared with the model's own function, which is the cosine by
-     * default; distances are negative. A cross-encoder's scores are those of `/v1/rerank`.
+     * One score per text, in their order. A sentence encoder compares vectors by the model's own function, by default the cosine;
+     * distances are negative. A cross-encoder's scores are those of `/v1/rerank`.
      */
     scores: v.array(v.number()),
   }),

@@ -1,9 +1,8 @@
 import * as v from "valibot";
 import { sparseCall } from "../../runtime/tasks/sparse.ts";
 import { ownAnswer, ownBody, PromptName, Texts, Truncate } from "../contract/fields.ts";
-import { taskAt } from "../routes/dialect.ts";
 import { listResponse } from "../routes/list-response.ts";
-import { answerFields } from "../routes/task-route.ts";
+import { answerFields, taskAt } from "../routes/task-route.ts";
 
 export const sparseRoute = taskAt("/v1/sparse", {
   schema: ownBody({ inputs: Texts, truncate: Truncate, prompt_name: PromptName }),
@@ -15,10 +14,7 @@ export const sparseRoute = taskAt("/v1/sparse", {
   }),
   call: ({ inputs, truncate, prompt_name }) => sparseCall(inputs, { truncate, prompt: prompt_name }),
   respond: (answer, _, c) =>
-    listResponse(c, answer.result, (weights) => JSON.stringify(weights), {
-      ...answerFields(answer),
-      embeddings: [],
-    }),
+    listResponse(c, answer.result, (weights) => JSON.stringify(weights), { ...answerFields(answer), embeddings: [] }),
 });
 
 /** The body of `POST /v1/sparse`. */

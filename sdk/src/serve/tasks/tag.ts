@@ -2,8 +2,7 @@ import * as v from "valibot";
 import { aggregationStrategies, type Entity, tagCall } from "../../runtime/tasks/tag.ts";
 import { ownAnswer, ownBody, Texts, Truncate } from "../contract/fields.ts";
 import { inCodePoints } from "../routes/code-points.ts";
-import { taskAt } from "../routes/dialect.ts";
-import { answerFields } from "../routes/task-route.ts";
+import { answerFields, taskAt } from "../routes/task-route.ts";
 
 /** Part of an input with a label. Offsets count Unicode code points, as in transformers. */
 const EntityResult = v.object({

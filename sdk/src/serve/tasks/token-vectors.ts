@@ -3,19 +3,15 @@ import { searchRoles } from "../../runtime/tasks/late-interaction.ts";
 import { type TokenVectors, tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
 import { EncodingFormat, ownAnswer, ownBody, PromptName, Texts, Truncate } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
-import { taskAt } from "../routes/dialect.ts";
 import { listResponse } from "../routes/list-response.ts";
-import { answerFields } from "../routes/task-route.ts";
+import { answerFields, taskAt } from "../routes/task-route.ts";
 
 export const tokenVectorsRoute = taskAt("/v1/token-vectors", {
   schema: ownBody({
     inputs: Texts,
     truncate: Truncate,
     prompt_name: PromptName,
-    /**
-     * Role of the inputs in a search. Models of PyLate and of Stanford's ColBERT read queries and documents differently; other models
-     * have no sides. Default: `document`.
-     */
+    /** Role of the inputs in a search, for models of PyLate and Stanford's ColBERT. Default: `document`. */
     side: v.optional(v.picklist(searchRoles)),
     /** `base64` encodes the little-endian float32 bytes of each input's vectors, one after the other. */
     encoding_format: v.optional(EncodingFormat, "float"),
@@ -23,10 +19,7 @@ export const tokenVectorsRoute = taskAt("/v1/token-vectors", {
   summary: "A vector for each token of texts (ColBERT)",
   example: { inputs: "to be" },
   response: ownAnswer({
-    /**
-     * One vector per token of each input, without the tokens that documents skip; base64 strings when `encoding_format` is
-     * `base64`.
-     */
+    /** A vector per token of each input, without those that documents skip; strings if `encoding_format` is `base64`. */
     embeddings: v.union([v.array(v.array(v.array(v.number()))), v.array(v.string())]),
     /** Size of each vector. */
     dimensions: v.number(),

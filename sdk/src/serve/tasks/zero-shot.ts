@@ -1,8 +1,7 @@
 import * as v from "valibot";
 import { zeroShotCall } from "../../runtime/tasks/zero-shot.ts";
 import { ownAnswer, ownBody, ScoredLabel, Texts, Truncate } from "../contract/fields.ts";
-import { taskAt } from "../routes/dialect.ts";
-import { answerFields } from "../routes/task-route.ts";
+import { answerFields, taskAt } from "../routes/task-route.ts";
 
 /** Characters of a label, and of the template, at most: each hypothesis has both. */
 export const MAX_LABEL_CHARACTERS = 1_000;

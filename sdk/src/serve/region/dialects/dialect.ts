@@ -24,10 +24,7 @@ export interface RegionOutputs {
 
 /** The language of a region: how it is asked, and how its responses are read. */
 export interface RegionDialect {
-  /**
-   * The other program that answers. It knows no versions, precisions and budgets, and it must prove by golden texts that it
-   * runs the model. Undefined for regions of our own, which name their execution provider.
-   */
+  /** The other program that answers, without versions, precisions and budgets; undefined for regions of our own. */
   readonly foreign: string | undefined;
   /** Path of the route that computes, and that of the route which says that the region works. */
   readonly path: string;
@@ -44,12 +41,7 @@ export interface RegionDialect {
   readAnswer(body: string, expected: ExpectedAnswer): RegionOutputs;
   /** Reads the times that a response reports; undefined if it reports none. */
   readReport(headers: Headers): RegionReport | undefined;
-  /**
-   * Reads why a request was refused, from the JSON body of a response with the status 400, 413 or 422.
-   *
-   * @param inputs number of inputs in the question
-   * @returns undefined if the region itself failed
-   */
+  /** Reads why a question was refused with the status 400, 413 or 422; undefined if the region itself failed. */
   faultOf(json: unknown, inputs: number): BertEdgeError | undefined;
 }
 

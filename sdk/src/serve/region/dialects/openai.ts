@@ -6,10 +6,7 @@ const Item = v.object({
   embedding: v.union([v.pipe(v.string(), v.transform(vectorOfBase64)), Vector]),
 });
 
-/**
- * Any server with OpenAI's route: https://platform.openai.com/docs/api-reference/embeddings. It is asked for base64, and may
- * answer numbers.
- */
+/** Any server with OpenAI's route, which may answer numbers: https://platform.openai.com/docs/api-reference/embeddings */
 export const openAiDialect = (model: string): RegionDialect =>
   foreignDialect({
     foreign: "openai",

@@ -1,12 +1,7 @@
 import * as v from "valibot";
 import { foreignDialect, type RegionDialect, Vector } from "./dialect.ts";
 
-/**
- * Models of Workers AI that embed texts: https://developers.cloudflare.com/workers-ai/models/bge-small-en-v1.5. They
- * report no times.
- *
- * @param pooling undefined leaves it to the model
- */
+/** Models that embed texts, such as https://developers.cloudflare.com/workers-ai/models/bge-small-en-v1.5 */
 export const workersAiDialect = (pooling: "mean" | "cls" | undefined): RegionDialect =>
   foreignDialect({
     foreign: "workers-ai",
