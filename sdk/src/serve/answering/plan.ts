@@ -1,7 +1,8 @@
 import type { LatencyFit, Measurements } from "../../artifact/measurements.ts";
 import type { Model } from "../../runtime/model.ts";
 import { charactersOf, type TextInput } from "../../runtime/text-input.ts";
-import type { Estimate, Speed } from "../queue/speed.ts";
+import type { Speed } from "../queue/speed.ts";
+import type { Work } from "../queue/turns.ts";
 
 /**
  * Predicted milliseconds of a call of the engine. Longer calls make other requests wait longer; with shorter ones, a larger
@@ -10,7 +11,7 @@ import type { Estimate, Speed } from "../queue/speed.ts";
 export const CALL_MS = 8;
 
 /** How this deployment would compute a request. Times are in milliseconds. */
-export interface Plan {
+export interface Plan extends Omit<Work, "dueAt"> {
   /** Calls of the engine, in order. A call cannot be interrupted. */
   readonly calls: readonly {
     /** Indices of the call's texts. */
@@ -18,14 +19,6 @@ export interface Plan {
     /** Predicted time on the machine that measured the model. */
     readonly measuredMs: number;
   }[];
-  /** Predicted time of all calls on the machine that measured the model. */
-  readonly measuredMs: number;
-  /** Predicted time on this machine, when nobody waits. */
-  readonly compute: Estimate;
-  /** Predicted milliseconds for which the work occupies the whole engine. */
-  readonly loadMs: number;
-  /** Number of calls that the engine computes side by side. */
-  readonly parallel: number;
 }
 
 /**
@@ -39,15 +32,11 @@ export function planOf(
   speed: Speed,
 ): Plan {
   const fit = predictedFit({ measurements, target });
-  const msOf = (indices: readonly number[]) =>
-    predictLatency(
-      fit,
-      indices.map((index) => texts[index]?.length ?? 0),
-    );
   const calls: { indices: number[]; measuredMs: number }[] = [];
   let roomMs = 0;
   for (const batch of batches(texts)) {
-    const measuredMs = msOf(batch);
+    const lengths = batch.map((index) => texts[index]?.length ?? 0);
+    const measuredMs = predictLatency(fit, lengths);
     const { ms } = speed.predict(measuredMs, 0);
     if (ms > roomMs) {
       calls.push({ indices: [], measuredMs: 0 });

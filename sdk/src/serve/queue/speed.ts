@@ -53,18 +53,15 @@ export interface AnswerEstimate extends Estimate {
 /** The speed of this machine, compared with the machine that measured the model. */
 export type Speed = ReturnType<typeof machineSpeed>;
 
-export interface SpeedOptions {
-  /** Whether the engine takes longer for its first calls, because it is compiled while it runs. */
-  readonly compilesAsItRuns: boolean | undefined;
-  /** Clock, in ms. */
-  readonly now: () => number;
-}
-
 /**
  * Makes a speed that begins with the assumption of equal machines, learns from every turn, and returns to the assumption while
  * there are none. What a cold engine takes longer is predicted apart, and is not taken for the speed of the machine.
+ *
+ * @param options.compilesAsItRuns whether the engine takes longer for its first calls
+ * @param options.now clock, in ms
  */
-export function machineSpeed({ compilesAsItRuns, now }: SpeedOptions) {
+export function machineSpeed(options: { readonly compilesAsItRuns: boolean | undefined; readonly now: () => number }) {
+  const { compilesAsItRuns, now } = options;
   const factor = smoothed({ prior: 1, deviation: FIRST_DEVIATION, weight: FIRST_WEIGHT, fallGain: FALL_GAIN, now });
   const engine = warming(compilesAsItRuns === true);
   let gapMs = 0;
@@ -170,7 +167,7 @@ const [COLD, HALF_LIFE_MS] = [2, 12];
 const WARM = 1 / 16;
 
 /** @param isCold whether the engine begins in code that is slow */
-export function warming(isCold: boolean) {
+function warming(isCold: boolean) {
   /** Extra time of the next call, relative to its own. */
   let cold = isCold ? COLD : 0;
   const coldAfter = (ms: number) => cold * 2 ** (-ms / HALF_LIFE_MS);
