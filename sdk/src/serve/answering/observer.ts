@@ -4,10 +4,8 @@ import { extraLoad } from "../region/regions.ts";
 import type { AnswerDetails, CallTerms, RequestTotals, TaskQuery } from "../service.ts";
 import type { RequestTrace } from "../trace.ts";
 
-/** Reasons for an answer that is expected to be late, or slower than that of a region that works. */
-const expectedLate = new Set<Reason>(["over-budget", "region-down"]);
-
-export const isExpectedLate = (reason: Reason): boolean => expectedLate.has(reason);
+/** Whether an answer is expected to be late, or slower than that of a region that works. */
+export const isExpectedLate = (reason: Reason): boolean => reason === "over-budget" || reason === "region-down";
 
 /**
  * Makes the bookkeeping of a deployment: counters, the log, the predictions that callers got, and the budget of extra requests.
@@ -93,7 +91,6 @@ export interface LoggedDecision {
   readonly isUnusual: boolean;
   /** Number of texts; undefined if the request was refused before its body was read. */
   readonly texts?: number | undefined;
-  /** The figures behind the decision. */
   readonly basis: Readonly<Record<string, number | true>>;
   readonly elapsedMs: number;
   readonly trace: RequestTrace | undefined;

@@ -57,19 +57,17 @@ interface Ways<T> {
   here(signal: AbortSignal): Promise<T>;
 }
 
-interface FirstAnswerOptions {
-  /** Stops both ways. */
-  readonly signal: AbortSignal | undefined;
-  /** Receives both ways, one of which goes on until it notices that it is stopped. */
-  readonly onLeft: (work: Promise<unknown>) => void;
-}
-
 /**
  * Tries two ways at the same time, returns the first answer and stops the other way.
  *
+ * @param options.signal stops both ways
+ * @param options.onLeft receives both ways, one of which goes on until it notices that it is stopped
  * @throws the error of `here` when both ways fail
  */
-export async function firstAnswer<T>(ways: Ways<T>, { signal, onLeft }: FirstAnswerOptions): Promise<T> {
+export async function firstAnswer<T>(
+  ways: Ways<T>,
+  { signal, onLeft }: { signal: AbortSignal | undefined; onLeft: (work: Promise<unknown>) => void },
+): Promise<T> {
   const done = new AbortController();
   const stop = signal ? AbortSignal.any([signal, done.signal]) : done.signal;
   const elsewhere = ways.elsewhere(stop).then((answer) => answer ?? Promise.reject(new Error("There is no answer.")));

@@ -9,7 +9,6 @@ import type { Background } from "../background.ts";
 import { checkOutputs, checkQuery } from "../check-query.ts";
 import type { Tier } from "../contract/headers.ts";
 import { decisionFigures } from "../decision-figures.ts";
-import type { Limits } from "../limits.ts";
 import type { ModelHolder } from "../models/model-holder.ts";
 import type { ModelPool } from "../models/model-pool.ts";
 import { type EngineTraits, turns } from "../queue/turns.ts";
@@ -26,6 +25,7 @@ import {
   fromRegionToo,
   type RequestState,
   type TierChoice,
+  type TierChooserOptions,
   tierChooser,
   type UndecidedRequest,
 } from "./choose-tier.ts";
@@ -35,18 +35,13 @@ import { ownTexts } from "./own-texts.ts";
 import { estimatedLengths } from "./plan.ts";
 import { firstAnswer, runHere } from "./run-here.ts";
 
-export interface TaskServiceOptions {
-  models: ModelPool;
-  engine: EngineTraits;
-  /** Tier of this deployment. */
-  tier: Tier;
+export interface TaskServiceOptions extends Pick<TierChooserOptions, "tier" | "limits" | "cpuLimitMs"> {
+  readonly models: ModelPool;
+  readonly engine: EngineTraits;
   /** The regions that answer when this deployment cannot answer in time. */
-  regions: readonly Region[];
-  log: DecisionLog;
-  limits: Limits;
-  /** CPU time that the platform allows per request, in ms. */
-  cpuLimitMs: number;
-  now?: () => number;
+  readonly regions: readonly Region[];
+  readonly log: DecisionLog;
+  readonly now?: () => number;
 }
 
 /** Longest age of the region's measurement while requests are refused, in ms. */
@@ -121,12 +116,12 @@ export function taskService(options: TaskServiceOptions): TaskService {
     if (report) lane.speed.observeReport(report.predictedMs, report.measuredMs);
     const loaded = holder.current(background);
     region?.keepMeasured(background, isScarce ? SCARCE_PROBE_MS : undefined, loaded);
-    const whileLoading = loaded ? undefined : await askWhileLoading(query, holder, background);
+    if (loaded) return using(holder, loaded, query, background);
+    const whileLoading = await askWhileLoading(query, holder, background);
     if (whileLoading) {
       warmWhenLoaded(holder, background);
       return whileLoading;
     }
-    if (loaded) return using(holder, loaded, query, background);
     const model = await loadedBy(holder, background);
     region?.keepMeasured(background, undefined, model);
     assertStillWanted(query, model);
@@ -193,7 +188,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     const call = query.call.on(opened.manifest);
     // Without the model's tokenizer, only outputs of a known length can be checked.
     if (!checkedBeforeEncoding(opened.manifest, call)) return undefined;
-    // Before the inputs are encoded, each of them could be too long.
+    // Each input could be too long for a region of others.
     const request = { query, call, opened, inRegionMs: 0, onlyOurs: true };
     const choice = choose(request);
     return choice.tier === "region" ? askRegion(request, choice) : undefined;
@@ -238,16 +233,12 @@ export function taskService(options: TaskServiceOptions): TaskService {
     return answerHere(again, choose(again, { region: "down" }), signal);
   }
 
-  const encodedRequest = (
-    query: TaskQuery<unknown>,
-    call: EncodedCall<unknown>,
-    model: Model,
-  ): Required<RequestState> => {
+  function encodedRequest(query: TaskQuery<unknown>, call: EncodedCall<unknown>, model: Model): Required<RequestState> {
     const { sequences } = call;
     const request = asked({ query, call }, model, sequences.map(idsOf));
     const poolsPart = sequences.some((sequence) => pooledFromOf(sequence) > 0);
     return { ...request, onlyOurs: request.onlyOurs || poolsPart, sequences };
-  };
+  }
 
   function choose(request: UndecidedRequest, changes?: Partial<Situation>): TierChoice {
     try {
@@ -271,9 +262,9 @@ export function taskService(options: TaskServiceOptions): TaskService {
     const remainingMs = query.deadline.remainingMs();
     const handled = lane.startFetch(remainingMs === undefined ? undefined : now() + remainingMs);
     try {
-      const question = { ...query, inputs, truncate, sequences };
       query.onWork?.({ tokens: totalLength(sequences?.map(idsOf) ?? []), texts: query.call.texts.length });
       const expected = expectedAnswer(opened, { ...request, inputs: inputs.length });
+      const question = { ...query, inputs, truncate, sequences };
       const answer = await (region as RegionTier).ask(question, expected, { signal, hedge: choice.hedge });
       return describe(answer, "region", choice, request);
     } catch (error) {
@@ -292,11 +283,9 @@ export function taskService(options: TaskServiceOptions): TaskService {
     }
   }
 
-  const answerHere = async (
-    request: Required<RequestState>,
-    choice: TierChoice,
-    signal: AbortSignal | undefined,
-  ): Promise<Answered> => describe(await runHere(request, { lane, signal, now }), tier, choice, request);
+  async function answerHere(request: Required<RequestState>, choice: TierChoice, signal?: AbortSignal) {
+    return describe(await runHere(request, { lane, signal, now }), tier, choice, request);
+  }
 
   /** Decodes an answer, and adds why it came from this tier. */
   function describe(answer: TierAnswer, from: Tier, choice: TierChoice, { query, call }: RequestState): Answered {
