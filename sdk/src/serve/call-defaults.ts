@@ -51,15 +51,9 @@ export interface KnownKey extends CallDefaults, KeyLimits {
   plain: string | undefined;
 }
 
-/** The budget that counts for a request. */
-export interface AppliedBudget {
-  /** In milliseconds; `UNLIMITED_MS` without a budget. */
-  readonly ms: number;
-  readonly setBy: BudgetSetter;
-}
-
 /**
  * Returns the budget of a request: its own, or else the default of its key or of the deployment, up to the longest one.
+ * It is `UNLIMITED_MS` without a budget.
  *
  * @param ownMs undefined if the request says nothing about a budget
  * @param key defaults of the key, which come before those of the deployment
@@ -68,7 +62,7 @@ export function appliedBudget(
   ownMs: number | undefined,
   key: CallDefaults | undefined,
   deployment: CallDefaults,
-): AppliedBudget {
+): { ms: number; setBy: BudgetSetter } {
   const defaultMs = key?.latencyBudgetMs ?? deployment.latencyBudgetMs;
   const askedMs = ownMs ?? defaultMs ?? UNLIMITED_MS;
   const maxMs = key?.maxLatencyBudgetMs ?? deployment.maxLatencyBudgetMs ?? UNLIMITED_MS;

@@ -37,27 +37,23 @@ export function apiKey<Env extends object>(
         authorization.trim() === ""
           ? "The request has no API key."
           : "The header Authorization has no `Bearer` before its key.";
-      throw new BertEdgeError("key_missing", found, {
-        hint: "Send the header `Authorization: Bearer <key>`.",
-      });
+      throw new BertEdgeError("key_missing", found, { hint: "Send the header `Authorization: Bearer <key>`." });
     }
     const key = await findKey(known, sent);
-    if (!key) throw wrongKey(countGuess(callerAddress(c)));
+    if (!key) {
+      const retryAfterMs = countGuess(callerAddress(c));
+      const hint = "Send one of the keys in the deployment's API_KEYS";
+      throw retryAfterMs === undefined
+        ? new BertEdgeError("key_wrong", "The API key is not valid for this deployment.", { hint: `${hint}.` })
+        : new BertEdgeError("rate_limited", "This address has sent too many wrong API keys.", {
+            hint: `${hint}: it is accepted at once.`,
+            retryAfterMs,
+          });
+    }
     note(c, "key", key);
     await next();
   };
 }
-
-/** @param waitMs time until another wrong key is counted; undefined if the address has not sent too many */
-const wrongKey = (waitMs: number | undefined): BertEdgeError =>
-  waitMs === undefined
-    ? new BertEdgeError("key_wrong", "The API key is not valid for this deployment.", {
-        hint: "Send one of the keys in the deployment's API_KEYS.",
-      })
-    : new BertEdgeError("rate_limited", "This address has sent too many wrong API keys.", {
-        hint: "Send one of the keys in the deployment's API_KEYS: it is accepted at once.",
-        retryAfterMs: waitMs,
-      });
 
 /** Groups of 16 bits of an IPv6 address that name its network. The other 64 bits are the caller's to choose. */
 const NETWORK_GROUPS = 4;

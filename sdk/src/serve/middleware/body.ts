@@ -94,13 +94,15 @@ const MAX_NUMBERS = 250_000;
 /** Lists of lists in an object of `parameters` are the deepest that any schema has. */
 const MAX_DEPTH = 5;
 
+const SPLIT_HINT = "Send the inputs in several requests";
+
 /**
  * Checks the lengths of all lists of a body, before a schema reads their items: a body of 4 MB has room for a million items.
  *
  * @param maxItems maximum length of a list, unless it begins with a number
  * @throws BertEdgeError `too_many_inputs`; `request_invalid` if lists have more than `MAX_NUMBERS` numbers together
  */
-export function checkLists(body: unknown, maxItems: number): void {
+function checkLists(body: unknown, maxItems: number): void {
   let numbers = 0;
 
   function visit(value: unknown, name: string, depth: number): void {
@@ -111,10 +113,14 @@ export function checkLists(body: unknown, maxItems: number): void {
     }
     if (typeof value[0] === "number") {
       numbers += value.length;
-      if (numbers > MAX_NUMBERS) throw tooManyNumbers(name);
-      return;
+      if (numbers <= MAX_NUMBERS) return;
+      const found = `The ${shown(name)} has too many token ids: a request has up to ${MAX_NUMBERS}.`;
+      throw new BertEdgeError("request_invalid", found, { hint: `${SPLIT_HINT}, or send texts.` });
     }
-    if (value.length > maxItems) throw tooLong(name, value.length, maxItems);
+    if (value.length > maxItems) {
+      const found = `The ${shown(name)} has ${value.length} items, but at most ${maxItems} are allowed.`;
+      throw new BertEdgeError("too_many_inputs", found, { hint: `${SPLIT_HINT}.` });
+    }
     for (const item of value) visit(item, name, depth + 1);
   }
 
@@ -122,17 +128,3 @@ export function checkLists(body: unknown, maxItems: number): void {
 }
 
 const shown = (name: string): string => (name === "" ? "body" : `list \`${name.slice(0, 100)}\``);
-
-const tooLong = (name: string, length: number, most: number) =>
-  new BertEdgeError("too_many_inputs", `The ${shown(name)} has ${length} items, but at most ${most} are allowed.`, {
-    hint: "Send the inputs in several requests.",
-  });
-
-const tooManyNumbers = (name: string) =>
-  new BertEdgeError(
-    "request_invalid",
-    `The ${shown(name)} has too many token ids: a request has up to ${MAX_NUMBERS}.`,
-    {
-      hint: "Send the inputs in several requests, or send texts.",
-    },
-  );

@@ -72,20 +72,20 @@ export function startDeadline(
   return { elapsedMs, arrival, budgetMs, setBy, remainingMs };
 }
 
-/** The budget that the headers of a request state. */
-export interface BudgetHeaders {
-  /** `x-latency-budget-ms`: a positive decimal number of milliseconds, or `none`. */
-  readonly header?: string | undefined;
-  /** `grpc-timeout`: up to eight digits and a unit. */
-  readonly grpcTimeout?: string | undefined;
-}
-
 /**
  * Reads the budget in the headers of a request; undefined if they give none. If they give two, the smaller one counts.
  *
+ * @param headers.header `x-latency-budget-ms`: a positive decimal number of milliseconds, or `none`
+ * @param headers.grpcTimeout `grpc-timeout`: up to eight digits and a unit
  * @throws BertEdgeError `budget_invalid`
  */
-export const readBudget = ({ header, grpcTimeout }: BudgetHeaders): number | undefined =>
+export const readBudget = ({
+  header,
+  grpcTimeout,
+}: {
+  header?: string | undefined;
+  grpcTimeout?: string | undefined;
+}): number | undefined =>
   smallerBudget(
     header === undefined ? undefined : parseBudget(header),
     grpcTimeout === undefined ? undefined : parseGrpcTimeout(grpcTimeout),
