@@ -14,7 +14,6 @@ import { ARTIFACTS, addArtifactRoutes } from "./routes/artifacts.ts";
 import type { Dialect } from "./routes/dialect.ts";
 import { methodsOf, withAndWithoutSlash } from "./routes/paths.ts";
 import { infoRoute, listModels, metrics } from "./routes/status.ts";
-import type { TaskService } from "./service.ts";
 
 /** Makes the app of both tiers, with `/health` and `/ready`, and with `/info` and the embeddings routes behind an API key. */
 export function createApp<Env extends object>(
@@ -24,7 +23,7 @@ export function createApp<Env extends object>(
   const { service, keys, tier, operations } = deployment;
   const app = new Hono<{ Bindings: Env }>();
   app.onError(async (error, c) => answerError(await ofBody(error, c), c, known));
-  if (tier === "region") app.use(reportQueue(service));
+  if (tier === "region") app.use(reportQueue(deployment));
   app.use(...entrance(operations));
   app.notFound((c) => {
     c.error = unknownRoute(c, methodsOf(app, c.req.path), known);
@@ -94,9 +93,7 @@ function unknownRoute(c: Context, allowed: readonly string[], known: readonly Di
 }
 
 /** Reports with every response how long a new request would wait, so that the edge learns how busy a region is. */
-export function reportQueue<Env extends object>(
-  service: (env: Env) => TaskService,
-): MiddlewareHandler<{ Bindings: Env }> {
+function reportQueue<Env extends object>({ service }: Deployment<Env>): MiddlewareHandler<{ Bindings: Env }> {
   return async function reportQueue(c, next) {
     await next();
     c.header(QUEUE_HEADER, service(c.env).queueMs().toFixed(1));

@@ -29,20 +29,6 @@ export interface InProcessOptions {
 /** Its `result` is what the call describes: of `classifyCall`, for example, labels with scores for each text. */
 export type InProcessAnswer<R> = TaskAnswer<R>;
 
-/**
- * Answers a call in this process, without HTTP and without an API key. Uses the models that the routes have loaded.
- *
- * @param c the context of a Hono handler, or `{ env, executionCtx }` of any other handler
- * @param call such as `classifyCall(…)`
- * @throws BertEdgeError with the codes of the HTTP errors, such as `input_empty`, `input_too_long`, `task_unsupported`,
- *   `budget_invalid`, `tier_invalid` and `overloaded`, and the errors of loading and running the model
- */
-export type CallInProcess<Env extends object> = <R>(
-  c: CallContext<Env>,
-  call: TaskCall<R>,
-  options?: InProcessOptions,
-) => Promise<InProcessAnswer<R>>;
-
 export interface EmbedCallOptions extends InProcessOptions {
   /** Whether to cut texts that are too long. Otherwise the call fails. Default false. */
   truncate?: boolean;
@@ -53,18 +39,23 @@ export interface EmbedAnswer extends AnswerDetails {
   readonly vectors: readonly Float32Array<ArrayBuffer>[];
 }
 
-/** Embeds texts in this process, as `CallInProcess` does with an `embedCall`. */
-export type EmbedInProcess<Env extends object> = (
-  c: CallContext<Env>,
-  texts: readonly string[],
-  options?: EmbedCallOptions,
-) => Promise<EmbedAnswer>;
-
 /** Methods with which an app's own routes use the models of a deployment. */
 export interface InProcess<Env extends object> {
-  readonly call: CallInProcess<Env>;
-  readonly embed: EmbedInProcess<Env>;
+  /**
+   * Answers a call in this process, without HTTP and without an API key. Uses the models that the routes have loaded.
+   *
+   * @param c the context of a Hono handler, or `{ env, executionCtx }` of any other handler
+   * @param call such as `classifyCall(…)`
+   * @throws BertEdgeError with the codes of the HTTP errors, such as `input_empty`, `input_too_long`, `task_unsupported`,
+   *   `budget_invalid`, `tier_invalid` and `overloaded`, and the errors of loading and running the model
+   */
+  readonly call: <R>(c: CallContext<Env>, call: TaskCall<R>, options?: InProcessOptions) => Promise<InProcessAnswer<R>>;
+  /** Embeds texts in this process, as `call` does with an `embedCall`. */
+  readonly embed: (c: CallContext<Env>, texts: readonly string[], options?: EmbedCallOptions) => Promise<EmbedAnswer>;
 }
+
+export type CallInProcess<Env extends object> = InProcess<Env>["call"];
+export type EmbedInProcess<Env extends object> = InProcess<Env>["embed"];
 
 /**
  * Checks the texts of a caller in JavaScript, or in a body that was not checked.

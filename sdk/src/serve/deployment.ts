@@ -8,7 +8,6 @@ import type { JobsPlace } from "./bulk/bindings.ts";
 import { type ApiKey, type CallDefaults, checkDefaults } from "./call-defaults.ts";
 import type { Tier } from "./contract/headers.ts";
 import { checkKeyList } from "./keys/key-list.ts";
-import type { ReadKeys } from "./keys/key-ring.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
 import type { CrossOrigin } from "./middleware/cross-origin.ts";
 import type { RateLimit } from "./middleware/limits.ts";
@@ -18,7 +17,6 @@ import { modelHolder, type WarmUpShape } from "./models/model-holder.ts";
 import { modelPool } from "./models/model-pool.ts";
 import type { Operations } from "./operations.ts";
 import type { Region } from "./region/region.ts";
-import type { Serving } from "./service.ts";
 
 /** A value, or a function that reads it from the environment. A Worker receives its environment with each request. */
 export type Setting<Env, T> = T | ((env: Env) => T);
@@ -101,19 +99,9 @@ export interface PageBinding {
  * Parts of a deployment. The functions create their parts on the first request, because a Worker receives its
  * environment with each request.
  */
-export interface Deployment<Env extends object> extends Serving<Env> {
-  readonly keys: ReadKeys<Env> | false;
-  readonly tier: Tier;
-  readonly cpuLimitMs: number;
-  /** Where jobs are kept; undefined if the deployment was made without jobs. */
-  readonly jobs: ((env: Env) => JobsPlace | undefined) | undefined;
-  readonly operations: Operations<Env>;
-  readonly page: ((env: Env) => PageBinding | undefined) | undefined;
-  /** Where `/artifacts` reads from; undefined if these routes do not exist. */
-  readonly artifacts: { readonly store: (env: Env) => ObjectStore; readonly isPublic: boolean } | undefined;
-}
+export type Deployment<Env extends object> = ReturnType<typeof deploymentOf<Env>>;
 
-export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>): Deployment<Env> {
+export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>) {
   const { engine, keys, tier = "edge", cpuLimitMs = 30_000, defaults = {}, log = "unusual" } = options;
   const { artifacts, warmUp } = options;
   const limits = { ...defaultLimits, ...options.limits };
@@ -127,28 +115,31 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
   // A process receives the same environment with every request.
   const store = once(readerOf("models", options.models));
   if (Array.isArray(keys)) checkKeyList(keys);
+  const operations: Operations<Env> = {
+    writers: [
+      ...(log === "requests" ? [printRequestLine] : []),
+      ...(options.analytics ? [analyticsWriter(readerOf("analytics", options.analytics))] : []),
+    ],
+    cors: options.cors || undefined,
+    rateLimit: options.rateLimit && readerOf("rateLimit", options.rateLimit),
+    metrics: options.metrics === true,
+    cache: options.cache && readerOf("cache", options.cache),
+  };
   return {
     limits,
     tier,
     defaults,
     cpuLimitMs,
-    operations: {
-      writers: [
-        ...(log === "requests" ? [printRequestLine] : []),
-        ...(options.analytics ? [analyticsWriter(readerOf("analytics", options.analytics))] : []),
-      ],
-      cors: options.cors || undefined,
-      rateLimit: options.rateLimit && readerOf("rateLimit", options.rateLimit),
-      metrics: options.metrics === true,
-      cache: options.cache && readerOf("cache", options.cache),
-    },
+    operations,
+    /** Where `/artifacts` reads from; undefined if these routes do not exist. */
     artifacts: artifacts && { store, isPublic: artifacts === "public" },
     page: options.page && readerOf("page", options.page),
+    /** Where jobs are kept; undefined if the deployment was made without jobs. */
     jobs: options.jobs && once(readerOf("jobs", options.jobs)),
     // Only `false` opens a deployment to everyone. In plain JavaScript, `keys` can also be missing. Then the deployment
     // has no keys and refuses every request.
-    keys: keys === false ? false : async (env) => checkKeyList(await readerOf("keys", keys)(env)),
-    service: once((env) => {
+    keys: keys === false ? (false as const) : async (env: Env) => checkKeyList(await readerOf("keys", keys)(env)),
+    service: once((env: Env) => {
       const models = modelPool({
         names: [readerOf("model", options.model)(env)].flat().map((name) => name.trim()),
         limitBytes: options.memoryLimitBytes,

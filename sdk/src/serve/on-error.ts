@@ -10,10 +10,7 @@ import { noted } from "./middleware/variables.ts";
 import { Refused } from "./refusal.ts";
 import type { Dialect, PublicError } from "./routes/dialect.ts";
 
-/**
- * Errors of the deployment that may be temporary. The caller can try again, and the operator finds the cause in the
- * log.
- */
+/** Errors of the deployment that may be temporary. The operator finds the cause in the log. */
 const temporary = new Set<ErrorCode>([
   "artifact_corrupt",
   "engine_failed",
@@ -58,11 +55,7 @@ function toPublic(error: unknown, c: Context): PublicError {
           : { message: "The model cannot be loaded now.", hint: "Try again shortly." }),
         retryAfterMs: error.retryAfterMs ?? RETRY_AFTER_MS,
       }
-    : {
-        code: "internal",
-        message: "The service failed unexpectedly.",
-        hint: "See the server log.",
-      };
+    : { code: "internal", message: "The service failed unexpectedly.", hint: "See the server log." };
 }
 
 /**

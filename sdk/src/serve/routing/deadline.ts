@@ -79,17 +79,13 @@ export function startDeadline(
  * @param headers.grpcTimeout `grpc-timeout`: up to eight digits and a unit
  * @throws BertEdgeError `budget_invalid`
  */
-export const readBudget = ({
-  header,
-  grpcTimeout,
-}: {
-  header?: string | undefined;
-  grpcTimeout?: string | undefined;
-}): number | undefined =>
-  smallerBudget(
+export function readBudget(headers: { [Name in "header" | "grpcTimeout"]?: string | undefined }): number | undefined {
+  const { header, grpcTimeout } = headers;
+  return smallerBudget(
     header === undefined ? undefined : parseBudget(header),
     grpcTimeout === undefined ? undefined : parseGrpcTimeout(grpcTimeout),
   );
+}
 
 /** Returns the smaller one of two budgets that may be undefined. */
 export const smallerBudget = (one: number | undefined, other: number | undefined): number | undefined =>
