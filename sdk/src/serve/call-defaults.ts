@@ -10,10 +10,7 @@ export interface CallDefaults {
   readonly latencyBudgetMs?: number | undefined;
   /** Longest budget in milliseconds. A request that gives a longer one, or none, has this one. Default: any. */
   readonly maxLatencyBudgetMs?: number | undefined;
-  /**
-   * The only tier that may answer. With `edge`, texts never leave the edge, unless the request itself asks for another
-   * tier. Default: the deployment chooses.
-   */
+  /** The only tier that may answer a request that names none. With `edge`, its texts stay there. Default: either. */
   readonly tier?: Tier | undefined;
 }
 

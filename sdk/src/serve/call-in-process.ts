@@ -10,15 +10,9 @@ import { startDeadline } from "./routing/deadline.ts";
 import type { AnswerDetails, TaskAnswer } from "./service.ts";
 
 export interface InProcessOptions {
-  /**
-   * Time in which you need the answer, in ms, or `none`. The edge or the region is chosen by this time. Default: that of the
-   * deployment.
-   */
+  /** Time in which you need the answer, in ms, or `none`. It decides the tier. Default: that of the deployment. */
   latencyBudgetMs?: number | typeof NO_BUDGET;
-  /**
-   * The only tier that may answer. With `edge`, texts never leave the edge. `auto` leaves the choice to the deployment.
-   * Default: that of the deployment.
-   */
+  /** The only tier that may answer. With `edge`, texts stay there. `auto`: either. Default: that of the deployment. */
   tier?: Tier | "auto";
   /** Name of the model, or `name@version`. Default: the default model of the deployment. */
   model?: string;
@@ -57,11 +51,7 @@ export interface InProcess<Env extends object> {
 export type CallInProcess<Env extends object> = InProcess<Env>["call"];
 export type EmbedInProcess<Env extends object> = InProcess<Env>["embed"];
 
-/**
- * Checks the texts of a caller in JavaScript, or in a body that was not checked.
- *
- * @throws BertEdgeError `request_invalid`
- */
+/** @throws BertEdgeError `request_invalid` if a text of a caller in JavaScript, or of an unchecked body, is none */
 function assertTexts(texts: readonly unknown[]): void {
   const index = texts.findIndex((text) => typeof text !== "string");
   if (index < 0) return;

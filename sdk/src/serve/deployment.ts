@@ -24,10 +24,7 @@ export type Setting<Env, T> = T | ((env: Env) => T);
 export interface EmbeddingsOptions<Env extends object> {
   /** The store where models are published. */
   models: Setting<Env, ObjectStore>;
-  /**
-   * The name of the model to serve. Of several, requests choose one by its name, or by `name@version`; the first is the
-   * default.
-   */
+  /** The name of the model to serve. Of several, a request names one, or `name@version`. Default: the first. */
   model: Setting<Env, string | readonly string[]>;
   /**
    * Maximum bytes of all loaded models together. Models that have not been used for the longest time are unloaded. Default: no
@@ -41,10 +38,7 @@ export interface EmbeddingsOptions<Env extends object> {
    * is refused. `false` disables the check: use it only behind your own authentication.
    */
   keys: Setting<Env, readonly ApiKey[] | Promise<readonly ApiKey[]>> | false;
-  /**
-   * The region to ask when this deployment cannot answer in time. Of several, the nearest one is asked, by measured time.
-   * Default: none.
-   */
+  /** The region to ask when this deployment would be late. Of several, the nearest by measured time. Default: none. */
   region?: Setting<Env, Region | readonly Region[] | undefined>;
   /**
    * Chooses what is logged, as one line of JSON each: `requests`, or decisions, which are `all` or the `unusual` ones. Default
@@ -62,16 +56,10 @@ export interface EmbeddingsOptions<Env extends object> {
    * route and body. Default: none.
    */
   cache?: Setting<Env, ResponseCache | undefined>;
-  /**
-   * Whether `GET /metrics` shows the queue and the model of this process or isolate to Prometheus. It needs no key. Default
-   * false.
-   */
+  /** Whether `GET /metrics` shows Prometheus the queue and models of this process, without a key. Default false. */
   metrics?: boolean;
   limits?: Partial<Limits>;
-  /**
-   * Who may load the served models from `/artifacts`, to run them in a browser or elsewhere: everyone with a key, or everyone
-   * at all. Default: nobody.
-   */
+  /** Who may load the served models from `/artifacts`: everyone with a key, or everyone at all. Default: nobody. */
   artifacts?: "key" | "public";
   /** Static assets with the page that `GET /` shows. Default: none. */
   page?: Setting<Env, PageBinding | undefined>;
@@ -95,10 +83,7 @@ export interface PageBinding {
   fetch(request: Request): Promise<Response>;
 }
 
-/**
- * Parts of a deployment. The functions create their parts on the first request, because a Worker receives its
- * environment with each request.
- */
+/** Parts of a deployment. The functions create theirs on the first request, which brings a Worker's environment. */
 export type Deployment<Env extends object> = ReturnType<typeof deploymentOf<Env>>;
 
 export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>) {
@@ -136,8 +121,7 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
     page: options.page && readerOf("page", options.page),
     /** Where jobs are kept; undefined if the deployment was made without jobs. */
     jobs: options.jobs && once(readerOf("jobs", options.jobs)),
-    // Only `false` opens a deployment to everyone. In plain JavaScript, `keys` can also be missing. Then the deployment
-    // has no keys and refuses every request.
+    // Only `false` opens a deployment. Without `keys`, in plain JavaScript, it has none and refuses every request.
     keys: keys === false ? (false as const) : async (env: Env) => checkKeyList(await readerOf("keys", keys)(env)),
     service: once((env: Env) => {
       const models = modelPool({

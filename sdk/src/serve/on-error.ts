@@ -58,10 +58,7 @@ function toPublic(error: unknown, c: Context): PublicError {
     : { code: "internal", message: "The service failed unexpectedly.", hint: "See the server log." };
 }
 
-/**
- * Returns the error of a route of your own that reads a body as JSON which is none: the mistake is the caller's. Returns other errors
- * unchanged.
- */
+/** Returns a caller's mistake for a body that your own route cannot read as JSON, and other errors unchanged. */
 export async function ofBody(error: unknown, { req }: Context): Promise<unknown> {
   if (!(error instanceof SyntaxError) || req.bodyCache.text === undefined) return error;
   const text = await req.text();

@@ -26,10 +26,7 @@ export interface RegionAppOptions
   sagemaker?: boolean;
 }
 
-/**
- * Factor by which a request body can grow at the edge, before it is sent to the region: an invalid UTF-8 byte becomes
- * three bytes, and the edge adds fields.
- */
+/** Growth of a body at the edge, at most: an invalid UTF-8 byte becomes three bytes, and the edge adds fields. */
 const FORWARDED_GROWTH = 4;
 
 /** Outputs of a request, in bytes. A region has more memory than an isolate, so an edge with a higher limit can ask it. */
@@ -40,8 +37,7 @@ export function createRegionApp(options: RegionAppOptions): Hono<{ Bindings: obj
   const maxBodyBytes = FORWARDED_GROWTH * defaultLimits.maxBodyBytes;
   const deployment = deploymentOf({
     ...options,
-    // A region is never open to everyone. In plain JavaScript, `keys` can be `false` or missing. Then the region has no
-    // keys and refuses every request.
+    // A region is never open. With `false`, or without `keys`, in plain JavaScript, it refuses every request.
     keys: options.keys || [],
     tier: "region",
     // A region is the place for requests that are too large for the edge. The server or the function has its own limit.

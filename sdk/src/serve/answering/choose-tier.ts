@@ -89,11 +89,7 @@ export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: Tie
   }
 
   return {
-    /**
-     * Describes a request whose model is loaded.
-     *
-     * @param lengths of the sequences, in tokens
-     */
+    /** Describes a request whose model is loaded. `lengths` are those of the sequences, in tokens. */
     asked<Q extends Pick<UndecidedRequest, "query">>(
       request: Q,
       model: Model,

@@ -7,11 +7,7 @@ import type { RequestTrace } from "../trace.ts";
 /** Whether an answer is expected to be late, or slower than that of a region that works. */
 export const isExpectedLate = (reason: Reason): boolean => reason === "over-budget" || reason === "region-down";
 
-/**
- * Makes the bookkeeping of a deployment: counters, the log, the predictions that callers got, and the budget of extra requests.
- *
- * @param tier the tier of this deployment
- */
+/** Counts and logs the answers of a deployment, remembers predictions that callers got, and limits extra requests. */
 export function requestObserver({ tier, log }: { readonly tier: Tier; readonly log: DecisionLog }) {
   const answers = new Map<Tier, Map<Reason, number>>();
   const refusals = new Map<RefusalCode, number>();

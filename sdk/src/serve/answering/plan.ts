@@ -21,11 +21,7 @@ export interface Plan extends Omit<Work, "dueAt"> {
   }[];
 }
 
-/**
- * Plans the computation of texts.
- *
- * @param texts the texts' token ids, or only their lengths in tokens
- */
+/** Plans the computation of texts, whose token ids or only lengths in tokens are given. */
 export function planOf(
   { batches, parallel, measurements, target }: Pick<Model, "batches" | "parallel" | "measurements" | "target">,
   texts: readonly { readonly length: number }[],
@@ -71,20 +67,14 @@ export const longestWithin = (model: Pick<Model, "manifest" | "measurements" | "
 
 const fitOf = (measurements: Measurements, target: keyof Measurements) => measurements[target]?.latency ?? UNMEASURED;
 
-/**
- * Characters per token that estimates assume, before a text is tokenized. English has about 4; a smaller number would
- * refuse requests that fit.
- */
+/** Characters per token, before tokenizing. English has about 4; a smaller number would refuse requests that fit. */
 const CHARACTERS_PER_TOKEN = 4;
 
 /** Estimates the lengths of inputs in tokens, with special tokens. */
 export const estimatedLengths = (inputs: readonly TextInput[], maxTokens: number): { length: number }[] =>
   inputs.map((input) => ({ length: Math.min(maxTokens, 2 + Math.ceil(charactersOf(input) / CHARACTERS_PER_TOKEN)) }));
 
-/**
- * Assumed latency of a target that was not measured: about that of a model with 6 layers of 384. The speed of the machine
- * is learned relative to it.
- */
+/** Latency of a target that was not measured: about that of 6 layers of 384. The machine's speed is relative to it. */
 export const UNMEASURED: LatencyFit = { base: 1, perToken: 0.1, perSquare: 0.0002 };
 
 /**

@@ -8,11 +8,7 @@ import { maxLateMs } from "../routing/deadline.ts";
 import type { TierAnswer } from "../service.ts";
 import type { RequestState } from "./choose-tier.ts";
 
-/**
- * Runs the model here, when it is the request's turn.
- *
- * @throws the errors of `Place.turn`
- */
+/** Runs the model here, when it is the request's turn. Throws the errors of `Place.turn`. */
 export function runHere(
   { query, work, model, sequences }: Required<RequestState>,
   { lane, signal, now }: { readonly lane: Turns; readonly signal: AbortSignal | undefined; readonly now: () => number },

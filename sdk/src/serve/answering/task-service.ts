@@ -167,11 +167,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     return answered.promise;
   }
 
-  /**
-   * Checks the outputs of a call, if their sizes are known before its inputs are encoded.
-   *
-   * @returns whether they are
-   */
+  /** Checks the outputs of a call, and returns true, if their sizes are known before its inputs are encoded. */
   function checkedBeforeEncoding(manifest: Manifest, { encoder, inputs }: ModelCall<unknown>): boolean {
     if (encoder || isPerToken(manifest)) return false;
     checkOutputs(manifest, Array(inputs.length).fill(undefined), limits);

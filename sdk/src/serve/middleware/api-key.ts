@@ -59,10 +59,7 @@ export function apiKey<Env extends object>(
 const NETWORK_GROUPS = 4;
 const GROUPS = 8;
 
-/**
- * Returns the address that Cloudflare names; of IPv6, its network of 64 bits. Elsewhere, a caller can write any header, and this
- * is undefined.
- */
+/** Returns the address that Cloudflare names; of IPv6, its /64. Undefined elsewhere: callers could write the header. */
 export function callerAddress(c: Context): string | undefined {
   const address = isOnCloudflare(c) ? c.req.header("cf-connecting-ip") : undefined;
   return address?.includes(":") ? networkOf(address) : address;

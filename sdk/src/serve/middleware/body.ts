@@ -37,11 +37,7 @@ export async function jsonBody<S extends v.GenericSchema>(
   });
 }
 
-/**
- * Returns hints by the field at fault.
- *
- * @param inputs the hint if the inputs or the whole body is at fault. Default: where to find the fields
- */
+/** Returns hints by the field at fault. `inputs` is the hint if the inputs or the whole body is at fault. */
 export const hintsWith =
   (inputs = FIELDS_HINT) =>
   (field = "inputs"): string => {

@@ -197,11 +197,7 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
     else speed.observeGap(Math.max(0, start - since));
   }
 
-  /**
-   * Records the end of a turn. Where the clock stands still, the predicted time of the computation counts.
-   *
-   * @returns the milliseconds that count
-   */
+  /** Records the end of a turn. Returns its milliseconds, where the clock stands still the predicted ones. */
   function ended(ms: number, start: number, parallel: number): number {
     const end = now();
     usedAt = end;

@@ -11,10 +11,7 @@ export const CERTAIN = 3;
  */
 const CLEARLY_FASTER = 1.2;
 
-/**
- * CPU time of asking the region, in ms, measured in workerd. A queue of shorter computations would not become shorter if the region
- * answered some of them.
- */
+/** CPU time of asking the region, in ms, measured in workerd. Shorter computations are not worth it. */
 const ASKING_MS = 0.8;
 
 /** Shortest time after which a refused request should come again, in ms. Clients with a budget of retries would use it up. */
