@@ -1,5 +1,6 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { BertEdgeError } from "../artifact/error.ts";
+import { once } from "../artifact/once.ts";
 import { meantNames } from "../artifact/similar-names.ts";
 import { backgroundOf } from "./background.ts";
 import { QUEUE_HEADER } from "./contract/headers.ts";
@@ -32,11 +33,8 @@ export function createApp<Env extends object>(
   const { page } = deployment;
   if (page) app.get("/", async (c, next) => (await page(c.env)?.fetch(c.req.raw)) ?? next());
   app.on("GET", withAndWithoutSlash("/health"), (c) => c.json({ status: "ok" }));
-  let document: Uint8Array<ArrayBuffer> | undefined;
-  app.get("/openapi.json", (c) => {
-    document ??= new TextEncoder().encode(JSON.stringify(openApiDocument(known)));
-    return c.body(document, 200, { "content-type": "application/json" });
-  });
+  const document = once(() => new TextEncoder().encode(JSON.stringify(openApiDocument(known))));
+  app.get("/openapi.json", (c) => c.body(document(), 200, { "content-type": "application/json" }));
   app.get("/docs", docsPage);
   app.on("GET", withAndWithoutSlash("/ready"), (c) => {
     const { ready, warm, failure } = service(c.env);

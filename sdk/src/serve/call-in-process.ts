@@ -7,7 +7,7 @@ import { NO_BUDGET, UNLIMITED_MS } from "./contract/budget.ts";
 import type { Tier } from "./contract/headers.ts";
 import type { Deployment } from "./deployment.ts";
 import { startDeadline } from "./routing/deadline.ts";
-import type { AnswerDetails, TaskAnswer } from "./service.ts";
+import type { AnswerDetails } from "./service.ts";
 
 export interface InProcessOptions {
   /** Time in which you need the answer, in ms, or `none`. It decides the tier. Default: that of the deployment. */
@@ -21,7 +21,7 @@ export interface InProcessOptions {
 }
 
 /** Its `result` is what the call describes: of `classifyCall`, for example, labels with scores for each text. */
-export type InProcessAnswer<R> = TaskAnswer<R>;
+export type InProcessAnswer<R> = AnswerDetails & { readonly result: R };
 
 export interface EmbedCallOptions extends InProcessOptions {
   /** Whether to cut texts that are too long. Otherwise the call fails. Default false. */

@@ -2,14 +2,6 @@ import { BertEdgeError } from "../artifact/error.ts";
 import type { Budget, BudgetSetter } from "./contract/budget.ts";
 import type { Figures } from "./contract/figures.ts";
 
-export type RefusalCode =
-  | "budget_exceeded"
-  | "overloaded"
-  | "request_too_costly"
-  | "tier_missing"
-  | "tier_unavailable"
-  | "precision_unavailable";
-
 /** Pause before a retry when nothing better is known, in ms. */
 const RETRY_MS = 1_000;
 
@@ -20,7 +12,7 @@ interface Explanation {
   readonly retryMs?: number;
 }
 
-const explanations: Readonly<Record<RefusalCode, Explanation>> = {
+const explanations = {
   overloaded: {
     message: "More requests wait than can be answered in time.",
     hint: "Send the request again after the time in the header retry-after-ms, or with a larger latency budget.",
@@ -47,7 +39,9 @@ const explanations: Readonly<Record<RefusalCode, Explanation>> = {
     message: "No tier of this deployment computes with the precision asked for.",
     hint: "Leave x-bert-edge-precision out, or ask for int8.",
   },
-};
+} satisfies Readonly<Record<string, Explanation>>;
+
+export type RefusalCode = keyof typeof explanations;
 
 const ONE_TEXT_TOO_COSTLY =
   "Shorten the text, or split it. If the platform allows more CPU time, raise cpuLimitMs, in a project in functions/edge-settings.ts. A region would answer, if the request may go there.";
@@ -78,7 +72,7 @@ export class Refused extends BertEdgeError {
     cpu = { cpuMs: 0, cpuLimitMs: 0, tokens: 0, texts: 0 },
   ) {
     const { refusal, retryAfterMs } = given;
-    const { message, hint, retryMs } = explanations[refusal];
+    const { message, hint, retryMs }: Explanation = explanations[refusal];
     const room = cpu.tokens > 0 ? `one text of up to ${cpu.tokens} tokens` : "no text";
     const figures = `It needs about ${Math.ceil(cpu.cpuMs)} ms, and ${cpu.cpuLimitMs} ms are allowed, enough for ${room}.`;
     const isTooCostly = refusal === "request_too_costly";

@@ -5,24 +5,6 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { Refused } from "../refusal.ts";
 import { note, noted, type RequestVariables } from "./variables.ts";
 
-/** A request and its answer, without texts and keys. Times are in milliseconds. */
-export interface RequestLine
-  extends Partial<Pick<RequestVariables["answer"], "tier" | "reason" | "tokens" | "timings" | "decision" | "texts">> {
-  readonly method: string;
-  /** Pattern of the route, such as `/v1/jobs/:job`; undefined if there is none. Unknown paths can contain anything. */
-  readonly route?: string | undefined;
-  readonly status: number;
-  /** Code of the error, as in the log of errors: the answer can have another one. */
-  readonly error?: string | undefined;
-  /** Name of the key. */
-  readonly key?: string | undefined;
-  /** `name@version` of the model that answered. */
-  readonly model?: string | undefined;
-  readonly elapsedMs: number;
-  readonly requestId?: string | undefined;
-  readonly traceparent?: string | undefined;
-}
-
 /** Writes a request. It describes the request only if it is called: that takes longer than checking a key. */
 export type RequestWriter<Env extends object> = (describe: () => RequestLine, env: Env) => void;
 
@@ -40,12 +22,17 @@ export function logRequest<Env extends object>(
   };
 }
 
-function describe(c: Context, elapsedMs: number): RequestLine {
+type RequestLine = ReturnType<typeof describe>;
+
+/** Describes a request and its answer, without texts and keys. Times are in milliseconds. */
+function describe(c: Context, elapsedMs: number) {
   const answer = noted(c, "answer");
   return {
     method: c.req.method,
+    /** Pattern of the route, such as `/v1/jobs/:job`; undefined if there is none. Unknown paths can contain anything. */
     route: matchedRoutes(c).findLast(({ handler }) => !isMiddleware(findTargetHandler(handler)))?.path,
     status: c.res.status,
+    /** Code of the error, as in the log of errors: the answer can have another one. */
     error: c.error && (c.error instanceof BertEdgeError ? c.error.code : "internal"),
     key: noted(c, "key")?.name,
     ...(answer && describeAnswer(answer)),
