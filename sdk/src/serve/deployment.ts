@@ -56,7 +56,10 @@ export interface EmbeddingsOptions<Env extends object> {
    * route and body. Default: none.
    */
   cache?: Setting<Env, ResponseCache | undefined>;
-  /** Whether `GET /metrics` shows Prometheus the queue and models of this process, without a key. Default false. */
+  /**
+   * Whether `GET /metrics` shows the queue and the models of this process or isolate to Prometheus. It needs no key, so set it
+   * only where strangers cannot reach it, or may know how busy the deployment is. Default false.
+   */
   metrics?: boolean;
   limits?: Partial<Limits>;
   /** Who may load the served models from `/artifacts`: everyone with a key, or everyone at all. Default: nobody. */

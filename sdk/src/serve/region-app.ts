@@ -7,18 +7,13 @@ import { defaultLimits } from "./limits.ts";
 import { sageMakerRoutes } from "./sagemaker-routes.ts";
 
 export interface RegionAppOptions
-  extends Pick<EmbeddingsOptions<object>, "memoryLimitBytes" | "engine" | "limits" | "log" | "warmUp"> {
+  extends Pick<EmbeddingsOptions<object>, "memoryLimitBytes" | "engine" | "limits" | "log" | "metrics" | "warmUp"> {
   /** The store where models are published. */
   models: ObjectStore;
   /** The name of the model to serve, or several names, of which the first is the default. */
   model: string | readonly string[];
   /** The API keys that may call the routes, as for `createEdgeApp`; an empty list refuses every request. */
   keys: Setting<object, readonly ApiKey[] | Promise<readonly ApiKey[]>>;
-  /**
-   * Whether `GET /metrics` shows the region's queue and model to Prometheus. It needs no key, so set it only where
-   * strangers cannot reach the region, or may know how busy it is. Default false.
-   */
-  metrics?: boolean;
   /**
    * Whether this region runs on SageMaker. It then also answers `GET /ping` and `POST /invocations`, without keys: SageMaker
    * checks who calls. Do not set it where other callers can reach the region. Default false.

@@ -53,19 +53,17 @@ export function planOf(
 /** Predicts the milliseconds of the region's computation, on the machine that measured the model. */
 export const inRegionMs = (measurements: Measurements, texts: readonly { readonly length: number }[]): number =>
   predictLatency(
-    fitOf(measurements, "regional-cpu"),
+    predictedFit({ measurements, target: "regional-cpu" }),
     texts.map(({ length }) => length),
   );
 
-/** Returns the latency of the target that a model has loaded, on the machine that measured it. */
+/** Returns the latency of a model's target, on the machine that measured it. */
 export const predictedFit = ({ measurements, target }: Pick<Model, "measurements" | "target">): LatencyFit =>
-  fitOf(measurements, target);
+  measurements[target]?.latency ?? UNMEASURED;
 
 /** Returns the tokens of the longest text that a model computes alone in a time, on the machine that measured it. */
 export const longestWithin = (model: Pick<Model, "manifest" | "measurements" | "target">, ms: number): number =>
   Math.min(model.manifest.maxTokens, tokensWithin(predictedFit(model), ms));
-
-const fitOf = (measurements: Measurements, target: keyof Measurements) => measurements[target]?.latency ?? UNMEASURED;
 
 /** Characters per token, before tokenizing. English has about 4; a smaller number would refuse requests that fit. */
 const CHARACTERS_PER_TOKEN = 4;
@@ -75,7 +73,7 @@ export const estimatedLengths = (inputs: readonly TextInput[], maxTokens: number
   inputs.map((input) => ({ length: Math.min(maxTokens, 2 + Math.ceil(charactersOf(input) / CHARACTERS_PER_TOKEN)) }));
 
 /** Latency of a target that was not measured: about that of 6 layers of 384. The machine's speed is relative to it. */
-export const UNMEASURED: LatencyFit = { base: 1, perToken: 0.1, perSquare: 0.0002 };
+const UNMEASURED: LatencyFit = { base: 1, perToken: 0.1, perSquare: 0.0002 };
 
 /**
  * Predicts the milliseconds of one call: `base · sequences + perToken · Σ length + perSquare · Σ length²`.

@@ -84,16 +84,6 @@ export function taskService(options: TaskServiceOptions): TaskService {
     }
   }
 
-  function admit(terms: CallTerms, background: Background): void {
-    const model = models.holderOf(terms.model).current(background);
-    if (!model) return;
-    try {
-      choose(asked({ query: terms }, model, []));
-    } catch (error) {
-      throw refused(error, terms);
-    }
-  }
-
   /** Notes a refusal. Returns the error for the caller. */
   function refused(error: unknown, terms: CallTerms, texts?: number): unknown {
     if (!(error instanceof Refused)) return error;
@@ -292,23 +282,29 @@ export function taskService(options: TaskServiceOptions): TaskService {
     return { ...details, result: call.decode(outputs), tier: from, reason, predictedMs, decision };
   }
 
-  function ready(background: Background): ReturnType<TaskService["ready"]> {
-    const model = models.holderOf().current(background);
-    region?.keepMeasured(background, undefined, model);
-    return model && { model: model.manifest.name, version: model.version, provider: model.provider };
-  }
-
   return {
     models: models.names,
     totals: book.totals,
-    admit,
+    admit(terms, background) {
+      const model = models.holderOf(terms.model).current(background);
+      if (!model) return;
+      try {
+        choose(asked({ query: terms }, model, []));
+      } catch (error) {
+        throw refused(error, terms);
+      }
+    },
     answer,
     async using(background, work, name) {
       const holder = models.holderOf(name);
       const model = holder.current(background) ?? (await loadedBy(holder, background));
       return holder.using(model, () => work(model));
     },
-    ready,
+    ready(background) {
+      const model = models.holderOf().current(background);
+      region?.keepMeasured(background, undefined, model);
+      return model && { model: model.manifest.name, version: model.version, provider: model.provider };
+    },
     warm: (background) => warmWhenLoaded(models.holderOf(), background),
     failure: () => models.holderOf().failure(),
     arrival: (now) => arrivalBetween(lane.noticed(now), now, lane.busyMs()),

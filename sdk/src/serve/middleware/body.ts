@@ -9,17 +9,15 @@ const FIELDS_HINT = "GET /openapi.json lists the fields of every route, and GET 
 /**
  * Reads a request body as JSON and checks it against `schema`.
  *
- * @param maxItems maximum length of lists. Default: any
+ * @param options.maxItems maximum length of lists. Default: any
  * @throws BertEdgeError `content_type_unsupported`, `request_invalid`, `too_many_inputs`
  */
 export async function jsonBody<S extends v.GenericSchema>(
   c: Context,
   schema: S,
-  {
-    hint = hintsWith(),
-    maxItems = Number.POSITIVE_INFINITY,
-  }: { hint?: string | ((field?: string) => string); maxItems?: number } = {},
+  options: { hint?: string | ((field?: string) => string); maxItems?: number } = {},
 ): Promise<v.InferOutput<S>> {
+  const { hint = hintsWith(), maxItems = Number.POSITIVE_INFINITY } = options;
   const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
     const found =
