@@ -51,10 +51,7 @@ export interface EmbeddingsOptions<Env extends object> {
   cors?: CrossOrigin;
   /** Limit of requests of each key, or without keys of each address. Default: none. */
   rateLimit?: Setting<Env, RateLimit | undefined>;
-  /**
-   * Cache of answers, such as `() => ({ store: caches.default })` in Workers. Answers are kept by model version, name of the key,
-   * route and body. Default: none.
-   */
+  /** Cache of answers by model version, key, route and body: `() => ({ store: caches.default })`. Default: none. */
   cache?: Setting<Env, ResponseCache | undefined>;
   /**
    * Whether `GET /metrics` shows the queue and the models of this process or isolate to Prometheus. It needs no key, so set it
@@ -72,10 +69,7 @@ export interface EmbeddingsOptions<Env extends object> {
   jobs?: Setting<Env, JobsPlace | undefined>;
   /** Settings of requests that do not ask for others. Default: no latency budget, and either tier. */
   defaults?: CallDefaults;
-  /**
-   * Texts that a new model computes before it answers, so that its first request is not slower than later ones. Default: none,
-   * because at the edge the first request would wait for it.
-   */
+  /** Texts that a new model computes before it answers, to be fast at once. Default: none, for a short cold start. */
   warmUp?: readonly WarmUpShape[];
   /** The tier that responses name when this deployment computes the answer. Default `edge`. */
   tier?: Tier;

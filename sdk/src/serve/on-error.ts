@@ -92,10 +92,7 @@ export function answerError(error: unknown, c: Context, known?: readonly Dialect
   return c.json(body, status);
 }
 
-/**
- * Wraps a thrown value in an Error if the value is not an Error. Hono passes only Errors to `onError`, but WebAssembly
- * code can throw other values: onnxruntime throws numbers.
- */
+/** Wraps thrown values that are not Errors: Hono passes only Errors to `onError`, but onnxruntime throws numbers. */
 export const throwErrors: MiddlewareHandler = async function throwErrors(_, next) {
   try {
     await next();

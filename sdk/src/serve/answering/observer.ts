@@ -45,10 +45,7 @@ function increment<Key>(counts: Map<Key, number>, key: Key): void {
 /** Predictions that are remembered per key, and keys for which they are. */
 const [PER_KEY, KEYS] = [256, 1_000];
 
-/**
- * Remembers the last predictions of each key; without keys, of `undefined`. A caller may report the time of an answer only once, and of
- * no answer that it did not get.
- */
+/** Remembers the last predictions of each key: a caller may report the time of an answer once, and only of its own. */
 export function givenPredictions() {
   const given = new Map<string | undefined, number[]>();
   return {

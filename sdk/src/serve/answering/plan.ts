@@ -4,10 +4,7 @@ import { charactersOf, type TextInput } from "../../runtime/text-input.ts";
 import type { Speed } from "../queue/speed.ts";
 import type { Work } from "../queue/turns.ts";
 
-/**
- * Predicted milliseconds of a call of the engine. Longer calls make other requests wait longer; with shorter ones, a larger
- * share of the time is lost between calls.
- */
+/** Predicted milliseconds of an engine call. Longer ones make others wait; shorter ones lose time between calls. */
 export const CALL_MS = 8;
 
 /** How this deployment would compute a request. Times are in milliseconds. */

@@ -61,7 +61,9 @@ const GROUPS = 8;
 
 /** Returns the address that Cloudflare names; of IPv6, its /64. Undefined elsewhere: callers could write the header. */
 export function callerAddress(c: Context): string | undefined {
-  const address = isOnCloudflare(c) ? c.req.header("cf-connecting-ip") : undefined;
+  // Workers give every request `cf`, which a header cannot forge.
+  const isOnCloudflare = (c.req.raw as { cf?: unknown }).cf !== undefined;
+  const address = isOnCloudflare ? c.req.header("cf-connecting-ip") : undefined;
   return address?.includes(":") ? networkOf(address) : address;
 }
 
@@ -71,6 +73,3 @@ function networkOf(address: string): string {
   const zeros = Array<string>(Math.max(0, GROUPS - before.length - after.length)).fill("0");
   return `${[...before, ...zeros, ...after].slice(0, NETWORK_GROUPS).join(":")}::/64`;
 }
-
-/** Workers give every request `cf`, which a header cannot forge. */
-const isOnCloudflare = (c: Context): boolean => (c.req.raw as { cf?: unknown }).cf !== undefined;

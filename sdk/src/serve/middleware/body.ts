@@ -44,8 +44,7 @@ export const hintsWith =
   };
 
 /**
- * Refuses request bodies of more than `maxBytes`. Checks the declared size; without a declared size, counts bytes while
- * reading.
+ * Refuses bodies of more than `maxBytes`: checks the declared size, or else counts bytes while reading.
  *
  * @throws BertEdgeError `body_too_large`, `request_invalid`
  */
@@ -66,8 +65,7 @@ export function limitBody(maxBytes: number): MiddlewareHandler {
 }
 
 /**
- * Reads a request's body. A body that ends early is the caller's fault: the caller has closed the connection, and is usually
- * gone.
+ * Reads a request's body. If it ends early, the caller has closed the connection, and is usually gone.
  *
  * @throws BertEdgeError `request_invalid`, and the BertEdgeErrors of `read`
  */

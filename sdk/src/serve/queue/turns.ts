@@ -191,12 +191,6 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
     }
   }
 
-  function learnGap(start: number, asked: number | undefined): void {
-    const since = handedOver ? handedOver.at + handedOver.unseenMs : asked;
-    if (since === undefined) speed.forgetGap();
-    else speed.observeGap(Math.max(0, start - since));
-  }
-
   /** Records the end of a turn. Returns its milliseconds, where the clock stands still the predicted ones. */
   function ended(ms: number, start: number, parallel: number): number {
     const end = now();
@@ -215,7 +209,9 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
     const { turn, othersRan } = await claim(own, options);
     try {
       const start = now();
-      learnGap(start, othersRan ? asked : undefined);
+      const since = handedOver ? handedOver.at + handedOver.unseenMs : othersRan ? asked : undefined;
+      if (since === undefined) speed.forgetGap();
+      else speed.observeGap(Math.max(0, start - since));
       own.seenAt = start;
       turn.predictedMs = speed.predict(ms, 0).ms;
       try {

@@ -26,11 +26,7 @@ export interface ArrivalTime {
   readonly busyMs: number;
 }
 
-/**
- * Returns the arrival of a request that can have arrived at any time between two.
- *
- * @param busyMs milliseconds for which computations have occupied the thread until `latest`
- */
+/** Returns an arrival between two times. `busyMs`: how long computations have occupied the thread until `latest`. */
 export const arrivalBetween = (earliest: number, latest: number, busyMs: number): ArrivalTime => ({
   at: (earliest + latest) / 2,
   errorMs: (latest - earliest) / 2,

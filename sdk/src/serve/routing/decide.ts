@@ -29,10 +29,7 @@ export interface Here {
   readonly delaysFetches: boolean;
   /** Calls of the engine. Between calls, the deployment can stop the computation. */
   readonly calls: number;
-  /**
-   * CPU time of the computation, on the machine that measured the model. The time on this machine also grows when other
-   * processes use the CPU, which the platform does not count.
-   */
+  /** CPU time on the machine that measured the model. On this one, other processes would count, which cost nothing. */
   readonly cpuMs: number;
   /** CPU time that the platform allows per request. */
   readonly cpuLimitMs: number;
