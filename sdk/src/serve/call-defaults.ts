@@ -76,19 +76,15 @@ export function appliedBudget(
  * @throws BertEdgeError `setting_invalid`
  */
 export function checkDefaults(defaults: CallDefaults, place: string): void {
-  for (const name of ["latencyBudgetMs", "maxLatencyBudgetMs"] as const) {
-    const budgetMs = defaults[name];
-    if (budgetMs === undefined || isBudget(budgetMs)) continue;
-    throw new BertEdgeError("setting_invalid", `In the option ${place}, ${name} is ${shown(budgetMs)}.`, {
-      hint: "Give a positive number of milliseconds below 10⁹, or leave it out.",
-    });
-  }
-  const { tier } = defaults;
-  if (tier !== undefined && !isTier(tier)) {
-    throw new BertEdgeError("setting_invalid", `In the option ${place}, tier is ${shown(tier)}.`, {
-      hint: 'Give "edge" or "region", or leave it out.',
-    });
-  }
+  const check = (name: keyof CallDefaults, isValid: (value: unknown) => boolean, wanted: string): void => {
+    const value = defaults[name];
+    if (value === undefined || isValid(value)) return;
+    const hint = `Give ${wanted}, or leave it out.`;
+    throw new BertEdgeError("setting_invalid", `In the option ${place}, ${name} is ${shown(value)}.`, { hint });
+  };
+  check("latencyBudgetMs", isBudget, "a positive number of milliseconds below 10⁹");
+  check("maxLatencyBudgetMs", isBudget, "a positive number of milliseconds below 10⁹");
+  check("tier", isTier, '"edge" or "region"');
 }
 
 const TIERS: readonly Tier[] = ["edge", "region"];

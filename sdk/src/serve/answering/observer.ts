@@ -70,10 +70,7 @@ export function givenPredictions() {
 /** The header has two decimals. */
 const asSent = (ms: number): number => Number(ms.toFixed(2));
 
-/**
- * Which decisions are logged: all of them, none, or only the unusual ones: refusals, answers of the region, answers
- * that both tiers were asked for, and answers that are expected to be late.
- */
+/** Decisions to log: all, none, or unusual ones: refusals, answers that the region was asked for, and late ones. */
 export type DecisionLog = "all" | "unusual" | false;
 
 /** A decision about a request, and what followed. Times are in milliseconds. */

@@ -8,8 +8,7 @@ import { note } from "./variables.ts";
 /**
  * Accepts a request only if it sends one of the keys as `Authorization: Bearer <key>`, or as `x-api-key` where a platform
  * takes `Authorization` for itself. If no keys are configured, every request is refused, because a missing setting must not
- * open a deployment. White space around keys, and empty keys, are ignored, because lists are often written as `a, b` or with
- * a final newline.
+ * open a deployment. White space around keys, and empty keys, are ignored, because lists are often written as `a, b`.
  *
  * An address that has sent many wrong keys gets `rate_limited` for further ones. The right key is always accepted: Cloudflare
  * gives all Workers of other zones one address, and networks share theirs, so one caller could lock out others.

@@ -230,10 +230,10 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
     dropVanished();
     const job = { dueAt, leftMs: loadMs };
     const predictions = allTurns().map(({ predictedMs = 0 }) => predictedMs);
-    const isFree = predictions.length < parallel;
+    const hasRoom = predictions.length < parallel;
     // A computation that has begun ends first, even for a more urgent request.
-    const untilFreeMs = isFree ? 0 : Math.min(...predictions) / parallel;
-    const waitMs = isFree && queue.size < parallel ? 0 : Math.max(queue.waitMs(job), untilFreeMs);
+    const untilFreeMs = hasRoom ? 0 : Math.min(...predictions) / parallel;
+    const waitMs = hasRoom && queue.size < parallel ? 0 : Math.max(queue.waitMs(job), untilFreeMs);
     const startAt = now() + waitMs;
     const delaysFetches = blocksThread && thread.awaitsBetween(startAt, startAt + compute.ms);
     return { waitMs, delaysOthers: queue.delaysOthers(job, now()), delaysFetches };

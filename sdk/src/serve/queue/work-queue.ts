@@ -14,8 +14,7 @@ export interface Job {
 
 /**
  * Makes the order in which requests use an engine: the earliest deadline first. Jobs without a deadline take turns with each other, so that a short one
- * does not wait for the end of a long one. They get `BACKGROUND_SHARE` of the time while jobs with a deadline wait, and
- * all of it otherwise.
+ * does not wait for the end of a long one. They get `BACKGROUND_SHARE` of the time while jobs with a deadline wait.
  *
  * The earliest deadline first keeps all deadlines whenever any order could: C. L. Liu and J. W. Layland, "Scheduling
  * Algorithms for Multiprogramming in a Hard-Real-Time Environment", 1973.

@@ -194,10 +194,7 @@ const rules: readonly ((facts: Facts) => Decision | false | undefined)[] = [
     answer(f, alone(f, f.region === "down" ? "region-down" : "over-budget")),
 ];
 
-/**
- * Decides who answers a request, or that nobody does. This deployment is preferred when it is expected to answer within the
- * budget, because its answer has no extra cost and needs no network.
- */
+/** Decides who answers a request, or that nobody does. It is this deployment if it is in time: no network, no extra cost. */
 export function decide(situation: Situation): Decision {
   const facts = factsOf(situation);
   for (const rule of rules) {
