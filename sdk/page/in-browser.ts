@@ -15,9 +15,9 @@ export async function inBrowser({ baseURL, key, info }: Connection): Promise<Ans
   const store = httpStore(`${baseURL}artifacts`, { headers: { authorization: `Bearer ${key}` } });
   const model = await loadPublished(store, info.model_id, engine);
   async function answer<R>(call: TaskCall<R>): Promise<Answered<R>> {
-    const fitted = call.on(model.manifest);
-    const { outputs, tokens } = await model.run(model.encode(fitted));
-    return { result: fitted.decode(outputs), place: "browser", version: model.version, tokens };
+    const { sequences, decode } = model.encode(call.on(model.manifest));
+    const { outputs, tokens } = await model.run(sequences);
+    return { result: decode(outputs), place: "browser", version: model.version, tokens };
   }
   return {
     embed: (texts) => answer(embedCall(texts, { truncate: true })),

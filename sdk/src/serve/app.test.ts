@@ -71,7 +71,7 @@ function setUp(
   };
   const app = createApp({
     service: () => service,
-    keys: () => keys,
+    keys: async () => keys,
     limits: LIMITS,
     tier: "edge",
     defaults,

@@ -1,5 +1,6 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { BertEdgeError } from "../artifact/error.ts";
+import { once } from "../artifact/once.ts";
 import { meantNames } from "../artifact/similar-names.ts";
 import { backgroundOf } from "./background.ts";
 import { QUEUE_HEADER } from "./contract/headers.ts";
@@ -14,7 +15,6 @@ import { ARTIFACTS, addArtifactRoutes } from "./routes/artifacts.ts";
 import type { Dialect } from "./routes/dialect.ts";
 import { methodsOf, withAndWithoutSlash } from "./routes/paths.ts";
 import { infoRoute, listModels, metrics } from "./routes/status.ts";
-import type { TaskService } from "./service.ts";
 
 /** Makes the app of both tiers, with `/health` and `/ready`, and with `/info` and the embeddings routes behind an API key. */
 export function createApp<Env extends object>(
@@ -24,7 +24,7 @@ export function createApp<Env extends object>(
   const { service, keys, tier, operations } = deployment;
   const app = new Hono<{ Bindings: Env }>();
   app.onError(async (error, c) => answerError(await ofBody(error, c), c, known));
-  if (tier === "region") app.use(reportQueue(service));
+  if (tier === "region") app.use(reportQueue(deployment));
   app.use(...entrance(operations));
   app.notFound((c) => {
     c.error = unknownRoute(c, methodsOf(app, c.req.path), known);
@@ -33,11 +33,8 @@ export function createApp<Env extends object>(
   const { page } = deployment;
   if (page) app.get("/", async (c, next) => (await page(c.env)?.fetch(c.req.raw)) ?? next());
   app.on("GET", withAndWithoutSlash("/health"), (c) => c.json({ status: "ok" }));
-  let document: Uint8Array<ArrayBuffer> | undefined;
-  app.get("/openapi.json", (c) => {
-    document ??= new TextEncoder().encode(JSON.stringify(openApiDocument(known)));
-    return c.body(document, 200, { "content-type": "application/json" });
-  });
+  const document = once(() => new TextEncoder().encode(JSON.stringify(openApiDocument(known))));
+  app.get("/openapi.json", (c) => c.body(document(), 200, { "content-type": "application/json" }));
   app.get("/docs", docsPage);
   app.on("GET", withAndWithoutSlash("/ready"), (c) => {
     const { ready, warm, failure } = service(c.env);
@@ -94,9 +91,7 @@ function unknownRoute(c: Context, allowed: readonly string[], known: readonly Di
 }
 
 /** Reports with every response how long a new request would wait, so that the edge learns how busy a region is. */
-export function reportQueue<Env extends object>(
-  service: (env: Env) => TaskService,
-): MiddlewareHandler<{ Bindings: Env }> {
+function reportQueue<Env extends object>({ service }: Deployment<Env>): MiddlewareHandler<{ Bindings: Env }> {
   return async function reportQueue(c, next) {
     await next();
     c.header(QUEUE_HEADER, service(c.env).queueMs().toFixed(1));

@@ -10,10 +10,7 @@ export interface CallDefaults {
   readonly latencyBudgetMs?: number | undefined;
   /** Longest budget in milliseconds. A request that gives a longer one, or none, has this one. Default: any. */
   readonly maxLatencyBudgetMs?: number | undefined;
-  /**
-   * The only tier that may answer. With `edge`, texts never leave the edge, unless the request itself asks for another
-   * tier. Default: the deployment chooses.
-   */
+  /** The only tier that may answer a request that names none. With `edge`, its texts stay there. Default: either. */
   readonly tier?: Tier | undefined;
 }
 
@@ -51,15 +48,9 @@ export interface KnownKey extends CallDefaults, KeyLimits {
   plain: string | undefined;
 }
 
-/** The budget that counts for a request. */
-export interface AppliedBudget {
-  /** In milliseconds; `UNLIMITED_MS` without a budget. */
-  readonly ms: number;
-  readonly setBy: BudgetSetter;
-}
-
 /**
  * Returns the budget of a request: its own, or else the default of its key or of the deployment, up to the longest one.
+ * It is `UNLIMITED_MS` without a budget.
  *
  * @param ownMs undefined if the request says nothing about a budget
  * @param key defaults of the key, which come before those of the deployment
@@ -68,7 +59,7 @@ export function appliedBudget(
   ownMs: number | undefined,
   key: CallDefaults | undefined,
   deployment: CallDefaults,
-): AppliedBudget {
+): { ms: number; setBy: BudgetSetter } {
   const defaultMs = key?.latencyBudgetMs ?? deployment.latencyBudgetMs;
   const askedMs = ownMs ?? defaultMs ?? UNLIMITED_MS;
   const maxMs = key?.maxLatencyBudgetMs ?? deployment.maxLatencyBudgetMs ?? UNLIMITED_MS;
@@ -85,19 +76,15 @@ export function appliedBudget(
  * @throws BertEdgeError `setting_invalid`
  */
 export function checkDefaults(defaults: CallDefaults, place: string): void {
-  for (const name of ["latencyBudgetMs", "maxLatencyBudgetMs"] as const) {
-    const budgetMs = defaults[name];
-    if (budgetMs === undefined || isBudget(budgetMs)) continue;
-    throw new BertEdgeError("setting_invalid", `In the option ${place}, ${name} is ${shown(budgetMs)}.`, {
-      hint: "Give a positive number of milliseconds below 10⁹, or leave it out.",
-    });
-  }
-  const { tier } = defaults;
-  if (tier !== undefined && !isTier(tier)) {
-    throw new BertEdgeError("setting_invalid", `In the option ${place}, tier is ${shown(tier)}.`, {
-      hint: 'Give "edge" or "region", or leave it out.',
-    });
-  }
+  const check = (name: keyof CallDefaults, isValid: (value: unknown) => boolean, wanted: string): void => {
+    const value = defaults[name];
+    if (value === undefined || isValid(value)) return;
+    const hint = `Give ${wanted}, or leave it out.`;
+    throw new BertEdgeError("setting_invalid", `In the option ${place}, ${name} is ${shown(value)}.`, { hint });
+  };
+  check("latencyBudgetMs", isBudget, "a positive number of milliseconds below 10⁹");
+  check("maxLatencyBudgetMs", isBudget, "a positive number of milliseconds below 10⁹");
+  check("tier", isTier, '"edge" or "region"');
 }
 
 const TIERS: readonly Tier[] = ["edge", "region"];

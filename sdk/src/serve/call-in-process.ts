@@ -10,15 +10,9 @@ import { startDeadline } from "./routing/deadline.ts";
 import type { AnswerDetails } from "./service.ts";
 
 export interface InProcessOptions {
-  /**
-   * Time in which you need the answer, in ms, or `none`. The edge or the region is chosen by this time. Default: that of the
-   * deployment.
-   */
+  /** Time in which you need the answer, in ms, or `none`. It decides the tier. Default: that of the deployment. */
   latencyBudgetMs?: number | typeof NO_BUDGET;
-  /**
-   * The only tier that may answer. With `edge`, texts never leave the edge. `auto` leaves the choice to the deployment.
-   * Default: that of the deployment.
-   */
+  /** The only tier that may answer. With `edge`, texts stay there. `auto`: either. Default: that of the deployment. */
   tier?: Tier | "auto";
   /** Name of the model, or `name@version`. Default: the default model of the deployment. */
   model?: string;
@@ -27,23 +21,7 @@ export interface InProcessOptions {
 }
 
 /** Its `result` is what the call describes: of `classifyCall`, for example, labels with scores for each text. */
-export interface InProcessAnswer<R> extends AnswerDetails {
-  readonly result: R;
-}
-
-/**
- * Answers a call in this process, without HTTP and without an API key. Uses the models that the routes have loaded.
- *
- * @param c the context of a Hono handler, or `{ env, executionCtx }` of any other handler
- * @param call such as `classifyCall(…)`
- * @throws BertEdgeError with the codes of the HTTP errors, such as `input_empty`, `input_too_long`, `task_unsupported`,
- *   `budget_invalid`, `tier_invalid` and `overloaded`, and the errors of loading and running the model
- */
-export type CallInProcess<Env extends object> = <R>(
-  c: CallContext<Env>,
-  call: TaskCall<R>,
-  options?: InProcessOptions,
-) => Promise<InProcessAnswer<R>>;
+export type InProcessAnswer<R> = AnswerDetails & { readonly result: R };
 
 export interface EmbedCallOptions extends InProcessOptions {
   /** Whether to cut texts that are too long. Otherwise the call fails. Default false. */
@@ -55,24 +33,25 @@ export interface EmbedAnswer extends AnswerDetails {
   readonly vectors: readonly Float32Array<ArrayBuffer>[];
 }
 
-/** Embeds texts in this process, as `CallInProcess` does with an `embedCall`. */
-export type EmbedInProcess<Env extends object> = (
-  c: CallContext<Env>,
-  texts: readonly string[],
-  options?: EmbedCallOptions,
-) => Promise<EmbedAnswer>;
-
 /** Methods with which an app's own routes use the models of a deployment. */
 export interface InProcess<Env extends object> {
-  readonly call: CallInProcess<Env>;
-  readonly embed: EmbedInProcess<Env>;
+  /**
+   * Answers a call in this process, without HTTP and without an API key. Uses the models that the routes have loaded.
+   *
+   * @param c the context of a Hono handler, or `{ env, executionCtx }` of any other handler
+   * @param call such as `classifyCall(…)`
+   * @throws BertEdgeError with the codes of the HTTP errors, such as `input_empty`, `input_too_long`, `task_unsupported`,
+   *   `budget_invalid`, `tier_invalid` and `overloaded`, and the errors of loading and running the model
+   */
+  readonly call: <R>(c: CallContext<Env>, call: TaskCall<R>, options?: InProcessOptions) => Promise<InProcessAnswer<R>>;
+  /** Embeds texts in this process, as `call` does with an `embedCall`. */
+  readonly embed: (c: CallContext<Env>, texts: readonly string[], options?: EmbedCallOptions) => Promise<EmbedAnswer>;
 }
 
-/**
- * Checks the texts of a caller in JavaScript, or in a body that was not checked.
- *
- * @throws BertEdgeError `request_invalid`
- */
+export type CallInProcess<Env extends object> = InProcess<Env>["call"];
+export type EmbedInProcess<Env extends object> = InProcess<Env>["embed"];
+
+/** @throws BertEdgeError `request_invalid` if a text of a caller in JavaScript, or of an unchecked body, is none */
 function assertTexts(texts: readonly unknown[]): void {
   const index = texts.findIndex((text) => typeof text !== "string");
   if (index < 0) return;

@@ -5,11 +5,7 @@ import { outputLength } from "../runtime/tasks/task-output.ts";
 import type { Limits } from "./limits.ts";
 import type { TaskQuery } from "./service.ts";
 
-/**
- * Checks a request as far as this is possible without the model.
- *
- * @throws BertEdgeError `too_many_inputs`, `input_empty`
- */
+/** @throws BertEdgeError `too_many_inputs`, `input_empty`: what can be checked without the model */
 export function checkQuery({ call }: TaskQuery<unknown>, { maxInputs }: Limits): void {
   const { texts, size = texts.length, nameOf = (index: number) => `Input ${index}` } = call;
   checkSize(size, maxInputs);

@@ -6,11 +6,7 @@ import type { AnswerDetails } from "./service.ts";
 /** Shorter times, in ms, are printed as 0.0. */
 const SHOWN_MS = 0.05;
 
-/**
- * Names the figures of a situation on which a decision is based.
- *
- * @param budget of the request
- */
+/** Names the figures of a situation, and of the request's budget, on which a decision is based. */
 export function decisionFigures(situation: Situation, { budgetMs, setBy }: Budget): Figures {
   const { remainingMs = 0, elapsedErrorMs, lostMs, pin, here, region } = situation;
   const figures: Figures = {};

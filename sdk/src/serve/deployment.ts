@@ -8,7 +8,6 @@ import type { JobsPlace } from "./bulk/bindings.ts";
 import { type ApiKey, type CallDefaults, checkDefaults } from "./call-defaults.ts";
 import type { Tier } from "./contract/headers.ts";
 import { checkKeyList } from "./keys/key-list.ts";
-import type { ReadKeys } from "./keys/key-ring.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
 import type { CrossOrigin } from "./middleware/cross-origin.ts";
 import type { RateLimit } from "./middleware/limits.ts";
@@ -18,7 +17,6 @@ import { modelHolder, type WarmUpShape } from "./models/model-holder.ts";
 import { modelPool } from "./models/model-pool.ts";
 import type { Operations } from "./operations.ts";
 import type { Region } from "./region/region.ts";
-import type { Serving } from "./service.ts";
 
 /** A value, or a function that reads it from the environment. A Worker receives its environment with each request. */
 export type Setting<Env, T> = T | ((env: Env) => T);
@@ -26,10 +24,7 @@ export type Setting<Env, T> = T | ((env: Env) => T);
 export interface EmbeddingsOptions<Env extends object> {
   /** The store where models are published. */
   models: Setting<Env, ObjectStore>;
-  /**
-   * The name of the model to serve. Of several, requests choose one by its name, or by `name@version`; the first is the
-   * default.
-   */
+  /** The name of the model to serve. Of several, a request names one, or `name@version`. Default: the first. */
   model: Setting<Env, string | readonly string[]>;
   /**
    * Maximum bytes of all loaded models together. Models that have not been used for the longest time are unloaded. Default: no
@@ -43,10 +38,7 @@ export interface EmbeddingsOptions<Env extends object> {
    * is refused. `false` disables the check: use it only behind your own authentication.
    */
   keys: Setting<Env, readonly ApiKey[] | Promise<readonly ApiKey[]>> | false;
-  /**
-   * The region to ask when this deployment cannot answer in time. Of several, the nearest one is asked, by measured time.
-   * Default: none.
-   */
+  /** The region to ask when this deployment would be late. Of several, the nearest by measured time. Default: none. */
   region?: Setting<Env, Region | readonly Region[] | undefined>;
   /**
    * Chooses what is logged, as one line of JSON each: `requests`, or decisions, which are `all` or the `unusual` ones. Default
@@ -59,21 +51,15 @@ export interface EmbeddingsOptions<Env extends object> {
   cors?: CrossOrigin;
   /** Limit of requests of each key, or without keys of each address. Default: none. */
   rateLimit?: Setting<Env, RateLimit | undefined>;
-  /**
-   * Cache of answers, such as `() => ({ store: caches.default })` in Workers. Answers are kept by model version, name of the key,
-   * route and body. Default: none.
-   */
+  /** Cache of answers by model version, key, route and body: `() => ({ store: caches.default })`. Default: none. */
   cache?: Setting<Env, ResponseCache | undefined>;
   /**
-   * Whether `GET /metrics` shows the queue and the model of this process or isolate to Prometheus. It needs no key. Default
-   * false.
+   * Whether `GET /metrics` shows the queue and the models of this process or isolate to Prometheus. It needs no key, so set it
+   * only where strangers cannot reach it, or may know how busy the deployment is. Default false.
    */
   metrics?: boolean;
   limits?: Partial<Limits>;
-  /**
-   * Who may load the served models from `/artifacts`, to run them in a browser or elsewhere: everyone with a key, or everyone
-   * at all. Default: nobody.
-   */
+  /** Who may load the served models from `/artifacts`: everyone with a key, or everyone at all. Default: nobody. */
   artifacts?: "key" | "public";
   /** Static assets with the page that `GET /` shows. Default: none. */
   page?: Setting<Env, PageBinding | undefined>;
@@ -83,10 +69,7 @@ export interface EmbeddingsOptions<Env extends object> {
   jobs?: Setting<Env, JobsPlace | undefined>;
   /** Settings of requests that do not ask for others. Default: no latency budget, and either tier. */
   defaults?: CallDefaults;
-  /**
-   * Texts that a new model computes before it answers, so that its first request is not slower than later ones. Default: none,
-   * because at the edge the first request would wait for it.
-   */
+  /** Texts that a new model computes before it answers, to be fast at once. Default: none, for a short cold start. */
   warmUp?: readonly WarmUpShape[];
   /** The tier that responses name when this deployment computes the answer. Default `edge`. */
   tier?: Tier;
@@ -97,23 +80,10 @@ export interface PageBinding {
   fetch(request: Request): Promise<Response>;
 }
 
-/**
- * Parts of a deployment. The functions create their parts on the first request, because a Worker receives its
- * environment with each request.
- */
-export interface Deployment<Env extends object> extends Serving<Env> {
-  readonly keys: ReadKeys<Env> | false;
-  readonly tier: Tier;
-  readonly cpuLimitMs: number;
-  /** Where jobs are kept; undefined if the deployment was made without jobs. */
-  readonly jobs: ((env: Env) => JobsPlace | undefined) | undefined;
-  readonly operations: Operations<Env>;
-  readonly page: ((env: Env) => PageBinding | undefined) | undefined;
-  /** Where `/artifacts` reads from; undefined if these routes do not exist. */
-  readonly artifacts: { readonly store: (env: Env) => ObjectStore; readonly isPublic: boolean } | undefined;
-}
+/** Parts of a deployment. The functions create theirs on the first request, which brings a Worker's environment. */
+export type Deployment<Env extends object> = ReturnType<typeof deploymentOf<Env>>;
 
-export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>): Deployment<Env> {
+export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>) {
   const { engine, keys, tier = "edge", cpuLimitMs = 30_000, defaults = {}, log = "unusual" } = options;
   const { artifacts, warmUp } = options;
   const limits = { ...defaultLimits, ...options.limits };
@@ -127,28 +97,30 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
   // A process receives the same environment with every request.
   const store = once(readerOf("models", options.models));
   if (Array.isArray(keys)) checkKeyList(keys);
+  const operations: Operations<Env> = {
+    writers: [
+      ...(log === "requests" ? [printRequestLine] : []),
+      ...(options.analytics ? [analyticsWriter(readerOf("analytics", options.analytics))] : []),
+    ],
+    cors: options.cors || undefined,
+    rateLimit: options.rateLimit && readerOf("rateLimit", options.rateLimit),
+    metrics: options.metrics === true,
+    cache: options.cache && readerOf("cache", options.cache),
+  };
   return {
     limits,
     tier,
     defaults,
     cpuLimitMs,
-    operations: {
-      writers: [
-        ...(log === "requests" ? [printRequestLine] : []),
-        ...(options.analytics ? [analyticsWriter(readerOf("analytics", options.analytics))] : []),
-      ],
-      cors: options.cors || undefined,
-      rateLimit: options.rateLimit && readerOf("rateLimit", options.rateLimit),
-      metrics: options.metrics === true,
-      cache: options.cache && readerOf("cache", options.cache),
-    },
+    operations,
+    /** Where `/artifacts` reads from; undefined if these routes do not exist. */
     artifacts: artifacts && { store, isPublic: artifacts === "public" },
     page: options.page && readerOf("page", options.page),
+    /** Where jobs are kept; undefined if the deployment was made without jobs. */
     jobs: options.jobs && once(readerOf("jobs", options.jobs)),
-    // Only `false` opens a deployment to everyone. In plain JavaScript, `keys` can also be missing. Then the deployment
-    // has no keys and refuses every request.
-    keys: keys === false ? false : async (env) => checkKeyList(await readerOf("keys", keys)(env)),
-    service: once((env) => {
+    // Only `false` opens a deployment. Without `keys`, in plain JavaScript, it has none and refuses every request.
+    keys: keys === false ? (false as const) : async (env: Env) => checkKeyList(await readerOf("keys", keys)(env)),
+    service: once((env: Env) => {
       const models = modelPool({
         names: [readerOf("model", options.model)(env)].flat().map((name) => name.trim()),
         limitBytes: options.memoryLimitBytes,

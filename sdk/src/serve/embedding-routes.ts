@@ -54,10 +54,8 @@ interface AddedRoutes<Env extends object> {
 }
 
 /**
- * Adds routes, each also under `/models/<name>[@version]`. To add a task, write a file in `tasks/` and list it in `dialects/own.ts`;
- * to add a dialect, write a file in `dialects/` and list it in `dialects/index.ts`.
- *
- * The middleware is bound to the exact paths of these routes, so that it does not run for other routes of an app.
+ * Adds routes, each also under `/models/<name>[@version]`. The middleware is bound to the exact paths of these routes, so that
+ * it does not run for other routes of an app.
  */
 export function addEmbeddingRoutes<Env extends object>(
   app: Hono<{ Bindings: Env }>,

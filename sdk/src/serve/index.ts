@@ -27,24 +27,26 @@ export type {
   VectorHead,
 } from "../runtime/engine/engine.ts";
 export type { Model, ModelOutputs } from "../runtime/model.ts";
-export type { AnswerOptions, AnswerSpan } from "../runtime/tasks/answer.ts";
-export { type AnswerParameters, answerCall, type ContextQuestion } from "../runtime/tasks/answer.ts";
-export type { Activation, LabelScore } from "../runtime/tasks/classify.ts";
-export { type ClassifyParameters, classifyCall } from "../runtime/tasks/classify.ts";
+export {
+  type AnswerOptions,
+  type AnswerParameters,
+  type AnswerSpan,
+  answerCall,
+  type ContextQuestion,
+} from "../runtime/tasks/answer.ts";
+export { type Activation, type ClassifyParameters, classifyCall, type LabelScore } from "../runtime/tasks/classify.ts";
 export { type EmbedInput, embedCall } from "../runtime/tasks/embed.ts";
 export { type FilledMask, type FillMaskParameters, fillMaskCall } from "../runtime/tasks/fill-mask.ts";
 export type { SearchRole } from "../runtime/tasks/late-interaction.ts";
-export type { RankedDocument } from "../runtime/tasks/rerank.ts";
 export {
+  type RankedDocument,
   type RerankParameters,
   rerankCall,
   type SimilarityParameters,
   similarityCall,
 } from "../runtime/tasks/rerank.ts";
-export type { SparseEntries } from "../runtime/tasks/sparse.ts";
-export { sparseCall } from "../runtime/tasks/sparse.ts";
-export type { AggregationStrategy, Entity } from "../runtime/tasks/tag.ts";
-export { type TagParameters, tagCall } from "../runtime/tasks/tag.ts";
+export { type SparseEntries, sparseCall } from "../runtime/tasks/sparse.ts";
+export { type AggregationStrategy, type Entity, type TagParameters, tagCall } from "../runtime/tasks/tag.ts";
 export type {
   EmbedParameters,
   Encode,
@@ -89,8 +91,7 @@ export type { Budget, BudgetSetter } from "./contract/budget.ts";
 export type { Figure, Figures } from "./contract/figures.ts";
 export type { NumberFormat, Reason, Tier } from "./contract/headers.ts";
 export type { EmbeddingsOptions, PageBinding, Setting } from "./deployment.ts";
-export { createEdgeApp, type EdgeAppOptions } from "./edge-app.ts";
-export type { EdgeBindings } from "./edge-bindings.ts";
+export { createEdgeApp, type EdgeAppOptions, type EdgeBindings } from "./edge-app.ts";
 export { type EmbeddingsApp, embeddings } from "./embedding-routes.ts";
 export { type KeysEnv, keysFromEnv, keysFromStore, parseKeys } from "./keys/key-list.ts";
 export type { Limits } from "./limits.ts";

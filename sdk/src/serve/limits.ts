@@ -7,10 +7,7 @@ export interface Limits {
   maxWaitMs: number;
   /** Maximum characters of all texts that wait or are computed, to limit memory. Default 16,000,000. */
   maxWaitingCharacters: number;
-  /**
-   * Maximum bytes of the model's outputs for a request. Default 16,777,216: vectors of 2,048 dimensions for 2,048 texts, or the
-   * logits of 137 mask tokens with a vocabulary of 30,522.
-   */
+  /** Maximum bytes of a request's outputs. Default 16,777,216: vectors of 2,048 dimensions for 2,048 texts. */
   maxOutputBytes: number;
 }
 export const defaultLimits: Limits = {

@@ -10,10 +10,7 @@ import { noted } from "./middleware/variables.ts";
 import { Refused } from "./refusal.ts";
 import type { Dialect, PublicError } from "./routes/dialect.ts";
 
-/**
- * Errors of the deployment that may be temporary. The caller can try again, and the operator finds the cause in the
- * log.
- */
+/** Errors of the deployment that may be temporary. The operator finds the cause in the log. */
 const temporary = new Set<ErrorCode>([
   "artifact_corrupt",
   "engine_failed",
@@ -58,17 +55,10 @@ function toPublic(error: unknown, c: Context): PublicError {
           : { message: "The model cannot be loaded now.", hint: "Try again shortly." }),
         retryAfterMs: error.retryAfterMs ?? RETRY_AFTER_MS,
       }
-    : {
-        code: "internal",
-        message: "The service failed unexpectedly.",
-        hint: "See the server log.",
-      };
+    : { code: "internal", message: "The service failed unexpectedly.", hint: "See the server log." };
 }
 
-/**
- * Returns the error of a route of your own that reads a body as JSON which is none: the mistake is the caller's. Returns other errors
- * unchanged.
- */
+/** Returns a caller's mistake for a body that your own route cannot read as JSON, and other errors unchanged. */
 export async function ofBody(error: unknown, { req }: Context): Promise<unknown> {
   if (!(error instanceof SyntaxError) || req.bodyCache.text === undefined) return error;
   const text = await req.text();
@@ -102,10 +92,7 @@ export function answerError(error: unknown, c: Context, known?: readonly Dialect
   return c.json(body, status);
 }
 
-/**
- * Wraps a thrown value in an Error if the value is not an Error. Hono passes only Errors to `onError`, but WebAssembly
- * code can throw other values: onnxruntime throws numbers.
- */
+/** Wraps thrown values that are not Errors: Hono passes only Errors to `onError`, but onnxruntime throws numbers. */
 export const throwErrors: MiddlewareHandler = async function throwErrors(_, next) {
   try {
     await next();

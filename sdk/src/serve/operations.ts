@@ -33,10 +33,7 @@ export function guards<Env extends object>(
   return [...(keys === false ? [] : [apiKey(keys), limitKey()]), ...(rateLimit ? [limitRate(rateLimit)] : [])];
 }
 
-/**
- * Names every request, and its answer or error, in `x-request-id`: with the caller's id if it is valid, else with a new
- * one. A request that is already named keeps its names.
- */
+/** Names every request in `x-request-id`: by the caller's id if it is valid, else by a new one, unless it has a name. */
 export const requestId: MiddlewareHandler = async function nameRequest(c, next) {
   if (noted(c, "trace")) return next();
   const trace = readTrace(c.req.raw.headers);

@@ -2,16 +2,11 @@ import { BertEdgeError } from "../artifact/error.ts";
 import type { Budget, BudgetSetter } from "./contract/budget.ts";
 import type { Figures } from "./contract/figures.ts";
 
-export type RefusalCode =
-  | "budget_exceeded"
-  | "overloaded"
-  | "request_too_costly"
-  | "tier_missing"
-  | "tier_unavailable"
-  | "precision_unavailable";
-
 /** Pause before a retry when nothing better is known, in ms. */
 const RETRY_MS = 1_000;
+
+/** Longest wait for a slot, in ms. Clients that ignore their slots take those of others, so the queue of slots must end. */
+const LONGEST_SLOT_MS = 2_000;
 
 interface Explanation {
   readonly message: string;
@@ -20,7 +15,7 @@ interface Explanation {
   readonly retryMs?: number;
 }
 
-const explanations: Readonly<Record<RefusalCode, Explanation>> = {
+const explanations = {
   overloaded: {
     message: "More requests wait than can be answered in time.",
     hint: "Send the request again after the time in the header retry-after-ms, or with a larger latency budget.",
@@ -47,7 +42,9 @@ const explanations: Readonly<Record<RefusalCode, Explanation>> = {
     message: "No tier of this deployment computes with the precision asked for.",
     hint: "Leave x-bert-edge-precision out, or ask for int8.",
   },
-};
+} satisfies Readonly<Record<string, Explanation>>;
+
+export type RefusalCode = keyof typeof explanations;
 
 const ONE_TEXT_TOO_COSTLY =
   "Shorten the text, or split it. If the platform allows more CPU time, raise cpuLimitMs, in a project in functions/edge-settings.ts. A region would answer, if the request may go there.";
@@ -78,7 +75,7 @@ export class Refused extends BertEdgeError {
     cpu = { cpuMs: 0, cpuLimitMs: 0, tokens: 0, texts: 0 },
   ) {
     const { refusal, retryAfterMs } = given;
-    const { message, hint, retryMs } = explanations[refusal];
+    const { message, hint, retryMs }: Explanation = explanations[refusal];
     const room = cpu.tokens > 0 ? `one text of up to ${cpu.tokens} tokens` : "no text";
     const figures = `It needs about ${Math.ceil(cpu.cpuMs)} ms, and ${cpu.cpuLimitMs} ms are allowed, enough for ${room}.`;
     const isTooCostly = refusal === "request_too_costly";
@@ -96,4 +93,18 @@ export class Refused extends BertEdgeError {
     const hint = budgetMs !== undefined && isForTime ? otherBudgets[setBy](budgetMs) : undefined;
     return hint === undefined ? this : new Refused({ refusal: code, retryAfterMs, hint }, basis);
   }
+}
+
+/**
+ * Makes a function that gives every refused request its own time to come again. Otherwise, all requests that were refused in an
+ * overload would come again at the same time, and most would be refused again. It takes the time in ms after which the request may be
+ * answered, and the time that an answer needs, and returns the milliseconds until the request should come.
+ */
+export function retrySlots(now: () => number): (ms: number, lengthMs: number) => number {
+  let lastAt = Number.NEGATIVE_INFINITY;
+  return (ms, lengthMs) => {
+    const earliest = now() + ms;
+    lastAt = Math.min(Math.max(earliest, lastAt + lengthMs), earliest + LONGEST_SLOT_MS);
+    return lastAt - now();
+  };
 }

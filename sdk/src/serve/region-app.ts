@@ -7,7 +7,7 @@ import { defaultLimits } from "./limits.ts";
 import { sageMakerRoutes } from "./sagemaker-routes.ts";
 
 export interface RegionAppOptions
-  extends Pick<EmbeddingsOptions<object>, "memoryLimitBytes" | "engine" | "limits" | "log" | "warmUp"> {
+  extends Pick<EmbeddingsOptions<object>, "memoryLimitBytes" | "engine" | "limits" | "log" | "metrics" | "warmUp"> {
   /** The store where models are published. */
   models: ObjectStore;
   /** The name of the model to serve, or several names, of which the first is the default. */
@@ -15,21 +15,13 @@ export interface RegionAppOptions
   /** The API keys that may call the routes, as for `createEdgeApp`; an empty list refuses every request. */
   keys: Setting<object, readonly ApiKey[] | Promise<readonly ApiKey[]>>;
   /**
-   * Whether `GET /metrics` shows the region's queue and model to Prometheus. It needs no key, so set it only where
-   * strangers cannot reach the region, or may know how busy it is. Default false.
-   */
-  metrics?: boolean;
-  /**
    * Whether this region runs on SageMaker. It then also answers `GET /ping` and `POST /invocations`, without keys: SageMaker
    * checks who calls. Do not set it where other callers can reach the region. Default false.
    */
   sagemaker?: boolean;
 }
 
-/**
- * Factor by which a request body can grow at the edge, before it is sent to the region: an invalid UTF-8 byte becomes
- * three bytes, and the edge adds fields.
- */
+/** Growth of a body at the edge, at most: an invalid UTF-8 byte becomes three bytes, and the edge adds fields. */
 const FORWARDED_GROWTH = 4;
 
 /** Outputs of a request, in bytes. A region has more memory than an isolate, so an edge with a higher limit can ask it. */
@@ -40,8 +32,7 @@ export function createRegionApp(options: RegionAppOptions): Hono<{ Bindings: obj
   const maxBodyBytes = FORWARDED_GROWTH * defaultLimits.maxBodyBytes;
   const deployment = deploymentOf({
     ...options,
-    // A region is never open to everyone. In plain JavaScript, `keys` can be `false` or missing. Then the region has no
-    // keys and refuses every request.
+    // A region is never open. With `false`, or without `keys`, in plain JavaScript, it refuses every request.
     keys: options.keys || [],
     tier: "region",
     // A region is the place for requests that are too large for the edge. The server or the function has its own limit.

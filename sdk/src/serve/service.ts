@@ -97,18 +97,13 @@ export interface TaskService {
    * @throws BertEdgeError `model_unknown`, and the errors of loading the model
    */
   using<T>(background: Background, work: (model: Model) => Promise<T>, name?: string): Promise<T>;
-  /**
-   * Returns the default model, or undefined while it is not loaded. Starts loading it if no load is in progress.
-   */
+  /** Returns the default model; undefined while it is not loaded. Starts loading it if no load is in progress. */
   ready(background: Background): { model: string; version: string; provider: string } | undefined;
   /** Computes texts of its own in the background, as soon as the default model is loaded, until the engine is warm. */
   warm(background: Background): void;
   /** Returns the code of the error with which the last load of the default model failed; undefined if none did, or after a later one has succeeded. */
   failure(): ErrorCode | undefined;
-  /**
-   * Returns when a request arrived that is handled at `now`. A computation can occupy the thread, and requests that arrive
-   * meanwhile are handled later.
-   */
+  /** Returns when a request arrived that is handled at `now`: earlier if a computation occupied the thread. */
   arrival(now: number): ArrivalTime;
   /** Bytes of all loaded models, and of those that are being loaded. */
   memoryBytes(): number;

@@ -17,13 +17,8 @@ const KNOWN_LENGTH = 55;
 /** Flags that this version of the format defines: the caller records the trace, and its id is random. */
 const KNOWN_FLAGS = 0b11;
 
-interface Traceparent {
-  readonly traceId: string;
-  readonly flags: number;
-}
-
 /** Parses a `traceparent` header. Returns undefined when it is not valid. */
-function parseTraceparent(header: string): Traceparent | undefined {
+function parseTraceparent(header: string) {
   const [, version, traceId, parentId, flags, rest] =
     /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/.exec(header) ?? [];
   if (!traceId || !flags || version === "ff" || traceId === NO_TRACE || parentId === NO_PARENT) return undefined;

@@ -5,10 +5,9 @@ import { numberFormats, type Tier } from "../contract/headers.ts";
 import { decisionFigures } from "../decision-figures.ts";
 import type { Limits } from "../limits.ts";
 import type { Opened } from "../models/model-holder.ts";
-import { retrySlots } from "../queue/retry-slots.ts";
 import type { AnswerEstimate } from "../queue/speed.ts";
 import type { Turns, Work } from "../queue/turns.ts";
-import { Refused } from "../refusal.ts";
+import { Refused, retrySlots } from "../refusal.ts";
 import type { RegionTier } from "../region/region-tier.ts";
 import { lostMs, maxLateMs } from "../routing/deadline.ts";
 import { type Decision, decide, type Situation } from "../routing/decide.ts";
@@ -89,11 +88,7 @@ export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: Tie
   }
 
   return {
-    /**
-     * Describes a request whose model is loaded.
-     *
-     * @param lengths of the sequences, in tokens
-     */
+    /** Describes a request whose model is loaded. `lengths` are those of the sequences, in tokens. */
     asked<Q extends Pick<UndecidedRequest, "query">>(
       request: Q,
       model: Model,

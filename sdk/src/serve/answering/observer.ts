@@ -4,16 +4,10 @@ import { extraLoad } from "../region/regions.ts";
 import type { AnswerDetails, CallTerms, RequestTotals, TaskQuery } from "../service.ts";
 import type { RequestTrace } from "../trace.ts";
 
-/** Reasons for an answer that is expected to be late, or slower than that of a region that works. */
-const expectedLate = new Set<Reason>(["over-budget", "region-down"]);
+/** Whether an answer is expected to be late, or slower than that of a region that works. */
+export const isExpectedLate = (reason: Reason): boolean => reason === "over-budget" || reason === "region-down";
 
-export const isExpectedLate = (reason: Reason): boolean => expectedLate.has(reason);
-
-/**
- * Makes the bookkeeping of a deployment: counters, the log, the predictions that callers got, and the budget of extra requests.
- *
- * @param tier the tier of this deployment
- */
+/** Counts and logs the answers of a deployment, remembers predictions that callers got, and limits extra requests. */
 export function requestObserver({ tier, log }: { readonly tier: Tier; readonly log: DecisionLog }) {
   const answers = new Map<Tier, Map<Reason, number>>();
   const refusals = new Map<RefusalCode, number>();
@@ -51,10 +45,7 @@ function increment<Key>(counts: Map<Key, number>, key: Key): void {
 /** Predictions that are remembered per key, and keys for which they are. */
 const [PER_KEY, KEYS] = [256, 1_000];
 
-/**
- * Remembers the last predictions of each key; without keys, of `undefined`. A caller may report the time of an answer only once, and of
- * no answer that it did not get.
- */
+/** Remembers the last predictions of each key: a caller may report the time of an answer once, and only of its own. */
 export function givenPredictions() {
   const given = new Map<string | undefined, number[]>();
   return {
@@ -79,10 +70,7 @@ export function givenPredictions() {
 /** The header has two decimals. */
 const asSent = (ms: number): number => Number(ms.toFixed(2));
 
-/**
- * Which decisions are logged: all of them, none, or only the unusual ones: refusals, answers of the region, answers
- * that both tiers were asked for, and answers that are expected to be late.
- */
+/** Decisions to log: all, none, or unusual ones: refusals, answers that the region was asked for, and late ones. */
 export type DecisionLog = "all" | "unusual" | false;
 
 /** A decision about a request, and what followed. Times are in milliseconds. */
@@ -93,7 +81,6 @@ export interface LoggedDecision {
   readonly isUnusual: boolean;
   /** Number of texts; undefined if the request was refused before its body was read. */
   readonly texts?: number | undefined;
-  /** The figures behind the decision. */
   readonly basis: Readonly<Record<string, number | true>>;
   readonly elapsedMs: number;
   readonly trace: RequestTrace | undefined;

@@ -1,6 +1,6 @@
 import { nextTurn } from "../../artifact/next-turn.ts";
 import type { Model } from "../../runtime/model.ts";
-import type { Turns } from "../queue/turns.ts";
+import type { TierChooserOptions } from "./choose-tier.ts";
 import { CALL_MS, longestWithin, type Plan, planOf } from "./plan.ts";
 
 /** Texts that are computed to measure the speed again, at most. */
@@ -20,20 +20,9 @@ const VANISHED_MS = 5_000;
 
 type Computing = Pick<Model, "batches" | "parallel" | "measurements" | "target" | "manifest" | "run">;
 
-export interface AfterRequest {
-  /** CPU time that the request has used, in ms. */
-  readonly spentMs: number;
-  /** Whether it went to the region, or was late, because this deployment seems too slow. */
-  readonly wasTooSlow: boolean;
-}
-
-export interface OwnTextsOptions {
-  readonly lane: Turns;
-  /** CPU time that the platform allows per request, in ms. */
-  readonly cpuLimitMs: number;
+interface OwnTextsOptions extends Pick<TierChooserOptions, "lane" | "cpuLimitMs" | "now"> {
   /** Whether a request is under way. */
   readonly isBusy: () => boolean;
-  readonly now: () => number;
 }
 
 /**
@@ -70,7 +59,8 @@ export function ownTexts({ lane, cpuLimitMs, isBusy, now }: OwnTextsOptions) {
     return { plan, tookMs };
   }
 
-  return async (model: Computing, { spentMs, wasTooSlow }: AfterRequest): Promise<void> => {
+  /** `spentMs`: CPU time of the request. `wasTooSlow`: whether it was lost because this deployment seems too slow. */
+  return async (model: Computing, { spentMs, wasTooSlow }: { spentMs: number; wasTooSlow: boolean }): Promise<void> => {
     if (now() < busyUntil || (lane.speed.isWarm() && !wasTooSlow)) return;
     let texts = wasTooSlow && isDue() ? MAX_TEXTS : 0;
     let leftMs = CPU_SHARE * cpuLimitMs - spentMs;

@@ -1,16 +1,14 @@
 import type { LatencyFit, Measurements } from "../../artifact/measurements.ts";
 import type { Model } from "../../runtime/model.ts";
 import { charactersOf, type TextInput } from "../../runtime/text-input.ts";
-import type { Estimate, Speed } from "../queue/speed.ts";
+import type { Speed } from "../queue/speed.ts";
+import type { Work } from "../queue/turns.ts";
 
-/**
- * Predicted milliseconds of a call of the engine. Longer calls make other requests wait longer; with shorter ones, a larger
- * share of the time is lost between calls.
- */
+/** Predicted milliseconds of an engine call. Longer ones make others wait; shorter ones lose time between calls. */
 export const CALL_MS = 8;
 
 /** How this deployment would compute a request. Times are in milliseconds. */
-export interface Plan {
+export interface Plan extends Omit<Work, "dueAt"> {
   /** Calls of the engine, in order. A call cannot be interrupted. */
   readonly calls: readonly {
     /** Indices of the call's texts. */
@@ -18,36 +16,20 @@ export interface Plan {
     /** Predicted time on the machine that measured the model. */
     readonly measuredMs: number;
   }[];
-  /** Predicted time of all calls on the machine that measured the model. */
-  readonly measuredMs: number;
-  /** Predicted time on this machine, when nobody waits. */
-  readonly compute: Estimate;
-  /** Predicted milliseconds for which the work occupies the whole engine. */
-  readonly loadMs: number;
-  /** Number of calls that the engine computes side by side. */
-  readonly parallel: number;
 }
 
-/**
- * Plans the computation of texts.
- *
- * @param texts the texts' token ids, or only their lengths in tokens
- */
+/** Plans the computation of texts, whose token ids or only lengths in tokens are given. */
 export function planOf(
   { batches, parallel, measurements, target }: Pick<Model, "batches" | "parallel" | "measurements" | "target">,
   texts: readonly { readonly length: number }[],
   speed: Speed,
 ): Plan {
   const fit = predictedFit({ measurements, target });
-  const msOf = (indices: readonly number[]) =>
-    predictLatency(
-      fit,
-      indices.map((index) => texts[index]?.length ?? 0),
-    );
   const calls: { indices: number[]; measuredMs: number }[] = [];
   let roomMs = 0;
   for (const batch of batches(texts)) {
-    const measuredMs = msOf(batch);
+    const lengths = batch.map((index) => texts[index]?.length ?? 0);
+    const measuredMs = predictLatency(fit, lengths);
     const { ms } = speed.predict(measuredMs, 0);
     if (ms > roomMs) {
       calls.push({ indices: [], measuredMs: 0 });
@@ -68,35 +50,27 @@ export function planOf(
 /** Predicts the milliseconds of the region's computation, on the machine that measured the model. */
 export const inRegionMs = (measurements: Measurements, texts: readonly { readonly length: number }[]): number =>
   predictLatency(
-    fitOf(measurements, "regional-cpu"),
+    predictedFit({ measurements, target: "regional-cpu" }),
     texts.map(({ length }) => length),
   );
 
-/** Returns the latency of the target that a model has loaded, on the machine that measured it. */
+/** Returns the latency of a model's target, on the machine that measured it. */
 export const predictedFit = ({ measurements, target }: Pick<Model, "measurements" | "target">): LatencyFit =>
-  fitOf(measurements, target);
+  measurements[target]?.latency ?? UNMEASURED;
 
 /** Returns the tokens of the longest text that a model computes alone in a time, on the machine that measured it. */
 export const longestWithin = (model: Pick<Model, "manifest" | "measurements" | "target">, ms: number): number =>
   Math.min(model.manifest.maxTokens, tokensWithin(predictedFit(model), ms));
 
-const fitOf = (measurements: Measurements, target: keyof Measurements) => measurements[target]?.latency ?? UNMEASURED;
-
-/**
- * Characters per token that estimates assume, before a text is tokenized. English has about 4; a smaller number would
- * refuse requests that fit.
- */
+/** Characters per token, before tokenizing. English has about 4; a smaller number would refuse requests that fit. */
 const CHARACTERS_PER_TOKEN = 4;
 
 /** Estimates the lengths of inputs in tokens, with special tokens. */
 export const estimatedLengths = (inputs: readonly TextInput[], maxTokens: number): { length: number }[] =>
   inputs.map((input) => ({ length: Math.min(maxTokens, 2 + Math.ceil(charactersOf(input) / CHARACTERS_PER_TOKEN)) }));
 
-/**
- * Assumed latency of a target that was not measured: about that of a model with 6 layers of 384. The speed of the machine
- * is learned relative to it.
- */
-export const UNMEASURED: LatencyFit = { base: 1, perToken: 0.1, perSquare: 0.0002 };
+/** Latency of a target that was not measured: about that of 6 layers of 384. The machine's speed is relative to it. */
+const UNMEASURED: LatencyFit = { base: 1, perToken: 0.1, perSquare: 0.0002 };
 
 /**
  * Predicts the milliseconds of one call: `base · sequences + perToken · Σ length + perSquare · Σ length²`.

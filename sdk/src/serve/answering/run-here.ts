@@ -8,11 +8,7 @@ import { maxLateMs } from "../routing/deadline.ts";
 import type { TierAnswer } from "../service.ts";
 import type { RequestState } from "./choose-tier.ts";
 
-/**
- * Runs the model here, when it is the request's turn.
- *
- * @throws the errors of `Place.turn`
- */
+/** Runs the model here, when it is the request's turn. Throws the errors of `Place.turn`. */
 export function runHere(
   { query, work, model, sequences }: Required<RequestState>,
   { lane, signal, now }: { readonly lane: Turns; readonly signal: AbortSignal | undefined; readonly now: () => number },
@@ -57,19 +53,17 @@ interface Ways<T> {
   here(signal: AbortSignal): Promise<T>;
 }
 
-interface FirstAnswerOptions {
-  /** Stops both ways. */
-  readonly signal: AbortSignal | undefined;
-  /** Receives both ways, one of which goes on until it notices that it is stopped. */
-  readonly onLeft: (work: Promise<unknown>) => void;
-}
-
 /**
  * Tries two ways at the same time, returns the first answer and stops the other way.
  *
+ * @param options.signal stops both ways
+ * @param options.onLeft receives both ways, one of which goes on until it notices that it is stopped
  * @throws the error of `here` when both ways fail
  */
-export async function firstAnswer<T>(ways: Ways<T>, { signal, onLeft }: FirstAnswerOptions): Promise<T> {
+export async function firstAnswer<T>(
+  ways: Ways<T>,
+  { signal, onLeft }: { signal: AbortSignal | undefined; onLeft: (work: Promise<unknown>) => void },
+): Promise<T> {
   const done = new AbortController();
   const stop = signal ? AbortSignal.any([signal, done.signal]) : done.signal;
   const elsewhere = ways.elsewhere(stop).then((answer) => answer ?? Promise.reject(new Error("There is no answer.")));

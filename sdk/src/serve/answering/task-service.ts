@@ -9,7 +9,6 @@ import type { Background } from "../background.ts";
 import { checkOutputs, checkQuery } from "../check-query.ts";
 import type { Tier } from "../contract/headers.ts";
 import { decisionFigures } from "../decision-figures.ts";
-import type { Limits } from "../limits.ts";
 import type { ModelHolder } from "../models/model-holder.ts";
 import type { ModelPool } from "../models/model-pool.ts";
 import { type EngineTraits, turns } from "../queue/turns.ts";
@@ -26,6 +25,7 @@ import {
   fromRegionToo,
   type RequestState,
   type TierChoice,
+  type TierChooserOptions,
   tierChooser,
   type UndecidedRequest,
 } from "./choose-tier.ts";
@@ -35,18 +35,13 @@ import { ownTexts } from "./own-texts.ts";
 import { estimatedLengths } from "./plan.ts";
 import { firstAnswer, runHere } from "./run-here.ts";
 
-export interface TaskServiceOptions {
-  models: ModelPool;
-  engine: EngineTraits;
-  /** Tier of this deployment. */
-  tier: Tier;
+export interface TaskServiceOptions extends Pick<TierChooserOptions, "tier" | "limits" | "cpuLimitMs"> {
+  readonly models: ModelPool;
+  readonly engine: EngineTraits;
   /** The regions that answer when this deployment cannot answer in time. */
-  regions: readonly Region[];
-  log: DecisionLog;
-  limits: Limits;
-  /** CPU time that the platform allows per request, in ms. */
-  cpuLimitMs: number;
-  now?: () => number;
+  readonly regions: readonly Region[];
+  readonly log: DecisionLog;
+  readonly now?: () => number;
 }
 
 /** Longest age of the region's measurement while requests are refused, in ms. */
@@ -89,16 +84,6 @@ export function taskService(options: TaskServiceOptions): TaskService {
     }
   }
 
-  function admit(terms: CallTerms, background: Background): void {
-    const model = models.holderOf(terms.model).current(background);
-    if (!model) return;
-    try {
-      choose(asked({ query: terms }, model, []));
-    } catch (error) {
-      throw refused(error, terms);
-    }
-  }
-
   /** Notes a refusal. Returns the error for the caller. */
   function refused(error: unknown, terms: CallTerms, texts?: number): unknown {
     if (!(error instanceof Refused)) return error;
@@ -121,12 +106,12 @@ export function taskService(options: TaskServiceOptions): TaskService {
     if (report) lane.speed.observeReport(report.predictedMs, report.measuredMs);
     const loaded = holder.current(background);
     region?.keepMeasured(background, isScarce ? SCARCE_PROBE_MS : undefined, loaded);
-    const whileLoading = loaded ? undefined : await askWhileLoading(query, holder, background);
+    if (loaded) return using(holder, loaded, query, background);
+    const whileLoading = await askWhileLoading(query, holder, background);
     if (whileLoading) {
       warmWhenLoaded(holder, background);
       return whileLoading;
     }
-    if (loaded) return using(holder, loaded, query, background);
     const model = await loadedBy(holder, background);
     region?.keepMeasured(background, undefined, model);
     assertStillWanted(query, model);
@@ -172,11 +157,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     return answered.promise;
   }
 
-  /**
-   * Checks the outputs of a call, if their sizes are known before its inputs are encoded.
-   *
-   * @returns whether they are
-   */
+  /** Checks the outputs of a call, and returns true, if their sizes are known before its inputs are encoded. */
   function checkedBeforeEncoding(manifest: Manifest, { encoder, inputs }: ModelCall<unknown>): boolean {
     if (encoder || isPerToken(manifest)) return false;
     checkOutputs(manifest, Array(inputs.length).fill(undefined), limits);
@@ -193,7 +174,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     const call = query.call.on(opened.manifest);
     // Without the model's tokenizer, only outputs of a known length can be checked.
     if (!checkedBeforeEncoding(opened.manifest, call)) return undefined;
-    // Before the inputs are encoded, each of them could be too long.
+    // Each input could be too long for a region of others.
     const request = { query, call, opened, inRegionMs: 0, onlyOurs: true };
     const choice = choose(request);
     return choice.tier === "region" ? askRegion(request, choice) : undefined;
@@ -238,16 +219,12 @@ export function taskService(options: TaskServiceOptions): TaskService {
     return answerHere(again, choose(again, { region: "down" }), signal);
   }
 
-  const encodedRequest = (
-    query: TaskQuery<unknown>,
-    call: EncodedCall<unknown>,
-    model: Model,
-  ): Required<RequestState> => {
+  function encodedRequest(query: TaskQuery<unknown>, call: EncodedCall<unknown>, model: Model): Required<RequestState> {
     const { sequences } = call;
     const request = asked({ query, call }, model, sequences.map(idsOf));
     const poolsPart = sequences.some((sequence) => pooledFromOf(sequence) > 0);
     return { ...request, onlyOurs: request.onlyOurs || poolsPart, sequences };
-  };
+  }
 
   function choose(request: UndecidedRequest, changes?: Partial<Situation>): TierChoice {
     try {
@@ -271,9 +248,9 @@ export function taskService(options: TaskServiceOptions): TaskService {
     const remainingMs = query.deadline.remainingMs();
     const handled = lane.startFetch(remainingMs === undefined ? undefined : now() + remainingMs);
     try {
-      const question = { ...query, inputs, truncate, sequences };
       query.onWork?.({ tokens: totalLength(sequences?.map(idsOf) ?? []), texts: query.call.texts.length });
       const expected = expectedAnswer(opened, { ...request, inputs: inputs.length });
+      const question = { ...query, inputs, truncate, sequences };
       const answer = await (region as RegionTier).ask(question, expected, { signal, hedge: choice.hedge });
       return describe(answer, "region", choice, request);
     } catch (error) {
@@ -292,11 +269,9 @@ export function taskService(options: TaskServiceOptions): TaskService {
     }
   }
 
-  const answerHere = async (
-    request: Required<RequestState>,
-    choice: TierChoice,
-    signal: AbortSignal | undefined,
-  ): Promise<Answered> => describe(await runHere(request, { lane, signal, now }), tier, choice, request);
+  async function answerHere(request: Required<RequestState>, choice: TierChoice, signal?: AbortSignal) {
+    return describe(await runHere(request, { lane, signal, now }), tier, choice, request);
+  }
 
   /** Decodes an answer, and adds why it came from this tier. */
   function describe(answer: TierAnswer, from: Tier, choice: TierChoice, { query, call }: RequestState): Answered {
@@ -307,23 +282,29 @@ export function taskService(options: TaskServiceOptions): TaskService {
     return { ...details, result: call.decode(outputs), tier: from, reason, predictedMs, decision };
   }
 
-  function ready(background: Background): ReturnType<TaskService["ready"]> {
-    const model = models.holderOf().current(background);
-    region?.keepMeasured(background, undefined, model);
-    return model && { model: model.manifest.name, version: model.version, provider: model.provider };
-  }
-
   return {
     models: models.names,
     totals: book.totals,
-    admit,
+    admit(terms, background) {
+      const model = models.holderOf(terms.model).current(background);
+      if (!model) return;
+      try {
+        choose(asked({ query: terms }, model, []));
+      } catch (error) {
+        throw refused(error, terms);
+      }
+    },
     answer,
     async using(background, work, name) {
       const holder = models.holderOf(name);
       const model = holder.current(background) ?? (await loadedBy(holder, background));
       return holder.using(model, () => work(model));
     },
-    ready,
+    ready(background) {
+      const model = models.holderOf().current(background);
+      region?.keepMeasured(background, undefined, model);
+      return model && { model: model.manifest.name, version: model.version, provider: model.provider };
+    },
     warm: (background) => warmWhenLoaded(models.holderOf(), background),
     failure: () => models.holderOf().failure(),
     arrival: (now) => arrivalBetween(lane.noticed(now), now, lane.busyMs()),

@@ -8,8 +8,7 @@ import { note } from "./variables.ts";
 /**
  * Accepts a request only if it sends one of the keys as `Authorization: Bearer <key>`, or as `x-api-key` where a platform
  * takes `Authorization` for itself. If no keys are configured, every request is refused, because a missing setting must not
- * open a deployment. White space around keys, and empty keys, are ignored, because lists are often written as `a, b` or with
- * a final newline.
+ * open a deployment. White space around keys, and empty keys, are ignored, because lists are often written as `a, b`.
  *
  * An address that has sent many wrong keys gets `rate_limited` for further ones. The right key is always accepted: Cloudflare
  * gives all Workers of other zones one address, and networks share theirs, so one caller could lock out others.
@@ -37,38 +36,33 @@ export function apiKey<Env extends object>(
         authorization.trim() === ""
           ? "The request has no API key."
           : "The header Authorization has no `Bearer` before its key.";
-      throw new BertEdgeError("key_missing", found, {
-        hint: "Send the header `Authorization: Bearer <key>`.",
-      });
+      throw new BertEdgeError("key_missing", found, { hint: "Send the header `Authorization: Bearer <key>`." });
     }
     const key = await findKey(known, sent);
-    if (!key) throw wrongKey(countGuess(callerAddress(c)));
+    if (!key) {
+      const retryAfterMs = countGuess(callerAddress(c));
+      const hint = "Send one of the keys in the deployment's API_KEYS";
+      throw retryAfterMs === undefined
+        ? new BertEdgeError("key_wrong", "The API key is not valid for this deployment.", { hint: `${hint}.` })
+        : new BertEdgeError("rate_limited", "This address has sent too many wrong API keys.", {
+            hint: `${hint}: it is accepted at once.`,
+            retryAfterMs,
+          });
+    }
     note(c, "key", key);
     await next();
   };
 }
 
-/** @param waitMs time until another wrong key is counted; undefined if the address has not sent too many */
-const wrongKey = (waitMs: number | undefined): BertEdgeError =>
-  waitMs === undefined
-    ? new BertEdgeError("key_wrong", "The API key is not valid for this deployment.", {
-        hint: "Send one of the keys in the deployment's API_KEYS.",
-      })
-    : new BertEdgeError("rate_limited", "This address has sent too many wrong API keys.", {
-        hint: "Send one of the keys in the deployment's API_KEYS: it is accepted at once.",
-        retryAfterMs: waitMs,
-      });
-
 /** Groups of 16 bits of an IPv6 address that name its network. The other 64 bits are the caller's to choose. */
 const NETWORK_GROUPS = 4;
 const GROUPS = 8;
 
-/**
- * Returns the address that Cloudflare names; of IPv6, its network of 64 bits. Elsewhere, a caller can write any header, and this
- * is undefined.
- */
+/** Returns the address that Cloudflare names; of IPv6, its /64. Undefined elsewhere: callers could write the header. */
 export function callerAddress(c: Context): string | undefined {
-  const address = isOnCloudflare(c) ? c.req.header("cf-connecting-ip") : undefined;
+  // Workers give every request `cf`, which a header cannot forge.
+  const isOnCloudflare = (c.req.raw as { cf?: unknown }).cf !== undefined;
+  const address = isOnCloudflare ? c.req.header("cf-connecting-ip") : undefined;
   return address?.includes(":") ? networkOf(address) : address;
 }
 
@@ -78,6 +72,3 @@ function networkOf(address: string): string {
   const zeros = Array<string>(Math.max(0, GROUPS - before.length - after.length)).fill("0");
   return `${[...before, ...zeros, ...after].slice(0, NETWORK_GROUPS).join(":")}::/64`;
 }
-
-/** Workers give every request `cf`, which a header cannot forge. */
-const isOnCloudflare = (c: Context): boolean => (c.req.raw as { cf?: unknown }).cf !== undefined;

@@ -9,17 +9,15 @@ const FIELDS_HINT = "GET /openapi.json lists the fields of every route, and GET 
 /**
  * Reads a request body as JSON and checks it against `schema`.
  *
- * @param maxItems maximum length of lists. Default: any
+ * @param options.maxItems maximum length of lists. Default: any
  * @throws BertEdgeError `content_type_unsupported`, `request_invalid`, `too_many_inputs`
  */
 export async function jsonBody<S extends v.GenericSchema>(
   c: Context,
   schema: S,
-  {
-    hint = hintsWith(),
-    maxItems = Number.POSITIVE_INFINITY,
-  }: { hint?: string | ((field?: string) => string); maxItems?: number } = {},
+  options: { hint?: string | ((field?: string) => string); maxItems?: number } = {},
 ): Promise<v.InferOutput<S>> {
+  const { hint = hintsWith(), maxItems = Number.POSITIVE_INFINITY } = options;
   const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
     const found =
@@ -37,11 +35,7 @@ export async function jsonBody<S extends v.GenericSchema>(
   });
 }
 
-/**
- * Returns hints by the field at fault.
- *
- * @param inputs the hint if the inputs or the whole body is at fault. Default: where to find the fields
- */
+/** Returns hints by the field at fault. `inputs` is the hint if the inputs or the whole body is at fault. */
 export const hintsWith =
   (inputs = FIELDS_HINT) =>
   (field = "inputs"): string => {
@@ -50,8 +44,7 @@ export const hintsWith =
   };
 
 /**
- * Refuses request bodies of more than `maxBytes`. Checks the declared size; without a declared size, counts bytes while
- * reading.
+ * Refuses bodies of more than `maxBytes`: checks the declared size, or else counts bytes while reading.
  *
  * @throws BertEdgeError `body_too_large`, `request_invalid`
  */
@@ -72,8 +65,7 @@ export function limitBody(maxBytes: number): MiddlewareHandler {
 }
 
 /**
- * Reads a request's body. A body that ends early is the caller's fault: the caller has closed the connection, and is usually
- * gone.
+ * Reads a request's body. If it ends early, the caller has closed the connection, and is usually gone.
  *
  * @throws BertEdgeError `request_invalid`, and the BertEdgeErrors of `read`
  */
@@ -94,13 +86,15 @@ const MAX_NUMBERS = 250_000;
 /** Lists of lists in an object of `parameters` are the deepest that any schema has. */
 const MAX_DEPTH = 5;
 
+const SPLIT_HINT = "Send the inputs in several requests";
+
 /**
  * Checks the lengths of all lists of a body, before a schema reads their items: a body of 4 MB has room for a million items.
  *
  * @param maxItems maximum length of a list, unless it begins with a number
  * @throws BertEdgeError `too_many_inputs`; `request_invalid` if lists have more than `MAX_NUMBERS` numbers together
  */
-export function checkLists(body: unknown, maxItems: number): void {
+function checkLists(body: unknown, maxItems: number): void {
   let numbers = 0;
 
   function visit(value: unknown, name: string, depth: number): void {
@@ -111,10 +105,14 @@ export function checkLists(body: unknown, maxItems: number): void {
     }
     if (typeof value[0] === "number") {
       numbers += value.length;
-      if (numbers > MAX_NUMBERS) throw tooManyNumbers(name);
-      return;
+      if (numbers <= MAX_NUMBERS) return;
+      const found = `The ${shown(name)} has too many token ids: a request has up to ${MAX_NUMBERS}.`;
+      throw new BertEdgeError("request_invalid", found, { hint: `${SPLIT_HINT}, or send texts.` });
     }
-    if (value.length > maxItems) throw tooLong(name, value.length, maxItems);
+    if (value.length > maxItems) {
+      const found = `The ${shown(name)} has ${value.length} items, but at most ${maxItems} are allowed.`;
+      throw new BertEdgeError("too_many_inputs", found, { hint: `${SPLIT_HINT}.` });
+    }
     for (const item of value) visit(item, name, depth + 1);
   }
 
@@ -122,17 +120,3 @@ export function checkLists(body: unknown, maxItems: number): void {
 }
 
 const shown = (name: string): string => (name === "" ? "body" : `list \`${name.slice(0, 100)}\``);
-
-const tooLong = (name: string, length: number, most: number) =>
-  new BertEdgeError("too_many_inputs", `The ${shown(name)} has ${length} items, but at most ${most} are allowed.`, {
-    hint: "Send the inputs in several requests.",
-  });
-
-const tooManyNumbers = (name: string) =>
-  new BertEdgeError(
-    "request_invalid",
-    `The ${shown(name)} has too many token ids: a request has up to ${MAX_NUMBERS}.`,
-    {
-      hint: "Send the inputs in several requests, or send texts.",
-    },
-  );

@@ -27,14 +27,7 @@ export function limitKey(now?: () => number): MiddlewareHandler {
     const over = spent.over(limits, request);
     if (over) {
       const limit = over.limit as keyof typeof nouns;
-      throw new BertEdgeError(
-        "rate_limited",
-        `The key ${key.name} may send ${key[limit]} ${nouns[limit]} per minute.`,
-        {
-          hint: "Send the request again after the time in the header retry-after-ms.",
-          retryAfterMs: over.waitMs,
-        },
-      );
+      throw rateLimited(`The key ${key.name} may send ${key[limit]} ${nouns[limit]} per minute.`, over.waitMs);
     }
     spent.add(limits, request);
     let counted: Cost = { tokens: 0, texts: 0 };
@@ -76,7 +69,7 @@ export function limitRate<Env extends object>(
 ): MiddlewareHandler<{ Bindings: Env }> {
   const spentBy = spendingByCaller(now);
 
-  function takeHere(caller: string, { requestsPerMinute: requests }: RateLimit): number | undefined {
+  function takeHere(caller: string, requests: number): number | undefined {
     const spent = spentBy(caller);
     const over = spent.over({ requests }, { requests: 1 });
     if (!over) spent.add({ requests }, { requests: 1 });
@@ -86,29 +79,27 @@ export function limitRate<Env extends object>(
   return async function limitRate(c: Context, next) {
     const limit = rateLimit(c.env);
     if (!limit) return next();
-    const { binding, periodSeconds = 60 } = checkRateLimit(limit);
+    const { requestsPerMinute, binding, periodSeconds = 60 } = limit;
+    if (!(requestsPerMinute >= 1 && requestsPerMinute < Number.POSITIVE_INFINITY)) {
+      const found = `In the option rateLimit, requestsPerMinute is ${requestsPerMinute}.`;
+      throw new BertEdgeError("setting_invalid", found, { hint: "Give a number of 1 or more." });
+    }
     const caller = callerOf(c);
     const bound = await binding?.limit({ key: caller }).catch(logFailure);
-    const waitMs = bound ? (bound.success ? undefined : periodSeconds * 1_000) : takeHere(caller, limit);
+    const waitMs = bound ? (bound.success ? undefined : periodSeconds * 1_000) : takeHere(caller, requestsPerMinute);
     if (waitMs !== undefined) {
-      const figure = bound ? "its limit of requests" : `its ${limit.requestsPerMinute} requests per minute`;
-      throw new BertEdgeError("rate_limited", `This caller has used up ${figure}.`, {
-        hint: "Send the request again after the time in the header retry-after-ms.",
-        retryAfterMs: waitMs,
-      });
+      const figure = bound ? "its limit of requests" : `its ${requestsPerMinute} requests per minute`;
+      throw rateLimited(`This caller has used up ${figure}.`, waitMs);
     }
     await next();
   };
 }
 
-/** @throws BertEdgeError `setting_invalid` */
-function checkRateLimit(limit: RateLimit): RateLimit {
-  const { requestsPerMinute } = limit;
-  if (requestsPerMinute >= 1 && requestsPerMinute < Number.POSITIVE_INFINITY) return limit;
-  throw new BertEdgeError("setting_invalid", `In the option rateLimit, requestsPerMinute is ${requestsPerMinute}.`, {
-    hint: "Give a number of 1 or more.",
+const rateLimited = (found: string, retryAfterMs: number): BertEdgeError =>
+  new BertEdgeError("rate_limited", found, {
+    hint: "Send the request again after the time in the header retry-after-ms.",
+    retryAfterMs,
   });
-}
 
 function logFailure(error: unknown): undefined {
   console.error("bert-edge: The binding of rateLimit failed. This isolate counts by itself.", error);

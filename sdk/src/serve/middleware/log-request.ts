@@ -5,24 +5,6 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { Refused } from "../refusal.ts";
 import { note, noted, type RequestVariables } from "./variables.ts";
 
-/** A request and its answer, without texts and keys. Times are in milliseconds. */
-export interface RequestLine
-  extends Partial<Pick<RequestVariables["answer"], "tier" | "reason" | "tokens" | "timings" | "decision" | "texts">> {
-  readonly method: string;
-  /** Pattern of the route, such as `/v1/jobs/:job`; undefined if there is none. Unknown paths can contain anything. */
-  readonly route?: string | undefined;
-  readonly status: number;
-  /** Code of the error, as in the log of errors: the answer can have another one. */
-  readonly error?: string | undefined;
-  /** Name of the key. */
-  readonly key?: string | undefined;
-  /** `name@version` of the model that answered. */
-  readonly model?: string | undefined;
-  readonly elapsedMs: number;
-  readonly requestId?: string | undefined;
-  readonly traceparent?: string | undefined;
-}
-
 /** Writes a request. It describes the request only if it is called: that takes longer than checking a key. */
 export type RequestWriter<Env extends object> = (describe: () => RequestLine, env: Env) => void;
 
@@ -40,12 +22,17 @@ export function logRequest<Env extends object>(
   };
 }
 
-function describe(c: Context, elapsedMs: number): RequestLine {
+type RequestLine = ReturnType<typeof describe>;
+
+/** Describes a request and its answer, without texts and keys. Times are in milliseconds. */
+function describe(c: Context, elapsedMs: number) {
   const answer = noted(c, "answer");
   return {
     method: c.req.method,
+    /** Pattern of the route, such as `/v1/jobs/:job`; undefined if there is none. Unknown paths can contain anything. */
     route: matchedRoutes(c).findLast(({ handler }) => !isMiddleware(findTargetHandler(handler)))?.path,
     status: c.res.status,
+    /** Code of the error, as in the log of errors: the answer can have another one. */
     error: c.error && (c.error instanceof BertEdgeError ? c.error.code : "internal"),
     key: noted(c, "key")?.name,
     ...(answer && describeAnswer(answer)),
@@ -55,20 +42,11 @@ function describe(c: Context, elapsedMs: number): RequestLine {
   };
 }
 
-/** The part of an answer that is logged. It has no results. */
-const describeAnswer = ({
-  model,
-  version,
-  tier,
-  reason,
-  tokens,
-  timings,
-  decision,
-  texts,
-}: RequestVariables["answer"]) => ({
-  model: `${model}@${version}`,
-  ...{ tier, reason, tokens, timings, decision, texts },
-});
+/** Returns the part of an answer that is logged. It has no results. */
+function describeAnswer(answer: RequestVariables["answer"]) {
+  const { model, version, tier, reason, tokens, timings, decision, texts } = answer;
+  return { model: `${model}@${version}`, tier, reason, tokens, timings, decision, texts };
+}
 
 /** A dataset of Cloudflare's Analytics Engine: https://developers.cloudflare.com/analytics/analytics-engine/ */
 export interface AnalyticsDataset {
@@ -84,24 +62,21 @@ export const printRequestLine = (describe: () => RequestLine): void =>
   );
 
 /**
- * Writes a request as a point: index1 is the key's name; blob1 to blob8 are route, method, error, tier, reason, model, request
+ * Makes a writer of points, which writes none without a dataset in the environment. Of a point, index1 is the key's name; blob1 to blob8 are route, method, error, tier, reason, model, request
  * id and traceparent; double1 to double6 are status, texts, tokens, elapsed, queue and compute milliseconds. Fields without a
  * value are empty or 0.
  */
-function writeDataPoint(dataset: AnalyticsDataset, line: RequestLine): void {
-  const { route, method, error, tier, reason, model, requestId, traceparent, timings = {} } = line;
-  const { key = "", status, texts = 0, tokens = 0, elapsedMs } = line;
-  dataset.writeDataPoint({
-    indexes: [key],
-    blobs: [route, method, error, tier, reason, model, requestId, traceparent].map((text) => text ?? ""),
-    doubles: [status, texts, tokens, elapsedMs, timings["queue"] ?? 0, timings["compute"] ?? 0],
-  });
-}
-
-/** Makes a writer of points. Without a dataset in the environment, it writes none. */
 export const analyticsWriter =
-  <Env>(dataset: (env: Env) => AnalyticsDataset | undefined) =>
+  <Env>(datasetOf: (env: Env) => AnalyticsDataset | undefined) =>
   (describe: () => RequestLine, env: Env): void => {
-    const found = dataset(env);
-    if (found) writeDataPoint(found, describe());
+    const dataset = datasetOf(env);
+    if (!dataset) return;
+    const line = describe();
+    const { route, method, error, tier, reason, model, requestId, traceparent, timings = {} } = line;
+    const { key = "", status, texts = 0, tokens = 0, elapsedMs } = line;
+    dataset.writeDataPoint({
+      indexes: [key],
+      blobs: [route, method, error, tier, reason, model, requestId, traceparent].map((text) => text ?? ""),
+      doubles: [status, texts, tokens, elapsedMs, timings["queue"] ?? 0, timings["compute"] ?? 0],
+    });
   };

@@ -20,8 +20,6 @@ export interface ResponseCache {
   readonly shared?: boolean | undefined;
 }
 
-const SECONDS = 3_600;
-
 /** Headers of an answer that say how and when it was computed, and are not true of a repeated one. */
 const momentary =
   /^(server-timing|x-request-id|x-latency-budget-.*|x-bert-edge-(decision|predicted-ms|queue-ms|cache))$/;
@@ -35,7 +33,7 @@ export function responseCache<Env extends object>(
   service: (env: Env) => Pick<TaskService, "ready">,
 ): MiddlewareHandler<{ Bindings: Env }> {
   return async function responseCache(c, next) {
-    const { store, seconds = SECONDS, shared = false } = cache(c.env) ?? {};
+    const { store, seconds = 3_600, shared = false } = cache(c.env) ?? {};
     const background = backgroundOf(c);
     const model = store && service(c.env).ready(background);
     if (!store || !model) return next();

@@ -18,11 +18,8 @@ export interface RequestVariables {
 }
 
 /** Notes something for the middleware and the handler of a request. */
-export const note = <Name extends keyof RequestVariables>(
-  c: Context,
-  name: Name,
-  value: RequestVariables[Name],
-): void => c.set(`bert-edge-${name}`, value);
+export const note = <Name extends keyof RequestVariables>(c: Context, name: Name, value: RequestVariables[Name]) =>
+  c.set(`bert-edge-${name}`, value);
 
 /** Returns what was noted of a request; undefined if nothing was. */
 export const noted = <Name extends keyof RequestVariables>(

@@ -36,6 +36,17 @@ const [REPORTS, MIN_SPREAD] = [32, 0.2];
 /** Reports of longer times in ms are not believed, and `REPORTS` reports change the factor by `MAX_STEP` at most. */
 const [MAX_REPORT_MS, MAX_STEP] = [60_000, 1.5];
 
+/**
+ * How a WebAssembly engine becomes fast. V8 begins with code that it compiles at once, and replaces each function by faster code
+ * after it has run for some time: https://v8.dev/docs/wasm-compilation-pipeline. Times are in milliseconds of an engine that is
+ * warm. Measured in workerd with `npm run bench -- routing --only first-calls`: at first, a call takes up to `1 + COLD` times its
+ * time. What it takes longer halves with every `HALF_LIFE_MS` of work.
+ */
+const [COLD, HALF_LIFE_MS] = [2, 12];
+
+/** Extra time of a call, relative to its own, below which the engine counts as warm. */
+const WARM = 1 / 16;
+
 const bounded = (factor: number) => Math.min(Math.max(factor, MIN_FACTOR), MAX_FACTOR);
 
 /** A predicted time in milliseconds, and its mean deviation. */
@@ -53,20 +64,21 @@ export interface AnswerEstimate extends Estimate {
 /** The speed of this machine, compared with the machine that measured the model. */
 export type Speed = ReturnType<typeof machineSpeed>;
 
-export interface SpeedOptions {
-  /** Whether the engine takes longer for its first calls, because it is compiled while it runs. */
-  readonly compilesAsItRuns: boolean | undefined;
-  /** Clock, in ms. */
-  readonly now: () => number;
-}
-
 /**
  * Makes a speed that begins with the assumption of equal machines, learns from every turn, and returns to the assumption while
  * there are none. What a cold engine takes longer is predicted apart, and is not taken for the speed of the machine.
+ *
+ * @param options.compilesAsItRuns whether the engine takes longer for its first calls
+ * @param options.now clock, in ms
  */
-export function machineSpeed({ compilesAsItRuns, now }: SpeedOptions) {
+export function machineSpeed(options: { readonly compilesAsItRuns: boolean | undefined; readonly now: () => number }) {
+  const { compilesAsItRuns, now } = options;
   const factor = smoothed({ prior: 1, deviation: FIRST_DEVIATION, weight: FIRST_WEIGHT, fallGain: FALL_GAIN, now });
-  const engine = warming(compilesAsItRuns === true);
+  /** Extra time of the engine's next call, relative to its own. */
+  let cold = compilesAsItRuns ? COLD : 0;
+  const coldAfter = (ms: number) => cold * 2 ** (-ms / HALF_LIFE_MS);
+  /** Returns the time that a call of `ms` takes longer now than on a warm engine. */
+  const extraOf = (ms: number) => ((cold - coldAfter(ms)) * HALF_LIFE_MS) / Math.LN2;
   let gapMs = 0;
   let gapDeviation = 0;
   /** Number of turns since the clock last moved during a computation. */
@@ -81,7 +93,7 @@ export function machineSpeed({ compilesAsItRuns, now }: SpeedOptions) {
      * @param turns number of turns in which the work is done
      */
     predict(ms: number, turns: number): Estimate {
-      const extraMs = engine.extraMs(ms);
+      const extraMs = extraOf(ms);
       return {
         ms: factor.mean * (ms + extraMs) + gapMs * turns,
         spreadMs: factor.deviation * ms + factor.mean * COLD_ERROR * extraMs + gapDeviation * turns,
@@ -95,8 +107,8 @@ export function machineSpeed({ compilesAsItRuns, now }: SpeedOptions) {
      *   such turns are ignored.
      */
     observe(ms: number, tookMs: number): void {
-      const extraMs = engine.extraMs(ms);
-      engine.ran(ms);
+      const extraMs = extraOf(ms);
+      cold = coldAfter(ms);
       if (ms < MIN_TURN_MS) return;
       unticked = tookMs > 0 ? 0 : unticked + 1;
       if (unticked > STANDS) factor.confirm();
@@ -133,7 +145,7 @@ export function machineSpeed({ compilesAsItRuns, now }: SpeedOptions) {
       gapDeviation *= GAP_MEMORY;
     },
     /** Whether the engine is as fast as it becomes. */
-    isWarm: engine.isWarm,
+    isWarm: () => cold < WARM,
     /** Whether the clock stands still during computation, so that turns tell nothing. */
     isBlind: () => unticked > STANDS,
   };
@@ -156,31 +168,4 @@ export function slopeOf(points: readonly (readonly [x: number, y: number])[], mi
   );
   if (slopes.length < points.length) return undefined;
   return slopes.sort((a, b) => a - b)[slopes.length >> 1];
-}
-
-/**
- * How a WebAssembly engine becomes fast. V8 begins with code that it compiles at once, and replaces each function by faster code
- * after it has run for some time: https://v8.dev/docs/wasm-compilation-pipeline. Times are in milliseconds of an engine that is
- * warm. Measured in workerd with `npm run bench -- routing --only first-calls`: at first, a call takes up to `1 + COLD` times its
- * time. What it takes longer halves with every `HALF_LIFE_MS` of work.
- */
-const [COLD, HALF_LIFE_MS] = [2, 12];
-
-/** Extra time of a call, relative to its own, below which the engine counts as warm. */
-const WARM = 1 / 16;
-
-/** @param isCold whether the engine begins in code that is slow */
-export function warming(isCold: boolean) {
-  /** Extra time of the next call, relative to its own. */
-  let cold = isCold ? COLD : 0;
-  const coldAfter = (ms: number) => cold * 2 ** (-ms / HALF_LIFE_MS);
-  return {
-    /** Returns the time that a call of `ms` takes longer now than on a warm engine. */
-    extraMs: (ms: number) => ((cold - coldAfter(ms)) * HALF_LIFE_MS) / Math.LN2,
-    /** Records that the engine has done work of `ms`. */
-    ran(ms: number): void {
-      cold = coldAfter(ms);
-    },
-    isWarm: () => cold < WARM,
-  };
 }

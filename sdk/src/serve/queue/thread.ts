@@ -1,9 +1,6 @@
 import { nextTurn } from "../../artifact/next-turn.ts";
 
-/**
- * Turns of the event loop before a computation. A request that has just arrived needs two, for its headers and its body:
- * with one, it would find the next computation begun.
- */
+/** Turns of the event loop before a computation: a request that has just arrived needs two, for headers and body. */
 const STEPS = 2;
 
 /** Further turns for a fetch that has just started: it opens a connection, and sends its headers and its body. */
@@ -89,10 +86,7 @@ export function sharedThread(now: () => number) {
     },
     /** Whether something can have arrived during the last computations that has not been handled. */
     isUnheard: () => unheardAt(now()) !== undefined,
-    /**
-     * Records a request that is noticed at `at`, and returns the earliest time at which it can have arrived. It is earlier than
-     * `at` after a computation that occupied the thread.
-     */
+    /** Records a request noticed at `at`. Returns its earliest arrival: the start of what occupied the thread. */
     noticed(at: number): number {
       const unheard = unheardAt(at);
       last = unheard && { ...unheard, noticed: unheard.noticed + 1 };

@@ -19,16 +19,6 @@ const OFTEN = 16;
  */
 const [VANISHED_MS, VANISHED_CALLS] = [1_000, 10];
 
-/** The wait that a new request can expect. */
-export interface Outlook {
-  /** Predicted milliseconds before the last part of its work begins. */
-  readonly waitMs: number;
-  /** Whether it would make another request late. */
-  readonly delaysOthers: boolean;
-  /** Whether the answer of a fetch is due before the computation would end, and could not be handled. */
-  readonly delaysFetches: boolean;
-}
-
 /** Work of a request. */
 export interface Work {
   /** Time on the queue's clock at which the answer is due; undefined without a deadline. */
@@ -69,11 +59,6 @@ export interface EnterOptions {
 /** Properties of the engine that the queue depends on. */
 export type EngineTraits = Pick<Engine, "blocksThread" | "compilesAsItRuns">;
 
-export interface TurnsOptions {
-  engine: EngineTraits;
-  now?: () => number;
-}
-
 /** The requests of this process that use one engine. */
 export type Turns = ReturnType<typeof turns>;
 
@@ -106,8 +91,9 @@ const wantsTurn = ({ claims, turns, leftCalls }: Waiting): boolean => claims > 0
  * uses its own CPU limit, and its timers and fetches stay its own. Before a turn, the request lets everything else run that
  * has waited for the thread: new requests, finished answers, and fetches.
  */
-export function turns({ engine, now = () => performance.now() }: TurnsOptions) {
-  const { blocksThread, compilesAsItRuns } = engine;
+export function turns(options: { readonly engine: EngineTraits; readonly now?: () => number }) {
+  const { now = () => performance.now() } = options;
+  const { blocksThread, compilesAsItRuns } = options.engine;
   const queue = workQueue<Waiting>();
   const speed = machineSpeed({ compilesAsItRuns, now });
   const thread = sharedThread(now);
@@ -136,7 +122,6 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions) {
   /** Whether a request has the next turn, or has it already. */
   const isNext = (own: Waiting): boolean => queue.first((job) => job === own || wantsTurn(job)) === own;
 
-  /** Takes a turn. */
   function hold(own: Waiting): Turn {
     const turn: Turn = {};
     own.turns.add(turn);
@@ -145,7 +130,6 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions) {
     return turn;
   }
 
-  /** Gives a turn back. */
   function release(own: Waiting, turn: Turn): void {
     own.turns.delete(turn);
     if (own.turns.size === 0) holders.delete(own);
@@ -207,17 +191,7 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions) {
     }
   }
 
-  function learnGap(start: number, asked: number | undefined): void {
-    const since = handedOver ? handedOver.at + handedOver.unseenMs : asked;
-    if (since === undefined) speed.forgetGap();
-    else speed.observeGap(Math.max(0, start - since));
-  }
-
-  /**
-   * Records the end of a turn. Where the clock stands still, the predicted time of the computation counts.
-   *
-   * @returns the milliseconds that count
-   */
+  /** Records the end of a turn. Returns its milliseconds, where the clock stands still the predicted ones. */
   function ended(ms: number, start: number, parallel: number): number {
     const end = now();
     usedAt = end;
@@ -235,7 +209,9 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions) {
     const { turn, othersRan } = await claim(own, options);
     try {
       const start = now();
-      learnGap(start, othersRan ? asked : undefined);
+      const since = handedOver ? handedOver.at + handedOver.unseenMs : othersRan ? asked : undefined;
+      if (since === undefined) speed.forgetGap();
+      else speed.observeGap(Math.max(0, start - since));
       own.seenAt = start;
       turn.predictedMs = speed.predict(ms, 0).ms;
       try {
@@ -249,19 +225,15 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions) {
     }
   }
 
-  function outlook({
-    dueAt,
-    compute,
-    loadMs,
-    parallel,
-  }: Pick<Work, "dueAt" | "compute" | "loadMs" | "parallel">): Outlook {
+  /** Predicts how long new work would wait for its last turn, and what it would make late. */
+  function outlook({ dueAt, compute, loadMs, parallel }: Omit<Work, "measuredMs" | "calls">) {
     dropVanished();
     const job = { dueAt, leftMs: loadMs };
+    const predictions = allTurns().map(({ predictedMs = 0 }) => predictedMs);
+    const hasRoom = predictions.length < parallel;
     // A computation that has begun ends first, even for a more urgent request.
-    const untilFreeMs = isFree(parallel)
-      ? 0
-      : Math.min(...allTurns().map(({ predictedMs = 0 }) => predictedMs)) / parallel;
-    const waitMs = isFree(parallel) && queue.size < parallel ? 0 : Math.max(queue.waitMs(job), untilFreeMs);
+    const untilFreeMs = hasRoom ? 0 : Math.min(...predictions) / parallel;
+    const waitMs = hasRoom && queue.size < parallel ? 0 : Math.max(queue.waitMs(job), untilFreeMs);
     const startAt = now() + waitMs;
     const delaysFetches = blocksThread && thread.awaitsBetween(startAt, startAt + compute.ms);
     return { waitMs, delaysOthers: queue.delaysOthers(job, now()), delaysFetches };
@@ -334,5 +306,4 @@ export function turns({ engine, now = () => performance.now() }: TurnsOptions) {
   };
 }
 
-/** The error of a request that lost its place in the queue. */
 const lostPlace = (): Refused => new Refused({ refusal: "overloaded", retryAfterMs: VANISHED_MS });

@@ -12,30 +12,14 @@ export interface Job {
   leftMs: number;
 }
 
-/** The order in which requests use an engine. Times are in milliseconds. */
-export interface WorkQueue<J extends Job> {
-  readonly size: number;
-  add(job: J): void;
-  remove(job: J): void;
-  /** Returns the job that has the next turn, of those that want one (default: all); undefined when there is none. */
-  first(wants?: (job: J) => boolean): J | undefined;
-  /** Records that a job had a turn, which was predicted to take `ms`. */
-  took(job: J, ms: number): void;
-  /** Predicts the time before the last turn of a new job begins, without the job's own work. */
-  waitMs(job: Job): number;
-  /** Whether a new job would make a waiting job late that would be in time without it. */
-  delaysOthers(job: Job, now: number): boolean;
-}
-
 /**
- * Makes a queue with the earliest deadline first. Jobs without a deadline take turns with each other, so that a short one
- * does not wait for the end of a long one. They get `BACKGROUND_SHARE` of the time while jobs with a deadline wait, and
- * all of it otherwise.
+ * Makes the order in which requests use an engine: the earliest deadline first. Jobs without a deadline take turns with each other, so that a short one
+ * does not wait for the end of a long one. They get `BACKGROUND_SHARE` of the time while jobs with a deadline wait.
  *
  * The earliest deadline first keeps all deadlines whenever any order could: C. L. Liu and J. W. Layland, "Scheduling
  * Algorithms for Multiprogramming in a Hard-Real-Time Environment", 1973.
  */
-export function workQueue<J extends Job>(): WorkQueue<J> {
+export function workQueue<J extends Job>() {
   /** Jobs with a deadline, the earliest first. */
   const due: J[] = [];
   /** Jobs without a deadline; the first one has waited longest since its last turn. */
@@ -48,25 +32,27 @@ export function workQueue<J extends Job>(): WorkQueue<J> {
   const stretched = (ms: number) => (background.length === 0 ? ms : ms / (1 - BACKGROUND_SHARE));
 
   return {
-    get size() {
+    get size(): number {
       return due.length + background.length;
     },
-    add(job) {
+    add(job: J): void {
       const { dueAt } = job;
       const after = dueAt === undefined ? -1 : due.findIndex((other) => (other.dueAt as number) > dueAt);
       if (after < 0) listOf(job).push(job);
       else due.splice(after, 0, job);
     },
-    remove(job) {
+    remove(job: J): void {
       const list = listOf(job);
       const at = list.indexOf(job);
       if (at >= 0) list.splice(at, 1);
     },
-    first(wants = () => true) {
+    /** Returns the job that has the next turn, of those that want one (default: all); undefined when there is none. */
+    first(wants: (job: J) => boolean = () => true): J | undefined {
       const [urgent, patient] = [due.find(wants), background.find(wants)];
       return !urgent || (patient && owedMs > 0) ? patient : urgent;
     },
-    took(job, ms) {
+    /** Records that a job had a turn, which was predicted to take `ms`. */
+    took(job: J, ms: number): void {
       job.leftMs = Math.max(0, job.leftMs - ms);
       if (job.dueAt !== undefined) {
         owedMs += (ms * BACKGROUND_SHARE) / (1 - BACKGROUND_SHARE);
@@ -77,22 +63,18 @@ export function workQueue<J extends Job>(): WorkQueue<J> {
       const at = background.indexOf(job);
       if (at >= 0) background.push(...background.splice(at, 1));
     },
-    waitMs({ dueAt, leftMs }) {
+    /** Predicts the milliseconds before the last turn of a new job begins, without the job's own work. */
+    waitMs({ dueAt, leftMs }: Job): number {
       if (dueAt !== undefined) {
-        return stretched(sum(due, (other) => ((other.dueAt as number) <= dueAt ? other.leftMs : 0)));
+        return stretched(sum(due.filter((other) => (other.dueAt as number) <= dueAt)));
       }
       // The jobs take turns, so each of the others advances as far as the new one.
-      const others = sum(background, (other) => Math.min(other.leftMs, leftMs));
+      const others = sum(background, leftMs);
       const share = (others + leftMs) * (1 / BACKGROUND_SHARE - 1);
-      return (
-        others +
-        Math.min(
-          sum(due, (other) => other.leftMs),
-          share,
-        )
-      );
+      return others + Math.min(sum(due), share);
     },
-    delaysOthers({ dueAt, leftMs }, now) {
+    /** Whether a new job would make a waiting job late that would be in time without it. */
+    delaysOthers({ dueAt, leftMs }: Job, now: number): boolean {
       if (dueAt === undefined) return false;
       let workMs = 0;
       for (const other of due) {
@@ -105,5 +87,6 @@ export function workQueue<J extends Job>(): WorkQueue<J> {
   };
 }
 
-const sum = <T>(items: readonly T[], of: (item: T) => number): number =>
-  items.reduce((total, item) => total + of(item), 0);
+/** Adds up what is left of jobs, of each `mostMs` at most. */
+const sum = (jobs: readonly Job[], mostMs = Number.POSITIVE_INFINITY): number =>
+  jobs.reduce((total, { leftMs }) => total + Math.min(leftMs, mostMs), 0);

@@ -26,11 +26,7 @@ export interface ArrivalTime {
   readonly busyMs: number;
 }
 
-/**
- * Returns the arrival of a request that can have arrived at any time between two.
- *
- * @param busyMs milliseconds for which computations have occupied the thread until `latest`
- */
+/** Returns an arrival between two times. `busyMs`: how long computations have occupied the thread until `latest`. */
 export const arrivalBetween = (earliest: number, latest: number, busyMs: number): ArrivalTime => ({
   at: (earliest + latest) / 2,
   errorMs: (latest - earliest) / 2,
@@ -72,24 +68,20 @@ export function startDeadline(
   return { elapsedMs, arrival, budgetMs, setBy, remainingMs };
 }
 
-/** The budget that the headers of a request state. */
-export interface BudgetHeaders {
-  /** `x-latency-budget-ms`: a positive decimal number of milliseconds, or `none`. */
-  readonly header?: string | undefined;
-  /** `grpc-timeout`: up to eight digits and a unit. */
-  readonly grpcTimeout?: string | undefined;
-}
-
 /**
  * Reads the budget in the headers of a request; undefined if they give none. If they give two, the smaller one counts.
  *
+ * @param headers.header `x-latency-budget-ms`: a positive decimal number of milliseconds, or `none`
+ * @param headers.grpcTimeout `grpc-timeout`: up to eight digits and a unit
  * @throws BertEdgeError `budget_invalid`
  */
-export const readBudget = ({ header, grpcTimeout }: BudgetHeaders): number | undefined =>
-  smallerBudget(
+export function readBudget(headers: { [Name in "header" | "grpcTimeout"]?: string | undefined }): number | undefined {
+  const { header, grpcTimeout } = headers;
+  return smallerBudget(
     header === undefined ? undefined : parseBudget(header),
     grpcTimeout === undefined ? undefined : parseGrpcTimeout(grpcTimeout),
   );
+}
 
 /** Returns the smaller one of two budgets that may be undefined. */
 export const smallerBudget = (one: number | undefined, other: number | undefined): number | undefined =>

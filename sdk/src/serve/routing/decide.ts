@@ -11,10 +11,7 @@ export const CERTAIN = 3;
  */
 const CLEARLY_FASTER = 1.2;
 
-/**
- * CPU time of asking the region, in ms, measured in workerd. A queue of shorter computations would not become shorter if the region
- * answered some of them.
- */
+/** CPU time of asking the region, in ms, measured in workerd. Shorter computations are not worth it. */
 const ASKING_MS = 0.8;
 
 /** Shortest time after which a refused request should come again, in ms. Clients with a budget of retries would use it up. */
@@ -32,10 +29,7 @@ export interface Here {
   readonly delaysFetches: boolean;
   /** Calls of the engine. Between calls, the deployment can stop the computation. */
   readonly calls: number;
-  /**
-   * CPU time of the computation, on the machine that measured the model. The time on this machine also grows when other
-   * processes use the CPU, which the platform does not count.
-   */
+  /** CPU time on the machine that measured the model. On this one, other processes would count, which cost nothing. */
   readonly cpuMs: number;
   /** CPU time that the platform allows per request. */
   readonly cpuLimitMs: number;
@@ -72,31 +66,6 @@ export type Decision =
     }
   | { readonly refusal: RefusalCode /** When a retry makes sense, in ms from now. */; readonly retryAfterMs?: number };
 
-/** A situation with what the rules compare. Times are in milliseconds. */
-interface Facts extends Situation {
-  /** The region, if it may be asked. */
-  readonly usable: AnswerEstimate | undefined;
-  /** This deployment. Its figures count only after the rules for a model that is loading or unsuitable. */
-  readonly own: Here;
-  /** Predicted time until the answer of this deployment. */
-  readonly ownMs: number;
-  /** Time that this deployment certainly needs beyond the budget; negative if it is certainly in time. */
-  readonly overMs: number;
-  /** Whether a queue here becomes clearly shorter if the region answers. */
-  readonly isBusy: boolean;
-  /** Whether this deployment is certainly in time, or may be, and makes nothing else late. */
-  readonly isCertain: boolean;
-  readonly mayBeInTime: boolean;
-  readonly regionIsCertain: boolean;
-  readonly regionMayBeInTime: boolean;
-  readonly regionIsLikelier: boolean;
-  readonly regionIsFaster: boolean;
-  /** Whether the region would wait for more than half of its time. */
-  readonly regionWaits: boolean;
-  /** Whether nobody could answer in time, even without other requests. */
-  readonly allAreLate: boolean;
-}
-
 /** Stands for a model that is not loaded. */
 const LOADING: Here = {
   ...{ waitMs: 0, compute: { ms: 0, spreadMs: 0 }, delaysOthers: false, delaysFetches: false },
@@ -106,7 +75,10 @@ const LOADING: Here = {
 /** Stands for a region that cannot be asked. */
 const NEVER: AnswerEstimate = { ms: Number.POSITIVE_INFINITY, spreadMs: 0, waitMs: 0 };
 
-function factsOf(situation: Situation): Facts {
+type Facts = ReturnType<typeof factsOf>;
+
+/** Adds to a situation what the rules compare. Times are in milliseconds. */
+function factsOf(situation: Situation) {
   const { remainingMs = Number.POSITIVE_INFINITY, elapsedErrorMs, lostMs, pin, here, region } = situation;
   const usable = typeof region === "object" && pin !== "here" ? region : undefined;
   const { ms, spreadMs: regionSpreadMs, waitMs: regionWaitMs } = usable ?? NEVER;
@@ -123,21 +95,30 @@ function factsOf(situation: Situation): Facts {
   const regionMayBeInTime = ms + (regionWaitMs > 0 ? regionSpreadMs : 0) <= remainingMs;
   return {
     ...situation,
+    /** The region, if it may be asked. */
     usable,
+    /** This deployment. Its figures count only after the rules for a model that is loading or unsuitable. */
     own,
+    /** Predicted time until the answer of this deployment. */
     ownMs,
+    /** Time that this deployment certainly needs beyond the budget; negative if it is certainly in time. */
     overMs,
+    /** Whether a queue here becomes clearly shorter if the region answers. */
     isBusy: waitMs > 0 && compute.ms > ASKING_MS && ownMs > CLEARLY_FASTER * ms,
+    /** Whether this deployment is certainly in time, or may be, and makes nothing else late. */
     isCertain: overMs <= 0 && !makesLate,
     mayBeInTime: ownMs <= knownMs && !makesLate,
     regionIsCertain: ms + CERTAIN * regionSpreadMs <= knownMs,
     regionMayBeInTime,
     regionIsLikelier: regionMayBeInTime && (knownMs - ms) * spreadMs > (knownMs - ownMs) * regionSpreadMs,
     regionIsFaster: ms < ownMs,
+    /** Whether the region would wait for more than half of its time. */
     regionWaits: 2 * regionWaitMs > ms,
+    /** Whether nobody could answer in time, even without other requests. */
     allAreLate: compute.ms > quietMs && ms - regionWaitMs > quietMs,
   };
 }
+
 /** Returns the reason of an answer of this deployment, if nobody else may answer another one. */
 const alone = ({ pin, region }: Facts, reason: Reason): Reason =>
   pin ? "pinned" : region === "none" ? "only-tier" : reason;
@@ -213,10 +194,7 @@ const rules: readonly ((facts: Facts) => Decision | false | undefined)[] = [
     answer(f, alone(f, f.region === "down" ? "region-down" : "over-budget")),
 ];
 
-/**
- * Decides who answers a request, or that nobody does. This deployment is preferred when it is expected to answer within the
- * budget, because its answer has no extra cost and needs no network.
- */
+/** Decides who answers a request, or that nobody does. It is this deployment if it is in time: no network, no extra cost. */
 export function decide(situation: Situation): Decision {
   const facts = factsOf(situation);
   for (const rule of rules) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { retrySlots } from "./retry-slots.ts";
+import { retrySlots } from "./refusal.ts";
 
 const clock = { now: 1_000 };
 const make = () => retrySlots(() => clock.now);
