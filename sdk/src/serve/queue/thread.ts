@@ -47,8 +47,8 @@ export function sharedThread(now: () => number) {
    * Returns the computations after which others must have the thread before the next one. Where one request has come alone,
    * they have had it: its headers and its body took two turns of the event loop.
    */
-  function unheardByOthers(): Unheard | undefined {
-    const unheard = unheardAt(now());
+  function unheardByOthers(at: number): Unheard | undefined {
+    const unheard = unheardAt(at);
     return unheard?.noticed === 1 && due.size === 0 ? undefined : unheard;
   }
 
@@ -68,12 +68,12 @@ export function sharedThread(now: () => number) {
     letOthersRun,
     /** Records a computation that occupied the thread. */
     occupied(start: number, tookMs: number): void {
-      const before = unheardByOthers() ?? { start, tookMs: 0 };
+      const before = unheardByOthers(start) ?? { start, tookMs: 0 };
       last = { start: before.start, end: start + tookMs, tookMs: before.tookMs + tookMs, noticed: 0 };
       busyMs += tookMs;
     },
     /** Whether others must have the thread before the next computation. */
-    mustYield: () => fetchSteps > 0 || isLong(unheardByOthers()),
+    mustYield: () => fetchSteps > 0 || isLong(unheardByOthers(now())),
     /** Lets others run until everything that arrived during the last computations has been handled, while nobody waits. */
     async settled(isWaiting: () => boolean): Promise<void> {
       if (now() - settlingAt < SETTLING_MS) return;

@@ -409,6 +409,16 @@ describe("the thread after a computation", () => {
     expect(atOnce).toEqual([true, true, true, false, true]);
   });
 
+  it("goes to others after short computations with a moment between them", async () => {
+    const lane = make();
+    const atOnce = [];
+    for (let i = 0; i < 3; i++) {
+      atOnce.push(await computesAtOnce(lane, 1.9));
+      spend(0.3);
+    }
+    expect(atOnce).toEqual([true, true, false]);
+  });
+
   it("goes to others while the answer of a fetch is awaited, even if a request has come alone", async () => {
     const lane = make();
     lane.startFetch(clock() + 1_000);
