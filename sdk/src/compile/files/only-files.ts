@@ -2,7 +2,7 @@ import { type Dirent, readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
 
-/** What can be in a folder beside files and folders. Reading a pipe or a device may never end. */
+/** Kinds of entries that are neither files nor folders. Reading a pipe or a device may never end. */
 const kinds: readonly (readonly [name: string, is: (found: Stats) => boolean])[] = [
   ["a named pipe", (found) => found.isFIFO()],
   ["a socket", (found) => found.isSocket()],

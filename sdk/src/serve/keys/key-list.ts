@@ -6,9 +6,6 @@ import { readObject } from "../../storage/read-object.ts";
 import type { ObjectStore } from "../../storage/store.ts";
 import { type ApiKey, checkDefaults, type KeyWithDefaults, perMinute } from "../call-defaults.ts";
 
-/** Time limit for reading keys, in ms. */
-export const READ_KEYS_MS = 5_000;
-
 /** Largest object with keys: room for 10,000 keys. */
 const MAX_LIST_BYTES = 1024 * 1024;
 
@@ -87,11 +84,12 @@ const isLimited = (key: ApiKey): boolean =>
 
 /** Keys of one name share their limits. One without any would not count for the others. */
 function checkSharedNames(keys: readonly ApiKey[]): void {
-  const limited = new Set(keys.filter(isLimited).map(nameOf));
-  const index = keys.findIndex((key) => nameOf(key) !== undefined && limited.has(nameOf(key)) && !isLimited(key));
+  const named = keys.map((key) => ({ name: nameOf(key), limited: isLimited(key) }));
+  const limited = new Set(named.flatMap(({ name, limited }) => (limited && name !== undefined ? name : [])));
+  const index = named.findIndex((key) => !key.limited && key.name !== undefined && limited.has(key.name));
   if (index < 0) return;
   throw invalid(
-    `has a key at index ${index} without limits, but another key of its name ${nameOf(keys[index] as ApiKey)} has some`,
+    `has a key at index ${index} without limits, but another key of its name ${named[index]?.name} has some`,
     "Give both the same limits, or another name to one of them.",
   );
 }

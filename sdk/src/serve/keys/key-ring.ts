@@ -3,12 +3,14 @@ import { sha256Hex } from "../../artifact/sha256.ts";
 import { withDeadline } from "../../artifact/with-deadline.ts";
 import type { Background } from "../background.ts";
 import { type ApiKey, type KeyLimits, type KnownKey, perMinute } from "../call-defaults.ts";
-import { READ_KEYS_MS, readEntry } from "./key-list.ts";
+import { readEntry } from "./key-list.ts";
 
 /** Age at which keys are read again, in the background of a request, in ms. */
 const REFRESH_MS = 45_000;
 /** Age at which a request waits for new keys, in ms: a revoked key is accepted for a minute at most. */
 const EXPIRED_MS = 60_000;
+/** Time limit for reading keys, in ms. */
+const READ_MS = 5_000;
 /** Pause between two tries to read keys, in ms. */
 const RETRY_MS = 5_000;
 
@@ -23,7 +25,7 @@ export function keyRing<Env>(read: ReadKeys<Env>, now: () => number = Date.now) 
     const readAt = now();
     triedAt = readAt;
     const given = Promise.resolve(read(env));
-    const keys = await knownKeys(await withDeadline(given, READ_KEYS_MS, late));
+    const keys = await knownKeys(await withDeadline(given, READ_MS, late));
     // Keys that were sent before need no hash.
     const plain = new Map(held?.keys.map((key) => [key.sha256, key.plain]));
     for (const key of keys) key.plain ??= plain.get(key.sha256);
@@ -50,7 +52,7 @@ export function keyRing<Env>(read: ReadKeys<Env>, now: () => number = Date.now) 
 }
 
 const late = () =>
-  new BertEdgeError("storage_unavailable", `The API keys could not be read within ${READ_KEYS_MS} ms.`, {
+  new BertEdgeError("storage_unavailable", `The API keys could not be read within ${READ_MS} ms.`, {
     hint: "Check the store that the option `keys` reads.",
   });
 
@@ -75,9 +77,11 @@ export async function knownKeys(keys: readonly ApiKey[]): Promise<KnownKey[]> {
 
 /** Returns the limits that keys of one name share. */
 function strictest(keys: readonly KnownKey[]): KeyLimits {
-  const given = (limit: keyof KeyLimits) => keys.map((key) => key[limit]).filter((value) => value !== undefined);
-  const limited = perMinute.filter((limit) => given(limit).length > 0);
-  return Object.fromEntries(limited.map((limit) => [limit, Math.min(...given(limit))]));
+  const shared = perMinute.flatMap((limit) => {
+    const given = keys.map((key) => key[limit]).filter((value) => value !== undefined);
+    return given.length > 0 ? [[limit, Math.min(...given)]] : [];
+  });
+  return Object.fromEntries(shared);
 }
 
 /**

@@ -12,7 +12,10 @@ export const Document = v.pipe(
 export const RerankResult = v.object({
   /** Index of the document in the request. */
   index: v.number(),
-  /** Of a cross-encoder the sigmoid of the logit, or the logit if the model says so; of others that of `/v1/similarity`. */
+  /**
+   * A cross-encoder gives the sigmoid of the logit, or the logit if the model says so. Other models give the similarity of
+   * `/v1/similarity`.
+   */
   relevance_score: v.number(),
   document: v.exactOptional(v.object({ text: v.string() })),
 });
