@@ -146,6 +146,10 @@ export const errorCodes = {
   },
   // Requests
   body_too_large: { when: "The request body is larger than `maxBodyBytes`.", fix: "Send fewer or shorter texts." },
+  body_too_slow: {
+    when: "The request body did not arrive: it was interrupted, or came too slowly.",
+    fix: "Send the body at once. Over a slow network, send fewer texts in a request.",
+  },
   budget_exceeded: {
     when: "The latency budget was over before the answer could be computed.",
     fix: "Send `x-latency-budget-ms` with a larger number, or with `none`. Sending the same request again does not help.",

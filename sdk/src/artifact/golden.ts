@@ -1,15 +1,7 @@
 import * as v from "valibot";
 import { BertEdgeError } from "./error.ts";
-import { PREPARE_AGAIN } from "./manifest.ts";
+import { type GoldenTexts, PREPARE_AGAIN } from "./manifest.ts";
 import { readSafetensors, writeSafetensors } from "./safetensors.ts";
-
-/** Texts, and their vectors from the float32 model. Whoever returns other vectors for them runs another model. */
-export interface GoldenTexts {
-  /** Texts that the model's tokenizer does not cut. */
-  readonly texts: readonly string[];
-  /** One vector [dimensions] per text. */
-  readonly vectors: readonly Float32Array<ArrayBuffer>[];
-}
 
 /** The file's name in artifacts: a safetensors file with one tensor [texts, dimensions], and the texts in its metadata. */
 export const GOLDEN_FILE = "golden.safetensors";

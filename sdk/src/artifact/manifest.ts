@@ -268,3 +268,11 @@ export const taskUnsupported = ({ name, task }: Pick<Manifest, "name" | "task">,
   new BertEdgeError("task_unsupported", `The model ${name} has the task ${task}, not ${wanted}.`, {
     hint: `Use it for the task ${task}, or serve a model with the task ${wanted}.`,
   });
+
+/** Texts, and their vectors from the float32 model. Whoever returns other vectors for them runs another model. */
+export interface GoldenTexts {
+  /** Texts that the model's tokenizer does not cut. */
+  readonly texts: readonly string[];
+  /** One vector [dimensions] per text. */
+  readonly vectors: readonly Float32Array<ArrayBuffer>[];
+}

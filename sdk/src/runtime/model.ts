@@ -1,5 +1,4 @@
-import type { GoldenTexts } from "../artifact/golden.ts";
-import type { Manifest, TargetName } from "../artifact/manifest.ts";
+import type { GoldenTexts, Manifest, TargetName } from "../artifact/manifest.ts";
 import type { Measurements } from "../artifact/measurements.ts";
 import type { Batching, TokenSequence } from "./engine/engine.ts";
 import type { EmbedParameters, EncodedCall, ModelCall, TaskCall } from "./tasks/task-call.ts";

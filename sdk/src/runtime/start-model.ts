@@ -1,6 +1,7 @@
 import type { Artifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
-import { type GoldenTexts, parseGolden } from "../artifact/golden.ts";
+import { parseGolden } from "../artifact/golden.ts";
+import type { GoldenTexts } from "../artifact/manifest.ts";
 import { totalLength } from "../artifact/total-length.ts";
 import { assertFits } from "./assert-fits.ts";
 import type { Engine, EngineSession, TokenIds, TokenSequence } from "./engine/engine.ts";

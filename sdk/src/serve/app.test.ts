@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { describe, expect, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
 import { fakeJobs } from "#test/fixtures/fake-jobs.ts";
+import { noHold } from "#test/fixtures/no-hold.ts";
 import { tinyArtifact } from "#test/fixtures/tiny-model.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import type { ErrorCode } from "../artifact/error-codes.ts";
@@ -53,6 +54,8 @@ function setUp(
 ) {
   const queries: TaskQuery<unknown>[] = [];
   const service: TaskService = {
+    hold: () => noHold,
+    bytesInFlight: () => 0,
     admit: () => {},
     answer<R>(query: TaskQuery<R>) {
       queries.push(query);
@@ -123,6 +126,7 @@ describe("the error codes of the HTTP contract", () => {
       return post("/v1/embed", { inputs: "a" });
     },
     body_too_large: () => embed({ inputs: "a".repeat(LIMITS.maxBodyBytes) }),
+    body_too_slow: () => setUp(failing("body_too_slow")).post("/v1/embed", { inputs: "a" }),
     content_type_unsupported: () => embed({ inputs: "a" }, { "content-type": "text/plain" }),
     internal: () => setUp(() => Promise.reject(new Error("Inside."))).post("/v1/embed", { inputs: "a" }),
     keys_not_configured: () => setUp(checked, []).post("/v1/embed", { inputs: "a" }),

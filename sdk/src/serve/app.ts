@@ -7,10 +7,12 @@ import { QUEUE_HEADER } from "./contract/headers.ts";
 import type { Deployment } from "./deployment.ts";
 import { dialects, isVersioned, routesOf, shownRoutes } from "./dialects/index.ts";
 import { addEmbeddingRoutes, type EmbeddingsApp } from "./embedding-routes.ts";
+import { noted } from "./middleware/variables.ts";
 import { answerError, ofBody } from "./on-error.ts";
 import { docsPage } from "./openapi/docs-page.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import { entrance, guards } from "./operations.ts";
+import { anyone } from "./queue/caller.ts";
 import { ARTIFACTS, addArtifactRoutes } from "./routes/artifacts.ts";
 import type { Dialect } from "./routes/dialect.ts";
 import { methodsOf, withAndWithoutSlash } from "./routes/paths.ts";
@@ -94,6 +96,11 @@ function unknownRoute(c: Context, allowed: readonly string[], known: readonly Di
 function reportQueue<Env extends object>({ service }: Deployment<Env>): MiddlewareHandler<{ Bindings: Env }> {
   return async function reportQueue(c, next) {
     await next();
-    c.header(QUEUE_HEADER, service(c.env).queueMs().toFixed(1));
+    c.header(
+      QUEUE_HEADER,
+      service(c.env)
+        .queueMs(noted(c, "flight")?.caller ?? anyone)
+        .toFixed(1),
+    );
   };
 }

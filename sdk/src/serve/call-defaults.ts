@@ -19,10 +19,16 @@ export interface KeyLimits {
   readonly requestsPerMinute?: number | undefined;
   readonly tokensPerMinute?: number | undefined;
   readonly textsPerMinute?: number | undefined;
+  /** Requests that may be in flight at a time: their answers have not been sent. */
+  readonly requestsInFlight?: number | undefined;
+  /** Share of the engine and of the memory, compared with those of other keys. Default 1. */
+  readonly weight?: number | undefined;
 }
 
-/** Names of the limits of a key. */
-export const perMinute: readonly (keyof KeyLimits)[] = ["requestsPerMinute", "tokensPerMinute", "textsPerMinute"];
+/** Names of the limits of a key per minute. */
+export const perMinute = ["requestsPerMinute", "tokensPerMinute", "textsPerMinute"] as const;
+/** Names of all limits of a key. */
+export const keyLimits = [...perMinute, "requestsInFlight", "weight"] as const;
 
 /** An API key, its limits, and what its requests get when they do not ask for anything else. */
 export interface KeyWithDefaults extends CallDefaults, KeyLimits {

@@ -6,6 +6,7 @@ import { appliedBudget, readPin } from "./call-defaults.ts";
 import { NO_BUDGET, UNLIMITED_MS } from "./contract/budget.ts";
 import type { Tier } from "./contract/headers.ts";
 import type { Deployment } from "./deployment.ts";
+import { anyone } from "./queue/caller.ts";
 import { startDeadline } from "./routing/deadline.ts";
 import type { AnswerDetails } from "./service.ts";
 
@@ -70,14 +71,16 @@ export function inProcess<Env extends object>({ service, defaults }: Deployment<
     const ownMs = latencyBudgetMs === NO_BUDGET ? UNLIMITED_MS : latencyBudgetMs;
     const { ms, setBy } = appliedBudget(ownMs, undefined, defaults);
     const arrival = service(c.env).arrival(performance.now());
+    const hold = service(c.env).hold({ caller: anyone }, 0);
     const query = {
       call: task,
       model,
       deadline: startDeadline(ms, { arrival, setBy }),
       pin: tier === undefined ? defaults.tier : readPin(tier, "option tier"),
       signal: options.signal ?? c.req?.raw.signal,
+      hold,
     };
-    return service(c.env).answer(query, backgroundOf(c));
+    return service(c.env).answer(query, backgroundOf(c)).finally(hold.release);
   };
   return {
     call,

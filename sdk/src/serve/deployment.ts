@@ -8,7 +8,7 @@ import type { JobsPlace } from "./bulk/bindings.ts";
 import { type ApiKey, type CallDefaults, checkDefaults } from "./call-defaults.ts";
 import type { Tier } from "./contract/headers.ts";
 import { checkKeyList } from "./keys/key-list.ts";
-import { defaultLimits, type Limits } from "./limits.ts";
+import { type Limits, limitsWith } from "./limits.ts";
 import type { CrossOrigin } from "./middleware/cross-origin.ts";
 import type { RateLimit } from "./middleware/limits.ts";
 import { type AnalyticsDataset, analyticsWriter, printRequestLine } from "./middleware/log-request.ts";
@@ -86,7 +86,7 @@ export type Deployment<Env extends object> = ReturnType<typeof deploymentOf<Env>
 export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>) {
   const { engine, keys, tier = "edge", cpuLimitMs = 30_000, defaults = {}, log = "unusual" } = options;
   const { artifacts, warmUp } = options;
-  const limits = { ...defaultLimits, ...options.limits };
+  const limits = limitsWith(options.limits);
   if (typeof cpuLimitMs !== "number" || !(cpuLimitMs > 0)) {
     throw invalid(`cpuLimitMs is ${String(cpuLimitMs)}`, "Give a positive number of milliseconds.");
   }

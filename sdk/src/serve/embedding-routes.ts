@@ -2,7 +2,7 @@ import { Hono, type MiddlewareHandler } from "hono";
 import { type InProcess, inProcess } from "./call-in-process.ts";
 import { type Deployment, deploymentOf, type EmbeddingsOptions } from "./deployment.ts";
 import { dialects, isVersioned, routesOf } from "./dialects/index.ts";
-import { limitBody } from "./middleware/body.ts";
+import { countInFlight } from "./middleware/in-flight.ts";
 import { responseCache } from "./middleware/response-cache.ts";
 import { answerError, throwErrors } from "./on-error.ts";
 import { entrance, guards } from "./operations.ts";
@@ -68,7 +68,7 @@ export function addEmbeddingRoutes<Env extends object>(
   const protect = (methods: string[], paths: string[]): void => {
     // Browsers ask with OPTIONS whether they may send these requests.
     for (const each of entrance) app.on(["OPTIONS", ...methods], paths, each);
-    for (const each of [throwErrors, ...guards, limitBody(limits.maxBodyBytes)]) app.on(methods, paths, each);
+    for (const each of [throwErrors, ...guards, countInFlight(service, limits)]) app.on(methods, paths, each);
   };
   protect(["POST"], paths);
   if (operations.cache) app.on("POST", paths, responseCache(operations.cache, service));

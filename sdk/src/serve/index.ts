@@ -2,9 +2,9 @@ export type { Artifact } from "../artifact/artifact.ts";
 export { BertEdgeError, type BertEdgeErrorDetails } from "../artifact/error.ts";
 export type { ErrorCode } from "../artifact/error-codes.ts";
 export type { Destination } from "../artifact/fill.ts";
-export type { GoldenTexts } from "../artifact/golden.ts";
 export type {
   EmbedManifest,
+  GoldenTexts,
   Manifest,
   Parity,
   Pooling,

@@ -1,3 +1,7 @@
+import { BertEdgeError } from "../artifact/error.ts";
+
+const MIB = 1024 * 1024;
+
 export interface Limits {
   /** Maximum number of texts in a request. Default 2,048, the same as OpenAI. */
   maxInputs: number;
@@ -5,15 +9,52 @@ export interface Limits {
   maxBodyBytes: number;
   /** Maximum predicted wait of a request without a latency budget, in ms. A longer queue is refused. Default 30,000. */
   maxWaitMs: number;
-  /** Maximum characters of all texts that wait or are computed, to limit memory. Default 16,000,000. */
-  maxWaitingCharacters: number;
+  /**
+   * Maximum bytes of memory that all requests in flight hold together: bodies, texts, token ids, outputs, and answers until they are sent.
+   * Default: at the edge what the model leaves of 96 MiB, between 8 and 32 MiB; in a region 256 MiB.
+   */
+  maxBytesInFlight: number | undefined;
   /** Maximum bytes of a request's outputs. Default 16,777,216: vectors of 2,048 dimensions for 2,048 texts. */
   maxOutputBytes: number;
 }
+
 export const defaultLimits: Limits = {
   maxInputs: 2_048,
   maxBodyBytes: 4_000_000,
   maxWaitMs: 30_000,
-  maxWaitingCharacters: 16_000_000,
-  maxOutputBytes: 16 * 1024 * 1024,
+  maxBytesInFlight: undefined,
+  maxOutputBytes: 16 * MIB,
 };
+
+/** Bytes of an isolate that models and requests may use. Cloudflare allows 128 MiB; code and garbage need the rest. */
+const ISOLATE_BYTES = 96 * MIB;
+/** Bounds of the default for requests at the edge. */
+const [MIN_EDGE_BYTES, MAX_EDGE_BYTES] = [8 * MIB, 32 * MIB];
+
+/** Returns the bytes that requests in flight may hold at the edge, if no limit is set, beside models of `modelBytes`. */
+export const edgeBytesInFlight = (modelBytes: number): number =>
+  Math.min(Math.max(ISOLATE_BYTES - modelBytes, MIN_EDGE_BYTES), MAX_EDGE_BYTES);
+
+/**
+ * Adds the defaults to limits.
+ *
+ * @throws BertEdgeError `setting_invalid` if a name or a value is not valid
+ */
+export function limitsWith(given: Partial<Limits> = {}): Limits {
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(defaultLimits, name)) {
+      const renamed = name === "maxWaitingCharacters" ? " maxBytesInFlight took its place." : "";
+      throw new BertEdgeError("setting_invalid", `The option limits has no ${name}.${renamed}`, {
+        hint: `Use ${names.join(", ")}.`,
+      });
+    }
+    if (value === undefined || (typeof value === "number" && value > 0)) continue;
+    throw new BertEdgeError("setting_invalid", `In the option limits, ${name} is ${String(value)}.`, {
+      hint: "Give a positive number, or leave it out.",
+    });
+  }
+  const set = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...defaultLimits, ...Object.fromEntries(set) };
+}
+
+const names = Object.keys(defaultLimits);

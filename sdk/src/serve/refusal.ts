@@ -65,12 +65,12 @@ export class Refused extends BertEdgeError {
   readonly basis: Readonly<Figures>;
 
   /**
-   * @param given.hint default: that of the code
+   * @param given.message default, as of the hint: that of the code
    * @param cpu the CPU time that the request needs, and that the platform allows, in ms; the tokens of the longest text that fits; and
    *   the number of texts of the request
    */
   constructor(
-    given: { refusal: RefusalCode; retryAfterMs?: number | undefined; hint?: string | undefined },
+    given: { refusal: RefusalCode; retryAfterMs?: number | undefined; message?: string; hint?: string | undefined },
     basis: Readonly<Figures> = {},
     cpu = { cpuMs: 0, cpuLimitMs: 0, tokens: 0, texts: 0 },
   ) {
@@ -79,7 +79,7 @@ export class Refused extends BertEdgeError {
     const room = cpu.tokens > 0 ? `one text of up to ${cpu.tokens} tokens` : "no text";
     const figures = `It needs about ${Math.ceil(cpu.cpuMs)} ms, and ${cpu.cpuLimitMs} ms are allowed, enough for ${room}.`;
     const isTooCostly = refusal === "request_too_costly";
-    super(refusal, isTooCostly ? `${message} ${figures}` : message, {
+    super(refusal, given.message ?? (isTooCostly ? `${message} ${figures}` : message), {
       hint: given.hint ?? (isTooCostly && cpu.texts === 1 ? ONE_TEXT_TOO_COSTLY : hint),
       retryAfterMs: retryAfterMs ?? retryMs,
     });

@@ -27,6 +27,9 @@ const FORWARDED_GROWTH = 4;
 /** Outputs of a request, in bytes. A region has more memory than an isolate, so an edge with a higher limit can ask it. */
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
+/** Memory of all requests in flight, in bytes. */
+const MAX_BYTES_IN_FLIGHT = 256 * 1024 * 1024;
+
 /** Makes the app of the region, with the same routes as the edge. It starts loading the model at once. */
 export function createRegionApp(options: RegionAppOptions): Hono<{ Bindings: object }> {
   const maxBodyBytes = FORWARDED_GROWTH * defaultLimits.maxBodyBytes;
@@ -37,7 +40,12 @@ export function createRegionApp(options: RegionAppOptions): Hono<{ Bindings: obj
     tier: "region",
     // A region is the place for requests that are too large for the edge. The server or the function has its own limit.
     cpuLimitMs: Number.POSITIVE_INFINITY,
-    limits: { maxBodyBytes, maxOutputBytes: MAX_OUTPUT_BYTES, ...options.limits },
+    limits: {
+      maxBodyBytes,
+      maxOutputBytes: MAX_OUTPUT_BYTES,
+      maxBytesInFlight: MAX_BYTES_IN_FLIGHT,
+      ...options.limits,
+    },
   });
   deployment.service({}).ready(() => {});
   const app = createApp(deployment);

@@ -6,6 +6,7 @@ import type { CallDefaults } from "./call-defaults.ts";
 import type { Figures } from "./contract/figures.ts";
 import type { NumberFormat, Reason, Tier } from "./contract/headers.ts";
 import type { Limits } from "./limits.ts";
+import type { Caller, Hold, Holder } from "./queue/caller.ts";
 import type { RefusalCode } from "./refusal.ts";
 import type { ArrivalTime, Deadline } from "./routing/deadline.ts";
 import type { RequestTrace } from "./trace.ts";
@@ -21,8 +22,10 @@ export interface CallTerms {
   readonly precision?: NumberFormat | undefined;
   /** Aborted when the caller has gone. */
   readonly signal?: AbortSignal | undefined;
-  /** Name of the caller's key; undefined if keys are not checked. */
-  readonly caller?: string | undefined;
+  /** Who asks. Default: `anyone`. */
+  readonly caller?: Caller | undefined;
+  /** Memory of the request. Default: it is not counted. */
+  readonly hold?: Hold | undefined;
   /** The times of an earlier answer, in milliseconds, as its client measured it. */
   readonly report?: { readonly predictedMs: number; readonly measuredMs: number } | undefined;
   /** Told about the work of the request as soon as it begins, each time about all of it: the caller may go before it ends. */
@@ -75,6 +78,13 @@ export interface RequestTotals {
 }
 
 export interface TaskService {
+  /**
+   * Counts the memory of a request from its arrival on.
+   *
+   * @param bytes of its body
+   * @throws BertEdgeError `overloaded`, `rate_limited`
+   */
+  hold(holder: Holder, bytes: number): Hold;
   /** Names of the models, the default one first. */
   readonly models: readonly string[];
   /**
@@ -107,8 +117,10 @@ export interface TaskService {
   arrival(now: number): ArrivalTime;
   /** Bytes of all loaded models, and of those that are being loaded. */
   memoryBytes(): number;
-  /** Predicted milliseconds that a new request with a budget would wait for its turn. */
-  queueMs(): number;
+  /** Bytes of all requests in flight. */
+  bytesInFlight(): number;
+  /** Predicted milliseconds that a new request with a budget would wait for its turn. Default: of the caller who waits longest. */
+  queueMs(caller?: Caller): number;
   /** Requests that this process or isolate has answered or refused so far. */
   readonly totals: RequestTotals;
 }

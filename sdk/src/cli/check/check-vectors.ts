@@ -1,5 +1,4 @@
-import type { GoldenTexts } from "../../artifact/golden.ts";
-import type { EmbedManifest } from "../../artifact/manifest.ts";
+import type { EmbedManifest, GoldenTexts } from "../../artifact/manifest.ts";
 import type { BertEdgeClientError } from "../../client/errors/bert-edge-client-error.ts";
 import type { Tier } from "../../serve/contract/headers.ts";
 import { againstGolden } from "../../serve/region/compare-golden.ts";

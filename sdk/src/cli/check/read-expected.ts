@@ -1,6 +1,7 @@
 import type { Artifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { type GoldenTexts, parseGolden } from "../../artifact/golden.ts";
+import { parseGolden } from "../../artifact/golden.ts";
+import type { GoldenTexts } from "../../artifact/manifest.ts";
 import { type EmbedManifest, PREPARE_AGAIN, sentenceEncoder } from "../../artifact/manifest.ts";
 import { type GoldenOptions, readGolden } from "../../compile/accuracy/golden/read-golden.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";

@@ -1,5 +1,4 @@
-import type { GoldenTexts } from "../../artifact/golden.ts";
-import type { Task } from "../../artifact/manifest.ts";
+import type { GoldenTexts, Task } from "../../artifact/manifest.ts";
 import type { TextModel } from "../model/text-model.ts";
 import { variedTexts } from "./probe-texts.ts";
 

@@ -3,7 +3,8 @@ import { basename, dirname, join, resolve } from "node:path";
 import * as v from "valibot";
 import { describeFile, describeFiles } from "../../artifact/describe-file.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { GOLDEN_FILE, type GoldenTexts, writeGolden } from "../../artifact/golden.ts";
+import { GOLDEN_FILE, writeGolden } from "../../artifact/golden.ts";
+import type { GoldenTexts } from "../../artifact/manifest.ts";
 import {
   MANIFEST_FORMAT,
   type Manifest,

@@ -1,5 +1,4 @@
-import type { GoldenTexts } from "../../artifact/golden.ts";
-import type { Manifest } from "../../artifact/manifest.ts";
+import type { GoldenTexts, Manifest } from "../../artifact/manifest.ts";
 import { oneByOne } from "../../runtime/engine/batching.ts";
 import type { EngineSession } from "../../runtime/engine/engine.ts";
 import { modelOf } from "../../runtime/start-model.ts";

@@ -5,6 +5,7 @@ import { numberFormats, type Tier } from "../contract/headers.ts";
 import { decisionFigures } from "../decision-figures.ts";
 import type { Limits } from "../limits.ts";
 import type { Opened } from "../models/model-holder.ts";
+import { anyone } from "../queue/caller.ts";
 import type { AnswerEstimate } from "../queue/speed.ts";
 import type { Turns, Work } from "../queue/turns.ts";
 import { Refused, retrySlots } from "../refusal.ts";
@@ -102,7 +103,7 @@ export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: Tie
         ...request,
         opened: model,
         model,
-        work: { ...plan, dueAt: canBeInTime ? now() + remainingMs : undefined },
+        work: { ...plan, caller: request.query.caller ?? anyone, dueAt: canBeInTime ? now() + remainingMs : undefined },
         inRegionMs: inRegionMs(model.measurements, lengths),
         onlyOurs: lengths.some(({ length }) => length >= model.manifest.maxTokens),
       };

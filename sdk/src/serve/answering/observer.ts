@@ -22,7 +22,7 @@ export function requestObserver({ tier, log }: { readonly tier: Tier; readonly l
       const byReason = answers.get(outcome) ?? new Map<Reason, number>();
       answers.set(outcome, byReason);
       increment(byReason, reason);
-      if (outcome === tier && predictedMs !== undefined) given.give(caller, predictedMs);
+      if (outcome === tier && predictedMs !== undefined) given.give(caller?.id, predictedMs);
       const isUnusual = outcome !== tier || "hedge" in basis || isExpectedLate(reason);
       const texts = call.texts.length;
       logDecision(log, { outcome, texts, reason, isUnusual, basis, elapsedMs: deadline.elapsedMs(), trace });
@@ -34,7 +34,7 @@ export function requestObserver({ tier, log }: { readonly tier: Tier; readonly l
     },
     /** Returns the report of a caller about an answer that it got, once: it changes the predictions of all callers. */
     reportOf: ({ caller, report }: CallTerms) =>
-      report && given.take(caller, report.predictedMs) ? report : undefined,
+      report && given.take(caller?.id, report.predictedMs) ? report : undefined,
   };
 }
 
@@ -42,26 +42,26 @@ function increment<Key>(counts: Map<Key, number>, key: Key): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** Predictions that are remembered per key, and keys for which they are. */
-const [PER_KEY, KEYS] = [256, 1_000];
+/** Predictions that are remembered per caller, and callers for which they are. */
+const [PER_CALLER, CALLERS] = [256, 1_000];
 
-/** Remembers the last predictions of each key: a caller may report the time of an answer once, and only of its own. */
+/** Remembers the last predictions of each caller, who may report the time of an answer once, and only of its own. */
 export function givenPredictions() {
   const given = new Map<string | undefined, number[]>();
   return {
-    give(key: string | undefined, predictedMs: number): void {
-      const ofKey = given.get(key) ?? [];
+    give(caller: string | undefined, predictedMs: number): void {
+      const issued = given.get(caller) ?? [];
       // Keys that change leave their names behind.
-      if (!given.has(key) && given.size === KEYS) given.delete(given.keys().next().value);
-      given.set(key, ofKey);
-      ofKey.push(asSent(predictedMs));
-      if (ofKey.length > PER_KEY) ofKey.shift();
+      if (!given.has(caller) && given.size === CALLERS) given.delete(given.keys().next().value);
+      given.set(caller, issued);
+      issued.push(asSent(predictedMs));
+      if (issued.length > PER_CALLER) issued.shift();
     },
-    /** Returns whether the key got this prediction and has not reported about it, and forgets it. */
-    take(key: string | undefined, predictedMs: number): boolean {
-      const ofKey = given.get(key) ?? [];
-      const at = ofKey.indexOf(asSent(predictedMs));
-      if (at >= 0) ofKey.splice(at, 1);
+    /** Returns whether the caller got this prediction and has not reported about it, and forgets it. */
+    take(caller: string | undefined, predictedMs: number): boolean {
+      const issued = given.get(caller) ?? [];
+      const at = issued.indexOf(asSent(predictedMs));
+      if (at >= 0) issued.splice(at, 1);
       return at >= 0;
     },
   };

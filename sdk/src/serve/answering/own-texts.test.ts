@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { coldFactor } from "#test/fixtures/cold-engine.ts";
 import { TINY } from "#test/fixtures/tiny-model.ts";
+import { anyone } from "../queue/caller.ts";
 import { turns } from "../queue/turns.ts";
 import { ownTexts } from "./own-texts.ts";
 import { planOf } from "./plan.ts";
@@ -32,7 +33,7 @@ function setUp({ cpuLimitMs = 30_000, slowness = 1, compilesAsItRuns = false, st
   async function request(tokens: number) {
     const sequences = [new Int32Array(tokens)];
     const plan = planOf(model, sequences, lane.speed);
-    await lane.using({ ...plan, dueAt: undefined }, {}, ({ turn }) =>
+    await lane.using({ ...plan, caller: anyone, dueAt: undefined }, {}, ({ turn }) =>
       turn(plan.measuredMs, () => model.run(sequences)),
     );
     lengths.pop();
@@ -102,12 +103,13 @@ describe("after a request, a deployment whose engine is cold", () => {
   it("makes no request count as one that waits", async () => {
     const { warm, lane } = setUp({ compilesAsItRuns: true });
     const waits = new Set<number>();
+    const compute = { ms: 10, spreadMs: 0 };
     let isDone = false;
     const done = warm().then(() => {
       isDone = true;
     });
     while (!isDone) {
-      waits.add(lane.outlook({ dueAt: undefined, compute: { ms: 10, spreadMs: 0 }, loadMs: 10, parallel: 1 }).waitMs);
+      waits.add(lane.outlook({ caller: anyone, dueAt: undefined, compute, loadMs: 10, parallel: 1 }).waitMs);
       await new Promise((resolve) => setImmediate(resolve));
     }
     await done;

@@ -8,7 +8,7 @@ import type { Work } from "../queue/turns.ts";
 export const CALL_MS = 8;
 
 /** How this deployment would compute a request. Times are in milliseconds. */
-export interface Plan extends Omit<Work, "dueAt"> {
+export interface Plan extends Omit<Work, "caller" | "dueAt"> {
   /** Calls of the engine, in order. A call cannot be interrupted. */
   readonly calls: readonly {
     /** Indices of the call's texts. */

@@ -4,13 +4,15 @@ import { totalLength } from "../../artifact/total-length.ts";
 import { idsOf, pooledFromOf } from "../../runtime/engine/token-sequence.ts";
 import type { Model } from "../../runtime/model.ts";
 import type { EncodedCall, ModelCall } from "../../runtime/tasks/task-call.ts";
-import { isPerToken } from "../../runtime/tasks/task-output.ts";
+import { isPerToken, outputLength } from "../../runtime/tasks/task-output.ts";
 import type { Background } from "../background.ts";
 import { checkOutputs, checkQuery } from "../check-query.ts";
 import type { Tier } from "../contract/headers.ts";
 import { decisionFigures } from "../decision-figures.ts";
+import { edgeBytesInFlight } from "../limits.ts";
 import type { ModelHolder } from "../models/model-holder.ts";
 import type { ModelPool } from "../models/model-pool.ts";
+import { inFlight, NoRoom } from "../queue/in-flight.ts";
 import { type EngineTraits, turns } from "../queue/turns.ts";
 import { Refused } from "../refusal.ts";
 import { expectedAnswer } from "../region/expected-answer.ts";
@@ -18,7 +20,7 @@ import { logFailure } from "../region/failure.ts";
 import type { Region } from "../region/region.ts";
 import type { RegionTier } from "../region/region-tier.ts";
 import { connectAll, isOfTheRegion } from "../region/regions.ts";
-import { arrivalBetween, maxLateMs } from "../routing/deadline.ts";
+import { arrivalBetween, maxLateMs, startDeadline } from "../routing/deadline.ts";
 import type { Situation } from "../routing/decide.ts";
 import type { CallTerms, TaskAnswer, TaskQuery, TaskService, TierAnswer } from "../service.ts";
 import {
@@ -33,6 +35,7 @@ import { encodeInParts, hasParts } from "./encode-in-parts.ts";
 import { type DecisionLog, isExpectedLate, requestObserver } from "./observer.ts";
 import { ownTexts } from "./own-texts.ts";
 import { estimatedLengths } from "./plan.ts";
+import { answeredBytes, askedBytes, computedBytes, REQUEST_BYTES, readBytes } from "./request-bytes.ts";
 import { firstAnswer, runHere } from "./run-here.ts";
 
 export interface TaskServiceOptions extends Pick<TierChooserOptions, "tier" | "limits" | "cpuLimitMs"> {
@@ -43,6 +46,9 @@ export interface TaskServiceOptions extends Pick<TierChooserOptions, "tier" | "l
   readonly log: DecisionLog;
   readonly now?: () => number;
 }
+
+/** Longest time in ms that a request takes from its arrival until its texts are read, and from then until it is answered. */
+const [ARRIVING_MS, ANSWERING_MS] = [70_000, 600_000];
 
 /** Longest age of the region's measurement while requests are refused, in ms. */
 const SCARCE_PROBE_MS = 250;
@@ -57,9 +63,14 @@ export function taskService(options: TaskServiceOptions): TaskService {
   const { models, tier, limits, log, cpuLimitMs, engine, now = () => performance.now() } = options;
   const lane = turns({ engine, now });
   const book = requestObserver({ tier, log });
-  const computeOwnTexts = ownTexts({ lane, cpuLimitMs, isBusy: () => waitingCharacters > 0, now });
-  /** Characters of the texts of all requests without an answer yet. */
-  let waitingCharacters = 0;
+  const memory = inFlight({
+    maxBytes: () => limits.maxBytesInFlight ?? edgeBytesInFlight(models.bytes()),
+    refused: (error, { trace }) => book.refused(error, { deadline: startDeadline(undefined, { now }), trace }),
+    now,
+  });
+  const computeOwnTexts = ownTexts({ lane, cpuLimitMs, isBusy: () => unanswered > 0, now });
+  /** Number of requests without an answer yet. */
+  let unanswered = 0;
   /** Whether the last answer was refused, or expected late. Then a region that seemed too slow may be needed. */
   let isScarce = false;
   const region = connectAll(options.regions, lane, book.extra);
@@ -67,12 +78,10 @@ export function taskService(options: TaskServiceOptions): TaskService {
 
   async function answer<R>(query: TaskQuery<R>, background: Background): Promise<TaskAnswer<R>> {
     const { texts } = query.call;
-    const characters = totalLength(texts);
-    waitingCharacters += characters;
+    unanswered++;
     try {
-      if (waitingCharacters > Math.max(characters, limits.maxWaitingCharacters)) {
-        throw new Refused({ refusal: "overloaded" });
-      }
+      query.hold?.keep(ANSWERING_MS);
+      query.hold?.reserve(readBytes(texts));
       const answered = await answerTo(query, background);
       book.answered(query, answered);
       // `describe` decodes with the call of this query.
@@ -80,13 +89,13 @@ export function taskService(options: TaskServiceOptions): TaskService {
     } catch (error) {
       throw withModels(refused(error, query, texts.length), query);
     } finally {
-      waitingCharacters -= characters;
+      unanswered--;
     }
   }
 
   /** Notes a refusal. Returns the error for the caller. */
   function refused(error: unknown, terms: CallTerms, texts?: number): unknown {
-    if (!(error instanceof Refused)) return error;
+    if (!(error instanceof Refused) || error instanceof NoRoom) return error;
     book.refused(error, terms, texts);
     return error.of(terms.deadline);
   }
@@ -196,7 +205,10 @@ export function taskService(options: TaskServiceOptions): TaskService {
     }
     const call = await encodeInParts(model, fitting, signal, limits.maxInputs);
     const { sequences } = call;
-    if (!isChecked) checkOutputs(model.manifest, sequences.map(idsOf), limits);
+    const ids = sequences.map(idsOf);
+    if (!isChecked) checkOutputs(model.manifest, ids, limits);
+    const lengths = ids.map((each) => outputLength(model.manifest, each));
+    query.hold?.reserve(computedBytes(query.call.texts, ids, lengths));
     await model.ready(sequences);
     signal?.throwIfAborted();
 
@@ -250,6 +262,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     try {
       query.onWork?.({ tokens: totalLength(sequences?.map(idsOf) ?? []), texts: query.call.texts.length });
       const expected = expectedAnswer(opened, { ...request, inputs: inputs.length });
+      query.hold?.reserve(askedBytes(query.call.texts, sequences?.map(idsOf) ?? [], expected.lengths));
       const question = { ...query, inputs, truncate, sequences };
       const answer = await (region as RegionTier).ask(question, expected, { signal, hedge: choice.hedge });
       return describe(answer, "region", choice, request);
@@ -276,6 +289,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
   /** Decodes an answer, and adds why it came from this tier. */
   function describe(answer: TierAnswer, from: Tier, choice: TierChoice, { query, call }: RequestState): Answered {
     const { outputs, ...details } = answer;
+    query.hold?.count(answeredBytes(outputs));
     const { reason, predictedMs, hedge, situation } = choice;
     const decision = decisionFigures(situation, query.deadline);
     if (hedge) decision.hedge = true;
@@ -283,6 +297,8 @@ export function taskService(options: TaskServiceOptions): TaskService {
   }
 
   return {
+    hold: (holder, bytes) => memory.hold(holder, REQUEST_BYTES + bytes, ARRIVING_MS),
+    bytesInFlight: memory.bytes,
     models: models.names,
     totals: book.totals,
     admit(terms, background) {

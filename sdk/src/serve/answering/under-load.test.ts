@@ -12,6 +12,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { defaultLimits } from "../limits.ts";
 import { modelHolder } from "../models/model-holder.ts";
 import { modelPool } from "../models/model-pool.ts";
+import { type Caller, callerWith } from "../queue/caller.ts";
 import type { RegionTier } from "../region/region-tier.ts";
 import { startDeadline } from "../routing/deadline.ts";
 import { taskService } from "./task-service.ts";
@@ -52,7 +53,7 @@ async function setUp({ regionMs, engine = {} }: { regionMs?: number; engine?: Fa
       now: () => 0,
     },
     regions: regionMs === undefined ? [] : [{ connect: () => region }],
-    limits: { ...defaultLimits, maxWaitMs: 5_000, maxWaitingCharacters: 1_000 },
+    limits: { ...defaultLimits, maxWaitMs: 5_000, maxBytesInFlight: 40_000 },
     cpuLimitMs: 30_000,
   });
   const { background, settled } = backgroundWork();
@@ -184,13 +185,13 @@ describe("an edge whose clock stands still during computation", () => {
   it.each([
     ["that nobody got", "web", (request: number) => (request % 2 ? 10 : 1_000)],
     ["that another key got", "other", (_: number, got: number) => got],
-  ])("does not learn from reports about predictions %s", async (_, caller, predictionOf) => {
+  ])("does not learn from reports about predictions %s", async (_, name, predictionOf) => {
     const { embed } = await setUp();
     for (let request = 0; request < 200; request++) {
       const texts = Array(1 + 2 * (request % 2)).fill(TEXT);
-      const { predictedMs: got = 0 } = await embed(undefined, { caller: "web", texts });
+      const { predictedMs: got = 0 } = await embed(undefined, { caller: callerWith({ name: "web" }), texts });
       const predictedMs = predictionOf(request, got);
-      await embed(undefined, { caller, report: { predictedMs, measuredMs: 10 * predictedMs } });
+      await embed(undefined, { caller: callerWith({ name }), report: { predictedMs, measuredMs: 10 * predictedMs } });
     }
     expect((await embed()).predictedMs).toBe(EDGE_MS);
   });
@@ -233,16 +234,47 @@ describe("a request that both tiers are asked for", () => {
   });
 });
 
-describe("the memory of waiting requests", () => {
-  it("is limited, but one large request is accepted", async () => {
-    const { embed, hold, end, begun } = await setUp();
+describe("the memory of requests in flight", () => {
+  it("is limited for a caller, who may have one large request, and leaves room for others", async () => {
+    const { service, embed, hold, end, begun } = await setUp();
+    const [web, batch] = ["web", "batch"].map((name) => callerWith({ name })) as [Caller, Caller];
+    const held = (caller: Caller, texts: string[]) => {
+      const hold = service.hold({ caller, trace: { requestId: caller.id } }, 0);
+      return embed(undefined, { texts, truncate: true, caller, hold }).finally(hold.release);
+    };
     hold();
-    const large = embed(undefined, { texts: ["a".repeat(2_000)], truncate: true });
+    const large = held(batch, ["a".repeat(10_000)]);
     await begun();
-    await expect(embed()).rejects.toMatchObject({ code: "overloaded", retryAfterMs: 1_000 });
+    await expect(async () => held(batch, [TEXT])).rejects.toMatchObject({ code: "overloaded", retryAfterMs: 1_000 });
+    expect(lines().at(-1)).toMatchObject({ "bert-edge": "overloaded", requestId: "batch" });
+    const other = held(web, [TEXT]);
     end();
-    expect(await large).toMatchObject({ tier: "edge" });
-    expect(await embed()).toMatchObject({ tier: "edge" });
+    expect(await Promise.all([large, other])).toMatchObject([{ tier: "edge" }, { tier: "edge" }]);
+    expect(await held(batch, [TEXT])).toMatchObject({ tier: "edge" });
+    expect(service.bytesInFlight()).toBe(0);
+  });
+});
+
+describe("a caller's flood", () => {
+  it("neither has another caller's request refused, nor delays it by more than a call", async () => {
+    const { embed, hold, end, begun } = await setUp();
+    const ends: string[] = [];
+    const ask = (name: string) =>
+      embed(undefined, { caller: callerWith({ name }) }).then(() => {
+        ends.push(name);
+      });
+    hold();
+    const flood = Promise.allSettled(Array.from({ length: 20 }, () => ask("batch")));
+    await begun();
+    const other = ask("web");
+    // It waits for its turn behind the computation that has begun.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    end();
+    await other;
+    const refused = (await flood).filter(({ status }) => status === "rejected");
+    expect(refused.length).toBeGreaterThan(10);
+    expect(ends.slice(0, 2)).toContain("web");
+    expect(ends.length).toBe(21 - refused.length);
   });
 });
 

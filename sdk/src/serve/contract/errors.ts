@@ -22,6 +22,7 @@ export const errorStatus = {
   job_unknown: 404,
   route_unknown: 404,
   method_unsupported: 405,
+  body_too_slow: 408,
   job_changed: 409,
   job_incomplete: 409,
   body_too_large: 413,

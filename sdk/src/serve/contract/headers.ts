@@ -12,6 +12,10 @@ export const QUEUE_HEADER = "x-bert-edge-queue-ms";
  * On deployed Workers, whose clock stops during computation, the edge learns its speed from it.
  */
 export const REPORT_HEADER = "x-bert-edge-report";
+/** Request: tells callers with the same key apart, so that they share the engine. The edge names those that it asks its region for. */
+export const CALLER_HEADER = "x-bert-edge-caller";
+/** Maximum number of its characters. */
+export const MAX_CALLER = 200;
 /** Request: the lowest `NumberFormat` that may answer. */
 export const PRECISION_HEADER = "x-bert-edge-precision";
 /** Response: the `Reason` for which the tier was chosen. */

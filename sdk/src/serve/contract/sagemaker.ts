@@ -1,5 +1,6 @@
 import {
   BUDGET_HEADER,
+  CALLER_HEADER,
   MODEL_HEADER,
   PRECISION_HEADER,
   PROVIDER_HEADER,
@@ -21,7 +22,14 @@ export const PATH_ATTRIBUTE = "path";
 export const STATUS_ATTRIBUTE = "status";
 
 /** Headers that a request carries as attributes. */
-export const requestAttributes = [BUDGET_HEADER, PRECISION_HEADER, TIER_HEADER, "x-request-id", "traceparent"] as const;
+export const requestAttributes = [
+  BUDGET_HEADER,
+  PRECISION_HEADER,
+  TIER_HEADER,
+  "x-request-id",
+  "traceparent",
+  CALLER_HEADER,
+] as const;
 /** Headers that a response carries as attributes, the most important ones first. */
 export const responseAttributes = [
   QUEUE_HEADER,

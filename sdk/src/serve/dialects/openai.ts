@@ -4,7 +4,7 @@ import { Code, errorStatus } from "../contract/errors.ts";
 import { EmbedInputs, EncodingFormat, LatencyBudget, objectOf, PositiveInteger } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
-import { listResponse } from "../routes/list-response.ts";
+import { listResponse } from "../routes/in-parts.ts";
 import { taskAt } from "../routes/task-route.ts";
 
 const embeddings = taskAt("/v1/embeddings", {

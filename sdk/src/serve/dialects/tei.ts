@@ -26,7 +26,7 @@ import {
 import { formatVector } from "../contract/format-vector.ts";
 import { codePointsBefore } from "../routes/code-points.ts";
 import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
-import { listResponse } from "../routes/list-response.ts";
+import { listResponse } from "../routes/in-parts.ts";
 import { taskAt } from "../routes/task-route.ts";
 import { tokenizerAt } from "../routes/tokenizer-route.ts";
 import type { AnswerDetails } from "../service.ts";

@@ -4,7 +4,7 @@ import { parseJson } from "../../artifact/parse-json.ts";
 import { shown } from "../../artifact/shown.ts";
 import { readObject } from "../../storage/read-object.ts";
 import type { ObjectStore } from "../../storage/store.ts";
-import { type ApiKey, checkDefaults, type KeyWithDefaults, perMinute } from "../call-defaults.ts";
+import { type ApiKey, checkDefaults, type KeyWithDefaults, keyLimits } from "../call-defaults.ts";
 
 /** Largest object with keys: room for 10,000 keys. */
 const MAX_LIST_BYTES = 1024 * 1024;
@@ -80,7 +80,7 @@ const nameOf = (key: ApiKey): string | undefined =>
   typeof key === "string" ? readEntry(key)?.name : (key.name ?? readEntry(key.key)?.name);
 
 const isLimited = (key: ApiKey): boolean =>
-  typeof key === "object" && perMinute.some((limit) => key[limit] !== undefined);
+  typeof key === "object" && keyLimits.some((limit) => limit !== "weight" && key[limit] !== undefined);
 
 /** Keys of one name share their limits. One without any would not count for the others. */
 function checkSharedNames(keys: readonly ApiKey[]): void {
@@ -99,10 +99,11 @@ function checkOptions(key: KeyWithDefaults, index: number): void {
   if (key.name !== undefined && !(typeof key.name === "string" && KEY_NAME.test(key.name))) {
     throw invalid(`has a name at index ${index} that is not valid`, "Use 1 to 64 letters, digits, _, . and -.");
   }
-  for (const limit of perMinute) {
+  for (const limit of keyLimits) {
     const value: unknown = key[limit];
-    if (value !== undefined && !(typeof value === "number" && value >= 1 && value < Number.POSITIVE_INFINITY)) {
-      const hint = "Give a number of 1 or more, or leave it out.";
+    const least = limit === "weight" ? 0.001 : 1;
+    if (value !== undefined && !(typeof value === "number" && value >= least && value < Number.POSITIVE_INFINITY)) {
+      const hint = `Give a number of ${least} or more, or leave it out.`;
       throw invalid(`has ${shown(value)} for ${limit} at index ${index}`, hint);
     }
   }

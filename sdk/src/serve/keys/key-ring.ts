@@ -2,7 +2,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { sha256Hex } from "../../artifact/sha256.ts";
 import { withDeadline } from "../../artifact/with-deadline.ts";
 import type { Background } from "../background.ts";
-import { type ApiKey, type KeyLimits, type KnownKey, perMinute } from "../call-defaults.ts";
+import { type ApiKey, type KeyLimits, type KnownKey, keyLimits } from "../call-defaults.ts";
 import { readEntry } from "./key-list.ts";
 
 /** Age at which keys are read again, in the background of a request, in ms. */
@@ -77,7 +77,7 @@ export async function knownKeys(keys: readonly ApiKey[]): Promise<KnownKey[]> {
 
 /** Returns the limits that keys of one name share. */
 function strictest(keys: readonly KnownKey[]): KeyLimits {
-  const shared = perMinute.flatMap((limit) => {
+  const shared = keyLimits.flatMap((limit) => {
     const given = keys.map((key) => key[limit]).filter((value) => value !== undefined);
     return given.length > 0 ? [[limit, Math.min(...given)]] : [];
   });

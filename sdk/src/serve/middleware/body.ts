@@ -1,8 +1,8 @@
-import type { Context, MiddlewareHandler } from "hono";
-import { bodyLimit } from "hono/body-limit";
+import type { Context } from "hono";
 import type * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { parseJson } from "../../artifact/parse-json.ts";
+import { noted } from "./variables.ts";
 
 const FIELDS_HINT = "GET /openapi.json lists the fields of every route, and GET /docs shows them.";
 
@@ -26,7 +26,7 @@ export async function jsonBody<S extends v.GenericSchema>(
         : `The request body has the content type ${type}, not application/json.`;
     throw new BertEdgeError("content_type_unsupported", found, { hint: "Send `Content-Type: application/json`." });
   }
-  return parseJson(schema, await readBody(() => c.req.text()), {
+  return parseJson(schema, await bodyText(c), {
     code: "request_invalid",
     what: "request body",
     quotes: true,
@@ -44,34 +44,13 @@ export const hintsWith =
   };
 
 /**
- * Refuses bodies of more than `maxBytes`: checks the declared size, or else counts bytes while reading.
+ * Reads a request's body as text.
  *
- * @throws BertEdgeError `body_too_large`, `request_invalid`
+ * @throws BertEdgeError `request_invalid` if it ends early, and the errors of `receivedText`
  */
-export function limitBody(maxBytes: number): MiddlewareHandler {
-  const tooLarge = () => {
-    throw new BertEdgeError("body_too_large", `The request body is larger than ${maxBytes} bytes.`, {
-      hint: "Send the texts in several requests.",
-    });
-  };
-  const countBytes = bodyLimit({ maxSize: maxBytes, onError: tooLarge });
-  return async function checkBodySize(c, next) {
-    const declared = c.req.header("transfer-encoding") === undefined ? c.req.header("content-length") : undefined;
-    if (Number(declared) > maxBytes) tooLarge();
-    // The errors of later handlers are not errors of the body, so they are outside of `readBody`.
-    if (declared === undefined) await readBody(async () => countBytes(c, async () => {}));
-    await next();
-  };
-}
-
-/**
- * Reads a request's body. If it ends early, the caller has closed the connection, and is usually gone.
- *
- * @throws BertEdgeError `request_invalid`, and the BertEdgeErrors of `read`
- */
-export async function readBody<T>(read: () => Promise<T>): Promise<T> {
+export async function bodyText(c: Context): Promise<string> {
   try {
-    return await read();
+    return await (noted(c, "flight")?.bodyText() ?? c.req.text());
   } catch (cause) {
     if (cause instanceof BertEdgeError) throw cause;
     throw new BertEdgeError("request_invalid", "The request body ended before it was complete.", {

@@ -1,8 +1,10 @@
 import { Hono } from "hono";
 import * as v from "valibot";
 import { describe, expect, it, vi } from "vitest";
+import { noHold } from "#test/fixtures/no-hold.ts";
 import { answerError } from "../on-error.ts";
-import { jsonBody, limitBody } from "./body.ts";
+import { jsonBody } from "./body.ts";
+import { countInFlight } from "./in-flight.ts";
 
 const app = new Hono();
 app.onError(answerError);
@@ -60,7 +62,10 @@ describe("jsonBody", () => {
 
   it("reports a body that ends early as the caller's fault, and logs nothing", async () => {
     const log = vi.spyOn(console, "error").mockReturnValue(undefined);
-    const limited = new Hono().onError(answerError).use(limitBody(100)).route("/", app);
+    const limited = new Hono()
+      .onError(answerError)
+      .use(countInFlight(() => ({ hold: () => noHold }), { maxBodyBytes: 100 }))
+      .route("/", app);
     for (const through of [app, limited]) {
       const body = new ReadableStream({ pull: (stream) => stream.error(new Error("aborted")) });
       const headers = { "content-type": "application/json" };

@@ -3,7 +3,7 @@ import { sha256Hex } from "../../artifact/sha256.ts";
 import { backgroundOf } from "../background.ts";
 import { CACHE_HEADER, MODEL_HEADER, PRECISION_HEADER, TIER_HEADER } from "../contract/headers.ts";
 import type { TaskService } from "../service.ts";
-import { readBody } from "./body.ts";
+import { bodyText } from "./body.ts";
 import { noted } from "./variables.ts";
 
 /** A cache of responses, such as `caches.default` of Workers: https://developer.mozilla.org/en-US/docs/Web/API/Cache */
@@ -71,7 +71,7 @@ async function entryOf(c: Context, { served, scope }: { served: string; scope: s
     ...["content-type", TIER_HEADER, PRECISION_HEADER].map((name) => c.req.header(name)),
     noted(c, "key")?.tier,
   ];
-  const body = await readBody(() => c.req.text());
+  const body = await bodyText(c);
   const parts = [served, scope, path, search, ...wishes.map((wish) => wish ?? ""), body];
   const hash = await sha256Hex(new TextEncoder().encode(JSON.stringify(parts)));
   return new Request(`${origin}${path.replace(/\/$/, "")}/answers/${hash}`);

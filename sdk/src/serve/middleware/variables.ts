@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type { KnownKey } from "../call-defaults.ts";
+import type { Caller, Hold } from "../queue/caller.ts";
 import type { AnswerDetails, CallTerms } from "../service.ts";
 import type { RequestTrace } from "../trace.ts";
 
@@ -9,6 +10,8 @@ export interface RequestVariables {
   readonly trace: RequestTrace;
   /** The key that the request was accepted with. */
   readonly key: KnownKey;
+  /** Who sends the request, the memory that it holds, and how its body is read. */
+  readonly flight: { readonly caller: Caller; readonly hold: Hold; readonly bodyText: () => Promise<string> };
   /** Counts work of the request when it begins: Workers do not run what comes after a caller has gone. */
   readonly onWork: NonNullable<CallTerms["onWork"]>;
   /** How the request was answered, and the number of texts that were computed. */

@@ -4,6 +4,7 @@ import { NO_BUDGET } from "../contract/budget.ts";
 import { errorStatus, type HttpErrorCode } from "../contract/errors.ts";
 import {
   BUDGET_HEADER,
+  CALLER_HEADER,
   DECISION_HEADER,
   MODEL_HEADER,
   PREDICTED_HEADER,
@@ -25,6 +26,7 @@ const requestHeaders = Object.entries({
     anyOf: [{ type: "number", minimum: 0.001, maximum: 999_999_999 }, { const: NO_BUDGET }],
   }),
   [TIER_HEADER]: described("The only tier that may answer.", { enum: [...tiers, "auto"] }),
+  [CALLER_HEADER]: described("Tells callers with the same key apart, so that they share what the key gets."),
   "x-request-id": REQUEST_ID,
 }).map(([name, header]) => ({ name, ...header, in: "header", required: false }));
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { latch } from "#test/fixtures/tiny-model.ts";
+import { anyone } from "./caller.ts";
 import { type Turns, turns } from "./turns.ts";
 
 beforeEach(() => {
@@ -10,7 +11,7 @@ afterEach(() => {
 });
 
 const compute = { ms: 10, spreadMs: 0 };
-const work = { compute, loadMs: 10, measuredMs: 10, calls: [5, 5], parallel: 1 };
+const work = { caller: anyone, compute, loadMs: 10, measuredMs: 10, calls: [5, 5], parallel: 1 };
 const due = (inMs: number) => ({ ...work, dueAt: clock() + inMs });
 const whenever = { ...work, dueAt: undefined };
 
@@ -271,7 +272,7 @@ describe("outlook", () => {
 
 describe("turns of an engine that computes two calls side by side", () => {
   const single = { compute: { ms: 10, spreadMs: 0 }, loadMs: 5, measuredMs: 10, calls: [10], parallel: 2 };
-  const soon = (inMs: number) => ({ ...single, dueAt: clock() + inMs });
+  const soon = (inMs: number) => ({ ...single, caller: anyone, dueAt: clock() + inMs });
 
   /** Starts requests of one call of 10 ms each. Records the time at which each call begins. */
   function start(lane: Turns, begun: Record<string, number>, name: string, inMs: number, calls = 1) {

@@ -1,9 +1,10 @@
 import type { Engine } from "../../runtime/engine/engine.ts";
 import { Refused } from "../refusal.ts";
 import { MEAN_GAIN } from "../smoothed.ts";
+import { anyone, type Caller } from "./caller.ts";
+import { type CallersJob, fairQueue } from "./fair-queue.ts";
 import { type Estimate, machineSpeed } from "./speed.ts";
 import { sharedThread } from "./thread.ts";
-import { type Job, workQueue } from "./work-queue.ts";
 
 /**
  * Milliseconds between two looks of a waiting request at the queue. workerd ends a request that waits for another
@@ -21,6 +22,7 @@ const [VANISHED_MS, VANISHED_CALLS] = [1_000, 10];
 
 /** Work of a request. */
 export interface Work {
+  readonly caller: Caller;
   /** Time on the queue's clock at which the answer is due; undefined without a deadline. */
   readonly dueAt: number | undefined;
   /** Predicted time of the whole work on this machine, when nobody waits. */
@@ -68,7 +70,7 @@ interface Turn {
 }
 
 /** A place, as the queue sees it. */
-interface Waiting extends Job {
+interface Waiting extends CallersJob {
   /** Number of turns that there can be at a time while it has one: as many calls as its engine computes side by side. */
   readonly parallel: number;
   /** Each makes the request look at the queue again, for a turn that it waits for. */
@@ -94,7 +96,7 @@ const wantsTurn = ({ claims, turns, leftCalls }: Waiting): boolean => claims > 0
 export function turns(options: { readonly engine: EngineTraits; readonly now?: () => number }) {
   const { now = () => performance.now() } = options;
   const { blocksThread, compilesAsItRuns } = options.engine;
-  const queue = workQueue<Waiting>();
+  const queue = fairQueue<Waiting>();
   const speed = machineSpeed({ compilesAsItRuns, now });
   const thread = sharedThread(now);
   /** The requests that have a turn. */
@@ -105,7 +107,7 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
   /** Smoothed milliseconds of a computation. */
   let callMs = 0;
 
-  const newPlace = (work: Pick<Waiting, "dueAt" | "leftMs" | "leftCalls" | "parallel">): Waiting => ({
+  const newPlace = (work: Pick<Waiting, "caller" | "dueAt" | "leftMs" | "leftCalls" | "parallel">): Waiting => ({
     ...{ ...work, claims: 0, seenAt: now(), isRemoved: false, wakes: new Set(), turns: new Set() },
   });
   const allTurns = (): Turn[] => [...holders].flatMap(({ turns }) => [...turns]);
@@ -226,9 +228,9 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
   }
 
   /** Predicts how long new work would wait for its last turn, and what it would make late. */
-  function outlook({ dueAt, compute, loadMs, parallel }: Omit<Work, "measuredMs" | "calls">) {
+  function outlook({ caller, dueAt, compute, loadMs, parallel }: Omit<Work, "measuredMs" | "calls">) {
     dropVanished();
-    const job = { dueAt, leftMs: loadMs };
+    const job = { caller, dueAt, leftMs: loadMs };
     const predictions = allTurns().map(({ predictedMs = 0 }) => predictedMs);
     const hasRoom = predictions.length < parallel;
     // A computation that has begun ends first, even for a more urgent request.
@@ -245,11 +247,15 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
     busyMs: thread.busyMs,
     startFetch: thread.startFetch,
     outlook,
-    /** Predicts the milliseconds that a new request with a deadline would wait for its turn. */
-    waitMs(): number {
+    /** Predicts the milliseconds that a new request with a deadline would wait for its turn. Default: of the caller who waits longest. */
+    waitMs(caller?: Caller): number {
       const { parallel } = holders.values().next().value ?? queue.first() ?? { parallel: 1 };
       // Work without a deadline lets a request with a budget go first.
-      return outlook({ dueAt: Number.MAX_VALUE, compute: { ms: 0, spreadMs: 0 }, loadMs: 0, parallel }).waitMs;
+      const work = { dueAt: Number.MAX_VALUE, compute: { ms: 0, spreadMs: 0 }, loadMs: 0, parallel };
+      return Math.max(
+        0,
+        ...(caller ? [caller] : queue.callers()).map((each) => outlook({ ...work, caller: each }).waitMs),
+      );
     },
     /**
      * Runs work of our own, if no request is here. It has no place in the queue, so that no request counts as one that waits for it.
@@ -261,7 +267,7 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
       if (thread.isUnheard()) await thread.letOthersRun();
       if (queue.size > 0 || !isFree(1)) return undefined;
       const start = now();
-      const own = newPlace({ dueAt: undefined, leftMs: 0, leftCalls: 0, parallel: 1 });
+      const own = newPlace({ caller: anyone, dueAt: undefined, leftMs: 0, leftCalls: 0, parallel: 1 });
       const turn = hold(own);
       turn.predictedMs = speed.predict(ms, 0).ms;
       try {
@@ -274,8 +280,8 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
     },
     /** Runs `use` with a place in the queue. The place is given up when the returned promise settles. */
     async using<T>(work: Work, options: EnterOptions, use: (place: Place) => Promise<T>): Promise<T> {
-      const { dueAt, loadMs, measuredMs, calls, parallel } = work;
-      const own = newPlace({ dueAt, leftMs: loadMs, leftCalls: calls.length, parallel });
+      const { caller, dueAt, loadMs, measuredMs, calls, parallel } = work;
+      const own = newPlace({ caller, dueAt, leftMs: loadMs, leftCalls: calls.length, parallel });
       let leftMs = measuredMs;
       let waitedMs = 0;
       queue.add(own);

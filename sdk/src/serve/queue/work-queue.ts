@@ -13,7 +13,7 @@ export interface Job {
 }
 
 /**
- * Makes the order in which requests use an engine: the earliest deadline first. Jobs without a deadline take turns with each other, so that a short one
+ * Makes the order in which the requests of a caller use an engine: the earliest deadline first. Jobs without a deadline take turns with each other, so that a short one
  * does not wait for the end of a long one. They get `BACKGROUND_SHARE` of the time while jobs with a deadline wait.
  *
  * The earliest deadline first keeps all deadlines whenever any order could: C. L. Liu and J. W. Layland, "Scheduling
@@ -41,11 +41,15 @@ export function workQueue<J extends Job>() {
       if (after < 0) listOf(job).push(job);
       else due.splice(after, 0, job);
     },
-    remove(job: J): void {
+    /** Returns whether the job was here. */
+    remove(job: J): boolean {
       const list = listOf(job);
       const at = list.indexOf(job);
       if (at >= 0) list.splice(at, 1);
+      return at >= 0;
     },
+    /** Predicted milliseconds of all jobs. */
+    leftMs: (): number => sum(due) + sum(background),
     /** Returns the job that has the next turn, of those that want one (default: all); undefined when there is none. */
     first(wants: (job: J) => boolean = () => true): J | undefined {
       const [urgent, patient] = [due.find(wants), background.find(wants)];
@@ -73,14 +77,18 @@ export function workQueue<J extends Job>() {
       const share = (others + leftMs) * (1 / BACKGROUND_SHARE - 1);
       return others + Math.min(sum(due), share);
     },
-    /** Whether a new job would make a waiting job late that would be in time without it. */
-    delaysOthers({ dueAt, leftMs }: Job, now: number): boolean {
+    /**
+     * Whether a new job would make a waiting job late that would be in time without it.
+     *
+     * @param lasting returns the milliseconds that pass while this queue has some of them. Default: the engine has no other work
+     */
+    delaysOthers({ dueAt, leftMs }: Job, now: number, lasting = (ms: number) => ms): boolean {
       if (dueAt === undefined) return false;
       let workMs = 0;
       for (const other of due) {
         workMs += other.leftMs;
-        const spareMs = (other.dueAt as number) - now - stretched(workMs);
-        if ((other.dueAt as number) > dueAt && spareMs >= 0 && spareMs < stretched(leftMs)) return true;
+        const lateMs = (ms: number) => now + lasting(stretched(ms)) - (other.dueAt as number);
+        if ((other.dueAt as number) > dueAt && lateMs(workMs) <= 0 && lateMs(workMs + leftMs) > 0) return true;
       }
       return false;
     },

@@ -1,5 +1,4 @@
-import type { GoldenTexts } from "../../artifact/golden.ts";
-import type { EmbedManifest } from "../../artifact/manifest.ts";
+import type { EmbedManifest, GoldenTexts } from "../../artifact/manifest.ts";
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 
 /**

@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { describe, expect, it, vi } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
 import { waitFor } from "#test/fixtures/wait-for.ts";
-import type { GoldenTexts } from "../../artifact/golden.ts";
+import type { GoldenTexts } from "../../artifact/manifest.ts";
 import { encodeBytes } from "../contract/base64.ts";
 import { startDeadline } from "../routing/deadline.ts";
 import type { ExpectedAnswer } from "./expected-answer.ts";

@@ -1,4 +1,5 @@
-import { BUDGET_HEADER, PRECISION_HEADER } from "../contract/headers.ts";
+import { BUDGET_HEADER, CALLER_HEADER, MAX_CALLER, PRECISION_HEADER } from "../contract/headers.ts";
+import { anyone } from "../queue/caller.ts";
 import type { CallTerms, TierAnswer } from "../service.ts";
 import { traceHeaders } from "../trace.ts";
 import { ask } from "./ask.ts";
@@ -29,6 +30,7 @@ export function connectRegion(options: RegionTierOptions & Partial<AskingThread>
   const connection = regionConnection(regionSettings(options), fetcher);
   const probe = regionProbe(connection, { priorMs, timeoutMs, probeMs, now, busyMs });
   const { estimate } = probe;
+  const isOurs = connection.dialect.foreign === undefined;
 
   return {
     predict: probe.predict,
@@ -41,7 +43,7 @@ export function connectRegion(options: RegionTierOptions & Partial<AskingThread>
      * @throws the reason of `signal` when it aborts the request. Nothing is concluded about the region.
      */
     async ask(query: RegionQuery, expected: ExpectedAnswer, { signal }: RegionCallOptions = {}): Promise<TierAnswer> {
-      const { deadline, precision, trace } = query;
+      const { caller = anyone, deadline, precision, trace } = query;
       const { model, computeMs } = expected;
       signal?.throwIfAborted();
       probe.assertProven(query, expected);
@@ -53,6 +55,7 @@ export function connectRegion(options: RegionTierOptions & Partial<AskingThread>
           [BUDGET_HEADER]: forwardedBudgetMs(estimate.networkMs(), remainingMs).toFixed(1),
         }),
         ...(precision && { [PRECISION_HEADER]: precision }),
+        ...(isOurs && caller !== anyone && { [CALLER_HEADER]: caller.id.slice(0, MAX_CALLER) }),
         ...(trace && traceHeaders(trace)),
       };
       const patience = signal ? AbortSignal.any([timeout, signal]) : timeout;

@@ -73,7 +73,7 @@ describe("a region on SageMaker", () => {
   });
 
   it("passes on refusals with their own status, code and wait", async () => {
-    const { embed, tier } = await setUp(undefined, { limits: { maxWaitingCharacters: 1, maxInputs: 2 } });
+    const { embed, tier } = await setUp(undefined, { limits: { maxBytesInFlight: 1, maxInputs: 2 } });
     await expect(embed({ inputs: ["a", "b", "c"] })).rejects.toMatchObject({ code: "too_many_inputs" });
     await expect(embed({ inputs: [" "] })).rejects.toMatchObject({ code: "input_empty", index: 0 });
     await expect(embed({ inputs: ["word ".repeat(40)] })).rejects.toMatchObject({ code: "input_too_long" });

@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
+import { noHold } from "#test/fixtures/no-hold.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { CallDefaults, KeyWithDefaults } from "../call-defaults.ts";
 import { defaultLimits } from "../limits.ts";
@@ -10,6 +11,8 @@ import { readCall } from "./task-route.ts";
 
 /** Parts of the service that reading a call does not need. */
 const unused = {
+  hold: () => noHold,
+  bytesInFlight: () => 0,
   answer: () => Promise.reject(new Error("not used")),
   using: () => Promise.reject(new Error("not used")),
   ready: () => undefined,

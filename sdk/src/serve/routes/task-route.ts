@@ -26,6 +26,7 @@ import { hintsWith, jsonBody } from "../middleware/body.ts";
 import { note, noted } from "../middleware/variables.ts";
 import { type Deadline, readBudget, smallerBudget, startDeadline } from "../routing/deadline.ts";
 import type { AnswerDetails, CallTerms, Serving, TaskAnswer } from "../service.ts";
+import { jsonResponse } from "./in-parts.ts";
 
 /** Describes a route. */
 export interface RouteDescription<S extends v.GenericSchema, A extends v.GenericSchema> {
@@ -72,7 +73,7 @@ export const taskAt = <S extends BodySchema, A extends v.GenericSchema, R>(
       const answer = await serving.service(c.env).answer(query, backgroundOf(c));
       describeAnswer(c, { ...answer, texts: query.call.texts.length }, terms.deadline);
       const written = respond(answer, body, c);
-      return written instanceof Response ? written : c.json(written as object);
+      return written instanceof Response ? written : jsonResponse(c, written);
     },
 });
 
@@ -105,12 +106,14 @@ export async function readCall<Env extends object, S extends BodySchema>(
 function readWishes(c: Context, defaults: CallDefaults): Omit<CallTerms, "deadline"> {
   const tier = c.req.header(TIER_HEADER);
   const key = noted(c, "key");
+  const flight = noted(c, "flight");
   return {
     pin:
       tier === undefined ? (key?.tier ?? defaults.tier) : readPin(tier.trim().toLowerCase(), `header ${TIER_HEADER}`),
     precision: readPrecision(c.req.header(PRECISION_HEADER)),
     signal: c.req.raw.signal,
-    caller: key?.name,
+    caller: flight?.caller,
+    hold: flight?.hold,
     onWork: noted(c, "onWork"),
     report: readReport(c.req.header(REPORT_HEADER)),
     trace: noted(c, "trace"),

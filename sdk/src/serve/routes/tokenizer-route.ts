@@ -6,6 +6,7 @@ import type { Model } from "../../runtime/model.ts";
 import { backgroundOf } from "../background.ts";
 import { checkSize } from "../check-query.ts";
 import { jsonBody } from "../middleware/body.ts";
+import { jsonResponse } from "./in-parts.ts";
 import type { Route, RouteDescription } from "./task-route.ts";
 
 /** Characters or token ids of a request, at most: it does not wait for its turn, and a token has 50 bytes of answer. */
@@ -49,7 +50,7 @@ export const tokenizerAt = <S extends v.GenericSchema, I extends Item>(
           sinceTurn += item.length;
           answers.push(answer(model, item, body));
         }
-        return c.json(answers);
+        return jsonResponse(c, answers);
       };
       return service(c.env).using(backgroundOf(c), work, c.req.param("model"));
     },

@@ -11,7 +11,7 @@ import {
   Truncate,
 } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
-import { listResponse } from "../routes/list-response.ts";
+import { listResponse } from "../routes/in-parts.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 export const embedRoute = taskAt("/v1/embed", {

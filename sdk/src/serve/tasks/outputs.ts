@@ -3,7 +3,7 @@ import type { TokenSequence } from "../../runtime/engine/engine.ts";
 import { outputsCall } from "../../runtime/tasks/outputs.ts";
 import { decodeIds, encodeBytes } from "../contract/base64.ts";
 import { OutputsRequest, OutputsResponse, type SequenceJson } from "../contract/outputs.ts";
-import { listResponse } from "../routes/list-response.ts";
+import { listResponse } from "../routes/in-parts.ts";
 import { answerFields, type Route, taskAt } from "../routes/task-route.ts";
 
 /** The model's own outputs, for the edge that asks this deployment as its region. */

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { sparseCall } from "../../runtime/tasks/sparse.ts";
 import { ownAnswer, ownBody, PromptName, Texts, Truncate } from "../contract/fields.ts";
-import { listResponse } from "../routes/list-response.ts";
+import { listResponse } from "../routes/in-parts.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 export const sparseRoute = taskAt("/v1/sparse", {

@@ -3,7 +3,7 @@ import { searchRoles } from "../../runtime/tasks/late-interaction.ts";
 import { type TokenVectors, tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
 import { EncodingFormat, ownAnswer, ownBody, PromptName, Texts, Truncate } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
-import { listResponse } from "../routes/list-response.ts";
+import { listResponse } from "../routes/in-parts.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 export const tokenVectorsRoute = taskAt("/v1/token-vectors", {

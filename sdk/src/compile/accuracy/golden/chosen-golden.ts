@@ -1,4 +1,4 @@
-import type { GoldenTexts } from "../../../artifact/golden.ts";
+import type { GoldenTexts } from "../../../artifact/manifest.ts";
 import type { Model } from "../../../runtime/model.ts";
 import type { ComparedLine } from "./compare-lines.ts";
 import { promptNameOf, readInput } from "./golden-call.ts";

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../artifact/next-turn.ts";
-import { listResponse } from "./list-response.ts";
+import { listResponse } from "./in-parts.ts";
 
 const answerWith = (count: number, item: (index: number) => string, body: object = { a: 1, list: [], z: { y: 2 } }) =>
   new Hono().get("/", (c) => listResponse(c, [...Array(count).keys()], item, body)).request("/");

@@ -1,0 +1,46 @@
+import type { Context, MiddlewareHandler } from "hono";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { CALLER_HEADER, MAX_CALLER } from "../contract/headers.ts";
+import type { Limits } from "../limits.ts";
+import { anyone, type Caller, callerWith } from "../queue/caller.ts";
+import type { TaskService } from "../service.ts";
+import { declaredBytes, receivedText, tooLarge } from "./received-text.ts";
+import { note, noted } from "./variables.ts";
+
+/**
+ * Counts a request and the memory that it holds from its arrival until its answer is sent. Refuses bodies that are declared too large.
+ *
+ * @throws BertEdgeError `body_too_large`, `overloaded`, `rate_limited`, `request_invalid`
+ */
+export function countInFlight<Env extends object>(
+  service: (env: Env) => Pick<TaskService, "hold">,
+  { maxBodyBytes }: Pick<Limits, "maxBodyBytes">,
+): MiddlewareHandler<{ Bindings: Env }> {
+  return async function countInFlight(c, next) {
+    const declared = declaredBytes(c) ?? 0;
+    if (declared > maxBodyBytes) throw tooLarge(maxBodyBytes);
+    const caller = callerOf(c);
+    const hold = service(c.env).hold({ caller, trace: noted(c, "trace") }, declared);
+    note(c, "flight", { caller, hold, bodyText: () => receivedText(c, hold, maxBodyBytes) });
+    try {
+      await next();
+    } finally {
+      hold.release();
+    }
+  };
+}
+
+/**
+ * Returns who sends a request, whose key is checked.
+ *
+ * @throws BertEdgeError `request_invalid` if the header `x-bert-edge-caller` is not valid
+ */
+function callerOf(c: Context): Caller {
+  const key = noted(c, "key");
+  if (!key) return anyone;
+  const behind = c.req.header(CALLER_HEADER);
+  if (behind === undefined || (behind.length <= MAX_CALLER && /^[!-~ ]+$/.test(behind))) return callerWith(key, behind);
+  throw new BertEdgeError("request_invalid", `The header ${CALLER_HEADER} is not valid.`, {
+    hint: `Send up to ${MAX_CALLER} visible ASCII characters that name the caller, or leave the header out.`,
+  });
+}

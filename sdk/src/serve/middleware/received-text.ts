@@ -1,0 +1,84 @@
+import type { Context } from "hono";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { pieceReader } from "../../storage/piece-reader.ts";
+import type { Hold } from "../queue/caller.ts";
+
+/** Bodies up to this size in bytes are read at once, in the time of a window. */
+const SMALL_BYTES = 65_536;
+/** A larger body must grow by `SMALL_BYTES` in each window of this time in ms, and arrive within the longest time. */
+const [WINDOW_MS, LONGEST_MS] = [10_000, 60_000];
+
+/** Returns the bytes that a body is declared to have; undefined if it is sent in chunks. */
+export function declaredBytes(c: Context): number | undefined {
+  const declared = c.req.header("content-length");
+  return declared === undefined || c.req.header("transfer-encoding") !== undefined ? undefined : Number(declared);
+}
+
+export const tooLarge = (maxBytes: number): BertEdgeError =>
+  new BertEdgeError("body_too_large", `The request body is larger than ${maxBytes} bytes.`, {
+    hint: "Send the texts in several requests.",
+  });
+
+const tooSlow = (bytes: number): BertEdgeError =>
+  new BertEdgeError("body_too_slow", `The request body came too slowly: ${bytes} bytes had arrived.`, {
+    hint: `Send at least ${SMALL_BYTES} bytes each ${WINDOW_MS / 1_000} s, and the whole body within ${LONGEST_MS / 1_000} s.`,
+  });
+
+/**
+ * Reads a request's body as text. Its memory counts as that of the request. A body that is small, or that was read before, is not counted
+ * again.
+ *
+ * @throws BertEdgeError `body_too_large`, `body_too_slow`, `overloaded`, and what the stream throws if it ends early
+ */
+export async function receivedText(c: Context, hold: Hold, maxBytes: number): Promise<string> {
+  const { bodyCache, raw } = c.req;
+  const declared = declaredBytes(c);
+  if (Object.keys(bodyCache).length > 0) return c.req.text();
+  if (declared !== undefined && declared <= SMALL_BYTES) return inTime(c.req.text());
+  if (!raw.body) return "";
+  const text = await inPieces(raw.body, (bytes) => {
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    if (bytes > (declared ?? 0)) hold.reserve(bytes);
+  });
+  // Others can read it again.
+  bodyCache.text = Promise.resolve(text) as never;
+  return text;
+}
+
+/** Waits for a small body. */
+async function inTime(text: Promise<string>): Promise<string> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(tooSlow(0)), WINDOW_MS);
+  try {
+    return await Promise.race([text, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Reads a body as it arrives, and tells `check` how many bytes have. */
+async function inPieces(body: ReadableStream<Uint8Array>, check: (bytes: number) => void): Promise<string> {
+  const reader = pieceReader(body);
+  const decoder = new TextDecoder();
+  let [text, bytes, bytesBefore, windows] = ["", 0, 0, 0];
+  const late = Promise.withResolvers<never>();
+  const timer = setInterval(() => {
+    windows++;
+    if (bytes - bytesBefore < SMALL_BYTES || windows * WINDOW_MS >= LONGEST_MS) late.reject(tooSlow(bytes));
+    bytesBefore = bytes;
+  }, WINDOW_MS);
+  try {
+    for (;;) {
+      const { value, done } = await Promise.race([reader.read(), late.promise]);
+      bytes += value?.length ?? 0;
+      check(bytes);
+      if (value) text += decoder.decode(value, { stream: true });
+      if (done) return text + decoder.decode();
+    }
+  } catch (error) {
+    reader.cancel(error).catch(() => {});
+    throw error;
+  } finally {
+    clearInterval(timer);
+  }
+}

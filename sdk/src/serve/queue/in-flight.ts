@@ -1,0 +1,154 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import { Refused } from "../refusal.ts";
+import type { Caller, Hold, Holder } from "./caller.ts";
+
+/** Pause before a retry of a key that has too many requests in flight, in ms. */
+const RETRY_MS = 250;
+
+/** The refusal of a request for which there is no memory. It is counted when it is thrown. */
+export class NoRoom extends Refused {
+  constructor() {
+    super({
+      refusal: "overloaded",
+      message: "The requests in flight have all the memory that this caller may use.",
+      hint: "Send the request again after the time in the header retry-after-ms, or with fewer texts.",
+    });
+  }
+
+  override of(): Refused {
+    return this;
+  }
+}
+
+/** What all requests hold, those of a key, or those of a caller behind a key. */
+interface Level {
+  readonly name: string;
+  readonly weight: number;
+  readonly parent?: Level | undefined;
+  readonly inner: Map<string, Level>;
+  bytes: number;
+  requests: number;
+}
+
+interface Entry {
+  readonly level: Level;
+  bytes: number;
+  until: number;
+}
+
+/** The memory of all requests of this process or isolate. */
+export type InFlight = ReturnType<typeof inFlight>;
+
+/**
+ * Counts the memory of requests in flight: bodies, texts, sequences, outputs, and answers until they are sent. A key may hold as much as
+ * is left for all others together, times its weight, so that one key alone can hold half. The callers behind a key share its memory in
+ * the same way. The only request of a key may have all that is left. A. K. Choudhury and E. L. Hahne, "Dynamic Queue Length Thresholds for
+ * Shared-Memory Packet Switches", 1998.
+ *
+ * @param options.maxBytes returns the bytes that all requests may hold. A request that is alone may hold more
+ * @param options.refused is told about each refusal
+ */
+export function inFlight(options: {
+  readonly maxBytes: () => number;
+  readonly refused: (error: NoRoom, holder: Holder) => void;
+  readonly now: () => number;
+}) {
+  const { maxBytes, refused, now } = options;
+  const newLevel = (name: string, weight: number, parent?: Level): Level => ({
+    ...{ name, weight, parent, inner: new Map(), bytes: 0, requests: 0 },
+  });
+  const all = newLevel("", 1);
+  const entries = new Set<Entry>();
+
+  function levelOf({ id, key = "", weight }: Caller): Level {
+    const ofKey = all.inner.get(key) ?? newLevel(key, weight, all);
+    return id === key ? ofKey : (ofKey.inner.get(id) ?? newLevel(id, 1, ofKey));
+  }
+
+  const boundOf = ({ parent, weight }: Level): number =>
+    parent ? weight * (boundOf(parent) - parent.bytes) : maxBytes();
+
+  function hasRoom(level: Level, more: number): boolean {
+    const { parent, bytes, requests } = level;
+    const isRoomy = requests === 1 || bytes + more <= boundOf(level);
+    return isRoomy && (!parent || hasRoom(parent, more));
+  }
+
+  function add(level: Level, bytes: number, requests = 0): void {
+    const { name, parent } = level;
+    level.bytes += bytes;
+    level.requests += requests;
+    if (!parent) return;
+    if (level.requests > 0) parent.inner.set(name, level);
+    else parent.inner.delete(name);
+    add(parent, bytes, requests);
+  }
+
+  function drop(entry: Entry): void {
+    if (entries.delete(entry)) add(entry.level, -entry.bytes, -1);
+  }
+
+  /** Drops requests that have vanished. */
+  function dropVanished(): void {
+    for (const entry of entries) if (entry.until < now()) drop(entry);
+  }
+
+  return {
+    /**
+     * Counts a request, for `forMs` at most.
+     *
+     * @throws BertEdgeError `rate_limited` when the key has as many requests in flight as it may have; NoRoom
+     */
+    hold(holder: Holder, bytes: number, forMs: number): Hold {
+      const { key = "", requestsInFlight = Number.POSITIVE_INFINITY } = holder.caller;
+      const level = levelOf(holder.caller);
+      if ((all.inner.get(key)?.requests ?? 0) >= requestsInFlight) {
+        throw new BertEdgeError("rate_limited", `The key ${key} may have ${requestsInFlight} requests in flight.`, {
+          hint: "Send the request again when another one of this key has been answered.",
+          retryAfterMs: RETRY_MS,
+        });
+      }
+      const entry: Entry = { level, bytes: 0, until: now() + forMs };
+      entries.add(entry);
+      add(level, 0, 1);
+      let retained = 1;
+
+      const count = (bytes: number): void => {
+        if (!entries.has(entry)) return;
+        add(level, bytes - entry.bytes);
+        entry.bytes = bytes;
+      };
+      const reserve = (bytes: number): void => {
+        const more = bytes - entry.bytes;
+        if (more > 0 && !hasRoom(level, more)) {
+          dropVanished();
+          if (!hasRoom(level, more)) {
+            const error = new NoRoom();
+            refused(error, holder);
+            throw error;
+          }
+        }
+        count(bytes);
+      };
+      try {
+        reserve(bytes);
+      } catch (error) {
+        drop(entry);
+        throw error;
+      }
+      return {
+        reserve,
+        count,
+        keep(forMs) {
+          entry.until = now() + forMs;
+        },
+        retain: () => void retained++,
+        release: () => {
+          if (--retained === 0) drop(entry);
+        },
+      };
+    },
+    /** Bytes that all requests hold. */
+    bytes: () => all.bytes,
+  };
+}

@@ -1,0 +1,99 @@
+import type { Context } from "hono";
+import { nextTurn } from "../../artifact/next-turn.ts";
+import { noted } from "../middleware/variables.ts";
+import type { Hold } from "../queue/caller.ts";
+
+/** Characters after which other requests may run: about 1 ms of formatting. */
+const PART_CHARACTERS = 100_000;
+
+/** Time in ms after which an answer is dropped whose client does not read the next part: a rate of 7 kB/s. */
+const UNREAD_MS = 15_000;
+
+/**
+ * Answers with JSON that has a long list: the empty one of `body`, or the list itself. The client gets it in parts: other requests
+ * run between them, and the whole text never is in memory.
+ */
+export function listResponse<Item>(
+  c: Context,
+  items: readonly Item[],
+  format: (item: Item, index: number) => string,
+  body?: object,
+): Response {
+  // In strings, a quotation mark follows a backslash, so this text is in none.
+  const [head, tail] = body ? JSON.stringify(body).split(/(?<=\w":)\[\]/) : ["", ""];
+  return inParts(
+    c,
+    (function* () {
+      let text = `${head}[`;
+      for (const [index, item] of items.entries()) {
+        if (text.length >= PART_CHARACTERS) {
+          yield text;
+          text = "";
+        }
+        text += (index === 0 ? "" : ",") + format(item, index);
+      }
+      return `${text}]${tail}`;
+    })(),
+  );
+}
+
+/** Answers with JSON. The client gets a long text in parts, and the text counts as memory of the request until then. */
+export function jsonResponse(c: Context, value: unknown): Response {
+  const text = JSON.stringify(value);
+  noted(c, "flight")?.hold.count(2 * text.length);
+  return inParts(
+    c,
+    (function* () {
+      let at = 0;
+      for (; at + PART_CHARACTERS < text.length; at += PART_CHARACTERS) yield text.slice(at, at + PART_CHARACTERS);
+      return text.slice(at);
+    })(),
+  );
+}
+
+/** The parts of an answer. The last one is what the iterator returns. */
+type Parts = Iterator<string, string>;
+
+function inParts(c: Context, parts: Parts): Response {
+  c.header("content-type", "application/json");
+  const { value, done } = parts.next();
+  return c.body(done ? value : streamOf(value, parts, noted(c, "flight")?.hold));
+}
+
+/** Sends parts as they are read. The memory of the request counts until all are, or until the client reads no more. */
+function streamOf(first: string, others: Parts, hold: Hold | undefined): ReadableStream {
+  const encoder = new TextEncoder();
+  let parts: Parts | undefined = others;
+  let unread: ReturnType<typeof setTimeout> | undefined;
+
+  function end(): void {
+    clearTimeout(unread);
+    if (parts) hold?.release();
+    parts = undefined;
+  }
+
+  function send(stream: ReadableStreamDefaultController, part: string): void {
+    stream.enqueue(encoder.encode(part));
+    hold?.keep(2 * UNREAD_MS);
+    unread = setTimeout(() => {
+      end();
+      stream.error(new Error(`The client has read nothing for ${UNREAD_MS} ms.`));
+    }, UNREAD_MS);
+  }
+
+  hold?.retain();
+  return new ReadableStream({
+    start: (stream) => send(stream, first),
+    async pull(stream) {
+      clearTimeout(unread);
+      await nextTurn();
+      if (!parts) return;
+      const { value, done } = parts.next();
+      send(stream, value);
+      if (!done) return;
+      end();
+      stream.close();
+    },
+    cancel: end,
+  });
+}
