@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { V4ModuleDefinition } from "miniflare";
 import type { PublishableArtifact } from "#sdk/artifact/artifact.ts";
 import { preparedArtifact } from "#sdk/cli/dev/prepared.ts";
@@ -11,6 +11,7 @@ import { workerModules } from "#test/fixtures/worker-modules.ts";
 import type { Figure } from "../figures.ts";
 import { float32Vectors } from "../float32-vectors.ts";
 import { type Generator, startGenerator } from "./load/generator.ts";
+import { olderCheckout } from "./older-checkout.ts";
 import { olderVersion, type Versions } from "./versions.ts";
 
 export const KEY = "key";
@@ -22,14 +23,14 @@ export interface RoutingOptions {
   readonly quick: boolean;
   /** Measure the fewest cases, with few requests. */
   readonly short: boolean;
-  /** Parts of names: matrix and quiet measure the points whose name contains one of them. */
+  /** Parts of names: matrix, quiet and fairness measure the points whose name contains one of them. */
   readonly points: readonly string[];
   /** Length of a measured window. */
   readonly seconds: number;
   /** Interleaved rounds; the median counts. */
   readonly rounds: number;
   readonly seed: number;
-  /** Folder of an older checkout, installed and built. It is compared with this one. */
+  /** A commit, or the folder of a checkout that is installed and built. It is compared with this checkout. */
   readonly against: string | undefined;
 }
 
@@ -70,7 +71,8 @@ export async function openContext(options: RoutingOptions, { stage, figures }: O
   const modules = await workerModules({ entryPoints: ["functions/edge.ts"] });
   const { model, against } = options;
   if (against) stage(`prepare with ${against}`);
-  const before = against && (await olderVersion(resolve(against), { model, storage: storage.access, env }));
+  const older = against === undefined ? undefined : await olderCheckout(against);
+  const before = older && (await olderVersion(older.root, { model, storage: storage.access, env }));
   const generator = startGenerator();
   return {
     options,
@@ -85,6 +87,7 @@ export async function openContext(options: RoutingOptions, { stage, figures }: O
     async close() {
       generator.stop();
       await storage.stop();
+      await older?.[Symbol.asyncDispose]();
     },
   };
 }

@@ -52,6 +52,10 @@ export const parts: Readonly<Record<string, Part>> = {
     what: "requests that are lost when the region fails, is slow, or is hostile",
     run: async (context) => (await import("./outage/index.ts")).outage(context),
   },
+  fairness: {
+    what: "a steady caller beside a flood of another key: 400 clients, 20 of which read slowly, at each tier and both (Linux only)",
+    run: async (context) => (await import("./fairness/index.ts")).fairness(context),
+  },
   layers: {
     what: "requests per second without the engine, against a bare handler, and CPU time of each layer (Linux only)",
     run: async (context) => (await import("./layers/index.ts")).layers(context),

@@ -6,6 +6,7 @@ import { s3Publisher } from "#sdk/storage/s3-publisher.ts";
 import type { ManagedStore } from "#sdk/storage/store.ts";
 import { clockedEdge } from "../fixtures/clocked-edge.ts";
 import { deployedCompatibility } from "../fixtures/direct-edge.ts";
+import { withHeapLimit } from "../fixtures/heap-limit.ts";
 import { s3Env, startObjectStorage } from "../fixtures/object-storage.ts";
 import { startRegionProcess } from "../fixtures/region-process.ts";
 import { childProcess, residentBytes } from "./child-process.ts";
@@ -16,27 +17,6 @@ const MINUTE_LATER = join(import.meta.dirname, "minute-later.ts");
 
 export const KEY = "the-key";
 const DEADLINE_MS = 60_000;
-
-/** Miniflare starts workerd with these flags of V8. */
-const V8_FLAGS = "MINIFLARE_WORKERD_V8_FLAGS";
-/** Half of an isolate's 128 MB. The other half is for models and buffers, which are not in the heap. */
-const HEAP_MIB = 64;
-
-/**
- * Gives the heap of a workerd that `start` starts a limit. V8 collects garbage before the heap reaches its limit. Cloudflare's
- * isolates have one, and a local workerd has none, so that garbage lies there for longer. If a heap in use exceeds the limit,
- * workerd ends, and the run fails.
- */
-async function withHeapLimit<T>(start: () => Promise<T>): Promise<T> {
-  const before = process.env[V8_FLAGS];
-  process.env[V8_FLAGS] = `--max-heap-size=${HEAP_MIB}`;
-  try {
-    return await start();
-  } finally {
-    if (before === undefined) delete process.env[V8_FLAGS];
-    else process.env[V8_FLAGS] = before;
-  }
-}
 
 /** Memory of edge and region, in bytes. */
 export interface Memory {

@@ -17,7 +17,7 @@ const SHORT_WORDS = { least: 3, most: 12 };
 const MAX_TOKENS = 256;
 
 /** Words with one token each. */
-const WORDS = ["house", "river", "garden", "winter", "letter", "station", "window", "music", "water", "market"];
+export const WORDS = ["house", "river", "garden", "winter", "letter", "station", "window", "music", "water", "market"];
 
 const wordsOf = (text: string): string[] => text.split(/\s+/);
 /** Sentences of words in Latin letters. Other scripts have many more tokens for each word. */

@@ -1,0 +1,91 @@
+import { TIER_HEADER, type Tier } from "#sdk/serve/contract/headers.ts";
+import type { EmbedResponse } from "#sdk/serve/tasks/embed.ts";
+import { manyWords } from "#test/callers/flood.ts";
+import type { RightVectors } from "#test/callers/tally.ts";
+import { startDirectEdge } from "#test/fixtures/direct-edge.ts";
+import { withHeapLimit } from "#test/fixtures/heap-limit.ts";
+import { startRegionProcess } from "#test/fixtures/region-process.ts";
+import { startPost } from "#test/fixtures/start-post.ts";
+import { KEY } from "../context.ts";
+import { EDGE_CORES, onCores, REGION_CORES } from "../cores.ts";
+import { withProcess } from "../cpu-time.ts";
+import { embed } from "../embed.ts";
+import { WORDS } from "../load/texts.ts";
+import { regionEnv } from "../tiers.ts";
+import type { Version } from "../versions.ts";
+
+/** Keys of the two callers. The edge has a key of its own. */
+export const [FLOOD_KEY, GOOD_KEY] = ["key-of-the-flood", "key-of-the-good-one"];
+
+const API_KEYS = JSON.stringify([
+  { name: "edge", key: KEY },
+  { name: "flood", key: FLOOD_KEY },
+  { name: "good", key: GOOD_KEY },
+]);
+
+/** Ways to deploy: which tiers there are. Callers ask the first. */
+export const deployments = {
+  "edge and region": ["edge", "region"],
+  "edge only": ["edge"],
+  "region only": ["region"],
+} as const satisfies Readonly<Record<string, readonly Tier[]>>;
+
+export type DeploymentName = keyof typeof deployments;
+
+export interface FairDeployment extends AsyncDisposable {
+  /** Address that callers ask. */
+  readonly url: string;
+  /** Process of each tier. */
+  readonly pids: Readonly<Partial<Record<Tier, number>>>;
+  /** Lines that the tiers have logged. */
+  readonly log: string[];
+  /** The vector of each word, by each tier. */
+  readonly right: RightVectors;
+  /** Beginning of each tier's answer to the words of a slow reader. */
+  readonly rightBeginnings: readonly string[];
+}
+
+/** Bytes of the beginning: more than a slow reader reads. */
+const BEGINNING = 100_000;
+
+/** Starts a deployment, with a limit of the edge's heap. */
+export async function startFair(name: DeploymentName, { modules, env, root }: Version): Promise<FairDeployment> {
+  await using stack = new AsyncDisposableStack();
+  const tiers: readonly Tier[] = deployments[name];
+  const log: string[] = [];
+  const onOutput = (line: string) => void log.push(line);
+  const pids: Partial<Record<Tier, number>> = {};
+  const urls: string[] = [];
+  let variables: Readonly<Record<string, string>> = { ...env, API_KEYS };
+  if (tiers.includes("region")) {
+    const options = { env: variables, onOutput, ...(root && { root }) };
+    const { started: region, pid } = await withProcess(() => onCores(REGION_CORES, () => startRegionProcess(options)));
+    stack.defer(() => region.stop());
+    variables = { ...variables, ...regionEnv(region.url) };
+    pids.region = pid;
+    urls.unshift(region.url);
+  }
+  if (tiers.includes("edge")) {
+    const start = () => onCores(EDGE_CORES, () => startDirectEdge({ modules, env: variables, onOutput }));
+    const { started: edge, pid } = await withProcess(() => withHeapLimit(start));
+    stack.defer(() => edge.stop());
+    pids.edge = pid;
+    urls.unshift(edge.url);
+  }
+  const [url = ""] = urls;
+  const right: Record<string, string[]> = Object.fromEntries(WORDS.map((word) => [word, []]));
+  const rightBeginnings: string[] = [];
+  for (const tier of tiers) {
+    for (const word of WORDS) {
+      const { body } = await embed(url, [word], { [TIER_HEADER]: tier });
+      const { embeddings } = JSON.parse(`${body}`) as EmbedResponse;
+      right[word]?.push(embeddings[0] as string);
+    }
+    const body = JSON.stringify({ inputs: manyWords(WORDS).slice(0, 4 * WORDS.length) });
+    const headers = { authorization: `Bearer ${KEY}`, [TIER_HEADER]: tier };
+    const answer = `${(await startPost(`${url}/v1/embed`, { headers, body }).reply).body}`;
+    rightBeginnings.push(answer.slice(answer.indexOf("[[")).slice(0, BEGINNING));
+  }
+  const all = stack.move();
+  return { url, pids, log, right, rightBeginnings, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
