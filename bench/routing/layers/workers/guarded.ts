@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { callersOf } from "#sdk/serve/keys/key-ring.ts";
 import { limitBody } from "#sdk/serve/middleware/body.ts";
 import { entrance, guards } from "#sdk/serve/operations.ts";
 
@@ -9,7 +10,14 @@ interface Env {
 
 const app = new Hono<{ Bindings: Env }>();
 const path = "/v1/embed";
-for (const each of [...entrance<Env>({}), ...guards<Env>((env) => [env.API_KEYS], {})]) app.on("POST", path, each);
+for (const each of [
+  ...entrance<Env>({}),
+  ...guards<Env>(
+    callersOf((env) => [env.API_KEYS]),
+    {},
+  ),
+])
+  app.on("POST", path, each);
 app.on("POST", path, limitBody(1_000_000));
 app.post(path, async (c) => {
   const { inputs } = await c.req.json<{ inputs?: unknown }>();

@@ -99,6 +99,10 @@ function checkOptions(key: KeyWithDefaults, index: number): void {
   if (key.name !== undefined && !(typeof key.name === "string" && KEY_NAME.test(key.name))) {
     throw invalid(`has a name at index ${index} that is not valid`, "Use 1 to 64 letters, digits, _, . and -.");
   }
+  const jobs: unknown = key.jobs;
+  if (jobs !== undefined && jobs !== "own" && jobs !== "all") {
+    throw invalid(`has ${shown(jobs)} for jobs at index ${index}`, 'Give "own" or "all", or leave it out.');
+  }
   for (const limit of perMinute) {
     const value: unknown = key[limit];
     if (value !== undefined && !(typeof value === "number" && value >= 1 && value < Number.POSITIVE_INFINITY)) {
