@@ -1,6 +1,8 @@
 import type * as v from "valibot";
+import { BertEdgeError } from "../../artifact/error.ts";
 import { parseJson } from "../../artifact/parse-json.ts";
 import { withDeadline } from "../../artifact/with-deadline.ts";
+import { textUpTo } from "../../storage/bounded-text.ts";
 import { storageError } from "../../storage/storage-error.ts";
 
 /** Metadata of an object in a jobs bucket. */
@@ -72,10 +74,13 @@ export const inTime = <T>(call: Promise<T>, what: string): Promise<T> =>
     () => storageError("jobs", what, `no answer within ${CALL_MS} ms`),
   );
 
+/** Maximum bytes of the objects about a job: they have less than a thousand. */
+const MAX_RECORD_BYTES = 65_536;
+
 /**
  * Reads an object of JSON; undefined if there is none.
  *
- * @throws BertEdgeError `storage_unavailable`, `job_changed` when the object has another form
+ * @throws BertEdgeError `storage_unavailable`, `job_changed` when the object has another form, or is too large
  */
 export async function readJsonOf<S extends v.GenericSchema>(
   bucket: JobsBucket,
@@ -85,8 +90,12 @@ export async function readJsonOf<S extends v.GenericSchema>(
 ): Promise<v.InferOutput<S> | undefined> {
   const found = await inTime(bucket.get(key), key);
   if (!found) return undefined;
-  const text = await inTime(new Response(found.body).text(), key);
   const hint = "Start a job of another name.";
+  const text = await inTime(textUpTo(found.body, MAX_RECORD_BYTES), key);
+  if (text === undefined) {
+    const sizes = `${found.size} bytes, but only up to ${MAX_RECORD_BYTES} are read`;
+    throw new BertEdgeError("job_changed", `The ${what} ${key} has ${sizes}.`, { hint });
+  }
   return parseJson(schema, text, { code: "job_changed", what: `${what} ${key}`, hint });
 }
 
