@@ -268,6 +268,10 @@ export const errorCodes = {
     when: "The external data of an ONNX file is missing or damaged.",
     fix: "Put the data file into the folder of the .onnx file, or export the model again.",
   },
+  file_too_large: {
+    when: "A file is larger than any sound file of its kind, so it is not read.",
+    fix: "Give the file that was meant. The message has its size, and the largest one.",
+  },
   file_changed: {
     when: "A file changed while it was read.",
     fix: "Run the command again, and do not change the file while the command runs.",
