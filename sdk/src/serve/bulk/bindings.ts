@@ -21,10 +21,15 @@ export interface JobsBucket {
     options?: { range: { offset: number; length?: number } },
   ): Promise<(JobsObject & { body: ReadableStream<Uint8Array> }) | null>;
   head(key: string): Promise<JobsObject | null>;
+  /** Resolves to null if the condition `onlyIf` does not hold. */
   put(
     key: string,
     value: string,
-    options: { httpMetadata: { contentType: string }; customMetadata?: Record<string, string> },
+    options: {
+      httpMetadata: { contentType: string };
+      customMetadata?: Record<string, string>;
+      onlyIf?: { etagDoesNotMatch: "*" };
+    },
   ): Promise<unknown>;
   list(options: {
     prefix: string;
@@ -99,8 +104,17 @@ export async function readJsonOf<S extends v.GenericSchema>(
   return parseJson(schema, text, { code: "job_changed", what: `${what} ${key}`, hint });
 }
 
-export const writeJson = (bucket: JobsBucket, key: string, value: object): Promise<unknown> =>
-  inTime(bucket.put(key, JSON.stringify(value), { httpMetadata: { contentType: "application/json" } }), key);
+/**
+ * Writes an object of JSON.
+ *
+ * @param isNew writes it only if there is none
+ * @returns whether it was written
+ */
+export async function writeJson(bucket: JobsBucket, key: string, value: object, isNew = false): Promise<boolean> {
+  const httpMetadata = { contentType: "application/json" };
+  const condition = isNew && { onlyIf: { etagDoesNotMatch: "*" as const } };
+  return (await inTime(bucket.put(key, JSON.stringify(value), { httpMetadata, ...condition }), key)) !== null;
+}
 
 /** Reads a stream piece by piece. Cancels it when the caller stops. */
 export async function* piecesOf(stream: ReadableStream<Uint8Array>, key: string): AsyncGenerator<Uint8Array> {

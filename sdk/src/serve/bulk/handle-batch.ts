@@ -152,7 +152,7 @@ function chunkModel(
         total = { tokens: before.tokens + tokens, texts: before.texts + texts };
         spent?.(total);
       };
-      const answer = await service.answer({ call, deadline, pin: tier, signal, onWork }, background);
+      const answer = await service.answer({ call, deadline, pin: tier, signal, caller: job.owner, onWork }, background);
       assertVersion(job, answer.model, answer.version);
       return answer.result;
     },

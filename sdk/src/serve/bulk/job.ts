@@ -58,8 +58,9 @@ export function seesJob(caller: JobCaller, { owner }: BulkJob): boolean {
   return owner === undefined ? caller.isAlone : owner === caller.name;
 }
 
-export const writeJob = (bucket: JobsBucket, job: BulkJob): Promise<unknown> =>
-  writeJson(bucket, jobKey(job.name), job);
+/** @returns false if the job is new, and another one of this name was started meanwhile */
+export const writeJob = (bucket: JobsBucket, job: BulkJob, isNew: boolean): Promise<boolean> =>
+  writeJson(bucket, jobKey(job.name), job, isNew);
 
 export const isExpired = ({ expires }: BulkJob, now: number): boolean => Date.parse(expires) <= now;
 

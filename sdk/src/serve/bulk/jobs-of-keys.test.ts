@@ -96,6 +96,15 @@ describe("a job of a key", () => {
     expect(there.text).toBe((await ask("kb", "POST", "none")).text);
   });
 
+  it("is started by one key alone, if two start it at once", async () => {
+    const statuses = await Promise.all([statusOf("ka", "POST", "news"), statusOf("kb", "POST", "news")]);
+    expect(statuses.toSorted()).toEqual([202, 404]);
+    const [other, key] = statuses[0] === 202 ? ["kb", "ka"] : ["ka", "kb"];
+    await deliver();
+    expect(await statusOf(key, "GET", "news/results")).toBe(200);
+    expect(await statusOf(other, "GET", "news")).toBe(404);
+  });
+
   it("is open to all keys of its name, and to keys that see all jobs, whose start leaves it to its key", async () => {
     await ask("ka", "POST", "news");
     expect(await statusOf("ka2", "GET", "news")).toBe(200);

@@ -24,12 +24,13 @@ const PART_LINES = 256;
  *   `job_changed` when the job was started with another input, model version or options; the errors of loading the model
  */
 export async function startJob(
-  { bucket, queue }: JobsPlace,
+  place: JobsPlace,
   request: Pick<BulkJob, "name" | "encodingFormat" | "truncate">,
   caller: JobCaller,
   source: { service: TaskService; background: Background; cpuLimitMs: number; maxInputs: number },
   now: number,
 ): Promise<JobStatus> {
+  const { bucket, queue } = place;
   const { name } = request;
   // The model can take long to load. What is read before could be another job's by then.
   const served = await source.service.using(source.background, async (model) => ({
@@ -62,7 +63,8 @@ export async function startJob(
   const job = earlier ? { ...earlier, owner: earlier.owner ?? wanted.owner, expires: wanted.expires } : wanted;
   const status = await jobStatus(bucket, job, now);
   if (status.state === "complete") return status;
-  await writeJob(bucket, job);
+  // Two keys can start a job of one name at once. The second one meets the job of the first.
+  if (!(await writeJob(bucket, job, !earlier))) return startJob(place, request, caller, source, now);
   await sendAll(queue, [{ kind: "split", job: name, run: job.run, part: 0, offset: 0, line: 1 }]);
   return status;
 }
