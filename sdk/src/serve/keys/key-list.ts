@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { parseJson } from "../../artifact/parse-json.ts";
 import { shown } from "../../artifact/shown.ts";
+import { meantNames } from "../../artifact/similar-names.ts";
 import { readObject } from "../../storage/read-object.ts";
 import type { ObjectStore } from "../../storage/store.ts";
 import { type ApiKey, checkDefaults, type KeyWithDefaults, perMinute } from "../call-defaults.ts";
@@ -94,7 +95,21 @@ function checkSharedNames(keys: readonly ApiKey[]): void {
   );
 }
 
+/** The fields of an entry. A misspelt limit would not limit. */
+const fields: Readonly<Record<keyof KeyWithDefaults, true>> = {
+  ...{ key: true, name: true, jobs: true, latencyBudgetMs: true, maxLatencyBudgetMs: true, tier: true },
+  ...{ requestsPerMinute: true, tokensPerMinute: true, textsPerMinute: true },
+};
+
 function checkOptions(key: KeyWithDefaults, index: number): void {
+  const names = Object.keys(fields);
+  const unknown = Object.keys(key).find((field) => !names.includes(field));
+  if (unknown !== undefined) {
+    throw invalid(
+      `has the unknown field ${shown(unknown)} at index ${index}`,
+      `Leave it out.${meantNames(unknown, names)} The fields are: ${names.join(", ")}.`,
+    );
+  }
   checkDefaults(key, "keys");
   if (key.name !== undefined && !(typeof key.name === "string" && KEY_NAME.test(key.name))) {
     throw invalid(`has a name at index ${index} that is not valid`, "Use 1 to 64 letters, digits, _, . and -.");

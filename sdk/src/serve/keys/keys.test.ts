@@ -70,6 +70,7 @@ describe("parseKeys", () => {
     '[{"key": "topsecret", "tokensPerMinute": "9"}]',
     '[{"key": "topsecret", "tier": "moon"}]',
     '[{"key": "topsecret", "jobs": true}]',
+    '[{"key": "topsecret", "requestPerMinute": 9}]',
   ])("refuses %s, and shows no key", (text) => {
     expect(() => parseKeys(text)).toThrow(
       expect.objectContaining({ code: "setting_invalid", message: expect.not.stringContaining("topsecret") }),
@@ -87,6 +88,16 @@ describe("checkKeyList", () => {
       }),
     );
   });
+});
+
+it("a field that no key has is named, with the one that is meant", () => {
+  expect(() => checkKeyList([{ key: "k", tokenPerMinute: 1 }])).toThrow(
+    expect.objectContaining({
+      code: "setting_invalid",
+      message: expect.stringContaining('unknown field "tokenPerMinute" at index 0'),
+      hint: expect.stringContaining("Did you mean tokensPerMinute"),
+    }),
+  );
 });
 
 describe("keysFromStore", () => {
