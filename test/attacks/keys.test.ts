@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
+import { keyRing } from "#sdk/serve/keys/key-ring.ts";
 import { apiKey } from "#sdk/serve/middleware/api-key.ts";
 import { answerError } from "#sdk/serve/on-error.ts";
 
@@ -12,7 +13,7 @@ function onCloudflare() {
   app.onError(answerError);
   app.use(
     apiKey(
-      () => [KEY],
+      keyRing(() => [KEY]),
       () => clock.now,
     ),
   );

@@ -19,6 +19,8 @@ const EQUAL = "the same text";
 /** A record that is set aside, at these lines. */
 const BAD_LINES = [123, 4_567, 9_999];
 const POLL_MS = 20;
+/** The key of the job is over its limit before the last parts, which wait. */
+const KEYS = [{ name: "news", key: "key", textsPerMinute: 3_500 }, "other"];
 
 const input = Array.from({ length: RECORDS }, (_, i) => {
   if (BAD_LINES.includes(i + 1)) return '{"id": "bad"}';
@@ -53,7 +55,7 @@ async function startWorker(bucket: string): Promise<Miniflare> {
       modules,
       modulesRoot: "/",
       compatibilityDate: "2026-11-01",
-      bindings: { MODEL: "tiny", API_KEYS: "key" },
+      bindings: { MODEL: "tiny", API_KEYS: JSON.stringify(KEYS) },
       r2Buckets: ["MODELS"],
       resourcePersistencePath: bucket,
       queueProducers: { [producer?.binding ?? ""]: producer?.queue ?? "" },
@@ -70,8 +72,8 @@ async function startWorker(bucket: string): Promise<Miniflare> {
   );
 }
 
-const ask = async (worker: Miniflare, method: string, path: string) =>
-  worker.dispatchFetch(`http://edge/v1/jobs/${path}`, { method, headers: { authorization: "Bearer key" } });
+const ask = async (worker: Miniflare, method: string, path: string, key = "key") =>
+  worker.dispatchFetch(`http://edge/v1/jobs/${path}`, { method, headers: { authorization: `Bearer ${key}` } });
 
 /** Starts the job, and waits until `enough` of its parts are finished, or all. */
 async function runUntil(worker: Miniflare, enough: number): Promise<JobStatus> {
@@ -128,6 +130,12 @@ describe("a job of 10,000 records on Cloudflare Queues, in workerd", () => {
     expect(records.map(({ id }) => id)).toEqual(expected.map((line) => `record-${line}`));
     const rejected = (await (await ask(worker, "GET", "big/rejected")).text()).trim().split("\n");
     expect(rejected.map((line) => (JSON.parse(line) as { line: number }).line)).toEqual(BAD_LINES);
+
+    expect(done.owner).toBe("news");
+    for (const path of ["big", "big/results", "big/rejected"]) {
+      expect((await ask(worker, "GET", path, "other")).status).toBe(404);
+    }
+    expect((await ask(worker, "POST", "big", "other")).status).toBe(404);
 
     await using model = await loadModel(artifact);
     const vectors = await model.embed([EQUAL, "where is the house number 9998?"]);

@@ -4,10 +4,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { describeFile } from "#sdk/artifact/describe-file.ts";
 import { into } from "#sdk/artifact/fill.ts";
 import { CHUNK_BYTES } from "#sdk/artifact/manifest.ts";
-import { readObject } from "#sdk/storage/read-object.ts";
 import { receive } from "#sdk/storage/receive.ts";
 import type { ManagedStore, ObjectStore, StoredObject, WritableStore } from "#sdk/storage/store.ts";
 import { readStored } from "#sdk/storage/stored-artifact.ts";
+import { readObject } from "#test/fixtures/read-object.ts";
 import { seeded } from "../fixtures/seeded.ts";
 import { bytesOf } from "../fixtures/small-artifact.ts";
 

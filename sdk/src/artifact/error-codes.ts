@@ -184,7 +184,10 @@ export const errorCodes = {
     fix: "The operator finds the cause in the log. Another try seldom helps.",
   },
   key_missing: { when: "The request has no API key.", fix: "Send `Authorization: Bearer <key>`." },
-  key_wrong: { when: "The API key is not known to this deployment.", fix: "Send one of the deployment's keys." },
+  key_wrong: {
+    when: "The API key is not known to this deployment, or a job's key was removed from it.",
+    fix: "Send one of the deployment's keys. For a job, add a key of the same name, and start the job again.",
+  },
   keys_not_configured: {
     when: "The deployment has no API keys, so it answers nobody.",
     fix: "Set the secret API_KEYS.",
@@ -241,8 +244,8 @@ export const errorCodes = {
     fix: "Ask again later. If the job stands still, start it again: finished parts are kept.",
   },
   job_unknown: {
-    when: "There is no job of this name, or it has no input.",
-    fix: "Put the input at jobs/<name>/input.jsonl in the bucket, then start the job.",
+    when: "The caller's key has no job of this name, or there is no input, or the name is that of another key's job.",
+    fix: "Put the input at jobs/<name>/input.jsonl in the bucket, then start the job. If it is there, choose another name.",
   },
   record_invalid: {
     when: "A line of a job's input is not a record. It is set aside, and the job goes on.",
@@ -268,6 +271,10 @@ export const errorCodes = {
   external_data_invalid: {
     when: "The external data of an ONNX file is missing or damaged.",
     fix: "Put the data file into the folder of the .onnx file, or export the model again.",
+  },
+  file_too_large: {
+    when: "A file is larger than any sound file of its kind, so it is not read.",
+    fix: "Give the file that was meant. The message has its size, and the largest one.",
   },
   file_changed: {
     when: "A file changed while it was read.",

@@ -33,7 +33,7 @@ const FileName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "mus
 export const CHUNK_BYTES = 1024 * 1024;
 
 /** Largest manifest, in bytes. Memory for it is allocated before its hash can be checked. */
-const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
+export const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
 /** Largest file of an artifact, in bytes. */
 const MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024;
 

@@ -4,6 +4,8 @@ import { parseJson } from "./parse-json.ts";
 
 /** File of an artifact folder that holds its measurements. The model's version does not depend on this file. */
 export const MEASUREMENTS_FILE = "measurements.json";
+/** Maximum bytes of this file, which has a few numbers for each target. */
+export const MAX_MEASUREMENTS_BYTES = 1024 * 1024;
 
 const NonNegative = v.pipe(v.number(), v.minValue(0));
 const Bytes = v.pipe(v.number(), v.integer(), v.minValue(1));

@@ -36,6 +36,9 @@ const PointerSchema = v.pipe(
 );
 export type Pointer = v.InferOutput<typeof PointerSchema>;
 
+/** Maximum bytes of a pointer: room for the text of the largest manifest. */
+export const MAX_POINTER_BYTES = 16 * 1024 * 1024;
+
 /** @throws BertEdgeError `pointer_invalid` */
 export function parsePointer(text: string, source: string): Pointer {
   return parseJson(PointerSchema, text, { code: "pointer_invalid", what: `pointer at ${source}`, hint: PREPARE_AGAIN });

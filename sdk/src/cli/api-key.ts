@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { BertEdgeError } from "../artifact/error.ts";
+import { MAX_SETTINGS_BYTES, wholeTextSync } from "../compile/files/whole-file.ts";
 import { parseKeys, readEntry } from "../serve/keys/key-list.ts";
 
 /** The environment variable with an API key of a deployment. */
@@ -53,8 +53,9 @@ function keyIn(text: string): string {
 
 function fileText(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return wholeTextSync(file, MAX_SETTINGS_BYTES);
   } catch (cause) {
+    if (cause instanceof BertEdgeError) throw cause;
     throw new BertEdgeError("setting_invalid", `The file ${file} cannot be read.`, {
       hint: "Give a file with one of the deployment's API keys.",
       cause,

@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { text } from "node:stream/consumers";
+import { Readable } from "node:stream";
 import { Command, InvalidArgumentError } from "commander";
 import { BertEdgeError } from "../artifact/error.ts";
 import { sha256Hex } from "../artifact/sha256.ts";
+import { MAX_SETTINGS_BYTES, tooLarge } from "../compile/files/whole-file.ts";
 import { KEY_NAME } from "../serve/keys/key-list.ts";
+import { textUpTo } from "../storage/bounded-text.ts";
 import { printJson, printNote, printResult } from "./output.ts";
 
 /** Bytes of a new key: nobody can guess it, so its SHA-256 needs no salt and no slow hash. */
@@ -41,7 +43,9 @@ export const keysCommand = new Command("keys")
       .option(...jsonOption)
       .action(async ({ name, json }: Options) => {
         if (process.stdin.isTTY) printNote("Type or paste the key, then Enter and Ctrl-D.");
-        const entry = await entryOf((await text(process.stdin)).trim(), name);
+        const text = await textUpTo(Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>, MAX_SETTINGS_BYTES);
+        if (text === undefined) throw tooLarge("stdin", `more than ${MAX_SETTINGS_BYTES} bytes`, MAX_SETTINGS_BYTES);
+        const entry = await entryOf(text.trim(), name);
         if (json) printJson({ entry });
         else printResult(entry);
       }),

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type OptionalPackage, packageMissing } from "../artifact/optional-package.ts";
+import { MAX_SETTINGS_BYTES, wholeTextSync } from "../compile/files/whole-file.ts";
 
 /**
  * Finds a file of an installed package. Searches `root` and the folders above it, as Node.js does.
@@ -21,4 +22,5 @@ export function packageFile(root: string, name: OptionalPackage, file: string): 
  * @throws BertEdgeError `package_missing`
  */
 export const packageVersion = (root: string, name: OptionalPackage): string | undefined =>
-  (JSON.parse(readFileSync(packageFile(root, name, "package.json"), "utf8")) as { version?: string }).version;
+  (JSON.parse(wholeTextSync(packageFile(root, name, "package.json"), MAX_SETTINGS_BYTES)) as { version?: string })
+    .version;

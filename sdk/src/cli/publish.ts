@@ -26,6 +26,7 @@ export const publishCommand = new Command("publish")
   .action(async (folder: string, { to, json, verify = false, ...options }: Options) => {
     const { openFolder } = await import("../storage/folder-artifact.ts");
     const { publish } = await import("../storage/publish.ts");
+    const { MAX_POINTER_BYTES } = await import("../artifact/pointer.ts");
     const { readObject } = await import("../storage/read-object.ts");
     const { assertLoadable } = await import("../runtime/assert-loadable.ts");
     const artifact = await openFolder(folder);
@@ -36,7 +37,7 @@ export const publishCommand = new Command("publish")
     const { address } = opened;
     const { store, signing } = await signingOf(opened.store, options);
     // A request for content shows whether credentials and bucket are right. Services answer other requests with less detail.
-    await readObject(store, pointerKey(manifest.name));
+    await readObject(store, pointerKey(manifest.name), MAX_POINTER_BYTES);
     await assertLoadable(artifact);
     const result = await publish(artifact, store, {
       onObject: (key, state) => printNote(`${state} ${key}`),

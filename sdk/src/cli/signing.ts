@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { InvalidArgumentError } from "commander";
 import { BertEdgeError } from "../artifact/error.ts";
+import { MAX_SETTINGS_BYTES, wholeText } from "../compile/files/whole-file.ts";
 import type { WritableStore } from "../storage/store.ts";
 import type { Signing } from "../storage/write-pointer.ts";
 
@@ -57,8 +57,9 @@ export async function signingOf<Store extends WritableStore>(
 
 async function readKey(path: string): Promise<string> {
   try {
-    return await readFile(path, "utf8");
+    return await wholeText(path, MAX_SETTINGS_BYTES);
   } catch (cause) {
+    if (cause instanceof BertEdgeError) throw cause;
     throw new BertEdgeError("signing_key_invalid", `The signing key ${path} cannot be read.`, {
       hint: "Give the file that has the private key.",
       cause,

@@ -12,6 +12,7 @@ import type { BulkJob } from "./bulk/job.ts";
 import type { ApiKey, CallDefaults } from "./call-defaults.ts";
 import { checkQuery } from "./check-query.ts";
 import { errorStatus, type HttpErrorCode } from "./contract/errors.ts";
+import { callersOf } from "./keys/key-ring.ts";
 import { defaultLimits } from "./limits.ts";
 import type { TaskAnswer, TaskQuery, TaskService } from "./service.ts";
 
@@ -74,7 +75,7 @@ function setUp(
   };
   const app = createApp({
     service: () => service,
-    keys: async () => keys,
+    callers: callersOf(() => keys),
     limits: LIMITS,
     tier: "edge",
     defaults,

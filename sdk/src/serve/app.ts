@@ -23,7 +23,7 @@ export function createApp<Env extends object>(
   deployment: Deployment<Env>,
   known: readonly Dialect[] = dialects,
 ): EmbeddingsApp<Env> {
-  const { service, keys, tier, operations } = deployment;
+  const { service, callers, tier, operations } = deployment;
   const app = new Hono<{ Bindings: Env }>();
   app.onError(async (error, c) => answerError(await ofBody(error, c), c, known));
   if (tier === "region") app.use(reportQueue(deployment));
@@ -51,7 +51,7 @@ export function createApp<Env extends object>(
   const atRoot = routesOf(known)
     .filter((route) => !isVersioned(route))
     .flatMap(({ path }) => withAndWithoutSlash(path));
-  const guarded = guards(keys, operations);
+  const guarded = guards(callers, operations);
   for (const guard of guarded) {
     for (const path of ["/v1/*", "/v2/*", "/models/*", ...info]) app.use(path, guard);
     app.on("POST", atRoot, guard);

@@ -28,17 +28,19 @@ export interface KeyLimits {
 /** Names of the limits of a key per minute. */
 export const perMinute = ["requestsPerMinute", "tokensPerMinute", "textsPerMinute"] as const;
 /** Names of all limits of a key. */
-export const keyLimits = [...perMinute, "requestsInFlight", "weight"] as const;
+export const limitNames = [...perMinute, "requestsInFlight", "weight"] as const;
 
 /** An API key, its limits, and what its requests get when they do not ask for anything else. */
 export interface KeyWithDefaults extends CallDefaults, KeyLimits {
   /** The key, or `sha256:<hex>` as `bert-edge keys hash` prints it. */
   readonly key: string;
   /**
-   * Name for logs and limits: 1 to 64 letters, digits, `_`, `.` and `-`. Keys with the same name share their limits. Default:
+   * Name for logs, limits and jobs: 1 to 64 letters, digits, `_`, `.` and `-`. Keys with the same name are one caller. Default:
    * `key-` and the first 8 digits of its SHA-256.
    */
   readonly name?: string | undefined;
+  /** The jobs that it can start again, and whose results it can read: those of keys of its name, or all. Default `own`. */
+  readonly jobs?: "own" | "all" | undefined;
 }
 
 /** A key, `sha256:<hex>`, `<name>:sha256:<hex>`, or an object with options. */
@@ -50,6 +52,9 @@ export interface KnownKey extends CallDefaults, KeyLimits {
   readonly name: string;
   /** SHA-256 of the key, in 64 hexadecimal digits. */
   readonly sha256: string;
+  readonly jobs?: "own" | "all" | undefined;
+  /** Whether all keys of the deployment have its name. */
+  readonly isAlone: boolean;
   /** The key itself; undefined until a caller has sent it, if only its hash is configured. */
   plain: string | undefined;
 }

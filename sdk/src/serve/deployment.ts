@@ -8,6 +8,7 @@ import type { JobsPlace } from "./bulk/bindings.ts";
 import { type ApiKey, type CallDefaults, checkDefaults } from "./call-defaults.ts";
 import type { Tier } from "./contract/headers.ts";
 import { checkKeyList } from "./keys/key-list.ts";
+import { callersOf } from "./keys/key-ring.ts";
 import { type Limits, limitsWith } from "./limits.ts";
 import type { CrossOrigin } from "./middleware/cross-origin.ts";
 import type { RateLimit } from "./middleware/limits.ts";
@@ -119,7 +120,10 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
     /** Where jobs are kept; undefined if the deployment was made without jobs. */
     jobs: options.jobs && once(readerOf("jobs", options.jobs)),
     // Only `false` opens a deployment. Without `keys`, in plain JavaScript, it has none and refuses every request.
-    keys: keys === false ? (false as const) : async (env: Env) => checkKeyList(await readerOf("keys", keys)(env)),
+    callers:
+      keys === false
+        ? (false as const)
+        : callersOf(async (env: Env) => checkKeyList(await readerOf("keys", keys)(env))),
     service: once((env: Env) => {
       const models = modelPool({
         names: [readerOf("model", options.model)(env)].flat().map((name) => name.trim()),

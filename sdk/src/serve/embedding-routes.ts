@@ -42,7 +42,7 @@ export function embeddings<Env extends object = object>(options: EmbeddingsOptio
   return addEmbeddingRoutes(app, deployment, {
     table: routesOf(dialects).filter(isVersioned),
     entrance: entrance(deployment.operations),
-    guards: guards(deployment.keys, deployment.operations),
+    guards: guards(deployment.callers, deployment.operations),
   });
 }
 

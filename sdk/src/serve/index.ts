@@ -101,6 +101,7 @@ export type { AnalyticsDataset } from "./middleware/log-request.ts";
 export type { AnswerStore, ResponseCache } from "./middleware/response-cache.ts";
 export type { WarmUpShape } from "./models/model-holder.ts";
 export { type ModelCache, type PublishedModelsOptions, publishedModels } from "./models/published-models.ts";
+export type { Caller, Hold } from "./queue/caller.ts";
 export type { AnswerEstimate, Estimate } from "./queue/speed.ts";
 export type { RegionQuestion } from "./region/dialects/dialect.ts";
 export type { ExpectedAnswer } from "./region/expected-answer.ts";

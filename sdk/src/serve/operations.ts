@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from "hono";
-import type { ReadKeys } from "./keys/key-ring.ts";
+import type { Callers } from "./keys/key-ring.ts";
 import { apiKey } from "./middleware/api-key.ts";
 import { type CrossOrigin, crossOrigin } from "./middleware/cross-origin.ts";
 import { limitKey, limitRate, type RateLimit } from "./middleware/limits.ts";
@@ -27,10 +27,13 @@ export function entrance<Env extends object>({
 
 /** Middleware that decides whether a caller may call. */
 export function guards<Env extends object>(
-  keys: ReadKeys<Env> | false,
+  callers: Callers<Env> | false,
   { rateLimit }: Operations<Env>,
 ): MiddlewareHandler<{ Bindings: Env }>[] {
-  return [...(keys === false ? [] : [apiKey(keys), limitKey()]), ...(rateLimit ? [limitRate(rateLimit)] : [])];
+  return [
+    ...(callers === false ? [] : [apiKey(callers.current), limitKey(callers.begin)]),
+    ...(rateLimit ? [limitRate(rateLimit)] : []),
+  ];
 }
 
 /** Names every request in `x-request-id`: by the caller's id if it is valid, else by a new one, unless it has a name. */

@@ -49,5 +49,7 @@ export function createRegionApp(options: RegionAppOptions): Hono<{ Bindings: obj
   });
   deployment.service({}).ready(() => {});
   const app = createApp(deployment);
-  return options.sagemaker === true ? app.route("/", sageMakerRoutes(createApp({ ...deployment, keys: false }))) : app;
+  return options.sagemaker === true
+    ? app.route("/", sageMakerRoutes(createApp({ ...deployment, callers: false })))
+    : app;
 }

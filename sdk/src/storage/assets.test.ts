@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { readObject } from "#test/fixtures/read-object.ts";
 import { testStore } from "#test/suites/store-suite.ts";
 import { type Assets, assetsStore } from "./assets.ts";
 import { memoryStore } from "./memory.ts";
-import { readObject } from "./read-object.ts";
 
 const deployed = memoryStore();
 

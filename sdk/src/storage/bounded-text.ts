@@ -5,15 +5,17 @@ import { pieceReader } from "./piece-reader.ts";
  *
  * @returns undefined when the body is larger
  */
-export async function boundedText(response: Response, maxBytes: number): Promise<string | undefined> {
-  const { body, headers } = response;
+export async function boundedText({ body, headers }: Response, maxBytes: number): Promise<string | undefined> {
   if (!body) return "";
   // A compressed body is larger than its declared size, never smaller.
-  if (Number(headers.get("content-length") ?? 0) > maxBytes) {
-    await body.cancel().catch(() => {});
-    return undefined;
-  }
-  const reader = pieceReader(body, maxBytes + 1);
+  if (Number(headers.get("content-length") ?? 0) <= maxBytes) return textUpTo(body, maxBytes);
+  await body.cancel().catch(() => {});
+  return undefined;
+}
+
+/** Reads a stream as `boundedText` reads a body. */
+export async function textUpTo(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<string | undefined> {
+  const reader = pieceReader(stream, maxBytes + 1);
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
@@ -21,7 +23,7 @@ export async function boundedText(response: Response, maxBytes: number): Promise
     const { value, done } = await reader.read();
     bytes += value?.length ?? 0;
     if (bytes > maxBytes) {
-      await reader.cancel("The body is too large.").catch(() => {});
+      await reader.cancel("The content is too large.").catch(() => {});
       return undefined;
     }
     if (value) text += decoder.decode(value, { stream: true });

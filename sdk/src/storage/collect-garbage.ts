@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import { pointerKey, removedKey } from "../artifact/keys.ts";
-import { type Pointer, parsePointer } from "../artifact/pointer.ts";
+import { MAX_POINTER_BYTES, type Pointer, parsePointer } from "../artifact/pointer.ts";
 import { pointerPlace } from "./pointer-place.ts";
 import { assertNames } from "./published-artifact.ts";
 import { readObject } from "./read-object.ts";
@@ -139,7 +139,7 @@ async function readPointers(
  * @returns false if it was written again meanwhile. Then it stays.
  */
 async function removeVersion(store: ManagedStore, pointer: StoredObject, newKey: string): Promise<boolean> {
-  const bytes = await readObject(store, pointer.key);
+  const bytes = await readObject(store, pointer.key, MAX_POINTER_BYTES);
   if (!bytes) return false;
   await store.put(newKey, bytes, { contentType: "application/json" });
   return store.remove(pointer.key, pointer);
@@ -149,7 +149,7 @@ const neededBy = async (store: ManagedStore, pointer: Pointer): Promise<Iterable
   (await objectsOf(store, pointer)).sizes.keys();
 
 async function pointerIn(store: ManagedStore, key: string): Promise<Pointer> {
-  const bytes = await readObject(store, key);
+  const bytes = await readObject(store, key, MAX_POINTER_BYTES);
   if (bytes) return parsePointer(new TextDecoder().decode(bytes), `${store.name}/${key}`);
   throw new BertEdgeError("publish_conflict", `${store.name}/${key} was removed meanwhile, so another gc is running.`, {
     hint: "Run gc again when the other one has ended.",

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import type { PublishableArtifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { versionOf } from "../artifact/keys.ts";
-import { parseManifest } from "../artifact/manifest.ts";
-import { MEASUREMENTS_FILE, parseMeasurements } from "../artifact/measurements.ts";
+import { MAX_MANIFEST_BYTES, parseManifest } from "../artifact/manifest.ts";
+import { MAX_MEASUREMENTS_BYTES, MEASUREMENTS_FILE, parseMeasurements } from "../artifact/measurements.ts";
 import { sha256Hex } from "../artifact/sha256.ts";
 import { fsStore } from "./fs.ts";
 import { hubModel } from "./hub-model.ts";
@@ -35,7 +35,7 @@ async function openStored(
   pathOf: (file: string) => string,
   where: string,
 ): Promise<PublishableArtifact> {
-  const manifestBytes = await readObject(store, MANIFEST_FILE);
+  const manifestBytes = await readObject(store, MANIFEST_FILE, MAX_MANIFEST_BYTES);
   if (!manifestBytes) {
     const hub = hubModel(where);
     throw new BertEdgeError("artifact_missing", `${where} is not an artifact: it has no ${MANIFEST_FILE}.`, {
@@ -45,7 +45,7 @@ async function openStored(
     });
   }
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  const measured = await readObject(store, MEASUREMENTS_FILE);
+  const measured = await readObject(store, MEASUREMENTS_FILE, MAX_MEASUREMENTS_BYTES);
   const described = {
     manifest: parseManifest(text(manifestBytes), pathOf(MANIFEST_FILE)),
     version: versionOf(await sha256Hex(manifestBytes)),

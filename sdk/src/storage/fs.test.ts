@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { readObject } from "#test/fixtures/read-object.ts";
 import { smallArtifact } from "#test/fixtures/small-artifact.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { verifyPublished } from "#test/fixtures/verify-published.ts";
@@ -11,7 +12,6 @@ import { testAtomicPuts, testWritableStore } from "#test/suites/store-suite.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 import { fsStore } from "./fs.ts";
 import { publish } from "./publish.ts";
-import { readObject } from "./read-object.ts";
 import { receive } from "./receive.ts";
 
 const octets = { contentType: "application/octet-stream" };

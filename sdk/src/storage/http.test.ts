@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { readObject } from "#test/fixtures/read-object.ts";
 import { bytesOf } from "#test/fixtures/small-artifact.ts";
 import { testStore } from "#test/suites/store-suite.ts";
 import { httpStore } from "./http.ts";
-import { readObject } from "./read-object.ts";
 
 async function listening(listener: RequestListener): Promise<{ server: Server; url: string }> {
   const server = createServer(listener).listen(0, "127.0.0.1");

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { readObject } from "#test/fixtures/read-object.ts";
 import { recordingStore } from "#test/fixtures/recording-store.ts";
 import { bytesOf, smallArtifact, textOf } from "#test/fixtures/small-artifact.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
@@ -10,7 +11,6 @@ import { fsStore } from "./fs.ts";
 import { memoryStore } from "./memory.ts";
 import { publish } from "./publish.ts";
 import { openPublished, readPointer } from "./published-artifact.ts";
-import { readObject } from "./read-object.ts";
 import type { ObjectStore, WritableStore } from "./store.ts";
 
 /** Reads the current model: its version, and the text of each file by name. */

@@ -3,7 +3,7 @@ import { BertEdgeError } from "../artifact/error.ts";
 import { fill, into } from "../artifact/fill.ts";
 import { blobKey, pointerKey } from "../artifact/keys.ts";
 import { parseManifest } from "../artifact/manifest.ts";
-import { type Pointer, parsePointer } from "../artifact/pointer.ts";
+import { MAX_POINTER_BYTES, type Pointer, parsePointer } from "../artifact/pointer.ts";
 import { readObject } from "./read-object.ts";
 import type { ObjectStore } from "./store.ts";
 import { readStored, storedArtifact } from "./stored-artifact.ts";
@@ -24,7 +24,7 @@ export async function readPointerText(
   version?: string,
 ): Promise<{ pointer: Pointer; text: string }> {
   const key = pointerKey(name, version);
-  const bytes = await readObject(store, key);
+  const bytes = await readObject(store, key, MAX_POINTER_BYTES);
   if (!bytes) {
     throw new BertEdgeError(
       "model_not_published",

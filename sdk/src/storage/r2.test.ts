@@ -1,10 +1,10 @@
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readObject } from "#test/fixtures/read-object.ts";
 import { bytesOf } from "#test/fixtures/small-artifact.ts";
 import { testStore, testWritableStore } from "#test/suites/store-suite.ts";
 import { r2Store } from "./r2.ts";
 import { r2Publisher, type WritableR2Bucket } from "./r2-publisher.ts";
-import { readObject } from "./read-object.ts";
 
 const script = "export default { fetch() { return new Response() } }";
 const workerd = new Miniflare(

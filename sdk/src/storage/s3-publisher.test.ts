@@ -2,13 +2,13 @@ import { Readable } from "node:stream";
 import { GetObjectCommand, HeadObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { type ObjectStorage, startObjectStorage } from "#test/fixtures/object-storage.ts";
+import { readObject } from "#test/fixtures/read-object.ts";
 import { serve } from "#test/fixtures/serve.ts";
 import { bytesOf, smallArtifact } from "#test/fixtures/small-artifact.ts";
 import { type StrictObjectStorage, startStrictObjectStorage } from "#test/fixtures/strict-object-storage.ts";
 import { testWritableStore } from "#test/suites/store-suite.ts";
 import { freePort } from "../cli/dev/process.ts";
 import { publish } from "./publish.ts";
-import { readObject } from "./read-object.ts";
 import { s3Publisher } from "./s3-publisher.ts";
 import type { ManagedStore } from "./store.ts";
 

@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { signatureOf } from "#test/fixtures/aws-signature.ts";
 import { type ObjectStorage, startObjectStorage } from "#test/fixtures/object-storage.ts";
+import { readObject } from "#test/fixtures/read-object.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { serve } from "#test/fixtures/serve.ts";
 import { bytesOf } from "#test/fixtures/small-artifact.ts";
 import { testStore } from "#test/suites/store-suite.ts";
 import { freePort } from "../cli/dev/process.ts";
 import { isInnerPath } from "./inner-path.ts";
-import { readObject } from "./read-object.ts";
 import { s3Store } from "./s3.ts";
 import { s3Publisher } from "./s3-publisher.ts";
 

@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
+import { readObject } from "#test/fixtures/read-object.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { bytesOf, smallArtifact, textOf } from "#test/fixtures/small-artifact.ts";
 import { pointerKey } from "../artifact/keys.ts";
@@ -9,7 +10,6 @@ import { importSigningKey, newSigningKey, type SigningKey } from "../artifact/si
 import { memoryStore } from "./memory.ts";
 import { publish } from "./publish.ts";
 import { openPublished, readPointer } from "./published-artifact.ts";
-import { readObject } from "./read-object.ts";
 import { type SignatureOptions, signedStore, signersFromEnv } from "./signed.ts";
 import type { ManagedStore } from "./store.ts";
 import { promote, publishedVersions } from "./versions.ts";

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { readObject } from "#test/fixtures/read-object.ts";
 import { recordingStore } from "#test/fixtures/recording-store.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { bytesOf, smallArtifact } from "#test/fixtures/small-artifact.ts";
@@ -9,7 +10,6 @@ import { collectGarbage } from "./collect-garbage.ts";
 import { memoryStore } from "./memory.ts";
 import { publish } from "./publish.ts";
 import { readPointer } from "./published-artifact.ts";
-import { readObject } from "./read-object.ts";
 import type { ManagedStore } from "./store.ts";
 import { previousVersion, promote, publishedVersions } from "./versions.ts";
 

@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { callersOf } from "#sdk/serve/keys/key-ring.ts";
 import { countInFlight } from "#sdk/serve/middleware/in-flight.ts";
 import { entrance, guards } from "#sdk/serve/operations.ts";
 import type { Holder } from "#sdk/serve/queue/caller.ts";
@@ -11,7 +12,14 @@ interface Env {
 
 const app = new Hono<{ Bindings: Env }>();
 const path = "/v1/embed";
-for (const each of [...entrance<Env>({}), ...guards<Env>((env) => [env.API_KEYS], {})]) app.on("POST", path, each);
+for (const each of [
+  ...entrance<Env>({}),
+  ...guards<Env>(
+    callersOf((env) => [env.API_KEYS]),
+    {},
+  ),
+])
+  app.on("POST", path, each);
 const memory = inFlight({ maxBytes: () => 32 * 1024 ** 2, refused: () => {}, now: () => performance.now() });
 const service = () => ({ hold: (holder: Holder, bytes: number) => memory.hold(holder, bytes, 60_000) });
 app.on("POST", path, countInFlight(service, { maxBodyBytes: 1_000_000 }));

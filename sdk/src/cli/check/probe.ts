@@ -13,7 +13,7 @@ import {
 } from "../../serve/contract/headers.ts";
 import { boundedText } from "../../storage/bounded-text.ts";
 
-/** Bytes of the body of `/ready` that are read. It has less than 1 kB. */
+/** Bytes of a body that are read, of `/ready` or of an error. Each has less than 10 kB. */
 const MAX_BODY_BYTES = 1e6;
 
 export interface ProbeOptions {
@@ -101,7 +101,7 @@ export function openProbe({
         const response = await send(input, { ...init, headers, redirect: "manual" });
         last = { headers: response.headers, ms: performance.now() - start };
         if (response.status === 400) {
-          const error = responseError(response, await response.clone().text(), []);
+          const error = responseError(response, (await boundedText(response.clone(), MAX_BODY_BYTES)) ?? "", []);
           if (error.code === "request_too_costly") refused.abort(error);
         }
         return response;

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { MAX_DATA_BYTES, MAX_SETTINGS_BYTES, wholeFile, wholeText } from "../../compile/files/whole-file.ts";
 import { disposableFolder } from "../disposable-folder.ts";
 import { packageFile } from "../package-file.ts";
 import { projectTool } from "./project-tool.ts";
@@ -89,7 +90,7 @@ export function regionCalls({ root, model, secrets, runTool }: RegionCallsOption
       await osls.done(["package", "--package", folder.path], { timeoutMs: DEPLOY_MS });
       const hash = createHash("sha256");
       for (const name of (await readdir(folder.path)).sort()) {
-        const bytes = await readFile(join(folder.path, name));
+        const bytes = await wholeFile(join(folder.path, name), MAX_DATA_BYTES);
         if (name.endsWith(".zip")) hash.update(bytes);
         // The template names the time at which it was made.
         else if (name.includes("update-stack")) hash.update(bytes.toString().replaceAll(/\/\d{13}-[^/"]+\//g, "/"));
@@ -110,6 +111,8 @@ const loginMissing = () =>
 async function hasScript(root: string, name: string): Promise<boolean> {
   const file = join(root, "package.json");
   if (!existsSync(file)) return false;
-  const { scripts = {} } = JSON.parse(await readFile(file, "utf8")) as { scripts?: Record<string, string> };
+  const { scripts = {} } = JSON.parse(await wholeText(file, MAX_SETTINGS_BYTES)) as {
+    scripts?: Record<string, string>;
+  };
   return name in scripts;
 }

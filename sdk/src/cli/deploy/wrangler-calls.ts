@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import type { BertEdgeError } from "../../artifact/error.ts";
+import { MAX_DATA_BYTES, MAX_SETTINGS_BYTES, wholeFile, wholeText } from "../../compile/files/whole-file.ts";
 import { disposableFolder } from "../disposable-folder.ts";
 import { packageFile } from "../package-file.ts";
 import { projectTool } from "./project-tool.ts";
@@ -111,12 +112,13 @@ export function wranglerCalls({ root, script, secrets, runTool }: WranglerOption
     async bundleTag(config) {
       using folder = disposableFolder("bundle");
       await done(["deploy", script, "--dry-run", "--outdir", folder.path], { timeoutMs: DEPLOY_MS });
-      const hash = createHash("sha256").update(await readFile(join(root, config)));
+      const hash = createHash("sha256").update(await wholeFile(join(root, config), MAX_SETTINGS_BYTES));
       // README.md names the time of the build, and source maps name paths of this machine.
       const files = (await readdir(folder.path, { recursive: true })).filter((path) =>
         /\.(m?js|wasm|bin|txt)$/.test(path),
       );
-      for (const path of files.sort()) hash.update(path).update(await readFile(join(folder.path, path)));
+      for (const path of files.sort())
+        hash.update(path).update(await wholeFile(join(folder.path, path), MAX_DATA_BYTES));
       return `bert-edge-${hash.digest("hex").slice(0, 12)}`;
     },
     async deployedTag() {
@@ -132,7 +134,7 @@ export function wranglerCalls({ root, script, secrets, runTool }: WranglerOption
       const report = join(folder.path, "report.ndjson");
       const env = { WRANGLER_OUTPUT_FILE_PATH: report };
       await done(["deploy", script, "--tag", tag], { timeoutMs: DEPLOY_MS, env });
-      const lines = (await readFile(report, "utf8")).split("\n").filter((line) => line !== "");
+      const lines = (await wholeText(report, MAX_SETTINGS_BYTES)).split("\n").filter((line) => line !== "");
       const targets = lines.flatMap((line) => {
         const entry = v.safeParse(Deployed, JSON.parse(line));
         return entry.success ? entry.output.targets : [];

@@ -1,6 +1,8 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Manifest } from "../../artifact/manifest.ts";
+import { MAX_SETTINGS_BYTES } from "../../compile/files/whole-file.ts";
 import { TIER_HEADER } from "../../serve/contract/headers.ts";
+import { boundedText } from "../../storage/bounded-text.ts";
 import { cpuLimitLine, inspectDeployment } from "../inspect-deployment.ts";
 import { exampleFor } from "./example.ts";
 import { DEV_VARS, isRegional, type Stack } from "./stack.ts";
@@ -34,7 +36,7 @@ export async function introduction(
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
   const response = await send();
-  const answer = await response.text();
+  const answer = (await boundedText(response, MAX_SETTINGS_BYTES)) ?? "";
   if (!response.headers.get("content-type")?.startsWith("application/json")) {
     throw new BertEdgeError("service_failed", `The Worker runs, but POST ${path} answers no JSON.`, {
       hint: "Export an app of createEdgeApp at the root, or run the Worker with wrangler alone.",
@@ -44,7 +46,7 @@ export async function introduction(
     for (let i = 0; i < WARM_REQUESTS; i++) {
       // One that fails makes the first request slower, not wrong.
       await send({ [TIER_HEADER]: tier }).then(
-        (response) => response.arrayBuffer(),
+        (response) => boundedText(response, MAX_SETTINGS_BYTES),
         () => {},
       );
     }

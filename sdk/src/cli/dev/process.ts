@@ -7,6 +7,8 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { ErrorCode } from "../../artifact/error-codes.ts";
 import type { BertEdgeClientError } from "../../client/errors/bert-edge-client-error.ts";
 import { responseError } from "../../client/response-error.ts";
+import { MAX_SETTINGS_BYTES } from "../../compile/files/whole-file.ts";
+import { boundedText } from "../../storage/bounded-text.ts";
 import { signalGroup } from "../signal-group.ts";
 
 /** Time that a process gets to end by itself: one that serves, and one that failed to start. */
@@ -141,7 +143,7 @@ async function probe({
 }: ServiceOptions["ready"]): Promise<"ready" | "starting" | AbsentRoute | BertEdgeClientError> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
-    const body = await response.text();
+    const body = (await boundedText(response, MAX_SETTINGS_BYTES)) ?? "";
     if (status === undefined || response.status === status) return "ready";
     const error = responseError(response, body, []);
     if (absent && response.status >= 400 && response.status < 500 && !error.retryable) return absent(response.status);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
@@ -6,6 +6,7 @@ import type { ErrorCode } from "../../artifact/error-codes.ts";
 import { parseJson } from "../../artifact/parse-json.ts";
 import { readJson } from "../files/json-file.ts";
 import { type StoredFile, storedFile } from "../files/stored-file.ts";
+import { MAX_JSON_BYTES, wholeTextSync } from "../files/whole-file.ts";
 import type { Tensor } from "../graph/tensor.ts";
 import { missingFile } from "./missing/missing-file.ts";
 import { lowerCased } from "./modules/lower-cased.ts";
@@ -111,7 +112,7 @@ function readStored(folder: string, model: string): Map<string, Tensor> {
 
 function readShards(folder: string, indexFile: string): Map<string, Tensor> {
   const index = join(folder, indexFile);
-  const { weight_map } = parseJson(Shards, readFileSync(index, "utf8"), {
+  const { weight_map } = parseJson(Shards, wholeTextSync(index, MAX_JSON_BYTES), {
     code: "checkpoint_invalid",
     what: `file ${index}`,
     hint: "Download or save the model again.",

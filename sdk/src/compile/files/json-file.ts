@@ -1,16 +1,16 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { ErrorCode } from "../../artifact/error-codes.ts";
 import { parseJson } from "../../artifact/parse-json.ts";
+import { MAX_JSON_BYTES, MAX_TOKENIZER_BYTES, wholeText } from "./whole-file.ts";
 
 /**
  * Reads and validates a JSON file of a checkpoint folder.
  *
  * @param code chooses the code of the error for an invalid file, by valibot's issue
  * @returns undefined when there is no such file
- * @throws BertEdgeError `checkpoint_invalid` when the file cannot be read, and `code` when it is not valid. The message names the file,
+ * @throws BertEdgeError `checkpoint_invalid` when the file cannot be read, `file_too_large`, and `code` when it is not valid. The message names the file,
  *   and the invalid key if there is one.
  */
 export async function readJson<S extends v.GenericSchema>(
@@ -20,7 +20,8 @@ export async function readJson<S extends v.GenericSchema>(
   code: (issue?: v.BaseIssue<unknown>) => ErrorCode = () => "checkpoint_invalid",
 ): Promise<v.InferOutput<S> | undefined> {
   const path = join(folder, file);
-  const text = await readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
+  const text = await wholeText(path, maxBytesOf(file)).catch((cause: NodeJS.ErrnoException) => {
+    if (cause instanceof BertEdgeError) throw cause;
     if (cause.code === "ENOENT") return undefined;
     if (cause.code === "ENOTDIR") {
       throw new BertEdgeError("checkpoint_invalid", `${folder} is a file, not a model folder.`, {
@@ -41,6 +42,9 @@ export async function readJson<S extends v.GenericSchema>(
         hint: hintFor,
       });
 }
+
+const maxBytesOf = (file: string): number =>
+  basename(file) === "tokenizer.json" ? MAX_TOKENIZER_BYTES : MAX_JSON_BYTES;
 
 const AS_WRITTEN =
   "give a model folder that was written by save_pretrained (transformers) or save (sentence-transformers).";

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { constants, createReadStream } from "node:fs";
-import { copyFile, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { deserialize, serialize } from "node:v8";
 import { userCacheFolder } from "../files/user-cache-folder.ts";
+import { MAX_DATA_BYTES, wholeFile } from "../files/whole-file.ts";
 
 /**
  * Keeps results of stages on disk, by content: a key is the hash of everything that determines the result. If a result has
@@ -33,7 +34,7 @@ export function openStageCache(root: string, maxBytes = MAX_BYTES): StageCache {
     async find<T extends object>(key: string, folder: string) {
       const entry = join(root, key);
       try {
-        const { result, sha256 } = deserialize(await readFile(join(entry, RESULT))) as Entry;
+        const { result, sha256 } = deserialize(await wholeFile(join(entry, RESULT), MAX_DATA_BYTES)) as Entry;
         const now = new Date();
         if (result.path === undefined) {
           await utimes(entry, now, now);

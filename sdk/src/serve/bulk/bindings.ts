@@ -1,6 +1,8 @@
 import type * as v from "valibot";
+import { BertEdgeError } from "../../artifact/error.ts";
 import { parseJson } from "../../artifact/parse-json.ts";
 import { withDeadline } from "../../artifact/with-deadline.ts";
+import { textUpTo } from "../../storage/bounded-text.ts";
 import { storageError } from "../../storage/storage-error.ts";
 
 /** Metadata of an object in a jobs bucket. */
@@ -19,10 +21,15 @@ export interface JobsBucket {
     options?: { range: { offset: number; length?: number } },
   ): Promise<(JobsObject & { body: ReadableStream<Uint8Array> }) | null>;
   head(key: string): Promise<JobsObject | null>;
+  /** Resolves to null if the condition `onlyIf` does not hold. */
   put(
     key: string,
     value: string,
-    options: { httpMetadata: { contentType: string }; customMetadata?: Record<string, string> },
+    options: {
+      httpMetadata: { contentType: string };
+      customMetadata?: Record<string, string>;
+      onlyIf?: { etagDoesNotMatch: "*" };
+    },
   ): Promise<unknown>;
   list(options: {
     prefix: string;
@@ -72,10 +79,13 @@ export const inTime = <T>(call: Promise<T>, what: string): Promise<T> =>
     () => storageError("jobs", what, `no answer within ${CALL_MS} ms`),
   );
 
+/** Maximum bytes of the objects about a job: they have less than a thousand. */
+const MAX_RECORD_BYTES = 65_536;
+
 /**
  * Reads an object of JSON; undefined if there is none.
  *
- * @throws BertEdgeError `storage_unavailable`, `job_changed` when the object has another form
+ * @throws BertEdgeError `storage_unavailable`, `job_changed` when the object has another form, or is too large
  */
 export async function readJsonOf<S extends v.GenericSchema>(
   bucket: JobsBucket,
@@ -85,13 +95,26 @@ export async function readJsonOf<S extends v.GenericSchema>(
 ): Promise<v.InferOutput<S> | undefined> {
   const found = await inTime(bucket.get(key), key);
   if (!found) return undefined;
-  const text = await inTime(new Response(found.body).text(), key);
   const hint = "Start a job of another name.";
+  const text = await inTime(textUpTo(found.body, MAX_RECORD_BYTES), key);
+  if (text === undefined) {
+    const sizes = `${found.size} bytes, but only up to ${MAX_RECORD_BYTES} are read`;
+    throw new BertEdgeError("job_changed", `The ${what} ${key} has ${sizes}.`, { hint });
+  }
   return parseJson(schema, text, { code: "job_changed", what: `${what} ${key}`, hint });
 }
 
-export const writeJson = (bucket: JobsBucket, key: string, value: object): Promise<unknown> =>
-  inTime(bucket.put(key, JSON.stringify(value), { httpMetadata: { contentType: "application/json" } }), key);
+/**
+ * Writes an object of JSON.
+ *
+ * @param isNew writes it only if there is none
+ * @returns whether it was written
+ */
+export async function writeJson(bucket: JobsBucket, key: string, value: object, isNew = false): Promise<boolean> {
+  const httpMetadata = { contentType: "application/json" };
+  const condition = isNew && { onlyIf: { etagDoesNotMatch: "*" as const } };
+  return (await inTime(bucket.put(key, JSON.stringify(value), { httpMetadata, ...condition }), key)) !== null;
+}
 
 /** Reads a stream piece by piece. Cancels it when the caller stops. */
 export async function* piecesOf(stream: ReadableStream<Uint8Array>, key: string): AsyncGenerator<Uint8Array> {

@@ -5,11 +5,14 @@ import { addCounts } from "../../bulk/record-counts.ts";
 import type { Model } from "../../runtime/model.ts";
 import { embedCall } from "../../runtime/tasks/embed.ts";
 import type { Background } from "../background.ts";
+import type { KnownKey } from "../call-defaults.ts";
 import type { Tier } from "../contract/headers.ts";
+import type { BeginRequest } from "../keys/key-limits.ts";
+import { anyone, type Caller, callerWith } from "../queue/caller.ts";
 import { startDeadline } from "../routing/deadline.ts";
-import type { TaskService } from "../service.ts";
+import type { Cost, TaskService } from "../service.ts";
 import { inTime, type JobsBatch, type JobsPlace } from "./bindings.ts";
-import { type BulkJob, isExpired, type MessageOf, partKey, readJob, readMessage } from "./job.ts";
+import { type BulkJob, isExpired, type JobMessage, type MessageOf, partKey, readJob, readMessage } from "./job.ts";
 import { writeSummary } from "./job-status.ts";
 import { finishedParts, metadataOf } from "./parts.ts";
 import { inputLines, splitInput } from "./split-input.ts";
@@ -22,6 +25,8 @@ interface BatchHandler {
   readonly service: TaskService;
   /** Tier of this deployment. */
   readonly tier: Tier;
+  /** The keys of the deployment, and what they spend; false if keys are not checked. */
+  readonly keys: { readonly current: () => Promise<readonly KnownKey[]>; readonly begin: BeginRequest } | false;
   readonly background: Background;
 }
 
@@ -46,13 +51,38 @@ async function handleMessage(body: unknown, handler: BatchHandler): Promise<void
   const message = readMessage(body);
   const job = await readJob(place.bucket, message.job);
   if (job?.run !== message.run || isExpired(job, Date.now())) return;
+  const key = await keyOf(job, handler);
   switch (message.kind) {
     case "split":
       return splitInput(place, job, message);
     case "part":
-      return embedPart(job, message, handler);
+      return embedPart(job, message, key, handler);
     case "finish":
       return finishJob(place, job, message);
+  }
+}
+
+/**
+ * Returns the key that a job counts for; undefined if it counts for none.
+ *
+ * @throws BertEdgeError `key_wrong` if the deployment has no key of this name any more
+ */
+async function keyOf({ name, owner }: BulkJob, { keys }: BatchHandler): Promise<KnownKey | undefined> {
+  if (!keys || owner === undefined) return undefined;
+  const key = (await keys.current()).find((key) => key.name === owner);
+  if (key) return key;
+  throw new BertEdgeError("key_wrong", `The job ${name} belongs to the key ${owner}, which this deployment has not.`, {
+    hint: "Add a key of this name and start the job again, or delete its job.json.",
+  });
+}
+
+/** Begins to count a part as a request of its key. Returns the error of a key that is over its limits. */
+function begun(key: KnownKey | undefined, { keys }: BatchHandler): ReturnType<BeginRequest> | BertEdgeError {
+  try {
+    return key && keys ? keys.begin(key) : undefined;
+  } catch (error) {
+    if (error instanceof BertEdgeError && error.code === "rate_limited") return error;
+    throw error;
   }
 }
 
@@ -67,22 +97,31 @@ const EMBED_MS = 300_000;
 
 /**
  * Embeds a part and writes its results. A part always gets the same keys and content, however often its message is delivered.
+ * While its key is over its limits, the message is sent again: deliveries of one message are few.
  *
  * @throws BertEdgeError `job_changed` when the deployment serves another version of the model, or the input has changed
  */
 async function embedPart(
   job: BulkJob,
-  { part, offset, size: bytes, line }: MessageOf<"part">,
+  message: MessageOf<"part">,
+  owner: KnownKey | undefined,
   handler: BatchHandler,
 ): Promise<void> {
+  const { part, offset, size: bytes, line, waits } = message;
   const { place, service, background } = handler;
-  const { bucket } = place;
+  const { bucket, queue } = place;
   const key = partKey(job.name, part);
   const earlier = await inTime(bucket.head(key), key);
   if (earlier?.customMetadata?.["run"] === job.run) return;
+  const spent = begun(owner, handler);
+  if (spent instanceof BertEdgeError) {
+    const delaySeconds = pauseAfter(spent, waits + 1);
+    return sendLater(queue, { ...message, waits: waits + 1 }, delaySeconds);
+  }
   const lines: InputLine[] = [];
   for await (const more of inputLines(bucket, job, { offset, length: bytes, line })) lines.push(...more);
-  const embed = async (model: Model) => embedChunk(lines, chunkModel(job, model, handler), job);
+  const embed = async (model: Model) =>
+    embedChunk(lines, chunkModel(job, model, { caller: owner ? callerWith(owner) : anyone, spent }, handler), job);
   const { results, rejected, counts } = await service.using(background, embed);
   const customMetadata = metadataOf(job, bytes, counts);
   const write = (to: string, content: string) =>
@@ -93,10 +132,16 @@ async function embedPart(
 }
 
 /** Embeds with this tier: the same engine computes all parts, and computes a part again with the same bits. */
-function chunkModel(job: BulkJob, model: Model, { service, tier, background }: BatchHandler): ChunkModel {
+function chunkModel(
+  job: BulkJob,
+  model: Model,
+  { caller, spent }: { readonly caller: Caller; readonly spent: ReturnType<BeginRequest> },
+  { service, tier, background }: BatchHandler,
+): ChunkModel {
   const { name, maxTokens } = model.manifest;
   assertVersion(job, name, model.version);
   const signal = AbortSignal.timeout(EMBED_MS);
+  let total: Cost = { tokens: 0, texts: 0 };
   return {
     name,
     maxTokens,
@@ -104,7 +149,12 @@ function chunkModel(job: BulkJob, model: Model, { service, tier, background }: B
     async embed(texts) {
       const call = embedCall(texts, { truncate: true });
       const deadline = startDeadline(undefined, { arrival: service.arrival(performance.now()) });
-      const answer = await service.answer({ call, deadline, pin: tier, signal }, background);
+      const before = total;
+      const onWork = ({ tokens, texts }: Cost) => {
+        total = { tokens: before.tokens + tokens, texts: before.texts + texts };
+        spent?.(total);
+      };
+      const answer = await service.answer({ call, deadline, pin: tier, signal, caller, onWork }, background);
       assertVersion(job, answer.model, answer.version);
       return answer.result;
     },
@@ -132,5 +182,8 @@ async function finishJob({ bucket, queue }: JobsPlace, job: BulkJob, message: Me
   if (next >= message.parts) return writeSummary(bucket, job, message.parts, counts);
   const idle = next > message.next ? 0 : message.idle + 1;
   const delaySeconds = Math.min(2 ** idle, MAX_LOOK_SECONDS);
-  await inTime(queue.send({ ...message, next, counts, idle }, { contentType: "json", delaySeconds }), "queue");
+  await sendLater(queue, { ...message, next, counts, idle }, delaySeconds);
 }
+
+const sendLater = async (queue: JobsPlace["queue"], message: JobMessage, delaySeconds: number): Promise<void> =>
+  void (await inTime(queue.send(message, { contentType: "json", delaySeconds }), "queue"));

@@ -13,6 +13,8 @@ export interface JobStatus {
   readonly state: "running" | "complete" | "expired";
   /** name@version */
   readonly model: string;
+  /** Name of the key that it belongs to, and counts for; undefined if it belongs to none. */
+  readonly owner?: string;
   readonly started: string;
   readonly finished?: string;
   /** Finished parts, the bytes of the input in them, and their records. */
@@ -23,8 +25,8 @@ export interface JobStatus {
 }
 
 export async function jobStatus(bucket: JobsBucket, job: BulkJob, now: number): Promise<JobStatus> {
-  const { name, model, started, input } = job;
-  const common = { job: name, model, started, totalBytes: input.bytes };
+  const { name, model, owner, started, input } = job;
+  const common = { job: name, model, ...(owner !== undefined && { owner }), started, totalBytes: input.bytes };
   const summary = await readJsonOf(bucket, summaryKey(name), SummarySchema, "summary");
   // An earlier job of this name may have left its summary.
   if (summary?.run === job.run) {

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
+import type { KnownKey } from "../call-defaults.ts";
 import { type JobsBucket, readJsonOf, writeJson } from "./bindings.ts";
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -31,6 +32,8 @@ const JobSchema = v.object({
     fit: v.object({ base: NonNegative, perToken: NonNegative, perSquare: NonNegative }),
     maxTokens: Count,
   }),
+  /** Name of the key that started it; undefined if keys were not checked, and of jobs of earlier releases. */
+  owner: v.optional(v.string()),
   started: v.pipe(v.string(), v.isoTimestamp()),
   /** Time after which no message of the job is handled. Starting the job again moves it. */
   expires: v.pipe(v.string(), v.isoTimestamp()),
@@ -43,8 +46,21 @@ export type BulkJob = v.InferOutput<typeof JobSchema>;
 export const readJob = (bucket: JobsBucket, name: string): Promise<BulkJob | undefined> =>
   readJsonOf(bucket, jobKey(name), JobSchema, "job");
 
-export const writeJob = (bucket: JobsBucket, job: BulkJob): Promise<unknown> =>
-  writeJson(bucket, jobKey(job.name), job);
+/** Who asks about a job; undefined if keys are not checked. */
+export type JobCaller = Pick<KnownKey, "name" | "jobs" | "isAlone"> | undefined;
+
+/**
+ * Whether a caller may see a job and start it again. A job without an owner is for keys that see all jobs, and for the keys of
+ * a deployment whose keys all have one name.
+ */
+export function seesJob(caller: JobCaller, { owner }: BulkJob): boolean {
+  if (!caller || caller.jobs === "all") return true;
+  return owner === undefined ? caller.isAlone : owner === caller.name;
+}
+
+/** @returns false if the job is new, and another one of this name was started meanwhile */
+export const writeJob = (bucket: JobsBucket, job: BulkJob, isNew: boolean): Promise<boolean> =>
+  writeJson(bucket, jobKey(job.name), job, isNew);
 
 export const isExpired = ({ expires }: BulkJob, now: number): boolean => Date.parse(expires) <= now;
 
@@ -75,8 +91,8 @@ const place = { part: Count, offset: Count, line: Count };
 const JobMessageSchema = v.variant("kind", [
   /** Split the input into parts from a place on. */
   v.object({ kind: v.literal("split"), ...job, ...place }),
-  /** Embed a part, which has `size` bytes. */
-  v.object({ kind: v.literal("part"), ...job, ...place, size: Count }),
+  /** Embed a part, which has `size` bytes, and was put off `waits` times because its key was over its limits. */
+  v.object({ kind: v.literal("part"), ...job, ...place, size: Count, waits: v.optional(Count, 0) }),
   /** Complete the job when all its parts exist. Those before `next` do, and have `counts` together. */
   v.object({ kind: v.literal("finish"), ...job, parts: Count, next: Count, counts: CountsSchema, idle: Count }),
 ]);

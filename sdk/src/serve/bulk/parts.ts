@@ -48,7 +48,11 @@ export function partContents(
       if (kind === "rejected" && counts.rejected === 0) continue;
       const key = partKey(job.name, part, kind);
       const found = await inTime(bucket.get(key), key);
-      if (!found) throw storageError("jobs", key, "the object was deleted");
+      // A job of this name that was cancelled may still write its last part.
+      if (found?.customMetadata?.["run"] !== job.run) {
+        await found?.body.cancel().catch(() => {});
+        throw storageError("jobs", key, "the object was deleted or replaced");
+      }
       yield* piecesOf(found.body, key);
     }
     if (next < parts) throw storageError("jobs", partKey(job.name, next), "the object was deleted");

@@ -53,7 +53,7 @@ async function* messagesFor(
 
   async function* partOf({ size, lines }: LineChunk): AsyncGenerator<JobMessage> {
     while (!next.done && next.value.part < place.part) next = await finished.next();
-    if (next.done || next.value.part > place.part) yield { kind: "part", ...names, ...place, size };
+    if (next.done || next.value.part > place.part) yield { kind: "part", ...names, ...place, size, waits: 0 };
     place = { part: place.part + 1, offset: place.offset + size, line: place.line + lines.length };
   }
 

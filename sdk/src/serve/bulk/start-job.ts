@@ -3,7 +3,7 @@ import { predictedFit } from "../answering/plan.ts";
 import type { Background } from "../background.ts";
 import type { TaskService } from "../service.ts";
 import { inTime, type JobsPlace } from "./bindings.ts";
-import { type BulkJob, inputKey, readJob, writeJob } from "./job.ts";
+import { type BulkJob, inputKey, type JobCaller, readJob, seesJob, writeJob } from "./job.ts";
 import { type JobStatus, jobStatus } from "./job-status.ts";
 import { sendAll } from "./split-input.ts";
 
@@ -17,46 +17,54 @@ const CPU_SHARE = 1 / 4;
 const PART_LINES = 256;
 
 /**
- * Starts a job, or continues one. What is finished is not done again.
+ * Starts a job, or continues one. What is finished is not done again. A new job belongs to the caller's key, and so does one
+ * without an owner from then on.
  *
- * @throws BertEdgeError `job_unknown` without an input; `job_changed` when the job was started with another input, model
- *   version or options
+ * @throws BertEdgeError `job_unknown` without an input, and in the same words if the name is that of another key's job;
+ *   `job_changed` when the job was started with another input, model version or options; the errors of loading the model
  */
 export async function startJob(
-  { bucket, queue }: JobsPlace,
+  place: JobsPlace,
   request: Pick<BulkJob, "name" | "encodingFormat" | "truncate">,
+  caller: JobCaller,
   source: { service: TaskService; background: Background; cpuLimitMs: number; maxInputs: number },
   now: number,
 ): Promise<JobStatus> {
+  const { bucket, queue } = place;
   const { name } = request;
+  // The model can take long to load. What is read before could be another job's by then.
+  const served = await source.service.using(source.background, async (model) => ({
+    model: `${model.manifest.name}@${model.version}`,
+    fit: predictedFit(model),
+    maxTokens: model.manifest.maxTokens,
+  }));
   const key = inputKey(name);
   const input = await inTime(bucket.head(key), key);
-  if (!input) {
-    throw new BertEdgeError("job_unknown", `The bucket has no input for the job ${name}.`, {
-      hint: `Put a JSONL file at ${key}, then start the job.`,
+  const earlier = await readJob(bucket, name);
+  if (!input || (earlier && !seesJob(caller, earlier))) {
+    throw new BertEdgeError("job_unknown", `There is no input that this caller can start the job ${name} with.`, {
+      hint: `Put a JSONL file at ${key}, then start the job. If it is there, the name is taken: choose another one.`,
     });
   }
+  const { model, fit, maxTokens } = served;
   const lines = Math.min(PART_LINES, source.maxInputs);
-  const costMs = CPU_SHARE * source.cpuLimitMs;
-  const wanted = await source.service.using(source.background, async (model): Promise<BulkJob> => {
-    const { manifest, version } = model;
-    return {
-      format: 1,
-      ...request,
-      run: crypto.randomUUID(),
-      model: `${manifest.name}@${version}`,
-      input: { etag: input.etag, bytes: input.size },
-      parts: { lines, costMs, fit: predictedFit(model), maxTokens: manifest.maxTokens },
-      started: new Date(now).toISOString(),
-      expires: new Date(now + JOB_MS).toISOString(),
-    };
-  });
-  const earlier = await readJob(bucket, name);
+  const wanted: BulkJob = {
+    format: 1,
+    ...request,
+    owner: caller?.name,
+    run: crypto.randomUUID(),
+    model,
+    input: { etag: input.etag, bytes: input.size },
+    parts: { lines, costMs: CPU_SHARE * source.cpuLimitMs, fit, maxTokens },
+    started: new Date(now).toISOString(),
+    expires: new Date(now + JOB_MS).toISOString(),
+  };
   if (earlier) assertSame(earlier, wanted);
-  const job = earlier ? { ...earlier, expires: wanted.expires } : wanted;
+  const job = earlier ? { ...earlier, owner: earlier.owner ?? wanted.owner, expires: wanted.expires } : wanted;
   const status = await jobStatus(bucket, job, now);
   if (status.state === "complete") return status;
-  await writeJob(bucket, job);
+  // Two keys can start a job of one name at once. The second one meets the job of the first.
+  if (!(await writeJob(bucket, job, !earlier))) return startJob(place, request, caller, source, now);
   await sendAll(queue, [{ kind: "split", job: name, run: job.run, part: 0, offset: 0, line: 1 }]);
   return status;
 }

@@ -2,9 +2,10 @@ import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { parseJson } from "../../artifact/parse-json.ts";
 import { shown } from "../../artifact/shown.ts";
+import { meantNames } from "../../artifact/similar-names.ts";
 import { readObject } from "../../storage/read-object.ts";
 import type { ObjectStore } from "../../storage/store.ts";
-import { type ApiKey, checkDefaults, type KeyWithDefaults, keyLimits } from "../call-defaults.ts";
+import { type ApiKey, checkDefaults, type KeyWithDefaults, limitNames } from "../call-defaults.ts";
 
 /** Largest object with keys: room for 10,000 keys. */
 const MAX_LIST_BYTES = 1024 * 1024;
@@ -80,7 +81,7 @@ const nameOf = (key: ApiKey): string | undefined =>
   typeof key === "string" ? readEntry(key)?.name : (key.name ?? readEntry(key.key)?.name);
 
 const isLimited = (key: ApiKey): boolean =>
-  typeof key === "object" && keyLimits.some((limit) => limit !== "weight" && key[limit] !== undefined);
+  typeof key === "object" && limitNames.some((limit) => limit !== "weight" && key[limit] !== undefined);
 
 /** Keys of one name share their limits. One without any would not count for the others. */
 function checkSharedNames(keys: readonly ApiKey[]): void {
@@ -94,12 +95,30 @@ function checkSharedNames(keys: readonly ApiKey[]): void {
   );
 }
 
+/** The fields of an entry. A misspelt limit would not limit. */
+const fields: Readonly<Record<keyof KeyWithDefaults, true>> = {
+  ...{ key: true, name: true, jobs: true, latencyBudgetMs: true, maxLatencyBudgetMs: true, tier: true },
+  ...{ requestsPerMinute: true, tokensPerMinute: true, textsPerMinute: true, requestsInFlight: true, weight: true },
+};
+
 function checkOptions(key: KeyWithDefaults, index: number): void {
+  const names = Object.keys(fields);
+  const unknown = Object.keys(key).find((field) => !names.includes(field));
+  if (unknown !== undefined) {
+    throw invalid(
+      `has the unknown field ${shown(unknown)} at index ${index}`,
+      `Leave it out.${meantNames(unknown, names)} The fields are: ${names.join(", ")}.`,
+    );
+  }
   checkDefaults(key, "keys");
   if (key.name !== undefined && !(typeof key.name === "string" && KEY_NAME.test(key.name))) {
     throw invalid(`has a name at index ${index} that is not valid`, "Use 1 to 64 letters, digits, _, . and -.");
   }
-  for (const limit of keyLimits) {
+  const jobs: unknown = key.jobs;
+  if (jobs !== undefined && jobs !== "own" && jobs !== "all") {
+    throw invalid(`has ${shown(jobs)} for jobs at index ${index}`, 'Give "own" or "all", or leave it out.');
+  }
+  for (const limit of limitNames) {
     const value: unknown = key[limit];
     const least = limit === "weight" ? 0.001 : 1;
     if (value !== undefined && !(typeof value === "number" && value >= least && value < Number.POSITIVE_INFINITY)) {

@@ -2,7 +2,8 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { sha256Hex } from "../../artifact/sha256.ts";
 import { withDeadline } from "../../artifact/with-deadline.ts";
 import type { Background } from "../background.ts";
-import { type ApiKey, type KeyLimits, type KnownKey, keyLimits } from "../call-defaults.ts";
+import { type ApiKey, type KeyLimits, type KnownKey, limitNames } from "../call-defaults.ts";
+import { type BeginRequest, keyLimits } from "./key-limits.ts";
 import { readEntry } from "./key-list.ts";
 
 /** Age at which keys are read again, in the background of a request, in ms. */
@@ -16,8 +17,19 @@ const RETRY_MS = 5_000;
 
 export type ReadKeys<Env> = (env: Env) => readonly ApiKey[] | Promise<readonly ApiKey[]>;
 
+/** Returns the keys that are valid now. */
+export type CurrentKeys<Env> = (env: Env, background: Background) => Promise<readonly KnownKey[]>;
+
+/** The keys that may call a deployment, and what they have spent. Requests and jobs share them. */
+export interface Callers<Env> {
+  readonly current: CurrentKeys<Env>;
+  readonly begin: BeginRequest;
+}
+
+export const callersOf = <Env>(read: ReadKeys<Env>): Callers<Env> => ({ current: keyRing(read), begin: keyLimits() });
+
 /** Keeps the keys that `read` gives, and reads them again every minute. If this fails, the earlier keys stay valid. */
-export function keyRing<Env>(read: ReadKeys<Env>, now: () => number = Date.now) {
+export function keyRing<Env>(read: ReadKeys<Env>, now: () => number = Date.now): CurrentKeys<Env> {
   let held: { keys: readonly KnownKey[]; readAt: number } | undefined;
   let triedAt = Number.NEGATIVE_INFINITY;
 
@@ -40,7 +52,7 @@ export function keyRing<Env>(read: ReadKeys<Env>, now: () => number = Date.now) 
       return keys;
     });
 
-  return async function currentKeys(env: Env, background: Background): Promise<readonly KnownKey[]> {
+  return async function currentKeys(env, background) {
     if (!held) return readAgain(env);
     const { keys, readAt } = held;
     const age = now() - readAt;
@@ -66,22 +78,29 @@ export async function knownKeys(keys: readonly ApiKey[]): Promise<KnownKey[]> {
     const { name, plain, sha256 } = readEntry(key) ?? {};
     if (!plain && !sha256) return undefined;
     const hash = sha256 ?? (await hashOf(plain as string));
-    return { ...options, name: options.name ?? name ?? `key-${hash.slice(0, NAME_DIGITS)}`, sha256: hash, plain };
+    return {
+      ...options,
+      name: options.name ?? name ?? `key-${hash.slice(0, NAME_DIGITS)}`,
+      sha256: hash,
+      plain,
+      isAlone: false,
+    };
   });
   const all = (await Promise.all(known)).filter((key) => key !== undefined);
-  return [...Map.groupBy(all, ({ name }) => name).values()].flatMap((sharing) => {
-    const limits = strictest(sharing);
-    return sharing.map((key) => ({ ...key, ...limits }));
+  const callers = [...Map.groupBy(all, ({ name }) => name).values()];
+  return callers.flatMap((sharing) => {
+    const shared = { ...strictest(sharing), isAlone: callers.length === 1 };
+    return sharing.map((key) => ({ ...key, ...shared }));
   });
 }
 
-/** Returns the limits that keys of one name share. */
-function strictest(keys: readonly KnownKey[]): KeyLimits {
-  const shared = keyLimits.flatMap((limit) => {
+/** Returns the limits that keys of one name share, and which jobs they see. */
+function strictest(keys: readonly KnownKey[]): KeyLimits & Pick<KnownKey, "jobs"> {
+  const shared = limitNames.flatMap((limit) => {
     const given = keys.map((key) => key[limit]).filter((value) => value !== undefined);
     return given.length > 0 ? [[limit, Math.min(...given)]] : [];
   });
-  return Object.fromEntries(shared);
+  return { ...Object.fromEntries(shared), jobs: keys.every(({ jobs }) => jobs === "all") ? "all" : "own" };
 }
 
 /**

@@ -69,6 +69,8 @@ describe("parseKeys", () => {
     '[{"key": "topsecret", "requestsPerMinute": 0}]',
     '[{"key": "topsecret", "tokensPerMinute": "9"}]',
     '[{"key": "topsecret", "tier": "moon"}]',
+    '[{"key": "topsecret", "jobs": true}]',
+    '[{"key": "topsecret", "requestPerMinute": 9}]',
   ])("refuses %s, and shows no key", (text) => {
     expect(() => parseKeys(text)).toThrow(
       expect.objectContaining({ code: "setting_invalid", message: expect.not.stringContaining("topsecret") }),
@@ -86,6 +88,16 @@ describe("checkKeyList", () => {
       }),
     );
   });
+});
+
+it("a field that no key has is named, with the one that is meant", () => {
+  expect(() => checkKeyList([{ key: "k", tokenPerMinute: 1 }])).toThrow(
+    expect.objectContaining({
+      code: "setting_invalid",
+      message: expect.stringContaining('unknown field "tokenPerMinute" at index 0'),
+      hint: expect.stringContaining("Did you mean tokensPerMinute"),
+    }),
+  );
 });
 
 describe("keysFromStore", () => {
@@ -131,6 +143,16 @@ describe("keys of one name", () => {
         }),
       );
     }
+  });
+
+  it("see all jobs only if each of them says so, and are alone if no key has another name", async () => {
+    const all = (key: string, name = "ops") => ({ key, name, jobs: "all" as const });
+    const jobsOf = async (...keys: Parameters<typeof knownKeys>[0]) => (await knownKeys(keys)).map(({ jobs }) => jobs);
+    expect(await jobsOf(all("one"), all("two"), all("three", "web"))).toEqual(["all", "all", "all"]);
+    expect(await jobsOf(all("one"), { key: "two", name: "ops" }, "three")).toEqual(["own", "own", "own"]);
+    const isAlone = async (...keys: Parameters<typeof knownKeys>[0]) => (await knownKeys(keys))[0]?.isAlone;
+    expect([await isAlone("one", ""), await isAlone("one", "two")]).toEqual([true, false]);
+    expect(await isAlone({ key: "one", name: "web" }, { key: "two", name: "web" })).toBe(true);
   });
 
   it("need no limits, and keys without a name share none", () => {

@@ -1,13 +1,14 @@
 import fc from "fast-check";
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
+import { keyRing } from "../keys/key-ring.ts";
 import { answerError } from "../on-error.ts";
 import { apiKey } from "./api-key.ts";
 
 function appWith(keys: readonly string[]) {
   const app = new Hono();
   app.onError(answerError);
-  app.use(apiKey(() => keys));
+  app.use(apiKey(keyRing(() => keys)));
   app.get("/here", (c) => c.text("in"));
   return app;
 }

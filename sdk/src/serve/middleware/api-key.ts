@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { backgroundOf } from "../background.ts";
-import { findKey, keyRing, type ReadKeys } from "../keys/key-ring.ts";
+import { type CurrentKeys, findKey } from "../keys/key-ring.ts";
 import { countGuesses } from "../keys/spending.ts";
 import { note } from "./variables.ts";
 
@@ -16,10 +16,9 @@ import { note } from "./variables.ts";
  * @throws BertEdgeError `keys_not_configured`, `key_missing`, `key_wrong`, `rate_limited`
  */
 export function apiKey<Env extends object>(
-  keys: ReadKeys<Env>,
+  current: CurrentKeys<Env>,
   now?: () => number,
 ): MiddlewareHandler<{ Bindings: Env }> {
-  const current = keyRing(keys);
   const countGuess = countGuesses(now);
   return async function checkApiKey(c: Context, next) {
     const known = await current(c.env, backgroundOf(c));

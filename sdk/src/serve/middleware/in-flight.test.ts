@@ -20,7 +20,7 @@ function setUp({ maxBytes = 10_000_000 } = {}) {
   const seen: number[] = [];
   const app = new Hono().onError(answerError);
   app.use(async (c, next) => {
-    const key = { name: c.req.header("x-key") ?? "web", sha256: "", plain: undefined };
+    const key = { name: c.req.header("x-key") ?? "web", sha256: "", plain: undefined, isAlone: true };
     note(c, "key", key);
     await next();
   });

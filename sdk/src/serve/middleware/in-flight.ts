@@ -4,7 +4,7 @@ import { CALLER_HEADER, MAX_CALLER } from "../contract/headers.ts";
 import type { Limits } from "../limits.ts";
 import { anyone, type Caller, callerWith } from "../queue/caller.ts";
 import type { TaskService } from "../service.ts";
-import { declaredBytes, receivedText, tooLarge } from "./received-text.ts";
+import { bodyTooLarge, declaredBytes, receivedText } from "./received-text.ts";
 import { note, noted } from "./variables.ts";
 
 /**
@@ -18,7 +18,7 @@ export function countInFlight<Env extends object>(
 ): MiddlewareHandler<{ Bindings: Env }> {
   return async function countInFlight(c, next) {
     const declared = declaredBytes(c) ?? 0;
-    if (declared > maxBodyBytes) throw tooLarge(maxBodyBytes);
+    if (declared > maxBodyBytes) throw bodyTooLarge(maxBodyBytes);
     const caller = callerOf(c);
     const hold = service(c.env).hold({ caller, trace: noted(c, "trace") }, declared);
     note(c, "flight", { caller, hold, bodyText: () => receivedText(c, hold, maxBodyBytes) });

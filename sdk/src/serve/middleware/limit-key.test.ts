@@ -1,6 +1,8 @@
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import type { KeyWithDefaults } from "../call-defaults.ts";
+import { keyLimits } from "../keys/key-limits.ts";
+import { keyRing } from "../keys/key-ring.ts";
 import { answerError } from "../on-error.ts";
 import { apiKey } from "./api-key.ts";
 import { limitKey } from "./limits.ts";
@@ -11,10 +13,7 @@ function setUp(keys: readonly (string | KeyWithDefaults)[]) {
   const clock = { now: 1_000_000 };
   const app = new Hono();
   app.onError(answerError);
-  app.use(
-    apiKey(() => keys),
-    limitKey(() => clock.now),
-  );
+  app.use(apiKey(keyRing(() => keys)), limitKey(keyLimits(() => clock.now)));
   app.get("/:tokens/:texts", (c) => {
     const { tokens, texts } = c.req.param();
     const model = {

@@ -1,42 +1,16 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { perMinute } from "../call-defaults.ts";
-import { type Spending, spending, spendingByCaller } from "../keys/spending.ts";
-import type { Cost } from "../service.ts";
+import { type BeginRequest, rateLimited } from "../keys/key-limits.ts";
+import { spendingByCaller } from "../keys/spending.ts";
 import { callerAddress } from "./api-key.ts";
 import { note, noted } from "./variables.ts";
 
-const nouns = { requestsPerMinute: "requests", tokensPerMinute: "tokens", textsPerMinute: "texts" } as const;
-
-/**
- * Keeps keys to their limits per minute. Requests count when they arrive. Texts and tokens count when their computation
- * begins, so a request is refused only after earlier ones have used up the limit. Keys with the same name share their limits. Every
- * process, and every isolate of a Worker, counts for itself.
- *
- * @throws BertEdgeError `rate_limited`
- */
-export function limitKey(now?: () => number): MiddlewareHandler {
-  const byName = new Map<string, Spending>();
+/** Keeps keys to their limits per minute. @throws BertEdgeError `rate_limited` */
+export function limitKey(begin: BeginRequest): MiddlewareHandler {
   return async function limitKey(c, next) {
     const key = noted(c, "key");
-    if (!key || perMinute.every((limit) => key[limit] === undefined)) return next();
-    const limits = Object.fromEntries(perMinute.map((limit) => [limit, key[limit]]));
-    const spent = byName.get(key.name) ?? spending(now);
-    byName.set(key.name, spent);
-    const request = { requestsPerMinute: 1 };
-    const over = spent.over(limits, request);
-    if (over) {
-      const limit = over.limit as keyof typeof nouns;
-      throw rateLimited(`The key ${key.name} may send ${key[limit]} ${nouns[limit]} per minute.`, over.waitMs);
-    }
-    spent.add(limits, request);
-    let counted: Cost = { tokens: 0, texts: 0 };
-    const count = (work: Cost) => {
-      const tokens = Math.max(work.tokens, counted.tokens);
-      const texts = Math.max(work.texts, counted.texts);
-      spent.add(limits, { tokensPerMinute: tokens - counted.tokens, textsPerMinute: texts - counted.texts });
-      counted = { tokens, texts };
-    };
+    const count = key && begin(key);
+    if (!count) return next();
     note(c, "onWork", count);
     await next();
     const answer = noted(c, "answer");
@@ -94,12 +68,6 @@ export function limitRate<Env extends object>(
     await next();
   };
 }
-
-const rateLimited = (found: string, retryAfterMs: number): BertEdgeError =>
-  new BertEdgeError("rate_limited", found, {
-    hint: "Send the request again after the time in the header retry-after-ms.",
-    retryAfterMs,
-  });
 
 function logFailure(error: unknown): undefined {
   console.error("bert-edge: The binding of rateLimit failed. This isolate counts by itself.", error);

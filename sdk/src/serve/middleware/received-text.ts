@@ -14,12 +14,12 @@ export function declaredBytes(c: Context): number | undefined {
   return declared === undefined || c.req.header("transfer-encoding") !== undefined ? undefined : Number(declared);
 }
 
-export const tooLarge = (maxBytes: number): BertEdgeError =>
+export const bodyTooLarge = (maxBytes: number): BertEdgeError =>
   new BertEdgeError("body_too_large", `The request body is larger than ${maxBytes} bytes.`, {
     hint: "Send the texts in several requests.",
   });
 
-const tooSlow = (bytes: number): BertEdgeError =>
+const bodyTooSlow = (bytes: number): BertEdgeError =>
   new BertEdgeError("body_too_slow", `The request body came too slowly: ${bytes} bytes had arrived.`, {
     hint: `Send at least ${SMALL_BYTES} bytes each ${WINDOW_MS / 1_000} s, and the whole body within ${LONGEST_MS / 1_000} s.`,
   });
@@ -37,7 +37,7 @@ export async function receivedText(c: Context, hold: Hold, maxBytes: number): Pr
   if (declared !== undefined && declared <= SMALL_BYTES) return inTime(c.req.text());
   if (!raw.body) return "";
   const text = await inPieces(raw.body, (bytes) => {
-    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    if (bytes > maxBytes) throw bodyTooLarge(maxBytes);
     if (bytes > (declared ?? 0)) hold.reserve(bytes);
   });
   // Others can read it again.
@@ -48,7 +48,7 @@ export async function receivedText(c: Context, hold: Hold, maxBytes: number): Pr
 /** Waits for a small body. */
 async function inTime(text: Promise<string>): Promise<string> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(tooSlow(0)), WINDOW_MS);
+  const timer = setTimeout(() => late.reject(bodyTooSlow(0)), WINDOW_MS);
   try {
     return await Promise.race([text, late.promise]);
   } finally {
@@ -64,7 +64,7 @@ async function inPieces(body: ReadableStream<Uint8Array>, check: (bytes: number)
   const late = Promise.withResolvers<never>();
   const timer = setInterval(() => {
     windows++;
-    if (bytes - bytesBefore < SMALL_BYTES || windows * WINDOW_MS >= LONGEST_MS) late.reject(tooSlow(bytes));
+    if (bytes - bytesBefore < SMALL_BYTES || windows * WINDOW_MS >= LONGEST_MS) late.reject(bodyTooSlow(bytes));
     bytesBefore = bytes;
   }, WINDOW_MS);
   try {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
+import { readObject } from "#test/fixtures/read-object.ts";
 import { fakeEngine, hiddenStatesOf, publishTiny, TINY } from "#test/fixtures/tiny-model.ts";
 import { blobKey, pointerKey } from "../../artifact/keys.ts";
 import { loadPublished } from "../../runtime/load-published.ts";
@@ -7,7 +8,6 @@ import { sentenceVector } from "../../runtime/tasks/sentence-vector.ts";
 import { httpStore } from "../../storage/http.ts";
 import { memoryStore } from "../../storage/memory.ts";
 import { openPublished, readPointer } from "../../storage/published-artifact.ts";
-import { readObject } from "../../storage/read-object.ts";
 import { signedStore } from "../../storage/signed.ts";
 import { createEdgeApp } from "../edge-app.ts";
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { noHold } from "#test/fixtures/no-hold.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { CallDefaults, KeyWithDefaults } from "../call-defaults.ts";
+import { keyRing } from "../keys/key-ring.ts";
 import { defaultLimits } from "../limits.ts";
 import { apiKey } from "../middleware/api-key.ts";
 import type { CallTerms } from "../service.ts";
@@ -40,7 +41,7 @@ async function read(headers: Record<string, string>, { defaults = {}, key, bodyM
     code = error instanceof BertEdgeError ? error.code : String(error);
     return c.text("");
   });
-  app.use(apiKey(() => [{ key: "k", ...key }]));
+  app.use(apiKey(keyRing(() => [{ key: "k", ...key }])));
   app.post("/", async (c) => {
     ({ terms: call } = await readCall(c, { service, defaults, limits: defaultLimits }, embedRoute));
     return c.text("");

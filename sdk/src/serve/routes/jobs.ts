@@ -4,13 +4,14 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { backgroundOf, type CallContext } from "../background.ts";
 import type { JobsBatch, JobsPlace } from "../bulk/bindings.ts";
 import { handleBatch } from "../bulk/handle-batch.ts";
-import { type BulkJob, type PartKind, readJob } from "../bulk/job.ts";
+import { type BulkJob, type PartKind, readJob, seesJob } from "../bulk/job.ts";
 import { jobStatus } from "../bulk/job-status.ts";
 import { partContents } from "../bulk/parts.ts";
 import { startJob } from "../bulk/start-job.ts";
 import { EncodingFormat, notList } from "../contract/fields.ts";
 import type { Deployment } from "../deployment.ts";
 import { jsonBody } from "../middleware/body.ts";
+import { noted } from "../middleware/variables.ts";
 import { withAndWithoutSlash } from "./paths.ts";
 
 /** The body of `POST /v1/jobs/<name>`. */
@@ -44,18 +45,19 @@ export function jobRoutes<Env extends object>(deployment: Deployment<Env>): Hono
     const { encoding_format: encodingFormat = "float", truncate = false } = body;
     const background = backgroundOf(c);
     const source = { service: service(c.env), background, cpuLimitMs, maxInputs: limits.maxInputs };
-    const status = await startJob(place, { name, encodingFormat, truncate }, source, Date.now());
+    const request = { name, encodingFormat, truncate };
+    const status = await startJob(place, request, noted(c, "key"), source, Date.now());
     return c.json(status, status.state === "complete" ? 200 : 202);
   });
 
   app.on("GET", jobPath, async (c) => {
     const { bucket } = placeOf(c, deployment);
-    return c.json(await jobStatus(bucket, await knownJob(bucket, nameOf(c)), Date.now()));
+    return c.json(await jobStatus(bucket, await knownJob(c, bucket), Date.now()));
   });
 
   app.on("GET", linesPath, async (c) => {
     const { bucket } = placeOf(c, deployment);
-    const job = await knownJob(bucket, nameOf(c));
+    const job = await knownJob(c, bucket);
     const { state, parts, bytes, totalBytes } = await jobStatus(bucket, job, Date.now());
     if (state !== "complete") {
       const what = `The job ${job.name} is ${state}: ${bytes} of ${totalBytes} bytes of its input are done.`;
@@ -86,10 +88,12 @@ function nameOf(c: Context): string {
   });
 }
 
-async function knownJob(bucket: JobsPlace["bucket"], name: string): Promise<BulkJob> {
+/** Reads a job of the caller. Those of other keys are unknown, so that their names cannot be guessed. */
+async function knownJob(c: Context, bucket: JobsPlace["bucket"]): Promise<BulkJob> {
+  const name = nameOf(c);
   const job = await readJob(bucket, name);
-  if (job) return job;
-  throw new BertEdgeError("job_unknown", `No job ${name} was started.`, {
+  if (job && seesJob(noted(c, "key"), job)) return job;
+  throw new BertEdgeError("job_unknown", `This caller has started no job ${name}.`, {
     hint: `Put its input at jobs/${name}/input.jsonl in the bucket, then send POST /v1/jobs/${name}.`,
   });
 }
@@ -104,7 +108,9 @@ export type QueueHandler<Env> = (
 export const queueHandler =
   <Env extends object>(deployment: Deployment<Env>): QueueHandler<Env> =>
   async (batch, env, executionCtx) => {
-    const { service, tier } = deployment;
+    const { service, tier, callers } = deployment;
     const place = placeOf({ env }, deployment);
-    await handleBatch(batch, { place, service: service(env), tier, background: backgroundOf({ executionCtx }) });
+    const background = backgroundOf({ executionCtx });
+    const keys = callers && { current: () => callers.current(env, background), begin: callers.begin };
+    await handleBatch(batch, { place, service: service(env), tier, keys, background });
   };

@@ -2,6 +2,7 @@ import { createReadStream } from "node:fs";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { type InputLine, lineSplitter } from "../../../bulk/line-splitter.ts";
 import { parseLine } from "../../../bulk/parse-line.ts";
+import { MAX_DATA_BYTES, tooLarge } from "../../files/whole-file.ts";
 import type { GoldenModel } from "./expected-answer.ts";
 import { answerKeysOf, type GoldenLine, readGoldenLine } from "./golden-line.ts";
 import { Misfit } from "./misfit.ts";
@@ -72,8 +73,14 @@ function goldenLineOf(input: InputLine, path: string, model: GoldenModel): Golde
 
 async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
   try {
-    for await (const piece of createReadStream(path)) yield piece as Uint8Array;
+    let bytes = 0;
+    for await (const piece of createReadStream(path)) {
+      bytes += (piece as Uint8Array).length;
+      if (bytes > MAX_DATA_BYTES) throw tooLarge(path, `more than ${MAX_DATA_BYTES} bytes`, MAX_DATA_BYTES);
+      yield piece as Uint8Array;
+    }
   } catch (cause) {
+    if (cause instanceof BertEdgeError) throw cause;
     const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT";
     throw new BertEdgeError("data_missing", `${path} ${isMissing ? "does not exist" : "cannot be read"}.`, {
       hint: HINT,

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { isAbsent } from "../../../storage/absent.ts";
+import { MAX_SETTINGS_BYTES, wholeTextSync } from "../../files/whole-file.ts";
 
 /** An access token of the Hub. */
 export interface HubToken {
@@ -40,9 +40,10 @@ const expanded = (path: string): string => resolve(path.replace(/^~(?=$|[\\/])/,
 
 function textOf(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return wholeTextSync(path, MAX_SETTINGS_BYTES);
   } catch (cause) {
     if (isAbsent(cause)) return "";
+    if (cause instanceof BertEdgeError) throw cause;
     throw new BertEdgeError(
       "setting_invalid",
       `The file with the token of the Hugging Face Hub, ${path}, cannot be read.`,

@@ -1,0 +1,71 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { BertEdgeError } from "../../artifact/error.ts";
+
+/** Maximum bytes of files with settings or keys, which people write, and of what tools say about themselves. */
+export const MAX_SETTINGS_BYTES = 1024 * 1024;
+/** Maximum bytes of a JSON file of a model folder. */
+export const MAX_JSON_BYTES = 16 * 1024 * 1024;
+/** Maximum bytes of a tokenizer.json. That of a vocabulary of 262,000 tokens has 34 MB. */
+export const MAX_TOKENIZER_BYTES = 256 * 1024 * 1024;
+/** Maximum bytes of texts for measurements, of kept results and of bundles: V8's longest string has a little more characters. */
+export const MAX_DATA_BYTES = 512 * 1024 * 1024;
+
+const PIECE_BYTES = 256 * 1024;
+
+/**
+ * Reads a whole file.
+ *
+ * @throws BertEdgeError `file_too_large`, before it is read if the system knows its size; errors of Node.js
+ */
+export async function wholeFile(path: string, maxBytes: number): Promise<Buffer> {
+  await using file = await open(path);
+  const pieces = piecesUpTo(maxBytes, path, (await file.stat()).size);
+  for (let piece = pieces.next(); ; piece = pieces.next()) {
+    const { bytesRead } = await file.read(piece, 0, piece.length, null);
+    if (bytesRead === 0) return pieces.joined();
+    pieces.add(piece.subarray(0, bytesRead));
+  }
+}
+
+/** Reads a whole text file, as `wholeFile` does. */
+export const wholeText = async (path: string, maxBytes: number): Promise<string> =>
+  (await wholeFile(path, maxBytes)).toString("utf8");
+
+/** Reads a whole text file without waiting, as `wholeFile` does. */
+export function wholeTextSync(path: string, maxBytes: number): string {
+  const file = openSync(path, "r");
+  try {
+    const pieces = piecesUpTo(maxBytes, path, fstatSync(file).size);
+    for (let piece = pieces.next(); ; piece = pieces.next()) {
+      const bytesRead = readSync(file, piece);
+      if (bytesRead === 0) return pieces.joined().toString("utf8");
+      pieces.add(piece.subarray(0, bytesRead));
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Collects the pieces of a file. Pipes and devices have a size of 0, and files can grow: what arrives counts. */
+function piecesUpTo(maxBytes: number, path: string, size: number) {
+  if (size > maxBytes) throw tooLarge(path, `${size} bytes`, maxBytes);
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  return {
+    /** Returns memory for the next piece: at first one byte more than the file should have, to see its end. */
+    next: () => Buffer.allocUnsafe(bytes === 0 ? Math.max(size + 1, PIECE_BYTES) : PIECE_BYTES),
+    add(piece: Buffer): void {
+      bytes += piece.length;
+      if (bytes > maxBytes) throw tooLarge(path, `more than ${maxBytes} bytes`, maxBytes);
+      pieces.push(piece);
+    },
+    joined: () => (pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, bytes)),
+  };
+}
+
+/** @param path of the file, or `stdin` */
+export const tooLarge = (path: string, size: string, maxBytes: number): BertEdgeError =>
+  new BertEdgeError("file_too_large", `${path} has ${size}, but only up to ${maxBytes} bytes of it are read.`, {
+    hint: "Give a smaller file: this one is another file than the one that was meant, or damaged.",
+  });
