@@ -2,7 +2,7 @@
  * Measures routing under load: edge in workerd, region in Node, requests from a process of their own:
  *
  *     npm run bench -- routing [--only <part,part …>] [--quick] [--seconds 3] [--rounds 3] [--seed 1]
- *         [--points <part of a name in matrix, quiet or fairness,part …>] [--model models/default] [--against <commit or checkout>]
+ *         [--points <part of a name in matrix, quiet, fairness or memory,part …>] [--model models/default] [--against <commit or checkout>]
  *
  * Requests reach the Worker's own socket, without wrangler's proxy. Where `taskset` exists, each tier has CPU cores of its
  * own. Latency counts from the time at which a request was to be sent. Vectors of each tier are compared with those of
@@ -18,7 +18,7 @@ import { writeTinyModel } from "./tiny-model.ts";
 
 const usage = [
   "npm run bench -- routing [--only <part,part …>] [--quick] [--seconds 3] [--rounds 3] [--seed 1]",
-  "       [--points <part of a name in matrix, quiet or fairness,part …>] [--model <folder>] [--against <commit or checkout>]",
+  "       [--points <part of a name in matrix, quiet, fairness or memory,part …>] [--model <folder>] [--against <commit or checkout>]",
   ...Object.entries(parts).map(([name, { what }]) => `  ${name.padEnd(11)} ${what}`),
   "      ",
 ].join("\n");

@@ -23,7 +23,7 @@ export interface RoutingOptions {
   readonly quick: boolean;
   /** Measure the fewest cases, with few requests. */
   readonly short: boolean;
-  /** Parts of names: matrix, quiet and fairness measure the points whose name contains one of them. */
+  /** Parts of names: matrix, quiet, fairness and memory measure the points whose name contains one of them. */
   readonly points: readonly string[];
   /** Length of a measured window. */
   readonly seconds: number;

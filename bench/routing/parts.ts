@@ -56,6 +56,10 @@ export const parts: Readonly<Record<string, Part>> = {
     what: "a steady caller beside a flood of another key: 400 clients, 20 of which read slowly, at each tier and both (Linux only)",
     run: async (context) => (await import("./fairness/index.ts")).fairness(context),
   },
+  memory: {
+    what: "memory of each tier while callers finish no upload and read no answer (Linux only)",
+    run: async (context) => (await import("./memory/index.ts")).memory(context),
+  },
   layers: {
     what: "requests per second without the engine, against a bare handler, and CPU time of each layer (Linux only)",
     run: async (context) => (await import("./layers/index.ts")).layers(context),

@@ -1,7 +1,8 @@
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { type Flood, flood } from "./flood.ts";
+import { holders } from "./held.ts";
 import { MOST_TEXTS } from "./requests.ts";
 import { readSlowly } from "./slow-reader.ts";
 import { steady } from "./steady.ts";
@@ -13,6 +14,10 @@ async function serve(answer: (ask: Ask, response: ServerResponse) => void): Prom
     const body = Buffer.concat(await request.toArray());
     answer({ ...JSON.parse(`${body}`), key: request.headers.authorization }, response);
   });
+  return listen(server);
+}
+
+async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
     server.closeAllConnections();
@@ -68,4 +73,26 @@ it("sends at a steady rate, whether or not earlier requests were answered", asyn
     ...{ everyMs: 1, durationMs: 3, budgetMs: undefined, right: { word: ["right"] } },
   });
   expect(tally.counts).toEqual({ "200": 3 });
+});
+
+it.each(["chunked upload", "declared upload"] as const)("a %s does not end, until the server ends it", async (kind) => {
+  const got: number[] = [];
+  const server = createServer((request) => {
+    let bytes = 0;
+    request.on("data", (part: Buffer) => {
+      bytes += part.length;
+      if (bytes < 3_900_000) return;
+      got.push(bytes);
+      request.destroy();
+    });
+    request.on("error", () => {});
+  });
+  const held = holders[kind]({ url: await listen(server), key: "key" });
+  expect((await held.ended).how).toMatch(/^(closed|ECONNRESET)$/);
+  expect(got).toHaveLength(1);
+});
+
+it.runIf(process.platform === "linux")("notices the end of a connection of which nothing is read", async () => {
+  const url = await serve((_, response) => response.writeHead(503, { connection: "close" }).end("{}"));
+  expect((await holders["unread answer"]({ url, key: "key" }).ended).how).toBe("503");
 });

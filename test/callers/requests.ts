@@ -17,7 +17,7 @@ export function embedRequest(
 }
 
 /** Writes the head of a request for embeddings. */
-function postHead({ url, key }: Access, headers: Readonly<Record<string, string>>): Buffer {
+export function postHead({ url, key }: Access, headers: Readonly<Record<string, string>>): Buffer {
   const all = {
     host: new URL(url).host,
     authorization: `Bearer ${key}`,

@@ -1,14 +1,12 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { freePort } from "#sdk/cli/dev/process.ts";
 import { s3Publisher } from "#sdk/storage/s3-publisher.ts";
 import type { ManagedStore } from "#sdk/storage/store.ts";
 import { clockedEdge } from "../fixtures/clocked-edge.ts";
-import { deployedCompatibility } from "../fixtures/direct-edge.ts";
+import { startDirectEdge } from "../fixtures/direct-edge.ts";
 import { withHeapLimit } from "../fixtures/heap-limit.ts";
 import { s3Env, startObjectStorage } from "../fixtures/object-storage.ts";
-import { startRegionProcess } from "../fixtures/region-process.ts";
+import { allocatorSettings, startRegionProcess } from "../fixtures/region-process.ts";
 import { childProcess, residentBytes } from "./child-process.ts";
 import { connectInspector, type IsolateMemory, sumOf } from "./isolate-memory.ts";
 import { MODELS } from "./models.ts";
@@ -59,34 +57,19 @@ export async function startDeployment(publishAll: (store: ManagedStore) => Promi
     },
   });
   stack.defer(() => region.stop());
-  const { date, flags } = deployedCompatibility();
   const log: string[] = [];
-  const options = convertV4MiniflareOptions({
-    modules: await clockedEdge("...settings, metrics: true, log: false"),
-    modulesRoot: "/",
-    compatibilityDate: date,
-    compatibilityFlags: [...flags],
-    bindings: { ...models, REGION_URL: region.url, REGION_KEY: KEY },
-    // Requests pass no Worker of Miniflare, whose memory would grow with each body of 2 MB.
-    unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
-    inspectorPort: 0,
-    // workerd marks what it says about itself, such as actions dropped with a request whose client has gone.
-    handleStructuredLogs: ({ message }) => void (message.startsWith("NOSENTRY ") || log.push(message)),
-  });
-  const edge = await withHeapLimit(async () => {
-    const miniflare = new Miniflare(options);
-    stack.defer(() => miniflare.dispose());
-    await miniflare.ready;
-    return miniflare;
-  });
-  const { origin: url } = await edge.unsafeGetDirectURL();
+  const edge = await withHeapLimit(async () =>
+    startDirectEdge({
+      modules: await clockedEdge("...settings, metrics: true, log: false"),
+      env: { ...models, REGION_URL: region.url, REGION_KEY: KEY },
+      ...{ warm: false, inspect: true, onOutput: (line) => log.push(line) },
+    }),
+  );
+  stack.defer(() => edge.stop());
+  const { url, inspector = "" } = edge;
   const [workerd, regionPid] = [await childProcess("workerd"), await childProcess("functions/region.ts")];
   const wake = () => get(`${url}/health`);
-  const ofEdge = await connectInspector(
-    `http://${(await edge.getInspectorURL()).host}`,
-    (title) => title.includes("core:user:"),
-    wake,
-  );
+  const ofEdge = await connectInspector(inspector, (title) => title.includes("core:user:"), wake);
   const ofRegion = await connectInspector(
     `http://127.0.0.1:${inspectorPort}`,
     () => true,
@@ -120,13 +103,6 @@ export async function startDeployment(publishAll: (store: ManagedStore) => Promi
     glance: async () => sumOf(await ofEdge.glance()),
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
-}
-
-/** Returns the settings of glibc's allocator that the region's image has. */
-async function allocatorSettings(): Promise<Record<string, string>> {
-  const dockerfile = await readFile(join(import.meta.dirname, "../../infra/Dockerfile"), "utf8");
-  const settings = [...dockerfile.matchAll(/\b(MALLOC_\w+)=(\S+)/g)].map(([, name, value]) => [name, value] as const);
-  return Object.fromEntries(settings) as Record<string, string>;
 }
 
 async function get(url: string): Promise<string> {

@@ -4,7 +4,7 @@ import { manyWords } from "#test/callers/flood.ts";
 import type { RightVectors } from "#test/callers/tally.ts";
 import { startDirectEdge } from "#test/fixtures/direct-edge.ts";
 import { withHeapLimit } from "#test/fixtures/heap-limit.ts";
-import { startRegionProcess } from "#test/fixtures/region-process.ts";
+import { allocatorSettings, startRegionProcess } from "#test/fixtures/region-process.ts";
 import { startPost } from "#test/fixtures/start-post.ts";
 import { KEY } from "../context.ts";
 import { EDGE_CORES, onCores, REGION_CORES } from "../cores.ts";
@@ -33,8 +33,10 @@ export const deployments = {
 export type DeploymentName = keyof typeof deployments;
 
 export interface FairDeployment extends AsyncDisposable {
-  /** Address that callers ask. */
+  /** Address that callers ask: the edge's, if there is one. */
   readonly url: string;
+  /** Address of the edge's inspector; undefined unless it was asked for. */
+  readonly inspector: string | undefined;
   /** Process of each tier. */
   readonly pids: Readonly<Partial<Record<Tier, number>>>;
   /** Lines that the tiers have logged. */
@@ -48,17 +50,22 @@ export interface FairDeployment extends AsyncDisposable {
 /** Bytes of the beginning: more than a slow reader reads. */
 const BEGINNING = 100_000;
 
-/** Starts a deployment, with a limit of the edge's heap. */
-export async function startFair(name: DeploymentName, { modules, env, root }: Version): Promise<FairDeployment> {
+/** Starts a deployment, with a limit of the edge's heap. `inspect`: whether the edge's inspector listens. */
+export async function startFair(
+  name: DeploymentName,
+  { modules, env, root }: Version,
+  { inspect = false } = {},
+): Promise<FairDeployment> {
   await using stack = new AsyncDisposableStack();
   const tiers: readonly Tier[] = deployments[name];
   const log: string[] = [];
   const onOutput = (line: string) => void log.push(line);
   const pids: Partial<Record<Tier, number>> = {};
   const urls: string[] = [];
+  let inspector: string | undefined;
   let variables: Readonly<Record<string, string>> = { ...env, API_KEYS };
   if (tiers.includes("region")) {
-    const options = { env: variables, onOutput, ...(root && { root }) };
+    const options = { env: { ...variables, ...(await allocatorSettings()) }, onOutput, ...(root && { root }) };
     const { started: region, pid } = await withProcess(() => onCores(REGION_CORES, () => startRegionProcess(options)));
     stack.defer(() => region.stop());
     variables = { ...variables, ...regionEnv(region.url) };
@@ -66,10 +73,11 @@ export async function startFair(name: DeploymentName, { modules, env, root }: Ve
     urls.unshift(region.url);
   }
   if (tiers.includes("edge")) {
-    const start = () => onCores(EDGE_CORES, () => startDirectEdge({ modules, env: variables, onOutput }));
+    const start = () => onCores(EDGE_CORES, () => startDirectEdge({ modules, env: variables, inspect, onOutput }));
     const { started: edge, pid } = await withProcess(() => withHeapLimit(start));
     stack.defer(() => edge.stop());
     pids.edge = pid;
+    inspector = edge.inspector;
     urls.unshift(edge.url);
   }
   const [url = ""] = urls;
@@ -87,5 +95,5 @@ export async function startFair(name: DeploymentName, { modules, env, root }: Ve
     rightBeginnings.push(answer.slice(answer.indexOf("[[")).slice(0, BEGINNING));
   }
   const all = stack.move();
-  return { url, pids, log, right, rightBeginnings, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return { url, inspector, pids, log, right, rightBeginnings, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }

@@ -4,6 +4,7 @@ import type { Context } from "../context.ts";
 import { settle } from "../idle.ts";
 import { quantile, shareOf } from "../load/statistics.ts";
 import { countsOf, percent, type Report, rounded } from "../report.ts";
+import type { Version, Versions } from "../versions.ts";
 import { type DeploymentName, deployments, type FairDeployment, startFair } from "./deployment.ts";
 import { type Load, type Measured, measure } from "./measure.ts";
 
@@ -71,7 +72,7 @@ export async function fairness(context: Context): Promise<Report> {
   };
 }
 
-/** Runs the cases on a new deployment of each version, in turn. */
+/** Runs the cases on a new deployment of each version, in turn. A deployment of which a process has crashed is replaced. */
 async function runsOf(
   context: Context,
   name: DeploymentName,
@@ -81,23 +82,28 @@ async function runsOf(
   const { stage, options, versions } = context;
   await using stack = new AsyncDisposableStack();
   const subjects: { version: string; deployment: FairDeployment; aloneMs: readonly number[] }[] = [];
+  const start = async (version: Version) => {
+    const deployment = stack.use(await startFair(name, version));
+    await settle([deployment.url]);
+    return deployment;
+  };
   const quiet: Load = { clients: 0, slowClients: 0, budgetMs: undefined, durationMs: ALONE * durationMs };
   for (const [version, each] of Object.entries(versions)) {
     stage(`${name}, ${version}: alone`);
-    const deployment = stack.use(await startFair(name, each));
-    await settle([deployment.url]);
+    const deployment = await start(each);
     const { good } = await measure(deployment, quiet);
     subjects.push({ version, deployment, aloneMs: good.answersMs });
   }
   const runs: Run[] = [];
   for (const [i, budget] of order.entries()) {
-    for (const { version, deployment, aloneMs } of i % 2 ? subjects.toReversed() : subjects) {
+    for (const subject of i % 2 ? subjects.toReversed() : subjects) {
+      const { version, deployment, aloneMs } = subject;
       stage(`${name}, ${version}: ${budget}`);
       const flood = options.short ? SHORT_FLOOD : FLOOD;
       const measured = await measure(deployment, { ...flood, budgetMs: budgets[budget], durationMs });
       runs.push({ deployment: name, version, budget, process: i === 0 ? "fresh" : "used", aloneMs, ...measured });
-      if (measured.crashed.length > 0) continue;
-      await settle([deployment.url]);
+      if (measured.crashed.length > 0) subject.deployment = await start(versions[version as keyof Versions] as Version);
+      else await settle([deployment.url]);
     }
   }
   return runs;
