@@ -99,8 +99,9 @@ describe("the predicted wait", () => {
   it("is that of the caller's own jobs, and of what others have meanwhile", () => {
     const flooded = queueOf(...Array.from({ length: 50 }, () => job(batch, 2, 100)));
     turn(flooded, 2);
-    expect(flooded.waitMs(job(web, 2, 100))).toBe(0);
-    expect(flooded.waitMs(job(batch, 2, 100))).toBe(98);
+    expect(flooded.waitMs(job(web, 2, 100), 2)).toBe(0);
+    expect(flooded.waitMs(job(web, 20, 100), 2)).toBe(16);
+    expect(flooded.waitMs(job(batch, 2, 100), 2)).toBe(98);
     expect(flooded.delaysOthers(job(web, 2, 50), 0)).toBe(false);
   });
 
@@ -119,7 +120,7 @@ describe("the predicted wait", () => {
         const queue = queueOf(...jobs.map(({ name, ...rest }) => ({ ...rest, caller: callerWith({ name }) })));
         for (let i = 0; i < before && queue.size > 0; i++) turn(queue, 1);
         const mine = job(web, leftMs, 1_000);
-        const predicted = queue.waitMs(mine) + leftMs;
+        const predicted = queue.waitMs(mine, 1) + leftMs;
         queue.add(mine);
         let ms = 0;
         while (mine.leftMs > 0) ms += turn(queue, 1).ms;

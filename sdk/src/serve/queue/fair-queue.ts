@@ -96,10 +96,14 @@ export function fairQueue<J extends CallersJob>() {
       flow.startsAt += ms / shareOf(flow.caller);
       if (flows.size > 1) forgetIdle();
     },
-    /** Predicts the milliseconds before the last turn of a new job begins, without the job's own work. */
-    waitMs(job: CallersJob): number {
+    /**
+     * Predicts the milliseconds before the last turn of a new job begins, without the job's own work.
+     *
+     * @param lastMs predicted milliseconds of this turn
+     */
+    waitMs(job: CallersJob, lastMs: number): number {
       const ownMs = flows.get(job.caller.id)?.jobs.waitMs(job) ?? 0;
-      return ownMs + othersMs(job.caller, ownMs + job.leftMs);
+      return ownMs + othersMs(job.caller, ownMs + job.leftMs - lastMs);
     },
     /** Whether a new job would make a waiting job of the same caller late that would be in time without it. */
     delaysOthers(job: CallersJob, now: number): boolean {

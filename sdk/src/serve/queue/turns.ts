@@ -228,14 +228,14 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
   }
 
   /** Predicts how long new work would wait for its last turn, and what it would make late. */
-  function outlook({ caller, dueAt, compute, loadMs, parallel }: Omit<Work, "measuredMs" | "calls">) {
+  function outlook({ caller, dueAt, compute, loadMs, calls, parallel }: Omit<Work, "measuredMs">) {
     dropVanished();
     const job = { caller, dueAt, leftMs: loadMs };
     const predictions = allTurns().map(({ predictedMs = 0 }) => predictedMs);
     const hasRoom = predictions.length < parallel;
     // A computation that has begun ends first, even for a more urgent request.
     const untilFreeMs = hasRoom ? 0 : Math.min(...predictions) / parallel;
-    const waitMs = hasRoom && queue.size < parallel ? 0 : Math.max(queue.waitMs(job), untilFreeMs);
+    const waitMs = hasRoom && queue.size < parallel ? 0 : Math.max(queue.waitMs(job, loadMs / Math.max(1, calls.length)), untilFreeMs);
     const startAt = now() + waitMs;
     const delaysFetches = blocksThread && thread.awaitsBetween(startAt, startAt + compute.ms);
     return { waitMs, delaysOthers: queue.delaysOthers(job, now()), delaysFetches };
@@ -251,7 +251,7 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
     waitMs(caller?: Caller): number {
       const { parallel } = holders.values().next().value ?? queue.first() ?? { parallel: 1 };
       // Work without a deadline lets a request with a budget go first.
-      const work = { dueAt: Number.MAX_VALUE, compute: { ms: 0, spreadMs: 0 }, loadMs: 0, parallel };
+      const work = { dueAt: Number.MAX_VALUE, compute: { ms: 0, spreadMs: 0 }, loadMs: 0, calls: [], parallel };
       return Math.max(
         0,
         ...(caller ? [caller] : queue.callers()).map((each) => outlook({ ...work, caller: each }).waitMs),
