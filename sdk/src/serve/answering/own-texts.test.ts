@@ -109,7 +109,9 @@ describe("after a request, a deployment whose engine is cold", () => {
       isDone = true;
     });
     while (!isDone) {
-      waits.add(lane.outlook({ caller: anyone, dueAt: undefined, compute, loadMs: 10, calls: [0], parallel: 1 }).waitMs);
+      waits.add(
+        lane.outlook({ caller: anyone, dueAt: undefined, compute, loadMs: 10, calls: [0], parallel: 1 }).waitMs,
+      );
       await new Promise((resolve) => setImmediate(resolve));
     }
     await done;

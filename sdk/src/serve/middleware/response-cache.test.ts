@@ -28,8 +28,17 @@ async function setUp({ name = TINY.name, shared = false, store = memoryCache().s
   const models = memoryStore();
   await publishTiny(models, undefined, { name });
   const cache = { store, seconds: 60, shared };
+  const limits = { maxInputs: 20_000 };
   const { background, settled } = backgroundWork();
-  const app = createEdgeApp({ models, model: name, engine: fakeEngine(), keys, cache: () => cache });
+  const app = createEdgeApp({
+    models,
+    model: name,
+    engine: fakeEngine(),
+    keys,
+    cache: () => cache,
+    limits,
+    cpuLimitMs: 1e9,
+  });
   const ask = async (
     body: object | string,
     { key = "web", path = "/v1/embed", ...headers } = {} as Record<string, string>,
@@ -73,6 +82,19 @@ describe("responseCache", () => {
       expect(second.headers.get(header)).toBe(first.headers.get(header));
     }
     expect(second.headers.has("cache-control")).toBe(false);
+  });
+
+  it("keeps long answers, but none of more than 1 MiB", async () => {
+    const ask = await setUp();
+    for (const [count, cache] of [
+      [2_000, "hit"],
+      [20_000, "miss"],
+    ] as const) {
+      const inputs = Array(count).fill("a");
+      const [first, second] = [await ask({ inputs }), await ask({ inputs })];
+      expect([first.cache, second.cache, second.text === first.text]).toEqual(["miss", cache, true]);
+      expect(first.text.length > 1024 * 1024).toBe(cache === "miss");
+    }
   });
 
   it("computes again for another key, unless keys share answers", async () => {

@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { sha256Hex } from "../../artifact/sha256.ts";
 import { backgroundOf } from "../background.ts";
 import { CACHE_HEADER, MODEL_HEADER, PRECISION_HEADER, TIER_HEADER } from "../contract/headers.ts";
+import type { Hold } from "../queue/caller.ts";
 import type { TaskService } from "../service.ts";
 import { bodyText } from "./body.ts";
 import { noted } from "./variables.ts";
@@ -26,7 +27,7 @@ const momentary =
 
 /**
  * Answers a request from the cache, if the same key has sent the same body to the same route, and the same version of the model
- * is loaded. Only answers with status 200 are kept. While no model is loaded, and when the cache fails, requests are computed.
+ * is loaded. Only answers with status 200 and up to 1 MiB are kept, when the client has read them. While no model is loaded, and when the cache fails, requests are computed.
  */
 export function responseCache<Env extends object>(
   cache: (env: Env) => ResponseCache | undefined,
@@ -49,11 +50,38 @@ export function responseCache<Env extends object>(
     c.header(CACHE_HEADER, "miss");
     await next();
     if (c.res.status !== 200 || c.res.headers.get(MODEL_HEADER) !== served) return;
-    const kept = c.res.clone();
-    const headers = new Headers([...kept.headers].filter(([name]) => isKept(name)));
+    const headers = new Headers([...c.res.headers].filter(([name]) => isKept(name)));
     headers.set("cache-control", `max-age=${seconds}`);
-    background(store.put(id, new Response(kept.body, { headers })).catch(logFailure));
+    const { stream, whole } = collecting(noted(c, "flight")?.hold);
+    c.res = new Response((c.res.body as ReadableStream<Uint8Array>).pipeThrough(stream), c.res);
+    const put = (answer: Blob | undefined) => answer && store.put(id, new Response(answer, { headers }));
+    background(whole.then(put).catch(logFailure));
   };
+}
+
+/** Largest answer that is kept, in bytes: it is in memory until the client has read it. */
+const MAX_KEPT_BYTES = 1024 * 1024;
+
+/** Makes a stream that passes an answer on. `whole` becomes the answer when the client has read it; undefined if it is too large. */
+function collecting(hold: Hold | undefined) {
+  const whole = Promise.withResolvers<Blob | undefined>();
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  let bytes = 0;
+  const stream = new TransformStream<Uint8Array<ArrayBuffer>>({
+    transform(piece, passOn) {
+      passOn.enqueue(piece);
+      bytes += piece.length;
+      if (bytes <= MAX_KEPT_BYTES) {
+        pieces.push(piece);
+        hold?.add(piece.length);
+      } else if (pieces.length > 0) {
+        hold?.add(piece.length - bytes);
+        pieces.length = 0;
+      }
+    },
+    flush: () => whole.resolve(bytes <= MAX_KEPT_BYTES ? new Blob(pieces) : undefined),
+  });
+  return { stream, whole: whole.promise };
 }
 
 /** Headers about other origins and their lifetime belong to a request, not to an answer that is kept. */

@@ -41,6 +41,8 @@ export interface Hold {
   reserve(bytes: number): void;
   /** Counts `bytes` that are already in memory. */
   count(bytes: number): void;
+  /** Counts more bytes that are already in memory, or fewer. */
+  add(bytes: number): void;
   /** Sets the time in ms after which the request counts as vanished: a platform can end a request without notice. */
   keep(forMs: number): void;
   retain(): void;

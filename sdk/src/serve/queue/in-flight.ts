@@ -139,6 +139,7 @@ export function inFlight(options: {
       return {
         reserve,
         count,
+        add: (more) => count(entry.bytes + more),
         keep(forMs) {
           entry.until = now() + forMs;
         },

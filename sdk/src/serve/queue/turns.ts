@@ -235,7 +235,10 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
     const hasRoom = predictions.length < parallel;
     // A computation that has begun ends first, even for a more urgent request.
     const untilFreeMs = hasRoom ? 0 : Math.min(...predictions) / parallel;
-    const waitMs = hasRoom && queue.size < parallel ? 0 : Math.max(queue.waitMs(job, loadMs / Math.max(1, calls.length)), untilFreeMs);
+    const waitMs =
+      hasRoom && queue.size < parallel
+        ? 0
+        : Math.max(queue.waitMs(job, loadMs / Math.max(1, calls.length)), untilFreeMs);
     const startAt = now() + waitMs;
     const delaysFetches = blocksThread && thread.awaitsBetween(startAt, startAt + compute.ms);
     return { waitMs, delaysOthers: queue.delaysOthers(job, now()), delaysFetches };

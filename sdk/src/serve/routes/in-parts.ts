@@ -40,7 +40,7 @@ export function listResponse<Item>(
 /** Answers with JSON. The client gets a long text in parts, and the text counts as memory of the request until then. */
 export function jsonResponse(c: Context, value: unknown): Response {
   const text = JSON.stringify(value);
-  noted(c, "flight")?.hold.count(2 * text.length);
+  noted(c, "flight")?.hold.add(2 * text.length);
   return inParts(
     c,
     (function* () {
