@@ -36,10 +36,11 @@ export function countInFlight<Env extends object>(
  * @throws BertEdgeError `request_invalid` if the header `x-bert-edge-caller` is not valid
  */
 function callerOf(c: Context): Caller {
-  const key = noted(c, "key");
-  if (!key) return anyone;
   const behind = c.req.header(CALLER_HEADER);
-  if (behind === undefined || (behind.length <= MAX_CALLER && /^[!-~ ]+$/.test(behind))) return callerWith(key, behind);
+  if (behind === undefined || (behind.length <= MAX_CALLER && /^[!-~ ]+$/.test(behind))) {
+    const key = noted(c, "key");
+    return key || behind ? callerWith(key ?? { name: "" }, behind) : anyone;
+  }
   throw new BertEdgeError("request_invalid", `The header ${CALLER_HEADER} is not valid.`, {
     hint: `Send up to ${MAX_CALLER} visible ASCII characters that name the caller, or leave the header out.`,
   });

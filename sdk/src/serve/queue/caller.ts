@@ -4,16 +4,13 @@ import type { RequestTrace } from "../trace.ts";
 export interface Caller {
   /** Tells callers apart. */
   readonly id: string;
-  /** Name of the caller's key; undefined if keys are not checked. */
-  readonly key: string | undefined;
+  /** Name of the caller's key; empty if keys are not checked. */
+  readonly key: string;
   /** Share of the engine and of the memory that the callers of this key have together, compared with those of other keys. */
   readonly weight: number;
   /** Requests that the callers of this key may have in flight together. */
   readonly requestsInFlight?: number | undefined;
 }
-
-/** Stands for all callers of a deployment without keys. */
-export const anyone: Caller = { id: "", key: undefined, weight: 1 };
 
 /** Returns the caller with a key. `behind` tells callers with the same key apart: an edge names whom it asks for. */
 export const callerWith = (
@@ -24,6 +21,9 @@ export const callerWith = (
   }: { name: string; weight?: number | undefined; requestsInFlight?: number | undefined },
   behind?: string,
 ): Caller => ({ id: behind === undefined ? name : `${name} ${behind}`, key: name, weight, requestsInFlight });
+
+/** Stands for all callers of a deployment without keys. */
+export const anyone = callerWith({ name: "" });
 
 /** Who holds memory. */
 export interface Holder {

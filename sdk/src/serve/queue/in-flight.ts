@@ -60,7 +60,7 @@ export function inFlight(options: {
   const all = newLevel("", 1);
   const entries = new Set<Entry>();
 
-  function levelOf({ id, key = "", weight }: Caller): Level {
+  function levelOf({ id, key, weight }: Caller): Level {
     const ofKey = all.inner.get(key) ?? newLevel(key, weight, all);
     return id === key ? ofKey : (ofKey.inner.get(id) ?? newLevel(id, 1, ofKey));
   }
@@ -100,7 +100,7 @@ export function inFlight(options: {
      * @throws BertEdgeError `rate_limited` when the key has as many requests in flight as it may have; NoRoom
      */
     hold(holder: Holder, bytes: number, forMs: number): Hold {
-      const { key = "", requestsInFlight = Number.POSITIVE_INFINITY } = holder.caller;
+      const { key, requestsInFlight = Number.POSITIVE_INFINITY } = holder.caller;
       const level = levelOf(holder.caller);
       if ((all.inner.get(key)?.requests ?? 0) >= requestsInFlight) {
         throw new BertEdgeError("rate_limited", `The key ${key} may have ${requestsInFlight} requests in flight.`, {

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { signatureOf } from "#test/fixtures/aws-signature.ts";
 import { serve } from "#test/fixtures/serve.ts";
 import { encodeBytes } from "../contract/base64.ts";
+import { anyone, callerWith } from "../queue/caller.ts";
 import { readBudget, startDeadline } from "../routing/deadline.ts";
 import type { RequestTrace } from "../trace.ts";
 import type { ExpectedAnswer } from "./expected-answer.ts";
@@ -141,6 +142,15 @@ describe("ask", () => {
     const { tier, requests, query } = setUp(() => good());
     await tier.ask(query({ precision: "fp16" }), expected);
     expect(requests[0]?.headers.get("x-bert-edge-precision")).toBe("fp16");
+  });
+
+  it("names the caller, so that callers take turns in the region", async () => {
+    const { tier, requests, query } = setUp(() => good());
+    await tier.ask({ ...query(), caller: callerWith({ name: "web" }) }, expected);
+    await tier.ask({ ...query(), caller: callerWith({ name: "web" }, "a".repeat(500)) }, expected);
+    await tier.ask({ ...query(), caller: anyone }, expected);
+    const names = requests.map(({ headers }) => headers.get("x-bert-edge-caller"));
+    expect(names).toEqual(["web", `web ${"a".repeat(196)}`, null]);
   });
 
   it("forwards neither a budget nor a precision without one", async () => {

@@ -4,6 +4,7 @@ import { errorLog } from "#test/fixtures/error-log.ts";
 import { sageMakerAccess, sageMakerEndpoint } from "#test/fixtures/sagemaker.ts";
 import { fakeEngine, latch, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
 import { readPointer } from "../../storage/published-artifact.ts";
+import { callerWith } from "../queue/caller.ts";
 import { createRegionApp, type RegionAppOptions } from "../region-app.ts";
 import { startDeadline } from "../routing/deadline.ts";
 import { connectRegion, type RegionQuery } from "./region-tier.ts";
@@ -44,12 +45,17 @@ async function setUp(engine = fakeEngine({ target: "regional-cpu" }), options: P
 describe("a region on SageMaker", () => {
   it("answers through InvokeEndpoint, which passes budget, precision and names as attributes only", async () => {
     const { endpoint, embed } = await setUp();
-    const answer = await embed({ deadline: startDeadline(9_000), precision: "int8", trace });
+    const answer = await embed({
+      deadline: startDeadline(9_000),
+      precision: "int8",
+      trace,
+      caller: callerWith({ name: "web" }),
+    });
     expect(answer).toMatchObject({ tokens: 4, provider: "fake", model: TINY.name });
     expect(answer.timings).toHaveProperty("region-compute");
     const sent = new URLSearchParams(endpoint.attributes[0]?.request);
     expect([...sent.keys()]).toEqual([
-      ...["path", "x-latency-budget-ms", "x-bert-edge-precision", "x-request-id", "traceparent"],
+      ...["path", "x-latency-budget-ms", "x-bert-edge-precision", "x-bert-edge-caller", "x-request-id", "traceparent"],
     ]);
     expect(sent.get("path")).toBe("v1/outputs");
     expect(Number(sent.get("x-latency-budget-ms"))).toBeGreaterThan(8_000);
