@@ -52,6 +52,7 @@ describe("prepareReport", () => {
       "AWS Lambda, 2048 MB       regional-cpu     ✓      code 44.7 of 250 MiB               $0.37",
       "Cloud Run, 1 vCPU, 1 GiB  regional-cpu     ✓    memory 157 of 1024 MiB               $0.09",
       "Cloud Run, NVIDIA L4      regional-gpu     ✓  memory 32.9 of 24576 MiB       $1.05 an hour",
+      "At the edge, 32 MiB are left for requests in flight.",
       "Limits and list prices of 2026-05 to 2026-09, without free allowances. --json has their sources.",
       "",
       "! Texts are cut at 256 tokens, but the model has 512 positions.",

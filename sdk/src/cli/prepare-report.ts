@@ -3,6 +3,7 @@ import { namesOfPrompts } from "../compile/accuracy/golden/names-of-prompts.ts";
 import type { PrepareReport } from "../compile/commands/prepare.ts";
 import type { LimitUse, PlatformFit } from "../compile/latency/platforms/fit.ts";
 import type { ModelReading } from "../runtime/reading.ts";
+import { roomForRequests } from "../runtime/room-for-requests.ts";
 import { acceptedLine } from "./accept-key-option.ts";
 import { table } from "./output.ts";
 import { passedOver } from "./passed-over.ts";
@@ -145,8 +146,11 @@ function fit({ fit: { tokens, platforms } }: PrepareReport): string[] {
     described(each.binding),
     cost(each),
   ]);
+  const atEdge = platforms.find(({ target }) => target === "edge");
+  const memory = atEdge?.limits.find(({ limit }) => limit === "memory");
   return [
     table([`${tokens} tokens`, "target", "fits", "binding limit", "a million requests"], rows),
+    ...(memory ? [`At the edge, ${mebibytes(roomForRequests(memory.used))} MiB are left for requests in flight.`] : []),
     `Limits and list prices of ${months(platforms)}, without free allowances. --json has their sources.`,
   ];
 }

@@ -1,7 +1,5 @@
 import { BertEdgeError } from "../artifact/error.ts";
 
-const MIB = 1024 * 1024;
-
 export interface Limits {
   /** Maximum number of texts in a request. Default 2,048, the same as OpenAI. */
   maxInputs: number;
@@ -23,17 +21,8 @@ export const defaultLimits: Limits = {
   maxBodyBytes: 4_000_000,
   maxWaitMs: 30_000,
   maxBytesInFlight: undefined,
-  maxOutputBytes: 16 * MIB,
+  maxOutputBytes: 16 * 1024 * 1024,
 };
-
-/** Bytes of an isolate that models and requests may use. Cloudflare allows 128 MiB; code and garbage need the rest. */
-const ISOLATE_BYTES = 96 * MIB;
-/** Bounds of the default for requests at the edge. */
-const [MIN_EDGE_BYTES, MAX_EDGE_BYTES] = [8 * MIB, 32 * MIB];
-
-/** Returns the bytes that requests in flight may hold at the edge, if no limit is set, beside models of `modelBytes`. */
-export const edgeBytesInFlight = (modelBytes: number): number =>
-  Math.min(Math.max(ISOLATE_BYTES - modelBytes, MIN_EDGE_BYTES), MAX_EDGE_BYTES);
 
 /**
  * Adds the defaults to limits.

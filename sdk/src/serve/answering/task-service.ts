@@ -3,13 +3,13 @@ import type { Manifest } from "../../artifact/manifest.ts";
 import { totalLength } from "../../artifact/total-length.ts";
 import { idsOf, pooledFromOf } from "../../runtime/engine/token-sequence.ts";
 import type { Model } from "../../runtime/model.ts";
+import { roomForRequests } from "../../runtime/room-for-requests.ts";
 import type { EncodedCall, ModelCall } from "../../runtime/tasks/task-call.ts";
 import { isPerToken, outputLength } from "../../runtime/tasks/task-output.ts";
 import type { Background } from "../background.ts";
 import { checkOutputs, checkQuery } from "../check-query.ts";
 import type { Tier } from "../contract/headers.ts";
 import { decisionFigures } from "../decision-figures.ts";
-import { edgeBytesInFlight } from "../limits.ts";
 import type { ModelHolder } from "../models/model-holder.ts";
 import type { ModelPool } from "../models/model-pool.ts";
 import { inFlight, NoRoom } from "../queue/in-flight.ts";
@@ -64,7 +64,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
   const lane = turns({ engine, now });
   const book = requestObserver({ tier, log });
   const memory = inFlight({
-    maxBytes: () => limits.maxBytesInFlight ?? edgeBytesInFlight(models.bytes()),
+    maxBytes: () => limits.maxBytesInFlight ?? roomForRequests(models.bytes()),
     refused: (error, { trace }) => book.refused(error, { deadline: startDeadline(undefined, { now }), trace }),
     now,
   });
