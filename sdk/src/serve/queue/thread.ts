@@ -16,6 +16,8 @@ const UNHEARD_MS = 2;
 const OTHERS_SHARE = 3;
 /** Milliseconds that others have at least. */
 const OTHERS_MS = 1;
+/** Longest time in ms for which computations that had too little of the thread may follow each other, however much others had. */
+const MOST_OWED_MS = 50;
 
 /** Milliseconds after which a request that lets others run counts as vanished. */
 const SETTLING_MS = 100;
@@ -37,6 +39,8 @@ export function sharedThread(now: () => number) {
   let settlingAt = Number.NEGATIVE_INFINITY;
   let busyMs = 0;
   let fetchSteps = 0;
+  /** Milliseconds of their quarter that computations have not had, while some waited. */
+  let owedMs = 0;
   /** Times at which the answers of fetches are due. */
   const due = new Set<{ readonly at: number }>();
 
@@ -66,14 +70,20 @@ export function sharedThread(now: () => number) {
 
   return {
     letOthersRun,
-    /** Records a computation that occupied the thread. */
-    occupied(start: number, tookMs: number): void {
+    /** Records a computation that occupied the thread. `othersMs`: time that others had since the last one, while it waited. */
+    occupied(start: number, tookMs: number, othersMs: number): void {
       const before = unheardByOthers(start) ?? { start, tookMs: 0 };
       last = { start: before.start, end: start + tookMs, tookMs: before.tookMs + tookMs, noticed: 0 };
       busyMs += tookMs;
+      owedMs = Math.min(Math.max(0, owedMs) + othersMs / OTHERS_SHARE, MOST_OWED_MS) - tookMs;
     },
     /** Whether others must have the thread before the next computation. */
-    mustYield: () => fetchSteps > 0 || isLong(unheardByOthers(now())),
+    mustYield: () => owedMs <= 0 && (fetchSteps > 0 || isLong(unheardByOthers(now()))),
+    /**
+     * Milliseconds of computations that may follow before others have the thread again. Where many wait for it, everybody gets it late:
+     * then others have more than their part between two computations.
+     */
+    owedMs: () => owedMs,
     /** Lets others run until everything that arrived during the last computations has been handled, while nobody waits. */
     async settled(isWaiting: () => boolean): Promise<void> {
       if (now() - settlingAt < SETTLING_MS) return;

@@ -100,6 +100,29 @@ describe("turns", () => {
     expect(record).toEqual(["bulk", "other", "bulk"]);
   });
 
+  it("lets computations follow each other when others have had the thread for longer than their part", async () => {
+    const lane = make();
+    const record: string[] = [];
+    // Whenever others have the thread, they keep it for twelve times as long as a computation.
+    const other = () => {
+      record.push("other");
+      spend(60);
+    };
+    const between = (name: string) =>
+      lane.using(whenever, {}, (place) =>
+        place.turn(5, async () => {
+          record.push(name);
+          spend(5);
+          setImmediate(other);
+        }),
+      );
+    const all = ["a", "b", "c", "d", "e", "f"].map(between);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await Promise.all(all);
+    // A third of 60 ms is four computations.
+    expect(record.slice(0, 7)).toEqual(["a", "other", "b", "c", "d", "e", "other"]);
+  });
+
   it("computes again when others have had the thread for as long as the last computation, as in a flood of requests", async () => {
     const lane = make();
     const record: string[] = [];

@@ -113,12 +113,22 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
   const allTurns = (): Turn[] => [...holders].flatMap(({ turns }) => [...turns]);
   const isFree = (parallel: number): boolean => allTurns().length < parallel;
 
-  /** Lets the first request of the queue take a turn, if there is one to take. */
+  /**
+   * Lets the first request of the queue take a turn, if there is one to take. If several may follow each other, wakes all of them:
+   * each gets the thread only after everybody who waited for it before.
+   */
   function pass(): void {
     const next = queue.first(wantsTurn);
     if (!next || !isFree(next.parallel)) return;
     next.seenAt = now();
-    for (const wake of next.wakes) wake();
+    const woken = new Set<Waiting>();
+    const follows = (job: Waiting) => wantsTurn(job) && !woken.has(job);
+    for (let [job, aheadMs]: [Waiting | undefined, number] = [next, 0]; job; job = queue.first(follows)) {
+      for (const wake of job.wakes) wake();
+      woken.add(job);
+      aheadMs += job.leftMs / job.leftCalls;
+      if (aheadMs >= thread.owedMs()) return;
+    }
   }
 
   /** Whether a request has the next turn, or has it already. */
@@ -201,8 +211,9 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
     const tookMs = end - start || predictedMs;
     speed.observe(ms, end - start);
     callMs += MEAN_GAIN * (tookMs - callMs);
+    const othersMs = handedOver ? Math.max(0, start - handedOver.at - handedOver.unseenMs) : 0;
     handedOver = queue.size > parallel ? { at: end, unseenMs: end === start ? predictedMs : 0 } : undefined;
-    if (blocksThread) thread.occupied(start, tookMs);
+    if (blocksThread) thread.occupied(start, tookMs, othersMs);
     return tookMs;
   }
 
