@@ -132,7 +132,7 @@ export function regionLink({ clock, region, roundTripMs, whenFree, busyMs }: Reg
       const oneWayMs = (roundTripMs / 2) * request.jitter;
       const predicted = estimate.predict(computeMs);
       const patience = patienceMs(predicted, remainingMs, TIMEOUT_MS);
-      const settled = estimate.sent(computeMs);
+      const settled = estimate.sent(computeMs, false);
       const call = newCall(
         {
           tokens: request.tokens,

@@ -9,7 +9,7 @@ export interface Limits {
   maxWaitMs: number;
   /**
    * Maximum bytes of memory that all requests in flight hold together: bodies, texts, token ids, outputs, and answers until they are sent.
-   * Default: at the edge what the model leaves of 96 MiB, between 8 and 32 MiB; in a region 256 MiB.
+   * Default: at the edge what the model leaves of 96 MiB, between 8 and 32 MiB; in a region 128 MiB.
    */
   maxBytesInFlight: number | undefined;
   /** Maximum bytes of a request's outputs. Default 16,777,216: vectors of 2,048 dimensions for 2,048 texts. */

@@ -28,7 +28,7 @@ const FORWARDED_GROWTH = 4;
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
 /** Memory of all requests in flight, in bytes. */
-const MAX_BYTES_IN_FLIGHT = 256 * 1024 * 1024;
+const MAX_BYTES_IN_FLIGHT = 128 * 1024 * 1024;
 
 /** Makes the app of the region, with the same routes as the edge. It starts loading the model at once. */
 export function createRegionApp(options: RegionAppOptions): Hono<{ Bindings: object }> {

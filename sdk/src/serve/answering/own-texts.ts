@@ -1,7 +1,8 @@
 import { nextTurn } from "../../artifact/next-turn.ts";
 import type { Model } from "../../runtime/model.ts";
+import { CALL_MS } from "../queue/speed.ts";
 import type { TierChooserOptions } from "./choose-tier.ts";
-import { CALL_MS, longestWithin, type Plan, planOf } from "./plan.ts";
+import { longestWithin, type Plan, planOf } from "./plan.ts";
 
 /** Texts that are computed to measure the speed again, at most. */
 const MAX_TEXTS = 8;

@@ -1,11 +1,8 @@
 import type { LatencyFit, Measurements } from "../../artifact/measurements.ts";
 import type { Model } from "../../runtime/model.ts";
 import { charactersOf, type TextInput } from "../../runtime/text-input.ts";
-import type { Speed } from "../queue/speed.ts";
+import { CALL_MS, type Speed } from "../queue/speed.ts";
 import type { Work } from "../queue/turns.ts";
-
-/** Predicted milliseconds of an engine call. Longer ones make others wait; shorter ones lose time between calls. */
-export const CALL_MS = 8;
 
 /** How this deployment would compute a request. Times are in milliseconds. */
 export interface Plan extends Omit<Work, "caller" | "dueAt"> {

@@ -47,6 +47,9 @@ const [COLD, HALF_LIFE_MS] = [2, 12];
 /** Extra time of a call, relative to its own, below which the engine counts as warm. */
 const WARM = 1 / 16;
 
+/** Predicted milliseconds of an engine call. Longer ones make others wait; shorter ones lose time between calls. */
+export const CALL_MS = 8;
+
 const bounded = (factor: number) => Math.min(Math.max(factor, MIN_FACTOR), MAX_FACTOR);
 
 /** A predicted time in milliseconds, and its mean deviation. */

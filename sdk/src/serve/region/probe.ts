@@ -49,8 +49,8 @@ export function regionProbe(
   /** When the probe in progress counts as stopped together with its request. */
   let probingUntil = Number.NEGATIVE_INFINITY;
 
-  /** Begins to measure a fetch, from the predicted computation and the time limit. A probe asks for no model. */
-  function measure(computeMs: number, patienceMs: number, model?: string) {
+  /** Begins to measure a fetch, from the predicted computation and the time limit. A probe asks for no model, and has no budget. */
+  function measure(computeMs: number, patienceMs: number, model?: string, budgetMs?: number) {
     const [start, busyBefore] = [now(), busyMs()];
     const works = model === undefined ? breaker.probed : breaker.answered;
 
@@ -81,7 +81,7 @@ export function regionProbe(
         return { error, isDown };
       },
       /** Ends the measurement, also of a fetch that was stopped and tells nothing. */
-      end: estimate.sent(computeMs),
+      end: estimate.sent(computeMs, !isForeign && budgetMs === undefined),
     };
   }
 

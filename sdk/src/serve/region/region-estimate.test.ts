@@ -28,11 +28,22 @@ function setUp(priorMs = 50) {
 describe("regionEstimate", () => {
   it("lets later requests wait for the computation of earlier ones, until their answer reports the queue", () => {
     const { estimate, observe } = setUp(50);
-    const answered = estimate.sent(30);
+    const answered = estimate.sent(30, false);
     expect(estimate.predict(5).ms).toBe(50 + 30 + 5);
     answered();
     observe({ tookMs: 50, waitMs: 12 });
     expect(estimate.predict(5).ms).toBe(50 + 12 + 5);
+  });
+
+  it("counts as much of a request that takes turns as of the new one, and a call", () => {
+    const { estimate } = setUp(50);
+    const answered = [estimate.sent(4_000, true), estimate.sent(4_000, true), estimate.sent(2, true)];
+    expect(estimate.predict(1).waitMs).toBe(2 * (1 + 8) + 2);
+    expect(estimate.predict(100).waitMs).toBe(2 * (100 + 8) + 2);
+    const due = estimate.sent(30, false);
+    expect(estimate.predict(1).waitMs).toBe(20 + 30);
+    for (const end of [...answered, due]) end();
+    expect(estimate.predict(1).waitMs).toBe(0);
   });
 
   it("starts with the prior network time and no slowdown, of which it is not certain", () => {

@@ -1,4 +1,4 @@
-import type { AnswerEstimate, Estimate } from "../queue/speed.ts";
+import { type AnswerEstimate, CALL_MS, type Estimate } from "../queue/speed.ts";
 import { exactly, type Interval, smoothed } from "../smoothed.ts";
 import type { RegionReport } from "./dialects/dialect.ts";
 
@@ -35,7 +35,8 @@ export interface MeasuredFetch extends Partial<Pick<RegionReport, "totalMs" | "c
  *   it knows this time only within an interval.
  * - A fetch that may have to open a connection takes longer. What it takes longer is estimated apart.
  * - The wait is what the region last reported, which passes with time, or the computation of the requests that it has not
- *   answered yet, if this is longer.
+ *   answered yet, if this is longer. One that takes turns with others has as much computation as the new one meanwhile, and a call more.
+ *   Otherwise a few large ones would make the region seem busy for all.
  * - The slowdown is the reported computation time divided by the predicted time. It is needed because the model was
  *   measured on another machine. The first computation after some time does not tell that a region is slow: it may have to
  *   load something. If a region reports no times, its queue counts as computation: probes tell the network
@@ -50,8 +51,8 @@ export function regionEstimate({ priorMs, now }: { priorMs: number; now: () => n
   /** End of the last fetch, and of the last one that may have opened a connection. */
   let [usedAt, openedAt] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
   let freeAt = Number.NEGATIVE_INFINITY;
-  /** Predicted computation of requests without an answer yet. */
-  let inFlightMs = 0;
+  /** Requests without an answer yet. */
+  const inFlight = new Set<{ readonly computeMs: number; readonly takesTurns: boolean }>();
 
   /** Returns the time to connect, if a fetch that is sent then may need it: no connection was used lately, or one is being opened. */
   const connectingAt = (at: number) => (at - usedAt > UNUSED_MS || at < openedAt ? connecting : undefined);
@@ -78,20 +79,27 @@ export function regionEstimate({ priorMs, now }: { priorMs: number; now: () => n
   return {
     /** Predicts the time until the region's answer, of which `computeMs` are the predicted computation. */
     predict(computeMs: number): AnswerEstimate {
-      const waitMs = Math.max(slowdown.mean * inFlightMs, freeAt - now(), 0);
+      let othersMs = 0;
+      for (const other of inFlight) {
+        othersMs += other.takesTurns ? Math.min(other.computeMs, computeMs + CALL_MS) : other.computeMs;
+      }
+      const waitMs = Math.max(slowdown.mean * othersMs, freeAt - now(), 0);
       const networkSpreadMs = network.deviation + (connectingAt(now())?.deviation ?? 0);
       return {
         ms: networkMs() + waitMs + slowdown.mean * computeMs,
         waitMs,
-        spreadMs: networkSpreadMs + slowdown.deviation * (inFlightMs + computeMs),
+        spreadMs: networkSpreadMs + slowdown.deviation * (othersMs + computeMs),
       };
     },
-    /** Counts a request until the returned function is called: its computation delays later ones, and no report says so. */
-    sent(computeMs: number): () => void {
-      inFlightMs += computeMs;
-      return () => {
-        inFlightMs -= computeMs;
-      };
+    /**
+     * Counts a request until the returned function is called: its computation delays later ones, and no report says so.
+     *
+     * @param takesTurns whether the region computes parts of other requests in between: a region of ours does without a budget
+     */
+    sent(computeMs: number, takesTurns: boolean): () => void {
+      const request = { computeMs, takesTurns };
+      inFlight.add(request);
+      return () => void inFlight.delete(request);
     },
     /** Returns the estimated time on the network, there and back, in milliseconds. */
     networkMs,

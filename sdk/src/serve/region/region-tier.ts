@@ -59,7 +59,7 @@ export function connectRegion(options: RegionTierOptions & Partial<AskingThread>
         ...(trace && traceHeaders(trace)),
       };
       const patience = signal ? AbortSignal.any([timeout, signal]) : timeout;
-      const measured = probe.measure(computeMs, timeLimitMs, model);
+      const measured = probe.measure(computeMs, timeLimitMs, model, remainingMs);
       try {
         const { report, ...answer } = await ask(connection, query, { expected, headers, signal: patience });
         return { ...answer, model, timings: measured.answered(report) };
