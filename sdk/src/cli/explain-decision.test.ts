@@ -39,6 +39,7 @@ describe("explainDecision", () => {
         pin: fc.constantFrom(undefined, "here" as const, "region" as const),
         here: fc.record({
           waitMs: ms,
+          isNext: fc.boolean(),
           compute: fc.record({ ms: fc.integer({ min: 1, max: 300 }), spreadMs: ms }),
           delaysOthers: fc.boolean(),
           delaysFetches: fc.boolean(),

@@ -6,7 +6,7 @@ import { figures as known } from "./figures.ts";
 
 /** Figures that are there or not. The others are numbers. */
 const flags: ReadonlySet<string> = new Set<Figure>([
-  ...(["default-budget", "longest-budget", "several-calls", "others-late", "answers-late"] as const),
+  ...(["default-budget", "longest-budget", "next-turn", "several-calls", "others-late", "answers-late"] as const),
   ...(["region-down", "region-refused", "pinned", "hedge"] as const),
 ]);
 
@@ -49,6 +49,7 @@ function situationOf(figures: Figures): Situation {
         ? "loading"
         : {
             waitMs: of("wait"),
+            isNext: figures["next-turn"] === true,
             compute: { ms: Number(compute), spreadMs: of("spread") },
             delaysOthers: figures["others-late"] === true,
             delaysFetches: figures["answers-late"] === true,

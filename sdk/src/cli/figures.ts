@@ -43,6 +43,7 @@ export const figures: Readonly<Record<Exclude<Figure, Reason>, Explanation>> = {
     when: "CPU time that the platform allows, in ms: the option cpuLimitMs.",
     fix: "On a paid Workers plan, raise cpuLimitMs in functions/edge-settings.ts, and cpu_ms in wrangler.toml.",
   },
+  "next-turn": { when: "No other request of this caller waits: only requests of others, who take turns with it." },
   "several-calls": { when: "The computation has several calls of the engine, so it can stop between them." },
   "others-late": {
     when: "The computation here would make another request late.",

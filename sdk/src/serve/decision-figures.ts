@@ -21,6 +21,7 @@ export function decisionFigures(situation: Situation, { budgetMs, setBy }: Budge
   if (pin) figures.pinned = true;
   if (typeof here === "object") {
     figures.wait = here.waitMs;
+    if (here.isNext && here.waitMs > 0) figures["next-turn"] = true;
     figures.compute = here.compute.ms;
     figures.spread = here.compute.spreadMs;
     if (here.cpuMs > here.cpuLimitMs) {

@@ -7,6 +7,7 @@ export type Figure =
   | "arrival-error"
   | "lost"
   | "wait"
+  | "next-turn"
   | "compute"
   | "spread"
   | "cpu"

@@ -62,6 +62,8 @@ export function fairQueue<J extends CallersJob>() {
     },
     /** Returns the callers who have jobs. */
     callers: (): Caller[] => [...flows.values()].flatMap(({ caller, jobs }) => (jobs.size > 0 ? caller : [])),
+    /** Whether a caller has jobs. */
+    has: ({ id }: Caller): boolean => (flows.get(id)?.jobs.size ?? 0) > 0,
     add(job: J): void {
       const { caller } = job;
       const flow = flows.get(caller.id) ?? { caller, jobs: workQueue<J>(), startsAt: 0 };

@@ -247,7 +247,7 @@ describe("turns", () => {
 
 describe("outlook", () => {
   it("sees no wait on an idle machine", () => {
-    expect(make().outlook(due(10))).toEqual({ waitMs: 0, delaysOthers: false, delaysFetches: false });
+    expect(make().outlook(due(10))).toEqual({ waitMs: 0, isNext: true, delaysOthers: false, delaysFetches: false });
   });
 
   it("counts the work of requests that wait or compute, until they end", async () => {

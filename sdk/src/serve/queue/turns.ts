@@ -252,7 +252,7 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
         : Math.max(queue.waitMs(job, loadMs / Math.max(1, calls.length)), untilFreeMs);
     const startAt = now() + waitMs;
     const delaysFetches = blocksThread && thread.awaitsBetween(startAt, startAt + compute.ms);
-    return { waitMs, delaysOthers: queue.delaysOthers(job, now()), delaysFetches };
+    return { waitMs, isNext: !queue.has(caller), delaysOthers: queue.delaysOthers(job, now()), delaysFetches };
   }
 
   return {

@@ -12,6 +12,7 @@ const answer = estimate.chain((each) =>
 );
 const computing: fc.Arbitrary<Here> = fc.record({
   waitMs: fc.oneof(fc.constant(0), ms),
+  isNext: fc.boolean(),
   compute: estimate,
   delaysOthers: fc.boolean(),
   delaysFetches: fc.boolean(),
@@ -246,6 +247,13 @@ describe("decide", () => {
         if (typeof given.here === "object") expect(given.here.cpuMs).toBeLessThanOrEqual(given.here.cpuLimitMs);
       }),
     );
+  });
+
+  it("refuses a caller's request that may be late behind its own, and not one that only waits for requests of others", () => {
+    const uncertain = { waitMs: 20, compute: { ms: 10, spreadMs: 20 } };
+    const decided = (isNext: boolean) => decide(given({ here: here({ ...uncertain, isNext }), remainingMs: 50 }));
+    expect(decided(false)).toMatchObject({ refusal: "overloaded" });
+    expect(decided(true)).toMatchObject({ tier: "here", reason: "within-budget" });
   });
 
   it("never lets a request into a queue behind which it would be late", () => {

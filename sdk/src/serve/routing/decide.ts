@@ -21,6 +21,8 @@ const MIN_RETRY_MS = 50;
 export interface Here {
   /** Predicted time in the queue, before the last part of the work begins. */
   readonly waitMs: number;
+  /** Whether no other request of the same caller waits. Default false. */
+  readonly isNext?: boolean;
   /** Predicted time of the computation, without the wait. */
   readonly compute: Estimate;
   /** Whether another request would become late if this one were computed here. */
@@ -177,8 +179,12 @@ const rules: readonly ((facts: Facts) => Decision | false | undefined)[] = [
     (f.own.waitMs > 0 || f.own.calls > 1) && { ...answer(f, "within-budget"), hedge: true },
   // the region is certain to be in time | region
   (f) => f.regionIsCertain && ask(f, "edge-over-budget"),
-  // the edge may be in time, has no queue, and the region is not likelier to be in time | edge
-  (f) => f.mayBeInTime && f.own.waitMs === 0 && !f.regionIsLikelier && answer(f, alone(f, "within-budget")),
+  // the edge may be in time, has no queue or none of this caller, and the region is not likelier to be in time | edge
+  (f) =>
+    f.mayBeInTime &&
+    (f.own.waitMs === 0 || f.own.isNext) &&
+    !f.regionIsLikelier &&
+    answer(f, alone(f, "within-budget")),
   // the region may be in time | region
   (f) => f.regionMayBeInTime && ask(f, "edge-over-budget"),
   // both would be late even without other requests, the region is faster, and `region-wait` is at most half of `region` | region
