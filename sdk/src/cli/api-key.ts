@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { BertEdgeError } from "../artifact/error.ts";
+import { readTextSync } from "../compile/files/regular-file.ts";
 import { parseKeys, readEntry } from "../serve/keys/key-list.ts";
 
 /** The environment variable with an API key of a deployment. */
@@ -53,7 +53,7 @@ function keyIn(text: string): string {
 
 function fileText(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return readTextSync(file);
   } catch (cause) {
     throw new BertEdgeError("setting_invalid", `The file ${file} cannot be read.`, {
       hint: "Give a file with one of the deployment's API keys.",

@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { InvalidArgumentError } from "commander";
 import { keyPrefix } from "../artifact/keys.ts";
+import { readTextSync } from "../compile/files/regular-file.ts";
 
 /** Makes a parser for comma-separated lists of known words, such as `edge,regional-cpu`. */
 export function listOf<Word extends string>(words: readonly Word[]): (value: string) => Word[] {
@@ -45,7 +45,7 @@ export function share(value: string): number {
 export function textLines(path: string): string[] {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = readTextSync(path);
   } catch (error) {
     throw new InvalidArgumentError(`${path} cannot be read: ${(error as Error).message}`);
   }

@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { InvalidArgumentError } from "commander";
 import { BertEdgeError } from "../artifact/error.ts";
+import { readText } from "../compile/files/regular-file.ts";
 import type { WritableStore } from "../storage/store.ts";
 import type { Signing } from "../storage/write-pointer.ts";
 
@@ -57,7 +57,7 @@ export async function signingOf<Store extends WritableStore>(
 
 async function readKey(path: string): Promise<string> {
   try {
-    return await readFile(path, "utf8");
+    return await readText(path);
   } catch (cause) {
     throw new BertEdgeError("signing_key_invalid", `The signing key ${path} cannot be read.`, {
       hint: "Give the file that has the private key.",

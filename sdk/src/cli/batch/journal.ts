@@ -1,6 +1,7 @@
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { rename, rm, writeFile } from "node:fs/promises";
 import * as v from "valibot";
 import { parseJson } from "../../artifact/parse-json.ts";
+import { readText } from "../../compile/files/regular-file.ts";
 import { emptyPrefix } from "./hashed-prefix.ts";
 import { jobChanged } from "./job-changed.ts";
 import { nextJournalOf } from "./job-files.ts";
@@ -69,7 +70,7 @@ export const firstJournal = (settings: JobSettings): Journal => ({
  * @throws BertEdgeError `job_changed` when the journal cannot be read, or belongs to a job with other settings
  */
 export async function readJournal(path: string, settings: JobSettings): Promise<Journal | undefined> {
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+  const text = await readText(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw error;
   });

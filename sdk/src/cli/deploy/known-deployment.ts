@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
+import { readText } from "../../compile/files/regular-file.ts";
 import { replaceFile } from "../../compile/files/replace-file.ts";
 
 const Names = v.object({ worker: v.string(), account: v.string() });
@@ -28,7 +28,7 @@ export async function knownDeployment(root: string, { worker, account }: Names):
   const file = join(root, ".wrangler/bert-edge-deployment.json");
   let facts: KnownFacts = {};
   try {
-    const known = v.parse(v.intersect([Names, Facts]), JSON.parse(await readFile(file, "utf8")));
+    const known = v.parse(v.intersect([Names, Facts]), JSON.parse(await readText(file)));
     if (known.worker === worker && known.account === account) facts = v.parse(Facts, known);
   } catch {
     // Nothing is known.

@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { readTextSync } from "../../compile/files/regular-file.ts";
 
 /** Secrets of a deployment by name. */
 export type DeploySecrets = Readonly<Record<string, string>> & { readonly API_KEYS: string };
@@ -13,7 +13,7 @@ export type DeploySecrets = Readonly<Record<string, string>> & { readonly API_KE
 export function readSecrets(file: string): DeploySecrets {
   let values: NodeJS.Dict<string>;
   try {
-    values = parseEnv(readFileSync(file, "utf8"));
+    values = parseEnv(readTextSync(file));
   } catch (cause) {
     throw new BertEdgeError("setting_invalid", `The file of secrets ${file} cannot be read.`, { hint: HINT, cause });
   }

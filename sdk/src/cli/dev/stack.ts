@@ -1,8 +1,9 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import type { Manifest } from "../../artifact/manifest.ts";
+import { readText } from "../../compile/files/regular-file.ts";
 import { isAbsent } from "../../storage/absent.ts";
 import { fsStore } from "../../storage/fs.ts";
 import { type Published, publish } from "../../storage/publish.ts";
@@ -199,7 +200,7 @@ async function publishToLocalR2({ project, artifacts, state }: StackOptions): Pr
 /** Reads the developer's variables as `wrangler dev` does. There are none without the file. */
 async function developerVars(root: string): Promise<NodeJS.Dict<string>> {
   try {
-    return parseEnv(await readFile(join(root, DEV_VARS), "utf8"));
+    return parseEnv(await readText(join(root, DEV_VARS)));
   } catch (error) {
     if (isAbsent(error)) return {};
     throw error;

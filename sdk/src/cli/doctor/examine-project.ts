@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import * as v from "valibot";
 import { ModelName } from "../../artifact/manifest.ts";
 import { shown } from "../../artifact/shown.ts";
 import { meantNames } from "../../artifact/similar-names.ts";
+import { readTextSync } from "../../compile/files/regular-file.ts";
 import { forecastOf } from "../../compile/latency/platforms/forecast.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { openProject } from "../dev/project.ts";
@@ -61,14 +62,14 @@ function examineCpuLimit(root: string, { cpuMs, path }: WranglerConfig): Finding
 /** Returns the `cpuLimitMs` of a project's settings; undefined if they have no such line. */
 function assumedLimit(root: string): CpuLimitSetting | undefined {
   const file = join(root, SETTINGS);
-  return existsSync(file) ? cpuLimitSetting(readFileSync(file, "utf8")) : undefined;
+  return existsSync(file) ? cpuLimitSetting(readTextSync(file)) : undefined;
 }
 
 function examineKeys(root: string): Finding {
   const { ok, note } = findingsOf("keys", DEV_VARS);
   const file = join(root, DEV_VARS);
   if (!existsSync(file)) return note("The file does not exist. `bert-edge dev` makes a new API key at each start.");
-  return /^API_KEYS=\S/m.test(readFileSync(file, "utf8"))
+  return /^API_KEYS=\S/m.test(readTextSync(file))
     ? ok("It has API keys for this machine.")
     : note("It has no API_KEYS. `bert-edge dev` makes a new API key at each start.");
 }

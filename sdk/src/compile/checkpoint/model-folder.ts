@@ -1,10 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { ErrorCode } from "../../artifact/error-codes.ts";
 import { parseJson } from "../../artifact/parse-json.ts";
 import { readJson } from "../files/json-file.ts";
+import { readTextSync } from "../files/regular-file.ts";
 import { type StoredFile, storedFile } from "../files/stored-file.ts";
 import type { Tensor } from "../graph/tensor.ts";
 import { missingFile } from "./missing/missing-file.ts";
@@ -111,7 +112,7 @@ function readStored(folder: string, model: string): Map<string, Tensor> {
 
 function readShards(folder: string, indexFile: string): Map<string, Tensor> {
   const index = join(folder, indexFile);
-  const { weight_map } = parseJson(Shards, readFileSync(index, "utf8"), {
+  const { weight_map } = parseJson(Shards, readTextSync(index), {
     code: "checkpoint_invalid",
     what: `file ${index}`,
     hint: "Download or save the model again.",

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import * as v from "valibot";
 import { isInnerPath } from "../../storage/inner-path.ts";
+import { readTextSync } from "../files/regular-file.ts";
 
 export const MODULES = "modules.json";
 
@@ -46,7 +46,7 @@ export function transformerFolder(root: string): string {
 /** Reads modules.json; nothing if it cannot be read or is not valid, of which `readModules` tells. */
 export function listedModules(root: string): ModuleEntries {
   try {
-    return v.parse(ModuleEntries, JSON.parse(readFileSync(join(root, MODULES), "utf8")));
+    return v.parse(ModuleEntries, JSON.parse(readTextSync(join(root, MODULES))));
   } catch {
     return [];
   }

@@ -1,5 +1,4 @@
 import { existsSync, statSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
@@ -9,6 +8,7 @@ import { readModelFile } from "../../runtime/engine/wasm/load/model-file.ts";
 import { MANIFEST_FILE, openFolder } from "../../storage/folder-artifact.ts";
 import { acceptableKeys } from "../checkpoint/modules/accepted-keys.ts";
 import { type FileKeys, folderKeys } from "../checkpoint/modules/ledger.ts";
+import { readWhole } from "../files/regular-file.ts";
 import { withWorkFolder } from "../files/work-folder.ts";
 import type { ExcusedParts } from "../fusions/excused-parts.ts";
 import { type Outline, outline, outlineOf } from "../graph/outline.ts";
@@ -99,7 +99,7 @@ async function inspectArtifact(folder: string): Promise<InspectedArtifact> {
   const targets: Partial<Record<TargetName, InspectedTarget>> = {};
   for (const [name, { engine, precision, model }] of Object.entries(manifest.targets) as [TargetName, Target][]) {
     const path = join(folder, model);
-    const found = engine === "wasm" ? programOutline(await readFile(path)) : await graphOutline(path);
+    const found = engine === "wasm" ? programOutline(await readWhole(path)) : await graphOutline(path);
     targets[name] = { engine, precision, model, outline: found };
   }
   return { kind: "artifact", name: manifest.name, version, acceptedKeys: manifest.acceptedKeys ?? [], targets };

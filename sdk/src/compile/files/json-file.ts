@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { ErrorCode } from "../../artifact/error-codes.ts";
 import { parseJson } from "../../artifact/parse-json.ts";
+import { readText } from "./regular-file.ts";
 
 /**
  * Reads and validates a JSON file of a checkpoint folder.
@@ -20,7 +20,7 @@ export async function readJson<S extends v.GenericSchema>(
   code: (issue?: v.BaseIssue<unknown>) => ErrorCode = () => "checkpoint_invalid",
 ): Promise<v.InferOutput<S> | undefined> {
   const path = join(folder, file);
-  const text = await readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
+  const text = await readText(path).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === "ENOENT") return undefined;
     if (cause.code === "ENOTDIR") {
       throw new BertEdgeError("checkpoint_invalid", `${folder} is a file, not a model folder.`, {

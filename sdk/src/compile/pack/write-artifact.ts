@@ -1,10 +1,11 @@
 import { constants } from "node:fs";
-import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { MEASUREMENTS_FILE, type Measurements } from "../../artifact/measurements.ts";
 import { MANIFEST_FILE } from "../../storage/folder-artifact.ts";
+import { readText } from "../files/regular-file.ts";
 import { assertWritableFolder } from "../files/writable-folder.ts";
 
 /**
@@ -76,7 +77,7 @@ async function findObstacle(target: string): Promise<string | undefined> {
     if (code === "ENOTDIR") return (await isFile(target)) ? "is a file" : undefined;
     return "cannot be read";
   }
-  const text = await readFile(join(target, MANIFEST_FILE), "utf8").catch(() => undefined);
+  const text = await readText(join(target, MANIFEST_FILE)).catch(() => undefined);
   const manifest = v.safeParse(AnyManifest, text);
   const own = new Set(
     manifest.success ? [MANIFEST_FILE, MEASUREMENTS_FILE, ...Object.keys(manifest.output.files)] : [],

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { constants, createReadStream } from "node:fs";
-import { copyFile, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { copyFile, mkdir, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { deserialize, serialize } from "node:v8";
+import { openFile, readWhole } from "../files/regular-file.ts";
 import { userCacheFolder } from "../files/user-cache-folder.ts";
 
 /**
@@ -33,7 +34,7 @@ export function openStageCache(root: string, maxBytes = MAX_BYTES): StageCache {
     async find<T extends object>(key: string, folder: string) {
       const entry = join(root, key);
       try {
-        const { result, sha256 } = deserialize(await readFile(join(entry, RESULT))) as Entry;
+        const { result, sha256 } = deserialize(await readWhole(join(entry, RESULT))) as Entry;
         const now = new Date();
         if (result.path === undefined) {
           await utimes(entry, now, now);
@@ -79,7 +80,7 @@ interface Entry {
 
 async function hashOf(path: string): Promise<string> {
   const hash = createHash("sha256");
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  for await (const chunk of (await openFile(path)).createReadStream()) hash.update(chunk as Buffer);
   return hash.digest("hex");
 }
 

@@ -1,7 +1,7 @@
-import { createReadStream } from "node:fs";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { type InputLine, lineSplitter } from "../../../bulk/line-splitter.ts";
 import { parseLine } from "../../../bulk/parse-line.ts";
+import { openFile } from "../../files/regular-file.ts";
 import type { GoldenModel } from "./expected-answer.ts";
 import { answerKeysOf, type GoldenLine, readGoldenLine } from "./golden-line.ts";
 import { Misfit } from "./misfit.ts";
@@ -72,7 +72,7 @@ function goldenLineOf(input: InputLine, path: string, model: GoldenModel): Golde
 
 async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
   try {
-    for await (const piece of createReadStream(path)) yield piece as Uint8Array;
+    for await (const piece of (await openFile(path)).createReadStream()) yield piece as Uint8Array;
   } catch (cause) {
     const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT";
     throw new BertEdgeError("data_missing", `${path} ${isMissing ? "does not exist" : "cannot be read"}.`, {

@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { BertEdgeError } from "../../../artifact/error.ts";
+import { readWhole } from "../../files/regular-file.ts";
 
 /** A line of a data file. */
 export interface Line {
@@ -30,7 +30,7 @@ export async function readData<T>(
   hint: string,
   parse: (text: string, source: string) => readonly T[],
 ): Promise<readonly T[]> {
-  const bytes = await readFile(path).catch((cause: NodeJS.ErrnoException) => {
+  const bytes = await readWhole(path).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === "ENOENT") throw new BertEdgeError("data_missing", `${path} does not exist.`, { hint, cause });
     throw new BertEdgeError("data_invalid", `${path} cannot be read.`, { hint, cause });
   });

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { copyFile, link, mkdir, readFile, rename, rm } from "node:fs/promises";
+import { copyFile, link, mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
 import { isAbsent } from "../../../storage/absent.ts";
 import { isInnerPath } from "../../../storage/inner-path.ts";
+import { readText } from "../../files/regular-file.ts";
 import { replaceFile } from "../../files/replace-file.ts";
 import { fileSize, type HubFile, KeptFile } from "./hub-file.ts";
 import { isCommit } from "./repository.ts";
@@ -89,7 +90,7 @@ export class HubCache {
 }
 
 const textOf = (path: string): Promise<string | undefined> =>
-  readFile(path, "utf8").catch((error: unknown) => {
+  readText(path).catch((error: unknown) => {
     if (isAbsent(error)) return undefined;
     throw error;
   });

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { isAbsent } from "../../../storage/absent.ts";
+import { readTextSync } from "../../files/regular-file.ts";
 
 /** An access token of the Hub. */
 export interface HubToken {
@@ -40,7 +40,7 @@ const expanded = (path: string): string => resolve(path.replace(/^~(?=$|[\\/])/,
 
 function textOf(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readTextSync(path);
   } catch (cause) {
     if (isAbsent(cause)) return "";
     throw new BertEdgeError(

@@ -1,5 +1,6 @@
-import { type Dirent, existsSync, readFileSync } from "node:fs";
+import { type Dirent, existsSync } from "node:fs";
 import { join } from "node:path";
+import { readTextSync } from "../../files/regular-file.ts";
 import type { Instead } from "./instead.ts";
 
 /**
@@ -24,7 +25,7 @@ export function modelsBelow(folder: string, entries: readonly Dirent[], file: st
 
 function hasModelType(path: string): boolean {
   try {
-    return readFileSync(path, "utf8").includes('"model_type"');
+    return readTextSync(path).includes('"model_type"');
   } catch {
     return false;
   }

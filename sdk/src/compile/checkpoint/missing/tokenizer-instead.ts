@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { pythonCommand } from "../../files/python-command.ts";
+import { readTextSync } from "../../files/regular-file.ts";
 import { pythonTokenizer } from "../tokenizer/python-tokenizer.ts";
 import type { Instead } from "./instead.ts";
 
@@ -44,6 +45,6 @@ const PYTHON_CODE = "its tokenizer splits texts with Python code";
 /** Reads tokenizer_config.json; nothing if there is none that can be read. */
 function settingsOf(folder: string): unknown {
   const path = join(folder, "tokenizer_config.json");
-  const text = existsSync(path) ? readFileSync(path, "utf8") : "{}";
+  const text = existsSync(path) ? readTextSync(path) : "{}";
   return v.parse(v.fallback(v.pipe(v.string(), v.parseJson()), {}), text);
 }

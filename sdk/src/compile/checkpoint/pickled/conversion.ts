@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
 import { convertCommand, saveTensorsCommand } from "../../files/convert-command.ts";
+import { readTextSync } from "../../files/regular-file.ts";
 
 /** A command that saves a model as safetensors. */
 export interface Conversion {
@@ -22,7 +23,7 @@ const SNAPSHOT = /models--(?:[^/\\]+--)?([^/\\]+)[/\\]snapshots[/\\][^/\\]+[/\\]
 /** Returns the command with which transformers or sentence-transformers saves a model folder as safetensors. */
 export function conversionOf(folder: string): Conversion {
   const config = join(folder, "config.json");
-  const { architectures } = v.parse(Architecture, existsSync(config) ? readFileSync(config, "utf8") : "");
+  const { architectures } = v.parse(Architecture, existsSync(config) ? readTextSync(config) : "");
   const isSentenceEncoder = existsSync(join(folder, "modules.json"));
   const name = SNAPSHOT.exec(folder)?.[1];
   const to = name && `./${name}`;
