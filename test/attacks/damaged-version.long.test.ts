@@ -208,6 +208,14 @@ describe.each(tiers)("a damaged version at the %s", (tier) => {
     expect(await coldOutcome(tier, await republished(sound, new Map([...files, [GOLDEN, bytes]])))).toBe("answered");
   });
 
+  it.each([
+    ["of megabytes", "a ".repeat(2_000_000), /must have at most 10000 characters/],
+    ["with more tokens than the model takes", "a ".repeat(100), /The default prompt of tiny has at least \d+ tokens/],
+  ])("a default prompt %s", async (_, query, reason) => {
+    const damaged = await republished(sound, files, { prompts: { query }, defaultPrompt: "query" });
+    await expectRefused(tier, damaged, reason);
+  });
+
   it.each([{ dimensions: 16 }, { maxTokens: 8 }, { vocabulary: 49 }, { vocabulary: 51 }])(
     "a manifest that describes another model: %j",
     async (changes) => {

@@ -31,7 +31,8 @@ export const notOfManifest = (what: string, described: number, own: number, name
   );
 
 /**
- * Checks that the special tokens around a text, and around the two texts of a pair, leave room for a token of the text.
+ * Checks that the special tokens around a text, and around the two texts of a pair, leave room for a token of the text, and that
+ * the default prompt does.
  *
  * @throws BertEdgeError `tokenizer_invalid`
  */
@@ -39,9 +40,14 @@ export function assertTokenizerFits(manifest: Manifest, tokenizer: Tokenizer): v
   const { name, maxTokens } = manifest;
   const readsPairs = manifest.task === "answer" || (manifest.task === "classify" && manifest.input === "pair");
   const tokens = Math.max(tokenizer.encode("", maxTokens).tokens, readsPairs ? tokensOfPair(tokenizer, maxTokens) : 0);
-  if (tokens < maxTokens) return;
-  const what = `The tokenizer of ${name} puts ${tokens} tokens around texts, but the model takes ${maxTokens} tokens in all.`;
-  throw new BertEdgeError("tokenizer_invalid", what, { hint: PREPARE_AGAIN });
+  const refuse = (what: string) =>
+    new BertEdgeError("tokenizer_invalid", `${what}, but the model takes ${maxTokens} tokens in all.`, {
+      hint: PREPARE_AGAIN,
+    });
+  if (tokens >= maxTokens) throw refuse(`The tokenizer of ${name} puts ${tokens} tokens around texts`);
+  const prompt = ("defaultPrompt" in manifest && manifest.prompts?.[manifest.defaultPrompt ?? ""]) || "";
+  const prompted = tokenizer.encode(prompt, maxTokens).tokens;
+  if (prompted >= maxTokens) throw refuse(`The default prompt of ${name} has at least ${prompted} tokens`);
 }
 
 /** Returns the tokens around two texts; 0 if the tokenizer cannot encode pairs, which each request for them is told. */
