@@ -12,6 +12,7 @@ import { memoryStore } from "#sdk/storage/memory.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import type { WritableStore } from "#sdk/storage/store.ts";
 import { errorLog } from "../fixtures/error-log.ts";
+import { fakeJobs } from "../fixtures/fake-jobs.ts";
 import { preparedTiny } from "../fixtures/prepared-tiny.ts";
 import { type Files, filesOf, republished } from "../fixtures/republished.ts";
 import { safetensorsFile } from "../fixtures/safetensors-file.ts";
@@ -49,7 +50,8 @@ type Tier = (typeof tiers)[number];
 
 function appOf(tier: Tier, models: WritableStore) {
   const options = { models, model: sound.manifest.name, engine: engines[tier], keys: ["key"], metrics: true } as const;
-  const app = tier === "edge" ? createEdgeApp(options) : createRegionApp(options);
+  const jobs = fakeJobs({ "jobs/news/input.jsonl": '{"id":1,"text":"a"}' });
+  const app = tier === "edge" ? createEdgeApp({ ...options, jobs }) : createRegionApp(options);
   const headers = { authorization: "Bearer key", "content-type": "application/json" };
   return async (path: string, body?: unknown) =>
     app.request(path, { headers, ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }) });
@@ -63,7 +65,7 @@ async function failures(ask: Ask): Promise<string[]> {
     const { status } = await ask(path);
     if (status >= 500 && status !== 503) found.push(`${path} ${status}`);
   }
-  for (const { path, example } of routesOf(dialects)) {
+  for (const { path, example } of [...routesOf(dialects), { path: "/v1/jobs/news", example: {} }]) {
     const body = JSON.parse(JSON.stringify(example).replaceAll("bert-edge-mini", sound.manifest.name));
     const response = await ask(path, body);
     const text = await response.text();
