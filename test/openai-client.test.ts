@@ -74,8 +74,8 @@ describe("OpenAI's client", () => {
       { engine: { run: () => Promise.reject(new Error("SECRET")) } },
       {},
       InternalServerError,
-      500,
-      "internal",
+      503,
+      "model_unavailable",
     ],
   ])("throws its own error class for %s", async (_, options, changes, Class, status, code) => {
     const log = vi.spyOn(console, "error").mockReturnValue(undefined);

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, glob, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { cp, glob, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -33,11 +34,15 @@ async function argumentsOfProcesses(): Promise<string> {
   return all;
 }
 
-/** Returns the id of the process that runs a script. */
-async function pidOf(script: string): Promise<number> {
+/** Returns the id of the process that runs a script, in a folder. Default: in any. */
+async function pidOf(script: string, folder?: string): Promise<number> {
   for await (const path of glob("/proc/[0-9]*/cmdline")) {
     const text = await readFile(path, "utf8").catch(() => "");
-    if (text.split("\0")[1] === script) return Number(path.split("/")[2]);
+    const args = text.split("\0");
+    // The process that watches starts another one, which runs the script.
+    if (!args.slice(1, 3).includes(script) || args.includes("--watch")) continue;
+    const pid = path.split("/")[2] as string;
+    if (folder === undefined || (await readlink(`/proc/${pid}/cwd`)) === folder) return Number(pid);
   }
   throw new Error(`No process runs ${script}.`);
 }
@@ -201,6 +206,37 @@ describe("a running stack", () => {
 
     await expect.poll(() => hello(stack.edge.url), WAIT).toBe("hello");
     await expect.poll(() => hello(stack.region?.url), WAIT).toBe("hello");
+  });
+
+  it("serves its region on this machine only, and starts it again when its process is killed", async () => {
+    const project = await userProject({ region: true });
+    onTestFinished(() => project.remove());
+    const lines: string[] = [];
+    const stack = await startStack({
+      project: openProject(project.root),
+      artifacts: [await openFolder(artifact)],
+      onOutput: (service, line) => lines.push(`${service}: ${line}`),
+    });
+    onTestFinished(() => stack.stop());
+    const { url = "" } = stack.region ?? {};
+    const health = (at: string) =>
+      fetch(`${at}/health`).then(
+        (answer) => answer.status,
+        () => undefined,
+      );
+    expect(await health(url)).toBe(200);
+    // A server that listens on all interfaces answers at each of them, and at each address of the loopback network.
+    const addresses = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
+    const own = addresses.filter(({ family, address }) => family === "IPv4" && address !== "127.0.0.1");
+    for (const { address } of [{ address: "127.0.0.2" }, ...own])
+      expect(await health(url.replace("127.0.0.1", address)), address).toBeUndefined();
+
+    process.kill(await pidOf("functions/region.ts", project.root), "SIGKILL");
+    await expect.poll(() => lines, WAIT).toContain("region: The region has ended. It starts again in 0.5 s.");
+    await expect.poll(() => health(url), WAIT).toBe(200);
+    const edge = new BertEdge({ baseURL: stack.edge.url, apiKey: stack.edge.key });
+    const tier = () => edge.embed("to be", { tier: "region" }).then((answer) => answer.tier, String);
+    await expect.poll(tier, WAIT).toBe("region");
   });
 
   it("names the fault of a region that does not start, and stops the edge", async () => {

@@ -1,7 +1,8 @@
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort, type Service, startService } from "#sdk/cli/dev/process.ts";
+import type { Service } from "#sdk/cli/dev/launch.ts";
+import { freePort, startService } from "#sdk/cli/dev/process.ts";
 import { packageFile } from "#sdk/cli/package-file.ts";
 
 const repository = join(import.meta.dirname, "../..");

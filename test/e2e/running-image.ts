@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { freePort, type Service, startService } from "#sdk/cli/dev/process.ts";
+import type { Service } from "#sdk/cli/dev/launch.ts";
+import { freePort, startService } from "#sdk/cli/dev/process.ts";
 import { s3Env } from "../fixtures/object-storage.ts";
 import type { Image } from "./dockerfile.ts";
 import type { PublishedModel } from "./published-model.ts";

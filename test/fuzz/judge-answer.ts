@@ -8,7 +8,7 @@ const schemas = new Map(routesOf(dialects).map(({ path, response }) => [path, re
 schemas.set("/invocations", embedRoute.response);
 
 /** What `answerError` says instead of an unexpected error, in every dialect and with statuses such as TEI's 424. */
-const UNEXPECTED = /The service failed unexpectedly|The model cannot be loaded now/;
+const UNEXPECTED = /The service failed unexpectedly|The model cannot be loaded or run now|cannot be loaded now/;
 
 /** Fields whose strings are vectors in base64. */
 const VECTORS: ReadonlySet<string> = new Set(["embedding", "embeddings", "outputs", "base64"]);

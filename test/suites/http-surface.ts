@@ -474,26 +474,20 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
     const storeThat = (open: ObjectStore["open"]): ObjectStore => ({ name: "s3(private-bucket)", open });
     const garbage = () => new Blob(['{"format": "AKIA-SECRET /srv/private"}']).stream();
 
-    const faults: [string, 500 | 503, () => Promise<Partial<SurfaceOptions>>][] = [
-      ["the engine fails to run", 500, async () => ({ engine: { run: () => Promise.reject(inside("run")) } })],
+    const faults: [string, () => Promise<Partial<SurfaceOptions>>][] = [
+      ["the engine fails to run", async () => ({ engine: { run: () => Promise.reject(inside("run")) } })],
       [
         // onnxruntime's WebAssembly throws numbers.
         "the engine throws a value that is not an Error",
-        500,
         async () => ({ engine: { run: () => Promise.reject("AKIA-SECRET /srv/private") } }),
       ],
-      ["the engine fails to load", 500, async () => ({ engine: { onLoad: () => Promise.reject(inside("load")) } })],
-      ["the store fails", 503, async () => ({ store: storeThat(() => Promise.reject(inside("open"))) })],
-      [
-        "the store throws a value that is not an Error",
-        503,
-        async () => ({ store: storeThat(() => Promise.reject(7)) }),
-      ],
-      ["the store is empty", 503, async () => ({ store: storeThat(async () => undefined) })],
-      ["the pointer is invalid", 503, async () => ({ store: storeThat(async () => garbage()) })],
+      ["the engine fails to load", async () => ({ engine: { onLoad: () => Promise.reject(inside("load")) } })],
+      ["the store fails", async () => ({ store: storeThat(() => Promise.reject(inside("open"))) })],
+      ["the store throws a value that is not an Error", async () => ({ store: storeThat(() => Promise.reject(7)) })],
+      ["the store is empty", async () => ({ store: storeThat(async () => undefined) })],
+      ["the pointer is invalid", async () => ({ store: storeThat(async () => garbage()) })],
       [
         "the files do not match the manifest",
-        503,
         async () => {
           const good = await tinyStore();
           const damaged: ObjectStore["open"] = async (key, signal) =>
@@ -503,7 +497,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       ],
     ];
 
-    it.each(faults)("hides the cause from callers when %s", async (_, status, options) => {
+    it.each(faults)("hides the cause from callers when %s", async (_, options) => {
       const open = await surface(await options());
       for (const [path, json] of [
         ["/v1/embed", { inputs: "a" }],
@@ -511,10 +505,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       ] as const) {
         const response = await open(path, { json });
         const text = await response.text();
-        expect([response.status, (JSON.parse(text) as ErrorBody).error.code]).toEqual([
-          status,
-          status === 500 ? "internal" : "model_unavailable",
-        ]);
+        expect([response.status, (JSON.parse(text) as ErrorBody).error.code]).toEqual([503, "model_unavailable"]);
         for (const secret of SECRETS) expect(text + JSON.stringify([...response.headers])).not.toContain(secret);
       }
       expect(log).toHaveBeenCalled();
@@ -530,7 +521,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
           },
         },
       });
-      expect((await open("/v1/embed", { json: { inputs: "a" } })).status).toBe(500);
+      expect((await open("/v1/embed", { json: { inputs: "a" } })).status).toBe(503);
       broken = false;
       expect((await open("/v1/embed", { json: { inputs: "a" } })).status).toBe(200);
     });

@@ -89,11 +89,11 @@ export const errorCodes = {
     fix: "Raise the limit, unload other models, or prepare with `--table int4`.",
   },
   model_invalid: {
-    when: "The model file of the WebAssembly engine is damaged.",
+    when: "A model file is damaged: it has NaN or infinite weights, or is not the one that the manifest describes.",
     fix: "Prepare the model again.",
   },
   model_unavailable: {
-    when: "The model did not load in time, or loading it failed.",
+    when: "The model did not load in time, or it is damaged. The log has the reason.",
     fix: "Try again in a few seconds. If the error stays, check the object store and the log.",
   },
   model_version: {
@@ -133,7 +133,7 @@ export const errorCodes = {
     fix: "Choose one of the tasks that the message lists, or leave `--task` out.",
   },
   tokenizer_invalid: {
-    when: "The artifact's tokenizer cannot be read.",
+    when: "The artifact's tokenizer cannot be read, or does not fit the model: its token ids, or the number of its special tokens.",
     fix: "Prepare the model again.",
   },
   vector_invalid: {

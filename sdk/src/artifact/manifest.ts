@@ -105,10 +105,15 @@ const Labels = v.pipe(v.array(v.string()), v.minLength(1));
 export const problemTypes = ["regression", "single_label_classification", "multi_label_classification"] as const;
 export type ProblemType = (typeof problemTypes)[number];
 
+/** Characters of a prompt, at most: it is put before each text. Instructions have a few hundred. */
+export const MAX_PROMPT_LENGTH = 10_000;
+
+const Prompt = v.pipe(v.string(), v.maxLength(MAX_PROMPT_LENGTH, `must have at most ${MAX_PROMPT_LENGTH} characters`));
+
 /** Texts that the model was trained to find before others, such as `query: `. */
 const Prompts = {
   /** Prompts by name, from config_sentence_transformers.json. */
-  prompts: v.optional(v.record(v.string(), v.string())),
+  prompts: v.optional(v.record(v.string(), Prompt)),
   /** Name of the prompt of texts for which no other one is asked. Default: none. */
   defaultPrompt: v.optional(v.string()),
 };

@@ -21,7 +21,7 @@ export interface LoadModelOptions {
  *
  * @param source path of an artifact folder, or an opened artifact; with `store`, the name of a published model
  * @throws BertEdgeError `artifact_missing`, `model_not_published`, `target_missing`,
- *   `engine_mismatch`, `engine_failed`, `artifact_corrupt`, `storage_unavailable`
+ *   `engine_mismatch`, `engine_failed`, `artifact_corrupt`, `model_invalid`, `tokenizer_invalid`, `storage_unavailable`
  */
 export async function loadModel(
   source: string | Artifact,

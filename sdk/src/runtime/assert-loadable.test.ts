@@ -1,9 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { fewTokens } from "#test/fixtures/few-tokens.ts";
 import { refusalOf } from "#test/fixtures/refusal.ts";
 import { TINY_EDGE, tinyEdgeFile } from "#test/fixtures/tiny-edge-file.ts";
 import { JSON_TOKENIZER, TINY, tinyArtifact } from "#test/fixtures/tiny-model.ts";
 import { GOLDEN_FILE, writeGolden } from "../artifact/golden.ts";
 import type { EmbedManifest } from "../artifact/manifest.ts";
+import { readSafetensors, type StoredTensor } from "../artifact/safetensors.ts";
 import { assertLoadable } from "./assert-loadable.ts";
 import { PROGRAM_VERSION } from "./engine/wasm/run/program.ts";
 
@@ -15,7 +17,6 @@ describe("assertLoadable", () => {
   let artifact: Awaited<ReturnType<typeof tinyArtifact>>;
   beforeAll(async () => {
     file = await tinyEdgeFile("bert");
-    // A packed tokenizer has more tokens than the tiny encoder.
     artifact = await tinyArtifact("tiny", { tokenizer: JSON_TOKENIZER });
   });
   /** Checks an artifact with this model file as its edge target. */
@@ -23,7 +24,8 @@ describe("assertLoadable", () => {
     const edge = { ...artifact.manifest.targets.edge, engine: "wasm", model: "model" };
     const sizes = { vocabulary: TINY_EDGE.vocabulary, dimensions: HIDDEN };
     const manifest = { ...artifact.manifest, ...sizes, targets: { edge }, ...changes } as EmbedManifest;
-    const read = async (name: string) => (name === "model" ? model : artifact.read(name));
+    const files: Record<string, Uint8Array<ArrayBuffer>> = { model, "tokenizer.json": fewTokens() };
+    const read = async (name: string) => files[name] ?? artifact.read(name);
     return refusalOf(assertLoadable({ manifest, read }));
   };
   const replaced = (text: string, by: string) => {
@@ -49,6 +51,18 @@ describe("assertLoadable", () => {
   it("refuses a program of another version, and a damaged file", async () => {
     expect(await outcome(replaced(`\\"version\\":${PROGRAM_VERSION}`, '\\"version\\":1'))).toBe("model_version");
     expect(await outcome(file.slice(0, -1))).toBe("model_invalid");
+  });
+
+  it("refuses weights with NaN, in a file of any engine", async () => {
+    const damaged = file.slice();
+    const { tensors } = readSafetensors(damaged, (fault) => new Error(fault));
+    const [, { begin }] = [...tensors].find(([, { dtype }]) => dtype === "F32") as [string, StoredTensor];
+    new DataView(damaged.buffer).setFloat32(begin, Number.NaN, true);
+    expect(await outcome(damaged)).toBe("model_invalid");
+    const nan = new Uint8Array(Float32Array.of(Number.NaN).buffer);
+    const onnx = Uint8Array.of(7 * 8 + 2, 10, 5 * 8 + 2, 8, 2 * 8, 1, 9 * 8 + 2, 4, ...nan);
+    const edge = { ...artifact.manifest.targets.edge, engine: "ort-web", model: "model" };
+    expect(await outcome(onnx, { targets: { edge } } as Partial<EmbedManifest>)).toBe("model_invalid");
   });
 
   it("refuses a tokenizer that cannot be read", async () => {

@@ -2,7 +2,9 @@ import type { Artifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { parseGolden } from "../artifact/golden.ts";
 import { type Manifest, PREPARE_AGAIN, type Target, type TargetName, targetNames } from "../artifact/manifest.ts";
-import { assertFits } from "./assert-fits.ts";
+import { assertFits, assertTokenizerFits } from "./assert-fits.ts";
+import { assertFiniteOnnx } from "./engine/assert-finite-onnx.ts";
+import { assertFinite } from "./engine/wasm/load/assert-finite.ts";
 import { readModelFile } from "./engine/wasm/load/model-file.ts";
 import { parseProgram } from "./engine/wasm/load/parse-program.ts";
 import { shapeOf } from "./engine/wasm/run/shape-of.ts";
@@ -17,14 +19,14 @@ const engines: Readonly<Record<TargetName, readonly Target["engine"][]>> = {
 
 /**
  * Checks that this version of the package can load an artifact: its tokenizer, its golden texts, its default prompt, the engines of
- * its targets and its wasm model file. A broken artifact must not be published, because it would replace a working one.
+ * its targets and their model files. A broken artifact must not be published, because it would replace a working one.
  *
  * @throws BertEdgeError `tokenizer_invalid`, `model_invalid`, `model_version`, `artifact_corrupt`, `manifest_invalid`,
  *   `engine_mismatch`, and the errors of reading files
  */
 export async function assertLoadable({ manifest, read }: Pick<Artifact, "manifest" | "read">): Promise<void> {
   assertDefaultPrompt(manifest);
-  await loadTokenizer(manifest, read);
+  assertTokenizerFits(manifest, await loadTokenizer(manifest, read));
   if (manifest.task === "embed" && manifest.golden !== undefined) {
     parseGolden(await read(manifest.golden), manifest.dimensions, manifest.name);
   }
@@ -32,8 +34,16 @@ export async function assertLoadable({ manifest, read }: Pick<Artifact, "manifes
     const target = manifest.targets[name];
     if (!target) continue;
     assertEngine(manifest.name, name, target.engine);
-    if (target.engine === "wasm") assertFits(manifest, shapeOf(parseProgram(readModelFile(await read(target.model)))));
+    const file = await read(target.model);
+    if (target.engine === "wasm") assertWasmFile(manifest, file);
+    else assertFiniteOnnx(file);
   }
+}
+
+function assertWasmFile(manifest: Manifest, file: Uint8Array<ArrayBuffer>): void {
+  const program = parseProgram(readModelFile(file));
+  assertFits(manifest, shapeOf(program));
+  assertFinite(file, program);
 }
 
 function assertDefaultPrompt(manifest: Manifest): void {

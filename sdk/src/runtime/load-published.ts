@@ -19,7 +19,8 @@ export const loadPublished = async (store: ObjectStore, name: string, engine: En
 /**
  * Loads an artifact. Resolves when the whole model is loaded.
  *
- * @throws BertEdgeError `target_missing`, `engine_mismatch`, `engine_failed`, `artifact_corrupt`, `storage_unavailable`
+ * @throws BertEdgeError `target_missing`, `engine_mismatch`, `engine_failed`, `artifact_corrupt`, `model_invalid`, `tokenizer_invalid`,
+ *   `storage_unavailable`
  */
 export async function loadArtifact(artifact: Artifact, engine: Engine): Promise<DisposableModel> {
   const model = await startModel(artifact, engine);

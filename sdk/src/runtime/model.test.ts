@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { fakeEngine, hiddenStatesOf, latch, TINY, tinyArtifact } from "#test/fixtures/tiny-model.ts";
+import { fewTokens } from "#test/fixtures/few-tokens.ts";
+import { fakeEngine, hiddenStatesOf, JSON_TOKENIZER, latch, TINY, tinyArtifact } from "#test/fixtures/tiny-model.ts";
 import type { ModelShape, TokenIds } from "./engine/engine.ts";
 import { startModel } from "./start-model.ts";
 import { embedCall } from "./tasks/embed.ts";
@@ -64,6 +65,44 @@ describe("Model.embed", () => {
     const model = await startModel(await tinyArtifact("tiny", { normalize: false }), fakeEngine({ run }));
     await expect(model.embed(TEXTS)).rejects.toMatchObject({ code: "vector_invalid" });
   });
+
+  it("names what an engine throws, which need not be an Error", async () => {
+    const model = await tinyModel({ run: () => Promise.reject(7) });
+    await expect(model.embed(TEXTS)).rejects.toMatchObject({
+      code: "engine_failed",
+      message: expect.stringContaining(`${model.version} cannot be run on fake: 7`),
+      cause: 7,
+    });
+  });
+
+  it("fails instead of returning vectors of another size than the manifest's", async () => {
+    const run = async (sequences: readonly TokenIds[]) =>
+      sequences.map((ids) => new Float32Array(ids.length * (TINY.dimensions + 1)));
+    const model = await startModel(await tinyArtifact("tiny", { normalize: false }), fakeEngine({ run }));
+    await expect(model.embed(TEXTS)).rejects.toMatchObject({ code: "model_invalid" });
+  });
+});
+
+describe("startModel", () => {
+  it("refuses and releases a model whose special tokens leave no room for texts", async () => {
+    const artifact = await tinyArtifact("tiny", { tokenizer: JSON_TOKENIZER });
+    const read = async (file: string) =>
+      file === "tokenizer.json" ? fewTokens(around("a", TINY.maxTokens)) : artifact.read(file);
+    const engine = fakeEngine();
+    const started = startModel({ ...artifact, read }, engine);
+    await expect(started).rejects.toMatchObject({
+      code: "tokenizer_invalid",
+      message: "The tokenizer of tiny puts 16 tokens around texts, but the model takes 16 tokens in all.",
+    });
+    expect(engine.sessions[0]?.releases).toBe(1);
+  });
+});
+
+/** A post-processor that puts a token `count` times before each text. */
+const around = (token: string, count: number) => ({
+  type: "TemplateProcessing",
+  single: [...Array(count).fill({ SpecialToken: { id: token, type_id: 0 } }), { Sequence: { id: "A", type_id: 0 } }],
+  special_tokens: { [token]: { id: token, ids: [0], tokens: [token] } },
 });
 
 describe("startModel", () => {

@@ -50,7 +50,8 @@ export interface Model {
    * Runs the model on token sequences.
    *
    * @param now clock in milliseconds, for `computeMs`
-   * @throws BertEdgeError `vector_invalid` for NaN or infinite values, and the errors of `EngineSession.run`
+   * @throws BertEdgeError `vector_invalid` for NaN or infinite values, `model_invalid` for outputs of another size than the manifest's,
+   *   `engine_failed`, and the errors of `EngineSession.run`
    */
   run(sequences: readonly TokenSequence[], now?: () => number): Promise<ModelOutputs>;
   /**

@@ -2,16 +2,19 @@ import type { Artifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { parseGolden } from "../artifact/golden.ts";
 import type { GoldenTexts } from "../artifact/manifest.ts";
+import { outputWidth } from "../artifact/output-width.ts";
 import { totalLength } from "../artifact/total-length.ts";
-import { assertFits } from "./assert-fits.ts";
+import { areFinite } from "./are-finite.ts";
+import { assertFits, assertTokenizerFits, notOfManifest } from "./assert-fits.ts";
 import type { Engine, EngineSession, TokenIds, TokenSequence } from "./engine/engine.ts";
+import { runFailed } from "./engine/engine-error.ts";
 import { idsOf } from "./engine/token-sequence.ts";
 import type { Model, ModelOutputs } from "./model.ts";
 import { modelFilesOf } from "./model-files.ts";
 import { embedCall } from "./tasks/embed.ts";
 import { encodedCall, encoderOf } from "./tasks/encoded-call.ts";
 import type { EncodedCall, ModelCall, TaskCall } from "./tasks/task-call.ts";
-import { neededOutput, taskOutput, vectorHead } from "./tasks/task-output.ts";
+import { isPerToken, neededOutput, taskOutput, vectorHead } from "./tasks/task-output.ts";
 import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
 
@@ -35,6 +38,7 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
   });
 
   try {
+    assertTokenizerFits(manifest, tokenizer);
     if (session.shape) assertFits(manifest, session.shape);
   } catch (error) {
     await session.release();
@@ -55,6 +59,7 @@ export function modelOf(
 ): Model {
   const { name } = manifest;
   const head = vectorHead(manifest);
+  const width = outputWidth(manifest, manifest.vocabulary);
 
   function encode<R, Part>(call: ModelCall<R, Part>): EncodedCall<R> {
     const encodeInput = encoderOf(call, { tokenizer, manifest });
@@ -69,16 +74,22 @@ export function modelOf(
   async function run(sequences: readonly TokenSequence[], now = () => performance.now()): Promise<ModelOutputs> {
     await ready(sequences);
     const start = now();
-    const results = await session.run(sequences, head);
+    const results = await session.run(sequences, head).catch((cause: unknown) => {
+      throw cause instanceof BertEdgeError ? cause : runFailed(`${name}@${version}`, session.provider, cause);
+    });
     const computeMs = now() - start;
-    if (!results.every(isFiniteVector)) {
+    const ids = sequences.map(idsOf);
+    results.forEach(({ length }, i) => {
+      const expected = width * (isPerToken(manifest) ? (ids[i] as TokenIds).length : 1);
+      if (length !== expected) throw notOfManifest("length of an output", expected, length, name);
+    });
+    if (!results.every(areFinite)) {
       throw new BertEdgeError(
         "vector_invalid",
         `${name}@${version} computed NaN or infinite values on ${session.provider}.`,
         { hint: "Run `bert-edge verify` on the artifact to see which target is wrong." },
       );
     }
-    const ids = sequences.map(idsOf);
     const outputs = results.map((result, i) =>
       neededOutput(manifest, taskOutput(manifest, result), ids[i] as TokenIds),
     );
@@ -115,12 +126,6 @@ export function modelOf(
     memoryBytes: () => session.memoryBytes(),
     release: () => session.release(),
   };
-}
-
-/** A loop takes a tenth of the time of `every`. */
-function isFiniteVector(vector: Float32Array<ArrayBuffer>): boolean {
-  for (const value of vector) if (!Number.isFinite(value)) return false;
-  return true;
 }
 
 /** Releases a model. Logs an error instead of throwing it, because a memory leak must not make a request or load fail. */

@@ -93,7 +93,10 @@ describe("embeddings, mounted in another app", () => {
     const app = new Hono();
     app.onError((_, c) => c.text("my own error", 500));
     app.route("/", await tinyEmbeddings({}, { run: () => Promise.reject(thrown) }));
-    expect(await outcome(app.request("/v1/embed", post()))).toMatchObject([500, { error: { code: "internal" } }]);
+    expect(await outcome(app.request("/v1/embed", post()))).toMatchObject([
+      503,
+      { error: { code: "model_unavailable" } },
+    ]);
   });
 
   it("leaves the errors of the app's own routes to the app", async () => {

@@ -1,11 +1,30 @@
+import { globSync, readFileSync } from "node:fs";
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
 import { BertEdgeError } from "../artifact/error.ts";
+import { type ErrorCode, errorCodes } from "../artifact/error-codes.ts";
 import { errorStatus, type HttpErrorCode } from "./contract/errors.ts";
 import { answerError, throwErrors } from "./on-error.ts";
 
 const log = errorLog();
+
+/** Codes that only commands throw: those that publish, sign or read a folder. */
+const ofCommands = new Set([
+  "artifact_missing",
+  "asset_too_large",
+  "hub_model_missing",
+  "publish_conflict",
+  "signing_key_invalid",
+  "signing_key_missing",
+]);
+
+/** The codes that loading and running a model can throw, and that are not for callers. */
+const thrownByModels = globSync(["artifact", "storage", "runtime"].map((room) => `sdk/src/${room}/**/*.ts`))
+  .filter((file) => !/\.test\.ts$|error-codes\.ts$/.test(file))
+  .flatMap((file) => readFileSync(file, "utf8").match(/(?<=")[a-z]+(?:_[a-z]+)+(?=")/g) ?? [])
+  .filter((code): code is ErrorCode => code in errorCodes && !(code in errorStatus) && !ofCommands.has(code))
+  .filter((code, at, all) => all.indexOf(code) === at);
 
 async function answer(error: unknown, path = "/v1/embed") {
   const app = new Hono();
@@ -46,19 +65,7 @@ describe("answerError", () => {
     });
   });
 
-  it.each([
-    "artifact_corrupt",
-    "engine_failed",
-    "memory_full",
-    "model_invalid",
-    "model_version",
-    "manifest_invalid",
-    "model_not_published",
-    "pointer_invalid",
-    "session_released",
-    "storage_unavailable",
-    "target_missing",
-  ] as const)("answers %s with model_unavailable, and logs the error", async (code) => {
+  it.each(thrownByModels)("answers %s with model_unavailable, and logs the error", async (code) => {
     const error = new BertEdgeError(code, "SECRET", { hint: "SECRET", cause: new Error("SECRET") });
     const { status, headers, text } = await answer(error);
     expect(status).toBe(503);

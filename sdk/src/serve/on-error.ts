@@ -10,20 +10,29 @@ import { noted } from "./middleware/variables.ts";
 import { Refused } from "./refusal.ts";
 import type { Dialect, PublicError } from "./routes/dialect.ts";
 
-/** Errors of the deployment that may be temporary. The operator finds the cause in the log. */
-const temporary = new Set<ErrorCode>([
+/** Errors of a model, its files or its store. Another version, or another try, can help. The operator finds the cause in the log. */
+const ofModel = new Set<ErrorCode>([
   "artifact_corrupt",
+  "buffer_invalid",
   "engine_failed",
+  "engine_mismatch",
+  // The token ids of callers are checked before: these are those of a tokenizer that does not fit the model.
+  "input_invalid",
   "manifest_invalid",
   "memory_full",
   "model_invalid",
   "model_not_published",
   "model_version",
+  "object_key_invalid",
+  "package_missing",
   "pointer_invalid",
-  "signature_invalid",
   "session_released",
+  "signature_invalid",
   "storage_unavailable",
   "target_missing",
+  "tokenizer_invalid",
+  "vector_invalid",
+  "worker_failed",
 ]);
 
 /** Errors with HTTP 5xx that another try does not change. */
@@ -39,12 +48,12 @@ const RETRY_AFTER_MS = 1_000;
 function toPublic(error: unknown, c: Context): PublicError {
   if (error instanceof BertEdgeError && error.code in errorStatus) {
     const { message, hint, index, retryAfterMs } = error;
-    const pause = error.code === "model_unavailable" ? RETRY_AFTER_MS : retryAfterMs;
-    return { code: error.code as HttpErrorCode, message, hint, index, retryAfterMs: pause };
+    const pause = error.code === "model_unavailable" ? RETRY_AFTER_MS : undefined;
+    return { code: error.code as HttpErrorCode, message, hint, index, retryAfterMs: retryAfterMs ?? pause };
   }
   const trace = noted(c, "trace");
   console.error(trace ? `bert-edge: requestId=${trace.requestId}` : "bert-edge:", error);
-  return error instanceof BertEdgeError && temporary.has(error.code)
+  return error instanceof BertEdgeError && ofModel.has(error.code)
     ? {
         code: "model_unavailable",
         ...(error.code === "model_not_published"
@@ -52,7 +61,7 @@ function toPublic(error: unknown, c: Context): PublicError {
               message: "The store has no model of the name that this deployment serves.",
               hint: "Its operator publishes it with `bert-edge publish`, or corrects the variable MODEL. The log has the name.",
             }
-          : { message: "The model cannot be loaded now.", hint: "Try again shortly." }),
+          : { message: "The model cannot be loaded or run now.", hint: "Try again shortly." }),
         retryAfterMs: error.retryAfterMs ?? RETRY_AFTER_MS,
       }
     : { code: "internal", message: "The service failed unexpectedly.", hint: "See the server log." };

@@ -38,7 +38,8 @@ export function fsStore(root: string): ManagedStore {
       try {
         handle = await open(join(root, key), READ);
       } catch (error) {
-        if (isAbsent(error)) return undefined;
+        // A socket cannot be opened.
+        if (isAbsent(error) || (error as NodeJS.ErrnoException).code === "ENXIO") return undefined;
         throw error;
       }
       if ((await handle.stat()).isFile()) return fileStream(handle);
@@ -51,7 +52,7 @@ export function fsStore(root: string): ManagedStore {
       try {
         await assertInside(key, dirname(path));
         await mkdir(dirname(path), { recursive: true });
-        await writeFile(temporary, bytes);
+        await writeFile(temporary, bytes, { flag: "wx" });
         await using _lock = await lockOf(path);
         assertUnchanged(name, key, await describe(root, key), replaces);
         await rename(temporary, path);

@@ -15,6 +15,9 @@ export interface HashedFile extends AsyncDisposable {
 
 const PIECE_BYTES = 1 << 20;
 
+/** A job makes its files itself, so that a link at such a name is somebody else's. */
+const WRITE = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
+
 /**
  * Opens a file to continue after a prefix of it. Makes the file if there is none.
  *
@@ -24,7 +27,7 @@ const PIECE_BYTES = 1 << 20;
  * @throws BertEdgeError `job_changed` when the file does not begin with this prefix; `out_unwritable`
  */
 export async function openHashedFile(path: string, prefix: HashedPrefix): Promise<HashedFile> {
-  const file = await writing(path, open(path, constants.O_RDWR | constants.O_CREAT));
+  const file = await writing(path, open(path, WRITE));
   const hash = prefixHash();
   try {
     const piece = new Uint8Array(PIECE_BYTES);

@@ -1,5 +1,6 @@
 import { type BigIntStats, createReadStream, fstatSync, statSync } from "node:fs";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { otherKind } from "../../compile/files/regular-file.ts";
 import { jobFiles } from "./job-files.ts";
 
 /** Bytes that are read at a time. */
@@ -18,18 +19,15 @@ export interface InputFile {
 /**
  * Finds the input of a job.
  *
- * @param path path of a file or a pipe, or `-` for stdin
+ * @param path path of a file, or `-` for stdin
  * @param out path of the results
- * @throws BertEdgeError `data_missing`; `setting_invalid` when the job would replace or delete the input
+ * @throws BertEdgeError `data_missing`, also for pipes and devices, which may never end; `setting_invalid` when the job would replace or delete
+ *   the input
  */
 export function inputFile(path: string, out: string): InputFile {
   const name = path === "-" ? "stdin" : path;
   const found = path === "-" ? statOfStdin() : statSync(path, { throwIfNoEntry: false, bigint: true });
-  if (path !== "-" && (!found || found.isDirectory())) {
-    throw new BertEdgeError("data_missing", `${path} is not a file.`, {
-      hint: 'Give a JSONL file with a line {"id": "…", "text": "…"} for each text, or - for stdin.',
-    });
-  }
+  if (path !== "-") assertInput(path, found);
   const replaced = found && jobFiles(out).find((file) => isFile(file, found));
   if (replaced !== undefined) {
     const what =
@@ -41,6 +39,16 @@ export function inputFile(path: string, out: string): InputFile {
     size: path !== "-" && found?.isFile() ? Number(found.size) : undefined,
     pieces: () => readable(path === "-" ? process.stdin : createReadStream(path, { highWaterMark: PIECE_BYTES }), name),
   };
+}
+
+/** @throws BertEdgeError `data_missing` */
+function assertInput(path: string, found: BigIntStats | undefined): void {
+  const kind = found && otherKind(found);
+  // A shell's <(command) is a pipe too, to which something writes.
+  if (found && (!kind || (found.isFIFO() && path.startsWith("/dev/")))) return;
+  throw new BertEdgeError("data_missing", `${path} ${kind ? `is ${kind}, not` : "is not"} a file.`, {
+    hint: 'Give a JSONL file with a line {"id": "…", "text": "…"} for each text, or - for stdin.',
+  });
 }
 
 /** Describes stdin. Undefined if the process has none. */

@@ -7,7 +7,7 @@ import { type AcceptedKeys, acceptKeyOption } from "../accept-key-option.ts";
 import { port as portOption } from "../options.ts";
 import { printJson, printNote, printResult } from "../output.ts";
 import { stageLog } from "../stage-log.ts";
-import type { Service } from "./process.ts";
+import type { Service } from "./launch.ts";
 import type { Project } from "./project.ts";
 
 /** Exit code of a process that Ctrl-C ended. */

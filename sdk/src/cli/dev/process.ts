@@ -1,18 +1,15 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
-import { createInterface } from "node:readline";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { ErrorCode } from "../../artifact/error-codes.ts";
 import type { BertEdgeClientError } from "../../client/errors/bert-edge-client-error.ts";
 import { responseError } from "../../client/response-error.ts";
 import { MAX_SETTINGS_BYTES } from "../../compile/files/whole-file.ts";
 import { boundedText } from "../../storage/bounded-text.ts";
-import { signalGroup } from "../signal-group.ts";
+import { type LaunchOptions, launch, type Service } from "./launch.ts";
 
-/** Time that a process gets to end by itself: one that serves, and one that failed to start. */
-const STOP_MS = 5_000;
+/** Time that a process gets to end by itself when it failed to start. */
 const STOP_FAILED_MS = 500;
 const POLL_MS = 100;
 
@@ -20,17 +17,9 @@ const POLL_MS = 100;
 const KEPT_LINES = 60;
 
 /** `node --watch` prints this when the watched process has exited. The watching process itself keeps running. */
-const WATCHED_EXIT = /(Failed|Completed) running /;
+export const WATCHED_EXIT = /(Failed|Completed) running /;
 /** wrangler prints this when the Worker's code cannot be bundled. It then waits for an edit. */
 const BUILD_FAILED = /Build failed with /;
-
-/** A process together with all processes that it starts. */
-export interface Service {
-  readonly name: string;
-  /** Resolves when the process has ended, by itself or because it was stopped. */
-  readonly ended: Promise<void>;
-  stop(): Promise<void>;
-}
 
 /** Says that a service does not have the route of `ready`. */
 interface AbsentRoute {
@@ -38,13 +27,8 @@ interface AbsentRoute {
   hint: string;
 }
 
-export interface ServiceOptions {
-  name: string;
-  /** A JavaScript or TypeScript file. It runs with the same Node.js as this process. */
-  script: string;
-  args?: readonly string[];
-  cwd: string;
-  env?: Readonly<Record<string, string>>;
+export interface ServiceOptions extends LaunchOptions {
+  readonly name: string;
   /**
    * The service counts as started when `url` answers. If `status` is set, the answer must have this HTTP status. With
    * `absent`, an answer such as 404 ends the start with this error: waiting adds no route.
@@ -57,8 +41,6 @@ export interface ServiceOptions {
     /** Whether `url` may be asked already. Default: from the start. */
     when?: () => boolean;
   };
-  /** Whether to restart the process when a file that it has imported changes. */
-  watch?: boolean;
   /** Called with each line of the service's output. Log lines about requests to `ready.url` are left out. */
   onOutput?: (line: string) => void;
 }
@@ -71,33 +53,16 @@ export interface ServiceOptions {
  *   change, such as `setting_invalid`, throws this error; if it answers 404, that of `ready.absent`.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { name, script, args = [], cwd, env = {}, ready, watch = false, onOutput = () => {} } = options;
-  const child = spawn(process.execPath, [...nodeOptions(script, watch), script, ...args], {
-    cwd,
-    env: { ...process.env, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-    // Starts a process group, so that stopping wrangler also stops the processes that wrangler starts (workerd).
-    detached: true,
-  });
-  const ended = once(child, "exit").then(() => {});
+  const { name, ready, watch = false, onOutput = () => {} } = options;
   const lines: string[] = [];
   let starting = true;
   const probed = `GET ${new URL(ready.url).pathname} `;
-  for (const stream of [child.stdout, child.stderr]) {
-    createInterface({ input: stream }).on("line", (line) => {
-      if (starting && line.includes(probed)) return;
-      lines.push(line);
-      if (lines.length > KEPT_LINES) lines.shift();
-      onOutput(line);
-    });
-  }
-  // Ends the whole group when this process ends. A SIGKILL of this process leaves the group running.
-  const endGroup = () => signalGroup(child, "SIGKILL");
-  process.once("exit", endGroup);
-  const stop = async (withinMs = STOP_MS) => {
-    await stopGroup(child, withinMs);
-    process.off("exit", endGroup);
-  };
+  const { ended, hasEnded, stop } = launch(options, (line) => {
+    if (starting && line.includes(probed)) return;
+    lines.push(line);
+    if (lines.length > KEPT_LINES) lines.shift();
+    onOutput(line);
+  });
   const fail = async (what: string): Promise<never> => {
     await stop(STOP_FAILED_MS);
     throw new BertEdgeError("service_failed", `${name} ${what}:\n${lines.join("\n")}`, {
@@ -120,7 +85,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         hint: answer.hint,
       });
     }
-    if (hasEnded(child) || (watch && printed(WATCHED_EXIT))) await fail("ended while starting");
+    if (hasEnded() || (watch && printed(WATCHED_EXIT))) await fail("ended while starting");
     if (printed(BUILD_FAILED)) await fail("cannot be built");
     if (performance.now() > giveUpAt) await fail("did not answer while starting");
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
@@ -128,12 +93,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   starting = false;
   return { name, ended, stop: () => stop() };
 }
-
-const nodeOptions = (script: string, watch: boolean): string[] => [
-  ...(watch ? ["--watch", "--watch-preserve-output"] : []),
-  // Node before 22.18 runs TypeScript only with this option.
-  ...(script.endsWith(".ts") && !process.features.typescript ? ["--experimental-strip-types"] : []),
-];
 
 /** Asks whether a service is ready. Returns the service's error if waiting does not change it. */
 async function probe({
@@ -151,20 +110,6 @@ async function probe({
   } catch {
     return "starting";
   }
-}
-
-const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
-
-async function stopGroup(child: ChildProcess, withinMs: number): Promise<void> {
-  if (!hasEnded(child)) {
-    const exit = once(child, "exit");
-    signalGroup(child, "SIGTERM");
-    const timer = setTimeout(() => signalGroup(child, "SIGKILL"), withinMs);
-    await exit;
-    clearTimeout(timer);
-  }
-  // The child has ended, but other processes of its group may still run.
-  signalGroup(child, "SIGKILL");
 }
 
 /**

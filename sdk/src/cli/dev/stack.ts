@@ -12,7 +12,9 @@ import { disposableFolder } from "../disposable-folder.ts";
 import { openLocalR2 } from "../local-r2.ts";
 import { packageFile } from "../package-file.ts";
 import { WRANGLER_STATE } from "../wrangler.ts";
-import { freePort, type Service, startService } from "./process.ts";
+import { keptRunning } from "./kept-running.ts";
+import type { Service } from "./launch.ts";
+import { freePort, type ServiceOptions, startService } from "./process.ts";
 import { edgeScript, engineOf, type Project } from "./project.ts";
 
 const START_MS = 60_000;
@@ -56,7 +58,7 @@ export interface Stack {
 
 /**
  * Runs a project on this machine: the edge in workerd, which reads the artifacts from wrangler's local R2, and the region
- * in Node, which reads them from a folder. Both restart when their code changes. If one part fails to start, the other
+ * in Node, which reads them from a folder. Both restart when their code changes, and when their process has ended. If one part fails to start, the other
  * is stopped.
  *
  * @throws BertEdgeError `project_invalid`, `service_failed`, `package_missing`, and the errors of `publish`
@@ -93,8 +95,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     await Promise.all(started.map((service) => service.stop()));
     folder[Symbol.dispose]();
   };
-  const start = async (name: string, run: Omit<Parameters<typeof startService>[0], "name" | "cwd">) => {
-    const service = await startService({ name, cwd: root, onOutput: (line) => onOutput(name, line), ...run });
+  const start = async (name: string, run: Omit<ServiceOptions, "name" | "cwd">, begin = startService) => {
+    const service = await begin({ name, cwd: root, onOutput: (line) => onOutput(name, line), ...run });
     started.push(service);
     return service;
   };
@@ -140,9 +142,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const objects = join(folder.path, "models");
     const regional = artifacts.filter(({ manifest }) => isRegional(manifest));
     for (const artifact of regional) await publish(artifact, fsStore(objects));
-    return start("region", {
+    const run = {
       script,
-      watch: true,
       env: {
         MODEL: namesOf(regional),
         MODELS_FOLDER: objects,
@@ -155,12 +156,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         url: `${url}/ready`,
         status: 200,
         withinMs: START_MS,
-        absent: (status) => ({
+        absent: (status: number) => ({
           message: `The region runs, but GET /ready answers ${status}: its routes are not those of createRegionApp.`,
           hint: `Serve the app of createRegionApp at the root, in ${script}.`,
         }),
       },
-    });
+    };
+    return start("region", run, keptRunning);
   };
 
   try {

@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { areFinite } from "../graph/are-finite.ts";
+import { canBeConstant } from "../../runtime/are-finite.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
 import { isInteger, numbersOf, reading, type Tensor, toFloat32 } from "../graph/tensor.ts";
@@ -28,12 +28,8 @@ export function assertFiniteWeights(graph: Graph, source: string): void {
   }
 }
 
-function isSound(tensor: Tensor): boolean {
-  const values = tensor.dtype === "float64" ? Float64Array.from(numbersOf(tensor)) : toFloat32(tensor);
-  if (areFinite(values)) return true;
-  if (values.some(Number.isNaN)) return false;
-  return values.length === 1 || values.every((value) => value === 0 || value === Number.NEGATIVE_INFINITY);
-}
+const isSound = (tensor: Tensor): boolean =>
+  canBeConstant(tensor.dtype === "float64" ? Float64Array.from(numbersOf(tensor)) : toFloat32(tensor));
 
 function readerOf({ users }: Value): string {
   const [reader] = users;

@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { areFinite } from "../graph/are-finite.ts";
+import { areFinite } from "../../runtime/are-finite.ts";
 import { elementCount, lazyTensor, reading, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import type { Encoder } from "./checkpoint.ts";
 import type { LinearName } from "./encoder-names.ts";

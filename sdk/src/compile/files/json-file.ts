@@ -40,11 +40,30 @@ export async function readJson<S extends v.GenericSchema>(
         code,
         what: `file ${path}`,
         hint: hintFor,
+        check: (json) => assertShallow(json, path),
       });
 }
 
 const maxBytesOf = (file: string): number =>
   basename(file) === "tokenizer.json" ? MAX_TOKENIZER_BYTES : MAX_JSON_BYTES;
+
+/** Levels of a JSON file, at most. Those of models have less than 20. Functions that walk over a file recurse. */
+const MAX_LEVELS = 200;
+
+function assertShallow(json: unknown, path: string): void {
+  let level = objectsIn([json]);
+  for (let count = 0; level.length > 0; count++) {
+    if (count === MAX_LEVELS) {
+      throw new BertEdgeError("checkpoint_invalid", `The file ${path} is nested more than ${MAX_LEVELS} levels deep.`, {
+        hint: "No model needs that. Download or save the model again.",
+      });
+    }
+    level = level.flatMap((each) => objectsIn(Object.values(each)));
+  }
+}
+
+const objectsIn = (values: readonly unknown[]): object[] =>
+  values.filter((value): value is object => typeof value === "object" && value !== null);
 
 const AS_WRITTEN =
   "give a model folder that was written by save_pretrained (transformers) or save (sentence-transformers).";

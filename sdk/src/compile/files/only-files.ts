@@ -1,13 +1,7 @@
-import { type Dirent, readdirSync, type Stats, statSync } from "node:fs";
+import { type Dirent, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
-
-/** Kinds of entries that are neither files nor folders. Reading a pipe or a device may never end. */
-const kinds: readonly (readonly [name: string, is: (found: Stats) => boolean])[] = [
-  ["a named pipe", (found) => found.isFIFO()],
-  ["a socket", (found) => found.isSocket()],
-  ["a device", (found) => found.isCharacterDevice() || found.isBlockDevice()],
-];
+import { otherKind } from "./regular-file.ts";
 
 /**
  * Refuses what is neither a file nor a folder, also behind a link.
@@ -16,9 +10,9 @@ const kinds: readonly (readonly [name: string, is: (found: Stats) => boolean])[]
  */
 export function assertFile(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
-  const kind = found && kinds.find(([, is]) => is(found));
+  const kind = found && !found.isDirectory() && otherKind(found);
   if (!kind) return;
-  throw new BertEdgeError("checkpoint_invalid", `${path} is ${kind[0]}, not a file.`, {
+  throw new BertEdgeError("checkpoint_invalid", `${path} is ${kind}, not a file.`, {
     hint: "Remove it from the model folder, or copy the model's files to a folder of their own.",
   });
 }

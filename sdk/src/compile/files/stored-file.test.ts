@@ -45,7 +45,7 @@ describe("storedFile", () => {
 
   it("refuses a folder and a missing file", async () => {
     const folder = await temporaryFolder();
-    expect(() => storedFile(folder)).toThrow("is not a file");
+    expect(() => storedFile(folder)).toThrow("is a folder, not a file");
     expect(() => storedFile(join(folder, "none"))).toThrow("ENOENT");
   });
 });

@@ -1,6 +1,7 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { fstatSync, readSync } from "node:fs";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { LARGE_BYTES } from "./large-buffers.ts";
+import { withFile } from "./regular-file.ts";
 
 /**
  * Bytes that are read or computed at each use. They take no memory between two uses, and each call of `read` returns a
@@ -31,11 +32,10 @@ const MAX_READ = 2 ** 30;
 /**
  * Returns a file whose parts can be read as long as the file does not change. Each read opens and closes the file.
  *
- * @throws the file system's error when there is no file; TypeError for a folder
+ * @throws the file system's error when there is no file; TypeError for a folder, a pipe, a socket or a device
  */
 export function storedFile(path: string): StoredFile {
   const known = withFile(path, stateOf);
-  if (!known.isFile) throw new TypeError(`${path} is not a file`);
   const changed = (cause?: unknown) =>
     new BertEdgeError("file_changed", `${path} changed while it was read.`, {
       hint: "Run the command again, and do not change the file while the command runs.",
@@ -72,14 +72,5 @@ export const partOf = (file: StoredFile, begin: number, end: number): Uint8Array
 
 function stateOf(file: number) {
   const stats = fstatSync(file, { bigint: true });
-  return { size: stats.size, modified: stats.mtimeNs, isFile: stats.isFile() };
-}
-
-function withFile<T>(path: string, use: (file: number) => T): T {
-  const file = openSync(path, "r");
-  try {
-    return use(file);
-  } finally {
-    closeSync(file);
-  }
+  return { size: stats.size, modified: stats.mtimeNs };
 }

@@ -1,6 +1,6 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { fstatSync, readSync } from "node:fs";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { openFile, withFile } from "./regular-file.ts";
 
 /** Maximum bytes of files with settings or keys, which people write, and of what tools say about themselves. */
 export const MAX_SETTINGS_BYTES = 1024 * 1024;
@@ -16,10 +16,10 @@ const PIECE_BYTES = 256 * 1024;
 /**
  * Reads a whole file.
  *
- * @throws BertEdgeError `file_too_large`, before it is read if the system knows its size; errors of Node.js
+ * @throws BertEdgeError `file_too_large`, before it is read if the system knows its size; errors of `openFile` and of Node.js
  */
 export async function wholeFile(path: string, maxBytes: number): Promise<Buffer> {
-  await using file = await open(path);
+  await using file = await openFile(path);
   const pieces = piecesUpTo(maxBytes, path, (await file.stat()).size);
   for (let piece = pieces.next(); ; piece = pieces.next()) {
     const { bytesRead } = await file.read(piece, 0, piece.length, null);
@@ -33,21 +33,17 @@ export const wholeText = async (path: string, maxBytes: number): Promise<string>
   (await wholeFile(path, maxBytes)).toString("utf8");
 
 /** Reads a whole text file without waiting, as `wholeFile` does. */
-export function wholeTextSync(path: string, maxBytes: number): string {
-  const file = openSync(path, "r");
-  try {
+export const wholeTextSync = (path: string, maxBytes: number): string =>
+  withFile(path, (file) => {
     const pieces = piecesUpTo(maxBytes, path, fstatSync(file).size);
     for (let piece = pieces.next(); ; piece = pieces.next()) {
       const bytesRead = readSync(file, piece);
       if (bytesRead === 0) return pieces.joined().toString("utf8");
       pieces.add(piece.subarray(0, bytesRead));
     }
-  } finally {
-    closeSync(file);
-  }
-}
+  });
 
-/** Collects the pieces of a file. Pipes and devices have a size of 0, and files can grow: what arrives counts. */
+/** Collects the pieces of a file. Files can grow, and those of /proc have a size of 0: what arrives counts. */
 function piecesUpTo(maxBytes: number, path: string, size: number) {
   if (size > maxBytes) throw tooLarge(path, `${size} bytes`, maxBytes);
   const pieces: Buffer[] = [];

@@ -20,3 +20,15 @@ it("refuses a prompt that fills the text", () => {
     expect.objectContaining({ code: "checkpoint_unsupported", message: expect.stringContaining("the prompt passage") }),
   );
 });
+
+it("refuses a prompt of megabytes, also one with few tokens", () => {
+  const few = { encode: () => ({ ids: new Int32Array(0), tokens: 2 }) };
+  const large = (length: number) => () => assertPrompts("model", task({ query: " ".repeat(length) }), few, 8);
+  expect(large(10_000)).not.toThrow();
+  expect(large(4_000_000)).toThrow(
+    expect.objectContaining({
+      code: "checkpoint_unsupported",
+      message: "model: the prompt query has 4000000 characters, and at most 10000 are allowed.",
+    }),
+  );
+});

@@ -1,9 +1,9 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { Task } from "../../artifact/manifest.ts";
+import { MAX_PROMPT_LENGTH, type Task } from "../../artifact/manifest.ts";
 import type { Tokenizer } from "../../runtime/tokenizer/tokenizer.ts";
 
 /**
- * Checks that each prompt leaves room for a text. Otherwise all texts with the prompt would get the same answer.
+ * Checks that each prompt is short, and leaves room for a text. Otherwise all texts with the prompt would get the same answer.
  *
  * @param folder folder of the model, for the error message
  * @param maxTokens maximum number of tokens of a text, with its prompt
@@ -16,6 +16,12 @@ export function assertPrompts(
   maxTokens: number,
 ): void {
   const prompts = Object.entries(("prompts" in task && task.prompts) || {});
+  const large = prompts.find(([, prompt]) => prompt.length > MAX_PROMPT_LENGTH);
+  if (large) {
+    const what = `${folder}: the prompt ${large[0]} has ${large[1].length} characters, and at most ${MAX_PROMPT_LENGTH} are allowed.`;
+    const hint = "Shorten or remove the prompt in config_sentence_transformers.json.";
+    throw new BertEdgeError("checkpoint_unsupported", what, { hint });
+  }
   const tooLong = prompts.find(([, prompt]) => tokenizer.encode(prompt, maxTokens).tokens >= maxTokens);
   if (!tooLong) return;
   throw new BertEdgeError(

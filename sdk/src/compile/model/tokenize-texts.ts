@@ -43,7 +43,7 @@ export async function openTokenizer(
 
 /**
  * Returns a function that encodes texts and pairs. The function throws BertEdgeError `checkpoint_invalid` for token ids that
- * the model does not have, and `pairs_unsupported` for pairs if the tokenizer cannot encode them.
+ * the model does not have, and for more special tokens than it takes; and `pairs_unsupported` for pairs if the tokenizer cannot encode them.
  *
  * @param folder folder of the tokenizer, for error messages
  * @param maxTokens maximum number of tokens of a text or pair; longer ones are cut
@@ -70,6 +70,10 @@ export function tokenizeTexts(
   function tokenize(texts: readonly TextOrPair[]): TokenSequence[];
   function tokenize(texts: readonly TextOrPair[]): TokenSequence[] {
     const sequences = texts.map(sequenceOf);
+    const longest = sequences.reduce((most, sequence) => Math.max(most, idsOf(sequence).length), 0);
+    // Texts are cut, but not the special tokens around them.
+    if (longest > maxTokens)
+      throw invalid(folder, `makes ${longest} tokens of a text, but the model takes at most ${maxTokens}.`);
     const largest = sequences.reduce((max, sequence) => idsOf(sequence).reduce((a, b) => Math.max(a, b), max), 0);
     if (largest < vocabulary) return sequences;
     throw missingRow(folder, largest, vocabulary);

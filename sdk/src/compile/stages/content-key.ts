@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { MANIFEST_FORMAT } from "../../artifact/manifest.ts";
 import { modelPlace } from "../checkpoint/model-place.ts";
 import { assertFile } from "../files/only-files.ts";
+import { openFile } from "../files/regular-file.ts";
 
 /**
  * Returns the key of a result: the SHA-256 of the kind of result, of the format version, and of `parts`. `parts` must
@@ -27,7 +27,7 @@ export async function folderKey(folder: string, counts: (path: string) => boolea
   for (const path of paths.filter(counts).toSorted()) {
     assertFile(path);
     const file = createHash("sha256");
-    for await (const chunk of createReadStream(path)) file.update(chunk as Buffer);
+    for await (const chunk of (await openFile(path)).createReadStream()) file.update(chunk as Buffer);
     hash.update(JSON.stringify([relative(folder, path), file.digest("hex")]));
   }
   return hash.digest("hex");

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { constants, createReadStream } from "node:fs";
+import { constants } from "node:fs";
 import { copyFile, mkdir, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { deserialize, serialize } from "node:v8";
+import { openFile } from "../files/regular-file.ts";
 import { userCacheFolder } from "../files/user-cache-folder.ts";
 import { MAX_DATA_BYTES, wholeFile } from "../files/whole-file.ts";
 
@@ -80,7 +81,7 @@ interface Entry {
 
 async function hashOf(path: string): Promise<string> {
   const hash = createHash("sha256");
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  for await (const chunk of (await openFile(path)).createReadStream()) hash.update(chunk as Buffer);
   return hash.digest("hex");
 }
 

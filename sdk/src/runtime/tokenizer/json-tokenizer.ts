@@ -1,5 +1,7 @@
 import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
 import * as v from "valibot";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { PREPARE_AGAIN } from "../../artifact/manifest.ts";
 import type { Side } from "../truncation.ts";
 import { PostProcessor } from "./post-processor.ts";
 import { specialTokens } from "./special-tokens.ts";
@@ -19,9 +21,19 @@ const LONGEST_WORD = 100;
  * @param json content of tokenizer.json
  * @param config content of tokenizer_config.json
  * @param side end at which texts that are too long are cut. Default: the right
+ * @param vocabularySize vocabulary size of the model; every token id must be smaller. Default: any
+ * @throws Error whatever @huggingface/tokenizers throws for files that it does not understand
  */
-export function createJsonTokenizer(json: object, config: object, side?: Side): Tokenizer {
+export function createJsonTokenizer(
+  json: object,
+  config: object,
+  side?: Side,
+  vocabularySize = Number.POSITIVE_INFINITY,
+): Tokenizer {
   const tokenizer = new HuggingFaceTokenizer(json, config);
+  const beyond = [...tokenizer.get_vocab().values()].find((id) => !(id >= 0 && id < vocabularySize));
+  if (beyond !== undefined)
+    throw new Error(`the token id ${beyond} is not in the model's vocabulary of ${vocabularySize}`);
   const processor = v.safeParse(v.object({ post_processor: PostProcessor }), json);
   return tokenizerOf({
     vocabulary: vocabularyOf(tokenizer),
@@ -30,8 +42,22 @@ export function createJsonTokenizer(json: object, config: object, side?: Side): 
     side,
     longestWord: LONGEST_WORD,
     splitsAtBlanks: false,
-    contentOf: (text) => tokenizer.encode(text, { add_special_tokens: false }).ids,
+    contentOf: (text) => readable(() => tokenizer.encode(text, { add_special_tokens: false }).ids),
   });
+}
+
+/**
+ * Uses @huggingface/tokenizers. It checks its files only as far as a text needs them.
+ *
+ * @throws BertEdgeError `tokenizer_invalid`
+ */
+function readable<T>(use: () => T): T {
+  try {
+    return use();
+  } catch (cause) {
+    const what = `The files of the tokenizer are damaged: ${Object(cause).message}`;
+    throw new BertEdgeError("tokenizer_invalid", what, { hint: PREPARE_AGAIN, cause });
+  }
 }
 
 /** Returns the special token ids before and after every text. Finds them by encoding a one-character text. */
@@ -50,6 +76,6 @@ function vocabularyOf(tokenizer: HuggingFaceTokenizer): VocabularyText {
     isSpecial: (id) => added.get(id)?.special === true,
     // It refuses an empty list.
     decode: (ids, { skipSpecial = false } = {}) =>
-      ids.length === 0 ? "" : tokenizer.decode(Array.from(ids), { skip_special_tokens: skipSpecial }),
+      ids.length === 0 ? "" : readable(() => tokenizer.decode(Array.from(ids), { skip_special_tokens: skipSpecial })),
   };
 }

@@ -36,6 +36,15 @@ describe("loadTokenizer, with a tokenizer.json", () => {
     });
   });
 
+  it("refuses token ids that the model does not have", async () => {
+    const { manifest, read } = await tinyArtifact("tiny", { tokenizer: JSON_TOKENIZER });
+    const refused = loadTokenizer({ ...manifest, vocabulary: 30_521 }, read);
+    await expect(refused).rejects.toMatchObject({
+      code: "tokenizer_invalid",
+      message: expect.stringContaining("the token id 30521 is not in the model's vocabulary of 30521"),
+    });
+  });
+
   it("leaves the errors of reading as they are", async () => {
     const { manifest } = await tinyArtifact("tiny", { tokenizer: JSON_TOKENIZER });
     const broken = new Error("no disk");

@@ -22,7 +22,7 @@ export async function loadTokenizer(
   ]);
   const [parsed, settings] = [parsedFile(tokenizer.json, json), parsedFile(tokenizer.config, config)];
   try {
-    return createJsonTokenizer(parsed, settings, side);
+    return createJsonTokenizer(parsed, settings, side, vocabulary);
   } catch (cause) {
     const files = `${tokenizer.json} with ${tokenizer.config}`;
     throw invalid(`No tokenizer can be made of ${files}: ${Object(cause).message}`, cause);

@@ -421,6 +421,21 @@ describe("a newer version", () => {
     expect(engine.sessions.map(({ releases }) => releases)).toEqual([1, 0]);
   });
 
+  it("does not replace the old one unless it computes", async () => {
+    const run: FakeEngineOptions["run"] = async (batch, { weights }) =>
+      batch.map((ids) => hiddenStatesOf(ids).fill(weights === "newer" ? Number.NaN : 1));
+    const { holder, store, engine, clock, background, settled } = await setUp({ run });
+    const old = await holder.load(background);
+    await publishTiny(store, "newer");
+    clock.now += REFRESH_MS;
+    holder.current(background);
+    await settled();
+    expect(holder.current(background)).toBe(old);
+    expect(holder.failure()).toBe("vector_invalid");
+    expect(engine.sessions.map(({ releases }) => releases)).toEqual([0, 1]);
+    expect(log.mock.calls.flat()).toContainEqual(expect.objectContaining({ code: "vector_invalid" }));
+  });
+
   it("causes exactly one release of the old one, after its last user", async () => {
     const { holder, store, engine, clock, background, settled } = await setUp();
     const old = await holder.load(background);

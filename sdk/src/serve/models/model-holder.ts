@@ -116,6 +116,8 @@ export function modelHolder({
       await warmUp(next, shapes);
       usable.resolve(next);
       await next.complete;
+      // The first version proves itself by its first answer. A newer one must not replace a version that works before it computes.
+      if (old) await computeShortText(next);
       // This load may have taken longer than loadTimeoutMs, and a later load may have already finished.
       if (current && current !== old) return current;
       current = next;
@@ -174,8 +176,8 @@ export function modelHolder({
 
   /** Notes the error of a load. Returns it with the time after which a retry makes sense. */
   function failed(error: unknown): unknown {
-    if (!(error instanceof BertEdgeError) || hasCode(error, "model_unknown")) return error;
-    const { code, message, hint } = error;
+    if (hasCode(error, "model_unknown")) return error;
+    const { code, message, hint } = error instanceof BertEdgeError ? error : unforeseen(name);
     const at = now();
     // Nothing is known about the time between failures that are further apart.
     const since = failure && at - failure.at <= LONGEST_RETRY_MS ? failure.since : at;
@@ -232,10 +234,19 @@ export type ModelHolder = ReturnType<typeof modelHolder>;
 
 const hasCode = (error: unknown, code: ErrorCode): boolean => error instanceof BertEdgeError && error.code === code;
 
+/** Returns the error of a load that failed in a way of which callers are told nothing. It is reported. */
+const unforeseen = (name: string): BertEdgeError =>
+  new BertEdgeError("model_unavailable", `The model ${name} cannot be loaded now.`, { hint: "Try again shortly." });
+
 const noSuchVersion = (name: string, version: string): BertEdgeError =>
   new BertEdgeError("model_unknown", `The model ${name} has no version ${version}.`, {
     hint: `Set \`model\` to ${JSON.stringify(name)} for the current version.`,
   });
+
+/** Checks that tokenizer, weights and engine fit each other. @throws BertEdgeError the errors of `Model.run` */
+async function computeShortText({ manifest, tokenizer, run }: Model): Promise<void> {
+  await run([tokenizer.encode("a", manifest.maxTokens).ids]);
+}
 
 /** Texts of a request, and tokens of each. Longer texts than the model takes are shortened. */
 export type WarmUpShape = readonly [texts: number, tokens: number];

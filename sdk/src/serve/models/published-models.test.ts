@@ -142,7 +142,7 @@ describe("publishedModels", () => {
       },
     });
     const outcomes = await Promise.allSettled([ask("one"), ask("one")]);
-    expect(outcomes).toMatchObject([{ reason: { message: "the store is down" } }, { status: "rejected" }]);
+    expect(outcomes).toMatchObject([{ reason: { cause: { message: "the store is down" } } }, { status: "rejected" }]);
     expect(models.memoryBytes()).toBe(0);
     fails = false;
     await ask("one");

@@ -1,7 +1,7 @@
-import { createReadStream } from "node:fs";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { type InputLine, lineSplitter } from "../../../bulk/line-splitter.ts";
 import { parseLine } from "../../../bulk/parse-line.ts";
+import { openFile } from "../../files/regular-file.ts";
 import { MAX_DATA_BYTES, tooLarge } from "../../files/whole-file.ts";
 import type { GoldenModel } from "./expected-answer.ts";
 import { answerKeysOf, type GoldenLine, readGoldenLine } from "./golden-line.ts";
@@ -74,7 +74,7 @@ function goldenLineOf(input: InputLine, path: string, model: GoldenModel): Golde
 async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
   try {
     let bytes = 0;
-    for await (const piece of createReadStream(path)) {
+    for await (const piece of (await openFile(path)).createReadStream()) {
       bytes += (piece as Uint8Array).length;
       if (bytes > MAX_DATA_BYTES) throw tooLarge(path, `more than ${MAX_DATA_BYTES} bytes`, MAX_DATA_BYTES);
       yield piece as Uint8Array;

@@ -1,3 +1,4 @@
+import { constants } from "node:fs";
 import { open, rename, rm, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { BertEdgeError } from "../../../artifact/error.ts";
@@ -54,13 +55,16 @@ async function corrupt({ path, hash }: HubFile, at: string): Promise<BertEdgeErr
   });
 }
 
+/** What an earlier download has left is continued, but no link to a file that is not ours. */
+const APPEND = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
+
 /** Appends to the file at `target` until it has the size of the file on the Hub. */
 async function transfer({ path, size }: HubFile, target: string, options: DownloadOptions): Promise<void> {
   const { host, request, onBytes } = options;
   let first = 0;
   let count = 0;
   async function attempt(): Promise<void> {
-    await using output = await open(target, "a");
+    await using output = await open(target, APPEND);
     count = (await output.stat()).size;
     if (count > size) {
       await output.truncate();

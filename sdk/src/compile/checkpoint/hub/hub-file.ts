@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import * as v from "valibot";
 import { isAbsent } from "../../../storage/absent.ts";
 import { isInnerPath } from "../../../storage/inner-path.ts";
+import { openFile } from "../../files/regular-file.ts";
 
 /** A file of a model on the Hub. */
 export interface HubFile {
@@ -65,6 +65,6 @@ export async function hasContent(path: string, { size, hash }: HubFile): Promise
   const found = createHash(isSha256 ? "sha256" : "sha1");
   // https://git-scm.com/book/en/v2/Git-Internals-Git-Objects: the id of a blob is the hash of a header and the content.
   if (!isSha256) found.update(`blob ${size}\0`);
-  for await (const chunk of createReadStream(path)) found.update(chunk as Buffer);
+  for await (const chunk of (await openFile(path)).createReadStream()) found.update(chunk as Buffer);
   return found.digest("hex") === hash;
 }

@@ -1,5 +1,6 @@
 import { availableParallelism, cpus } from "node:os";
 import { BertEdgeError } from "../../../artifact/error.ts";
+import { assertFiniteOnnx } from "../assert-finite-onnx.ts";
 import { ofSimilarLength, oneByOne } from "../batching.ts";
 import type { Engine } from "../engine.ts";
 import { engineFailed } from "../engine-error.ts";
@@ -78,6 +79,7 @@ export function ortNodeEngine({
         const target = provider === "cpu" ? "regional-cpu" : "regional-gpu";
         try {
           const model = source.path?.(target) ?? (await source.read(target));
+          if (typeof model !== "string") assertFiniteOnnx(model);
           const isCpu = provider === "cpu";
           const options = {
             executionProviders: [provider],

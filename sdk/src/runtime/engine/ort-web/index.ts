@@ -1,3 +1,4 @@
+import { assertFiniteOnnx } from "../assert-finite-onnx.ts";
 import { oneByOne } from "../batching.ts";
 import type { Engine } from "../engine.ts";
 import { engineFailed } from "../engine-error.ts";
@@ -36,6 +37,7 @@ export function ortWebEngine({ wasm }: { wasm: WebAssembly.Module }): Engine {
     async load(source) {
       const ort = await onnxruntimeWeb();
       const model = await source.read("edge");
+      assertFiniteOnnx(model);
       ort.env.wasm.numThreads = 1;
       ort.env.wasm.wasmBinary = placeholder;
       const create = () => ort.InferenceSession.create(model, { executionProviders: ["wasm"] });

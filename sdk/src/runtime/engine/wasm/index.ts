@@ -3,6 +3,7 @@ import type { Engine } from "../engine.ts";
 import { MODEL } from "./constants/memory.ts";
 import { answeringEarly } from "./load/answering-early.ts";
 import { arriving } from "./load/arrival.ts";
+import { assertFinite } from "./load/assert-finite.ts";
 import { readModelFile, tensorsBegin } from "./load/model-file.ts";
 import { neededBytes } from "./load/needed-bytes.ts";
 import { parseProgram } from "./load/parse-program.ts";
@@ -59,6 +60,7 @@ export function wasmEngine({ relaxed, simd }: KernelModules): Engine {
         const file = readModelFile(bytes());
         const program = parseProgram(file);
         await arrival.reach(neededBytes(program, []));
+        assertFinite(bytes(), program);
         const kernels = instantiate(relaxed && hasRelaxedSimd() ? relaxed : simd, memory);
         const session = createSession(memory, kernels, program, size);
         return releasable(answeringEarly(session, arrival, program));

@@ -1,5 +1,5 @@
 import { shown } from "../../../../artifact/shown.ts";
-import type { ColumnView, TensorOffset } from "../run/checked-program.ts";
+import type { ColumnView, StoredNumbers, TensorOffset } from "../run/checked-program.ts";
 import type { ProgramValue } from "../run/program.ts";
 
 /** A JSON object of a program whose fields are not checked yet. */
@@ -47,6 +47,8 @@ export class OperandReader {
   readonly writes: number[] = [];
   /** End of the last tensor that this step reads whole, as an offset in the model file. */
   tensorsEnd = 0;
+  /** The tensors of float32 numbers that this step reads. */
+  readonly numbers: StoredNumbers[] = [];
   readonly #values: readonly ProgramValue[];
   readonly #written: ReadonlySet<number>;
   readonly #tensors: TensorRanges;
@@ -122,7 +124,15 @@ export class OperandReader {
     return this.#tensors.tensor(name as string);
   }
 
-  floats(name: unknown, field: string, count: number): TensorOffset {
+  /** A tensor of float32 numbers, which must be finite. `mayMask`: or −∞, as the scores of tokens that are not attended to. */
+  floats(name: unknown, field: string, count: number, mayMask = false): TensorOffset {
+    const offset = this.integers(name, field, count);
+    this.numbers.push({ name: name as string, offset, count, mayMask });
+    return offset;
+  }
+
+  /** A tensor of int32 numbers. */
+  integers(name: unknown, field: string, count: number): TensorOffset {
     return this.tensor(name, field, 4 * count);
   }
 

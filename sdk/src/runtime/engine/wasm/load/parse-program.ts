@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../../../artifact/error.ts";
-import type { CheckedProgram, CheckedStep, TokenTable } from "../run/checked-program.ts";
+import type { CheckedProgram, CheckedStep, StoredNumbers, TokenTable } from "../run/checked-program.ts";
 import type { Program, ProgramValue } from "../run/program.ts";
 import { fieldsOf, OperandReader, ProgramFault, sizeOf, type TensorRanges } from "./operand-reader.ts";
 import { parseStep } from "./parse-step.ts";
@@ -27,6 +27,7 @@ function parsed(program: Program, tensors: TensorRanges): CheckedProgram {
   const values = listOf(program.values, "values").map(parseValue);
   const written = new Set<number>();
   const tables: TokenTable[] = [];
+  const numbers = new Map<string, StoredNumbers>();
   let tensorsEnd = 0;
   const steps = listOf(program.steps, "steps").map((part, at): CheckedStep => {
     const reader = new OperandReader(values, written, tensors);
@@ -34,6 +35,10 @@ function parsed(program: Program, tensors: TensorRanges): CheckedProgram {
       const { tokenTable, ...operation } = parseStep(fieldsOf(part, "it"), reader, { maxTokens, vocabulary });
       if (tokenTable) tables.push(tokenTable);
       for (const value of reader.writes) written.add(value);
+      // Layers share tables of positions, of which a step may read a part.
+      for (const read of reader.numbers) {
+        if (read.count > (numbers.get(read.name)?.count ?? 0)) numbers.set(read.name, read);
+      }
       tensorsEnd = Math.max(tensorsEnd, reader.tensorsEnd);
       return { ...operation, reads: reader.reads, writes: reader.writes };
     } catch (error) {
@@ -47,7 +52,7 @@ function parsed(program: Program, tensors: TensorRanges): CheckedProgram {
   if (typeof output !== "number" || values[output]?.type !== "f32")
     throw new ProgramFault("its output is not a float32 value");
   const pairs = program.pairs === true;
-  return { values, steps, output, maxTokens, vocabulary, pairs, tensorsEnd, tables };
+  return { values, steps, output, maxTokens, vocabulary, pairs, tensorsEnd, tables, numbers: [...numbers.values()] };
 }
 
 function listOf(list: unknown, name: string): readonly unknown[] {

@@ -46,8 +46,8 @@ const operations: { readonly [Op in Operation["op"]]: Parse } = {
       x,
       weight: read.tensor(step["weight"], "weight", outputs * inputs),
       scales: read.floats(step["scales"], "scales", outputs),
-      zeroPoints: read.floats(step["zeroPoints"], "zeroPoints", outputs),
-      sums: read.floats(step["sums"], "sums", outputs),
+      zeroPoints: read.integers(step["zeroPoints"], "zeroPoints", outputs),
+      sums: read.integers(step["sums"], "sums", outputs),
       bias: read.floats(step["bias"], "bias", outputs),
       out: read.out(step["out"], "out", width),
     };
@@ -209,12 +209,12 @@ function positionsOf(
     return {
       weight: read.tensor(fields["weight"], `positions.${part}.weight`, rows * size),
       scales: read.floats(fields["scales"], `positions.${part}.scales`, rows),
-      zeroPoints: read.floats(fields["zeroPoints"], `positions.${part}.zeroPoints`, rows),
-      sums: read.floats(fields["sums"], `positions.${part}.sums`, rows),
+      zeroPoints: read.integers(fields["zeroPoints"], `positions.${part}.zeroPoints`, rows),
+      sums: read.integers(fields["sums"], `positions.${part}.sums`, rows),
     };
   };
   return {
-    bucketOf: read.floats(positions["bucketOf"], "positions.bucketOf", 2 * maxTokens - 1),
+    bucketOf: read.integers(positions["bucketOf"], "positions.bucketOf", 2 * maxTokens - 1),
     buckets,
     keys: weightsOf("keys"),
     queries: weightsOf("queries"),
@@ -224,5 +224,5 @@ function positionsOf(
 
 function biasOf(bias: Fields, read: OperandReader, maxTokens: number): { table: number; heads: number } {
   const heads = sizeOf(bias["heads"], "bias.heads");
-  return { table: read.floats(bias["table"], "bias.table", heads * (2 * maxTokens - 1)), heads };
+  return { table: read.floats(bias["table"], "bias.table", heads * (2 * maxTokens - 1), true), heads };
 }

@@ -144,6 +144,16 @@ export interface CheckedProgram {
   readonly tensorsEnd: number;
   /** Token embedding tables. A text only needs the rows of its token ids. */
   readonly tables: readonly TokenTable[];
+  /** The tensors of float32 numbers, each once. */
+  readonly numbers: readonly StoredNumbers[];
+}
+
+/** A tensor of float32 numbers in the model file. `mayMask`: whether −∞ is one of its values, besides finite numbers. */
+export interface StoredNumbers {
+  readonly name: string;
+  readonly offset: TensorOffset;
+  readonly count: number;
+  readonly mayMask: boolean;
 }
 
 export interface TokenTable {

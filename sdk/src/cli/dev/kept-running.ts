@@ -1,0 +1,86 @@
+import { launch, type Service } from "./launch.ts";
+import { type ServiceOptions, startService, WATCHED_EXIT } from "./process.ts";
+
+/** Pauses in ms before a service that has ended is started again, one after the other. */
+const PAUSES_MS = [500, 1_000, 2_000, 4_000, 8_000];
+
+/** A service that has run for this time in ms is sound: if it ends then, the pauses begin again. */
+const SOUND_MS = 60_000;
+
+/** `node --watch` prints this when a file has changed, and runs the script again. */
+const RESTARTED = /Restarting '/;
+
+interface KeptRunningOptions extends Omit<ServiceOptions, "watch"> {
+  readonly pausesMs?: readonly number[];
+}
+
+/**
+ * Starts a service that runs again when one of its files changes, and when it has ended by itself: `node --watch` would wait for a
+ * change. Each time the pause is longer. After the last pause, only a change starts it again.
+ *
+ * @throws BertEdgeError as `startService`, for the first start
+ */
+export async function keptRunning(options: KeptRunningOptions): Promise<Service> {
+  const { name, pausesMs = PAUSES_MS, onOutput = () => {} } = options;
+  const ended = Promise.withResolvers<void>();
+  /** Undefined while the service is started. */
+  let running: Pick<Service, "ended" | "stop"> | undefined;
+  let restarts = 0;
+  let startedAt = performance.now();
+  let pause: NodeJS.Timeout | undefined;
+  let isStopped = false;
+
+  function hear(line: string): void {
+    onOutput(line);
+    if (RESTARTED.test(line)) begin(0);
+    else if (running && WATCHED_EXIT.test(line)) startAgainLater();
+  }
+
+  function begin(count: number): void {
+    clearTimeout(pause);
+    restarts = count;
+    startedAt = performance.now();
+  }
+
+  /** Returns false if the service has ended too often. */
+  function startAgainLater(): boolean {
+    if (performance.now() - startedAt > SOUND_MS) restarts = 0;
+    const ms = pausesMs[restarts];
+    if (ms === undefined) {
+      onOutput(
+        `The ${name} has ended ${restarts + 1} times. Correct its code: it starts again when a file of it changes.`,
+      );
+      return false;
+    }
+    onOutput(`The ${name} has ended. It starts again in ${ms / 1_000} s.`);
+    pause = setTimeout(startAgain, ms);
+    return true;
+  }
+
+  async function startAgain(): Promise<void> {
+    begin(restarts + 1);
+    const before = running;
+    running = undefined;
+    await before?.stop();
+    if (!isStopped) run(launch({ ...options, watch: true }, hear));
+  }
+
+  function run(service: Pick<Service, "ended" | "stop">): void {
+    running = service;
+    // The watching process itself can end, and then no change starts the service.
+    service.ended.then(() => service === running && !isStopped && !startAgainLater() && ended.resolve());
+  }
+
+  run(await startService({ ...options, watch: true, onOutput: hear }));
+  begin(0);
+  return {
+    name,
+    ended: ended.promise,
+    async stop() {
+      isStopped = true;
+      clearTimeout(pause);
+      await running?.stop();
+      ended.resolve();
+    },
+  };
+}

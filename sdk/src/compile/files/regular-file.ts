@@ -1,0 +1,59 @@
+import { closeSync, constants, fstatSync, openSync, type StatsBase } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+
+/** Without waiting: a pipe would be opened only when somebody writes to it. Windows has neither. */
+const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+type Kind = Pick<StatsBase<unknown>, "isDirectory" | "isFIFO" | "isSocket" | "isCharacterDevice" | "isBlockDevice">;
+
+/** Entries that are no files. Reading a pipe or a device may never end. */
+const kinds: readonly (readonly [name: string, is: (found: Kind) => boolean])[] = [
+  ["a folder", (found) => found.isDirectory()],
+  ["a named pipe", (found) => found.isFIFO()],
+  ["a socket", (found) => found.isSocket()],
+  ["a device", (found) => found.isCharacterDevice() || found.isBlockDevice()],
+];
+
+/** Returns what an entry is that is no file; undefined for files. */
+export const otherKind = (found: Kind): string | undefined => kinds.find(([, is]) => is(found))?.[0];
+
+/** Opens a file to read it. @throws Error if there is none, or if it is a folder, a pipe, a socket or a device */
+export async function openFile(path: string): Promise<FileHandle> {
+  const handle = await open(path, READ).catch((error: unknown) => {
+    throw opening(path, error);
+  });
+  try {
+    assertFile(path, await handle.stat());
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** Opens a file, uses it and closes it. @throws Error as `openFile` */
+export function withFile<T>(path: string, use: (file: number) => T): T {
+  let file: number;
+  try {
+    file = openSync(path, READ);
+  } catch (error) {
+    throw opening(path, error);
+  }
+  try {
+    assertFile(path, fstatSync(file));
+    return use(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Returns the error of opening a file. A socket cannot be opened. */
+const opening = (path: string, error: unknown): unknown =>
+  (error as NodeJS.ErrnoException).code === "ENXIO" ? noFile(path, "a socket") : error;
+
+const noFile = (path: string, kind: string): TypeError => new TypeError(`${path} is ${kind}, not a file`);
+
+function assertFile(path: string, found: Kind): void {
+  const kind = otherKind(found);
+  if (kind) throw noFile(path, kind);
+}

@@ -1,0 +1,16 @@
+/** Whether no number is NaN or infinite. 0 · x is 0 for finite numbers, and NaN for all others. */
+export function areFinite(numbers: Float32Array | Float64Array): boolean {
+  let sum = 0;
+  for (let i = 0; i < numbers.length; i++) sum += 0 * (numbers[i] as number);
+  return sum === 0;
+}
+
+/**
+ * Whether numbers can be the constant of a graph: finite ones, a single infinite number, which is a bound, or a mask, which consists
+ * of 0 and −∞.
+ */
+export function canBeConstant(numbers: Float32Array | Float64Array): boolean {
+  if (areFinite(numbers)) return true;
+  if (numbers.some(Number.isNaN)) return false;
+  return numbers.length === 1 || numbers.every((number) => number === 0 || number === Number.NEGATIVE_INFINITY);
+}
