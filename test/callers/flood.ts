@@ -2,12 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { BUDGET_HEADER } from "#sdk/serve/contract/headers.ts";
 import type { Access } from "../fixtures/start-embed.ts";
 import { connection } from "./connection.ts";
-import { embedRequest, MOST_TEXTS } from "./requests.ts";
+import { embedRequest } from "./requests.ts";
+import { manyWords, type RightAnswers } from "./right.ts";
 import { readSlowly } from "./slow-reader.ts";
-import { newTally, note, type RightVectors, type Tally } from "./tally.ts";
+import { newTally, note, type Tally } from "./tally.ts";
 
 /** Requests for one word each, from many clients with one key. */
-export interface Flood {
+export interface Flood extends RightAnswers {
   readonly access: Access;
   /** Clients that each send their next request when the last one is answered, or when a refusal says so. */
   readonly clients: number;
@@ -15,9 +16,6 @@ export interface Flood {
   readonly slowClients: number;
   /** Milliseconds; undefined sends requests without a budget. */
   readonly budgetMs: number | undefined;
-  readonly right: RightVectors;
-  /** The right beginning of each tier's answer to `MOST_TEXTS` words, from its first vector. */
-  readonly rightBeginnings: readonly string[];
 }
 
 export interface Flooded extends Tally {
@@ -31,10 +29,6 @@ const SLOW_BYTES = 1_000;
 export const budgetHeaders = (budgetMs: number | undefined): Readonly<Record<string, string>> =>
   budgetMs === undefined ? {} : { [BUDGET_HEADER]: `${budgetMs}` };
 
-/** Returns the words of which a slow reader wants the vectors. */
-export const manyWords = (words: readonly string[]): string[] =>
-  Array.from({ length: MOST_TEXTS }, (_, i) => words[i % words.length] as string);
-
 /** Sends requests until `signal` is aborted. */
 export async function flood(options: Flood, signal: AbortSignal): Promise<Flooded> {
   const { access, clients, slowClients, budgetMs, right, rightBeginnings } = options;
@@ -42,7 +36,7 @@ export async function flood(options: Flood, signal: AbortSignal): Promise<Floode
   const words = Object.keys(right);
   const headers = budgetHeaders(budgetMs);
   const requests = words.map((word) => embedRequest(access, [word], { headers }));
-  const large = embedRequest(access, manyWords(words), {
+  const large = embedRequest(access, manyWords(), {
     headers: { ...headers, connection: "close" },
     format: "float",
   });

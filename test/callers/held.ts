@@ -3,7 +3,8 @@ import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Access } from "../fixtures/start-embed.ts";
 import { socketTo } from "./connection.ts";
-import { embedRequest, MOST_TEXTS, postHead } from "./requests.ts";
+import { embedRequest, postHead } from "./requests.ts";
+import { manyWords } from "./right.ts";
 
 /** A connection that a caller keeps, so that the server keeps what belongs to it. */
 export interface Held {
@@ -49,8 +50,7 @@ function unfinishedUpload(
 }
 
 function unreadAnswer(access: Access): Held {
-  const words = Array.from({ length: MOST_TEXTS }, (_, i) => String.fromCodePoint(97 + (i % 26)));
-  return unread(access.url, [embedRequest(access, words, { format: "float" })]);
+  return unread(access.url, [embedRequest(access, manyWords(), { format: "float" })]);
 }
 
 function unread(url: string, parts: readonly (string | Buffer)[]): Held {

@@ -15,7 +15,7 @@ export type Called<T extends Tally = Tally> = T & { readonly cpuMs: number; read
 export interface Callers<T extends Tally> {
   /** Resolves when the process has ended its work. */
   readonly called: Promise<Called<T>>;
-  /** Ends a flood. */
+  /** Ends the work. A steady caller still waits for its answers. */
   stop(): void;
 }
 
@@ -25,7 +25,7 @@ export const startSteady = (steady: Steady): Callers<Tally> => start<Tally>({ ki
 function start<T extends Tally>(job: CallerJob): Callers<T> {
   const child = fork(join(import.meta.dirname, "child.ts"), { serialization: "advanced" });
   child.send(job);
-  return { called: resultOf(child), stop: () => void child.send("stop") };
+  return { called: resultOf(child), stop: () => void (child.connected && child.send("stop")) };
 }
 
 async function resultOf<T extends Tally>(child: ChildProcess): Promise<Called<T>> {

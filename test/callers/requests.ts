@@ -1,5 +1,8 @@
 import type { Access } from "../fixtures/start-embed.ts";
 
+/** Words with one token each of the default model. */
+export const WORDS = ["house", "river", "garden", "winter", "letter", "station", "window", "music", "water", "market"];
+
 /** Maximum texts of a request. */
 export const MOST_TEXTS = 2_048;
 

@@ -3,10 +3,11 @@ import type { Access } from "../fixtures/start-embed.ts";
 import { type Connection, connection } from "./connection.ts";
 import { budgetHeaders } from "./flood.ts";
 import { embedRequest } from "./requests.ts";
-import { newTally, note, type RightVectors, type Tally } from "./tally.ts";
+import type { RightAnswers } from "./right.ts";
+import { newTally, note, type Tally } from "./tally.ts";
 
 /** Requests for one word each at fixed times, whether or not earlier ones were answered. */
-export interface Steady {
+export interface Steady extends Pick<RightAnswers, "right"> {
   readonly access: Access;
   /** Milliseconds from one request to the next. */
   readonly everyMs: number;
@@ -14,7 +15,6 @@ export interface Steady {
   readonly durationMs: number;
   /** Milliseconds; undefined sends requests without a budget. */
   readonly budgetMs: number | undefined;
-  readonly right: RightVectors;
 }
 
 /** Time for which the last requests wait for their answers, in ms. */
@@ -22,10 +22,13 @@ const LAST_MS = 20_000;
 const UNANSWERED = "no answer";
 
 /**
- * Sends the requests, and waits for their answers. A request without an answer counts with the time for which it has waited. Returns
+ * Sends the requests, until `signal` is aborted at the latest, and waits for their answers. A request without an answer counts with the time for which it has waited. Returns
  * when all have ended.
  */
-export async function steady({ access, everyMs, durationMs, budgetMs, right }: Steady): Promise<Tally> {
+export async function steady(
+  { access, everyMs, durationMs, budgetMs, right }: Steady,
+  signal?: AbortSignal,
+): Promise<Tally> {
   const tally = newTally();
   const over = new AbortController();
   const headers = budgetHeaders(budgetMs);
@@ -34,7 +37,7 @@ export async function steady({ access, everyMs, durationMs, budgetMs, right }: S
   const all = new Set<Connection>();
   const waiting = new Map<Promise<unknown>, number>();
   const start = performance.now();
-  for (let turn = 0; turn * everyMs < durationMs; turn++) {
+  for (let turn = 0; turn * everyMs < durationMs && !signal?.aborted; turn++) {
     await sleep(Math.max(0, start + turn * everyMs - performance.now()));
     const { text, request } = requests[turn % requests.length] as (typeof requests)[number];
     const line = idle.pop() ?? connection(access.url);

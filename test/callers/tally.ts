@@ -1,7 +1,5 @@
 import { type HttpAnswer, headerOf } from "./answer-reader.ts";
-
-/** The right vectors of each text, in base64: one of each tier. */
-export type RightVectors = Readonly<Record<string, readonly string[]>>;
+import type { RightAnswers } from "./right.ts";
 
 /** What callers have got. */
 export interface Tally {
@@ -21,7 +19,7 @@ const LOST_PAUSE_MS = 100;
 /** A request for the vector of one text. */
 export interface Asked {
   readonly text: string;
-  readonly right: RightVectors;
+  readonly right: RightAnswers["right"];
   /** Nothing is noted of requests that end after it was aborted. */
   readonly signal: AbortSignal;
 }

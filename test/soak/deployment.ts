@@ -14,6 +14,13 @@ import { MODELS } from "./models.ts";
 const MINUTE_LATER = join(import.meta.dirname, "minute-later.ts");
 
 export const KEY = "the-key";
+/** Keys of the caller whose requests must be answered beside an attack, and of the attacker. */
+export const [STEADY_KEY, ATTACKER_KEY] = ["the-key-of-a-steady-caller", "the-key-of-an-attacker"];
+const API_KEYS = JSON.stringify([
+  { name: "mix", key: KEY },
+  { name: "steady", key: STEADY_KEY },
+  { name: "attacker", key: ATTACKER_KEY },
+]);
 const DEADLINE_MS = 60_000;
 
 /** Memory of edge and region, in bytes. */
@@ -30,6 +37,7 @@ export interface Memory {
 /** An edge in workerd, a region in Node and their store, all on this machine. */
 export interface Deployment extends AsyncDisposable {
   readonly url: string;
+  readonly regionUrl: string;
   readonly store: ManagedStore;
   /** Lines that the edge has logged. */
   readonly log: readonly string[];
@@ -38,6 +46,8 @@ export interface Deployment extends AsyncDisposable {
   glance(): Promise<number>;
   /** Puts the clocks of both tiers forward, so that they look for new versions at once. */
   minuteLater(): Promise<void>;
+  /** Returns the tiers whose process has ended. */
+  crashed(): Promise<string[]>;
 }
 
 export async function startDeployment(publishAll: (store: ManagedStore) => Promise<void>): Promise<Deployment> {
@@ -46,7 +56,7 @@ export async function startDeployment(publishAll: (store: ManagedStore) => Promi
   stack.defer(() => storage.stop());
   const store = s3Publisher(storage.access);
   await publishAll(store);
-  const models = { MODEL: MODELS.join(","), API_KEYS: KEY, ...s3Env(storage.access) };
+  const models = { MODEL: MODELS.join(","), API_KEYS, ...s3Env(storage.access) };
   const inspectorPort = await freePort();
   const region = await startRegionProcess({
     env: {
@@ -80,6 +90,7 @@ export async function startDeployment(publishAll: (store: ManagedStore) => Promi
   const started = stack.move();
   return {
     url,
+    regionUrl: region.url,
     store,
     log,
     async measure() {
@@ -99,6 +110,12 @@ export async function startDeployment(publishAll: (store: ManagedStore) => Promi
     async minuteLater() {
       process.kill(Number(regionPid), "SIGUSR2");
       await get(`${url}/minute-later`);
+    },
+    async crashed() {
+      const tiers = { edge: workerd, region: regionPid };
+      const ended: string[] = [];
+      for (const [tier, pid] of Object.entries(tiers)) if ((await residentBytes(pid)) === 0) ended.push(tier);
+      return ended;
     },
     glance: async () => sumOf(await ofEdge.glance()),
     [Symbol.asyncDispose]: () => started.disposeAsync(),

@@ -1,5 +1,5 @@
-// Sends mixed traffic to an edge and a region for minutes, publishes meanwhile, and prints memory over time. Exits with 1 if memory
-// grows, an answer is wrong, or a new version is not served.
+// Sends mixed traffic to an edge and a region for minutes, attacks both, publishes meanwhile, and prints memory over time. Exits with 1 if
+// memory grows, an answer is wrong, a process ends, a caller with another key gets no answers, or a new version is not served.
 import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { type Sample, soak } from "./soak.ts";
 
 const { values, refuse } = commandLine(
   `npm run soak -- [--minutes <number>] [--seed <number>] [--artifact <folder>]
-Sends mixed traffic to an edge and a region, publishes meanwhile, and prints memory over time. Default: 10 minutes, and models/default,
+Sends mixed traffic to an edge and a region, attacks both with another key, publishes meanwhile, and prints memory over time. Default: 10 minutes, and models/default,
 which is prepared first. --artifact is one that is prepared, with the name ${MODELS[0]}.`,
   {
     minutes: { type: "string", default: "10" },
@@ -80,6 +80,7 @@ console.log(
   )}`,
 );
 console.log(`\nanswers by tier: ${[...seen.tiers].map(([tier, times]) => `${tier} ${times}`).join(", ")}\n`);
+console.log(`attacks: ${[...soaked.attacked.attacks].map(([kind, times]) => `${kind} ${times}`).join(", ")}\n`);
 const verdicts = judge(soaked, minutes);
 console.log(
   table(
@@ -90,5 +91,6 @@ console.log(
 if (minutes < MIN_MINUTES)
   for (const { what, measured } of growth(samples)) console.log(`not judged, too short: ${what}: ${measured}`);
 for (const line of soaked.log) console.error(line);
-for (const what of seen.wrong.slice(0, 10)) console.error(`wrong: ${what}`);
+for (const what of [...seen.wrong, ...soaked.steady.wrong, ...soaked.attacked.wrong].slice(0, 10))
+  console.error(`wrong: ${what}`);
 if (verdicts.some(({ holds }) => !holds)) process.exitCode = 1;

@@ -45,12 +45,15 @@ export async function connectInspector(
   const socket = new WebSocket(target.webSocketDebuggerUrl);
   await once(socket, "open", { signal: AbortSignal.timeout(DEADLINE_MS) });
   const waiting = new Map<number, (result: Record<string, number>) => void>();
+  const closed = once(socket, "close").then(() => Promise.reject(new Error("The inspector's process has ended.")));
+  closed.catch(() => {});
   socket.addEventListener("message", ({ data }) => {
     const { id, result } = JSON.parse(String(data)) as { id?: number; result: Record<string, number> };
     if (id !== undefined) waiting.get(id)?.(result);
   });
   let last = 0;
-  const call = (method: string): Promise<Record<string, number>> =>
+  const call = (method: string): Promise<Record<string, number>> => Promise.race([closed, answerTo(method)]);
+  const answerTo = (method: string): Promise<Record<string, number>> =>
     new Promise((resolve, reject) => {
       const id = ++last;
       const timer = setTimeout(() => reject(new Error(`${method} was not answered.`)), DEADLINE_MS);

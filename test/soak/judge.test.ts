@@ -25,6 +25,9 @@ describe("a run fails", () => {
     },
     liveAfterMs: [1_000],
     heavy: { sent: 9, ways: 9 },
+    steady: { counts: { "200": 99, "503 overloaded": 1 }, answersMs: [], wrong: [] },
+    attacked: { attacks: new Map([["flood", 10]]), wrong: [] },
+    crashed: [],
     log: [],
   };
   const failed = (change: Partial<Soaked>) =>
@@ -63,6 +66,13 @@ describe("a run fails", () => {
 
   it.each<[what: string, change: Partial<Soaked>]>([
     ["both tiers answer", { seen: { ...sound.seen, tiers: new Map([["edge", 100]]) } }],
+    ["no process has ended", { crashed: ["edge"] }],
+    ["no wrong answer", { attacked: { ...sound.attacked, wrong: ["flood"] } }],
+    [
+      "a steady caller is answered beside attacks with another key",
+      { steady: { counts: { "200": 94, "no answer": 6 }, answersMs: [], wrong: [] } },
+    ],
+    ["each attack is made on each tier", { attacked: { attacks: new Map([["flood", 9]]), wrong: [] } }],
     ["each new version is served", { liveAfterMs: [1_000, undefined] }],
     ["each long text is read in each way", { heavy: { sent: 8, ways: 9 } }],
     [

@@ -1,3 +1,4 @@
+import { ATTACKS } from "./attacks.ts";
 import { growth } from "./growth.ts";
 import { ISOLATE_LIMIT, sumOf } from "./isolate-memory.ts";
 import type { Sample, Soaked } from "./soak.ts";
@@ -23,6 +24,9 @@ const IMPATIENT = "with a budget";
 const PINNED = "pinned to the region";
 const MIN_IMPATIENT_SHARE = 0.02;
 
+/** Least share of the steady caller's requests that are answered. */
+const MIN_STEADY_SHARE = 0.95;
+
 export const isolateBytes = (sample: Sample): number => sumOf(sample.isolate) + sample.models;
 const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 
@@ -31,18 +35,21 @@ export const MIN_MINUTES = 4;
 
 /** Judges a run. `minutes` of traffic are enough to say whether memory grows. */
 export function judge(soaked: Soaked, minutes: number): Verdict[] {
-  const { samples, seen } = soaked;
+  const { samples, seen, steady, attacked, crashed } = soaked;
+  const wrong = seen.wrong.length + steady.wrong.length + attacked.wrong.length;
   const isolate = Math.max(...samples.map(isolateBytes));
   const peak = Math.max(...samples.map((sample) => sample.peak + sample.models));
   const below = (bytes: number) => bytes > 0 && bytes < ISOLATE_LIMIT;
   return [
-    { what: "no wrong answer", measured: `${seen.wrong.length}`, holds: seen.wrong.length === 0 },
+    { what: "no wrong answer", measured: `${wrong}`, holds: wrong === 0 },
+    { what: "no process has ended", measured: crashed.join(", ") || "none", holds: crashed.length === 0 },
     answered(seen, minutes < MIN_MINUTES ? [IMPATIENT, PINNED] : [IMPATIENT]),
+    answeredSteadily(soaked),
     { what: "both tiers answer", measured: [...seen.tiers.keys()].join(", "), holds: seen.tiers.size === 2 },
     { what: "the isolate stays below 128 MiB", measured: megabytes(isolate), holds: below(isolate) },
     { what: "also with garbage", measured: megabytes(peak), holds: below(peak) },
     served(soaked),
-    ...(minutes < MIN_MINUTES ? [] : [allRead(soaked), ...growth(samples)]),
+    ...(minutes < MIN_MINUTES ? [] : [allRead(soaked), allAttacked(soaked), ...growth(samples)]),
   ];
 }
 
@@ -64,6 +71,19 @@ function answered({ counts }: Seen, oftenRefused: readonly string[]): Verdict {
   };
 }
 
+/** A caller gets its answers, whatever another one does. */
+function answeredSteadily({ steady }: Soaked): Verdict {
+  const all = Object.values(steady.counts).reduce((sum, count) => sum + count, 0);
+  const share = (steady.counts["200"] ?? 0) / all;
+  const others = Object.entries(steady.counts).filter(([name]) => name !== "200");
+  const measured = [`${Math.round(100 * share)} % of ${all}`, ...others.map(([name, count]) => `${count} × ${name}`)];
+  return {
+    what: "a steady caller is answered beside attacks with another key",
+    measured: measured.join(", "),
+    holds: share >= MIN_STEADY_SHARE,
+  };
+}
+
 function served({ liveAfterMs }: Soaked): Verdict {
   const live = liveAfterMs.filter((ms) => ms !== undefined);
   return {
@@ -71,6 +91,11 @@ function served({ liveAfterMs }: Soaked): Verdict {
     measured: `${live.length} of ${liveAfterMs.length}, the slowest after ${Math.round(Math.max(0, ...live) / 1000)} s`,
     holds: live.length > 0 && live.length === liveAfterMs.length && live.every((ms) => ms < LIVE_MS),
   };
+}
+
+function allAttacked({ attacked }: Soaked): Verdict {
+  const made = [...attacked.attacks.values()].reduce((sum, count) => sum + count, 0);
+  return { what: "each attack is made on each tier", measured: `${made} of ${ATTACKS}`, holds: made >= ATTACKS };
 }
 
 const allRead = ({ heavy }: Soaked): Verdict => ({

@@ -19,6 +19,8 @@ export interface Publishing {
   readonly hurry: boolean;
   readonly seen: Seen;
   readonly isOver: () => boolean;
+  /** Whether a process has ended, so that nobody serves what is published. */
+  readonly hasCrashed: () => boolean;
 }
 
 /**
@@ -29,7 +31,7 @@ export interface Publishing {
 export async function publishing(
   { store, minuteLater }: Deployment,
   artifact: PublishableArtifact,
-  { publishMs, hurry, seen, isOver }: Publishing,
+  { publishMs, hurry, seen, isOver, hasCrashed }: Publishing,
 ): Promise<(number | undefined)[]> {
   const liveAfterMs: (number | undefined)[] = [];
   for (let number = 1; ; number++) {
@@ -39,7 +41,8 @@ export async function publishing(
     await publish(next, store);
     const published = performance.now();
     let lookedAt = hurry ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
-    while (!seen.versions.has(next.version) && performance.now() - published < LIVE_MS) {
+    const isInTime = () => performance.now() - published < LIVE_MS && !hasCrashed();
+    while (!seen.versions.has(next.version) && isInTime()) {
       if (performance.now() - lookedAt >= HURRY_MS) {
         lookedAt = performance.now();
         await minuteLater();

@@ -1,8 +1,12 @@
 import { setTimeout } from "node:timers/promises";
 import type { PublishableArtifact } from "#sdk/artifact/artifact.ts";
 import { publish } from "#sdk/storage/publish.ts";
+import { startSteady } from "../callers/process.ts";
+import { rightAnswers } from "../callers/right.ts";
+import type { Tally } from "../callers/tally.ts";
 import { randomNumbers } from "../fixtures/seeded.ts";
-import { type Memory, startDeployment } from "./deployment.ts";
+import { ATTACKS, type Attacked, attackInTurns } from "./attacks.ts";
+import { ATTACKER_KEY, type Memory, STEADY_KEY, startDeployment } from "./deployment.ts";
 import { expectedAnswers } from "./expected-answers.ts";
 import { drawShots, HEAVY_SHOTS } from "./mix.ts";
 import { publishing } from "./publishing.ts";
@@ -12,6 +16,10 @@ import { nothingSeen, type Seen, send } from "./traffic.ts";
 const CLIENTS = 6;
 /** Pause between two looks at the isolate's memory, in ms. */
 const GLANCE_MS = 50;
+/** Milliseconds between two requests of the steady caller. */
+const STEADY_MS = 200;
+/** Longest attack in ms. In a short run, each tier is attacked in each way all the same. */
+const LONGEST_ATTACK_MS = 5_000;
 
 export interface SoakOptions {
   readonly artifacts: readonly PublishableArtifact[];
@@ -39,13 +47,18 @@ export interface Soaked {
   readonly liveAfterMs: readonly (number | undefined)[];
   /** Long texts that were sent, and ways to read them. */
   readonly heavy: { readonly sent: number; readonly ways: number };
+  /** What a steady caller with a key of its own has got, and what attacks with another key have found. */
+  readonly steady: Tally;
+  readonly attacked: Attacked;
+  /** Tiers whose process has ended. */
+  readonly crashed: readonly string[];
   /** Lines that the edge has logged. */
   readonly log: readonly string[];
 }
 
 /**
- * Sends mixed traffic to an edge with a region, publishes new versions meanwhile, and measures memory. Ends when the last version that
- * was published is served.
+ * Sends mixed traffic to an edge with a region, attacks both with another key, publishes new versions meanwhile, and measures memory. Ends
+ * when the last version that was published is served, or when a process has ended.
  */
 export async function soak(options: SoakOptions): Promise<Soaked> {
   const { artifacts, durationMs, sampleMs, publishMs, seed, hurry = false, onSample = () => {} } = options;
@@ -53,27 +66,54 @@ export async function soak(options: SoakOptions): Promise<Soaked> {
   await using deployment = await startDeployment(async (store) => {
     for (const artifact of artifacts) await publish(artifact, store);
   });
+  const { url, regionUrl } = deployment;
+  const right = await rightAnswers({ url, key: STEADY_KEY }, ["edge", "region"]);
   const start = performance.now();
   const seen = nothingSeen();
-  const isLate = () => performance.now() - start > durationMs;
+  let crashed: readonly string[] = [];
+  const isLate = () => performance.now() - start > durationMs || crashed.length > 0;
   const stopped = new AbortController();
-  const published = publishing(deployment, artifacts[0] as PublishableArtifact, {
-    ...{ publishMs, hurry, seen },
-    isOver: isLate,
-  }).finally(() => stopped.abort());
+  /** Returns the result of work; undefined if it failed because a process has ended. */
+  async function unlessCrashed<T>(work: Promise<T>): Promise<T | undefined> {
+    try {
+      return await work;
+    } catch (error) {
+      crashed = await deployment.crashed();
+      if (crashed.length === 0) throw error;
+      return undefined;
+    }
+  }
+  const published = unlessCrashed(
+    publishing(deployment, artifacts[0] as PublishableArtifact, {
+      ...{ publishMs, hurry, seen, isOver: isLate },
+      hasCrashed: () => crashed.length > 0,
+    }),
+  ).finally(() => stopped.abort());
   const isOver = () => isLate() && stopped.signal.aborted;
   const shots = drawShots();
+  const steady = startSteady({
+    access: { url, key: STEADY_KEY },
+    ...{ everyMs: STEADY_MS, durationMs, budgetMs: undefined, right: right.right },
+  });
+  const attacking = attackInTurns({
+    tiers: [url, regionUrl].map((url) => ({ url, key: ATTACKER_KEY })),
+    ...{ right, lastMs: Math.min(LONGEST_ATTACK_MS, durationMs / (2 * ATTACKS)), isOver },
+  });
   const clients = Array.from({ length: CLIENTS }, (_, i) =>
-    send({ url: deployment.url, random: randomNumbers(seed + i), draw: shots.draw, seen, expected, isOver }),
+    send({ url, random: randomNumbers(seed + i), draw: shots.draw, seen, expected, isOver }),
   );
   let peak = 0;
   const glancing = (async () => {
-    for (; !isOver(); await setTimeout(GLANCE_MS)) peak = Math.max(peak, await deployment.glance());
+    for (; !isOver(); await setTimeout(GLANCE_MS)) {
+      peak = Math.max(peak, (await unlessCrashed(deployment.glance())) ?? 0);
+    }
   })();
   const samples: Sample[] = [];
   async function takeSample(): Promise<void> {
     const requests = [...seen.counts.values()].reduce((sum, outcomes) => sum + sumOfCounts(outcomes), 0);
-    const sample = { ...(await deployment.measure()), atMs: performance.now() - start, requests, peak };
+    const memory = await unlessCrashed(deployment.measure());
+    if (!memory) return;
+    const sample = { ...memory, atMs: performance.now() - start, requests, peak };
     peak = 0;
     samples.push(sample);
     onSample(sample);
@@ -83,11 +123,15 @@ export async function soak(options: SoakOptions): Promise<Soaked> {
     await setTimeout(sampleMs, undefined, { signal: stopped.signal }).catch(() => {});
     if (stopped.signal.aborted) break;
   }
-  const liveAfterMs = await published;
+  const liveAfterMs = (await published) ?? [];
   await Promise.all([...clients, glancing]);
+  steady.stop();
+  const [attacked, called] = await Promise.all([attacking, steady.called]);
   // The last requests may have the highest peak.
   await takeSample();
-  return { samples, seen, liveAfterMs, heavy: { sent: shots.heavySent(), ways: HEAVY_SHOTS }, log: deployment.log };
+  crashed = await deployment.crashed();
+  const heavy = { sent: shots.heavySent(), ways: HEAVY_SHOTS };
+  return { samples, seen, liveAfterMs, heavy, steady: called, attacked, crashed, log: deployment.log };
 }
 
 const sumOfCounts = (counts: ReadonlyMap<string, number>): number =>

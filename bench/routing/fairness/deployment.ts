@@ -1,16 +1,11 @@
-import { TIER_HEADER, type Tier } from "#sdk/serve/contract/headers.ts";
-import type { EmbedResponse } from "#sdk/serve/tasks/embed.ts";
-import { manyWords } from "#test/callers/flood.ts";
-import type { RightVectors } from "#test/callers/tally.ts";
+import type { Tier } from "#sdk/serve/contract/headers.ts";
+import { type RightAnswers, rightAnswers } from "#test/callers/right.ts";
 import { startDirectEdge } from "#test/fixtures/direct-edge.ts";
 import { withHeapLimit } from "#test/fixtures/heap-limit.ts";
 import { allocatorSettings, startRegionProcess } from "#test/fixtures/region-process.ts";
-import { startPost } from "#test/fixtures/start-post.ts";
 import { KEY } from "../context.ts";
 import { EDGE_CORES, onCores, REGION_CORES } from "../cores.ts";
 import { withProcess } from "../cpu-time.ts";
-import { embed } from "../embed.ts";
-import { WORDS } from "../load/texts.ts";
 import { regionEnv } from "../tiers.ts";
 import type { Version } from "../versions.ts";
 
@@ -32,7 +27,7 @@ export const deployments = {
 
 export type DeploymentName = keyof typeof deployments;
 
-export interface FairDeployment extends AsyncDisposable {
+export interface FairDeployment extends RightAnswers, AsyncDisposable {
   /** Address that callers ask: the edge's, if there is one. */
   readonly url: string;
   /** Address of the edge's inspector; undefined unless it was asked for. */
@@ -41,14 +36,7 @@ export interface FairDeployment extends AsyncDisposable {
   readonly pids: Readonly<Partial<Record<Tier, number>>>;
   /** Lines that the tiers have logged. */
   readonly log: string[];
-  /** The vector of each word, by each tier. */
-  readonly right: RightVectors;
-  /** Beginning of each tier's answer to the words of a slow reader. */
-  readonly rightBeginnings: readonly string[];
 }
-
-/** Bytes of the beginning: more than a slow reader reads. */
-const BEGINNING = 100_000;
 
 /** Starts a deployment, with a limit of the edge's heap. `inspect`: whether the edge's inspector listens. */
 export async function startFair(
@@ -81,19 +69,7 @@ export async function startFair(
     urls.unshift(edge.url);
   }
   const [url = ""] = urls;
-  const right: Record<string, string[]> = Object.fromEntries(WORDS.map((word) => [word, []]));
-  const rightBeginnings: string[] = [];
-  for (const tier of tiers) {
-    for (const word of WORDS) {
-      const { body } = await embed(url, [word], { [TIER_HEADER]: tier });
-      const { embeddings } = JSON.parse(`${body}`) as EmbedResponse;
-      right[word]?.push(embeddings[0] as string);
-    }
-    const body = JSON.stringify({ inputs: manyWords(WORDS).slice(0, 4 * WORDS.length) });
-    const headers = { authorization: `Bearer ${KEY}`, [TIER_HEADER]: tier };
-    const answer = `${(await startPost(`${url}/v1/embed`, { headers, body }).reply).body}`;
-    rightBeginnings.push(answer.slice(answer.indexOf("[[")).slice(0, BEGINNING));
-  }
+  const answers = await rightAnswers({ url, key: KEY }, tiers);
   const all = stack.move();
-  return { url, inspector, pids, log, right, rightBeginnings, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return { url, inspector, pids, log, ...answers, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }

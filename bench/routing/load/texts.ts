@@ -1,4 +1,5 @@
 import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
+import { WORDS } from "#test/callers/requests.ts";
 
 /**
  * Length of a request: one word, one text of 3 to 12 words, one text of 200 words, one of these three, or a number of
@@ -15,9 +16,6 @@ const LONG_WORDS = 200;
 const SHORT_WORDS = { least: 3, most: 12 };
 /** Maximum tokens of a text of the default model, of which [CLS] and [SEP] are two. */
 const MAX_TOKENS = 256;
-
-/** Words with one token each. */
-export const WORDS = ["house", "river", "garden", "winter", "letter", "station", "window", "music", "water", "market"];
 
 const wordsOf = (text: string): string[] => text.split(/\s+/);
 /** Sentences of words in Latin letters. Other scripts have many more tokens for each word. */
