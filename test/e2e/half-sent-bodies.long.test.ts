@@ -75,12 +75,15 @@ describe("a caller of a Worker who sends half of", () => {
           import { Hono } from "hono";
           import * as v from "valibot";
           import { jsonBody } from "./sdk/src/serve/middleware/body.ts";
-          import { limitBody } from "./sdk/src/serve/middleware/body.ts";
+          import { countInFlight } from "./sdk/src/serve/middleware/in-flight.ts";
           import { answerError } from "./sdk/src/serve/on-error.ts";
+          import { inFlight } from "./sdk/src/serve/queue/in-flight.ts";
           const app = new Hono();
           app.onError((error, c) => { console.log("CODE", error.code); return answerError(error, c); });
           app.use((c, next) => { console.log("READING"); return next(); });
-          app.use(limitBody(1_000_000));
+          const memory = inFlight({ maxBytes: () => 1_000_000, refused() {}, now: () => performance.now() });
+          const hold = (holder, bytes) => memory.hold(holder, bytes, 60_000);
+          app.use(countInFlight(() => ({ hold }), { maxBodyBytes: 1_000_000 }));
           app.post("/v1/embed", async (c) => c.json(await jsonBody(c, v.object({}))));
           export default app;`,
         resolveDir: process.cwd(),
