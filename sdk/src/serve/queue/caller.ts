@@ -6,6 +6,8 @@ export interface Caller {
   readonly id: string;
   /** Name of the caller's key; empty if keys are not checked. */
   readonly key: string;
+  /** Name behind the key; empty if there is none. */
+  readonly behind: string;
   /** Share of the engine and of the memory that the callers of this key have together, compared with those of other keys. */
   readonly weight: number;
   /** Requests that the callers of this key may have in flight together. */
@@ -19,8 +21,8 @@ export const callerWith = (
     weight = 1,
     requestsInFlight,
   }: { name: string; weight?: number | undefined; requestsInFlight?: number | undefined },
-  behind?: string,
-): Caller => ({ id: behind === undefined ? name : `${name} ${behind}`, key: name, weight, requestsInFlight });
+  behind = "",
+): Caller => ({ id: behind === "" ? name : `${name} ${behind}`, key: name, behind, weight, requestsInFlight });
 
 /** Stands for all callers of a deployment without keys. */
 export const anyone = callerWith({ name: "" });

@@ -62,6 +62,29 @@ describe("callers take turns", () => {
     for (const ms of Object.values(others)) expect(ms / 2_000).toBeCloseTo(1 / 10, 1);
   });
 
+  it("takes turns with callers who have a new name for each request", () => {
+    for (const key of ["edge", "web"]) {
+      const queue = queueOf(endless(web));
+      const times: Record<string, number> = {};
+      for (let i = 0; i < 400; i++) {
+        // Ten of them wait at any time.
+        while (queue.size < 11) queue.add(job(callerWith({ name: key }, `${i} ${queue.size}`), 5));
+        const { id, ms } = turn(queue, 5);
+        times[id] = (times[id] ?? 0) + ms;
+      }
+      // Behind another key, they have its half. Behind the same key, each of the eleven has a part.
+      expect((times["web"] ?? 0) / 2_000).toBeCloseTo(key === "edge" ? 1 / 2 : 1 / 11, 1);
+    }
+  });
+
+  it("takes a new weight while a key has jobs", () => {
+    const queue = queueOf(endless(callerWith({ name: "web", weight: 10 })), endless(batch));
+    timesOf(queue, 5, 50);
+    queue.add(endless(callerWith({ name: "web", weight: 1 })));
+    const { web: webMs = 0, batch: batchMs = 0 } = timesOf(queue, 5, 200);
+    expect(webMs / batchMs).toBeCloseTo(1, 1);
+  });
+
   it("saves up no turns for a caller who has sent nothing", () => {
     const queue = queueOf(endless(batch));
     timesOf(queue, 5, 100);
@@ -100,7 +123,7 @@ describe("the predicted wait", () => {
     const flooded = queueOf(...Array.from({ length: 50 }, () => job(batch, 2, 100)));
     turn(flooded, 2);
     expect(flooded.waitMs(job(web, 2, 100), 2)).toBe(0);
-    expect(flooded.waitMs(job(web, 20, 100), 2)).toBe(16);
+    expect(flooded.waitMs(job(web, 20, 100), 2)).toBe(17);
     expect(flooded.waitMs(job(batch, 2, 100), 2)).toBe(98);
     expect(flooded.delaysOthers(job(web, 2, 50), 0)).toBe(false);
   });

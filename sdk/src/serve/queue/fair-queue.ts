@@ -6,81 +6,117 @@ export interface CallersJob extends Job {
   readonly caller: Caller;
 }
 
-/** The jobs of a caller. */
-interface Flow<J extends Job> {
-  readonly caller: Caller;
-  readonly jobs: ReturnType<typeof workQueue<J>>;
+/** Jobs that wait for one engine. Times are in milliseconds. */
+interface Queue<J extends CallersJob> {
+  readonly size: number;
+  add(job: J): void;
+  /** Returns whether the job was here. */
+  remove(job: J): boolean;
+  /** Whether a caller has jobs. */
+  has(caller: Caller): boolean;
+  /** Predicted milliseconds of all jobs. */
+  leftMs(): number;
+  /** Returns the job that has the next turn, of those that want one (default: all); undefined when there is none. */
+  first(wants?: (job: J) => boolean): J | undefined;
+  /** Records that a job had a turn, which was predicted to take `ms`. */
+  took(job: J, ms: number): void;
+  /**
+   * Predicts the milliseconds before the last turn of a new job begins, without the job's own work.
+   *
+   * @param lastMs predicted milliseconds of this turn
+   */
+  waitMs(job: CallersJob, lastMs: number): number;
+  /**
+   * Whether a new job would make a waiting job of the same caller late that would be in time without it.
+   *
+   * @param lasting returns the milliseconds that pass while this queue has some of them. Default: the engine has no other work
+   */
+  delaysOthers(job: CallersJob, now: number, lasting?: (ms: number) => number): boolean;
+}
+
+/** Those who share a queue. */
+interface Flow<J extends CallersJob> {
+  readonly jobs: Queue<J>;
+  weight: number;
   /** Virtual time at which its next turn starts. */
   startsAt: number;
 }
 
+/** How a queue is shared: by whom, with which weights, and how the jobs of one of them are ordered. */
+interface Shares<J extends CallersJob> {
+  nameOf(caller: Caller): string;
+  weightOf(caller: Caller): number;
+  inner(): Queue<J>;
+}
+
 /**
- * Lets callers take turns: each gets a share of the engine while it has jobs, whatever others send. Its own jobs have the order of
- * `workQueue`. A share is the weight of the caller's key, divided by the callers with this key that have jobs.
+ * Shares a queue: each flow gets a part of the engine while it has jobs, in proportion to its weight, whatever others send.
  *
- * This is start-time fair queueing: a turn of `ms` advances its caller by `ms / share` on a virtual clock, and the caller who is furthest
- * behind has the next turn. A caller who comes starts at the time of the last turn, so that nobody saves up turns. P. Goyal, H. M. Vin and
- * H. Cheng, "Start-time Fair Queueing: A Scheduling Algorithm for Integrated Services Packet Switching Networks", 1996.
+ * This is start-time fair queueing: a turn of `ms` advances its flow by `ms / weight` on a virtual clock, and the flow that is furthest
+ * behind has the next turn. P. Goyal, H. M. Vin and H. Cheng, "Start-time Fair Queueing: A Scheduling Algorithm for Integrated Services
+ * Packet Switching Networks", 1996. A flow that comes starts at the time of the clock, so that nobody saves up turns. The clock is the
+ * start of the last turn, but goes on at least with the work that each flow should have had, as that of J. C. R. Bennett and H. Zhang,
+ * "Hierarchical Packet Fair Queueing Algorithms", 1996: otherwise it would stand still while every turn belongs to a new flow.
  */
-export function fairQueue<J extends CallersJob>() {
+function sharedQueue<J extends CallersJob>({ nameOf, weightOf, inner }: Shares<J>): Queue<J> {
   const flows = new Map<string, Flow<J>>();
-  /** Virtual time at which the last turn started. */
   let virtualMs = 0;
   let size = 0;
 
-  const startOf = (flow: Flow<J> | undefined): number =>
-    flow && flow.jobs.size > 0 ? flow.startsAt : Math.max(virtualMs, flow?.startsAt ?? 0);
+  const flowOf = (caller: Caller) => flows.get(nameOf(caller));
 
-  /** Returns the share of a caller, who counts as one that has jobs. */
-  function shareOf({ id, key, weight }: Caller): number {
-    let active = 1;
-    for (const { caller, jobs } of flows.values()) {
-      if (caller.key === key && caller.id !== id && jobs.size > 0) active++;
-    }
-    return weight / active;
-  }
-
-  /** Predicts the milliseconds that other callers have while this one has `ms`. */
+  /** Predicts the milliseconds that other flows have while this one has `ms`. */
   function othersMs(caller: Caller, ms: number): number {
-    if (flows.size < 2 && flows.has(caller.id)) return 0;
-    const endsAt = startOf(flows.get(caller.id)) + ms / shareOf(caller);
+    const own = flowOf(caller);
+    if (flows.size === 0 || (flows.size === 1 && own)) return 0;
+    const startsAt = own && own.jobs.size > 0 ? own.startsAt : Math.max(virtualMs, own?.startsAt ?? 0);
+    const endsAt = startsAt + ms / weightOf(caller);
     let total = 0;
-    for (const { caller: other, jobs, startsAt } of flows.values()) {
-      if (other.id === caller.id || jobs.size === 0 || startsAt >= endsAt) continue;
-      total += Math.min(jobs.leftMs(), (endsAt - startsAt) * shareOf(other));
+    for (const other of flows.values()) {
+      if (other === own || other.jobs.size === 0 || other.startsAt >= endsAt) continue;
+      total += Math.min(other.jobs.leftMs(), (endsAt - other.startsAt) * other.weight);
     }
     return total;
   }
 
-  function forgetIdle(): void {
-    for (const [id, { jobs, startsAt }] of flows) if (jobs.size === 0 && startsAt <= virtualMs) flows.delete(id);
+  /** Advances the clock by a turn of a flow that started at `startsAt`, and forgets flows that have no jobs and are not ahead. */
+  function advance(startsAt: number, ms: number): void {
+    // A flow that comes now has had nothing of the turn: it counts as one more.
+    let weights = 1;
+    for (const { jobs, weight } of flows.values()) if (jobs.size > 0) weights += weight;
+    virtualMs = Math.max(virtualMs + ms / weights, startsAt);
+    if (flows.size === 1) return;
+    for (const [name, { jobs, startsAt }] of flows) if (jobs.size === 0 && startsAt <= virtualMs) flows.delete(name);
   }
 
   return {
-    get size(): number {
+    get size() {
       return size;
     },
-    /** Returns the callers who have jobs. */
-    callers: (): Caller[] => [...flows.values()].flatMap(({ caller, jobs }) => (jobs.size > 0 ? caller : [])),
-    /** Whether a caller has jobs. */
-    has: ({ id }: Caller): boolean => (flows.get(id)?.jobs.size ?? 0) > 0,
-    add(job: J): void {
+    add(job) {
       const { caller } = job;
-      const flow = flows.get(caller.id) ?? { caller, jobs: workQueue<J>(), startsAt: 0 };
-      flow.startsAt = startOf(flow);
-      flows.set(caller.id, flow);
+      const flow = flowOf(caller) ?? { jobs: inner(), weight: 0, startsAt: 0 };
+      if (flow.jobs.size === 0) flow.startsAt = Math.max(virtualMs, flow.startsAt);
+      flow.weight = weightOf(caller);
+      flows.set(nameOf(caller), flow);
       flow.jobs.add(job);
       size++;
     },
-    remove(job: J): void {
-      if (!flows.get(job.caller.id)?.jobs.remove(job)) return;
+    remove(job) {
+      if (!flowOf(job.caller)?.jobs.remove(job)) return false;
       size--;
-      if (size > 0) return;
+      if (size > 0) return true;
       flows.clear();
       virtualMs = 0;
+      return true;
     },
-    /** Returns the job that has the next turn, of those that want one (default: all); undefined when there is none. */
-    first(wants?: (job: J) => boolean): J | undefined {
+    has: (caller) => flowOf(caller)?.jobs.has(caller) ?? false,
+    leftMs() {
+      let total = 0;
+      for (const { jobs } of flows.values()) total += jobs.leftMs();
+      return total;
+    },
+    first(wants) {
       let [next, startsAt]: [J | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
       for (const flow of flows.values()) {
         if (flow.startsAt >= startsAt) continue;
@@ -89,29 +125,31 @@ export function fairQueue<J extends CallersJob>() {
       }
       return next;
     },
-    /** Records that a job had a turn, which was predicted to take `ms`. */
-    took(job: J, ms: number): void {
-      const flow = flows.get(job.caller.id);
+    took(job, ms) {
+      const flow = flowOf(job.caller);
       if (!flow) return;
       flow.jobs.took(job, ms);
-      virtualMs = Math.max(virtualMs, flow.startsAt);
-      flow.startsAt += ms / shareOf(flow.caller);
-      if (flows.size > 1) forgetIdle();
+      advance(flow.startsAt, ms);
+      flow.startsAt += ms / flow.weight;
     },
-    /**
-     * Predicts the milliseconds before the last turn of a new job begins, without the job's own work.
-     *
-     * @param lastMs predicted milliseconds of this turn
-     */
-    waitMs(job: CallersJob, lastMs: number): number {
-      const ownMs = flows.get(job.caller.id)?.jobs.waitMs(job) ?? 0;
+    waitMs(job, lastMs) {
+      const ownMs = flowOf(job.caller)?.jobs.waitMs(job, lastMs) ?? 0;
       return ownMs + othersMs(job.caller, ownMs + job.leftMs - lastMs);
     },
-    /** Whether a new job would make a waiting job of the same caller late that would be in time without it. */
-    delaysOthers(job: CallersJob, now: number): boolean {
-      const { caller } = job;
-      const own = flows.get(caller.id)?.jobs;
-      return own?.delaysOthers(job, now, (ms) => ms + othersMs(caller, ms)) ?? false;
+    delaysOthers(job, now, lasting = (ms) => ms) {
+      const own = flowOf(job.caller)?.jobs;
+      return own?.delaysOthers(job, now, (ms) => lasting(ms + othersMs(job.caller, ms))) ?? false;
     },
   };
 }
+
+/**
+ * Lets callers take turns: first keys, by their weights, and then the callers behind a key, so that many names get no more than one. The
+ * jobs of a caller have the order of `workQueue`.
+ */
+export const fairQueue = <J extends CallersJob>(): Queue<J> =>
+  sharedQueue({
+    nameOf: ({ key }) => key,
+    weightOf: ({ weight }) => weight,
+    inner: () => sharedQueue({ nameOf: ({ id }) => id, weightOf: () => 1, inner: workQueue<J> }),
+  });

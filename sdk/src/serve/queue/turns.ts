@@ -263,13 +263,11 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
     outlook,
     /** Predicts the milliseconds that a new request with a deadline would wait for its turn. Default: of the caller who waits longest. */
     waitMs(caller?: Caller): number {
+      if (!caller) return queue.leftMs();
       const { parallel } = holders.values().next().value ?? queue.first() ?? { parallel: 1 };
       // Work without a deadline lets a request with a budget go first.
       const work = { dueAt: Number.MAX_VALUE, compute: { ms: 0, spreadMs: 0 }, loadMs: 0, calls: [], parallel };
-      return Math.max(
-        0,
-        ...(caller ? [caller] : queue.callers()).map((each) => outlook({ ...work, caller: each }).waitMs),
-      );
+      return outlook({ ...work, caller }).waitMs;
     },
     /**
      * Runs work of our own, if no request is here. It has no place in the queue, so that no request counts as one that waits for it.

@@ -48,6 +48,7 @@ export function workQueue<J extends Job>() {
       if (at >= 0) list.splice(at, 1);
       return at >= 0;
     },
+    has: (): boolean => due.length + background.length > 0,
     /** Predicted milliseconds of all jobs. */
     leftMs: (): number => sum(due) + sum(background),
     /** Returns the job that has the next turn, of those that want one (default: all); undefined when there is none. */

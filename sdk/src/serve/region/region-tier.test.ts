@@ -147,10 +147,11 @@ describe("ask", () => {
   it("names the caller, so that callers take turns in the region", async () => {
     const { tier, requests, query } = setUp(() => good());
     await tier.ask({ ...query(), caller: callerWith({ name: "web" }) }, expected);
-    await tier.ask({ ...query(), caller: callerWith({ name: "web" }, "a".repeat(500)) }, expected);
+    await tier.ask({ ...query(), caller: callerWith({ name: "web" }, "alice") }, expected);
+    await tier.ask({ ...query(), caller: callerWith({ name: "" }, "alice") }, expected);
     await tier.ask({ ...query(), caller: anyone }, expected);
     const names = requests.map(({ headers }) => headers.get("x-bert-edge-caller"));
-    expect(names).toEqual(["web", `web ${"a".repeat(196)}`, null]);
+    expect(names).toEqual(["web", "web", "alice", null]);
   });
 
   it("forwards neither a budget nor a precision without one", async () => {

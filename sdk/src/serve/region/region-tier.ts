@@ -1,4 +1,4 @@
-import { BUDGET_HEADER, CALLER_HEADER, MAX_CALLER, PRECISION_HEADER } from "../contract/headers.ts";
+import { BUDGET_HEADER, CALLER_HEADER, PRECISION_HEADER } from "../contract/headers.ts";
 import { anyone } from "../queue/caller.ts";
 import type { CallTerms, TierAnswer } from "../service.ts";
 import { traceHeaders } from "../trace.ts";
@@ -55,7 +55,7 @@ export function connectRegion(options: RegionTierOptions & Partial<AskingThread>
           [BUDGET_HEADER]: forwardedBudgetMs(estimate.networkMs(), remainingMs).toFixed(1),
         }),
         ...(precision && { [PRECISION_HEADER]: precision }),
-        ...(isOurs && caller !== anyone && { [CALLER_HEADER]: caller.id.slice(0, MAX_CALLER) }),
+        ...(isOurs && caller.id !== "" && { [CALLER_HEADER]: caller.key || caller.behind }),
         ...(trace && traceHeaders(trace)),
       };
       const patience = signal ? AbortSignal.any([timeout, signal]) : timeout;
