@@ -1,12 +1,7 @@
 import { totalLength } from "../../artifact/total-length.ts";
 import type { TokenIds } from "../../runtime/engine/engine.ts";
 
-/**
- * Memory of a request besides its texts and outputs, in bytes: its objects, and the buffers of its connection. The constants were
- * measured with V8's inspector in workerd.
- */
-export const REQUEST_BYTES = 8_192;
-/** Memory of a text besides its characters, and of a typed array besides its numbers. */
+/** Memory of a text besides its characters, and of a typed array besides its numbers, in bytes, by V8's inspector in workerd. */
 const [TEXT_BYTES, ARRAY_BYTES] = [64, 256];
 /** Bytes of a character: V8 has one for texts in Latin letters, and two for others. */
 const CHARACTER_BYTES = 2;
@@ -15,7 +10,7 @@ const NUMBER_BYTES = 4;
 
 /** Returns the bytes of a request whose texts are read. */
 export const readBytes = (texts: readonly string[]): number =>
-  REQUEST_BYTES + CHARACTER_BYTES * totalLength(texts) + TEXT_BYTES * texts.length;
+  CHARACTER_BYTES * totalLength(texts) + TEXT_BYTES * texts.length;
 
 /** Returns the bytes of arrays of numbers. */
 const arrayBytes = (arrays: readonly { readonly length: number }[]): number =>
@@ -30,4 +25,4 @@ export const askedBytes = (texts: readonly string[], ids: readonly TokenIds[], l
   computedBytes(texts, ids, lengths) + 2 * (4 / 3) * NUMBER_BYTES * lengths.reduce((sum, length) => sum + length, 0);
 
 /** Returns the bytes of a request that is answered. */
-export const answeredBytes = (outputs: readonly Float32Array[]): number => REQUEST_BYTES + arrayBytes(outputs);
+export const answeredBytes = (outputs: readonly Float32Array[]): number => arrayBytes(outputs);

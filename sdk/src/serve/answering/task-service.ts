@@ -35,7 +35,7 @@ import { encodeInParts, hasParts } from "./encode-in-parts.ts";
 import { type DecisionLog, isExpectedLate, requestObserver } from "./observer.ts";
 import { ownTexts } from "./own-texts.ts";
 import { estimatedLengths } from "./plan.ts";
-import { answeredBytes, askedBytes, computedBytes, REQUEST_BYTES, readBytes } from "./request-bytes.ts";
+import { answeredBytes, askedBytes, computedBytes, readBytes } from "./request-bytes.ts";
 import { firstAnswer, runHere } from "./run-here.ts";
 
 export interface TaskServiceOptions extends Pick<TierChooserOptions, "tier" | "limits" | "cpuLimitMs"> {
@@ -297,7 +297,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
   }
 
   return {
-    hold: (holder, bytes) => memory.hold(holder, REQUEST_BYTES + bytes, ARRIVING_MS),
+    hold: (holder, bytes) => memory.hold(holder, bytes, ARRIVING_MS),
     bytesInFlight: memory.bytes,
     models: models.names,
     totals: book.totals,

@@ -120,9 +120,9 @@ function checkOptions(key: KeyWithDefaults, index: number): void {
   }
   for (const limit of limitNames) {
     const value: unknown = key[limit];
-    const least = limit === "weight" ? 0.001 : 1;
-    if (value !== undefined && !(typeof value === "number" && value >= least && value < Number.POSITIVE_INFINITY)) {
-      const hint = `Give a number of ${least} or more, or leave it out.`;
+    const [least, most] = limit === "weight" ? [1 / 1_000, 1_000] : [1, Number.MAX_VALUE];
+    if (value !== undefined && !(typeof value === "number" && value >= least && value <= most)) {
+      const hint = `Give a number ${limit === "weight" ? `of ${least} to ${most}` : "of 1 or more"}, or leave it out.`;
       throw invalid(`has ${shown(value)} for ${limit} at index ${index}`, hint);
     }
   }

@@ -16,7 +16,12 @@ const ITEM = "x".repeat(1_000);
 
 /** Makes an app that answers with the length of a body, or with a long list. `seen` has the bytes in flight while it does. */
 function setUp({ maxBytes = 10_000_000 } = {}) {
-  const memory = inFlight({ maxBytes: () => maxBytes, refused: () => {}, now: () => performance.now() });
+  const memory = inFlight({
+    maxBytes: () => maxBytes,
+    refused: () => {},
+    now: () => performance.now(),
+    requestBytes: 0,
+  });
   const seen: number[] = [];
   const app = new Hono().onError(answerError);
   app.use(async (c, next) => {
@@ -62,7 +67,8 @@ describe("the memory of a body", () => {
     const chunked = send(slowBody([300, 300], 10));
     await vi.advanceTimersByTimeAsync(100);
     expect(await (await chunked).json()).toEqual([600, 600, "web"]);
-    expect(seen).toEqual([500, 600]);
+    // A body in chunks arrives in a buffer of 16 KiB.
+    expect(seen).toEqual([500, 16_384 + 600]);
     expect(memory.bytes()).toBe(0);
   });
 
@@ -75,8 +81,17 @@ describe("the memory of a body", () => {
     expect(memory.bytes()).toBe(0);
   });
 
+  it("is refused when it is too large although its size is not declared, or declared wrongly, and read before", async () => {
+    const { send, failure, memory } = setUp();
+    const text = "a".repeat(MAX_BODY + 1);
+    for (const length of ["10", "abc", "-1", "1e3"]) {
+      expect(await failure(send(text, { "content-length": length }))).toMatchObject({ status: 413 });
+    }
+    expect(memory.bytes()).toBe(0);
+  });
+
   it("is refused beyond the room of its key, and others are served", async () => {
-    const { send, failure } = setUp({ maxBytes: 100_000 });
+    const { send, failure } = setUp({ maxBytes: 280_000 });
     const held = Array.from({ length: 5 }, () => send(slowBody([10_000], 5, false)));
     await vi.advanceTimersByTimeAsync(50);
     expect(await failure(send(new Uint8Array(10_000)))).toMatchObject({ status: 503, code: "overloaded" });

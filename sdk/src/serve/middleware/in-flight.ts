@@ -4,8 +4,11 @@ import { CALLER_HEADER, MAX_CALLER } from "../contract/headers.ts";
 import type { Limits } from "../limits.ts";
 import { anyone, type Caller, callerWith } from "../queue/caller.ts";
 import type { TaskService } from "../service.ts";
-import { bodyTooLarge, declaredBytes, receivedText } from "./received-text.ts";
+import { bodyTooLarge, declaredBytes, isSmall, receivedText } from "./received-text.ts";
 import { note, noted } from "./variables.ts";
+
+/** Longest time in ms from the arrival of a request with a small body until its texts are read. */
+const SMALL_BODY_MS = 15_000;
 
 /**
  * Counts a request and the memory that it holds from its arrival until its answer is sent. Refuses bodies that are declared too large.
@@ -21,6 +24,8 @@ export function countInFlight<Env extends object>(
     if (declared > maxBodyBytes) throw bodyTooLarge(maxBodyBytes);
     const caller = callerOf(c);
     const hold = service(c.env).hold({ caller, trace: noted(c, "trace") }, declared);
+    // A caller who goes may leave it behind.
+    if (isSmall(c)) hold.keep(SMALL_BODY_MS);
     note(c, "flight", { caller, hold, bodyText: () => receivedText(c, hold, maxBodyBytes) });
     try {
       await next();

@@ -5,14 +5,20 @@ import type { Hold } from "../queue/caller.ts";
 
 /** Bodies up to this size in bytes are read at once, in the time of a window. */
 const SMALL_BYTES = 65_536;
+/** Buffer in which a larger body arrives. */
+const PIECE_BYTES = 16_384;
 /** A larger body must grow by `SMALL_BYTES` in each window of this time in ms, and arrive within the longest time. */
 const [WINDOW_MS, LONGEST_MS] = [10_000, 60_000];
 
 /** Returns the bytes that a body is declared to have; undefined if it is sent in chunks. */
 export function declaredBytes(c: Context): number | undefined {
   const declared = c.req.header("content-length");
-  return declared === undefined || c.req.header("transfer-encoding") !== undefined ? undefined : Number(declared);
+  const isKnown = declared !== undefined && /^\d+$/.test(declared) && c.req.header("transfer-encoding") === undefined;
+  return isKnown ? Number(declared) : undefined;
 }
+
+/** Whether a body is declared to be small. */
+export const isSmall = (c: Context): boolean => (declaredBytes(c) ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES;
 
 export const bodyTooLarge = (maxBytes: number): BertEdgeError =>
   new BertEdgeError("body_too_large", `The request body is larger than ${maxBytes} bytes.`, {
@@ -25,20 +31,23 @@ const bodyTooSlow = (bytes: number): BertEdgeError =>
   });
 
 /**
- * Reads a request's body as text. Its memory counts as that of the request. A body that is small, or that was read before, is not counted
- * again.
+ * Reads a request's body as text. Its memory counts as that of the request.
  *
  * @throws BertEdgeError `body_too_large`, `body_too_slow`, `overloaded`, and what the stream throws if it ends early
  */
 export async function receivedText(c: Context, hold: Hold, maxBytes: number): Promise<string> {
   const { bodyCache, raw } = c.req;
   const declared = declaredBytes(c);
-  if (Object.keys(bodyCache).length > 0) return c.req.text();
-  if (declared !== undefined && declared <= SMALL_BYTES) return inTime(c.req.text());
+  const isRead = Object.keys(bodyCache).length > 0;
+  if (isRead || isSmall(c)) {
+    const text = await (isRead ? c.req.text() : inTime(c.req.text()));
+    if (text.length > maxBytes) throw bodyTooLarge(maxBytes);
+    return text;
+  }
   if (!raw.body) return "";
   const text = await inPieces(raw.body, (bytes) => {
     if (bytes > maxBytes) throw bodyTooLarge(maxBytes);
-    if (bytes > (declared ?? 0)) hold.reserve(bytes);
+    hold.reserveBody(PIECE_BYTES + Math.max(bytes, declared ?? 0));
   });
   // Others can read it again.
   bodyCache.text = Promise.resolve(text) as never;
@@ -58,7 +67,7 @@ async function inTime(text: Promise<string>): Promise<string> {
 
 /** Reads a body as it arrives, and tells `check` how many bytes have. */
 async function inPieces(body: ReadableStream<Uint8Array>, check: (bytes: number) => void): Promise<string> {
-  const reader = pieceReader(body);
+  const reader = pieceReader(body, PIECE_BYTES);
   const decoder = new TextDecoder();
   let [text, bytes, bytesBefore, windows] = ["", 0, 0, 0];
   const late = Promise.withResolvers<never>();
@@ -68,6 +77,7 @@ async function inPieces(body: ReadableStream<Uint8Array>, check: (bytes: number)
     bytesBefore = bytes;
   }, WINDOW_MS);
   try {
+    check(0);
     for (;;) {
       const { value, done } = await Promise.race([reader.read(), late.promise]);
       bytes += value?.length ?? 0;

@@ -99,7 +99,8 @@ async function entryOf(c: Context, { served, scope }: { served: string; scope: s
     ...["content-type", TIER_HEADER, PRECISION_HEADER].map((name) => c.req.header(name)),
     noted(c, "key")?.tier,
   ];
-  const body = await bodyText(c);
+  // Not as JSON: a body of control characters would become six times as long.
+  const body = await sha256Hex(new TextEncoder().encode(await bodyText(c)));
   const parts = [served, scope, path, search, ...wishes.map((wish) => wish ?? ""), body];
   const hash = await sha256Hex(new TextEncoder().encode(JSON.stringify(parts)));
   return new Request(`${origin}${path.replace(/\/$/, "")}/answers/${hash}`);

@@ -36,12 +36,18 @@ export interface Holder {
 /** Memory that a request holds. It counts until everybody who retains it has released it, or until its time is over. */
 export interface Hold {
   /**
-   * Counts `bytes` from now on.
+   * Counts `bytes` of the body from now on, until the end of the request: it can be read again.
+   *
+   * @throws Refused `overloaded` if there is no room for more
+   */
+  reserveBody(bytes: number): void;
+  /**
+   * Counts `bytes` besides the body from now on.
    *
    * @throws Refused `overloaded` if there is no room for more
    */
   reserve(bytes: number): void;
-  /** Counts `bytes` that are already in memory. */
+  /** Counts `bytes` besides the body that are already in memory. */
   count(bytes: number): void;
   /** Counts more bytes that are already in memory, or fewer. */
   add(bytes: number): void;

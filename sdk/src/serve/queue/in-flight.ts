@@ -2,6 +2,9 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { Refused } from "../refusal.ts";
 import type { Caller, Hold, Holder } from "./caller.ts";
 
+/** Memory of a request besides its body, texts and outputs, in bytes: its objects, and the buffers of its connection. */
+const REQUEST_BYTES = 8_192;
+
 /** Pause before a retry of a key that has too many requests in flight, in ms. */
 const RETRY_MS = 250;
 
@@ -23,7 +26,7 @@ export class NoRoom extends Refused {
 /** What all requests hold, those of a key, or those of a caller behind a key. */
 interface Level {
   readonly name: string;
-  readonly weight: number;
+  weight: number;
   readonly parent?: Level | undefined;
   readonly inner: Map<string, Level>;
   bytes: number;
@@ -32,7 +35,9 @@ interface Level {
 
 interface Entry {
   readonly level: Level;
-  bytes: number;
+  /** Bytes of the body, and of everything else. */
+  body: number;
+  rest: number;
   until: number;
 }
 
@@ -47,13 +52,15 @@ export type InFlight = ReturnType<typeof inFlight>;
  *
  * @param options.maxBytes returns the bytes that all requests may hold. A request that is alone may hold more
  * @param options.refused is told about each refusal
+ * @param options.requestBytes memory of a request besides its body, texts and outputs
  */
 export function inFlight(options: {
   readonly maxBytes: () => number;
   readonly refused: (error: NoRoom, holder: Holder) => void;
   readonly now: () => number;
+  readonly requestBytes?: number;
 }) {
-  const { maxBytes, refused, now } = options;
+  const { maxBytes, refused, now, requestBytes = REQUEST_BYTES } = options;
   const newLevel = (name: string, weight: number, parent?: Level): Level => ({
     ...{ name, weight, parent, inner: new Map(), bytes: 0, requests: 0 },
   });
@@ -62,6 +69,7 @@ export function inFlight(options: {
 
   function levelOf({ id, key, weight }: Caller): Level {
     const ofKey = all.inner.get(key) ?? newLevel(key, weight, all);
+    ofKey.weight = weight;
     return id === key ? ofKey : (ofKey.inner.get(id) ?? newLevel(id, 1, ofKey));
   }
 
@@ -85,7 +93,7 @@ export function inFlight(options: {
   }
 
   function drop(entry: Entry): void {
-    if (entries.delete(entry)) add(entry.level, -entry.bytes, -1);
+    if (entries.delete(entry)) add(entry.level, -(entry.body + entry.rest), -1);
   }
 
   /** Drops requests that have vanished. */
@@ -93,33 +101,40 @@ export function inFlight(options: {
     for (const entry of entries) if (entry.until < now()) drop(entry);
   }
 
+  /** @throws BertEdgeError `rate_limited` */
+  function assertFewRequests({ key, requestsInFlight = Number.POSITIVE_INFINITY }: Caller): void {
+    const isFull = () => (all.inner.get(key)?.requests ?? 0) >= requestsInFlight;
+    if (!isFull()) return;
+    dropVanished();
+    if (!isFull()) return;
+    throw new BertEdgeError("rate_limited", `The key ${key} may have ${requestsInFlight} requests in flight.`, {
+      hint: "Send the request again when another one of this key has been answered.",
+      retryAfterMs: RETRY_MS,
+    });
+  }
+
   return {
     /**
-     * Counts a request, for `forMs` at most.
+     * Counts a request with a body of `bytes`, for `forMs` at most.
      *
      * @throws BertEdgeError `rate_limited` when the key has as many requests in flight as it may have; NoRoom
      */
     hold(holder: Holder, bytes: number, forMs: number): Hold {
-      const { key, requestsInFlight = Number.POSITIVE_INFINITY } = holder.caller;
+      assertFewRequests(holder.caller);
       const level = levelOf(holder.caller);
-      if ((all.inner.get(key)?.requests ?? 0) >= requestsInFlight) {
-        throw new BertEdgeError("rate_limited", `The key ${key} may have ${requestsInFlight} requests in flight.`, {
-          hint: "Send the request again when another one of this key has been answered.",
-          retryAfterMs: RETRY_MS,
-        });
-      }
-      const entry: Entry = { level, bytes: 0, until: now() + forMs };
+      const entry: Entry = { level, body: 0, rest: 0, until: now() + forMs };
       entries.add(entry);
       add(level, 0, 1);
       let retained = 1;
 
-      const count = (bytes: number): void => {
+      function count(part: "body" | "rest", bytes: number): void {
         if (!entries.has(entry)) return;
-        add(level, bytes - entry.bytes);
-        entry.bytes = bytes;
-      };
-      const reserve = (bytes: number): void => {
-        const more = bytes - entry.bytes;
+        add(level, bytes - entry[part]);
+        entry[part] = bytes;
+      }
+
+      function reserve(part: "body" | "rest", bytes: number): void {
+        const more = bytes - entry[part];
         if (more > 0 && !hasRoom(level, more)) {
           dropVanished();
           if (!hasRoom(level, more)) {
@@ -128,18 +143,14 @@ export function inFlight(options: {
             throw error;
           }
         }
-        count(bytes);
-      };
-      try {
-        reserve(bytes);
-      } catch (error) {
-        drop(entry);
-        throw error;
+        count(part, bytes);
       }
-      return {
-        reserve,
-        count,
-        add: (more) => count(entry.bytes + more),
+
+      const hold: Hold = {
+        reserveBody: (bytes) => reserve("body", requestBytes + bytes),
+        reserve: (bytes) => reserve("rest", bytes),
+        count: (bytes) => count("rest", bytes),
+        add: (more) => count("rest", entry.rest + more),
         keep(forMs) {
           entry.until = now() + forMs;
         },
@@ -148,8 +159,18 @@ export function inFlight(options: {
           if (--retained === 0) drop(entry);
         },
       };
+      try {
+        hold.reserveBody(bytes);
+      } catch (error) {
+        drop(entry);
+        throw error;
+      }
+      return hold;
     },
     /** Bytes that all requests hold. */
-    bytes: () => all.bytes,
+    bytes(): number {
+      dropVanished();
+      return all.bytes;
+    },
   };
 }

@@ -19,6 +19,9 @@ const OTHERS_MS = 1;
 /** Longest time in ms for which computations that had too little of the thread may follow each other, however much others had. */
 const MOST_OWED_MS = 50;
 
+/** Longest time in ms for which requests that came alone are computed one after the other: their sockets may all be ready at once. */
+const MOST_ALONE_MS = 16;
+
 /** Milliseconds after which a request that lets others run counts as vanished. */
 const SETTLING_MS = 100;
 
@@ -39,6 +42,8 @@ export function sharedThread(now: () => number) {
   let settlingAt = Number.NEGATIVE_INFINITY;
   let busyMs = 0;
   let fetchSteps = 0;
+  /** Milliseconds of computations for requests that came alone, since others had the thread. */
+  let aloneMs = 0;
   /** Milliseconds of their quarter that computations have not had, while some waited. */
   let owedMs = 0;
   /** Times at which the answers of fetches are due. */
@@ -53,7 +58,7 @@ export function sharedThread(now: () => number) {
    */
   function unheardByOthers(at: number): Unheard | undefined {
     const unheard = unheardAt(at);
-    return unheard?.noticed === 1 && due.size === 0 ? undefined : unheard;
+    return unheard?.noticed === 1 && due.size === 0 && aloneMs < MOST_ALONE_MS ? undefined : unheard;
   }
 
   /** Lets everything else run that has waited for the thread, but not for too long: a flood must not stop the computations. */
@@ -65,6 +70,7 @@ export function sharedThread(now: () => number) {
       if (now() > until) break;
     }
     fetchSteps = 0;
+    aloneMs = 0;
     if (last?.end === before?.end) last = undefined;
   }
 
@@ -72,6 +78,8 @@ export function sharedThread(now: () => number) {
     letOthersRun,
     /** Records a computation that occupied the thread. `othersMs`: time that others had since the last one, while it waited. */
     occupied(start: number, tookMs: number, othersMs: number): void {
+      const cameAlone = unheardAt(start) && !unheardByOthers(start);
+      aloneMs = cameAlone ? aloneMs + tookMs : 0;
       const before = unheardByOthers(start) ?? { start, tookMs: 0 };
       last = { start: before.start, end: start + tookMs, tookMs: before.tookMs + tookMs, noticed: 0 };
       busyMs += tookMs;

@@ -37,10 +37,14 @@ export function listResponse<Item>(
   );
 }
 
-/** Answers with JSON. The client gets a long text in parts, and the text counts as memory of the request until then. */
+/**
+ * Answers with JSON. The client gets a long text in parts, and the text counts as memory of the request until then.
+ *
+ * @throws BertEdgeError `overloaded` if there is no room for it
+ */
 export function jsonResponse(c: Context, value: unknown): Response {
   const text = JSON.stringify(value);
-  noted(c, "flight")?.hold.add(2 * text.length);
+  noted(c, "flight")?.hold.reserve(2 * text.length);
   return inParts(
     c,
     (function* () {
@@ -57,43 +61,71 @@ type Parts = Iterator<string, string>;
 function inParts(c: Context, parts: Parts): Response {
   c.header("content-type", "application/json");
   const { value, done } = parts.next();
-  return c.body(done ? value : streamOf(value, parts, noted(c, "flight")?.hold));
+  return c.body(done ? value : heldWhileRead(streamOf(value, parts), noted(c, "flight")?.hold));
 }
 
-/** Sends parts as they are read. The memory of the request counts until all are, or until the client reads no more. */
-function streamOf(first: string, others: Parts, hold: Hold | undefined): ReadableStream {
+/** Makes the parts as they are read. Other requests run between them. */
+function streamOf(first: string, others: Parts): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let parts: Parts | undefined = others;
+  return new ReadableStream(
+    {
+      start: (stream) => stream.enqueue(encoder.encode(first)),
+      async pull(stream) {
+        await nextTurn();
+        const next = parts?.next();
+        if (!next) return;
+        stream.enqueue(encoder.encode(next.value));
+        if (next.done) stream.close();
+      },
+      cancel() {
+        parts = undefined;
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** Passes on a stream. The request counts as in flight until all of it is read, or until the client reads no more of it. */
+export function heldWhileRead(stream: ReadableStream<Uint8Array>, hold: Hold | undefined): ReadableStream<Uint8Array> {
+  const reader = stream.getReader();
   let unread: ReturnType<typeof setTimeout> | undefined;
+  let isOver = false;
 
   function end(): void {
     clearTimeout(unread);
-    if (parts) hold?.release();
-    parts = undefined;
-  }
-
-  function send(stream: ReadableStreamDefaultController, part: string): void {
-    stream.enqueue(encoder.encode(part));
-    hold?.keep(2 * UNREAD_MS);
-    unread = setTimeout(() => {
-      end();
-      stream.error(new Error(`The client has read nothing for ${UNREAD_MS} ms.`));
-    }, UNREAD_MS);
+    if (!isOver) hold?.release();
+    isOver = true;
   }
 
   hold?.retain();
   return new ReadableStream({
-    start: (stream) => send(stream, first),
-    async pull(stream) {
+    async pull(passOn) {
       clearTimeout(unread);
-      await nextTurn();
-      if (!parts) return;
-      const { value, done } = parts.next();
-      send(stream, value);
-      if (!done) return;
-      end();
-      stream.close();
+      try {
+        const { done, value } = await reader.read();
+        if (isOver) return;
+        if (done) {
+          end();
+          passOn.close();
+          return;
+        }
+        passOn.enqueue(value);
+      } catch (error) {
+        end();
+        throw error;
+      }
+      hold?.keep(2 * UNREAD_MS);
+      unread = setTimeout(() => {
+        end();
+        const error = new Error(`The client has read nothing for ${UNREAD_MS} ms.`);
+        reader.cancel(error).catch(() => {});
+        passOn.error(error);
+      }, UNREAD_MS);
     },
-    cancel: end,
+    cancel(reason) {
+      end();
+      return reader.cancel(reason);
+    },
   });
 }

@@ -12,6 +12,7 @@ import { EncodingFormat, notList } from "../contract/fields.ts";
 import type { Deployment } from "../deployment.ts";
 import { jsonBody } from "../middleware/body.ts";
 import { noted } from "../middleware/variables.ts";
+import { heldWhileRead } from "./in-parts.ts";
 import { withAndWithoutSlash } from "./paths.ts";
 
 /** The body of `POST /v1/jobs/<name>`. */
@@ -65,7 +66,7 @@ export function jobRoutes<Env extends object>(deployment: Deployment<Env>): Hono
       throw new BertEdgeError("job_incomplete", what, { hint });
     }
     const lines = partContents(bucket, job, c.req.param("lines") as PartKind, parts);
-    return c.body(lines, 200, { "content-type": "application/jsonl" });
+    return c.body(heldWhileRead(lines, noted(c, "flight")?.hold), 200, { "content-type": "application/jsonl" });
   });
   return app;
 }

@@ -6,11 +6,14 @@ import type { Model } from "../../runtime/model.ts";
 import { backgroundOf } from "../background.ts";
 import { checkSize } from "../check-query.ts";
 import { jsonBody } from "../middleware/body.ts";
+import { noted } from "../middleware/variables.ts";
 import { jsonResponse } from "./in-parts.ts";
 import type { Route, RouteDescription } from "./task-route.ts";
 
 /** Characters or token ids of a request, at most: it does not wait for its turn, and a token has 50 bytes of answer. */
 const MAX_LENGTH = 100_000;
+/** Memory of the answer for a character or token id, at most: a token as an object and as text. */
+const BYTES_PER_CHARACTER = 160;
 /** Characters or token ids after which other requests can run. */
 const TURN_LENGTH = 10_000;
 
@@ -38,6 +41,7 @@ export const tokenizerAt = <S extends v.GenericSchema, I extends Item>(
       const all = items(body);
       checkSize(all.length, limits.maxInputs);
       checkLength(all);
+      noted(c, "flight")?.hold.reserve(BYTES_PER_CHARACTER * totalLength(all));
       const work = async (model: Model) => {
         const answers: unknown[] = [];
         let sinceTurn = 0;
