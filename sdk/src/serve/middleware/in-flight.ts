@@ -20,13 +20,13 @@ export function countInFlight<Env extends object>(
   { maxBodyBytes }: Pick<Limits, "maxBodyBytes">,
 ): MiddlewareHandler<{ Bindings: Env }> {
   return async function countInFlight(c, next) {
-    const declared = declaredBytes(c) ?? 0;
-    if (declared > maxBodyBytes) throw bodyTooLarge(maxBodyBytes);
+    const declared = declaredBytes(c);
+    if (declared !== undefined && declared > maxBodyBytes) throw bodyTooLarge(maxBodyBytes);
     const caller = callerOf(c);
-    const hold = service(c.env).hold({ caller, trace: noted(c, "trace") }, declared);
+    const hold = service(c.env).hold({ caller, trace: noted(c, "trace") }, declared ?? 0);
     // A caller who goes may leave it behind.
-    if (isSmall(c)) hold.keep(SMALL_BODY_MS);
-    note(c, "flight", { caller, hold, bodyText: () => receivedText(c, hold, maxBodyBytes) });
+    if (isSmall(declared)) hold.keep(SMALL_BODY_MS);
+    note(c, "flight", { caller, hold, bodyText: () => receivedText(c, { hold, declared, maxBytes: maxBodyBytes }) });
     try {
       await next();
     } finally {

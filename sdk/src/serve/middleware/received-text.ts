@@ -18,7 +18,7 @@ export function declaredBytes(c: Context): number | undefined {
 }
 
 /** Whether a body is declared to be small. */
-export const isSmall = (c: Context): boolean => (declaredBytes(c) ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES;
+export const isSmall = (declared: number | undefined): boolean => declared !== undefined && declared <= SMALL_BYTES;
 
 export const bodyTooLarge = (maxBytes: number): BertEdgeError =>
   new BertEdgeError("body_too_large", `The request body is larger than ${maxBytes} bytes.`, {
@@ -30,16 +30,22 @@ const bodyTooSlow = (bytes: number): BertEdgeError =>
     hint: `Send at least ${SMALL_BYTES} bytes each ${WINDOW_MS / 1_000} s, and the whole body within ${LONGEST_MS / 1_000} s.`,
   });
 
+interface Receiving {
+  readonly hold: Hold;
+  /** Bytes that the body is declared to have. */
+  readonly declared: number | undefined;
+  readonly maxBytes: number;
+}
+
 /**
  * Reads a request's body as text. Its memory counts as that of the request.
  *
  * @throws BertEdgeError `body_too_large`, `body_too_slow`, `overloaded`, and what the stream throws if it ends early
  */
-export async function receivedText(c: Context, hold: Hold, maxBytes: number): Promise<string> {
+export async function receivedText(c: Context, { hold, declared, maxBytes }: Receiving): Promise<string> {
   const { bodyCache, raw } = c.req;
-  const declared = declaredBytes(c);
   const isRead = Object.keys(bodyCache).length > 0;
-  if (isRead || isSmall(c)) {
+  if (isRead || isSmall(declared)) {
     const text = await (isRead ? c.req.text() : inTime(c.req.text()));
     if (text.length > maxBytes) throw bodyTooLarge(maxBytes);
     return text;
@@ -55,14 +61,11 @@ export async function receivedText(c: Context, hold: Hold, maxBytes: number): Pr
 }
 
 /** Waits for a small body. */
-async function inTime(text: Promise<string>): Promise<string> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(bodyTooSlow(0)), WINDOW_MS);
-  try {
-    return await Promise.race([text, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+function inTime(text: Promise<string>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(bodyTooSlow(0)), WINDOW_MS);
+    text.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
 
 /** Reads a body as it arrives, and tells `check` how many bytes have. */
