@@ -16,7 +16,7 @@ const UNHEARD_MS = 2;
 const OTHERS_SHARE = 3;
 /** Milliseconds that others have at least. */
 const OTHERS_MS = 1;
-/** Longest time in ms for which computations that had too little of the thread may follow each other, however much others had. */
+/** Longest time in ms for which computations that had too little of the thread may follow each other. */
 const MOST_OWED_MS = 50;
 
 /** Longest time in ms for which requests that came alone are computed one after the other: their sockets may all be ready at once. */
@@ -85,8 +85,8 @@ export function sharedThread(now: () => number) {
       busyMs += tookMs;
       owedMs = Math.min(Math.max(0, owedMs) + othersMs / OTHERS_SHARE, MOST_OWED_MS) - tookMs;
     },
-    /** Whether others must have the thread before the next computation. */
-    mustYield: () => owedMs <= 0 && (fetchSteps > 0 || isLong(unheardByOthers(now()))),
+    /** Whether others must have the thread before the next computation, unless it is owed. */
+    mustYield: () => fetchSteps > 0 || isLong(unheardByOthers(now())),
     /**
      * Milliseconds of computations that may follow before others have the thread again. Where many wait for it, everybody gets it late:
      * then others have more than their part between two computations.

@@ -100,7 +100,14 @@ describe("turns", () => {
     expect(record).toEqual(["bulk", "other", "bulk"]);
   });
 
-  it("lets computations follow each other when others have had the thread for longer than their part", async () => {
+  it.each([
+    [
+      "lets computations follow each other when others have had the thread for longer than their part",
+      [whenever],
+      "bcde",
+    ],
+    ["lets others run before each computation while a request has a deadline", [whenever, due(10_000)], "b"],
+  ])("%s", async (_, works, together) => {
     const lane = make();
     const record: string[] = [];
     // Whenever others have the thread, they keep it for twelve times as long as a computation.
@@ -108,19 +115,19 @@ describe("turns", () => {
       record.push("other");
       spend(60);
     };
-    const between = (name: string) =>
-      lane.using(whenever, {}, (place) =>
+    const between = (name: string, i: number) =>
+      lane.using(works[i % works.length] as (typeof works)[number], {}, (place) =>
         place.turn(5, async () => {
           record.push(name);
           spend(5);
           setImmediate(other);
         }),
       );
-    const all = ["a", "b", "c", "d", "e", "f"].map(between);
+    const all = [..."abcdef"].map(between);
     await vi.advanceTimersByTimeAsync(1_000);
     await Promise.all(all);
     // A third of 60 ms is four computations.
-    expect(record.slice(0, 7)).toEqual(["a", "other", "b", "c", "d", "e", "other"]);
+    expect(record.slice(0, 3 + together.length)).toEqual(["a", "other", ...together, "other"]);
   });
 
   it("computes again when others have had the thread for as long as the last computation, as in a flood of requests", async () => {

@@ -104,6 +104,8 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
   /** The end of the last turn, if another request was waiting then. `unseenMs`: computation that the clock did not show. */
   let handedOver: { readonly at: number; readonly unseenMs: number } | undefined;
   let usedAt = Number.NEGATIVE_INFINITY;
+  /** Number of requests here that have a deadline. */
+  let deadlines = 0;
   /** Smoothed milliseconds of a computation. */
   let callMs = 0;
 
@@ -112,6 +114,9 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
   });
   const allTurns = (): Turn[] => [...holders].flatMap(({ turns }) => [...turns]);
   const isFree = (parallel: number): boolean => allTurns().length < parallel;
+
+  /** Whether computations may follow each other at once. Not while there are deadlines: what has just arrived may be more urgent. */
+  const mayFollow = (): boolean => deadlines === 0 && thread.owedMs() > 0;
 
   /**
    * Lets the first request of the queue take a turn, if there is one to take. If several may follow each other, wakes all of them:
@@ -122,12 +127,12 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
     if (!next || !isFree(next.parallel)) return;
     next.seenAt = now();
     const woken = new Set<Waiting>();
-    const follows = (job: Waiting) => wantsTurn(job) && !woken.has(job);
-    for (let [job, aheadMs]: [Waiting | undefined, number] = [next, 0]; job; job = queue.first(follows)) {
+    let owedMs = mayFollow() ? thread.owedMs() : 0;
+    for (let job: Waiting | undefined = next; job; ) {
       for (const wake of job.wakes) wake();
       woken.add(job);
-      aheadMs += job.leftMs / job.leftCalls;
-      if (aheadMs >= thread.owedMs()) return;
+      owedMs -= job.leftMs / job.leftCalls;
+      job = owedMs > 0 ? queue.first((other) => wantsTurn(other) && !woken.has(other)) : undefined;
     }
   }
 
@@ -189,7 +194,7 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
       if (own.isRemoved) throw lostPlace();
       if (isFree(own.parallel) && isNext(own)) {
         const turn = hold(own);
-        if (!thread.mustYield()) return { turn, othersRan: false };
+        if (mayFollow() || !thread.mustYield()) return { turn, othersRan: false };
         await thread.letOthersRun();
         if (own.isRemoved) throw lostPlace();
         if (!signal?.aborted && isNext(own)) return { turn, othersRan: true };
@@ -296,6 +301,8 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
       const own = newPlace({ caller, dueAt, leftMs: loadMs, leftCalls: calls.length, parallel });
       let leftMs = measuredMs;
       let waitedMs = 0;
+      const counted = dueAt === undefined ? 0 : 1;
+      deadlines += counted;
       queue.add(own);
       try {
         return await use({
@@ -310,6 +317,7 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
           waitedMs: () => waitedMs,
         });
       } finally {
+        deadlines -= counted;
         remove(own);
       }
     },
