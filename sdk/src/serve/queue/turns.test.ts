@@ -130,6 +130,21 @@ describe("turns", () => {
     expect(record.slice(0, 3 + together.length)).toEqual(["a", "other", ...together, "other"]);
   });
 
+  it("lets others run between requests that each come alone, as from sockets that are ready at once", async () => {
+    const lane = make();
+    const record: string[] = [];
+    setImmediate(() => record.push("other"));
+    const all = (async () => {
+      for (let i = 0; i < 10; i++) {
+        lane.noticed(clock());
+        await request(lane, record, "alone", whenever);
+      }
+    })();
+    await vi.advanceTimersByTimeAsync(100);
+    await all;
+    expect(record.indexOf("other")).toBeLessThan(6);
+  });
+
   it("computes again when others have had the thread for as long as the last computation, as in a flood of requests", async () => {
     const lane = make();
     const record: string[] = [];
