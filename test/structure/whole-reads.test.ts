@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, "../..");
 const OWN_METHOD = "a method of our own, which reads nothing: it counts, or returns memory";
 const OWN_PACKAGE = "a file of this package";
 const OWN_OUTPUT = "a file that this process has just written";
-const LIMITED_BODY = "middleware/in-flight.ts has compared the size of the body, or received-text.ts has counted it";
+const LIMITED_BODY = "middleware/in-flight.ts has compared the size of the body, or has counted it";
 const OWN_SERVER = "the deployment that the user gives texts and a key to";
 const allowed: Readonly<Record<string, string>> = {
   // The limits themselves.
@@ -17,7 +17,7 @@ const allowed: Readonly<Record<string, string>> = {
   "sdk/src/storage/read-object.ts .arrayBuffer()": "the pieces are counted before",
   "sdk/src/storage/s3-bounds.ts Buffer.concat": "the pieces are counted before",
   "sdk/src/serve/middleware/body.ts .text()": LIMITED_BODY,
-  "sdk/src/serve/middleware/received-text.ts .text()": LIMITED_BODY,
+  "sdk/src/serve/middleware/in-flight.ts .text()": LIMITED_BODY,
   "sdk/src/serve/on-error.ts .text()": LIMITED_BODY,
   // What we trust.
   "sdk/page/connection.ts .json()": OWN_SERVER,

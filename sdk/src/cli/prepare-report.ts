@@ -3,7 +3,7 @@ import { namesOfPrompts } from "../compile/accuracy/golden/names-of-prompts.ts";
 import type { PrepareReport } from "../compile/commands/prepare.ts";
 import type { LimitUse, PlatformFit } from "../compile/latency/platforms/fit.ts";
 import type { ModelReading } from "../runtime/reading.ts";
-import { roomForRequests } from "../runtime/room-for-requests.ts";
+import { roomForRequests } from "../runtime/request-memory.ts";
 import { acceptedLine } from "./accept-key-option.ts";
 import { table } from "./output.ts";
 import { passedOver } from "./passed-over.ts";

@@ -3,7 +3,7 @@ import type { Manifest } from "../../artifact/manifest.ts";
 import { totalLength } from "../../artifact/total-length.ts";
 import { idsOf, pooledFromOf } from "../../runtime/engine/token-sequence.ts";
 import type { Model } from "../../runtime/model.ts";
-import { roomForRequests } from "../../runtime/room-for-requests.ts";
+import { answeredBytes, askedBytes, computedBytes, readBytes, roomForRequests } from "../../runtime/request-memory.ts";
 import type { EncodedCall, ModelCall } from "../../runtime/tasks/task-call.ts";
 import { isPerToken, outputLength } from "../../runtime/tasks/task-output.ts";
 import type { Background } from "../background.ts";
@@ -35,7 +35,6 @@ import { encodeInParts, hasParts } from "./encode-in-parts.ts";
 import { type DecisionLog, isExpectedLate, requestObserver } from "./observer.ts";
 import { ownTexts } from "./own-texts.ts";
 import { estimatedLengths } from "./plan.ts";
-import { answeredBytes, askedBytes, computedBytes, readBytes } from "./request-bytes.ts";
 import { firstAnswer, runHere } from "./run-here.ts";
 
 export interface TaskServiceOptions extends Pick<TierChooserOptions, "tier" | "limits" | "cpuLimitMs"> {

@@ -7,7 +7,7 @@ import { embedCall } from "../../runtime/tasks/embed.ts";
 import type { Background } from "../background.ts";
 import type { KnownKey } from "../call-defaults.ts";
 import type { Tier } from "../contract/headers.ts";
-import type { BeginRequest } from "../keys/key-limits.ts";
+import type { BeginRequest } from "../keys/spending.ts";
 import { anyone, type Caller, callerWith } from "../queue/caller.ts";
 import { startDeadline } from "../routing/deadline.ts";
 import type { Cost, TaskService } from "../service.ts";

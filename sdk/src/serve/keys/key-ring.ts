@@ -3,8 +3,8 @@ import { sha256Hex } from "../../artifact/sha256.ts";
 import { withDeadline } from "../../artifact/with-deadline.ts";
 import type { Background } from "../background.ts";
 import { type ApiKey, type KeyLimits, type KnownKey, limitNames } from "../call-defaults.ts";
-import { type BeginRequest, keyLimits } from "./key-limits.ts";
 import { readEntry } from "./key-list.ts";
+import { type BeginRequest, keyLimits } from "./spending.ts";
 
 /** Age at which keys are read again, in the background of a request, in ms. */
 const REFRESH_MS = 45_000;

@@ -1,10 +1,10 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { pieceReader } from "../../storage/piece-reader.ts";
 import { CALLER_HEADER, MAX_CALLER } from "../contract/headers.ts";
 import type { Limits } from "../limits.ts";
-import { anyone, type Caller, callerWith } from "../queue/caller.ts";
+import { anyone, type Caller, callerWith, type Hold } from "../queue/caller.ts";
 import type { TaskService } from "../service.ts";
-import { bodyTooLarge, declaredBytes, isSmall, receivedText } from "./received-text.ts";
 import { note, noted } from "./variables.ts";
 
 /** Longest time in ms from the arrival of a request with a small body until its texts are read. */
@@ -49,4 +49,97 @@ function callerOf(c: Context): Caller {
   throw new BertEdgeError("request_invalid", `The header ${CALLER_HEADER} is not valid.`, {
     hint: `Send up to ${MAX_CALLER} visible ASCII characters that name the caller, or leave the header out.`,
   });
+}
+
+/** Bodies up to this size in bytes are read at once, in the time of a window. */
+const SMALL_BYTES = 65_536;
+/** Buffer in which a larger body arrives. */
+const PIECE_BYTES = 16_384;
+/** A larger body must grow by `SMALL_BYTES` in each window of this time in ms, and arrive within the longest time. */
+const [WINDOW_MS, LONGEST_MS] = [10_000, 60_000];
+
+/** Returns the bytes that a body is declared to have; undefined if it is sent in chunks. */
+function declaredBytes(c: Context): number | undefined {
+  const declared = c.req.header("content-length");
+  const isKnown = declared !== undefined && /^\d+$/.test(declared) && c.req.header("transfer-encoding") === undefined;
+  return isKnown ? Number(declared) : undefined;
+}
+
+/** Whether a body is declared to be small. */
+const isSmall = (declared: number | undefined): boolean => declared !== undefined && declared <= SMALL_BYTES;
+
+const bodyTooLarge = (maxBytes: number): BertEdgeError =>
+  new BertEdgeError("body_too_large", `The request body is larger than ${maxBytes} bytes.`, {
+    hint: "Send the texts in several requests.",
+  });
+
+const bodyTooSlow = (bytes: number): BertEdgeError =>
+  new BertEdgeError("body_too_slow", `The request body came too slowly: ${bytes} bytes had arrived.`, {
+    hint: `Send at least ${SMALL_BYTES} bytes each ${WINDOW_MS / 1_000} s, and the whole body within ${LONGEST_MS / 1_000} s.`,
+  });
+
+interface Receiving {
+  readonly hold: Hold;
+  /** Bytes that the body is declared to have. */
+  readonly declared: number | undefined;
+  readonly maxBytes: number;
+}
+
+/**
+ * Reads a request's body as text. Its memory counts as that of the request.
+ *
+ * @throws BertEdgeError `body_too_large`, `body_too_slow`, `overloaded`, and what the stream throws if it ends early
+ */
+async function receivedText(c: Context, { hold, declared, maxBytes }: Receiving): Promise<string> {
+  const { bodyCache, raw } = c.req;
+  const isRead = Object.keys(bodyCache).length > 0;
+  if (isRead || isSmall(declared)) {
+    const text = await (isRead ? c.req.text() : inTime(c.req.text()));
+    if (text.length > maxBytes) throw bodyTooLarge(maxBytes);
+    return text;
+  }
+  if (!raw.body) return "";
+  const text = await inPieces(raw.body, (bytes) => {
+    if (bytes > maxBytes) throw bodyTooLarge(maxBytes);
+    hold.reserveBody(PIECE_BYTES + Math.max(bytes, declared ?? 0));
+  });
+  // Others can read it again.
+  bodyCache.text = Promise.resolve(text) as never;
+  return text;
+}
+
+/** Waits for a small body. */
+function inTime(text: Promise<string>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(bodyTooSlow(0)), WINDOW_MS);
+    text.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+/** Reads a body as it arrives, and tells `check` how many bytes have. */
+async function inPieces(body: ReadableStream<Uint8Array>, check: (bytes: number) => void): Promise<string> {
+  const reader = pieceReader(body, PIECE_BYTES);
+  const decoder = new TextDecoder();
+  let [text, bytes, bytesBefore, windows] = ["", 0, 0, 0];
+  const late = Promise.withResolvers<never>();
+  const timer = setInterval(() => {
+    windows++;
+    if (bytes - bytesBefore < SMALL_BYTES || windows * WINDOW_MS >= LONGEST_MS) late.reject(bodyTooSlow(bytes));
+    bytesBefore = bytes;
+  }, WINDOW_MS);
+  try {
+    check(0);
+    for (;;) {
+      const { value, done } = await Promise.race([reader.read(), late.promise]);
+      bytes += value?.length ?? 0;
+      check(bytes);
+      if (value) text += decoder.decode(value, { stream: true });
+      if (done) return text + decoder.decode();
+    }
+  } catch (error) {
+    reader.cancel(error).catch(() => {});
+    throw error;
+  } finally {
+    clearInterval(timer);
+  }
 }

@@ -1,8 +1,8 @@
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import type { KeyWithDefaults } from "../call-defaults.ts";
-import { keyLimits } from "../keys/key-limits.ts";
 import { keyRing } from "../keys/key-ring.ts";
+import { keyLimits } from "../keys/spending.ts";
 import { answerError } from "../on-error.ts";
 import { apiKey } from "./api-key.ts";
 import { limitKey } from "./limits.ts";

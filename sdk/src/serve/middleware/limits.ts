@@ -1,7 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { type BeginRequest, rateLimited } from "../keys/key-limits.ts";
-import { spendingByCaller } from "../keys/spending.ts";
+import { type BeginRequest, rateLimited, spendingByCaller } from "../keys/spending.ts";
 import { callerAddress } from "./api-key.ts";
 import { note, noted } from "./variables.ts";
 

@@ -1,5 +1,16 @@
-import { totalLength } from "../../artifact/total-length.ts";
-import type { TokenIds } from "../../runtime/engine/engine.ts";
+import { totalLength } from "../artifact/total-length.ts";
+import type { TokenIds } from "./engine/engine.ts";
+
+const MIB = 1024 * 1024;
+
+/** Bytes of an isolate that models and requests may use. Cloudflare allows 128 MiB; code and garbage need the rest. */
+const ISOLATE_BYTES = 96 * MIB;
+/** Bounds of what requests may hold: a request with long texts must fit, and more than this is garbage soon. */
+const [MIN_BYTES, MAX_BYTES] = [8 * MIB, 32 * MIB];
+
+/** Returns the bytes that all requests in flight may hold in an isolate beside models of `modelBytes`. */
+export const roomForRequests = (modelBytes: number): number =>
+  Math.min(Math.max(ISOLATE_BYTES - modelBytes, MIN_BYTES), MAX_BYTES);
 
 /** Memory of a text besides its characters, and of a typed array besides its numbers, in bytes, by V8's inspector in workerd. */
 const [TEXT_BYTES, ARRAY_BYTES] = [64, 256];
