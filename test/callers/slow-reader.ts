@@ -11,11 +11,11 @@ export interface SlowReading {
   readonly signal: AbortSignal;
 }
 
-/** What a slow reader has got. */
+/** The answer that a slow reader has got. */
 export interface SlowAnswer {
   /** Status, with the code of a refusal; Node's code of a lost connection; "unread" if nothing was read. */
   readonly outcome: string;
-  /** What it has read of a body with vectors, without the lengths of chunks. */
+  /** The part of a body with vectors that it has read, without the lengths of chunks. */
   readonly read: string;
   /** Milliseconds from the request to the end of the reading. */
   readonly ms: number;

@@ -1,7 +1,7 @@
 import { type HttpAnswer, headerOf } from "./answer-reader.ts";
 import type { RightAnswers } from "./right.ts";
 
-/** What callers have got. */
+/** Counts the answers that callers have got. */
 export interface Tally {
   /** Answers and refusals by status and code, and lost connections by Node's code. */
   readonly counts: Record<string, number>;

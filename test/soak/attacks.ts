@@ -25,7 +25,7 @@ export interface Attacker {
   readonly isOver: () => boolean;
 }
 
-/** What attacks have found. */
+/** Results of attacks. */
 export interface Attacked {
   /** Attacks by kind. */
   readonly attacks: Map<string, number>;

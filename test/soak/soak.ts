@@ -47,7 +47,7 @@ export interface Soaked {
   readonly liveAfterMs: readonly (number | undefined)[];
   /** Long texts that were sent, and ways to read them. */
   readonly heavy: { readonly sent: number; readonly ways: number };
-  /** What a steady caller with a key of its own has got, and what attacks with another key have found. */
+  /** Answers that a steady caller with a key of its own has got, and results of attacks with another key. */
   readonly steady: Tally;
   readonly attacked: Attacked;
   /** Tiers whose process has ended. */

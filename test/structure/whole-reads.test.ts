@@ -19,7 +19,7 @@ const allowed: Readonly<Record<string, string>> = {
   "sdk/src/serve/middleware/body.ts .text()": LIMITED_BODY,
   "sdk/src/serve/middleware/in-flight.ts .text()": LIMITED_BODY,
   "sdk/src/serve/on-error.ts .text()": LIMITED_BODY,
-  // What we trust.
+  // Files and servers that we trust.
   "sdk/page/connection.ts .json()": OWN_SERVER,
   "sdk/src/client/request.ts .text()": OWN_SERVER,
   "sdk/src/cli/deploy/run-tool.ts node:stream/consumers": "what a tool of the project prints within its time limit",
@@ -31,7 +31,7 @@ const allowed: Readonly<Record<string, string>> = {
   "sdk/src/compile/files/output-file.ts readFile": OWN_OUTPUT,
   "sdk/src/compile/stages/assemble-artifact.ts readFile": OWN_OUTPUT,
   "sdk/src/compile/stages/engine-file.ts readFile": OWN_OUTPUT,
-  // What reads nothing.
+  // Methods that read nothing.
   "sdk/src/artifact/fill.ts .bytes()": OWN_METHOD,
   "sdk/src/cli/batch/hashed-file.ts .bytes()": OWN_METHOD,
   "sdk/src/cli/batch/read-chunks.ts .bytes()": OWN_METHOD,

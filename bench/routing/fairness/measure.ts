@@ -20,7 +20,7 @@ export interface Load {
   readonly durationMs: number;
 }
 
-/** What a run has measured. */
+/** Figures of a run. */
 export interface Measured {
   readonly good: Called;
   /** Undefined if the good caller was alone. */

@@ -48,7 +48,7 @@ export async function watch(
     stack.defer(() => inspector?.close());
     await inspector.measure();
   }
-  // What the first requests leave behind is not what the connections hold.
+  // Memory that the first requests leave behind does not count for the connections.
   for (let i = 0; i < WARM_REQUESTS; i++) await health();
   const before = await residentBytes(pid);
   const held: Held[] = [];

@@ -13,20 +13,39 @@ export async function boundedText({ body, headers }: Response, maxBytes: number)
   return undefined;
 }
 
+interface Reading {
+  /** Size of the buffer in bytes. Default: the whole content, up to that of `pieceReader`. */
+  readonly bufferBytes?: number;
+  /** Is told how many bytes have arrived, before they are kept. An error that it throws ends the reading. */
+  readonly arrived?: (bytes: number) => void;
+  /** Ends the reading when it rejects. Default: never. */
+  readonly late?: Promise<never>;
+}
+
 /** Reads a stream as `boundedText` reads a body. */
-export async function textUpTo(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<string | undefined> {
-  const reader = pieceReader(stream, maxBytes + 1);
+export async function textUpTo(
+  stream: ReadableStream<Uint8Array>,
+  maxBytes: number,
+  { bufferBytes = maxBytes + 1, arrived = () => {}, late }: Reading = {},
+): Promise<string | undefined> {
+  const reader = pieceReader(stream, bufferBytes);
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
-  for (;;) {
-    const { value, done } = await reader.read();
-    bytes += value?.length ?? 0;
-    if (bytes > maxBytes) {
-      await reader.cancel("The content is too large.").catch(() => {});
-      return undefined;
+  try {
+    for (;;) {
+      const { value, done } = await (late ? Promise.race([reader.read(), late]) : reader.read());
+      bytes += value?.length ?? 0;
+      if (bytes > maxBytes) {
+        await reader.cancel("The content is too large.").catch(() => {});
+        return undefined;
+      }
+      arrived(bytes);
+      if (value) text += decoder.decode(value, { stream: true });
+      if (done) return text + decoder.decode();
     }
-    if (value) text += decoder.decode(value, { stream: true });
-    if (done) return text + decoder.decode();
+  } catch (error) {
+    reader.cancel(error).catch(() => {});
+    throw error;
   }
 }

@@ -257,7 +257,7 @@ describe("the memory of requests in flight", () => {
 
 describe("a caller's flood", () => {
   it("neither has another caller's request refused, nor delays it by more than a call", async () => {
-    const { embed, hold, end, begun } = await setUp();
+    const { service, embed, hold, end, begun } = await setUp();
     const ends: string[] = [];
     const ask = (name: string) =>
       embed(undefined, { caller: callerWith({ name }) }).then(() => {
@@ -267,8 +267,8 @@ describe("a caller's flood", () => {
     const flood = Promise.allSettled(Array.from({ length: 20 }, () => ask("batch")));
     await begun();
     const other = ask("web");
-    // It waits for its turn behind the computation that has begun.
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    // It waits for its turn behind the computation that has begun. Of the flood, four are here: a fifth would wait too long.
+    await expect.poll(() => service.queueMs()).toBeCloseTo(5 * EDGE_MS);
     end();
     await other;
     const refused = (await flood).filter(({ status }) => status === "rejected");

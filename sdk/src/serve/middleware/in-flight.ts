@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { pieceReader } from "../../storage/piece-reader.ts";
+import { textUpTo } from "../../storage/bounded-text.ts";
 import { CALLER_HEADER, MAX_CALLER } from "../contract/headers.ts";
 import type { Limits } from "../limits.ts";
 import { anyone, type Caller, callerWith, type Hold } from "../queue/caller.ts";
@@ -99,10 +99,10 @@ async function receivedText(c: Context, { hold, declared, maxBytes }: Receiving)
     return text;
   }
   if (!raw.body) return "";
-  const text = await inPieces(raw.body, (bytes) => {
-    if (bytes > maxBytes) throw bodyTooLarge(maxBytes);
-    hold.reserveBody(PIECE_BYTES + Math.max(bytes, declared ?? 0));
-  });
+  const arrived = (bytes: number) => hold.reserveBody(PIECE_BYTES + Math.max(bytes, declared ?? 0));
+  arrived(0);
+  const text = await inWindows(raw.body, maxBytes, arrived);
+  if (text === undefined) throw bodyTooLarge(maxBytes);
   // Others can read it again.
   bodyCache.text = Promise.resolve(text) as never;
   return text;
@@ -116,29 +116,25 @@ function inTime(text: Promise<string>): Promise<string> {
   });
 }
 
-/** Reads a body as it arrives, and tells `check` how many bytes have. */
-async function inPieces(body: ReadableStream<Uint8Array>, check: (bytes: number) => void): Promise<string> {
-  const reader = pieceReader(body, PIECE_BYTES);
-  const decoder = new TextDecoder();
-  let [text, bytes, bytesBefore, windows] = ["", 0, 0, 0];
+/** Reads a large body as `textUpTo` does, while it grows in each window. */
+async function inWindows(
+  body: ReadableStream<Uint8Array>,
+  maxBytes: number,
+  arrived: (bytes: number) => void,
+): Promise<string | undefined> {
   const late = Promise.withResolvers<never>();
+  let [bytes, bytesBefore, windows] = [0, 0, 0];
   const timer = setInterval(() => {
     windows++;
     if (bytes - bytesBefore < SMALL_BYTES || windows * WINDOW_MS >= LONGEST_MS) late.reject(bodyTooSlow(bytes));
     bytesBefore = bytes;
   }, WINDOW_MS);
+  const count = (now: number) => {
+    bytes = now;
+    arrived(bytes);
+  };
   try {
-    check(0);
-    for (;;) {
-      const { value, done } = await Promise.race([reader.read(), late.promise]);
-      bytes += value?.length ?? 0;
-      check(bytes);
-      if (value) text += decoder.decode(value, { stream: true });
-      if (done) return text + decoder.decode();
-    }
-  } catch (error) {
-    reader.cancel(error).catch(() => {});
-    throw error;
+    return await textUpTo(body, maxBytes, { bufferBytes: PIECE_BYTES, arrived: count, late: late.promise });
   } finally {
     clearInterval(timer);
   }

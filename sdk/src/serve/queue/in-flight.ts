@@ -23,7 +23,7 @@ export class NoRoom extends Refused {
   }
 }
 
-/** What all requests hold, those of a key, or those of a caller behind a key. */
+/** Counts the memory of all requests, of those of a key, or of those of a caller behind a key. */
 interface Level {
   readonly name: string;
   weight: number;
@@ -40,9 +40,6 @@ interface Entry {
   rest: number;
   until: number;
 }
-
-/** The memory of all requests of this process or isolate. */
-export type InFlight = ReturnType<typeof inFlight>;
 
 /**
  * Counts the memory of requests in flight: bodies, texts, sequences, outputs, and answers until they are sent. A key may hold as much as
@@ -101,12 +98,16 @@ export function inFlight(options: {
     for (const entry of entries) if (entry.until < now()) drop(entry);
   }
 
-  /** @throws BertEdgeError `rate_limited` */
-  function assertFewRequests({ key, requestsInFlight = Number.POSITIVE_INFINITY }: Caller): void {
-    const isFull = () => (all.inner.get(key)?.requests ?? 0) >= requestsInFlight;
-    if (!isFull()) return;
+  /** Whether something holds, if need be without the requests that have vanished. */
+  function holds(check: () => boolean): boolean {
+    if (check()) return true;
     dropVanished();
-    if (!isFull()) return;
+    return check();
+  }
+
+  /** @throws BertEdgeError `rate_limited` */
+  function assertFewRequests({ key, requestsInFlight }: Caller): void {
+    if (requestsInFlight === undefined || holds(() => (all.inner.get(key)?.requests ?? 0) < requestsInFlight)) return;
     throw new BertEdgeError("rate_limited", `The key ${key} may have ${requestsInFlight} requests in flight.`, {
       hint: "Send the request again when another one of this key has been answered.",
       retryAfterMs: RETRY_MS,
@@ -135,13 +136,10 @@ export function inFlight(options: {
 
       function reserve(part: "body" | "rest", bytes: number): void {
         const more = bytes - entry[part];
-        if (more > 0 && !hasRoom(level, more)) {
-          dropVanished();
-          if (!hasRoom(level, more)) {
-            const error = new NoRoom();
-            refused(error, holder);
-            throw error;
-          }
+        if (more > 0 && !holds(() => hasRoom(level, more))) {
+          const error = new NoRoom();
+          refused(error, holder);
+          throw error;
         }
         count(part, bytes);
       }

@@ -80,6 +80,7 @@ export function sharedThread(now: () => number) {
     occupied(start: number, tookMs: number, othersMs: number): void {
       const cameAlone = unheardAt(start) && !unheardByOthers(start);
       aloneMs = cameAlone ? aloneMs + tookMs : 0;
+      // One that came alone may have been the last for which others need not run.
       const before = unheardByOthers(start) ?? { start, tookMs: 0 };
       last = { start: before.start, end: start + tookMs, tookMs: before.tookMs + tookMs, noticed: 0 };
       busyMs += tookMs;

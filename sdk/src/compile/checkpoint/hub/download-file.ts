@@ -55,7 +55,7 @@ async function corrupt({ path, hash }: HubFile, at: string): Promise<BertEdgeErr
   });
 }
 
-/** What an earlier download has left is continued, but no link to a file that is not ours. */
+/** Continues the file of an earlier download, but follows no link to a file that is not ours. */
 const APPEND = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
 
 /** Appends to the file at `target` until it has the size of the file on the Hub. */
