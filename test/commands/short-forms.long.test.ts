@@ -42,7 +42,7 @@ it.concurrent.each(shortForms.filter(({ prints }) => prints))(
   "$script $args",
   async ({ script, args, prints, takesArtifact }) => {
     const { stdout, stderr, code } = await run(script, [...args, ...(takesArtifact ? [await preparedDefault()] : [])]);
-    expect(code, stderr).toBe(0);
+    expect(code, stdout + stderr).toBe(0);
     expect(stdout).toMatch(prints as RegExp);
   },
 );

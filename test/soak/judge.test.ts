@@ -53,6 +53,12 @@ describe("a run fails", () => {
     );
   });
 
+  it("not, if it is short and one request of the steady caller was refused", () => {
+    const short = new Map(Array.from({ length: 12 }, (_, i) => [`kind ${i}`, new Map([["answered", 1]])]));
+    const steady = { counts: { "200": 14, "503 overloaded": 1 }, answersMs: [], wrong: [] };
+    expect(failed({ seen: { ...sound.seen, counts: short }, steady })).toEqual([]);
+  });
+
   it("without samples, requests or publications", () => {
     expect(failed({ samples: [], seen: nothingSeen(), liveAfterMs: [] })).toEqual([
       "each kind of request is answered",
@@ -78,6 +84,10 @@ describe("a run fails", () => {
     [
       "each kind of request is answered",
       { seen: { ...sound.seen, counts: new Map([["short", new Map(Object.entries({ answered: 10, busy: 90 }))]]) } },
+    ],
+    [
+      "each kind of request is answered",
+      { seen: { ...sound.seen, counts: new Map([1, 2, 3].map((i) => [`kind ${i}`, new Map([["busy", 5]])])) } },
     ],
   ])("%s: if not", (what, change) => expect(failed(change)).toEqual([what]));
 });

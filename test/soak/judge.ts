@@ -24,8 +24,8 @@ const IMPATIENT = "with a budget";
 const PINNED = "pinned to the region";
 const MIN_IMPATIENT_SHARE = 0.02;
 
-/** Least share of the steady caller's requests that are answered. */
-const MIN_STEADY_SHARE = 0.95;
+/** Largest share of the steady caller's requests that are not answered. A short run has few, and one of them may not be. */
+const MAX_STEADY_LOST = 0.05;
 
 export const isolateBytes = (sample: Sample): number => sumOf(sample.isolate) + sample.models;
 const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
@@ -53,14 +53,17 @@ export function judge(soaked: Soaked, minutes: number): Verdict[] {
   ];
 }
 
-/** Every kind of request to every model gets its answer, and not only refusals under load. */
+/** Every kind of request to every model gets its answer, and not only refusals under load. In a short run, few kinds have enough requests. */
 function answered({ counts }: Seen, oftenRefused: readonly string[]): Verdict {
-  const shares = [...counts].flatMap(([name, outcomes]) => {
+  const kinds = [...counts].map(([name, outcomes]) => {
     const of = (outcome: string) => outcomes.get(outcome) ?? 0;
     const right = of("answered") + of("refused");
-    const all = right + of("busy");
-    return all < MIN_REQUESTS ? [] : [{ name, share: right / all }];
+    return { name, right, all: right + of("busy") };
   });
+  const sum = (of: "right" | "all") => kinds.reduce((total, kind) => total + kind[of], 0);
+  const shares = [{ name: "all requests", right: sum("right"), all: sum("all") }, ...kinds]
+    .filter(({ all }) => all >= MIN_REQUESTS)
+    .map(({ name, right, all }) => ({ name, share: right / all }));
   const enough = ({ name, share }: (typeof shares)[number]) =>
     share >= (oftenRefused.some((kind) => name.startsWith(kind)) ? MIN_IMPATIENT_SHARE : MIN_SHARE);
   const worst = shares.toSorted((a, b) => Number(enough(a)) - Number(enough(b)) || a.share - b.share)[0];
@@ -74,13 +77,16 @@ function answered({ counts }: Seen, oftenRefused: readonly string[]): Verdict {
 /** A caller gets its answers, whatever another one does. */
 function answeredSteadily({ steady }: Soaked): Verdict {
   const all = Object.values(steady.counts).reduce((sum, count) => sum + count, 0);
-  const share = (steady.counts["200"] ?? 0) / all;
+  const right = steady.counts["200"] ?? 0;
   const others = Object.entries(steady.counts).filter(([name]) => name !== "200");
-  const measured = [`${Math.round(100 * share)} % of ${all}`, ...others.map(([name, count]) => `${count} × ${name}`)];
+  const measured = [
+    `${Math.round((100 * right) / all)} % of ${all}`,
+    ...others.map(([name, count]) => `${count} × ${name}`),
+  ];
   return {
     what: "a steady caller is answered beside attacks with another key",
     measured: measured.join(", "),
-    holds: share >= MIN_STEADY_SHARE,
+    holds: right > 0 && all - right <= Math.max(1, MAX_STEADY_LOST * all),
   };
 }
 
