@@ -184,6 +184,7 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
   function situationOf(work: RequestWork, asked: Asked, region: Situation["region"]): Situation {
     const waitMs = engine.queue.waitMs(work);
     const compute = engine.speed.predict(work.measuredMs, 1);
+    const engineMs = engine.speed.predict(work.measuredMs, 0).ms;
     const startAt = now() + waitMs;
     return {
       remainingMs: remainingOf(asked),
@@ -196,7 +197,8 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
         waitMs,
         compute,
         delaysOthers: engine.queue.delaysOthers(work, now()),
-        delaysFetches: fetches.awaitsBetween(startAt, startAt + compute.ms),
+        delaysFetches: fetches.awaitsBetween(startAt, startAt + engineMs),
+        engineMs: Math.min(engineMs, work.measuredMs),
         calls: 1,
         cpuMs: work.measuredMs,
         cpuLimitMs: CPU_LIMIT_MS,

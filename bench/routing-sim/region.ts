@@ -105,6 +105,7 @@ export function simulatedRegion(clock: Clock, world: World, plan: RegionPlan, ra
           compute,
           delaysOthers: engine.queue.delaysOthers(work, arrivedAt),
           delaysFetches: false,
+          engineMs: compute.ms,
           calls: 1,
           cpuMs: measuredMs,
           cpuLimitMs: Number.POSITIVE_INFINITY,

@@ -43,6 +43,7 @@ describe("explainDecision", () => {
           compute: fc.record({ ms: fc.integer({ min: 1, max: 300 }), spreadMs: ms }),
           delaysOthers: fc.boolean(),
           delaysFetches: fc.boolean(),
+          engineMs: fc.integer({ min: 0, max: 300 }),
           calls: fc.integer({ min: 1, max: 3 }),
           cpuMs: ms,
           cpuLimitMs: ms,

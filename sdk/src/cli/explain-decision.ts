@@ -6,7 +6,15 @@ import { figures as known } from "./figures.ts";
 
 /** Figures that are there or not. The others are numbers. */
 const flags: ReadonlySet<string> = new Set<Figure>([
-  ...(["default-budget", "longest-budget", "next-turn", "several-calls", "others-late", "answers-late"] as const),
+  ...([
+    "default-budget",
+    "longest-budget",
+    "next-turn",
+    "short",
+    "several-calls",
+    "others-late",
+    "answers-late",
+  ] as const),
   ...(["region-down", "region-refused", "pinned", "hedge"] as const),
 ]);
 
@@ -53,6 +61,7 @@ function situationOf(figures: Figures): Situation {
             compute: { ms: Number(compute), spreadMs: of("spread") },
             delaysOthers: figures["others-late"] === true,
             delaysFetches: figures["answers-late"] === true,
+            engineMs: figures.short ? 0 : Number(compute),
             calls: figures["several-calls"] ? 2 : 1,
             cpuMs: of("cpu"),
             cpuLimitMs: figures["cpu-limit"] === undefined ? Number.POSITIVE_INFINITY : of("cpu-limit"),

@@ -44,6 +44,9 @@ export const figures: Readonly<Record<Exclude<Figure, Reason>, Explanation>> = {
     fix: "On a paid Workers plan, raise cpuLimitMs in functions/edge-settings.ts, and cpu_ms in wrangler.toml.",
   },
   "next-turn": { when: "No other request of this caller waits: only requests of others, who take turns with it." },
+  short: {
+    when: "The computation here takes no more time than asking the region is worth, so the queue alone does not send it there.",
+  },
   "several-calls": { when: "The computation has several calls of the engine, so it can stop between them." },
   "others-late": {
     when: "The computation here would make another request late.",

@@ -3,7 +3,7 @@ import { decisionFigures, formatDecision } from "./decision-figures.ts";
 import type { Here, Situation } from "./routing/decide.ts";
 
 const here: Here = {
-  ...{ waitMs: 0, compute: { ms: 40, spreadMs: 5 }, calls: 1, cpuMs: 40, cpuLimitMs: 1_000 },
+  ...{ waitMs: 0, compute: { ms: 40, spreadMs: 5 }, engineMs: 40, calls: 1, cpuMs: 40, cpuLimitMs: 1_000 },
   ...{ delaysOthers: false, delaysFetches: false },
 };
 const situation: Situation = {
@@ -28,6 +28,13 @@ describe("decisionFigures", () => {
     expect(figures({ ...changes, here: "loading", region }, 50)).toBe(
       "budget=50.0, used=2.5, arrival-error=1.3, lost=4.5, region=60.0, region-spread=7.0, region-wait=20.0",
     );
+  });
+
+  it("names a queued computation that is too short to ask a region for", () => {
+    const short = { ...here, waitMs: 5, engineMs: 1 };
+    const region = { ms: 60, spreadMs: 0, waitMs: 0 };
+    expect(figures({ here: short, region })).toBe("wait=5.0, short, compute=40.0, spread=5.0, region=60.0");
+    expect(figures({ here: short })).toBe("wait=5.0, compute=40.0, spread=5.0");
   });
 
   it.each<[string, Partial<Here>]>([

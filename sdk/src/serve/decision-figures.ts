@@ -1,6 +1,6 @@
 import type { Budget } from "./contract/budget.ts";
 import type { Figures } from "./contract/figures.ts";
-import type { Situation } from "./routing/decide.ts";
+import { isShort, type Situation } from "./routing/decide.ts";
 import type { AnswerDetails } from "./service.ts";
 
 /** Shorter times, in ms, are printed as 0.0. */
@@ -22,6 +22,7 @@ export function decisionFigures(situation: Situation, { budgetMs, setBy }: Budge
   if (typeof here === "object") {
     figures.wait = here.waitMs;
     if (here.isNext && here.waitMs > 0) figures["next-turn"] = true;
+    if (region !== "none" && isShort(here) && here.waitMs > 0) figures.short = true;
     figures.compute = here.compute.ms;
     figures.spread = here.compute.spreadMs;
     if (here.cpuMs > here.cpuLimitMs) {

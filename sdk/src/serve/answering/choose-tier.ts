@@ -71,6 +71,7 @@ export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: Tie
           ? {
               ...lane.outlook(work),
               compute: work.compute,
+              engineMs: Math.min(work.engineMs, work.measuredMs),
               calls: work.calls.length,
               cpuMs: work.measuredMs,
               cpuLimitMs,

@@ -103,14 +103,13 @@ describe("after a request, a deployment whose engine is cold", () => {
   it("makes no request count as one that waits", async () => {
     const { warm, lane } = setUp({ compilesAsItRuns: true });
     const waits = new Set<number>();
-    const compute = { ms: 10, spreadMs: 0 };
     let isDone = false;
     const done = warm().then(() => {
       isDone = true;
     });
     while (!isDone) {
       waits.add(
-        lane.outlook({ caller: anyone, dueAt: undefined, compute, loadMs: 10, calls: [0], parallel: 1 }).waitMs,
+        lane.outlook({ caller: anyone, dueAt: undefined, engineMs: 10, loadMs: 10, calls: [0], parallel: 1 }).waitMs,
       );
       await new Promise((resolve) => setImmediate(resolve));
     }

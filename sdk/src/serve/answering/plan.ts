@@ -1,7 +1,7 @@
 import type { LatencyFit, Measurements } from "../../artifact/measurements.ts";
 import type { Model } from "../../runtime/model.ts";
 import { charactersOf, type TextInput } from "../../runtime/text-input.ts";
-import { CALL_MS, type Speed } from "../queue/speed.ts";
+import { CALL_MS, type Estimate, type Speed } from "../queue/speed.ts";
 import type { Work } from "../queue/turns.ts";
 
 /** How this deployment would compute a request. Times are in milliseconds. */
@@ -13,6 +13,8 @@ export interface Plan extends Omit<Work, "caller" | "dueAt"> {
     /** Predicted time on the machine that measured the model. */
     readonly measuredMs: number;
   }[];
+  /** Predicted time of the whole work on this machine, when nobody waits. */
+  readonly compute: Estimate;
 }
 
 /** Plans the computation of texts, whose token ids or only lengths in tokens are given. */
@@ -41,7 +43,7 @@ export function planOf(
   const atATime = Math.max(1, Math.min(parallel, calls.length));
   const loadMs = speed.predict(totalMs, calls.length).ms / parallel;
   const compute = speed.predict(totalMs / atATime, calls.length / atATime);
-  return { calls, parallel, measuredMs: totalMs, compute, loadMs };
+  return { calls, parallel, measuredMs: totalMs, engineMs: speed.predict(totalMs / atATime, 0).ms, compute, loadMs };
 }
 
 /** Predicts the milliseconds of the region's computation, on the machine that measured the model. */

@@ -8,6 +8,7 @@ export type Figure =
   | "lost"
   | "wait"
   | "next-turn"
+  | "short"
   | "compute"
   | "spread"
   | "cpu"

@@ -10,8 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const compute = { ms: 10, spreadMs: 0 };
-const work = { caller: anyone, compute, loadMs: 10, measuredMs: 10, calls: [5, 5], parallel: 1 };
+const work = { caller: anyone, engineMs: 10, loadMs: 10, measuredMs: 10, calls: [5, 5], parallel: 1 };
 const due = (inMs: number) => ({ ...work, dueAt: clock() + inMs });
 const whenever = { ...work, dueAt: undefined };
 
@@ -316,7 +315,7 @@ describe("outlook", () => {
 });
 
 describe("turns of an engine that computes two calls side by side", () => {
-  const single = { compute: { ms: 10, spreadMs: 0 }, loadMs: 5, measuredMs: 10, calls: [10], parallel: 2 };
+  const single = { engineMs: 10, loadMs: 5, measuredMs: 10, calls: [10], parallel: 2 };
   const soon = (inMs: number) => ({ ...single, caller: anyone, dueAt: clock() + inMs });
 
   /** Starts requests of one call of 10 ms each. Records the time at which each call begins. */

@@ -25,8 +25,8 @@ export interface Work {
   readonly caller: Caller;
   /** Time on the queue's clock at which the answer is due; undefined without a deadline. */
   readonly dueAt: number | undefined;
-  /** Predicted time of the whole work on this machine, when nobody waits. */
-  readonly compute: Estimate;
+  /** Predicted milliseconds of the calls alone, without what others do between them. */
+  readonly engineMs: number;
   /** Predicted milliseconds for which the work occupies the whole engine: half a call if two run side by side. */
   readonly loadMs: number;
   /** Predicted milliseconds of the whole work on the machine that measured the model. */
@@ -244,7 +244,7 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
   }
 
   /** Predicts how long new work would wait for its last turn, and what it would make late. */
-  function outlook({ caller, dueAt, compute, loadMs, calls, parallel }: Omit<Work, "measuredMs">) {
+  function outlook({ caller, dueAt, engineMs, loadMs, calls, parallel }: Omit<Work, "measuredMs">) {
     dropVanished();
     const job = { caller, dueAt, leftMs: loadMs };
     const predictions = allTurns().map(({ predictedMs = 0 }) => predictedMs);
@@ -256,7 +256,7 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
         ? 0
         : Math.max(queue.waitMs(job, loadMs / Math.max(1, calls.length)), untilFreeMs);
     const startAt = now() + waitMs;
-    const delaysFetches = blocksThread && thread.awaitsBetween(startAt, startAt + compute.ms);
+    const delaysFetches = blocksThread && thread.awaitsBetween(startAt, startAt + engineMs);
     return { waitMs, isNext: !queue.has(caller), delaysOthers: queue.delaysOthers(job, now()), delaysFetches };
   }
 
@@ -271,7 +271,7 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
       if (!caller) return queue.leftMs();
       const { parallel } = holders.values().next().value ?? queue.first() ?? { parallel: 1 };
       // Work without a deadline lets a request with a budget go first.
-      const work = { dueAt: Number.MAX_VALUE, compute: { ms: 0, spreadMs: 0 }, loadMs: 0, calls: [], parallel };
+      const work = { dueAt: Number.MAX_VALUE, engineMs: 0, loadMs: 0, calls: [], parallel };
       return outlook({ ...work, caller }).waitMs;
     },
     /**

@@ -16,6 +16,7 @@ const computing: fc.Arbitrary<Here> = fc.record({
   compute: estimate,
   delaysOthers: fc.boolean(),
   delaysFetches: fc.boolean(),
+  engineMs: ms,
   calls: fc.integer({ min: 1, max: 3 }),
   cpuMs: ms,
   cpuLimitMs: ms,
@@ -37,6 +38,7 @@ const here = (changes: Partial<Here> = {}): Here => ({
   compute: { ms: 40, spreadMs: 5 },
   delaysOthers: false,
   delaysFetches: false,
+  engineMs: 40,
   calls: 1,
   cpuMs: 40,
   cpuLimitMs: 1_000,
@@ -81,6 +83,11 @@ describe("decide", () => {
       "when both may be late, and it is likelier to be in time",
       "here within-budget",
       { remainingMs: 49, region: region(45, 10) },
+    ],
+    [
+      "when it is late only if it arrived early during a computation",
+      "here within-budget",
+      { remainingMs: 41, elapsedErrorMs: 2, lostMs: 4, region: "down" },
     ],
     ["when both are late and it is no slower", "here over-budget", { remainingMs: 39, region: region(40) }],
     ["when the budget is just over, but nobody else waits", "here over-budget", { remainingMs: -99 }],
@@ -128,6 +135,11 @@ describe("decide", () => {
       { here: here({ cpuLimitMs: 39 }) },
     ],
     ["when this deployment has a queue and it is clearly faster, without a budget", "region edge-busy", { here: busy }],
+    [
+      "not when the computation takes no longer than asking is worth",
+      "here no-budget",
+      { here: { ...busy, engineMs: 1.2 } },
+    ],
     [
       "when this deployment has a queue and it is much faster, although this deployment is in time",
       "region edge-busy",
@@ -187,7 +199,7 @@ describe("decide", () => {
     [
       "that is in time only if it arrived late during a computation",
       "overloaded",
-      { remainingMs: 41, elapsedErrorMs: 2, region: "down" },
+      { remainingMs: 39, elapsedErrorMs: 2, lostMs: 4, region: "down" },
     ],
     [
       "that is late anyway, and would make an answer of the region late",

@@ -11,8 +11,11 @@ export const CERTAIN = 3;
  */
 const CLEARLY_FASTER = 1.2;
 
-/** CPU time of asking the region, in ms, measured in workerd. Shorter computations are not worth it. */
-const ASKING_MS = 0.8;
+/**
+ * Shortest computation that is worth asking the region, in ms: twice the CPU time that asking takes, measured in workerd. Otherwise, a
+ * flood of short texts keeps the thread as busy as before, and everything on it waits for further turns of the event loop.
+ */
+const WORTH_ASKING_MS = 1.2;
 
 /** Shortest time after which a refused request should come again, in ms. Clients with a budget of retries would use it up. */
 const MIN_RETRY_MS = 50;
@@ -29,6 +32,11 @@ export interface Here {
   readonly delaysOthers: boolean;
   /** Whether an answer of the region, which is due meanwhile, could not be handled if this one were computed here. */
   readonly delaysFetches: boolean;
+  /**
+   * Time of the engine alone, without what others do between its calls, on this machine or on the one that measured the model, whichever
+   * is faster: a machine that is slow at the moment asks the region slowly, too.
+   */
+  readonly engineMs: number;
   /** Calls of the engine. Between calls, the deployment can stop the computation. */
   readonly calls: number;
   /** CPU time on the machine that measured the model. On this one, other processes would count, which cost nothing. */
@@ -68,10 +76,13 @@ export type Decision =
     }
   | { readonly refusal: RefusalCode /** When a retry makes sense, in ms from now. */; readonly retryAfterMs?: number };
 
+/** Whether asking the region would save this deployment no work. */
+export const isShort = ({ engineMs }: Here): boolean => engineMs <= WORTH_ASKING_MS;
+
 /** Stands for a model that is not loaded. */
 const LOADING: Here = {
   ...{ waitMs: 0, compute: { ms: 0, spreadMs: 0 }, delaysOthers: false, delaysFetches: false },
-  ...{ calls: 0, cpuMs: 0, cpuLimitMs: Number.POSITIVE_INFINITY },
+  ...{ engineMs: 0, calls: 0, cpuMs: 0, cpuLimitMs: Number.POSITIVE_INFINITY },
 };
 
 /** Stands for a region that cannot be asked. */
@@ -106,10 +117,10 @@ function factsOf(situation: Situation) {
     /** Time that this deployment certainly needs beyond the budget; negative if it is certainly in time. */
     overMs,
     /** Whether a queue here becomes clearly shorter if the region answers. */
-    isBusy: waitMs > 0 && compute.ms > ASKING_MS && ownMs > CLEARLY_FASTER * ms,
+    isBusy: waitMs > 0 && !isShort(own) && ownMs > CLEARLY_FASTER * ms,
     /** Whether this deployment is certainly in time, or may be, and makes nothing else late. */
     isCertain: overMs <= 0 && !makesLate,
-    mayBeInTime: ownMs <= knownMs && !makesLate,
+    mayBeInTime: ownMs <= remainingMs && !makesLate,
     regionIsCertain: ms + CERTAIN * regionSpreadMs <= knownMs,
     regionMayBeInTime,
     regionIsLikelier: regionMayBeInTime && (knownMs - ms) * spreadMs > (knownMs - ownMs) * regionSpreadMs,
@@ -158,7 +169,7 @@ const rules: readonly ((facts: Facts) => Decision | false | undefined)[] = [
   (f) =>
     f.own.cpuMs > f.own.cpuLimitMs &&
     (ask(f, "edge-cpu-limit") ?? (isDown(f) ? overloaded(0) : { refusal: "request_too_costly" })),
-  // there is no budget, the edge has a queue, the computation takes more than 0.8 ms, and the region is at least 1.2 times as fast | region
+  // there is no budget, the edge has a queue, the computation takes more than 1.2 ms, and the region is at least 1.2 times as fast | region
   (f) => f.remainingMs === undefined && f.isBusy && ask(f, "edge-busy"),
   // there is no budget, and the queue is longer than `limits.maxWaitMs` | region, else refused: `overloaded`
   (f) =>
@@ -167,7 +178,7 @@ const rules: readonly ((facts: Facts) => Decision | false | undefined)[] = [
     (ask(f, "edge-busy") ?? overloaded(f.own.waitMs - f.maxWaitMs)),
   // there is no budget | edge
   (f) => f.remainingMs === undefined && answer(f, alone(f, "no-budget")),
-  // the edge is certain to be in time and makes nobody late; but it has a queue, the computation takes more than 0.8 ms, and the region is certain too and at least 1.2 times as fast | region
+  // the edge is certain to be in time and makes nobody late; but it has a queue, the computation takes more than 1.2 ms, and the region is certain too and at least 1.2 times as fast | region
   (f) => f.isCertain && f.isBusy && f.regionIsCertain && ask(f, "edge-busy"),
   // the edge is certain to be in time, and makes nobody else late | edge
   (f) => f.isCertain && answer(f, alone(f, "within-budget")),
