@@ -89,6 +89,13 @@ function sharedQueue<J extends CallersJob>({ nameOf, weightOf, inner }: Shares<J
     for (const [name, { jobs, startsAt }] of flows) if (jobs.size === 0 && startsAt <= virtualMs) flows.delete(name);
   }
 
+  /** Begins anew without jobs. A flow that was alone is likely to come again. */
+  function restart(): void {
+    if (flows.size > 1) flows.clear();
+    for (const flow of flows.values()) flow.startsAt = 0;
+    virtualMs = 0;
+  }
+
   return {
     get size() {
       return size;
@@ -105,9 +112,7 @@ function sharedQueue<J extends CallersJob>({ nameOf, weightOf, inner }: Shares<J
     remove(job) {
       if (!flowOf(job.caller)?.jobs.remove(job)) return false;
       size--;
-      if (size > 0) return true;
-      flows.clear();
-      virtualMs = 0;
+      if (size === 0) restart();
       return true;
     },
     has: (caller) => flowOf(caller)?.jobs.has(caller) ?? false,
