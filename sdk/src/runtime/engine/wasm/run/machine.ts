@@ -35,19 +35,19 @@ export function run(machine: Machine, batch: PlacedBatch): void {
     const rows = kind === "sequences" ? batch.starts.length - 1 : tokens;
     const block = kind === "rows" ? BLOCK : rows;
     for (let row = 0; row < rows; row += block) {
-      for (const step of steps) runStep(machine, batch, step, row, Math.min(block, rows - row));
+      runBlock(machine, batch, steps, row, Math.min(block, rows - row));
     }
   }
 }
 
-/** Runs one step for `count` rows from row `from` on. */
-function runStep(
+/** Runs steps for `count` rows from row `from` on. */
+function runBlock(
   { memory, kernels, program }: Machine,
   batch: PlacedBatch,
-  step: CheckedStep,
+  steps: readonly CheckedStep[],
   from: number,
   count: number,
-) {
+): void {
   const { layout, regions, starts, seconds, attended } = batch;
   const shapeOf = (view: ColumnView) => program.values[view.value] as ProgramValue;
   const firstRow = (view: ColumnView) => (layout.isWhole[view.value] ? from : 0);
@@ -102,146 +102,149 @@ function runStep(
     });
   };
 
-  switch (step.op) {
-    case "lookup": {
-      const { bits, block, out } = step;
-      const [table, scales, ids] = [tensor(step.table), tensor(step.scales), regions.ids + 4 * from];
-      if (bits === 8) kernels.lookupInt8(table, scales, ids, count, out.width, at(out));
-      else kernels.lookupInt4(table, scales, ids, count, out.width, block, at(out));
-      return;
-    }
-    case "quantize": {
-      const { x, out } = step;
-      kernels.quantizeRowsInt8(at(x), tensor(step.factors), count, x.width, at(out), parameters(out));
-      return;
-    }
-    case "linearInt8": {
-      const { x, out } = step;
-      kernels.gemmInt8({
-        a: at(x),
-        rowParameters: parameters(x),
-        m: count,
-        k: x.width,
-        weight: tensor(step.weight),
-        scales: tensor(step.scales),
-        zeroPoints: tensor(step.zeroPoints),
-        sums: tensor(step.sums),
-        bias: tensor(step.bias),
-        n: out.width,
-        out: at(out),
-        stride: out.width,
-      });
-      return;
-    }
-    case "linearF32": {
-      const { x, weight, bias, out } = step;
-      kernels.gemvF32(at(x), count, x.width, tensor(weight), tensor(bias), out.width, at(out));
-      return;
-    }
-    case "layerNorm":
-    case "rmsNorm": {
-      const { x, skip, epsilon, total, out } = step;
-      const gamma = tensor(step.gamma);
-      const normalize = (offset: number, rows: number, y: number) => {
-        const [from, sum, to] = [at(x, offset), at(total ?? out, offset), at(out, offset)];
-        if (step.op === "rmsNorm") kernels.rmsNormF32(from, y, gamma, rows, out.width, epsilon, sum, to);
-        else kernels.layerNormF32(from, y, gamma, tensor(step.beta), rows, out.width, epsilon, sum, to);
-      };
-      if (skip) eachSkip(skip, out.width, normalize);
-      else normalize(0, count, 0);
-      return;
-    }
-    case "add": {
-      const { x, y, out } = step;
-      const add = (offset: number, rows: number, pointer: number, bytes: number) =>
-        kernels.addRowsF32(at(x, offset), pointer, bytes, rows, out.width, at(out, offset));
-      if ("row" in y) add(0, count, tensor(y.row), 0);
-      else eachSkip(y, out.width, (offset, rows, pointer) => add(offset, rows, pointer, 4 * out.width));
-      return;
-    }
-    case "multiply": {
-      const { x, y, out } = step;
-      const [pointer, yStride] = "row" in y ? [tensor(y.row), 0] : [at(y.view), stride(y.view)];
-      kernels.multiplyF32(at(x), stride(x), pointer, yStride, count, out.width, at(out));
-      return;
-    }
-    case "activation": {
-      const { kind, x, alpha, out } = step;
-      kernels[`${kind}F32`](at(x), stride(x), count, out.width, at(out), alpha);
-      return;
-    }
-    case "rotate": {
-      const { x, size } = step;
-      eachSequence((offset, rows, position) => {
-        const angles = 4 * position * (size / 2);
-        const [cosines, sines] = [tensor(step.cosines) + angles, tensor(step.sines) + angles];
-        kernels.rotateF32(at(x, offset), stride(x), rows, x.width, size, cosines, sines);
-      });
-      return;
-    }
-    case "attention": {
-      const { query, key, value, heads, size, scale, bias, positions, out } = step;
-      const middle = 4 * (program.maxTokens - 1);
-      const row = 4 * (2 * program.maxTokens - 1);
-      eachSequence((offset, tokens, _, sequence) => {
-        const seen = attended[sequence] as number;
-        const bucketOf = positions ? tensor(positions.bucketOf) + middle : 0;
-        const used = positions && usedBuckets(memory, bucketOf, tokens, positions.buckets);
-        for (let head = 0; head < heads; head++) {
-          const column = 4 * head * size;
-          const toeplitz = bias && { bias: tensor(bias.table) + row * (head % bias.heads) + middle, biasStep: -4 };
-          const dense =
-            positions &&
-            used &&
-            positionBiases(kernels, {
-              positions,
-              query: at(query, offset) + column,
-              key: at(key, offset) + column,
-              stride: stride(query),
-              tokens,
-              size,
-              head,
-              bucketOf,
-              used,
-              scratch: regions.scratch,
-            });
-          const { bias: biases, biasStep } = toeplitz ?? dense ?? { bias: 0, biasStep: 0 };
-          for (const first of queryBlocks(tokens, seen)) {
-            kernels.attentionInt8({
-              query: at(query, offset + first) + column,
-              key: at(key, offset) + column,
-              value: at(value, offset) + column,
-              stride: stride(query),
-              tokens: seen,
-              size,
-              scale,
-              bias: biases && biases + first * biasStep,
-              biasStep,
-              out: at(out, offset + first) + column,
-              outStride: stride(out),
-              scratch: regions.scratch,
-            });
+  const runStep = (step: CheckedStep): void => {
+    switch (step.op) {
+      case "lookup": {
+        const { bits, block, out } = step;
+        const [table, scales, ids] = [tensor(step.table), tensor(step.scales), regions.ids + 4 * from];
+        if (bits === 8) kernels.lookupInt8(table, scales, ids, count, out.width, at(out));
+        else kernels.lookupInt4(table, scales, ids, count, out.width, block, at(out));
+        return;
+      }
+      case "quantize": {
+        const { x, out } = step;
+        kernels.quantizeRowsInt8(at(x), tensor(step.factors), count, x.width, at(out), parameters(out));
+        return;
+      }
+      case "linearInt8": {
+        const { x, out } = step;
+        kernels.gemmInt8({
+          a: at(x),
+          rowParameters: parameters(x),
+          m: count,
+          k: x.width,
+          weight: tensor(step.weight),
+          scales: tensor(step.scales),
+          zeroPoints: tensor(step.zeroPoints),
+          sums: tensor(step.sums),
+          bias: tensor(step.bias),
+          n: out.width,
+          out: at(out),
+          stride: out.width,
+        });
+        return;
+      }
+      case "linearF32": {
+        const { x, weight, bias, out } = step;
+        kernels.gemvF32(at(x), count, x.width, tensor(weight), tensor(bias), out.width, at(out));
+        return;
+      }
+      case "layerNorm":
+      case "rmsNorm": {
+        const { x, skip, epsilon, total, out } = step;
+        const gamma = tensor(step.gamma);
+        const normalize = (offset: number, rows: number, y: number) => {
+          const [from, sum, to] = [at(x, offset), at(total ?? out, offset), at(out, offset)];
+          if (step.op === "rmsNorm") kernels.rmsNormF32(from, y, gamma, rows, out.width, epsilon, sum, to);
+          else kernels.layerNormF32(from, y, gamma, tensor(step.beta), rows, out.width, epsilon, sum, to);
+        };
+        if (skip) eachSkip(skip, out.width, normalize);
+        else normalize(0, count, 0);
+        return;
+      }
+      case "add": {
+        const { x, y, out } = step;
+        const add = (offset: number, rows: number, pointer: number, bytes: number) =>
+          kernels.addRowsF32(at(x, offset), pointer, bytes, rows, out.width, at(out, offset));
+        if ("row" in y) add(0, count, tensor(y.row), 0);
+        else eachSkip(y, out.width, (offset, rows, pointer) => add(offset, rows, pointer, 4 * out.width));
+        return;
+      }
+      case "multiply": {
+        const { x, y, out } = step;
+        const [pointer, yStride] = "row" in y ? [tensor(y.row), 0] : [at(y.view), stride(y.view)];
+        kernels.multiplyF32(at(x), stride(x), pointer, yStride, count, out.width, at(out));
+        return;
+      }
+      case "activation": {
+        const { kind, x, alpha, out } = step;
+        kernels[`${kind}F32`](at(x), stride(x), count, out.width, at(out), alpha);
+        return;
+      }
+      case "rotate": {
+        const { x, size } = step;
+        eachSequence((offset, rows, position) => {
+          const angles = 4 * position * (size / 2);
+          const [cosines, sines] = [tensor(step.cosines) + angles, tensor(step.sines) + angles];
+          kernels.rotateF32(at(x, offset), stride(x), rows, x.width, size, cosines, sines);
+        });
+        return;
+      }
+      case "attention": {
+        const { query, key, value, heads, size, scale, bias, positions, out } = step;
+        const middle = 4 * (program.maxTokens - 1);
+        const row = 4 * (2 * program.maxTokens - 1);
+        eachSequence((offset, tokens, _, sequence) => {
+          const seen = attended[sequence] as number;
+          const bucketOf = positions ? tensor(positions.bucketOf) + middle : 0;
+          const used = positions && usedBuckets(memory, bucketOf, tokens, positions.buckets);
+          for (let head = 0; head < heads; head++) {
+            const column = 4 * head * size;
+            const toeplitz = bias && { bias: tensor(bias.table) + row * (head % bias.heads) + middle, biasStep: -4 };
+            const dense =
+              positions &&
+              used &&
+              positionBiases(kernels, {
+                positions,
+                query: at(query, offset) + column,
+                key: at(key, offset) + column,
+                stride: stride(query),
+                tokens,
+                size,
+                head,
+                bucketOf,
+                used,
+                scratch: regions.scratch,
+              });
+            const { bias: biases, biasStep } = toeplitz ?? dense ?? { bias: 0, biasStep: 0 };
+            for (const first of queryBlocks(tokens, seen)) {
+              kernels.attentionInt8({
+                query: at(query, offset + first) + column,
+                key: at(key, offset) + column,
+                value: at(value, offset) + column,
+                stride: stride(query),
+                tokens: seen,
+                size,
+                scale,
+                bias: biases && biases + first * biasStep,
+                biasStep,
+                out: at(out, offset + first) + column,
+                outStride: stride(out),
+                scratch: regions.scratch,
+              });
+            }
           }
-        }
-      });
-      return;
+        });
+        return;
+      }
+      case "cls": {
+        const { x, out } = step;
+        const bytes = new Uint8Array(memory.buffer);
+        starts.slice(0, -1).forEach((start, i) => {
+          bytes.copyWithin(at(out, i), at(x, start), at(x, start + 1));
+        });
+        return;
+      }
+      case "mean": {
+        const { x, out } = step;
+        starts.slice(1).forEach((end, i) => {
+          const start = starts[i] as number;
+          kernels.poolMeanF32(at(x, start), end - start, stride(x), at(out, i));
+        });
+      }
     }
-    case "cls": {
-      const { x, out } = step;
-      const bytes = new Uint8Array(memory.buffer);
-      starts.slice(0, -1).forEach((start, i) => {
-        bytes.copyWithin(at(out, i), at(x, start), at(x, start + 1));
-      });
-      return;
-    }
-    case "mean": {
-      const { x, out } = step;
-      starts.slice(1).forEach((end, i) => {
-        const start = starts[i] as number;
-        kernels.poolMeanF32(at(x, start), end - start, stride(x), at(out, i));
-      });
-    }
-  }
+  };
+  for (const step of steps) runStep(step);
 }
 
 /**
