@@ -97,14 +97,23 @@ export class Refused extends BertEdgeError {
 
 /**
  * Makes a function that gives every refused request its own time to come again. Otherwise, all requests that were refused in an
- * overload would come again at the same time, and most would be refused again. It takes the time in ms after which the request may be
- * answered, and the time that an answer needs, and returns the milliseconds until the request should come.
+ * overload would come again at the same time, and most would be refused again. Each caller has slots of its own, so that nobody comes
+ * later because others were refused. It takes the name of the caller, the time in ms after which the request may be answered, and the time
+ * that an answer needs, and returns the milliseconds until the request should come.
  */
-export function retrySlots(now: () => number): (ms: number, lengthMs: number) => number {
-  let lastAt = Number.NEGATIVE_INFINITY;
-  return (ms, lengthMs) => {
+export function retrySlots(now: () => number): (caller: string, ms: number, lengthMs: number) => number {
+  /** The last slot of each caller, those who were refused longest ago first. */
+  const lastAt = new Map<string, number>();
+  return (caller, ms, lengthMs) => {
     const earliest = now() + ms;
-    lastAt = Math.min(Math.max(earliest, lastAt + lengthMs), earliest + LONGEST_SLOT_MS);
-    return lastAt - now();
+    const next = (lastAt.get(caller) ?? Number.NEGATIVE_INFINITY) + lengthMs;
+    const at = Math.min(Math.max(earliest, next), earliest + LONGEST_SLOT_MS);
+    lastAt.delete(caller);
+    lastAt.set(caller, at);
+    for (const [name, before] of lastAt) {
+      if (before >= now()) break;
+      lastAt.delete(name);
+    }
+    return at - now();
   };
 }

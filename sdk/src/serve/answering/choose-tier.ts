@@ -121,7 +121,8 @@ export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: Tie
       const decision = decide(situation);
       if ("tier" in decision) return { ...decision, situation };
       const { refusal, retryAfterMs: earliestMs } = decision;
-      const retryAfterMs = earliestMs && retryAfter(earliestMs, request.work?.compute.ms || lane.callMs());
+      const { id } = request.query.caller ?? anyone;
+      const retryAfterMs = earliestMs && retryAfter(id, earliestMs, request.work?.compute.ms || lane.callMs());
       throw new Refused({ refusal, retryAfterMs }, decisionFigures(situation, request.query.deadline), {
         cpuMs: request.work?.measuredMs ?? 0,
         cpuLimitMs,
