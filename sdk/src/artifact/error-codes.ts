@@ -276,6 +276,10 @@ export const errorCodes = {
     when: "A file is larger than any sound file of its kind, so it is not read.",
     fix: "Give the file that was meant. The message has its size, and the largest one.",
   },
+  not_a_file: {
+    when: "A folder, a named pipe, a socket or a device is in the place of a file. Reading it may never end.",
+    fix: "Put a file in its place, or give the path of a file: write what a pipe gives to a file first.",
+  },
   file_changed: {
     when: "A file changed while it was read.",
     fix: "Run the command again, and do not change the file while the command runs.",

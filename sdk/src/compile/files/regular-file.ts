@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, type StatsBase } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { BertEdgeError } from "../../artifact/error.ts";
 
 /** Without waiting: a pipe would be opened only when somebody writes to it. Windows has neither. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
@@ -17,7 +18,7 @@ const kinds: readonly (readonly [name: string, is: (found: Kind) => boolean])[] 
 /** Returns what an entry is that is no file; undefined for files. */
 export const otherKind = (found: Kind): string | undefined => kinds.find(([, is]) => is(found))?.[0];
 
-/** Opens a file to read it. @throws Error if there is none, or if it is a folder, a pipe, a socket or a device */
+/** Opens a file to read it. @throws Error of Node.js if there is none; BertEdgeError `not_a_file` */
 export async function openFile(path: string): Promise<FileHandle> {
   const handle = await open(path, READ).catch((error: unknown) => {
     throw opening(path, error);
@@ -51,7 +52,10 @@ export function withFile<T>(path: string, use: (file: number) => T): T {
 const opening = (path: string, error: unknown): unknown =>
   (error as NodeJS.ErrnoException).code === "ENXIO" ? noFile(path, "a socket") : error;
 
-const noFile = (path: string, kind: string): TypeError => new TypeError(`${path} is ${kind}, not a file`);
+const noFile = (path: string, kind: string): BertEdgeError =>
+  new BertEdgeError("not_a_file", `${path} is ${kind}, not a file.`, {
+    hint: "Put a file in its place, or give the path of a file. Write what a pipe gives to a file first.",
+  });
 
 function assertFile(path: string, found: Kind): void {
   const kind = otherKind(found);

@@ -32,7 +32,7 @@ const MAX_READ = 2 ** 30;
 /**
  * Returns a file whose parts can be read as long as the file does not change. Each read opens and closes the file.
  *
- * @throws the file system's error when there is no file; TypeError for a folder, a pipe, a socket or a device
+ * @throws the file system's error when there is no file; BertEdgeError `not_a_file`
  */
 export function storedFile(path: string): StoredFile {
   const known = withFile(path, stateOf);
@@ -58,7 +58,7 @@ export function storedFile(path: string): StoredFile {
       try {
         return withFile(path, (file) => read(file, begin, end));
       } catch (cause) {
-        throw cause instanceof BertEdgeError ? cause : changed(cause);
+        throw cause instanceof BertEdgeError && cause.code === "file_changed" ? cause : changed(cause);
       }
     },
   };

@@ -4,6 +4,8 @@ import { errorLog } from "#test/fixtures/error-log.ts";
 import { waitFor } from "#test/fixtures/wait-for.ts";
 import type { GoldenTexts } from "../../artifact/manifest.ts";
 import { encodeBytes } from "../contract/base64.ts";
+import { CALLER_HEADER } from "../contract/headers.ts";
+import { callerWith } from "../queue/caller.ts";
 import { startDeadline } from "../routing/deadline.ts";
 import type { ExpectedAnswer } from "./expected-answer.ts";
 import type { ProvableModel } from "./proof.ts";
@@ -175,6 +177,13 @@ describe.each(Object.entries(speakers))("a region that speaks %s", (name, speake
     ]);
     const authorized = name === "workers-ai" ? [undefined, undefined, undefined] : Array(3).fill(`Bearer ${key}`);
     expect(asked.map(({ headers }) => headers?.get("authorization"))).toEqual(authorized);
+  });
+
+  it("does not learn who the callers are", async () => {
+    const { keep, embed, asked } = setUp(speaker);
+    await keep();
+    await embed({ caller: callerWith({ name: "shop" }, "customer") });
+    expect(asked.map(({ headers }) => headers?.get(CALLER_HEADER) ?? null)).toEqual([null, null, null]);
   });
 
   it("is down and is sent nothing before it has proven itself", async () => {

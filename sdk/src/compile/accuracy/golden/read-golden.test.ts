@@ -148,7 +148,7 @@ describe("readGolden", () => {
     await expect(read(`"${" ".repeat(16 * 2 ** 20)}"`)).rejects.toThrow("The line is longer than");
     const model = { task: embed, vocabulary: 5 };
     await expect(readGolden(`${path}.missing`, model)).rejects.toMatchObject({ code: "data_missing" });
-    await expect(readGolden(join(path, ".."), model)).rejects.toMatchObject({ code: "data_missing" });
+    await expect(readGolden(join(path, ".."), model)).rejects.toMatchObject({ code: "not_a_file" });
   });
 
   it("reads a damaged file or refuses it with the number of a line", async () => {

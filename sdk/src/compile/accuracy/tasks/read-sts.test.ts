@@ -79,7 +79,7 @@ describe("readSts", () => {
       ["nowhere", "data_missing", "does not exist"],
       ["empty", "data_invalid", "has no entries"],
       ["latin1", "data_invalid", "is not UTF-8 text"],
-      ["folder", "data_invalid", "cannot be read"],
+      ["folder", "not_a_file", "is a folder, not a file"],
     ] as const;
     for (const [name, code, what] of cases) {
       await expect(readSts(path(name))).rejects.toMatchObject({ code, message: `${path(name)} ${what}.` });
