@@ -227,10 +227,25 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       });
     });
 
-    it("ignores other unknown fields, and on OpenAI's route all of them", async () => {
+    it("refuses misspelt fields in the other dialects, too", async () => {
+      const json = { input: "a", model: TINY.name, encodingFormat: "base64" };
+      const { message } = await failure(await ask("/v1/embeddings", { json }));
+      expect(message).toContain("Did you mean `encoding_format`?");
+    });
+
+    it("takes null for an absent field, as LiteLLM and Dify send it", async () => {
+      const nulls = { encoding_format: null, dimensions: null, user: null, latency_budget_ms: null };
+      const json = { model: TINY.name, input: "a" };
+      const answer = await (await ask("/v1/embeddings", { json })).json();
+      expect(await (await ask("/v1/embeddings", { json: { ...json, ...nulls } })).json()).toEqual(answer);
+      const missing = await failure(await ask("/v1/embed", { json: { inputs: null } }));
+      expect(missing.message).toMatch(/at inputs: must be a string/);
+    });
+
+    it("ignores other unknown fields", async () => {
       const fields = { normalize: true, truncation_direction: "Right", input_type: "query", m: 1 };
       expect((await ask("/v1/embed", { json: { inputs: "a", ...fields } })).status).toBe(200);
-      const json = { input: "a", model: TINY.name, ...fields, encodingFormat: "base64" };
+      const json = { input: "a", model: TINY.name, ...fields };
       expect((await ask("/v1/embeddings", { json })).status).toBe(200);
     });
 

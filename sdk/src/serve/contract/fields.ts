@@ -1,13 +1,14 @@
 import * as v from "valibot";
+import type { Side } from "../../runtime/truncation.ts";
 import { NO_BUDGET, UNLIMITED_MS } from "./budget.ts";
 import { tiers } from "./headers.ts";
 
-/** The header `x-latency-budget-ms` as a field. `null` is an absent field. */
+/** The header `x-latency-budget-ms` as a field. */
 export const LatencyBudget = v.pipe(
-  v.nullish(
+  v.optional(
     v.union([v.pipe(v.number(), v.finite()), v.literal(NO_BUDGET)], 'must be a number of milliseconds, or "none"'),
   ),
-  v.transform((budget) => (budget === NO_BUDGET ? UNLIMITED_MS : (budget ?? undefined))),
+  v.transform((budget) => (budget === NO_BUDGET ? UNLIMITED_MS : budget)),
 );
 
 export const EncodingFormat = v.picklist(["float", "base64"]);
@@ -24,9 +25,10 @@ function isSimilar(a: string, b: string): boolean {
   return start === short.length || long.length - start - end <= 2;
 }
 
-/** Makes the schema of an object. If a field is missing and an unknown one can stand for it, the message asks about it. */
-export const objectOf = <const Entries extends v.ObjectEntries>(entries: Entries) =>
-  v.object(entries, (issue) => {
+/** Returns the message about a missing field. If an unknown one can stand for it, the message asks about it. */
+const missingMessage =
+  (entries: v.ObjectEntries) =>
+  (issue: v.ObjectIssue): string => {
     const [missing] = issue.path ?? [];
     if (missing?.type !== "object") return issue.message;
     const unknown = Object.keys(missing.input).filter((key) => !(key in entries));
@@ -34,31 +36,43 @@ export const objectOf = <const Entries extends v.ObjectEntries>(entries: Entries
       unknown.find((key) => isSimilar(key, missing.key)) ??
       unknown.find((key) => /^(texts?|sentences?|documents?|prompts?|quer(y|ies))$/.test(key));
     return `the field is missing${found === undefined ? "" : `, but there is \`${found}\`. Did you mean \`${missing.key}\`?`}`;
-  });
+  };
 
 /** Refuses an unknown field whose name is similar to that of an optional field. Without this check, it would have no effect. */
-const noMisspeltField = (entries: v.ObjectEntries) => {
-  const optional = Object.keys(entries).filter((name) => /^(optional|nullish)$/.test(entries[name]?.type ?? ""));
-  return v.rawCheck<unknown>(({ dataset, addIssue }) => {
+const noMisspeltField = (entries: v.ObjectEntries, optional: readonly string[]) =>
+  v.rawCheck<unknown>(({ dataset, addIssue }) => {
     const body = Object(dataset.value) as Record<string, unknown>;
     for (const key of Object.keys(body)) {
-      if (key in entries) continue;
+      if (key in entries || body[key] === null) continue;
       const meant = optional.find((name) => !Object.hasOwn(body, name) && isSimilar(key, name));
       if (meant === undefined) continue;
       const path = { type: "object", origin: "key", input: body, key, value: body[key] } as const;
       return addIssue({ message: `there is no such field. Did you mean \`${meant}\`?`, path: [path] });
     }
   });
+
+/**
+ * Makes the schema of an object in a body. An optional field that is null is absent. Lists are refused, which valibot takes for objects,
+ * and so are unknown fields that look like an optional one.
+ */
+export const objectOf = <const Entries extends v.ObjectEntries>(entries: Entries) => {
+  const fields = v.object(entries, missingMessage(entries));
+  const optional = Object.keys(entries).filter((name) => entries[name]?.type === "optional");
+  const check = v.pipe(v.unknown(), noMisspeltField(entries, optional));
+  const run: (typeof fields)["~run"] = ({ value: given }, config) => {
+    const value = Array.isArray(given) ? "a list" : withoutNulls(given, optional);
+    const checked = check["~run"]({ value }, config);
+    return checked.issues ? { ...checked, typed: false } : fields["~run"]({ value }, config);
+  };
+  return { ...fields, "~run": run };
 };
 
-/** Makes a schema of objects refuse lists, which valibot takes for objects. It matters only if no field is required. */
-export const notList = <S extends v.GenericSchema>(schema: S): S => ({
-  ...schema,
-  "~run": (dataset, config) => schema["~run"](Array.isArray(dataset.value) ? { value: "a list" } : dataset, config),
-});
-
-/** Makes a field optional that may also be null. Its value is then undefined. */
-export const orNull = <S extends v.GenericSchema>(schema: S) => v.nullish(schema, () => undefined);
+function withoutNulls(value: unknown, optional: readonly string[]): unknown {
+  const fields = Object(value) as Record<string, unknown>;
+  const nulls = optional.filter((name) => Object.hasOwn(fields, name) && fields[name] === null);
+  if (nulls.length === 0) return value;
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !nulls.includes(name)));
+}
 
 /** Fields that every body of our own routes can have. */
 const common = {
@@ -76,6 +90,14 @@ export const Truncate = v.optional(TruncationField, false);
 
 /** Name of the prompt that is put before each text. Default: the model's default prompt, which most models do not have. */
 export const PromptName = v.optional(v.string());
+
+/** text-embeddings-inference's name for the side at which texts are cut. Default: where the model's own tokenizer cuts them. */
+export const TruncationDirection = v.optional(
+  v.pipe(
+    v.picklist(["Left", "left", "Right", "right"]),
+    v.transform((side) => side.toLowerCase() as Side),
+  ),
+);
 
 /** Makes the message about an input or a list of inputs. It names the first item of a wrong kind, or of another than the first one. */
 const inputMessage =
@@ -141,12 +163,4 @@ export const ownAnswer = <const Entries extends v.ObjectEntries>(entries: Entrie
 export const ScoredLabel = v.object({ label: v.string(), score: v.number() });
 
 /** The body of one of our own routes. */
-export const ownBody = <const Entries extends v.ObjectEntries>(entries: Entries) => {
-  const fields = objectOf({ ...entries, ...common });
-  const check = v.pipe(v.unknown(), noMisspeltField(fields.entries));
-  const run: (typeof fields)["~run"] = (dataset, config) => {
-    const checked = check["~run"]({ value: dataset.value }, config);
-    return checked.issues ? { ...checked, typed: false } : fields["~run"](dataset, config);
-  };
-  return { ...fields, "~run": run };
-};
+export const ownBody = <const Entries extends v.ObjectEntries>(entries: Entries) => objectOf({ ...entries, ...common });

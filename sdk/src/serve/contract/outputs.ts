@@ -1,10 +1,10 @@
 import * as v from "valibot";
-import { LatencyBudget, ownAnswer, Truncate } from "./fields.ts";
+import { LatencyBudget, objectOf, ownAnswer, Truncate } from "./fields.ts";
 
 const Index = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)));
 
 /** Token ids as base64 of little-endian int32, with the marks that they have. */
-const Sequence = v.object({
+const Sequence = objectOf({
   ids: v.string(),
   /** Index of the first token with token type 1. */
   second_from: Index,
@@ -16,7 +16,7 @@ const Sequence = v.object({
 export type SequenceJson = v.InferInput<typeof Sequence>;
 
 /** The body of `POST /v1/outputs`: sequences, or texts as long as the edge has not loaded the model's tokenizer. */
-export const OutputsRequest = v.object({
+export const OutputsRequest = objectOf({
   model: v.string(),
   sequences: v.optional(v.array(Sequence)),
   inputs: v.optional(v.array(v.union([v.string(), v.tuple([v.string(), v.string()])])), []),

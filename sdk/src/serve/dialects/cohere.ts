@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { embedCall } from "../../runtime/tasks/embed.ts";
 import { rerankCall } from "../../runtime/tasks/rerank.ts";
 import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
-import { LatencyBudget, PositiveInteger } from "../contract/fields.ts";
+import { LatencyBudget, objectOf, PositiveInteger } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { noted } from "../middleware/variables.ts";
 import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
@@ -25,7 +25,7 @@ const metaOf = ({ tokens }: AnswerDetails): v.InferOutput<typeof Meta> => ({
 });
 
 const embed = taskAt("/v2/embed", {
-  schema: v.object({
+  schema: objectOf({
     model: v.string(),
     latency_budget_ms: LatencyBudget,
     texts: v.array(v.string(), "must be a list of strings; images are not supported"),
@@ -65,7 +65,7 @@ const formatAs = (type: (typeof vectorTypes)[number], vector: Float32Array<Array
   JSON.parse(type === "base64" ? formatVector(vector, "base64") : formatVector(vectorFormats[type](vector), "float"));
 
 const rerank = taskAt("/v2/rerank", {
-  schema: v.object({
+  schema: objectOf({
     model: v.string(),
     latency_budget_ms: LatencyBudget,
     query: v.string(),

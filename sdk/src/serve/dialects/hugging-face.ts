@@ -13,7 +13,7 @@ import type { TaskCall } from "../../runtime/tasks/task-call.ts";
 import { tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
 import { zeroShotCall } from "../../runtime/tasks/zero-shot.ts";
 import type { TextInput } from "../../runtime/text-input.ts";
-import { countUpTo, LatencyBudget, notList, orNull, PositiveInteger } from "../contract/fields.ts";
+import { countUpTo, LatencyBudget, objectOf, PositiveInteger, TruncationDirection } from "../contract/fields.ts";
 import { vectorNumbers } from "../contract/format-vector.ts";
 import { inCodePoints } from "../routes/code-points.ts";
 import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
@@ -34,40 +34,41 @@ const Inputs = v.union(
 type Inputs = v.InferOutput<typeof Inputs>;
 
 const ofFeatures = {
-  truncate: orNull(v.boolean()),
-  normalize: orNull(v.boolean()),
-  prompt_name: orNull(v.string()),
-  dimensions: orNull(PositiveInteger),
+  truncate: v.optional(v.boolean()),
+  truncation_direction: TruncationDirection,
+  normalize: v.optional(v.boolean()),
+  prompt_name: v.optional(v.string()),
+  dimensions: v.optional(PositiveInteger),
 };
 
 /** Options of transformers' pipelines. */
-const Parameters = v.object({
+const Parameters = objectOf({
   ...ofFeatures,
-  truncation: orNull(v.boolean()),
-  top_k: orNull(PositiveInteger),
-  targets: orNull(v.union([MaskTarget, Targets])),
-  function_to_apply: orNull(FunctionToApply),
-  aggregation_strategy: orNull(v.picklist(aggregationStrategies)),
-  ignore_labels: orNull(v.array(v.string())),
-  candidate_labels: orNull(
+  truncation: v.optional(v.boolean()),
+  top_k: v.optional(PositiveInteger),
+  targets: v.optional(v.union([MaskTarget, Targets])),
+  function_to_apply: v.optional(FunctionToApply),
+  aggregation_strategy: v.optional(v.picklist(aggregationStrategies)),
+  ignore_labels: v.optional(v.array(v.string())),
+  candidate_labels: v.optional(
     v.union(
       // In a string, commas are between the labels.
       [v.array(CandidateLabel), v.pipe(v.string(), v.maxLength(100_000))],
       "must be labels of up to 1,000 characters",
     ),
   ),
-  multi_label: orNull(v.boolean()),
-  hypothesis_template: orNull(HypothesisTemplate),
-  doc_stride: orNull(v.pipe(v.number(), v.integer(), v.minValue(0))),
-  max_answer_len: orNull(countUpTo(MAX_ANSWER_TOKENS)),
-  handle_impossible_answer: orNull(v.boolean()),
+  multi_label: v.optional(v.boolean()),
+  hypothesis_template: v.optional(HypothesisTemplate),
+  doc_stride: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  max_answer_len: v.optional(countUpTo(MAX_ANSWER_TOKENS)),
+  handle_impossible_answer: v.optional(v.boolean()),
 });
 type Parameters = v.InferOutput<typeof Parameters>;
 
 /** The body names no task: the model has one. */
-const Request = v.object({
+const Request = objectOf({
   inputs: Inputs,
-  parameters: orNull(notList(Parameters)),
+  parameters: v.optional(Parameters),
   // `huggingface_hub` sends these fields of feature extraction beside `inputs`.
   ...ofFeatures,
   latency_budget_ms: LatencyBudget,
@@ -125,7 +126,8 @@ function callFor(
 ): TaskCall<unknown> {
   const options: Partial<Parameters> = { ...parameters };
   // Hugging Face's servers cut what is too long.
-  const truncate = options.truncate ?? options.truncation ?? beside.truncate ?? true;
+  const side = options.truncation_direction ?? beside.truncation_direction ?? true;
+  const truncate = (options.truncate ?? options.truncation ?? beside.truncate ?? true) && side;
   const fields: object = Object(inputs);
 
   const textList = (): readonly string[] => {
@@ -152,7 +154,7 @@ function callFor(
   switch (manifest.task) {
     case "embed": {
       const prompt = options.prompt_name ?? beside.prompt_name;
-      const normalize = (options.normalize ?? beside.normalize) || undefined;
+      const normalize = options.normalize ?? beside.normalize;
       const dimensions = options.dimensions ?? beside.dimensions;
       return each(embedCall(textList(), { truncate, prompt, normalize, dimensions }), vectorNumbers);
     }
@@ -225,8 +227,6 @@ export const huggingFace: Dialect = {
 export const huggingFaceWithoutEffect: FieldsWithoutEffect = {
   "/": {
     options: "the model is loaded already, and a response cache is the operator's choice",
-    truncation_direction: "texts are cut where the model's own tokenizer cuts them",
-    "parameters.truncation_direction": "texts are cut where the model's own tokenizer cuts them",
     "parameters.stride": "a text is read in one part",
     "parameters.align_to_words": "answers are whole words, which is the pipeline's default",
     "parameters.max_seq_len": "a part of a context is as long as the pipeline's default, or as the model reads",

@@ -11,17 +11,17 @@ import { sparseCall } from "../../runtime/tasks/sparse.ts";
 import { tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
 import { type TextInput, textsOf } from "../../runtime/text-input.ts";
 import type { Tokenizer } from "../../runtime/tokenizer/tokenizer.ts";
-import type { Side, Truncation } from "../../runtime/truncation.ts";
+import type { Truncation } from "../../runtime/truncation.ts";
 import { errorStatus, type HttpErrorCode } from "../contract/errors.ts";
 import {
   EmbedInputs,
   LatencyBudget,
-  notList,
-  orNull,
+  objectOf,
   PositiveInteger,
   ScoredLabel,
   Texts,
   TokenIdLists,
+  TruncationDirection,
 } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { codePointsBefore } from "../routes/code-points.ts";
@@ -33,25 +33,25 @@ import type { AnswerDetails } from "../service.ts";
 import { formatTokenVectors } from "../tasks/token-vectors.ts";
 
 /** The server cuts inputs that are too long unless a request forbids it, as text-embeddings-inference does by default. */
-const Cutting = v.object({
-  truncate: v.nullish(v.boolean(), true),
-  truncation_direction: orNull(v.picklist(["Left", "left", "Right", "right"])),
+const Cutting = objectOf({
+  truncate: v.optional(v.boolean(), true),
+  truncation_direction: TruncationDirection,
 });
 const common = { ...Cutting.entries, latency_budget_ms: LatencyBudget };
 
 /** Returns where inputs are cut. Default: where the model's own tokenizer cuts them. */
 const truncationOf = ({ truncate, truncation_direction }: v.InferOutput<typeof Cutting>): Truncation =>
-  truncate && ((truncation_direction?.toLowerCase() as Side | undefined) ?? true);
+  truncate && (truncation_direction ?? true);
 
 const Vectors = v.array(v.array(v.number()));
 
 const embed = taskAt("/embed", {
-  schema: v.object({
+  schema: objectOf({
     inputs: EmbedInputs,
     ...common,
-    prompt_name: orNull(v.string()),
-    normalize: v.nullish(v.boolean(), true),
-    dimensions: orNull(PositiveInteger),
+    prompt_name: v.optional(v.string()),
+    normalize: v.optional(v.boolean(), true),
+    dimensions: v.optional(PositiveInteger),
   }),
   summary: "Vectors of texts, for clients of text-embeddings-inference",
   example: { inputs: ["to be"] },
@@ -62,7 +62,7 @@ const embed = taskAt("/embed", {
     listResponse(describeWork(c, answer, inputs.map(String)), answer.result, (vector) => formatVector(vector, "float")),
 });
 
-const TokensRequest = v.object({ inputs: Texts, ...common, prompt_name: orNull(v.string()) });
+const TokensRequest = objectOf({ inputs: Texts, ...common, prompt_name: v.optional(v.string()) });
 
 const embedAll = taskAt("/embed_all", {
   schema: TokensRequest,
@@ -89,7 +89,7 @@ const Pair = v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(2, "must ha
 const Labels = v.array(ScoredLabel);
 
 const predict = taskAt("/predict", {
-  schema: v.object({
+  schema: objectOf({
     inputs: v.pipe(
       v.union(
         [v.string(), Pair, v.array(Pair)],
@@ -103,7 +103,7 @@ const predict = taskAt("/predict", {
         return { isBatch, inputs };
       }),
     ),
-    raw_scores: v.nullish(v.boolean(), false),
+    raw_scores: v.optional(v.boolean(), false),
     ...common,
   }),
   summary: "Labels of texts, or of pairs of texts, for clients of text-embeddings-inference",
@@ -117,11 +117,11 @@ const predict = taskAt("/predict", {
 
 /** The server knows no activation of a model: scores are sigmoids, or logits. */
 const rerank = taskAt("/rerank", {
-  schema: v.object({
+  schema: objectOf({
     query: v.string(),
     texts: v.array(v.string()),
-    raw_scores: v.nullish(v.boolean(), false),
-    return_text: v.nullish(v.boolean(), false),
+    raw_scores: v.optional(v.boolean(), false),
+    return_text: v.optional(v.boolean(), false),
     ...common,
   }),
   summary: "Texts, ranked by how well they fit a query, for clients of text-embeddings-inference",
@@ -137,9 +137,9 @@ const rerank = taskAt("/rerank", {
 
 /** The server compares the vectors of all models by their cosine. */
 const similarity = taskAt("/similarity", {
-  schema: v.object({
-    inputs: v.object({ source_sentence: v.string(), sentences: v.array(v.string()) }),
-    parameters: orNull(notList(Cutting)),
+  schema: objectOf({
+    inputs: objectOf({ source_sentence: v.string(), sentences: v.array(v.string()) }),
+    parameters: v.optional(Cutting),
     latency_budget_ms: LatencyBudget,
   }),
   summary: "Scores of sentences, compared with one, for clients of text-embeddings-inference",
@@ -187,10 +187,10 @@ const Token = v.object({
 
 /** Texts are not cut. */
 const tokenize = tokenizerAt("/tokenize", {
-  schema: v.object({
+  schema: objectOf({
     inputs: Texts,
-    add_special_tokens: v.nullish(v.boolean(), true),
-    prompt_name: orNull(v.string()),
+    add_special_tokens: v.optional(v.boolean(), true),
+    prompt_name: v.optional(v.string()),
   }),
   summary: "Tokens of texts, for clients of text-embeddings-inference",
   example: { inputs: "to be" },
@@ -229,7 +229,7 @@ function placedOrNot(tokenizer: Tokenizer, text: string) {
 
 /** Ids that are in no vocabulary are left out. */
 const decode = tokenizerAt("/decode", {
-  schema: v.object({ ids: TokenIdLists, skip_special_tokens: v.nullish(v.boolean(), true) }),
+  schema: objectOf({ ids: TokenIdLists, skip_special_tokens: v.optional(v.boolean(), true) }),
   summary: "Texts of token ids, for clients of text-embeddings-inference",
   example: { ids: [[101, 102]] },
   response: v.array(v.string()),

@@ -1,4 +1,4 @@
-import { toJsonSchema } from "@valibot/to-json-schema";
+import { type ConversionConfig, toJsonSchema } from "@valibot/to-json-schema";
 import type * as v from "valibot";
 import { NO_BUDGET } from "../contract/budget.ts";
 import { errorStatus, type HttpErrorCode } from "../contract/errors.ts";
@@ -65,7 +65,7 @@ const operation = (dialect: Dialect, { schema, summary, example, response, runsM
   tags: [dialect.name],
   summary,
   ...(runsModel && { parameters: requestHeaders }),
-  requestBody: { required: true, content: json(jsonSchema(schema), example) },
+  requestBody: { required: true, content: json(bodySchema(schema), example) },
   responses: {
     200: {
       description: "The answer.",
@@ -108,9 +108,23 @@ export const openApiDocument = (dialects: readonly Dialect[]) => ({
   },
 });
 
+const options = { typeMode: "input", errorMode: "ignore", target: "draft-2020-12" } as const;
+
 /** Returns the JSON Schema of what a schema takes. Checks that JSON Schema cannot express are left out. */
 export function jsonSchema(schema: v.GenericSchema): object {
-  const options = { typeMode: "input", errorMode: "ignore", target: "draft-2020-12" } as const;
   const { $schema, ...described } = toJsonSchema(schema, options);
   return described;
 }
+
+/** Returns the JSON Schema of a body. Optional fields can be null. */
+function bodySchema(schema: v.GenericSchema): object {
+  const { $schema, ...described } = toJsonSchema(schema, { ...options, overrideSchema: withNulls });
+  return described;
+}
+
+/** Describes an optional field of a body. */
+const withNulls: NonNullable<ConversionConfig["overrideSchema"]> = ({ valibotSchema, jsonSchema }) => {
+  if (valibotSchema.type !== "optional") return undefined;
+  const { default: value, ...schema } = jsonSchema;
+  return { anyOf: [schema, { type: "null" }], ...(value !== undefined && { default: value }) };
+};

@@ -307,6 +307,23 @@ describe("Hugging Face's inference API", () => {
     expect(await root(embed, { inputs: two, parameters: { dimensions: 2 } })).toEqual(short);
   });
 
+  it.each(["inputs", "parameters"])("cuts and normalizes as fields beside or in the %s say", async (place) => {
+    const body = (fields: object) => (place === "parameters" ? { parameters: fields } : fields);
+    const inputs = `${"to ".repeat(20)}${"be ".repeat(40)}`;
+    for (const [truncation_direction, truncate] of [
+      ["Left", "left"],
+      ["left", "left"],
+      ["right", "right"],
+    ]) {
+      const [expected] = await ownOf(embed, "/v1/embed", { inputs, truncate }, "embeddings");
+      expect(await root(embed, { inputs, ...body({ truncation_direction }) })).toEqual(expected);
+    }
+    const { post } = await setUp(embed);
+    expect((await post("/", { inputs: "a", ...body({ normalize: false }) })).status).toBe(400);
+    const long = Math.hypot(...((await root(raw, { inputs: "a", ...body({ normalize: false }) })) as number[]));
+    expect(Math.abs(long - 1)).toBeGreaterThan(0.01);
+  });
+
   it("compares sentences", async () => {
     const scores = await ownOf(embed, "/v1/similarity", { source: "a", texts: two }, "scores");
     expect(await root(embed, { inputs: { source_sentence: "a", sentences: two } })).toEqual(scores);

@@ -8,7 +8,7 @@ import { type BulkJob, type PartKind, readJob, seesJob } from "../bulk/job.ts";
 import { jobStatus } from "../bulk/job-status.ts";
 import { partContents } from "../bulk/parts.ts";
 import { startJob } from "../bulk/start-job.ts";
-import { EncodingFormat, notList } from "../contract/fields.ts";
+import { EncodingFormat, objectOf } from "../contract/fields.ts";
 import type { Deployment } from "../deployment.ts";
 import { jsonBody } from "../middleware/body.ts";
 import { noted } from "../middleware/variables.ts";
@@ -16,13 +16,11 @@ import { heldWhileRead } from "./in-parts.ts";
 import { withAndWithoutSlash } from "./paths.ts";
 
 /** The body of `POST /v1/jobs/<name>`. */
-const JobRequest = notList(
-  v.object({
-    encoding_format: v.optional(EncodingFormat),
-    /** Whether to cut texts that are too long instead of setting them aside. */
-    truncate: v.optional(v.boolean()),
-  }),
-);
+const JobRequest = objectOf({
+  encoding_format: v.optional(EncodingFormat),
+  /** Whether to cut texts that are too long instead of setting them aside. */
+  truncate: v.optional(v.boolean()),
+});
 
 /** Names of jobs are parts of keys in a bucket. */
 const JOB_NAME = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,63}$/;
