@@ -63,7 +63,7 @@ export const orNull = <S extends v.GenericSchema>(schema: S) => v.nullish(schema
 /** Fields that every body of our own routes can have. */
 const common = {
   /** Name of the model, or `name@version`. Default: the default model of the deployment. */
-  model: v.optional(v.string()),
+  model: orNull(v.string()),
   latency_budget_ms: LatencyBudget,
 };
 

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { embedCall } from "../../runtime/tasks/embed.ts";
 import { rerankCall } from "../../runtime/tasks/rerank.ts";
 import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
-import { LatencyBudget, PositiveInteger } from "../contract/fields.ts";
+import { LatencyBudget, orNull, PositiveInteger } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { noted } from "../middleware/variables.ts";
 import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
@@ -26,7 +26,7 @@ const metaOf = ({ tokens }: AnswerDetails): v.InferOutput<typeof Meta> => ({
 
 const embed = taskAt("/v2/embed", {
   schema: v.object({
-    model: v.string(),
+    model: orNull(v.string()),
     latency_budget_ms: LatencyBudget,
     texts: v.array(v.string(), "must be a list of strings; images are not supported"),
     input_type: v.optional(v.picklist(inputTypes, `must be one of ${inputTypes.join(", ")}; images are not supported`)),
@@ -35,6 +35,7 @@ const embed = taskAt("/v2/embed", {
     truncate: v.optional(v.picklist(["NONE", "START", "END"]), "END"),
   }),
   summary: "Vectors of texts, for Cohere’s clients",
+  namesModel: true,
   example: { model: "bert-edge-mini", texts: ["to be"], input_type: "search_document" },
   response: v.object({
     id: v.string(),
@@ -66,7 +67,7 @@ const formatAs = (type: (typeof vectorTypes)[number], vector: Float32Array<Array
 
 const rerank = taskAt("/v2/rerank", {
   schema: v.object({
-    model: v.string(),
+    model: orNull(v.string()),
     latency_budget_ms: LatencyBudget,
     query: v.string(),
     documents: v.array(Document),
@@ -74,6 +75,7 @@ const rerank = taskAt("/v2/rerank", {
     return_documents: v.optional(v.boolean(), false),
   }),
   summary: "Documents, ranked for Cohere’s clients",
+  namesModel: true,
   example: { model: "bert-edge-mini", query: "Where does Anna work?", documents: ["Anna works in New York.", "to be"] },
   response: v.object({ id: v.string(), results: v.array(RerankResult), meta: Meta }),
   call: ({ query, documents, top_n }) => rerankCall(query, documents, { topN: top_n }),
