@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { ortNodeEngine, type Provider } from "bert-edge/engine/ort-node";
-import { createRegionApp, keysFromEnv } from "bert-edge/serve";
+import { aliasesFromEnv, createRegionApp, keysFromEnv } from "bert-edge/serve";
 import { fsStore } from "bert-edge/storage/fs";
 import { s3Store } from "bert-edge/storage/s3";
 import { s3Settings } from "bert-edge/storage/s3-settings";
@@ -11,12 +11,10 @@ import { serveUntilTerminated } from "./serve-until-terminated.ts";
 const { MODEL, MODELS_FOLDER, PROVIDERS, SESSIONS, HOST, PORT = 8080, STOP_DELAY_MS = 0, ...env } = process.env;
 const bucket = MODELS_FOLDER ? fsStore(MODELS_FOLDER) : s3Store(s3Settings(env));
 
-/**
- * Hono app of the region. Environment variables configure it. With MODELS_FOLDER it reads the model from a folder that
- * `bert-edge publish --to folder:…` wrote, otherwise over the S3 protocol.
- */
+/** Hono app of the region. Environment variables configure it. It reads models from MODELS_FOLDER, or over the S3 protocol. */
 const app = createRegionApp({
   model: (MODEL ?? "bert-edge-mini").split(","),
+  aliases: aliasesFromEnv(env),
   models: signedStore(bucket, signersFromEnv(env)),
   engine: ortNodeEngine({
     providers: (PROVIDERS ?? "cuda,cpu").split(",") as Provider[],

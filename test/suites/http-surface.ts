@@ -366,7 +366,6 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
     it.each<[HttpErrorCode, object]>([
       ["request_invalid", { input: [1, 2, 3] }],
       ["request_invalid", { input: [[1, 2]] }],
-      ["request_invalid", { input: "a", model: undefined }],
       ["request_invalid", { input: "a", dimensions: 0 }],
       ["request_invalid", { input: "a", dimensions: 1.5 }],
       ["request_invalid", { inputs: "a" }],

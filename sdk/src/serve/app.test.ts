@@ -14,6 +14,7 @@ import { checkQuery } from "./check-query.ts";
 import { errorStatus, type HttpErrorCode } from "./contract/errors.ts";
 import { callersOf } from "./keys/key-ring.ts";
 import { defaultLimits } from "./limits.ts";
+import { servedNames } from "./served-names.ts";
 import type { TaskAnswer, TaskQuery, TaskService } from "./service.ts";
 
 const log = errorLog();
@@ -67,7 +68,7 @@ function setUp(
     warm: () => {},
     failure: () => undefined,
     arrival: (now) => ({ at: now, errorMs: 0, busyMs: 0 }),
-    models: [],
+    served: servedNames(["tiny"]),
     memoryBytes: () => 0,
     queueMs: () => 0,
     totals: { answers: new Map(), refusals: new Map() },
@@ -267,6 +268,9 @@ describe("GET /ready", () => {
   it("says with which code the model fails to load", async () => {
     const { app } = setUp(undefined, undefined, undefined, { failure: () => "model_not_published" });
     const response = await app.request("/ready");
-    expect([response.status, await response.json()]).toEqual([503, { status: "failed", code: "model_not_published" }]);
+    expect([response.status, await response.json()]).toEqual([
+      503,
+      { status: "failed", code: "model_not_published", model: "tiny" },
+    ]);
   });
 });

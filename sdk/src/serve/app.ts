@@ -1,4 +1,6 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { METHODS } from "hono/router";
+import { findTargetHandler, isMiddleware } from "hono/utils/handler";
 import { BertEdgeError } from "../artifact/error.ts";
 import { once } from "../artifact/once.ts";
 import { meantNames } from "../artifact/similar-names.ts";
@@ -15,8 +17,8 @@ import { entrance, guards } from "./operations.ts";
 import { anyone } from "./queue/caller.ts";
 import { ARTIFACTS, addArtifactRoutes } from "./routes/artifacts.ts";
 import type { Dialect } from "./routes/dialect.ts";
-import { methodsOf, withAndWithoutSlash } from "./routes/paths.ts";
-import { infoRoute, listModels, metrics } from "./routes/status.ts";
+import { describeServed, infoRoute, listModels, metrics } from "./routes/status.ts";
+import { withAndWithoutSlash } from "./routes/task-route.ts";
 
 /** Makes the app of both tiers, with `/health` and `/ready`, and with `/info` and the embeddings routes behind an API key. */
 export function createApp<Env extends object>(
@@ -39,12 +41,12 @@ export function createApp<Env extends object>(
   app.get("/openapi.json", (c) => c.body(document(), 200, { "content-type": "application/json" }));
   app.get("/docs", docsPage);
   app.on("GET", withAndWithoutSlash("/ready"), (c) => {
-    const { ready, warm, failure } = service(c.env);
+    const { ready, warm, failure, served } = service(c.env);
     const model = ready(backgroundOf(c));
     warm(backgroundOf(c));
     if (model) return c.json({ status: "ready", ...model });
     const code = failure();
-    return c.json(code === undefined ? { status: "loading" } : { status: "failed", code }, 503);
+    return c.json(code === undefined ? { status: "loading" } : { status: "failed", code, model: served.names[0] }, 503);
   });
   // Unknown paths need a key too, so that callers without one cannot find out which routes exist.
   const info = withAndWithoutSlash("/info");
@@ -62,6 +64,7 @@ export function createApp<Env extends object>(
   addArtifactRoutes(app, deployment);
   app.on("GET", info, infoRoute(deployment));
   app.on("GET", withAndWithoutSlash("/v1/models"), (c) => listModels(c, service(c.env)));
+  app.get("/v1/models/:name{.+}", (c) => describeServed(c, service(c.env)));
   if (operations.metrics)
     app.on("GET", withAndWithoutSlash(METRICS), (c) => metrics(service(c.env), tier, backgroundOf(c)));
   return addEmbeddingRoutes(app, deployment, { table: routesOf(known), entrance: [], guards: [] });
@@ -70,6 +73,14 @@ export function createApp<Env extends object>(
 const METRICS = "/metrics";
 /** Routes without a body. */
 const stateRoutes = ["/health", "/ready", "/info", "/v1/models", "/docs", "/openapi.json"];
+
+/** Returns the methods that the routes of an app take at a path, in capitals. Middleware does not count. */
+function methodsOf<Env extends object>(app: Hono<{ Bindings: Env }>, path: string): string[] {
+  return METHODS.map((method) => method.toUpperCase()).filter((method) => {
+    const [matches] = app.router.match(method, path);
+    return matches.some(([[handler, route]]) => route.method === method && !isMiddleware(findTargetHandler(handler)));
+  });
+}
 
 function unknownRoute(c: Context, allowed: readonly string[], known: readonly Dialect[]): BertEdgeError {
   const knownPaths = [...shownRoutes(known).map(({ path }) => path), ...stateRoutes];

@@ -18,6 +18,7 @@ import { modelHolder, type WarmUpShape } from "./models/model-holder.ts";
 import { modelPool } from "./models/model-pool.ts";
 import type { Operations } from "./operations.ts";
 import type { Region } from "./region/region.ts";
+import { type ModelAliases, servedNames } from "./served-names.ts";
 
 /** A value, or a function that reads it from the environment. A Worker receives its environment with each request. */
 export type Setting<Env, T> = T | ((env: Env) => T);
@@ -27,6 +28,8 @@ export interface EmbeddingsOptions<Env extends object> {
   models: Setting<Env, ObjectStore>;
   /** The name of the model to serve. Of several, a request names one, or `name@version`. Default: the first. */
   model: Setting<Env, string | readonly string[]>;
+  /** Other names of the models, for clients that send a fixed one. None may be that of a model. Default: none. */
+  aliases?: Setting<Env, ModelAliases | undefined>;
   /**
    * Maximum bytes of all loaded models together. Models that have not been used for the longest time are unloaded. Default: no
    * limit, so set it if you serve several models: an isolate of Workers has 128 MB for everything.
@@ -97,6 +100,13 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
   }
   // A process receives the same environment with every request.
   const store = once(readerOf("models", options.models));
+  const served = (env: Env) =>
+    servedNames(
+      [readerOf("model", options.model)(env)].flat().map((name) => name.trim()),
+      readerOf("aliases", options.aliases)(env),
+    );
+  // What needs no environment is refused at once.
+  if (typeof options.model !== "function" && typeof options.aliases !== "function") served({} as Env);
   if (Array.isArray(keys)) checkKeyList(keys);
   const operations: Operations<Env> = {
     writers: [
@@ -126,7 +136,7 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
         : callersOf(async (env: Env) => checkKeyList(await readerOf("keys", keys)(env))),
     service: once((env: Env) => {
       const models = modelPool({
-        names: [readerOf("model", options.model)(env)].flat().map((name) => name.trim()),
+        served: served(env),
         limitBytes: options.memoryLimitBytes,
         holder: (name, version, reserve) => modelHolder({ store: store(env), name, version, engine, warmUp, reserve }),
       });

@@ -7,8 +7,7 @@ import { responseCache } from "./middleware/response-cache.ts";
 import { answerError, throwErrors } from "./on-error.ts";
 import { entrance, guards } from "./operations.ts";
 import { jobPaths, jobRoutes, type QueueHandler, queueHandler } from "./routes/jobs.ts";
-import { withAndWithoutSlash } from "./routes/paths.ts";
-import type { Route } from "./routes/task-route.ts";
+import { type Route, withAndWithoutSlash } from "./routes/task-route.ts";
 
 /** Prefix of all paths under which a request names its model, for dialects without a field for it. */
 const MODEL_PREFIX = "/models/:model";

@@ -122,5 +122,6 @@ export type { RegionCallOptions, RegionQuery, RegionTier } from "./region/region
 export { createRegionApp, type RegionAppOptions } from "./region-app.ts";
 export type { QueueHandler } from "./routes/jobs.ts";
 export type { ArrivalTime, Deadline } from "./routing/deadline.ts";
+export { type AliasesEnv, aliasesFromEnv, type ModelAliases } from "./served-names.ts";
 export type { AnswerDetails, CallTerms, Cost, TierAnswer } from "./service.ts";
 export type { RequestTrace } from "./trace.ts";

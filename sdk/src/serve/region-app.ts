@@ -7,7 +7,10 @@ import { defaultLimits } from "./limits.ts";
 import { sageMakerRoutes } from "./sagemaker-routes.ts";
 
 export interface RegionAppOptions
-  extends Pick<EmbeddingsOptions<object>, "memoryLimitBytes" | "engine" | "limits" | "log" | "metrics" | "warmUp"> {
+  extends Pick<
+    EmbeddingsOptions<object>,
+    "aliases" | "memoryLimitBytes" | "engine" | "limits" | "log" | "metrics" | "warmUp"
+  > {
   /** The store where models are published. */
   models: ObjectStore;
   /** The name of the model to serve, or several names, of which the first is the default. */

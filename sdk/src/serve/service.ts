@@ -77,6 +77,24 @@ export interface RequestTotals {
   readonly refusals: ReadonlyMap<RefusalCode, number>;
 }
 
+/** The names by which requests call the models of a deployment. */
+export interface ServedNames {
+  /** Names of the models, the default one first. */
+  readonly names: readonly string[];
+  /** All names that requests can have: `names`, and then their aliases. */
+  readonly all: readonly string[];
+  /**
+   * Returns the model that a request means, and the version if it pins one. Capital letters and an `org/` before the name do not
+   * matter, if only one model is meant.
+   *
+   * @param model as the request has it. Default: the default model
+   * @throws BertEdgeError `model_unknown`
+   */
+  find(model?: string): { readonly name: string; readonly version: string | undefined };
+  /** Checks that a request needs no name. @throws BertEdgeError `request_invalid` if there are several models */
+  assertOne(): void;
+}
+
 export interface TaskService {
   /**
    * Counts the memory of a request from its arrival on.
@@ -85,8 +103,7 @@ export interface TaskService {
    * @throws BertEdgeError `overloaded`, `rate_limited`
    */
   hold(holder: Holder, bytes: number): Hold;
-  /** Names of the models, the default one first. */
-  readonly models: readonly string[];
+  readonly served: ServedNames;
   /**
    * Refuses a request that cannot be answered in time, whatever its texts are.
    *

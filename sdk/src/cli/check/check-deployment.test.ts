@@ -255,7 +255,7 @@ describe("a broken deployment", () => {
       const report = await check(send);
       expect(brokenOf(report)).toEqual(["reached: POST /v1/embed"]);
       expect(report.findings.find(({ level }) => level === "broken")?.what).toBe(
-        "Its model cannot be loaded: model_not_published.",
+        `Its model ${TINY.name} cannot be loaded: model_not_published.`,
       );
     });
 

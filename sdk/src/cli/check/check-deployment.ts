@@ -48,7 +48,7 @@ export async function checkDeployment({ expected, onFinding, ...options }: Check
     add(reached.broken(what, "Give the URL to which it leads, if you know it."));
     return report();
   }
-  const { status, code } = Object(ready?.body) as { status?: unknown; code?: unknown };
+  const { status, code, model: name } = Object(ready?.body) as { [field: string]: unknown };
   if (!ready || !["ready", "loading", "failed", "draining"].includes(String(status))) {
     const what = ready ? `It answers HTTP ${ready.status}, but not as bert-edge does.` : "Nothing answers.";
     add(reached.broken(what, "Check the URL, and that `wrangler deploy` has ended without an error."));
@@ -64,9 +64,10 @@ export async function checkDeployment({ expected, onFinding, ...options }: Check
     const { broken } = findingsOf("reached", "POST /v1/embed");
     // Callers are not told why a load fails; operators are, by /ready.
     if (status === "failed" && first.code === "model_unavailable") {
-      const cause = printable(String(code)).slice(0, 100);
+      const shown = (value: unknown) => printable(String(value)).slice(0, 100);
+      const cause = shown(code);
       const { fix = "The Worker's log has the reason: `npx wrangler tail`." } = explanationOf(cause) ?? {};
-      add(broken(`Its model cannot be loaded: ${cause}.`, fix));
+      add(broken(`Its model${name === undefined ? "" : ` ${shown(name)}`} cannot be loaded: ${cause}.`, fix));
       return report();
     }
     add(broken(`It answers ${described(first)}`, first.hint ?? "Check the deployment's log."));

@@ -10,6 +10,7 @@ import { modelPool } from "../models/model-pool.ts";
 import { regionEstimate } from "../region/region-estimate.ts";
 import type { RegionTier } from "../region/region-tier.ts";
 import { startDeadline } from "../routing/deadline.ts";
+import { servedNames } from "../served-names.ts";
 import { taskService } from "./task-service.ts";
 
 /** A text, and its tokens. */
@@ -81,7 +82,7 @@ async function setUp({ measuredMs, cpuLimitMs = 30_000, stands = false }: Option
   const engine = { blocksThread: true, compilesAsItRuns: true };
   const holder = modelHolder({ store, name: TINY.name, engine: fake, now });
   const service = taskService({
-    models: modelPool({ names: [TINY.name], holder: () => holder }),
+    models: modelPool({ served: servedNames([TINY.name]), holder: () => holder }),
     tier: "edge",
     regions: [{ connect: () => region }],
     limits: defaultLimits,

@@ -22,6 +22,7 @@ import { modelPool } from "../models/model-pool.ts";
 import { connectRegion, type RegionTier } from "../region/region-tier.ts";
 import { createRegionApp } from "../region-app.ts";
 import { startDeadline } from "../routing/deadline.ts";
+import { servedNames } from "../served-names.ts";
 import { taskService } from "./task-service.ts";
 
 const log = errorLog();
@@ -67,7 +68,7 @@ async function setUp(
   const engine = fakeEngine(options.engine);
   const holder = modelHolder({ store, name: TINY.name, engine });
   const service = taskService({
-    models: modelPool({ names: [TINY.name], holder: () => holder }),
+    models: modelPool({ served: servedNames([TINY.name]), holder: () => holder }),
     tier: "edge",
     regions: region ? [{ connect: () => region }] : [],
     limits: defaultLimits,
@@ -272,7 +273,7 @@ describe("a warm edge with a region", () => {
     const clock = { now: 0 };
     const holder = modelHolder({ store, name: TINY.name, engine, now: () => clock.now });
     const service = taskService({
-      models: modelPool({ names: [TINY.name], holder: () => holder }),
+      models: modelPool({ served: servedNames([TINY.name]), holder: () => holder }),
       tier: "edge",
       regions: [{ connect: () => region }],
       limits: defaultLimits,
@@ -436,7 +437,7 @@ describe("a region", () => {
     const holder = modelHolder({ store, name: TINY.name, engine, now: () => clock.now });
     const limits = { ...defaultLimits, maxInputs: 2 };
     const service = taskService({
-      models: modelPool({ names: [TINY.name], holder: () => holder }),
+      models: modelPool({ served: servedNames([TINY.name]), holder: () => holder }),
       tier: "region",
       regions: [],
       limits,

@@ -101,7 +101,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
 
   /** Names the other models in the error of a call that does not fit the default model. */
   function withModels(error: unknown, { model }: CallTerms): unknown {
-    const [, ...others] = models.names;
+    const [, ...others] = models.served.names;
     return model === undefined && others[0] && error instanceof BertEdgeError && error.code === "task_unsupported"
       ? new BertEdgeError(error.code, error.message, { hint: `Set \`model\` to one of ${others.join(", ")}.` })
       : error;
@@ -298,7 +298,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
   return {
     hold: (holder, bytes) => memory.hold(holder, bytes, ARRIVING_MS),
     bytesInFlight: memory.bytes,
-    models: models.names,
+    served: models.served,
     totals: book.totals,
     admit(terms, background) {
       const model = models.holderOf(terms.model).current(background);

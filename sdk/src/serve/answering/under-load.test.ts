@@ -15,6 +15,7 @@ import { modelPool } from "../models/model-pool.ts";
 import { type Caller, callerWith } from "../queue/caller.ts";
 import type { RegionTier } from "../region/region-tier.ts";
 import { startDeadline } from "../routing/deadline.ts";
+import { servedNames } from "../served-names.ts";
 import { taskService } from "./task-service.ts";
 
 /** Text of 4 tokens. The model's measurements predict 1,400 ms at the edge. */
@@ -46,7 +47,7 @@ async function setUp({ regionMs, engine = {} }: { regionMs?: number; engine?: Fa
   };
   const service = taskService({
     ...{
-      models: modelPool({ names: [TINY.name], holder: () => holder }),
+      models: modelPool({ served: servedNames([TINY.name]), holder: () => holder }),
       engine: { blocksThread: true },
       tier: "edge",
       log: "unusual",

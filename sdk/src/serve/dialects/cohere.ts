@@ -26,7 +26,7 @@ const metaOf = ({ tokens }: AnswerDetails): v.InferOutput<typeof Meta> => ({
 
 const embed = taskAt("/v2/embed", {
   schema: objectOf({
-    model: v.string(),
+    model: v.optional(v.string()),
     latency_budget_ms: LatencyBudget,
     texts: v.array(v.string(), "must be a list of strings; images are not supported"),
     input_type: v.optional(v.picklist(inputTypes, `must be one of ${inputTypes.join(", ")}; images are not supported`)),
@@ -35,6 +35,7 @@ const embed = taskAt("/v2/embed", {
     truncate: v.optional(v.picklist(["NONE", "START", "END"]), "END"),
   }),
   summary: "Vectors of texts, for Cohere’s clients",
+  namesModel: true,
   example: { model: "bert-edge-mini", texts: ["to be"], input_type: "search_document" },
   response: v.object({
     id: v.string(),
@@ -66,7 +67,7 @@ const formatAs = (type: (typeof vectorTypes)[number], vector: Float32Array<Array
 
 const rerank = taskAt("/v2/rerank", {
   schema: objectOf({
-    model: v.string(),
+    model: v.optional(v.string()),
     latency_budget_ms: LatencyBudget,
     query: v.string(),
     documents: v.array(Document),
@@ -74,6 +75,7 @@ const rerank = taskAt("/v2/rerank", {
     return_documents: v.optional(v.boolean(), false),
   }),
   summary: "Documents, ranked for Cohere’s clients",
+  namesModel: true,
   example: { model: "bert-edge-mini", query: "Where does Anna work?", documents: ["Anna works in New York.", "to be"] },
   response: v.object({ id: v.string(), results: v.array(RerankResult), meta: Meta }),
   call: ({ query, documents, top_n }) => rerankCall(query, documents, { topN: top_n }),

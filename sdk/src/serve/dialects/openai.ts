@@ -10,7 +10,7 @@ import { taskAt } from "../routes/task-route.ts";
 const embeddings = taskAt("/v1/embeddings", {
   schema: objectOf({
     input: EmbedInputs,
-    model: v.string(),
+    model: v.optional(v.string()),
     encoding_format: v.optional(EncodingFormat, "float"),
     dimensions: v.optional(PositiveInteger),
     latency_budget_ms: LatencyBudget,
@@ -30,7 +30,8 @@ const embeddings = taskAt("/v1/embeddings", {
     model: v.string(),
     usage: v.object({ prompt_tokens: v.number(), total_tokens: v.number() }),
   }),
-  hint: 'Send {"model": "<name>", "input": ["to be"]}.',
+  hint: 'Send {"input": ["to be"]}.',
+  namesModel: true,
   call: ({ input, dimensions }) => embedCall(input, { dimensions }),
   respond: ({ model, result, tokens }, { encoding_format }, c) =>
     listResponse(

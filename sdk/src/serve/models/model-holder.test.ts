@@ -11,6 +11,7 @@ import {
   tinyStore,
 } from "#test/fixtures/tiny-model.ts";
 import { waitFor } from "#test/fixtures/wait-for.ts";
+import type { BertEdgeError } from "../../artifact/error.ts";
 import type { TokenIds } from "../../runtime/engine/engine.ts";
 import type { ObjectStore, WritableStore } from "../../storage/store.ts";
 import { type ModelHolderOptions, modelHolder } from "./model-holder.ts";
@@ -302,6 +303,24 @@ describe("what is known before the load", () => {
     const { store, background } = await setUp();
     const holder = modelHolder({ store, name: "other", engine: fakeEngine() });
     await expect(holder.opened(background)).rejects.toMatchObject({ code: "model_not_published" });
+  });
+});
+
+describe("a model that is not published", () => {
+  it("is asked for less and less often by callers who wait as long as they are told", async () => {
+    let now = 0;
+    const options = { store: await tinyStore(), name: "other", engine: fakeEngine(), report: () => {}, now: () => now };
+    const holder = modelHolder(options);
+    const pauses: number[] = [];
+    for (let i = 0; i < 12; i++) {
+      const error = await holder.load(() => {}).catch((error: BertEdgeError) => error);
+      const { code, retryAfterMs = 0 } = error as BertEdgeError;
+      expect(code).toBe("model_not_published");
+      pauses.push(retryAfterMs);
+      now += retryAfterMs + 200;
+    }
+    expect(pauses).toEqual(pauses.toSorted((a, b) => a - b));
+    expect(pauses.slice(-3)).toEqual([60_000, 60_000, 60_000]);
   });
 });
 

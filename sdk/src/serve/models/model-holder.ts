@@ -44,6 +44,9 @@ const RETRY_MS = 1_000;
 /** Longest pause that callers are asked for while loads fail, in ms. It is as long as they have failed. */
 const LONGEST_RETRY_MS = 60_000;
 
+/** Longest time in ms between two failures of a row. A caller that waits for the longest pause comes a little later. */
+const LONGEST_GAP_MS = 2 * LONGEST_RETRY_MS;
+
 /** Time for which a version that the store does not have is not looked for again, in ms. */
 const MISSING_MS = 5_000;
 
@@ -180,7 +183,7 @@ export function modelHolder({
     const { code, message, hint } = error instanceof BertEdgeError ? error : unforeseen(name);
     const at = now();
     // Nothing is known about the time between failures that are further apart.
-    const since = failure && at - failure.at <= LONGEST_RETRY_MS ? failure.since : at;
+    const since = failure && at - failure.at <= LONGEST_GAP_MS ? failure.since : at;
     failure = { code, since, at };
     const retryAfterMs = Math.min(Math.max(RETRY_MS, at - since), LONGEST_RETRY_MS);
     return new BertEdgeError(code, message, { hint, retryAfterMs, cause: error });

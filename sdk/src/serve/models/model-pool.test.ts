@@ -6,6 +6,7 @@ import { backgroundWork, fakeEngine, latch, publishTiny } from "#test/fixtures/t
 import { pointerKey } from "../../artifact/keys.ts";
 import { nextTurn } from "../../artifact/next-turn.ts";
 import { memoryStore } from "../../storage/memory.ts";
+import { servedNames } from "../served-names.ts";
 import { modelHolder } from "./model-holder.ts";
 import { modelPool } from "./model-pool.ts";
 
@@ -34,7 +35,7 @@ async function setUp(limitBytes = LIMIT, until: (key: string) => Promise<void> |
   for (const name of NAMES) versions.push(await publishTiny(store, "x".repeat(BYTES), { name }));
   const engine = fakeEngine();
   const models = modelPool({
-    names: NAMES,
+    served: servedNames(NAMES),
     limitBytes,
     timeoutMs: 200,
     holder: (name, version, reserve) => modelHolder({ store, name, version, engine, reserve }),
@@ -59,7 +60,7 @@ describe("a pool of models", () => {
     const { models } = await setUp();
     expect(models.holderOf()).toBe(models.holderOf("a"));
     expect(models.holderOf().name).toBe("a");
-    for (const name of ["d", "", "a@b@c", "A"]) {
+    for (const name of ["d", "", "a@b@c", "a/b/c"]) {
       expect(() => models.holderOf(name)).toThrow(expect.objectContaining({ code: "model_unknown" }));
     }
   });

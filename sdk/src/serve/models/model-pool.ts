@@ -2,6 +2,8 @@ import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { ModelVersion } from "../../artifact/manifest.ts";
 import { withDeadline } from "../../artifact/with-deadline.ts";
+import { modelUnknown } from "../served-names.ts";
+import type { ServedNames } from "../service.ts";
 import type { ModelHolder, Reserve } from "./model-holder.ts";
 
 interface ModelMemoryOptions {
@@ -14,8 +16,7 @@ interface ModelMemoryOptions {
 }
 
 export interface ModelPoolOptions extends Omit<ModelMemoryOptions, "isUsed"> {
-  /** Names of the models, of which the first is the default. */
-  names: readonly string[];
+  served: ServedNames;
   /** Makes the holder of a model. `version` is the only one to load; undefined for the current one. */
   holder(name: string, version: string | undefined, reserve: Reserve): ModelHolder;
 }
@@ -114,38 +115,29 @@ export function modelMemory({ limitBytes = Number.POSITIVE_INFINITY, timeoutMs =
 }
 
 /** Makes the pool of a deployment's models, of which a request names one. */
-export function modelPool({ names, holder: make, ...options }: ModelPoolOptions) {
+export function modelPool({ served, holder: make, ...options }: ModelPoolOptions) {
   const memory = modelMemory(options);
   return {
-    /** Names of the models, the default one first. */
-    names,
+    served,
     /**
      * Returns the holder of a model, or of `name@version`. The current version has one holder, whether a request pins it or not.
      * The caller has to use `current` at once: the current version changes.
      *
      * @throws BertEdgeError `model_unknown`
      */
-    holderOf(model = names[0] as string): ModelHolder {
-      const [name = "", version, ...rest] = model.split("@");
+    holderOf(model?: string): ModelHolder {
+      const { name, version } = served.find(model);
+      const key = version === undefined ? name : `${name}@${version}`;
       // A caller's text becomes part of an object's key: `../../x` would leave the models' folder.
-      const isVersion = version === undefined || v.is(ModelVersion, version);
-      if (!names.includes(name) || !isVersion || rest.length > 0) throw unknown(model, names);
+      if (version !== undefined && !v.is(ModelVersion, version)) throw modelUnknown(key, served.all);
       const isCurrent = version !== undefined && memory.known(name)?.version() === version;
       // It may have been pinned before it was loaded as the current version.
-      const pinned = isCurrent ? memory.known(model)?.unload() : undefined;
-      pinned?.catch((error: unknown) => console.error(`bert-edge: releasing ${model} failed:`, error));
-      return memory.holderOf(isCurrent ? name : model, (reserve) => make(name, version, reserve));
+      const pinned = isCurrent ? memory.known(key)?.unload() : undefined;
+      pinned?.catch((error: unknown) => console.error(`bert-edge: releasing ${key} failed:`, error));
+      return memory.holderOf(isCurrent ? name : key, (reserve) => make(name, version, reserve));
     },
     bytes: memory.bytes,
   };
 }
 
 export type ModelPool = ReturnType<typeof modelPool>;
-
-function unknown(model: string, [first, ...others]: readonly string[]): BertEdgeError {
-  const what = `This deployment does not serve the model ${JSON.stringify(model.slice(0, 80))}.`;
-  const hint = others[0]
-    ? `Set \`model\` to one of ${[first, ...others].join(", ")}, or leave it out for ${first}.`
-    : `Set \`model\` to ${JSON.stringify(first)}, or leave it out.`;
-  return new BertEdgeError("model_unknown", what, { hint });
-}

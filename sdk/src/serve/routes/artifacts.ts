@@ -23,7 +23,7 @@ export function addArtifactRoutes<Env extends object>(
   if (!artifacts) return;
   app.get(`${ARTIFACTS}/models/:name/current.json`, async (c) => {
     const name = c.req.param("name");
-    if (!service(c.env).models.includes(name)) throw missing(c);
+    if (!service(c.env).served.names.includes(name)) throw missing(c);
     const published = await currentPointer(artifacts.store(c.env), name);
     if (!published) throw missing(c);
     // Exactly the text whose signature was checked: the object can be another one at the next read.
@@ -32,7 +32,7 @@ export function addArtifactRoutes<Env extends object>(
   app.get(`${ARTIFACTS}/blobs/sha256/:hash{[0-9a-f]{64}}`, async (c) => {
     const hash = c.req.param("hash");
     const store = artifacts.store(c.env);
-    for (const name of service(c.env).models) {
+    for (const name of service(c.env).served.names) {
       if ((await filesOf(store, name)).has(hash)) {
         const headers = { "content-type": "application/octet-stream", "cache-control": FOREVER };
         // The answer has no body that would end the reading.

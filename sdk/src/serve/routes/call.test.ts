@@ -6,6 +6,7 @@ import type { CallDefaults, KeyWithDefaults } from "../call-defaults.ts";
 import { keyRing } from "../keys/key-ring.ts";
 import { defaultLimits } from "../limits.ts";
 import { apiKey } from "../middleware/api-key.ts";
+import { servedNames } from "../served-names.ts";
 import type { CallTerms } from "../service.ts";
 import { embedRoute } from "../tasks/embed.ts";
 import { readCall } from "./task-route.ts";
@@ -19,7 +20,7 @@ const unused = {
   ready: () => undefined,
   warm: () => {},
   failure: () => undefined,
-  models: [],
+  served: servedNames(["tiny"]),
   memoryBytes: () => 0,
   queueMs: () => 0,
   totals: { answers: new Map(), refusals: new Map() },

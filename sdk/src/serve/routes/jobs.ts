@@ -13,7 +13,7 @@ import type { Deployment } from "../deployment.ts";
 import { jsonBody } from "../middleware/body.ts";
 import { noted } from "../middleware/variables.ts";
 import { heldWhileRead } from "./in-parts.ts";
-import { withAndWithoutSlash } from "./paths.ts";
+import { withAndWithoutSlash } from "./task-route.ts";
 
 /** The body of `POST /v1/jobs/<name>`. */
 const JobRequest = objectOf({

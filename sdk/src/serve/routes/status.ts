@@ -78,9 +78,23 @@ function modelType(manifest: Manifest): object {
   return crossEncoder(manifest) ? { reranker: ids } : { classifier: ids };
 }
 
-/** `GET /v1/models` of OpenAI. When a model was made is not known: `created` is 0. */
-export const listModels = (c: Context, { models }: TaskService): Response =>
-  c.json({ object: "list", data: models.map((id) => ({ id, object: "model", created: 0, owned_by: "bert-edge" })) });
+/** A model in OpenAI's words. When it was made is not known: `created` is 0. */
+const described = (id: string) => ({ id, object: "model", created: 0, owned_by: "bert-edge" });
+
+/** `GET /v1/models` of OpenAI. */
+export const listModels = (c: Context, { served }: TaskService): Response =>
+  c.json({ object: "list", data: served.all.map(described) });
+
+/**
+ * `GET /v1/models/<name>` of OpenAI.
+ *
+ * @throws BertEdgeError `model_unknown`
+ */
+export function describeServed(c: Context, { served }: TaskService): Response {
+  const asked = c.req.param("name")?.replace(/\/$/, "");
+  const { name } = served.find(asked);
+  return c.json(described(served.all.find((known) => known === asked) ?? name));
+}
 
 /** Media type of Prometheus' text format: https://prometheus.io/docs/instrumenting/exposition_formats/ */
 const TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8";

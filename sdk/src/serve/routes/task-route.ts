@@ -37,6 +37,8 @@ export interface RouteDescription<S extends v.GenericSchema, A extends v.Generic
   readonly response: A;
   /** Hint for a body that is wrong as a whole, or in its inputs. Default: where the fields are described. */
   readonly hint?: string;
+  /** Whether a request has to name its model if there are several. Its clients always do. */
+  readonly namesModel?: boolean;
   /** Whether only an edge calls it. Such a route is not shown to others. */
   readonly isInternal?: boolean;
 }
@@ -58,6 +60,9 @@ interface TaskRoute<S extends BodySchema, A extends v.GenericSchema, R> extends 
   respond(answer: TaskAnswer<R>, body: v.InferOutput<S>, c: Context): v.InferInput<A> | Response;
 }
 
+/** Returns a route's path, and the path with a slash at the end: callers often write either. */
+export const withAndWithoutSlash = (path: string): string[] => (path === "/" ? [path] : [path, `${path}/`]);
+
 /** Makes the route of a task at a path. */
 export const taskAt = <S extends BodySchema, A extends v.GenericSchema, R>(
   path: string,
@@ -69,7 +74,9 @@ export const taskAt = <S extends BodySchema, A extends v.GenericSchema, R>(
   handler: (serving) =>
     async function handleTask(c) {
       const { terms, body } = await readCall(c, serving, route);
-      const query = { ...terms, call: call(body), model: c.req.param("model") ?? body.model };
+      const model = c.req.param("model") ?? body.model;
+      if (model === undefined && route.namesModel) serving.service(c.env).served.assertOne();
+      const query = { ...terms, call: call(body), model };
       const answer = await serving.service(c.env).answer(query, backgroundOf(c));
       describeAnswer(c, { ...answer, texts: query.call.texts.length }, terms.deadline);
       const written = respond(answer, body, c);

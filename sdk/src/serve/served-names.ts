@@ -1,0 +1,74 @@
+import { BertEdgeError } from "../artifact/error.ts";
+import { shown } from "../artifact/shown.ts";
+import type { ServedNames } from "./service.ts";
+
+/** Other names of served models: `{ "text-embedding-3-small": "bert-edge-mini" }`. */
+export type ModelAliases = Readonly<Record<string, string>>;
+
+/** Variables with other names of served models. */
+export interface AliasesEnv {
+  /** Other names, each with its model: `text-embedding-3-small=bert-edge-mini`. Commas are between them. */
+  MODEL_ALIASES?: string | undefined;
+}
+
+/** Reads other names of served models from MODEL_ALIASES. */
+export const aliasesFromEnv = ({ MODEL_ALIASES = "" }: AliasesEnv): ModelAliases =>
+  Object.fromEntries(
+    MODEL_ALIASES.split(",")
+      .filter((entry) => entry.trim() !== "")
+      .map((entry) => entry.split("=").map((part) => part.trim())),
+  );
+
+/** @throws BertEdgeError `setting_invalid` if an alias is the name of a model, or stands for none */
+export function servedNames(names: readonly string[], aliases: ModelAliases = {}): ServedNames {
+  for (const [alias, model] of Object.entries(aliases)) checkAlias(alias, model, names);
+  const models = new Map([...names.map((name) => [name, name] as const), ...Object.entries(aliases)]);
+  const all = [...models.keys()];
+  return {
+    names,
+    all,
+    find(model = names[0] as string) {
+      const [asked = "", version, ...rest] = model.split("@");
+      const alike = new Set(all.filter((known) => bare(known) === bare(asked)).map((known) => models.get(known)));
+      const name = models.get(asked) ?? (alike.size === 1 ? [...alike][0] : undefined);
+      if (name === undefined || rest.length > 0) throw modelUnknown(model, all);
+      return { name, version };
+    },
+    assertOne() {
+      if (names.length === 1) return;
+      const what = "The request names no model, and this deployment serves several.";
+      throw new BertEdgeError("request_invalid", what, { hint: setModel(all) });
+    },
+  };
+}
+
+/** Returns a name in small letters, without an organization before it. */
+const bare = (name: string): string => name.toLowerCase().replace(/^\w[^/]*\/(?=[^/]+$)/, "");
+
+function checkAlias(alias: string, model: string | undefined, names: readonly string[]): void {
+  const invalid = (what: string, hint: string) =>
+    new BertEdgeError("setting_invalid", `The option aliases ${what}.`, { hint });
+  if (!/^[^\s@]+$/.test(alias)) {
+    throw invalid(`has the name ${shown(alias)}`, "Use a name without spaces and @.");
+  }
+  if (names.includes(alias.toLowerCase())) {
+    throw invalid(`has ${shown(alias)}, which is the name of a served model`, "Choose another name, or leave it out.");
+  }
+  if (!names.includes(model as string)) {
+    const hint = `Give it one of ${names.join(", ")}, or serve that model too.`;
+    throw invalid(`has ${shown(alias)} for the model ${shown(model)}, which is not served`, hint);
+  }
+}
+
+/** @param all the names that requests can have */
+export const modelUnknown = (model: string, all: readonly string[]): BertEdgeError =>
+  new BertEdgeError(
+    "model_unknown",
+    `This deployment does not serve the model ${JSON.stringify(model.slice(0, 80))}.`,
+    {
+      hint: setModel(all),
+    },
+  );
+
+const setModel = (all: readonly string[]): string =>
+  `Set \`model\` to ${all.length > 1 ? "one of " : ""}${all.map((name) => JSON.stringify(name)).join(", ")}.`;
