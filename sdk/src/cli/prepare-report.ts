@@ -62,6 +62,7 @@ function sentenceOf({
     reading.normalized === undefined ? [] : [reading.normalized ? "normalized" : "not normalized"],
     reading.similarity === undefined ? [] : [`similarity ${reading.similarity}`],
     reading.activation === undefined ? [] : [`activation ${reading.activation}`],
+    reading.score_label === undefined ? [] : [`ranks by the label ${reading.score_label}`],
     names.length === 0 ? [] : [`prompts ${names.join(", ")}${pools_prompt === false ? ", not pooled" : ""}`],
     default_prompt === undefined ? [] : [`default prompt ${default_prompt}`],
   ];

@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
 import { taskEngine, taskStore } from "#test/fixtures/task-model.ts";
-import { TINY } from "#test/fixtures/tiny-model.ts";
+import { type FakeEngine, TINY } from "#test/fixtures/tiny-model.ts";
 import type { Task } from "../artifact/manifest.ts";
 import { createEdgeApp } from "../serve/edge-app.ts";
 import {
@@ -23,10 +23,19 @@ const masked: Task = { task: "fill-mask", mask: { id: 103, token: "[MASK]" } };
 const sparse: Task = { task: "sparse" };
 const tokenVectors: Task = { task: "token-vectors", dimensions: 4 };
 
+interface ClientSettings {
+  readonly maxInputs: number;
+  readonly batchSize: number;
+  readonly engine: FakeEngine;
+}
+
 /** Makes a client of an app in this process that serves a model for the task. Records the requests. */
-async function clientOf(task: Task, { maxInputs = 2_048, batchSize = 128 } = {}) {
+async function clientOf(
+  task: Task,
+  { maxInputs = 2_048, batchSize = 128, engine = taskEngine(task) }: Partial<ClientSettings> = {},
+) {
   const app = createEdgeApp({
-    ...{ models: await taskStore(task), model: TINY.name, keys: ["k"], engine: taskEngine(task) },
+    ...{ models: await taskStore(task), model: TINY.name, keys: ["k"], engine },
     limits: { maxInputs },
   });
   const sent: { path: string; body: unknown; headers: Headers }[] = [];
@@ -140,6 +149,20 @@ describe("the methods of tasks", () => {
     expect(tokens).toBe(requests.reduce((sum, each) => sum + each.tokens, 0));
     expect(tier).toBe("edge");
     await expect(client.classify([...texts, ""])).rejects.toMatchObject({ index: 6, message: "Input 6 is empty." });
+  });
+
+  it("keep the order of documents whose scores are all 1", async () => {
+    const task: Task = { task: "classify", input: "pair", labels: ["LABEL_0"] };
+    // The logit is 39 and a tenth of the number of tokens.
+    const run = async (batch: readonly ArrayLike<number>[]) =>
+      batch.map((sequence) => Float32Array.of(39 + sequence.length / 10));
+    const { client } = await clientOf(task, { engine: taskEngine(task, { run }), batchSize: 3 });
+    const documents = ["a", "a b c", "a b", "a", "a b c d", "a b"];
+    const { results } = await client.rerank("to be", documents, { returnDocuments: false });
+    // Requests have three documents each. Between requests, only the score decides.
+    expect(results.map(({ index, relevanceScore }) => [index, relevanceScore])).toEqual(
+      [1, 2, 0, 4, 5, 3].map((index) => [index, 1]),
+    );
   });
 
   it("rank the documents of several requests together", async () => {

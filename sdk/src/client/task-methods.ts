@@ -157,17 +157,22 @@ export abstract class TaskMethods {
       {
         route: "rerank",
         body: (documents) => ({ query, documents }),
-        read: (json: RerankResponse, documents) => {
-          const found = documents.map((): Ranking["results"][number] | undefined => undefined);
-          for (const result of camelCase(json.results)) found[result.index] = result;
-          return found;
-        },
+        // In the order of the ranks, because equal scores can have different ones.
+        read: ({ results }: RerankResponse, documents) =>
+          documents.map((_, rank) => {
+            const result = camelCase(results)[rank];
+            return result && { ...result, beyondRank: result.index - rank };
+          }),
       },
       documents,
       options,
     );
     const ranked = results
-      .flatMap((result, index) => (result ? [{ ...result, index }] : []))
+      .flatMap((result, place) => {
+        if (!result) return [];
+        const { beyondRank, ...found } = result;
+        return [{ ...found, index: place + beyondRank }];
+      })
       .sort((a, b) => b.relevanceScore - a.relevanceScore);
     return { ...details, results: ranked.slice(0, options?.topN) };
   }

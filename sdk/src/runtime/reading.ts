@@ -1,5 +1,5 @@
 import type { Manifest } from "../artifact/manifest.ts";
-import { crossEncoder } from "./tasks/classify.ts";
+import { type PairScorer, pairScorer } from "./tasks/pair-scorer.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
 
 /** How a model reads texts, and what its outputs become, as its folder says it. The keys are those of `/info`. */
@@ -17,6 +17,8 @@ export interface ModelReading {
   readonly similarity?: string;
   /** Activation of a cross-encoder's scores. */
   readonly activation?: string;
+  /** Label whose score ranks documents. Only for classifiers of pairs with two labels. */
+  readonly score_label?: string;
   /** Prompts by name. */
   readonly prompts?: Readonly<Record<string, string>>;
   readonly default_prompt?: string;
@@ -50,6 +52,11 @@ function ofTask(manifest: Manifest, tokenizer: Tokenizer): Partial<ModelReading>
   }
   if (manifest.task !== "answer" && !("input" in manifest && manifest.input === "pair")) return {};
   const { ids, secondFrom } = tokenizer.encodePair("a", "b", manifest.maxTokens);
-  const scorer = crossEncoder(manifest);
-  return { token_types: secondFrom < ids.length, ...(scorer && { activation: scorer.activation ?? "sigmoid" }) };
+  return { token_types: secondFrom < ids.length, ...ofScorer(pairScorer(manifest)) };
+}
+
+function ofScorer(scorer: PairScorer | undefined): Partial<ModelReading> {
+  if (!scorer) return {};
+  const { activation, manifest, label } = scorer;
+  return { activation, ...(manifest.labels.length > 1 && { score_label: manifest.labels[label] as string }) };
 }

@@ -100,7 +100,8 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   const crossEncoder = task === "classify" ? await readCrossEncoder(root, folder) : undefined;
   const { input, assumed } =
     task === "classify" ? inputOf(model.labels, choice.input, crossEncoder !== undefined) : ONE_TEXT;
-  const activation = input === "pair" ? crossEncoder?.activation : undefined;
+  // sentence-transformers writes Identity for all models with several labels.
+  const activation = input === "pair" && model.labels.length === 1 ? crossEncoder?.activation : undefined;
   const length = crossEncoder || protocol ? undefined : assumedLength(config, modules.maxTokens);
   return {
     ...{ root, folder, config, unknown, acceptedKeys, isPoolingAssumed: false },

@@ -39,23 +39,22 @@ export const classifyCall = (
 const withFirst = (prompt: string, input: TextInput): TextInput =>
   typeof input === "string" ? prompt + input : [prompt + input[0], input[1]];
 
-type Classifier = Extract<Manifest, { task: "classify" }>;
+export type Classifier = Extract<Manifest, { task: "classify" }>;
 
 function classifier(manifest: Manifest): Classifier {
   if (manifest.task === "classify") return manifest;
   throw taskUnsupported(manifest, "classify");
 }
 
-/** Returns a classifier of pairs with a single label: a cross-encoder that scores how well two texts fit. */
-export const crossEncoder = (manifest: Manifest): Classifier | undefined =>
-  manifest.task === "classify" && manifest.input === "pair" && manifest.labels.length === 1 ? manifest : undefined;
-
 const otherInputs = (name: string, input: "text" | "pair", index: number): BertEdgeError =>
   new BertEdgeError(
     "request_invalid",
     `The model ${name} classifies ${input === "pair" ? "pairs of texts" : "single texts"}, but input ${index} is ${input === "pair" ? "a single text" : "a pair"}.`,
     {
-      hint: input === "pair" ? 'Send {"text": …, "text_pair": …} for each input.' : "Send a string for each input.",
+      hint:
+        input === "pair"
+          ? 'Send both texts of each pair: {"text": …, "text_pair": …}, or [text, text_pair] to /predict.'
+          : "Send a string for each input. For a model that was trained with pairs, prepare it with --input pair.",
       index,
     },
   );
@@ -98,16 +97,23 @@ export const labelScores = (
   labels: readonly string[],
   activation: Activation,
   topK?: number,
-): LabelScore[] => bestLabels(activations[activation](logits), labels, topK);
+): LabelScore[] => bestLabels(labels, { ranks: logits, scores: activations[activation](logits), topK });
 
-/** Returns the labels with the highest scores, best first. Of equal scores, the earlier label comes first. */
+interface LabelFigures {
+  /** Numbers by which labels are sorted, such as logits: [labels] */
+  readonly ranks: ArrayLike<number>;
+  /** Their scores, which can be equal where `ranks` are not: [labels] */
+  readonly scores: ArrayLike<number>;
+  /** Maximum number of labels. Default: all. */
+  readonly topK?: number | undefined;
+}
+
+/** Returns the best labels with their scores, best first. Of equal labels, the earlier one comes first. */
 export const bestLabels = (
-  scores: ArrayLike<number>,
   labels: readonly string[],
-  topK: number = labels.length,
+  { ranks, scores, topK = labels.length }: LabelFigures,
 ): LabelScore[] =>
-  bestOf(
-    labels.map((label, i) => ({ label, score: scores[i] as number })),
-    ({ score }) => score,
-    topK,
-  );
+  bestOf(labels.keys(), (i) => ranks[i] as number, topK).map((i) => ({
+    label: labels[i] as string,
+    score: scores[i] as number,
+  }));

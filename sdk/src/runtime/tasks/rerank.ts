@@ -1,7 +1,8 @@
 import type { Manifest, ScoreActivation, Similarity } from "../../artifact/manifest.ts";
 import type { TextInput } from "../text-input.ts";
 import type { Truncation } from "../truncation.ts";
-import { crossEncoder, logistic } from "./classify.ts";
+import { logistic } from "./classify.ts";
+import { pairScorer } from "./pair-scorer.ts";
 import { promptOf, searchPrompts, unpooledEncoder, withPrompt } from "./prompt.ts";
 import { bestOf } from "./scores.ts";
 import { cosine } from "./sentence-vector.ts";
@@ -13,7 +14,7 @@ export interface RerankParameters {
   readonly truncate?: Truncation | undefined;
   /** Maximum number of results. Default: all. */
   readonly topN?: number | undefined;
-  /** How a cross-encoder's logits become scores. Default: as the model says, else by a sigmoid. */
+  /** How a cross-encoder's logits become scores. Default: as the model says. Both activations give the same order. */
   readonly activation?: ScoreActivation | undefined;
 }
 
@@ -35,8 +36,8 @@ export const rerankCall = (
 ): TaskCall<RankedDocument[], ModelOutput> => ({
   ...comparison(query, documents),
   on(manifest) {
-    const { decode, ...call } = compare(query, documents, { manifest, truncate, activation, isSearch: true });
-    return { ...call, decode: (outputs) => rankedDocuments(decode(outputs), topN) };
+    const { decode, scoreOf, ...call } = compare(query, documents, { manifest, truncate, activation, isSearch: true });
+    return { ...call, decode: (outputs) => rankedDocuments(decode(outputs), { scoreOf, topN }) };
   },
 });
 
@@ -47,7 +48,10 @@ export const similarityCall = (
   { truncate = false, similarity }: SimilarityParameters = {},
 ): TaskCall<number[], ModelOutput> => ({
   ...comparison(source, texts),
-  on: (manifest) => compare(source, texts, { manifest, truncate, similarity, isSearch: false }),
+  on(manifest) {
+    const { decode, scoreOf, ...call } = compare(source, texts, { manifest, truncate, similarity, isSearch: false });
+    return { ...call, decode: (outputs) => decode(outputs).map(scoreOf) };
+  },
 });
 
 /** The text that is compared comes last, so that the indices of the others are those of the request. */
@@ -64,11 +68,16 @@ interface Comparison extends Pick<RerankParameters, "activation">, Pick<Similari
   readonly isSearch: boolean;
 }
 
+/** Gives the number by which texts are ranked, and the score that callers see. Scores can be equal where these numbers are not. */
+interface ComparingCall extends ModelCall<number[], ModelOutput> {
+  readonly scoreOf: (rank: number) => number;
+}
+
 function compare(
   source: string,
   others: readonly string[],
   { manifest, truncate, activation, similarity, isSearch }: Comparison,
-): ModelCall<number[], ModelOutput> {
+): ComparingCall {
   if (manifest.task === "embed") {
     const same = promptOf(manifest);
     const { query, document } = isSearch ? searchPrompts(manifest) : { query: same, document: same };
@@ -78,16 +87,17 @@ function compare(
       encoder: unpooledEncoder(manifest, truncate, (index) => (index < others.length ? document : query)),
       decode: (vectors) =>
         similarities(vectors.at(-1) as Float32Array, vectors.slice(0, -1), similarity ?? manifest.similarity),
+      scoreOf: (similarity) => similarity,
     };
   }
-  const scorer = crossEncoder(manifest);
+  const scorer = pairScorer(manifest);
   if (!scorer) throw cannotRank(manifest);
-  const how = activation ?? scorer.activation ?? "sigmoid";
-  const query = promptOf(scorer) + source;
+  const query = promptOf(scorer.manifest) + source;
   return {
     inputs: others.map((other): TextInput => [query, other]),
     truncate,
-    decode: (outputs) => outputs.map((logits) => relevanceScore(logits, how)),
+    decode: (outputs) => outputs.map(scorer.logitOf),
+    scoreOf: (activation ?? scorer.activation) === "none" ? (logit) => logit : logistic,
   };
 }
 
@@ -95,17 +105,6 @@ function compare(
 export interface RankedDocument {
   readonly index: number;
   readonly score: number;
-}
-
-/**
- * Scores a query and a document with a cross-encoder of one label, as sentence-transformers' CrossEncoder does.
- *
- * @param logits [1]
- * @returns the sigmoid of the logit, 0 to 1; the logit itself with the activation `none`
- */
-export function relevanceScore(logits: Float32Array, activation: ScoreActivation): number {
-  const logit = logits[0] as number;
-  return activation === "none" ? logit : logistic(logit);
 }
 
 /** Sums a number for each dimension of two vectors. */
@@ -134,15 +133,18 @@ export const similarities = (
   similarity: Similarity | "cosine" = "cosine",
 ): number[] => vectors.map((vector) => functions[similarity](source, vector));
 
+interface RankedParameters extends Pick<RerankParameters, "topN"> {
+  readonly scoreOf: (rank: number) => number;
+}
+
 /**
- * Sorts documents by their scores, best first. Of equal scores, the earlier document comes first.
+ * Sorts documents, best first. Of equal documents, the earlier one comes first. A sigmoid is 1 for all logits above 37, so scores are
+ * computed after sorting.
  *
- * @param scores [documents]
- * @param topN maximum number of results; default: all
+ * @param ranks the number by which documents are sorted, such as the logit: [documents]
  */
-export const rankedDocuments = (scores: readonly number[], topN: number = scores.length): RankedDocument[] =>
-  bestOf(
-    scores.map((score, index) => ({ index, score })),
-    ({ score }) => score,
-    topN,
-  );
+export const rankedDocuments = (
+  ranks: readonly number[],
+  { scoreOf, topN = ranks.length }: RankedParameters,
+): RankedDocument[] =>
+  bestOf(ranks.entries(), ([, rank]) => rank, topN).map(([index, rank]) => ({ index, score: scoreOf(rank) }));

@@ -8,14 +8,19 @@ const classifier = (input: "text" | "pair", ...labels: string[]) =>
 
 describe("the error for a model that cannot rank documents", () => {
   it.each([
-    [classifier("text", "LABEL_0"), /reads single texts, and ranking needs/, /^Prepare it with --input pair\.$/],
     [
-      classifier("text", "no", "yes"),
-      /reads single texts, and has 2 labels \(no, yes\): only a model with one label/,
-      /^Prepare it with --input pair\. Send pairs of texts to \/v1\/classify or \/predict/,
+      classifier("text", "LABEL_0"),
+      /reads single texts/,
+      /^If it was trained with pairs.* prepare it with --input pair\.$/,
     ],
-    [classifier("pair", "no", "yes"), /The model m has 2 labels \(no, yes\)/, /^Send pairs of texts to \/v1\/classify/],
-    [{ name: "m", task: "tag" } as unknown as Manifest, /has the task tag, not embed/, /serve a model/],
+    [classifier("text", "no", "yes"), /reads single texts/, /prepare it with --input pair\.$/],
+    [
+      classifier("text", "a", "b", "c"),
+      /The model m has 3 labels \(a, b, c\): only models with one or two/,
+      /prepare it with --input pair\. Send pairs to \/v1\/classify or \/predict/,
+    ],
+    [classifier("pair", "a", "b", "c"), /has 3 labels/, /^Send pairs to \/v1\/classify or \/predict/],
+    [{ name: "m", task: "tag" } as unknown as Manifest, /has the task tag, which/, /cross-encoder.* --input pair/],
   ])("%j", (manifest, message, hint) => {
     const error = cannotRank(manifest);
     expect(error).toMatchObject({
@@ -34,7 +39,7 @@ describe("the error for a model that cannot classify by labels of the request", 
     ],
     [classifier("text", "a", "b"), /no label begins with entail/, /prepare it again with --input pair\./],
     [classifier("pair", ..."abcdefghij"), /its labels are a, b, c, d, e, f, g, h and 2 more\.$/, /id2label/],
-    [{ name: "m", task: "sparse" } as unknown as Manifest, /has the task sparse, not embed/, /serve a model/],
+    [{ name: "m", task: "sparse" } as unknown as Manifest, /has the task sparse, which/, /natural language inference/],
   ])("%j", (manifest, message, hint) => {
     const entailment = manifest.task === "classify" ? entailmentIndex(manifest.labels) : undefined;
     expect(cannotInfer(manifest, entailment)).toMatchObject({

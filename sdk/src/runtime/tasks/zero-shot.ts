@@ -1,6 +1,6 @@
 import type { TextInput } from "../text-input.ts";
 import type { Truncation } from "../truncation.ts";
-import { bestLabels, type LabelScore } from "./classify.ts";
+import { bestLabels, type LabelScore, logistic } from "./classify.ts";
 import { softmax } from "./scores.ts";
 import { cosine } from "./sentence-vector.ts";
 import type { ModelOutput, TaskCall } from "./task-call.ts";
@@ -96,11 +96,11 @@ export function entailmentScores(
 ): LabelScore[] {
   const entailments = logits.map((row) => row[entailment] as number);
   const contradiction = (row: Float32Array) => (entailment === 0 ? row.at(-1) : row[0]) as number;
-  const scores =
-    multiLabel || logits.length === 1
-      ? logits.map((row, i) => softmax([contradiction(row), entailments[i] as number])[1] as number)
-      : softmax(entailments);
-  return bestLabels(scores, candidateLabels);
+  if (!multiLabel && logits.length > 1) {
+    return bestLabels(candidateLabels, { ranks: entailments, scores: softmax(entailments) });
+  }
+  const logOdds = logits.map((row, i) => (entailments[i] as number) - contradiction(row));
+  return bestLabels(candidateLabels, { ranks: logOdds, scores: logOdds.map(logistic) });
 }
 
 /**
@@ -123,5 +123,5 @@ export function cosineScores(
     multiLabel || hypotheses.length === 1
       ? cosines.map((value) => Math.max(value, 0))
       : softmax(cosines.map((value) => COSINE_SCALE * value));
-  return bestLabels(scores, candidateLabels);
+  return bestLabels(candidateLabels, { ranks: cosines, scores });
 }

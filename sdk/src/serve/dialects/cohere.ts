@@ -78,7 +78,8 @@ const rerank = taskAt("/v2/rerank", {
   namesModel: true,
   example: { model: "bert-edge-mini", query: "Where does Anna work?", documents: ["Anna works in New York.", "to be"] },
   response: v.object({ id: v.string(), results: v.array(RerankResult), meta: Meta }),
-  call: ({ query, documents, top_n }) => rerankCall(query, documents, { topN: top_n }),
+  // Cohere's scores are between 0 and 1.
+  call: ({ query, documents, top_n }) => rerankCall(query, documents, { topN: top_n, activation: "sigmoid" }),
   respond: (answer, body, c) => ({
     id: noted(c, "trace")?.requestId ?? "",
     results: rankedResults(answer.result, body),

@@ -279,6 +279,14 @@ describe("Cohere", () => {
     expect(await read("/v2/rerank", body)).toMatchObject({ id: expect.stringMatching(/./), results });
   });
 
+  it("POST /v2/rerank gives scores between 0 and 1, whatever the model says", async () => {
+    const [logits, sigmoids] = [await setUp(withLogits), await setUp(crossEncoder)];
+    const body = { model: TINY.name, query: "a", documents: ["b", "c", "d"] };
+    const { results } = await sigmoids.own("/v1/rerank", { ...body, return_documents: false });
+    expect(await logits.read("/v2/rerank", body)).toMatchObject({ results });
+    expect(await logits.own("/v1/rerank", { ...body, return_documents: false })).not.toMatchObject({ results });
+  });
+
   it("answers unknown paths in its own format", async () => {
     const { post } = await setUp(embed);
     const response = await post("/v2/chat", {});

@@ -1,8 +1,8 @@
 import type { Context, Handler } from "hono";
 import type { Manifest } from "../../artifact/manifest.ts";
 import { readingOf } from "../../runtime/reading.ts";
-import { crossEncoder } from "../../runtime/tasks/classify.ts";
 import { protocolOf, searchRoles } from "../../runtime/tasks/late-interaction.ts";
+import { pairScorer } from "../../runtime/tasks/pair-scorer.ts";
 import { isPerToken } from "../../runtime/tasks/task-output.ts";
 import { longestWithin } from "../answering/plan.ts";
 import { type Background, backgroundOf } from "../background.ts";
@@ -75,7 +75,7 @@ function modelType(manifest: Manifest): object {
   if (task !== "classify") return { [task]: {} };
   const { labels } = manifest;
   const ids = { id2label: { ...labels }, label2id: Object.fromEntries(labels.map((label, id) => [label, id])) };
-  return crossEncoder(manifest) ? { reranker: ids } : { classifier: ids };
+  return pairScorer(manifest) ? { reranker: ids } : { classifier: ids };
 }
 
 /** A model in OpenAI's words. When it was made is not known: `created` is 0. */
