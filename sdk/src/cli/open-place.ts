@@ -18,9 +18,15 @@ export interface PlaceOptions {
 
 export const endpointOption = [
   "--endpoint <url>",
-  "S3 endpoint, e.g. of R2 (default: $AWS_ENDPOINT_URL_S3, or AWS)",
+  "S3 endpoint, e.g. of R2 (default: $AWS_ENDPOINT_URL_S3, $AWS_ENDPOINT_URL, or AWS)",
 ] as const;
-export const regionOption = ["--region <region>", "AWS region (default: $AWS_REGION, or the AWS profile's)"] as const;
+export const regionOption = [
+  "--region <region>",
+  "region of the bucket (default: the one that the endpoint names, $AWS_REGION, or the AWS profile's)",
+] as const;
+
+/** Options that only buckets of an S3 service have. */
+const s3Options = { endpoint: "--endpoint", region: "--region" } as const satisfies Record<keyof PlaceOptions, string>;
 
 export interface OpenPlace extends AsyncDisposable {
   readonly store: ManagedStore;
@@ -34,7 +40,8 @@ export type Access = "read" | "write" | "publish";
 /**
  * Opens a store. Checks that a folder exists, that it can be written to if it is to be written to, and that a project has the bucket.
  *
- * @throws BertEdgeError `place_missing`, `out_unwritable`, `project_invalid`, `package_missing`
+ * @throws BertEdgeError `place_missing`, `out_unwritable`, `project_invalid`, `package_missing`, `usage_invalid` for an option that the
+ *   place does not have
  */
 export async function openPlace(
   place: PublishPlace,
@@ -42,6 +49,13 @@ export async function openPlace(
   { endpoint, region }: PlaceOptions,
 ): Promise<OpenPlace> {
   const nothing = async () => {};
+  const given = { endpoint, region };
+  const [name] = (Object.keys(s3Options) as (keyof PlaceOptions)[]).filter((name) => given[name] !== undefined);
+  if (name && place.kind !== "s3") {
+    throw new BertEdgeError("usage_invalid", `${s3Options[name]} is for places such as s3://bucket.`, {
+      hint: `Leave ${s3Options[name]} out, or name a bucket of an S3 service.`,
+    });
+  }
   switch (place.kind) {
     case "assets": {
       const { assetsFolder } = await import("../storage/assets-folder.ts");
@@ -61,7 +75,9 @@ export async function openPlace(
     case "s3": {
       const { s3Publisher } = await import("../storage/s3-publisher.ts");
       const { bucket, prefix } = place;
-      const store = s3Publisher({ bucket, prefix, ...(endpoint && { endpoint }), ...(region && { region }) });
+      const names = { endpoint: "--endpoint", bucket: "the place s3://…", region: "--region" };
+      const options = { ...(endpoint !== undefined && { endpoint }), ...(region !== undefined && { region }) };
+      const store = s3Publisher({ bucket, prefix, names, ...options });
       return { store, address: `s3://${bucket}/${prefix}`, [Symbol.asyncDispose]: nothing };
     }
   }

@@ -5,9 +5,8 @@ import { BertEdgeError } from "../artifact/error.ts";
 import { isAbsent } from "./absent.ts";
 import { withCheckedKeys } from "./checked-keys.ts";
 import { lockOf } from "./file-lock.ts";
-import { isSameWrite } from "./is-same-write.ts";
 import { leadsOut } from "./leads-out.ts";
-import { assertUnchanged } from "./publish-conflict.ts";
+import { assertUnchanged, isSameWrite } from "./publish-conflict.ts";
 import { storageError } from "./storage-error.ts";
 import type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore } from "./store.ts";
 

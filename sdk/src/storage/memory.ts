@@ -1,7 +1,6 @@
 import { sha256Hex } from "../artifact/sha256.ts";
 import { withCheckedKeys } from "./checked-keys.ts";
-import { isSameWrite } from "./is-same-write.ts";
-import { assertUnchanged } from "./publish-conflict.ts";
+import { assertUnchanged, isSameWrite } from "./publish-conflict.ts";
 import type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore } from "./store.ts";
 
 export type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore };

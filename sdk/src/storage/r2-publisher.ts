@@ -1,6 +1,5 @@
 import { withCheckedKeys } from "./checked-keys.ts";
-import { isSameWrite } from "./is-same-write.ts";
-import { publishConflict } from "./publish-conflict.ts";
+import { isSameWrite, publishConflict } from "./publish-conflict.ts";
 import { type R2Bucket, r2Store } from "./r2.ts";
 import { storageError } from "./storage-error.ts";
 import type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore } from "./store.ts";

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { pageCounter } from "./s3-bounds.ts";
-import { ENDLESS_LIST } from "./s3-error.ts";
+import { ENDLESS_LIST, pageCounter } from "./s3-bounds.ts";
 
 it("pageCounter refuses a page that was there, and more pages than a bucket of models has", () => {
   const again = pageCounter();

@@ -1,5 +1,9 @@
 import type { S3ClientConfig } from "@aws-sdk/client-s3";
-import { ANSWER_TOO_LARGE, CUT_LIST, ENDLESS_LIST } from "./s3-error.ts";
+
+/** Error codes of answers that no sound service gives. */
+export const ANSWER_TOO_LARGE = "AnswerTooLarge";
+export const ENDLESS_LIST = "EndlessList";
+export const CUT_LIST = "CutList";
 
 /** Largest answer that is read into memory, in bytes: a page of 1,000 keys of 1 KiB, of which each byte is escaped, has 6 MB. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;

@@ -1,12 +1,16 @@
 import type * as Sdk from "@aws-sdk/client-s3";
 import { optionalPackage } from "../artifact/optional-package.ts";
 import type { S3Options } from "./s3.ts";
-import { boundedCollector } from "./s3-bounds.ts";
+import { assertRegion, type S3SettingNames, s3Location } from "./s3-address.ts";
+import { ANSWER_TOO_LARGE, boundedCollector, CUT_LIST, ENDLESS_LIST } from "./s3-bounds.ts";
+import type { Advice, S3Place } from "./s3-error.ts";
 
 export type S3PublisherOptions = Omit<S3Options, "fetch" | "accessKeyId" | "secretAccessKey" | "endpoint"> &
   Partial<Pick<S3Options, "accessKeyId" | "secretAccessKey" | "endpoint">> & {
     /** Size in bytes of the parts in which larger objects are sent. S3 takes 5 MiB at least. Default 8 MiB. */
     partBytes?: number;
+    /** Names of the settings for messages, if they are not those of the options. */
+    names?: Partial<S3SettingNames>;
   };
 
 /** A client of the AWS SDK, and the classes of its commands. */
@@ -14,17 +18,47 @@ export interface Connection extends Omit<typeof Sdk, "S3Client"> {
   readonly client: Sdk.S3Client;
 }
 
+/**
+ * Reads where the bucket is from the options and the environment. The SDK reads the same variables, but not that R2 has no region of
+ * AWS, and that few other services have a host name for each bucket.
+ *
+ * @throws BertEdgeError `setting_invalid`
+ */
+export function publisherPlace(options: S3PublisherOptions, env: NodeJS.ProcessEnv = process.env): S3Place {
+  const { bucket, region, accessKeyId, secretAccessKey } = options;
+  const { AWS_REGION, AWS_PROFILE: profile } = env;
+  const [variable] =
+    env["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"] === "true"
+      ? []
+      : ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"].filter((name) => env[name]);
+  const ofProfile = (name: string) => `${name} of the AWS profile ${profile}`;
+  const names: S3SettingNames = {
+    bucket: "bucket",
+    region: "region",
+    keys:
+      accessKeyId && secretAccessKey
+        ? ["accessKeyId", "secretAccessKey"]
+        : profile
+          ? [ofProfile("aws_access_key_id"), ofProfile("aws_secret_access_key")]
+          : ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"],
+    ...options.names,
+    endpoint: options.endpoint === undefined && variable ? variable : (options.names?.endpoint ?? "endpoint"),
+  };
+  const endpoint = options.endpoint ?? (variable && env[variable]);
+  assertRegion(AWS_REGION, "AWS_REGION");
+  if (endpoint !== undefined) {
+    return { ...s3Location({ endpoint, bucket, region, otherwise: AWS_REGION || "auto" }, names), names };
+  }
+  assertRegion(region, names.region);
+  return { bucket, region: region ?? (AWS_REGION || undefined), names };
+}
+
 /** @throws BertEdgeError `package_missing` */
-export async function connect({
-  endpoint,
-  accessKeyId,
-  secretAccessKey,
-  sessionToken,
-  ...options
-}: S3PublisherOptions): Promise<Connection> {
+export async function connect(
+  { endpoint, region }: S3Place,
+  { accessKeyId, secretAccessKey, sessionToken }: S3PublisherOptions,
+): Promise<Connection> {
   const { S3Client, ...commands } = await optionalPackage("@aws-sdk/client-s3", () => import("@aws-sdk/client-s3"));
-  // Services other than AWS have a single region, but the SDK requires a region name.
-  const region = options.region ?? process.env["AWS_REGION"] ?? (endpoint ? "auto" : undefined);
   const client = new S3Client({
     ...(region && { region }),
     ...(endpoint && { endpoint, forcePathStyle: true }),
@@ -36,4 +70,32 @@ export async function connect({
     streamCollector: boundedCollector,
   });
   return { client, ...commands };
+}
+
+/** Returns what happened and what to do, for failures that only publishers have. Readers need no such words in their bundle. */
+export function publisherAdvice(code: string | undefined, { endpoint, names }: S3Place): Advice | undefined {
+  const [access, secret] = names.keys;
+  const anotherService = `Correct ${names.endpoint}: no S3 service answers so. If it is right, report this to its operator.`;
+  switch (code) {
+    case "CredentialsProviderError":
+      return ["there are no credentials", `Set ${access} and ${secret}.`];
+    case "RegionMissing":
+      return [
+        "there is no region",
+        `For R2, set ${names.endpoint} to https://<account>.r2.cloudflarestorage.com. For AWS, set ${names.region}.`,
+      ];
+    case ANSWER_TOO_LARGE:
+      return ["the answer is too large", anotherService];
+    case ENDLESS_LIST:
+      return ["the list does not end", anotherService];
+    case CUT_LIST:
+      return ["the list is cut off, and the answer does not say where it goes on", anotherService];
+    case "ECONNREFUSED":
+    case "ENOTFOUND":
+      return [
+        `nothing answers at ${endpoint ?? "AWS's address"}`,
+        `Correct ${endpoint ? names.endpoint : names.region}.`,
+      ];
+  }
+  return undefined;
 }

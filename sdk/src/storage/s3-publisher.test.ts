@@ -134,13 +134,15 @@ describe("s3Publisher", () => {
     [404, "NoSuchBucket", "there is no such bucket", "npx wrangler r2 bucket create my-models"],
     [403, "InvalidAccessKeyId", "does not know the access key", "Correct AWS_ACCESS_KEY_ID."],
     [403, "SignatureDoesNotMatch", "the secret key is wrong", "Correct AWS_SECRET_ACCESS_KEY."],
-    [403, "AccessDenied", "access was refused", "may read and write the bucket my-models"],
+    [403, "AccessDenied", "access was refused", "list the bucket my-models: without s3:ListBucket, S3 refuses"],
     [401, "Unauthorized", "access was refused", "Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"],
-    [301, "PermanentRedirect", "in another region", "Set AWS_REGION"],
+    [301, "PermanentRedirect", "not in the region auto", "Set region to the region of the bucket"],
+    [400, "InvalidRegionName", "not in the region auto", "Set region to the region of the bucket"],
     [400, "TooStrange", "HTTP 400 TooStrange", "Check the store's address"],
   ])("explains HTTP %d %s", async (status, code, message, hint) => {
     vi.stubEnv("AWS_ACCESS_KEY_ID", "id");
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");
+    for (const name of ["AWS_REGION", "AWS_PROFILE"]) vi.stubEnv(name, undefined);
     onTestFinished(() => void vi.unstubAllEnvs());
     const endpoint = await serve((_, response) => {
       response.writeHead(status, { "content-type": "application/xml" });
@@ -155,12 +157,11 @@ describe("s3Publisher", () => {
   });
 
   it.each([
-    ["a region", { bucket: "b" }, "For R2, give --endpoint"],
-    ["credentials", { bucket: "b", endpoint: "http://127.0.0.1:1" }, "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"],
+    ["a region", { bucket: "my-models" }, "For R2, set endpoint to https://"],
     [
-      "a valid endpoint",
-      { bucket: "b", endpoint: "r2", accessKeyId: "id", secretAccessKey: "secret" },
-      "Give an endpoint",
+      "credentials",
+      { bucket: "my-models", endpoint: "http://127.0.0.1:1" },
+      "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
     ],
   ])("names what is missing without %s", async (_, options, hint) => {
     for (const name of ["AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_PROFILE"]) vi.stubEnv(name, undefined);

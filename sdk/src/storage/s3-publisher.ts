@@ -2,12 +2,11 @@ import type { GetObjectCommandOutput, PutObjectCommandInput } from "@aws-sdk/cli
 import { BertEdgeError } from "../artifact/error.ts";
 import { keyPrefix } from "../artifact/keys.ts";
 import { withCheckedKeys } from "./checked-keys.ts";
-import { isSameWrite } from "./is-same-write.ts";
-import { assertUnchanged, publishConflict } from "./publish-conflict.ts";
+import { assertUnchanged, isSameWrite, publishConflict } from "./publish-conflict.ts";
 import type { S3Options } from "./s3.ts";
-import { collected, nextToken, pageCounter } from "./s3-bounds.ts";
-import { type Connection, connect, type S3PublisherOptions } from "./s3-connection.ts";
-import { ANSWER_TOO_LARGE, type S3Place, s3Error } from "./s3-error.ts";
+import { ANSWER_TOO_LARGE, collected, nextToken, pageCounter } from "./s3-bounds.ts";
+import { type Connection, connect, publisherAdvice, publisherPlace, type S3PublisherOptions } from "./s3-connection.ts";
+import { s3Error } from "./s3-error.ts";
 import { inParts, MIN_PARTS, PART_BYTES, unfinishedUploads } from "./s3-parts.ts";
 import type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore } from "./store.ts";
 
@@ -27,18 +26,16 @@ const HEAD_CLOCK_MS = 1000;
 
 /**
  * Reads and writes over the S3 protocol with the AWS SDK. Without keys, the SDK finds credentials itself (environment, profile,
- * instance role). Without an endpoint, it talks to AWS.
+ * instance role). Without an endpoint, it takes AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, or talks to AWS.
+ *
+ * @throws BertEdgeError `setting_invalid` for an endpoint, a bucket or a region that cannot be right
  *
  * The first use of the store imports the optional package `@aws-sdk/client-s3`, and throws `package_missing` without it.
  */
 export function s3Publisher(options: S3PublisherOptions): ManagedStore {
   const { bucket, timeoutMs = 600_000, partBytes = PART_BYTES } = options;
   const prefix = keyPrefix(options.prefix ?? "");
-  const hasKeys = options.accessKeyId && options.secretAccessKey;
-  const place: S3Place = {
-    bucket,
-    keys: hasKeys ? ["accessKeyId", "secretAccessKey"] : ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"],
-  };
+  const place = publisherPlace(options);
   let connection: Promise<Connection> | undefined;
   const at = (key: string) => ({ Bucket: bucket, Key: prefix + key });
   const late = () => ({ abortSignal: AbortSignal.timeout(timeoutMs) });
@@ -47,14 +44,15 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
   /** Resolves to undefined if the service answers with one of the `expected` errors. */
   async function request<T>(key: string, send: Send<T>, expected: ReadonlySet<string>): Promise<T | undefined>;
   async function request<T>(key: string, send: Send<T>, expected?: ReadonlySet<string>): Promise<T | undefined> {
-    connection ??= connect(options);
+    connection ??= connect(place, options);
     const connected = await connection;
     try {
       return await send(connected);
     } catch (error) {
       if (error instanceof BertEdgeError) throw error;
       if (expected?.has(Object(error).name)) return undefined;
-      throw s3Error(place, key, failureOf(error));
+      const failure = failureOf(error);
+      throw s3Error(place, key, { ...failure, advice: publisherAdvice(failure.code, place) });
     }
   }
 

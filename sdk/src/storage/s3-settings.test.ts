@@ -1,4 +1,11 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
+import { named, r2Regions, serviceInFront } from "#test/fixtures/service-habits.ts";
+import { smallArtifact } from "#test/fixtures/small-artifact.ts";
+import { startStrictObjectStorage } from "#test/fixtures/strict-object-storage.ts";
+import { publish } from "./publish.ts";
+import { readPointer } from "./published-artifact.ts";
+import { s3Store } from "./s3.ts";
+import { s3Publisher } from "./s3-publisher.ts";
 import { s3Settings } from "./s3-settings.ts";
 
 const role = {
@@ -43,4 +50,37 @@ it.each([
   expect(() => s3Settings(env)).toThrow(
     expect.objectContaining({ code: "setting_invalid", message: expect.stringContaining(name) }),
   );
+});
+
+const onR2 = { ...role, S3_ACCESS_KEY_ID: "own", S3_SECRET_ACCESS_KEY: "own-secret", S3_BUCKET: "models" };
+
+it("takes the addresses of the AWS SDK, and prefers its own", () => {
+  const AWS_ENDPOINT_URL = "https://other.example";
+  const AWS_ENDPOINT_URL_S3 = "https://s3.example/models";
+  expect(s3Settings({ ...onR2, AWS_ENDPOINT_URL }).endpoint).toBe(AWS_ENDPOINT_URL);
+  expect(s3Settings({ ...onR2, AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3 }).endpoint).toBe("https://s3.example");
+  const S3_ENDPOINT = "https://own.example";
+  expect(s3Settings({ ...onR2, S3_ENDPOINT, AWS_ENDPOINT_URL_S3 }).endpoint).toBe(S3_ENDPOINT);
+  expect(() => s3Settings({ ...onR2, AWS_ENDPOINT_URL: "s3.example" })).toThrow(/^AWS_ENDPOINT_URL: /);
+});
+
+it.each(["models", "other"])("tells a wrong address when a reader starts, and takes the bucket out: %s", (path) => {
+  const settings = () => s3Settings({ ...onR2, S3_ENDPOINT: `https://acc.r2.cloudflarestorage.com/${path}` });
+  if (path === "models") expect(settings().endpoint).toBe("https://acc.r2.cloudflarestorage.com");
+  else expect(settings).toThrow(/^S3_ENDPOINT: .* has a path, and the bucket is models/);
+});
+
+it("reads R2 where AWS_REGION is set, as on AWS Lambda", async () => {
+  const storage = await startStrictObjectStorage();
+  onTestFinished(storage.stop);
+  const { access } = await serviceInFront(storage, { regions: r2Regions });
+  await publish(await smallArtifact("a"), s3Publisher(storage.access));
+  const S3_ENDPOINT = named(`${access.endpoint}/${access.bucket}`, "acc.r2.cloudflarestorage.com");
+  const reader = s3Store(s3Settings({ ...onR2, S3_BUCKET: access.bucket, S3_ENDPOINT }));
+  expect(await readPointer(reader, "small")).toMatchObject({ name: "small" });
+  const elsewhere = s3Store(s3Settings({ ...onR2, S3_BUCKET: access.bucket, S3_ENDPOINT: access.endpoint }));
+  await expect(readPointer(elsewhere, "small")).rejects.toMatchObject({
+    message: expect.stringContaining("the bucket is not in the region eu-central-1, HTTP 400 InvalidRegionName"),
+    hint: expect.stringContaining("Set AWS_REGION to the region of the bucket: auto for R2"),
+  });
 });

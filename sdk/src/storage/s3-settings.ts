@@ -1,5 +1,6 @@
 import { BertEdgeError } from "../artifact/error.ts";
-import type { S3Options } from "./s3.ts";
+import { readerNames, type S3Options } from "./s3.ts";
+import { s3Location } from "./s3-address.ts";
 
 export type { S3Options };
 
@@ -14,6 +15,8 @@ export type S3Env = Partial<
     | "S3_PREFIX"
     | "S3_ACCESS_KEY_ID"
     | "S3_SECRET_ACCESS_KEY"
+    | "AWS_ENDPOINT_URL_S3"
+    | "AWS_ENDPOINT_URL"
     | "AWS_REGION"
     | "AWS_ACCESS_KEY_ID"
     | "AWS_SECRET_ACCESS_KEY"
@@ -24,9 +27,9 @@ export type S3Env = Partial<
 
 /**
  * Returns options for `s3Store` from environment variables. If `S3_ACCESS_KEY_ID` is not set, uses the credentials of
- * the AWS function's role. If `S3_ENDPOINT` is not set, uses the endpoint of AWS.
+ * the AWS function's role. If no variable names an endpoint, uses that of AWS. `AWS_REGION` is the region of an endpoint that names none.
  *
- * @throws BertEdgeError `setting_invalid` when a variable is missing; the message names the variable
+ * @throws BertEdgeError `setting_invalid` when a variable is missing or cannot be right; the message names the variable
  */
 export function s3Settings(env: S3Env): S3Options {
   const need = (name: keyof S3Env): string => {
@@ -36,10 +39,16 @@ export function s3Settings(env: S3Env): S3Options {
       hint: "Set S3_BUCKET. Outside of AWS also set S3_ENDPOINT, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY.",
     });
   };
+  const given = (["S3_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"] as const).find((name) => env[name]);
+  const bucket = need("S3_BUCKET");
+  const endpoint = given ? need(given) : `https://s3.${need("AWS_REGION")}.amazonaws.com`;
+  const { region = "auto", ...location } = s3Location(
+    { endpoint, bucket, otherwise: env.AWS_REGION },
+    { ...readerNames, endpoint: given ?? "AWS_REGION" },
+  );
   const place = {
-    bucket: need("S3_BUCKET"),
-    endpoint: env.S3_ENDPOINT ?? `https://s3.${need("AWS_REGION")}.amazonaws.com`,
-    region: env.AWS_REGION ?? "auto",
+    ...location,
+    region,
     ...(env.S3_PREFIX && { prefix: env.S3_PREFIX }),
   };
   if (env.S3_ACCESS_KEY_ID !== undefined || env.AWS_ACCESS_KEY_ID === undefined) {

@@ -2,6 +2,7 @@ import { AwsClient } from "aws4fetch";
 import { keyPrefix, urlPath } from "../artifact/keys.ts";
 import { boundedText } from "./bounded-text.ts";
 import { readingCheckedKeys } from "./checked-keys.ts";
+import { type S3SettingNames, s3Location } from "./s3-address.ts";
 import { s3Error } from "./s3-error.ts";
 import type { ObjectStore } from "./store.ts";
 
@@ -10,14 +11,14 @@ export type { ObjectStore };
 export interface S3Options {
   /**
    * Address of the service, e.g. `https://<account>.r2.cloudflarestorage.com` or
-   * `https://s3.eu-central-1.amazonaws.com`
+   * `https://s3.eu-central-1.amazonaws.com`. It may end with the bucket.
    */
   endpoint: string;
   bucket: string;
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken?: string;
-  /** Default `auto`, which R2 accepts. AWS needs the bucket's region, e.g. `eu-central-1`. */
+  /** Default: the one that the endpoint names, or `auto`. R2 has the region `auto`. */
   region?: string;
   /** Folder of the objects in the bucket, e.g. `team-a`. Default: the root of the bucket. */
   prefix?: string;
@@ -29,12 +30,27 @@ export interface S3Options {
 /** Largest body of an error that is read, in bytes. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
+/** Names of the variables that `s3Settings` reads. */
+export const readerNames: S3SettingNames = {
+  endpoint: "S3_ENDPOINT",
+  bucket: "S3_BUCKET",
+  region: "AWS_REGION",
+  keys: ["S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"],
+};
+
 /**
  * Reads models over the S3 protocol, with path-style URLs. Adds 3 KB to a gzipped bundle. `s3Publisher` can also write,
  * but uses the AWS SDK and adds 85 KB.
+ *
+ * @throws BertEdgeError `setting_invalid` for an endpoint, a bucket or a region that cannot be right
  */
 export function s3Store(options: S3Options): ObjectStore {
-  const { endpoint, bucket, region = "auto", timeoutMs } = options;
+  const { timeoutMs } = options;
+  // Keys with a session token are those of a role on AWS.
+  const keys = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] as const;
+  const names = options.sessionToken ? { ...readerNames, keys } : readerNames;
+  const place = { ...s3Location({ ...options, otherwise: "auto" }, names), names };
+  const { endpoint, bucket, region = "auto" } = place;
   const prefix = keyPrefix(options.prefix ?? "");
   const send: typeof fetch = options.fetch ?? ((request, init) => fetch(request, init));
   const signer = new AwsClient({
@@ -44,19 +60,18 @@ export function s3Store(options: S3Options): ObjectStore {
     service: "s3",
     region,
   });
-  const keys = ["S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"] as const;
   return readingCheckedKeys({
     name: `s3(${bucket})`,
     timeoutMs,
     async open(key, signal) {
       const path = urlPath(`${bucket}/${prefix}${key}`);
-      const request = await signer.sign(`${endpoint.replace(/\/$/, "")}/${path}`);
+      const request = await signer.sign(`${endpoint}/${path}`);
       // A redirect would carry the signature elsewhere, and it is not valid there.
       const response = await send(request, { signal, redirect: "manual" });
       if (response.ok) return response.body ?? new Blob().stream();
       const code = /<Code>(\w+)<\/Code>/.exec((await boundedText(response, MAX_ERROR_BYTES)) ?? "")?.[1];
       if (response.status === 404 && code !== "NoSuchBucket") return undefined;
-      throw s3Error({ bucket, keys }, key, { code, status: response.status });
+      throw s3Error(place, key, { code, status: response.status });
     },
   });
 }

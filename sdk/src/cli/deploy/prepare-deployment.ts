@@ -6,7 +6,8 @@ import { edgeMisfit } from "../../compile/commands/prepare-warnings.ts";
 import { forecastOf } from "../../compile/latency/platforms/forecast.ts";
 import { assertLoadable } from "../../runtime/assert-loadable.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
-import { s3Publisher } from "../../storage/s3-publisher.ts";
+import { r2Endpoint } from "../../storage/s3-address.ts";
+import { type S3PublisherOptions, s3Publisher } from "../../storage/s3-publisher.ts";
 import { assertDifferent, edgeScript, engineOf, openProject } from "../dev/project.ts";
 import { assertWranglerFor, modelSetting, readWranglerConfig } from "../wrangler.ts";
 import { chooseAccount } from "./choose-account.ts";
@@ -77,7 +78,7 @@ export async function prepareDeployment(names: DeploymentNames): Promise<Omit<De
   const store =
     keys instanceof BertEdgeError
       ? keys
-      : s3Publisher({ bucket, endpoint: endpoint ?? `https://${account}.r2.cloudflarestorage.com`, ...keys });
+      : s3Publisher({ bucket, endpoint: endpoint ?? r2Endpoint(account), region: "auto", ...keys });
   return { ...common, account, store, wrangler };
 }
 
@@ -140,16 +141,21 @@ async function regionOf(
 }
 
 /**
- * Returns the keys of the R2 bucket; none if the AWS SDK shall find them. With a region on AWS, AWS_ACCESS_KEY_ID is that of AWS.
+ * Returns the keys of the R2 bucket, and what messages call its settings; no keys if the AWS SDK shall find them. With a region on AWS, AWS_ACCESS_KEY_ID is that of AWS.
  *
  * @throws BertEdgeError `login_missing`
  */
-function r2Keys(hasRegion: boolean): { accessKeyId: string; secretAccessKey: string } | undefined {
+function r2Keys(hasRegion: boolean): Pick<S3PublisherOptions, "accessKeyId" | "secretAccessKey" | "names"> {
   const { R2_ACCESS_KEY_ID, R2_SECRET_ACCESS_KEY, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_PROFILE } = process.env;
+  const names = { endpoint: "--endpoint", bucket: "bucket_name of the R2 binding MODELS" };
   if (R2_ACCESS_KEY_ID && R2_SECRET_ACCESS_KEY) {
-    return { accessKeyId: R2_ACCESS_KEY_ID, secretAccessKey: R2_SECRET_ACCESS_KEY };
+    return {
+      accessKeyId: R2_ACCESS_KEY_ID,
+      secretAccessKey: R2_SECRET_ACCESS_KEY,
+      names: { ...names, keys: ["R2_ACCESS_KEY_ID", "R2_SECRET_ACCESS_KEY"] },
+    };
   }
-  if (!hasRegion && ((AWS_ACCESS_KEY_ID && AWS_SECRET_ACCESS_KEY) || AWS_PROFILE)) return undefined;
+  if (!hasRegion && ((AWS_ACCESS_KEY_ID && AWS_SECRET_ACCESS_KEY) || AWS_PROFILE)) return { names };
   throw new BertEdgeError("login_missing", "There are no keys for the R2 bucket.", {
     hint: "Once: in Cloudflare's dashboard (R2, Manage API tokens), make a token with Object Read & Write. Set R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY to its keys. Nothing was changed.",
   });

@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from "vitest";
+import { preparedTiny } from "#test/fixtures/prepared-tiny.ts";
+import { runCommandLine } from "#test/fixtures/run-command-line.ts";
+import { named, r2Regions, serviceInFront } from "#test/fixtures/service-habits.ts";
+import { startStrictObjectStorage } from "#test/fixtures/strict-object-storage.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
+
+const R2_HOST = "acc.r2.cloudflarestorage.com";
+const BUCKET = "my-models";
+
+beforeEach(() => {
+  for (const name of ["AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"]) vi.stubEnv(name, undefined);
+  vi.stubEnv("AWS_REGION", "eu-central-1");
+  vi.stubEnv("AWS_ACCESS_KEY_ID", "id");
+  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");
+});
+afterEach(() => vi.unstubAllEnvs());
+
+async function r2() {
+  const storage = await startStrictObjectStorage();
+  onTestFinished(storage.stop);
+  const service = await serviceInFront(storage, { regions: r2Regions });
+  return { ...service, endpoint: named(service.access.endpoint, R2_HOST) };
+}
+
+async function run(...args: string[]) {
+  const { code, stdout, stderr } = await runCommandLine([...args, "--json"]);
+  expect(stderr).not.toContain("secret");
+  return { code, stderr, json: JSON.parse(stdout) };
+}
+
+it("every command of a bucket works on R2 where AWS_REGION is set, with the dashboard's address", async () => {
+  const { endpoint, requests } = await r2();
+  const place = [`s3://${BUCKET}`, "--endpoint", `${endpoint}/${BUCKET}`];
+  const published = await run("publish", await preparedTiny(), "--to", ...place);
+  expect(published, published.stderr).toMatchObject({ code: 0, json: { name: "tiny" } });
+  const version = `tiny@${published.json.version}`;
+  expect(await run("promote", version, "--store", ...place)).toMatchObject({ code: 0 });
+  expect(await run("list", "--store", ...place)).toMatchObject({ code: 0, json: [{ name: "tiny", isCurrent: true }] });
+  expect(await run("gc", "--store", ...place)).toMatchObject({ code: 0, json: { versions: [] } });
+  expect(await run("rollback", "tiny", "--store", ...place)).toMatchObject({
+    code: 1,
+    json: { error: { code: "model_not_published" } },
+  });
+  expect(requests.filter((request) => request.includes(`/${BUCKET}/${BUCKET}`))).toEqual([]);
+});
+
+it.each(["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"])("reads the endpoint from %s", async (variable) => {
+  const { endpoint, access } = await r2();
+  vi.stubEnv(variable, `${endpoint}/${BUCKET}`);
+  expect(await run("list", "--store", `s3://${BUCKET}`)).toMatchObject({ code: 0, json: [] });
+  expect(await run("list", "--store", `s3://${BUCKET}`, "--endpoint", access.endpoint)).toMatchObject({
+    code: 1,
+    json: { error: { hint: expect.stringContaining("Set --region to the region of the bucket: auto for R2") } },
+  });
+  vi.stubEnv(variable, R2_HOST);
+  expect(await run("list", "--store", `s3://${BUCKET}`)).toMatchObject({
+    code: 1,
+    json: { error: { code: "setting_invalid", hint: `Set ${variable} to https://${R2_HOST}.` } },
+  });
+  const aws = await run("list", "--store", `s3://${BUCKET}`, "--endpoint", "");
+  expect(aws).toMatchObject({ code: 1, json: { error: { code: "setting_invalid" } } });
+});
+
+it.each(["--endpoint", "--region"])("refuses %s for places that have none", async (option) => {
+  const place = `folder:${await temporaryFolder()}`;
+  expect(await run("list", "--store", place, option, "x")).toMatchObject({
+    code: 2,
+    json: { error: { code: "usage_invalid", hint: expect.stringContaining(`Leave ${option} out`) } },
+  });
+});
