@@ -13,7 +13,7 @@ import type { TaskCall } from "../../runtime/tasks/task-call.ts";
 import { tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
 import { zeroShotCall } from "../../runtime/tasks/zero-shot.ts";
 import type { TextInput } from "../../runtime/text-input.ts";
-import { countUpTo, LatencyBudget, notList, orNull, PositiveInteger } from "../contract/fields.ts";
+import { countUpTo, LatencyBudget, notList, orNull, PositiveInteger, TruncateFlag } from "../contract/fields.ts";
 import { vectorNumbers } from "../contract/format-vector.ts";
 import { inCodePoints } from "../routes/code-points.ts";
 import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
@@ -34,7 +34,7 @@ const Inputs = v.union(
 type Inputs = v.InferOutput<typeof Inputs>;
 
 const ofFeatures = {
-  truncate: orNull(v.boolean()),
+  truncate: TruncateFlag,
   normalize: orNull(v.boolean()),
   prompt_name: orNull(v.string()),
   dimensions: orNull(PositiveInteger),

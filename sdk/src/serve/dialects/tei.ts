@@ -22,6 +22,7 @@ import {
   ScoredLabel,
   Texts,
   TokenIdLists,
+  TruncateFlag,
 } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { codePointsBefore } from "../routes/code-points.ts";
@@ -34,14 +35,14 @@ import { formatTokenVectors } from "../tasks/token-vectors.ts";
 
 /** The server cuts inputs that are too long unless a request forbids it, as text-embeddings-inference does by default. */
 const Cutting = v.object({
-  truncate: v.nullish(v.boolean(), true),
+  truncate: TruncateFlag,
   truncation_direction: orNull(v.picklist(["Left", "left", "Right", "right"])),
 });
 const common = { ...Cutting.entries, latency_budget_ms: LatencyBudget };
 
 /** Returns where inputs are cut. Default: where the model's own tokenizer cuts them. */
-const truncationOf = ({ truncate, truncation_direction }: v.InferOutput<typeof Cutting>): Truncation =>
-  truncate && ((truncation_direction?.toLowerCase() as Side | undefined) ?? true);
+const truncationOf = ({ truncate = true, truncation_direction }: v.InferOutput<typeof Cutting>): Truncation =>
+  truncate && ((truncation_direction?.toLowerCase() as Side | undefined) ?? truncate);
 
 const Vectors = v.array(v.array(v.number()));
 
@@ -140,14 +141,18 @@ const similarity = taskAt("/similarity", {
   schema: v.object({
     inputs: v.object({ source_sentence: v.string(), sentences: v.array(v.string()) }),
     parameters: orNull(notList(Cutting)),
+    truncate: TruncateFlag,
     latency_budget_ms: LatencyBudget,
   }),
   summary: "Scores of sentences, compared with one, for clients of text-embeddings-inference",
   example: { inputs: { source_sentence: "to be", sentences: ["not to be"] } },
   response: v.array(v.number()),
-  call: ({ inputs: { source_sentence, sentences }, parameters }) =>
+  call: ({ inputs: { source_sentence, sentences }, parameters, truncate }) =>
     similarityCall(source_sentence, sentences, {
-      truncate: parameters ? truncationOf(parameters) : true,
+      truncate: truncationOf({
+        truncate: parameters?.truncate ?? truncate,
+        truncation_direction: parameters?.truncation_direction,
+      }),
       similarity: "cosine",
     }),
   respond: (answer, { inputs: { source_sentence, sentences } }, c) =>
