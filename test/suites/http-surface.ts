@@ -383,10 +383,10 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       });
     });
 
-    it("does not advise truncation inside a request that has none", async () => {
+    it("advises truncation by a field that the request can have", async () => {
       const { error } = (await (await openai({ input: LONG })).json()) as ErrorBody;
-      expect(error.message).toContain("send it to /v1/embed with `truncate` set to true");
-      expect(error.message).not.toContain("or set `truncate`");
+      expect(error.message).toContain("or set `truncate` to true");
+      expect((await openai({ input: LONG, truncate: true })).status).toBe(200);
     });
 
     it("also refuses in OpenAI's form before the route runs", async () => {

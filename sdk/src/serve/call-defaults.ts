@@ -1,5 +1,6 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import { shown } from "../artifact/shown.ts";
+import type { Truncation } from "../runtime/truncation.ts";
 import { type BudgetSetter, UNLIMITED_MS } from "./contract/budget.ts";
 import type { Tier } from "./contract/headers.ts";
 import { isBudget } from "./routing/deadline.ts";
@@ -12,6 +13,11 @@ export interface CallDefaults {
   readonly maxLatencyBudgetMs?: number | undefined;
   /** The only tier that may answer a request that names none. With `edge`, its texts stay there. Default: either. */
   readonly tier?: Tier | undefined;
+  /**
+   * Whether texts that are too long are cut, and where, if a request does not say. Default: as each route does it. OpenAI's and our
+   * own refuse them.
+   */
+  readonly truncate?: Truncation | undefined;
 }
 
 /** Limits of a key, for each process or isolate. Default: none. */
@@ -96,7 +102,10 @@ export function checkDefaults(defaults: CallDefaults, place: string): void {
   check("latencyBudgetMs", isBudget, "a positive number of milliseconds below 10⁹");
   check("maxLatencyBudgetMs", isBudget, "a positive number of milliseconds below 10⁹");
   check("tier", isTier, '"edge" or "region"');
+  check("truncate", isTruncation, 'true, false, "left" or "right"');
 }
+
+const isTruncation = (value: unknown): boolean => typeof value === "boolean" || value === "left" || value === "right";
 
 const TIERS: readonly Tier[] = ["edge", "region"];
 

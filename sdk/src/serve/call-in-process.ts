@@ -25,7 +25,7 @@ export interface InProcessOptions {
 export type InProcessAnswer<R> = AnswerDetails & { readonly result: R };
 
 export interface EmbedCallOptions extends InProcessOptions {
-  /** Whether to cut texts that are too long. Otherwise the call fails. Default false. */
+  /** Whether to cut texts that are too long. Otherwise the call fails. Default: that of the deployment, or false. */
   truncate?: boolean;
 }
 
@@ -84,7 +84,7 @@ export function inProcess<Env extends object>({ service, defaults }: Deployment<
   };
   return {
     call,
-    async embed(c, texts, { truncate = false, ...options } = {}) {
+    async embed(c, texts, { truncate = defaults.truncate, ...options } = {}) {
       assertTexts(texts);
       const { result: vectors, ...details } = await call(c, embedCall(texts, { truncate }), options);
       return { vectors, ...details };

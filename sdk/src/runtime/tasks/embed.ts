@@ -21,18 +21,20 @@ export type EmbedInput = string | readonly number[];
  */
 export const embedCall = (
   given: readonly EmbedInput[],
-  { truncate = false, dimensions, prompt, normalize, search, poolChunks = false }: EmbedParameters = {},
+  { truncate = false, dimensions, prompt, normalize, search, poolChunks = false, maxTokens }: EmbedParameters = {},
 ): TaskCall<ModelOutput[], ModelOutput> => ({
   texts: given.map((input) => (typeof input === "string" ? input : ENCODED)),
   on(manifest) {
-    const model = sentenceEncoder(manifest);
+    const own = sentenceEncoder(manifest);
+    const isShorter = maxTokens !== undefined && maxTokens < own.maxTokens;
+    const model = isShorter ? { ...own, maxTokens } : own;
     const size = dimensions ?? model.dimensions;
     if (size > model.dimensions) throw dimensionsUnsupported(model.name, model.dimensions, size);
     if (normalize === false && model.normalize) throw alwaysNormalized(model.name);
     const isSame = size === model.dimensions && (normalize ?? model.normalize) === model.normalize;
     const before = search ? searchPrompts(model)[search] : promptOf(model, prompt);
     const poolsPart = model.poolsPrompt === false && before !== "";
-    const isPlain = !poolChunks && !poolsPart && given.every((input) => typeof input === "string");
+    const isPlain = !isShorter && !poolChunks && !poolsPart && given.every((input) => typeof input === "string");
     return {
       inputs: given.map((input) => (typeof input === "string" ? before + input : ENCODED)),
       truncate,
@@ -54,7 +56,15 @@ export const embedCall = (
           before,
           poolChunks ? tokenizer.encodeChunks(input as string, model.maxTokens) : [idsOf(encode(input, index))],
         );
-        return { sequences: chunks, read: (vectors) => pooledVector(vectors, chunks, model.normalize) };
+        const [first] = chunks;
+        return {
+          sequences: chunks,
+          read: (vectors) => pooledVector(vectors, chunks, model.normalize),
+          text:
+            isShorter && !poolChunks && first
+              ? tokenizer.vocabulary.decode(idsOf(first), { skipSpecial: true })
+              : undefined,
+        };
       };
     }
   },

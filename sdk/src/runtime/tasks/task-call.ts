@@ -93,6 +93,8 @@ export interface EmbedParameters extends PromptedParameters {
    * Default: they are refused, or cut.
    */
   readonly poolChunks?: boolean | undefined;
+  /** Number of tokens that are read of a text, if it is less than what the model reads. */
+  readonly maxTokens?: number | undefined;
   /** Whether vectors must have the length 1. Default: as the model says. */
   readonly normalize?: boolean | undefined;
   /** Chooses the prompt of a search's queries or documents, instead of the one that `prompt` names. */

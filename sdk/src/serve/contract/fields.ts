@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { Side } from "../../runtime/truncation.ts";
+import type { Side, Truncation } from "../../runtime/truncation.ts";
 import { NO_BUDGET, UNLIMITED_MS } from "./budget.ts";
 import { tiers } from "./headers.ts";
 
@@ -86,7 +86,13 @@ export const TruncationField = v.union(
   [v.boolean(), v.picklist(["left", "right"])],
   "must be a boolean, left or right",
 );
-export const Truncate = v.optional(TruncationField, false);
+/** Default: that of the key, of the deployment, or of the route. */
+export const Truncate = v.optional(TruncationField);
+/** The same, for dialects that name no side with it. */
+export const TruncateFlag = v.pipe(
+  v.optional(v.boolean()),
+  v.transform((truncate): Truncation | undefined => truncate),
+);
 
 /** Name of the prompt that is put before each text. Default: the model's default prompt, which most models do not have. */
 export const PromptName = v.optional(v.string());

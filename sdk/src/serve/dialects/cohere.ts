@@ -32,7 +32,10 @@ const embed = taskAt("/v2/embed", {
     input_type: v.optional(v.picklist(inputTypes, `must be one of ${inputTypes.join(", ")}; images are not supported`)),
     embedding_types: v.optional(v.pipe(v.array(v.picklist(vectorTypes)), v.minLength(1)), ["float"]),
     output_dimension: v.optional(PositiveInteger),
-    truncate: v.optional(v.picklist(["NONE", "START", "END"]), "END"),
+    truncate: v.pipe(
+      v.optional(v.picklist(["NONE", "START", "END"])),
+      v.transform((cut) => cut && truncations[cut]),
+    ),
   }),
   summary: "Vectors of texts, for Cohere’s clients",
   namesModel: true,
@@ -45,9 +48,9 @@ const embed = taskAt("/v2/embed", {
     texts: v.array(v.string()),
     meta: Meta,
   }),
-  call: ({ texts, input_type, output_dimension, truncate }) =>
+  call: ({ texts, input_type, output_dimension, truncate = "right" }) =>
     embedCall(texts, {
-      truncate: truncations[truncate],
+      truncate,
       dimensions: output_dimension,
       search: input_type === "search_query" ? "query" : input_type === "search_document" ? "document" : undefined,
     }),

@@ -13,7 +13,14 @@ import type { TaskCall } from "../../runtime/tasks/task-call.ts";
 import { tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
 import { zeroShotCall } from "../../runtime/tasks/zero-shot.ts";
 import type { TextInput } from "../../runtime/text-input.ts";
-import { countUpTo, LatencyBudget, objectOf, PositiveInteger, TruncationDirection } from "../contract/fields.ts";
+import {
+  countUpTo,
+  LatencyBudget,
+  objectOf,
+  PositiveInteger,
+  TruncateFlag,
+  TruncationDirection,
+} from "../contract/fields.ts";
 import { vectorNumbers } from "../contract/format-vector.ts";
 import { inCodePoints } from "../routes/code-points.ts";
 import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
@@ -34,7 +41,7 @@ const Inputs = v.union(
 type Inputs = v.InferOutput<typeof Inputs>;
 
 const ofFeatures = {
-  truncate: v.optional(v.boolean()),
+  truncate: TruncateFlag,
   truncation_direction: TruncationDirection,
   normalize: v.optional(v.boolean()),
   prompt_name: v.optional(v.string()),

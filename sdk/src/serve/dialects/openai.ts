@@ -7,15 +7,42 @@ import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes
 import { listResponse } from "../routes/in-parts.ts";
 import { taskAt } from "../routes/task-route.ts";
 
+/** What other servers of this interface take for long texts: our own `truncate`, or NVIDIA's. */
+const Truncate = v.pipe(
+  v.optional(
+    v.union(
+      [v.boolean(), v.picklist(["left", "right", "NONE", "START", "END"])],
+      "must be a boolean, left, right, NONE, START or END",
+    ),
+  ),
+  v.transform((cut) => (typeof cut === "string" ? sides[cut] : cut)),
+);
+const sides = { left: "left", right: "right", NONE: false, START: "left", END: "right" } as const;
+
 const embeddings = taskAt("/v1/embeddings", {
-  schema: objectOf({
-    input: EmbedInputs,
-    model: v.optional(v.string()),
-    encoding_format: v.optional(EncodingFormat, "float"),
-    dimensions: v.optional(PositiveInteger),
-    latency_budget_ms: LatencyBudget,
-    user: v.optional(v.string()),
-  }),
+  schema: v.pipe(
+    objectOf({
+      input: EmbedInputs,
+      model: v.optional(v.string()),
+      encoding_format: v.optional(EncodingFormat, "float"),
+      dimensions: v.optional(PositiveInteger),
+      latency_budget_ms: LatencyBudget,
+      user: v.optional(v.string()),
+      // OpenAI's clients send these fields in `extra_body`.
+      truncate: Truncate,
+      /** vLLM: texts are cut to this number of tokens, or with -1 to what the model reads. */
+      truncate_prompt_tokens: v.optional(
+        v.union([v.literal(-1), v.pipe(v.number(), v.integer(), v.minValue(3))], "must be -1, or at least 3"),
+      ),
+      truncation_side: v.optional(v.picklist(["left", "right"])),
+      pool_chunks: v.optional(v.boolean()),
+    }),
+    v.transform(({ truncate, truncate_prompt_tokens: most, ...body }) => ({
+      ...body,
+      truncate: truncate ?? (most === undefined ? undefined : true),
+      maxTokens: most === -1 ? undefined : most,
+    })),
+  ),
   summary: "Vectors of texts, for OpenAI’s clients",
   example: { model: "bert-edge-mini", input: ["to be"] },
   response: v.object({
@@ -32,7 +59,8 @@ const embeddings = taskAt("/v1/embeddings", {
   }),
   hint: 'Send {"input": ["to be"]}.',
   namesModel: true,
-  call: ({ input, dimensions }) => embedCall(input, { dimensions }),
+  call: ({ input, dimensions, truncate, truncation_side: side, maxTokens, pool_chunks: poolChunks }) =>
+    embedCall(input, { dimensions, truncate: truncate && (side ?? truncate), maxTokens, poolChunks }),
   respond: ({ model, result, tokens }, { encoding_format }, c) =>
     listResponse(
       c,
@@ -41,9 +69,6 @@ const embeddings = taskAt("/v1/embeddings", {
       { object: "list", data: [], model, usage: { prompt_tokens: tokens, total_tokens: tokens } },
     ),
 });
-
-/** A request has no `truncate`. */
-const TOO_LONG = "Shorten the text, or send it to /v1/embed with `truncate` set to true to embed only its beginning.";
 
 /** OpenAI: https://platform.openai.com/docs/api-reference/embeddings */
 export const openAi: Dialect = {
@@ -57,7 +82,7 @@ export const openAi: Dialect = {
     const type = errorStatus[code] < 500 ? "invalid_request_error" : "server_error";
     const error = {
       code,
-      message: inOneSentence({ message, hint: code === "input_too_long" ? TOO_LONG : hint }),
+      message: inOneSentence({ message, hint }),
       type,
       param: null,
     };

@@ -21,6 +21,7 @@ import {
   ScoredLabel,
   Texts,
   TokenIdLists,
+  TruncateFlag,
   TruncationDirection,
 } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
@@ -34,14 +35,14 @@ import { formatTokenVectors } from "../tasks/token-vectors.ts";
 
 /** The server cuts inputs that are too long unless a request forbids it, as text-embeddings-inference does by default. */
 const Cutting = objectOf({
-  truncate: v.optional(v.boolean(), true),
+  truncate: TruncateFlag,
   truncation_direction: TruncationDirection,
 });
 const common = { ...Cutting.entries, latency_budget_ms: LatencyBudget };
 
 /** Returns where inputs are cut. Default: where the model's own tokenizer cuts them. */
-const truncationOf = ({ truncate, truncation_direction }: v.InferOutput<typeof Cutting>): Truncation =>
-  truncate && (truncation_direction ?? true);
+const truncationOf = ({ truncate = true, truncation_direction }: v.InferOutput<typeof Cutting>): Truncation =>
+  truncate && (truncation_direction ?? truncate);
 
 const Vectors = v.array(v.array(v.number()));
 
@@ -140,14 +141,18 @@ const similarity = taskAt("/similarity", {
   schema: objectOf({
     inputs: objectOf({ source_sentence: v.string(), sentences: v.array(v.string()) }),
     parameters: v.optional(Cutting),
+    truncate: TruncateFlag,
     latency_budget_ms: LatencyBudget,
   }),
   summary: "Scores of sentences, compared with one, for clients of text-embeddings-inference",
   example: { inputs: { source_sentence: "to be", sentences: ["not to be"] } },
   response: v.array(v.number()),
-  call: ({ inputs: { source_sentence, sentences }, parameters }) =>
+  call: ({ inputs: { source_sentence, sentences }, parameters, truncate }) =>
     similarityCall(source_sentence, sentences, {
-      truncate: parameters ? truncationOf(parameters) : true,
+      truncate: truncationOf({
+        truncate: parameters?.truncate ?? truncate,
+        truncation_direction: parameters?.truncation_direction,
+      }),
       similarity: "cosine",
     }),
   respond: (answer, { inputs: { source_sentence, sentences } }, c) =>

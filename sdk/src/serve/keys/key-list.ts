@@ -97,7 +97,7 @@ function checkSharedNames(keys: readonly ApiKey[]): void {
 
 /** The fields of an entry. A misspelt limit would not limit. */
 const fields: Readonly<Record<keyof KeyWithDefaults, true>> = {
-  ...{ key: true, name: true, jobs: true, latencyBudgetMs: true, maxLatencyBudgetMs: true, tier: true },
+  ...{ key: true, name: true, jobs: true, latencyBudgetMs: true, maxLatencyBudgetMs: true, tier: true, truncate: true },
   ...{ requestsPerMinute: true, tokensPerMinute: true, textsPerMinute: true, requestsInFlight: true, weight: true },
 };
 

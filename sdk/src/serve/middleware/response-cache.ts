@@ -39,7 +39,8 @@ export function responseCache<Env extends object>(
     const model = store && service(c.env).ready(background);
     if (!store || !model) return next();
     const served = `${model.model}@${model.version}`;
-    const id = await entryOf(c, { served, scope: shared ? "" : (noted(c, "key")?.name ?? "") });
+    const { name = "", truncate } = noted(c, "key") ?? {};
+    const id = await entryOf(c, { served, scope: `${shared ? "" : name} ${truncate}` });
     const found = await store.match(id).catch(logFailure);
     // Whatever a store returns, an answer of another model is never sent.
     if (found?.headers.get(MODEL_HEADER) === served) {

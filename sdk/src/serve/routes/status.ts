@@ -27,6 +27,7 @@ export function infoRoute<Env extends object>(deployment: Deployment<Env>): Hand
       const { name, task, maxTokens } = manifest;
       const key = noted(c, "key");
       const { ms: defaultMs } = appliedBudget(undefined, key, defaults);
+      const truncate = key?.truncate ?? defaults.truncate;
       const { ms: longestMs } = appliedBudget(UNLIMITED_MS, key, defaults);
       return c.json({
         model_id: name,
@@ -35,9 +36,9 @@ export function infoRoute<Env extends object>(deployment: Deployment<Env>): Hand
         model_type: modelType(manifest),
         max_input_length: maxTokens,
         max_client_batch_size: largestBatch(manifest, limits),
-        // On the routes of text-embeddings-inference. On our own, the field `truncate` of a request decides.
-        auto_truncate: true,
-        truncate: false,
+        // What happens to long texts by default: on the routes of text-embeddings-inference, and on our own.
+        auto_truncate: Boolean(truncate ?? true),
+        truncate: truncate ?? false,
         task,
         // Whether a classifier reads texts or pairs.
         ...("input" in manifest && { input: manifest.input }),

@@ -2,6 +2,7 @@ import type { Context, Handler } from "hono";
 import type * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { TaskCall } from "../../runtime/tasks/task-call.ts";
+import type { Truncation } from "../../runtime/truncation.ts";
 import { backgroundOf } from "../background.ts";
 import { appliedBudget, type CallDefaults, readPin } from "../call-defaults.ts";
 import { UNLIMITED_MS } from "../contract/budget.ts";
@@ -73,7 +74,9 @@ export const taskAt = <S extends BodySchema, A extends v.GenericSchema, R>(
   runsModel: true,
   handler: (serving) =>
     async function handleTask(c) {
-      const { terms, body } = await readCall(c, serving, route);
+      const { terms, body: given } = await readCall(c, serving, route);
+      const truncate = given.truncate ?? noted(c, "key")?.truncate ?? serving.defaults.truncate;
+      const body = { ...given, truncate };
       const model = c.req.param("model") ?? body.model;
       if (model === undefined && route.namesModel) serving.service(c.env).served.assertOne();
       const query = { ...terms, call: call(body), model };
@@ -84,10 +87,14 @@ export const taskAt = <S extends BodySchema, A extends v.GenericSchema, R>(
     },
 });
 
-/** Bodies of requests that can name a model and have a budget. */
+/** Bodies of requests that can name a model, have a budget and say whether texts are cut. */
 export type BodySchema = v.GenericSchema<
   unknown,
-  { readonly model?: string | undefined; readonly latency_budget_ms?: number | undefined }
+  {
+    readonly model?: string | undefined;
+    readonly latency_budget_ms?: number | undefined;
+    readonly truncate?: Truncation | undefined;
+  }
 >;
 
 /** Reads the headers and the body of a request. A request that cannot be in time is refused before its body is read. */

@@ -12,7 +12,8 @@ export const outputsRoute: Route = taskAt("/v1/outputs", {
   summary: "Outputs of the model itself, for the edge that asks its region",
   example: { model: "bert-edge-mini", inputs: ["to be"] },
   response: OutputsResponse,
-  call: ({ inputs, sequences, truncate }) => outputsCall(sequences ? sequences.map(sequenceOf) : { inputs, truncate }),
+  call: ({ inputs, sequences, truncate = false }) =>
+    outputsCall(sequences ? sequences.map(sequenceOf) : { inputs, truncate }),
   respond: (answer, _, c) =>
     listResponse(c, answer.result, (output) => `"${encodeBytes(output)}"`, { ...answerFields(answer), outputs: [] }),
   isInternal: true,

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { type RankedDocument, rerankCall } from "../../runtime/tasks/rerank.ts";
-import { ownAnswer, ownBody, PositiveInteger, TruncationField } from "../contract/fields.ts";
+import { ownAnswer, ownBody, PositiveInteger, Truncate } from "../contract/fields.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 /** A document's text. */
@@ -30,7 +30,7 @@ export const rerankRoute = taskAt("/v1/rerank", {
     top_n: v.optional(PositiveInteger),
     /** Whether results have their documents. */
     return_documents: v.optional(v.boolean(), true),
-    truncate: v.optional(TruncationField, true),
+    truncate: Truncate,
   }),
   summary: "Documents, ranked by how well they fit a query (also for Jina’s clients)",
   example: { query: "Where does Anna work?", documents: ["Anna works in New York.", "to be"] },
