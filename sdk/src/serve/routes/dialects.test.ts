@@ -128,6 +128,21 @@ describe("text-embeddings-inference", () => {
     );
   });
 
+  it("POST /rerank with `documents` answers as /v1/rerank does", async () => {
+    const { post, own } = await setUp(withLogits);
+    const body = { model: TINY.name, query: "a", documents: ["b", { text: "c" }, "d"], top_n: 2 };
+    for (const more of [{}, { return_documents: false }])
+      expect(await own("/rerank", { ...body, ...more })).toEqual(await own("/v1/rerank", { ...body, ...more }));
+    const refused = await post("/rerank", { query: "a", documents: ["a"], top_m: 1 });
+    expect({ status: refused.status, body: await refused.json() }).toEqual({
+      status: 422,
+      body: { error: expect.stringContaining("top_n"), error_type: "Validation" },
+    });
+    expect(await (await post("/rerank", { query: "a" })).json()).toMatchObject({
+      error: expect.stringContaining("texts: the field is missing"),
+    });
+  });
+
   it("POST /similarity, /embed_sparse and /embed_all give what our own routes give", async () => {
     const similar = await setUp(embed);
     const scores = (await similar.own("/v1/similarity", { source: "a", texts: two }))["scores"];
@@ -294,6 +309,36 @@ describe("Cohere", () => {
       status: 404,
       body: { message: expect.stringMatching(/route/) },
     });
+  });
+});
+
+describe("vLLM", () => {
+  it.each(["/score", "/v1/score"])("POST %s gives the scores of /v1/similarity, in vLLM's form", async (path) => {
+    const { read, own } = await setUp(withLogits);
+    const { scores } = (await own("/v1/similarity", { source: "a", texts: two })) as { scores: number[] };
+    const data = scores.map((score, index) => ({ object: "score", index, score }));
+    const body = { text_1: "a", text_2: two };
+    expect(await read(path, body)).toEqual({
+      ...{ object: "list", model: TINY.name, data },
+      usage: { prompt_tokens: expect.any(Number), total_tokens: expect.any(Number) },
+    });
+    const one = { ...body, text_2: two[0], model: null, use_activation: true };
+    expect(await read(path, one)).toMatchObject({ data: data.slice(0, 1) });
+    const sigmoids = await setUp(crossEncoder);
+    expect(await sigmoids.read(path, { ...body, use_activation: false })).toMatchObject({ data });
+  });
+
+  it("POST /score refuses what it does not compute", async () => {
+    const { post } = await setUp(crossEncoder);
+    const refusal = async (body: object) => {
+      const response = await post("/score", { text_1: "a", text_2: two, ...body });
+      return { status: response.status, ...((await response.json()) as { error: { message: string } }).error };
+    };
+    expect(await refusal({ text_1: two })).toMatchObject({ status: 400, message: expect.stringContaining("for each") });
+    expect(await refusal({ truncate_prompt_tokens: 5 })).toMatchObject({ message: expect.stringContaining("-1") });
+    const long = { text_2: "word ".repeat(40) };
+    expect(await refusal(long)).toMatchObject({ code: "input_too_long" });
+    expect((await refusal({ ...long, truncate_prompt_tokens: -1 })).status).toBe(200);
   });
 });
 

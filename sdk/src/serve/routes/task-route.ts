@@ -51,7 +51,7 @@ export interface Route<S extends v.GenericSchema = v.GenericSchema, A extends v.
 }
 
 /** A route in the words of one dialect: what its bodies mean, and how it answers. */
-interface TaskRoute<S extends BodySchema, A extends v.GenericSchema, R> extends RouteDescription<S, A> {
+export interface TaskRoute<S extends BodySchema, A extends v.GenericSchema, R> extends RouteDescription<S, A> {
   /** Returns the call that a body asks for. */
   call(body: v.InferOutput<S>): TaskCall<R>;
   /** Returns the JSON of the answer, or writes the answer. Its headers are set before. */
@@ -61,18 +61,18 @@ interface TaskRoute<S extends BodySchema, A extends v.GenericSchema, R> extends 
 /** Makes the route of a task at a path. */
 export const taskAt = <S extends BodySchema, A extends v.GenericSchema, R>(
   path: string,
-  { call, respond, ...route }: TaskRoute<S, A, R>,
-): Route<S, A> => ({
-  ...route,
+  task: TaskRoute<S, A, R>,
+): Route<S, A> & TaskRoute<S, A, R> => ({
+  ...task,
   path,
   runsModel: true,
   handler: (serving) =>
     async function handleTask(c) {
-      const { terms, body } = await readCall(c, serving, route);
-      const query = { ...terms, call: call(body), model: c.req.param("model") ?? body.model };
+      const { terms, body } = await readCall(c, serving, task);
+      const query = { ...terms, call: task.call(body), model: c.req.param("model") ?? body.model };
       const answer = await serving.service(c.env).answer(query, backgroundOf(c));
       describeAnswer(c, { ...answer, texts: query.call.texts.length }, terms.deadline);
-      const written = respond(answer, body, c);
+      const written = task.respond(answer, body, c);
       return written instanceof Response ? written : jsonResponse(c, written);
     },
 });
