@@ -223,11 +223,11 @@ const tokenize = tokenizerAt("/tokenize", {
 });
 
 function tokensOf(tokenizer: Tokenizer, text: string): v.InferOutput<typeof Token>[] {
-  const { ids, offsets, words } = placedOrNot(tokenizer, text);
-  const { vocabulary } = tokenizer;
+  const { ids, offsets } = placedOrNot(tokenizer, text);
+  const { vocabulary, around } = tokenizer;
   const position = codePointsBefore(text);
   return Array.from(ids, (id, i) => {
-    const special = words ? words[i] === -1 : vocabulary.isSpecial(id);
+    const special = i < around.before || i >= ids.length - around.after;
     if (special || !offsets) {
       return { id, text: vocabulary.spellingOf(id) ?? "", special, start: null, stop: null };
     }
@@ -243,7 +243,7 @@ function placedOrNot(tokenizer: Tokenizer, text: string) {
   } catch (error) {
     if (!(error instanceof BertEdgeError && error.code === "offsets_unsupported")) throw error;
     const { ids } = tokenizer.encode(text, Number.POSITIVE_INFINITY);
-    return { ids, offsets: undefined, words: undefined };
+    return { ids, offsets: undefined };
   }
 }
 

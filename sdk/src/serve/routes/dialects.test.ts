@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
 import { taskEngine, taskStore } from "#test/fixtures/task-model.ts";
-import { TINY } from "#test/fixtures/tiny-model.ts";
+import { JSON_TOKENIZER, publishTiny, TINY } from "#test/fixtures/tiny-model.ts";
 import type { Task } from "../../artifact/manifest.ts";
+import { memoryStore } from "../../storage/memory.ts";
+import type { ObjectStore } from "../../storage/store.ts";
 import { createEdgeApp } from "../edge-app.ts";
 
 errorLog();
@@ -23,8 +25,8 @@ const masked: Task = { task: "fill-mask", mask: { id: 103, token: "[MASK]" } };
 const tokenVectors: Task = { task: "token-vectors", dimensions: 4 };
 
 /** Makes an edge that serves a model for a task. */
-async function setUp(task: Task) {
-  const models = await taskStore(task);
+async function setUp(task: Task, models?: ObjectStore) {
+  models ??= await taskStore(task);
   const edge = createEdgeApp({ models, model: TINY.name, keys: ["k"], log: false, engine: taskEngine(task) });
   const post = (path: string, body: object, key = "k") =>
     edge.request(path, {
@@ -237,6 +239,21 @@ describe("text-embeddings-inference", () => {
     expect(await read(`/models/${TINY.name}/decode`, { ids: [] })).toEqual([""]);
     const refused = await (await setUp(embed)).post("/decode", { ids: [-1] });
     expect([refused.status, await refused.json()]).toMatchObject([422, { error_type: "Validation" }]);
+  });
+
+  it("POST /tokenize keeps unknown and special tokens of a text, also without a packed tokenizer", async () => {
+    const unpacked = memoryStore();
+    await publishTiny(unpacked, "tiny", { tokenizer: JSON_TOKENIZER });
+    for (const models of [undefined, unpacked]) {
+      const { read } = await setUp(embed, models);
+      const tokens = async (more: object) => {
+        const [found = []] = (await read("/tokenize", { inputs: "🗼 [MASK] a", ...more })) as { id: number }[][];
+        return found.map((token) => [token.id, "special" in token && token.special]);
+      };
+      const text = [100, 103, 1037].map((id) => [id, false]);
+      expect(await tokens({ add_special_tokens: false })).toEqual(text);
+      expect(await tokens({})).toEqual([[101, true], ...text, [102, true]]);
+    }
   });
 
   it("needs a key", async () => {
