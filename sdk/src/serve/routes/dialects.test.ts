@@ -183,6 +183,17 @@ describe("text-embeddings-inference", () => {
     expect(scores.every((score) => score < 0)).toBe(true);
   });
 
+  it("POST /embed_all says what a sentence encoder gives instead", async () => {
+    const refused = await (await setUp(embed)).post("/embed_all", { inputs: two });
+    expect({ status: refused.status, body: await refused.json() }).toEqual({
+      status: 422,
+      body: {
+        error: expect.stringMatching(/no vectors of tokens\. Serve a ColBERT.* \/embed\.$/),
+        error_type: "Validation",
+      },
+    });
+  });
+
   it("cuts texts at their left where a request asks for it, as our own route and Cohere's do", async () => {
     const { read, own } = await setUp(embed);
     const long = `${"to ".repeat(20)}${"be ".repeat(40)}`;
