@@ -18,7 +18,7 @@ export interface RerankParameters {
   readonly activation?: ScoreActivation | undefined;
 }
 
-export interface SimilarityParameters {
+export interface SimilarityParameters extends Pick<RerankParameters, "activation"> {
   /** Whether to cut texts that are too long. Otherwise they are refused. Default false. */
   readonly truncate?: Truncation | undefined;
   /** How a sentence encoder's vectors are compared. Default: as the model says, else by their cosine. */
@@ -45,11 +45,11 @@ export const rerankCall = (
 export const similarityCall = (
   source: string,
   texts: readonly string[],
-  { truncate = false, similarity }: SimilarityParameters = {},
+  { truncate = false, ...how }: SimilarityParameters = {},
 ): TaskCall<number[], ModelOutput> => ({
   ...comparison(source, texts),
   on(manifest) {
-    const { decode, scoreOf, ...call } = compare(source, texts, { manifest, truncate, similarity, isSearch: false });
+    const { decode, scoreOf, ...call } = compare(source, texts, { ...how, manifest, truncate, isSearch: false });
     return { ...call, decode: (outputs) => decode(outputs).map(scoreOf) };
   },
 });
@@ -61,7 +61,7 @@ const comparison = (source: string, others: readonly string[]) => ({
   nameOf: (index: number) => (index < others.length ? `Text ${index}` : "The text that is compared with the others"),
 });
 
-interface Comparison extends Pick<RerankParameters, "activation">, Pick<SimilarityParameters, "similarity"> {
+interface Comparison extends Omit<SimilarityParameters, "truncate"> {
   readonly manifest: Manifest;
   readonly truncate: Truncation;
   /** Whether the source is a query that the other texts answer. Otherwise, all texts are of the same kind. */

@@ -26,6 +26,7 @@ export function tokenizerOf({
 
   return {
     vocabulary,
+    around: { before: prefix.length, after: suffix.length },
     unknownId,
     side: ownSide,
     encode(text, maxTokens, side = ownSide) {

@@ -5,6 +5,8 @@ import type { VocabularyText } from "./vocabulary-text.ts";
 export interface Tokenizer {
   /** The tokens as texts. */
   readonly vocabulary: VocabularyText;
+  /** Number of special tokens that are put before a text and after it. A text itself can have tokens that are marked as special. */
+  readonly around: { readonly before: number; readonly after: number };
   /** Id of the token for words or characters that are not in the vocabulary; undefined if the tokenizer has none. */
   readonly unknownId?: number | undefined;
   /** End at which texts that are too long are cut by default. */

@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import { embedCall } from "../../runtime/tasks/embed.ts";
+import { similarityCall } from "../../runtime/tasks/rerank.ts";
 import { Code, errorStatus } from "../contract/errors.ts";
-import { EmbedInputs, EncodingFormat, LatencyBudget, objectOf, PositiveInteger } from "../contract/fields.ts";
+import { EmbedInputs, EncodingFormat, LatencyBudget, objectOf, PositiveInteger, Texts } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
 import { listResponse } from "../routes/in-parts.ts";
@@ -70,11 +71,42 @@ const embeddings = taskAt("/v1/embeddings", {
     ),
 });
 
+/** vLLM's scores of a text with others: https://docs.vllm.ai/en/latest/models/pooling_models/scoring */
+const score = taskAt("/v1/score", {
+  schema: objectOf({
+    model: v.optional(v.string()),
+    text_1: v.string("must be one string; send a request for each"),
+    text_2: Texts,
+    use_activation: v.optional(v.boolean()),
+    truncate_prompt_tokens: v.optional(v.literal(-1, "must be -1, the length of the model")),
+    latency_budget_ms: LatencyBudget,
+  }),
+  summary: "Scores of texts, compared with one, for vLLM’s clients",
+  example: { text_1: "to be", text_2: ["not to be", "Anna"] },
+  response: v.object({
+    object: v.literal("list"),
+    data: v.array(v.object({ object: v.literal("score"), index: v.number(), score: v.number() })),
+    model: v.string(),
+    usage: v.object({ prompt_tokens: v.number(), total_tokens: v.number() }),
+  }),
+  call: ({ text_1, text_2, use_activation, truncate_prompt_tokens }) =>
+    similarityCall(text_1, text_2, {
+      truncate: truncate_prompt_tokens !== undefined,
+      activation: use_activation === false ? "none" : undefined,
+    }),
+  respond: ({ model, result, tokens }) => ({
+    object: "list" as const,
+    data: result.map((score, index) => ({ object: "score" as const, index, score })),
+    model,
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+  }),
+});
+
 /** OpenAI: https://platform.openai.com/docs/api-reference/embeddings */
 export const openAi: Dialect = {
   id: "openai",
   name: "OpenAI",
-  routes: [embeddings, { ...embeddings, path: "/embeddings" }],
+  routes: [embeddings, { ...embeddings, path: "/embeddings" }, score, { ...score, path: "/score" }],
   errorBody: v.object({
     error: v.object({ code: Code, message: v.string(), type: v.string(), param: v.null() }),
   }),

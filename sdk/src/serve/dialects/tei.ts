@@ -31,6 +31,7 @@ import { listResponse } from "../routes/in-parts.ts";
 import { taskAt } from "../routes/task-route.ts";
 import { tokenizerAt } from "../routes/tokenizer-route.ts";
 import type { AnswerDetails } from "../service.ts";
+import { rerankRoute } from "../tasks/rerank.ts";
 import { formatTokenVectors } from "../tasks/token-vectors.ts";
 
 /** The server cuts inputs that are too long unless a request forbids it, as text-embeddings-inference does by default. */
@@ -116,24 +117,43 @@ const predict = taskAt("/predict", {
     describeWork(c, details, inputs.flatMap(textsOf)).json(isBatch ? result : result[0]),
 });
 
+const TextsToRank = objectOf({
+  query: v.string(),
+  texts: v.array(v.string()),
+  raw_scores: v.optional(v.boolean(), false),
+  return_text: v.optional(v.boolean(), false),
+  ...common,
+});
+
+/** Other servers have this path too. Bodies with `documents` are those of Jina's clients, and get the answer of `/v1/rerank`. */
+const RankRequest: v.GenericSchema<unknown, v.InferOutput<typeof TextsToRank | typeof rerankRoute.schema>> = {
+  ...TextsToRank,
+  "~run": (dataset, config) =>
+    ("documents" in Object(dataset.value) ? rerankRoute.schema : TextsToRank)["~run"](dataset, config),
+};
+
 /** The server knows no activation of a model: scores are sigmoids, or logits. */
 const rerank = taskAt("/rerank", {
-  schema: objectOf({
-    query: v.string(),
-    texts: v.array(v.string()),
-    raw_scores: v.optional(v.boolean(), false),
-    return_text: v.optional(v.boolean(), false),
-    ...common,
-  }),
-  summary: "Texts, ranked by how well they fit a query, for clients of text-embeddings-inference",
+  schema: RankRequest,
+  summary:
+    "Texts, ranked by how well they fit a query, for clients of text-embeddings-inference (or `documents`: Jina’s)",
   example: { query: "Where does Anna work?", texts: ["Anna works in New York.", "to be"] },
-  response: v.array(v.object({ index: v.number(), score: v.number(), text: v.exactOptional(v.string()) })),
-  call: ({ query, texts, raw_scores, ...cut }) =>
-    rerankCall(query, texts, { truncate: truncationOf(cut), activation: raw_scores ? "none" : "sigmoid" }),
-  respond: (answer, { query, texts, return_text }, c) =>
-    describeWork(c, answer, [query, ...texts]).json(
+  response: v.union([
+    v.array(v.object({ index: v.number(), score: v.number(), text: v.exactOptional(v.string()) })),
+    rerankRoute.response,
+  ]),
+  call(body) {
+    if ("documents" in body) return rerankRoute.call(body);
+    const { query, texts, raw_scores, ...cut } = body;
+    return rerankCall(query, texts, { truncate: truncationOf(cut), activation: raw_scores ? "none" : "sigmoid" });
+  },
+  respond(answer, body, c) {
+    if ("documents" in body) return rerankRoute.respond(answer, body, c);
+    const { query, texts, return_text } = body;
+    return describeWork(c, answer, [query, ...texts]).json(
       answer.result.map(({ index, score }) => ({ index, score, ...(return_text && { text: texts[index] }) })),
-    ),
+    );
+  },
 });
 
 /** The server compares the vectors of all models by their cosine. */
@@ -208,11 +228,11 @@ const tokenize = tokenizerAt("/tokenize", {
 });
 
 function tokensOf(tokenizer: Tokenizer, text: string): v.InferOutput<typeof Token>[] {
-  const { ids, offsets, words } = placedOrNot(tokenizer, text);
-  const { vocabulary } = tokenizer;
+  const { ids, offsets } = placedOrNot(tokenizer, text);
+  const { vocabulary, around } = tokenizer;
   const position = codePointsBefore(text);
   return Array.from(ids, (id, i) => {
-    const special = words ? words[i] === -1 : vocabulary.isSpecial(id);
+    const special = i < around.before || i >= ids.length - around.after;
     if (special || !offsets) {
       return { id, text: vocabulary.spellingOf(id) ?? "", special, start: null, stop: null };
     }
@@ -228,7 +248,7 @@ function placedOrNot(tokenizer: Tokenizer, text: string) {
   } catch (error) {
     if (!(error instanceof BertEdgeError && error.code === "offsets_unsupported")) throw error;
     const { ids } = tokenizer.encode(text, Number.POSITIVE_INFINITY);
-    return { ids, offsets: undefined, words: undefined };
+    return { ids, offsets: undefined };
   }
 }
 

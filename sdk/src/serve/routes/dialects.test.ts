@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
 import { taskEngine, taskStore } from "#test/fixtures/task-model.ts";
-import { TINY } from "#test/fixtures/tiny-model.ts";
+import { JSON_TOKENIZER, publishTiny, TINY } from "#test/fixtures/tiny-model.ts";
 import type { Task } from "../../artifact/manifest.ts";
+import { memoryStore } from "../../storage/memory.ts";
+import type { ObjectStore } from "../../storage/store.ts";
 import { createEdgeApp } from "../edge-app.ts";
 
 errorLog();
@@ -23,8 +25,8 @@ const masked: Task = { task: "fill-mask", mask: { id: 103, token: "[MASK]" } };
 const tokenVectors: Task = { task: "token-vectors", dimensions: 4 };
 
 /** Makes an edge that serves a model for a task. */
-async function setUp(task: Task) {
-  const models = await taskStore(task);
+async function setUp(task: Task, models?: ObjectStore) {
+  models ??= await taskStore(task);
   const edge = createEdgeApp({ models, model: TINY.name, keys: ["k"], log: false, engine: taskEngine(task) });
   const post = (path: string, body: object, key = "k") =>
     edge.request(path, {
@@ -128,6 +130,21 @@ describe("text-embeddings-inference", () => {
     );
   });
 
+  it("POST /rerank with `documents` answers as /v1/rerank does", async () => {
+    const { post, own } = await setUp(withLogits);
+    const body = { model: TINY.name, query: "a", documents: ["b", { text: "c" }, "d"], top_n: 2 };
+    for (const more of [{}, { return_documents: false }])
+      expect(await own("/rerank", { ...body, ...more })).toEqual(await own("/v1/rerank", { ...body, ...more }));
+    const refused = await post("/rerank", { query: "a", documents: ["a"], top_m: 1 });
+    expect({ status: refused.status, body: await refused.json() }).toEqual({
+      status: 422,
+      body: { error: expect.stringContaining("top_n"), error_type: "Validation" },
+    });
+    expect(await (await post("/rerank", { query: "a" })).json()).toMatchObject({
+      error: expect.stringContaining("texts: the field is missing"),
+    });
+  });
+
   it("POST /similarity, /embed_sparse and /embed_all give what our own routes give", async () => {
     const similar = await setUp(embed);
     const scores = (await similar.own("/v1/similarity", { source: "a", texts: two }))["scores"];
@@ -164,6 +181,17 @@ describe("text-embeddings-inference", () => {
       scores: number[];
     };
     expect(scores.every((score) => score < 0)).toBe(true);
+  });
+
+  it("POST /embed_all says what a sentence encoder gives instead", async () => {
+    const refused = await (await setUp(embed)).post("/embed_all", { inputs: two });
+    expect({ status: refused.status, body: await refused.json() }).toEqual({
+      status: 422,
+      body: {
+        error: expect.stringMatching(/no vectors of tokens\. Serve a ColBERT.* \/embed\.$/),
+        error_type: "Validation",
+      },
+    });
   });
 
   it("cuts texts at their left where a request asks for it, as our own route and Cohere's do", async () => {
@@ -222,6 +250,21 @@ describe("text-embeddings-inference", () => {
     expect(await read(`/models/${TINY.name}/decode`, { ids: [] })).toEqual([""]);
     const refused = await (await setUp(embed)).post("/decode", { ids: [-1] });
     expect([refused.status, await refused.json()]).toMatchObject([422, { error_type: "Validation" }]);
+  });
+
+  it("POST /tokenize keeps unknown and special tokens of a text, also without a packed tokenizer", async () => {
+    const unpacked = memoryStore();
+    await publishTiny(unpacked, "tiny", { tokenizer: JSON_TOKENIZER });
+    for (const models of [undefined, unpacked]) {
+      const { read } = await setUp(embed, models);
+      const tokens = async (more: object) => {
+        const [found = []] = (await read("/tokenize", { inputs: "🗼 [MASK] a", ...more })) as { id: number }[][];
+        return found.map((token) => [token.id, "special" in token && token.special]);
+      };
+      const text = [100, 103, 1037].map((id) => [id, false]);
+      expect(await tokens({ add_special_tokens: false })).toEqual(text);
+      expect(await tokens({})).toEqual([[101, true], ...text, [102, true]]);
+    }
   });
 
   it("needs a key", async () => {
@@ -294,6 +337,36 @@ describe("Cohere", () => {
       status: 404,
       body: { message: expect.stringMatching(/route/) },
     });
+  });
+});
+
+describe("vLLM", () => {
+  it.each(["/score", "/v1/score"])("POST %s gives the scores of /v1/similarity, in vLLM's form", async (path) => {
+    const { read, own } = await setUp(withLogits);
+    const { scores } = (await own("/v1/similarity", { source: "a", texts: two })) as { scores: number[] };
+    const data = scores.map((score, index) => ({ object: "score", index, score }));
+    const body = { text_1: "a", text_2: two };
+    expect(await read(path, body)).toEqual({
+      ...{ object: "list", model: TINY.name, data },
+      usage: { prompt_tokens: expect.any(Number), total_tokens: expect.any(Number) },
+    });
+    const one = { ...body, text_2: two[0], model: null, use_activation: true };
+    expect(await read(path, one)).toMatchObject({ data: data.slice(0, 1) });
+    const sigmoids = await setUp(crossEncoder);
+    expect(await sigmoids.read(path, { ...body, use_activation: false })).toMatchObject({ data });
+  });
+
+  it("POST /score refuses what it does not compute", async () => {
+    const { post } = await setUp(crossEncoder);
+    const refusal = async (body: object) => {
+      const response = await post("/score", { text_1: "a", text_2: two, ...body });
+      return { status: response.status, ...((await response.json()) as { error: { message: string } }).error };
+    };
+    expect(await refusal({ text_1: two })).toMatchObject({ status: 400, message: expect.stringContaining("for each") });
+    expect(await refusal({ truncate_prompt_tokens: 5 })).toMatchObject({ message: expect.stringContaining("-1") });
+    const long = { text_2: "word ".repeat(40) };
+    expect(await refusal(long)).toMatchObject({ code: "input_too_long" });
+    expect((await refusal({ ...long, truncate_prompt_tokens: -1 })).status).toBe(200);
   });
 });
 

@@ -54,7 +54,7 @@ export interface Route<S extends v.GenericSchema = v.GenericSchema, A extends v.
 }
 
 /** A route in the words of one dialect: what its bodies mean, and how it answers. */
-interface TaskRoute<S extends BodySchema, A extends v.GenericSchema, R> extends RouteDescription<S, A> {
+export interface TaskRoute<S extends BodySchema, A extends v.GenericSchema, R> extends RouteDescription<S, A> {
   /** Returns the call that a body asks for. */
   call(body: v.InferOutput<S>): TaskCall<R>;
   /** Returns the JSON of the answer, or writes the answer. Its headers are set before. */
@@ -67,22 +67,22 @@ export const withAndWithoutSlash = (path: string): string[] => (path === "/" ? [
 /** Makes the route of a task at a path. */
 export const taskAt = <S extends BodySchema, A extends v.GenericSchema, R>(
   path: string,
-  { call, respond, ...route }: TaskRoute<S, A, R>,
-): Route<S, A> => ({
-  ...route,
+  task: TaskRoute<S, A, R>,
+): Route<S, A> & TaskRoute<S, A, R> => ({
+  ...task,
   path,
   runsModel: true,
   handler: (serving) =>
     async function handleTask(c) {
-      const { terms, body: given } = await readCall(c, serving, route);
+      const { terms, body: given } = await readCall(c, serving, task);
       const truncate = given.truncate ?? noted(c, "key")?.truncate ?? serving.defaults.truncate;
       const body = { ...given, truncate };
       const model = c.req.param("model") ?? body.model;
-      if (model === undefined && route.namesModel) serving.service(c.env).served.assertOne();
-      const query = { ...terms, call: call(body), model };
+      if (model === undefined && task.namesModel) serving.service(c.env).served.assertOne();
+      const query = { ...terms, call: task.call(body), model };
       const answer = await serving.service(c.env).answer(query, backgroundOf(c));
       describeAnswer(c, { ...answer, texts: query.call.texts.length }, terms.deadline);
-      const written = respond(answer, body, c);
+      const written = task.respond(answer, body, c);
       return written instanceof Response ? written : jsonResponse(c, written);
     },
 });
