@@ -8,9 +8,8 @@ import { cohereWithoutEffect } from "./cohere.ts";
 import { huggingFaceWithoutEffect } from "./hugging-face.ts";
 import { dialects, routesOf } from "./index.ts";
 import { openAiWithoutEffect } from "./openai.ts";
-import { teiWithoutEffect } from "./tei.ts";
 
-const all = { ...openAiWithoutEffect, ...cohereWithoutEffect, ...teiWithoutEffect, ...huggingFaceWithoutEffect };
+const all = { ...openAiWithoutEffect, ...cohereWithoutEffect, ...huggingFaceWithoutEffect };
 const fields = Object.entries(all).flatMap(([path, reasons]) => Object.keys(reasons).map((field) => [path, field]));
 
 const embed: Task = { task: "embed", pooling: "mean", normalize: true, dimensions: 8 };
