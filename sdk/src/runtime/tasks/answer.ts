@@ -1,4 +1,5 @@
-import { taskUnsupported } from "../../artifact/manifest.ts";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { type Manifest, taskUnsupported } from "../../artifact/manifest.ts";
 import { bestOf, softmax } from "./scores.ts";
 import type { TaskCall } from "./task-call.ts";
 
@@ -17,19 +18,22 @@ export interface ContextQuestion {
 export interface AnswerParameters extends AnswerOptions {
   /** Number of tokens that two parts of a long context share. Default 128, or half of a sequence if that is less. */
   readonly stride?: number | undefined;
+  /** Maximum number of tokens of a sequence, with those of the question. Default 384, or what the model reads if that is less. */
+  readonly maxTokens?: number | undefined;
 }
 
 /** Calls a model for question answering. The result is the best answers to each question. Offsets are UTF-16 indices. */
 export const answerCall = (
   questions: readonly ContextQuestion[],
-  { stride, ...options }: AnswerParameters = {},
+  { stride, maxTokens: wanted, ...options }: AnswerParameters = {},
 ): TaskCall<AnswerSpan[][], AnswerSpan[]> => ({
   texts: questions.flatMap(({ question, context }) => [question, context]),
   size: questions.length,
   nameOf: (index) => `The ${index % 2 === 0 ? "question" : "context"} of input ${Math.floor(index / 2)}`,
   on(manifest) {
     if (manifest.task !== "answer") throw taskUnsupported(manifest, "answer");
-    const maxTokens = Math.min(MAX_TOKENS, manifest.maxTokens);
+    const maxTokens = wanted ?? Math.min(MAX_TOKENS, manifest.maxTokens);
+    if (maxTokens > manifest.maxTokens) throw partTooLong(manifest, maxTokens);
     const shared = stride ?? Math.min(STRIDE, Math.floor(maxTokens / 2));
     return {
       inputs: questions.map(({ question, context }) => [question, context] as const),
@@ -58,6 +62,11 @@ export const answerCall = (
     };
   },
 });
+
+const partTooLong = ({ name, maxTokens }: Manifest, wanted: number): BertEdgeError =>
+  new BertEdgeError("request_invalid", `The model ${name} reads up to ${maxTokens} tokens at once, not ${wanted}.`, {
+    hint: `Leave the maximum length of a sequence out, or set it to at most ${maxTokens}.`,
+  });
 
 /** Part of a context, together with the question, as the model read it. */
 export interface AnswerWindow {

@@ -1,17 +1,21 @@
 import type { Manifest, ScoreActivation, Similarity } from "../../artifact/manifest.ts";
+import { inputEncoder } from "../input-encoder.ts";
 import type { TextInput } from "../text-input.ts";
+import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import type { Truncation } from "../truncation.ts";
 import { logistic } from "./classify.ts";
 import { pairScorer } from "./pair-scorer.ts";
 import { promptOf, searchPrompts, unpooledEncoder, withPrompt } from "./prompt.ts";
 import { bestOf } from "./scores.ts";
 import { cosine } from "./sentence-vector.ts";
-import type { ModelCall, ModelOutput, TaskCall } from "./task-call.ts";
+import type { Encode, ModelCall, ModelOutput, TaskCall } from "./task-call.ts";
 import { cannotRank } from "./unfit-classifier.ts";
 
 export interface RerankParameters {
   /** Whether to cut texts that are too long. Otherwise they are refused. Default true, as rerankers of other makers do. */
   readonly truncate?: Truncation | undefined;
+  /** Maximum number of tokens that are read of a document, without special tokens. Default: as many as the model reads. */
+  readonly maxDocumentTokens?: number | undefined;
   /** Maximum number of results. Default: all. */
   readonly topN?: number | undefined;
   /** How a cross-encoder's logits become scores. Default: as the model says. Both activations give the same order. */
@@ -23,6 +27,8 @@ export interface SimilarityParameters extends Pick<RerankParameters, "activation
   readonly truncate?: Truncation | undefined;
   /** How a sentence encoder's vectors are compared. Default: as the model says, else by their cosine. */
   readonly similarity?: Similarity | "cosine" | undefined;
+  /** Name of the prompt that is put before each text. Default: the model's default prompt, which most models do not have. */
+  readonly prompt?: string | undefined;
 }
 
 /**
@@ -32,11 +38,14 @@ export interface SimilarityParameters extends Pick<RerankParameters, "activation
 export const rerankCall = (
   query: string,
   documents: readonly string[],
-  { truncate = true, topN, activation }: RerankParameters = {},
+  { truncate = true, maxDocumentTokens, topN, activation }: RerankParameters = {},
 ): TaskCall<RankedDocument[], ModelOutput> => ({
   ...comparison(query, documents),
   on(manifest) {
-    const { decode, scoreOf, ...call } = compare(query, documents, { manifest, truncate, activation, isSearch: true });
+    const { decode, scoreOf, ...call } = compare(query, documents, {
+      ...{ manifest, truncate, activation, maxDocumentTokens },
+      isSearch: true,
+    });
     return { ...call, decode: (outputs) => rankedDocuments(decode(outputs), { scoreOf, topN }) };
   },
 });
@@ -61,7 +70,7 @@ const comparison = (source: string, others: readonly string[]) => ({
   nameOf: (index: number) => (index < others.length ? `Text ${index}` : "The text that is compared with the others"),
 });
 
-interface Comparison extends Omit<SimilarityParameters, "truncate"> {
+interface Comparison extends Omit<SimilarityParameters, "truncate">, Pick<RerankParameters, "maxDocumentTokens"> {
   readonly manifest: Manifest;
   readonly truncate: Truncation;
   /** Whether the source is a query that the other texts answer. Otherwise, all texts are of the same kind. */
@@ -76,15 +85,18 @@ interface ComparingCall extends ModelCall<number[], ModelOutput> {
 function compare(
   source: string,
   others: readonly string[],
-  { manifest, truncate, activation, similarity, isSearch }: Comparison,
+  { manifest, truncate, activation, similarity, prompt, maxDocumentTokens, isSearch }: Comparison,
 ): ComparingCall {
   if (manifest.task === "embed") {
-    const same = promptOf(manifest);
+    const same = promptOf(manifest, prompt);
     const { query, document } = isSearch ? searchPrompts(manifest) : { query: same, document: same };
     return {
       inputs: [...withPrompt(document, others), query + source],
       truncate,
-      encoder: unpooledEncoder(manifest, truncate, (index) => (index < others.length ? document : query)),
+      encoder: shortening(
+        unpooledEncoder(manifest, truncate, (index) => (index < others.length ? document : query)),
+        (cut, index) => (index < others.length ? document + cut(others[index] as string) : query + source),
+      ),
       decode: (vectors) =>
         similarities(vectors.at(-1) as Float32Array, vectors.slice(0, -1), similarity ?? manifest.similarity),
       scoreOf: (similarity) => similarity,
@@ -92,13 +104,45 @@ function compare(
   }
   const scorer = pairScorer(manifest);
   if (!scorer) throw cannotRank(manifest);
-  const query = promptOf(scorer.manifest) + source;
+  const query = promptOf(scorer.manifest, prompt) + source;
   return {
     inputs: others.map((other): TextInput => [query, other]),
     truncate,
+    encoder: shortening(undefined, (cut, index) => [query, cut(others[index] as string)]),
     decode: (outputs) => outputs.map(scorer.logitOf),
     scoreOf: (activation ?? scorer.activation) === "none" ? (logit) => logit : logistic,
   };
+
+  /** Returns how inputs are encoded if documents are cut: `shortened` gives an input with its document cut. */
+  function shortening(
+    encoder: ((tokenizer: Tokenizer) => Encode<ModelOutput>) | undefined,
+    shortened: (cut: (document: string) => string, index: number) => TextInput,
+  ): ((tokenizer: Tokenizer) => Encode<ModelOutput>) | undefined {
+    // The model reads fewer tokens of a document anyway.
+    if (maxDocumentTokens === undefined || maxDocumentTokens >= manifest.maxTokens) return encoder;
+    return (tokenizer) => {
+      const encodeOne = inputEncoder(tokenizer, manifest, truncate);
+      const encode = encoder?.(tokenizer) ?? ((input, index) => ({ sequences: [encodeOne(input, index)] }));
+      const cut = (document: string) => firstTokens(tokenizer, document, maxDocumentTokens);
+      return (_, index) => {
+        const input = shortened(cut, index);
+        return { ...encode(input, index), text: typeof input === "string" ? input : undefined };
+      };
+    };
+  }
+}
+
+/**
+ * Returns the beginning of a text, up to the end of a token.
+ *
+ * @param most maximum number of tokens, without special tokens
+ * @throws BertEdgeError `offsets_unsupported`
+ */
+function firstTokens(tokenizer: Tokenizer, text: string, most: number): string {
+  const limit = most + tokenizer.encode("", Number.POSITIVE_INFINITY).tokens;
+  const { offsets, words, tokens } = tokenizer.encodePlaced(text, limit, "right");
+  if (tokens <= limit) return text;
+  return text.slice(0, offsets[2 * words.findLastIndex((word) => word >= 0) + 1]);
 }
 
 /** A document's place in the request, and how well it answers the query. */

@@ -38,31 +38,25 @@ const missingMessage =
     return `the field is missing${found === undefined ? "" : `, but there is \`${found}\`. Did you mean \`${missing.key}\`?`}`;
   };
 
-/** Refuses an unknown field whose name is similar to that of an optional field. Without this check, it would have no effect. */
-const noMisspeltField = (entries: v.ObjectEntries, optional: readonly string[]) =>
-  v.rawCheck<unknown>(({ dataset, addIssue }) => {
-    const body = Object(dataset.value) as Record<string, unknown>;
-    for (const key of Object.keys(body)) {
-      if (key in entries || body[key] === null) continue;
-      const meant = optional.find((name) => !Object.hasOwn(body, name) && isSimilar(key, name));
-      if (meant === undefined) continue;
-      const path = { type: "object", origin: "key", input: body, key, value: body[key] } as const;
-      return addIssue({ message: `there is no such field. Did you mean \`${meant}\`?`, path: [path] });
-    }
-  });
-
 /**
- * Makes the schema of an object in a body. An optional field that is null is absent. Lists are refused, which valibot takes for objects,
- * and so are unknown fields that look like an optional one.
+ * Makes the schema of an object in a body. An optional field that is null is absent. Lists are refused, which valibot takes for objects.
+ * So are unknown fields whose names are similar to that of an optional one: otherwise, they would have no effect.
  */
 export const objectOf = <const Entries extends v.ObjectEntries>(entries: Entries) => {
   const fields = v.object(entries, missingMessage(entries));
   const optional = Object.keys(entries).filter((name) => entries[name]?.type === "optional");
-  const check = v.pipe(v.unknown(), noMisspeltField(entries, optional));
+  const obeyed = optional.filter((name) => !("advice" in (entries[name] as object)));
   const run: (typeof fields)["~run"] = ({ value: given }, config) => {
     const value = Array.isArray(given) ? "a list" : withoutNulls(given, optional);
-    const checked = check["~run"]({ value }, config);
-    return checked.issues ? { ...checked, typed: false } : fields["~run"]({ value }, config);
+    const body = Object(value) as Record<string, unknown>;
+    for (const key of typeof value === "object" ? Object.keys(body) : []) {
+      if (key in entries || body[key] === null) continue;
+      const meant = obeyed.find((name) => !Object.hasOwn(body, name) && isSimilar(key, name));
+      if (meant === undefined) continue;
+      const refused = v.picklist([], `there is no such field. Did you mean \`${meant}\`?`);
+      return v.object({ [key]: refused })["~run"]({ value }, config) as ReturnType<typeof run>;
+    }
+    return fields["~run"]({ value }, config);
   };
   return { ...fields, "~run": run };
 };
@@ -73,6 +67,16 @@ function withoutNulls(value: unknown, optional: readonly string[]): unknown {
   if (nulls.length === 0) return value;
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !nulls.includes(name)));
 }
+
+/**
+ * A field of other servers that is taken only with values that mean what is done anyway. Others are refused.
+ *
+ * @param advice what to do instead of sending another value
+ */
+export const onlyAs = (values: readonly (string | number | boolean)[], advice = "Leave it out.") => ({
+  ...v.optional(v.picklist(values as readonly string[], `is not supported. ${advice}`)),
+  advice,
+});
 
 /** Fields that every body of our own routes can have. */
 const common = {
@@ -93,6 +97,12 @@ export const TruncateFlag = v.pipe(
   v.optional(v.boolean()),
   v.transform((truncate): Truncation | undefined => truncate),
 );
+
+/** Other servers' names of `truncate`. */
+export const otherTruncation = {
+  truncation_direction: onlyAs([], 'Send `truncate`: "left" or "right".'),
+  truncation: onlyAs([], "Send `truncate`."),
+};
 
 /** Name of the prompt that is put before each text. Default: the model's default prompt, which most models do not have. */
 export const PromptName = v.optional(v.string());

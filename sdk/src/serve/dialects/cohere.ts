@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { embedCall } from "../../runtime/tasks/embed.ts";
 import { rerankCall } from "../../runtime/tasks/rerank.ts";
 import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
-import { LatencyBudget, objectOf, PositiveInteger } from "../contract/fields.ts";
+import { LatencyBudget, objectOf, onlyAs, PositiveInteger } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { noted } from "../middleware/variables.ts";
 import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
@@ -28,10 +28,13 @@ const embed = taskAt("/v2/embed", {
   schema: objectOf({
     model: v.optional(v.string()),
     latency_budget_ms: LatencyBudget,
+    images: onlyAs([], "Send `texts`."),
+    inputs: onlyAs([], "Send `texts`."),
     texts: v.array(v.string(), "must be a list of strings; images are not supported"),
     input_type: v.optional(v.picklist(inputTypes, `must be one of ${inputTypes.join(", ")}; images are not supported`)),
     embedding_types: v.optional(v.pipe(v.array(v.picklist(vectorTypes)), v.minLength(1)), ["float"]),
     output_dimension: v.optional(PositiveInteger),
+    max_tokens: onlyAs([], "Shorten the texts."),
     truncate: v.pipe(
       v.optional(v.picklist(["NONE", "START", "END"])),
       v.transform((cut) => cut && truncations[cut]),
@@ -75,6 +78,7 @@ const rerank = taskAt("/v2/rerank", {
     query: v.string(),
     documents: v.array(Document),
     top_n: v.optional(PositiveInteger),
+    max_tokens_per_doc: v.optional(PositiveInteger),
     return_documents: v.optional(v.boolean(), false),
   }),
   summary: "Documents, ranked for Cohere’s clients",
@@ -82,7 +86,8 @@ const rerank = taskAt("/v2/rerank", {
   example: { model: "bert-edge-mini", query: "Where does Anna work?", documents: ["Anna works in New York.", "to be"] },
   response: v.object({ id: v.string(), results: v.array(RerankResult), meta: Meta }),
   // Cohere's scores are between 0 and 1.
-  call: ({ query, documents, top_n }) => rerankCall(query, documents, { topN: top_n, activation: "sigmoid" }),
+  call: ({ query, documents, top_n, max_tokens_per_doc }) =>
+    rerankCall(query, documents, { topN: top_n, maxDocumentTokens: max_tokens_per_doc, activation: "sigmoid" }),
   respond: (answer, body, c) => ({
     id: noted(c, "trace")?.requestId ?? "",
     results: rankedResults(answer.result, body),
@@ -102,13 +107,9 @@ export const cohere: Dialect = {
 /** Fields of Cohere's clients without effect: https://docs.cohere.com/reference */
 export const cohereWithoutEffect: FieldsWithoutEffect = {
   "/v2/embed": {
-    images: "the models read only texts, and a request without `texts` is refused",
-    inputs: "the models read only texts, and a request without `texts` is refused",
-    max_tokens: "a text is cut where the model stops reading",
     priority: "the latency budget decides who waits",
   },
   "/v2/rerank": {
-    max_tokens_per_doc: "a document is cut where the model stops reading",
     priority: "the latency budget decides who waits",
   },
 };

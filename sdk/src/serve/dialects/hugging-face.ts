@@ -17,6 +17,7 @@ import {
   countUpTo,
   LatencyBudget,
   objectOf,
+  onlyAs,
   PositiveInteger,
   TruncateFlag,
   TruncationDirection,
@@ -46,6 +47,7 @@ const ofFeatures = {
   normalize: v.optional(v.boolean()),
   prompt_name: v.optional(v.string()),
   dimensions: v.optional(PositiveInteger),
+  encoding_format: onlyAs(["float"]),
 };
 
 /** Options of transformers' pipelines. */
@@ -68,7 +70,11 @@ const Parameters = objectOf({
   hypothesis_template: v.optional(HypothesisTemplate),
   doc_stride: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
   max_answer_len: v.optional(countUpTo(MAX_ANSWER_TOKENS)),
+  max_seq_len: v.optional(PositiveInteger),
+  max_question_len: onlyAs([64], "Shorten the question."),
+  align_to_words: v.optional(v.boolean()),
   handle_impossible_answer: v.optional(v.boolean()),
+  stride: onlyAs([], "Send long texts in parts."),
 });
 type Parameters = v.InferOutput<typeof Parameters>;
 
@@ -135,6 +141,7 @@ function callFor(
   // Hugging Face's servers cut what is too long.
   const side = options.truncation_direction ?? beside.truncation_direction ?? true;
   const truncate = (options.truncate ?? options.truncation ?? beside.truncate ?? true) && side;
+  const prompt = options.prompt_name ?? beside.prompt_name;
   const fields: object = Object(inputs);
 
   const textList = (): readonly string[] => {
@@ -151,7 +158,7 @@ function callFor(
   if ("source_sentence" in fields) {
     const { source_sentence, sentences } = fields as v.InferOutput<typeof SimilarityInput>;
     // Their pipeline compares the vectors of all models by their cosine.
-    return similarityCall(source_sentence, sentences, { truncate, similarity: "cosine" });
+    return similarityCall(source_sentence, sentences, { truncate, similarity: "cosine", prompt });
   }
   if (candidateLabels) {
     const { multi_label: multiLabel, hypothesis_template: hypothesisTemplate } = options;
@@ -160,7 +167,6 @@ function callFor(
   }
   switch (manifest.task) {
     case "embed": {
-      const prompt = options.prompt_name ?? beside.prompt_name;
       const normalize = options.normalize ?? beside.normalize;
       const dimensions = options.dimensions ?? beside.dimensions;
       return each(embedCall(textList(), { truncate, prompt, normalize, dimensions }), vectorNumbers);
@@ -188,17 +194,20 @@ function callFor(
       if (!("question" in fields)) throw otherInputs(manifest, "an object with `question` and `context`");
       const asked = fields as v.InferOutput<typeof QuestionInContext>;
       const topK = topKUpTo(MAX_ANSWERS, options.top_k) ?? 1;
-      const { doc_stride: stride, max_answer_len: maxAnswerTokens, handle_impossible_answer } = options;
-      const reading = { topK, stride, maxAnswerTokens, handleImpossibleAnswer: handle_impossible_answer };
+      const reading = {
+        ...{ topK, stride: options.doc_stride, maxTokens: options.max_seq_len },
+        ...{ maxAnswerTokens: options.max_answer_len, handleImpossibleAnswer: options.handle_impossible_answer },
+        alignToWords: options.align_to_words,
+      };
       return mapResult(answerCall([asked], reading), ([answers = []]) => {
         const results = inCodePoints(asked.context, answers);
         return topK === 1 ? results[0] : results;
       });
     }
     case "sparse":
-      return each(sparseCall(textList(), { truncate }));
+      return each(sparseCall(textList(), { truncate, prompt }));
     case "token-vectors":
-      return each(tokenVectorsCall(textList(), { truncate }), ({ vectors, dimensions }) =>
+      return each(tokenVectorsCall(textList(), { truncate, prompt }), ({ vectors, dimensions }) =>
         Array.from({ length: vectors.length / dimensions }, (_, token) =>
           vectorNumbers(vectors.subarray(token * dimensions, (token + 1) * dimensions)),
         ),
@@ -234,9 +243,5 @@ export const huggingFace: Dialect = {
 export const huggingFaceWithoutEffect: FieldsWithoutEffect = {
   "/": {
     options: "the model is loaded already, and a response cache is the operator's choice",
-    "parameters.stride": "a text is read in one part",
-    "parameters.align_to_words": "answers are whole words, which is the pipeline's default",
-    "parameters.max_seq_len": "a part of a context is as long as the pipeline's default, or as the model reads",
-    "parameters.max_question_len": "a question is cut at the pipeline's default",
   },
 };

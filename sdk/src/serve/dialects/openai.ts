@@ -1,12 +1,33 @@
 import * as v from "valibot";
 import { embedCall } from "../../runtime/tasks/embed.ts";
 import { similarityCall } from "../../runtime/tasks/rerank.ts";
+import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
 import { Code, errorStatus } from "../contract/errors.ts";
-import { EmbedInputs, EncodingFormat, LatencyBudget, objectOf, PositiveInteger, Texts } from "../contract/fields.ts";
+import {
+  EmbedInputs,
+  EncodingFormat,
+  LatencyBudget,
+  objectOf,
+  onlyAs,
+  PositiveInteger,
+  PromptName,
+  Texts,
+} from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
 import { listResponse } from "../routes/in-parts.ts";
 import { taskAt } from "../routes/task-route.ts";
+
+/** Roles of texts in a search, by the names of Voyage and Cohere. */
+const inputTypes = {
+  query: "query",
+  search_query: "query",
+  document: "document",
+  passage: "document",
+  search_document: "document",
+} as const;
+/** The same by Jina's names. */
+const tasks = { "retrieval.query": "query", "retrieval.passage": "document" } as const;
 
 /** What other servers of this interface take for long texts: our own `truncate`, or NVIDIA's. */
 const Truncate = v.pipe(
@@ -37,6 +58,16 @@ const embeddings = taskAt("/v1/embeddings", {
       ),
       truncation_side: v.optional(v.picklist(["left", "right"])),
       pool_chunks: v.optional(v.boolean()),
+      prompt_name: PromptName,
+      /** Voyage's and Cohere's name for the role of the texts in a search. */
+      input_type: v.optional(v.picklist(Object.keys(inputTypes) as (keyof typeof inputTypes)[])),
+      task: v.optional(v.picklist(Object.keys(tasks) as (keyof typeof tasks)[])),
+      normalized: v.optional(v.boolean()),
+      embedding_type: v.optional(v.picklist(["float", "base64", "binary", "ubinary"])),
+      late_chunking: onlyAs([false]),
+      return_multivector: onlyAs([false]),
+      output_dimension: onlyAs([], "Send `dimensions`."),
+      output_dtype: onlyAs(["float"], "Send `embedding_type`."),
     }),
     v.transform(({ truncate, truncate_prompt_tokens: most, ...body }) => ({
       ...body,
@@ -60,15 +91,29 @@ const embeddings = taskAt("/v1/embeddings", {
   }),
   hint: 'Send {"input": ["to be"]}.',
   namesModel: true,
-  call: ({ input, dimensions, truncate, truncation_side: side, maxTokens, pool_chunks: poolChunks }) =>
-    embedCall(input, { dimensions, truncate: truncate && (side ?? truncate), maxTokens, poolChunks }),
-  respond: ({ model, result, tokens }, { encoding_format }, c) =>
-    listResponse(
+  call({ input, dimensions, prompt_name, input_type, task, normalized, ...reading }) {
+    const { truncate, truncation_side: side, maxTokens, pool_chunks: poolChunks } = reading;
+    return embedCall(input, {
+      dimensions,
+      prompt: prompt_name,
+      search: input_type ? inputTypes[input_type] : task && tasks[task],
+      normalize: normalized,
+      truncate: truncate && (side ?? truncate),
+      maxTokens,
+      poolChunks,
+    });
+  },
+  respond({ model, result, tokens }, { encoding_format, embedding_type = encoding_format }, c) {
+    const [type, format] =
+      embedding_type === "base64" ? (["float", "base64"] as const) : ([embedding_type, "float"] as const);
+    return listResponse(
       c,
       result,
-      (vector, index) => `{"object":"embedding","index":${index},"embedding":${formatVector(vector, encoding_format)}}`,
+      (vector, index) =>
+        `{"object":"embedding","index":${index},"embedding":${formatVector(vectorFormats[type](vector), format)}}`,
       { object: "list", data: [], model, usage: { prompt_tokens: tokens, total_tokens: tokens } },
-    ),
+    );
+  },
 });
 
 /** vLLM's scores of a text with others: https://docs.vllm.ai/en/latest/models/pooling_models/scoring */

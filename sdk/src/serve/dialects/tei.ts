@@ -26,7 +26,7 @@ import {
 } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { codePointsBefore } from "../routes/code-points.ts";
-import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
+import { type Dialect, inOneSentence } from "../routes/dialect.ts";
 import { listResponse } from "../routes/in-parts.ts";
 import { taskAt } from "../routes/task-route.ts";
 import { tokenizerAt } from "../routes/tokenizer-route.ts";
@@ -160,7 +160,7 @@ const rerank = taskAt("/rerank", {
 const similarity = taskAt("/similarity", {
   schema: objectOf({
     inputs: objectOf({ source_sentence: v.string(), sentences: v.array(v.string()) }),
-    parameters: v.optional(Cutting),
+    parameters: v.optional(objectOf({ ...Cutting.entries, prompt_name: v.optional(v.string()) })),
     truncate: TruncateFlag,
     latency_budget_ms: LatencyBudget,
   }),
@@ -174,6 +174,7 @@ const similarity = taskAt("/similarity", {
         truncation_direction: parameters?.truncation_direction,
       }),
       similarity: "cosine",
+      prompt: parameters?.prompt_name,
     }),
   respond: (answer, { inputs: { source_sentence, sentences } }, c) =>
     describeWork(c, answer, [source_sentence, ...sentences]).json(answer.result),
@@ -288,12 +289,5 @@ export const tei: Dialect = {
     const other: Kind = [known === 400 ? 422 : known, known < 500 ? "Validation" : "Unhealthy"];
     const [status, error_type] = kinds[error.code] ?? other;
     return { status, body: { error: inOneSentence(error), error_type } };
-  },
-};
-
-/** Fields of the clients of text-embeddings-inference without effect. */
-export const teiWithoutEffect: FieldsWithoutEffect = {
-  "/similarity": {
-    "parameters.prompt_name": "sentences get the model's default prompt, which most models do not have",
   },
 };

@@ -1,17 +1,15 @@
 import { expect, it } from "vitest";
+import { withoutEffect } from "#test/docs/fields-table.ts";
 import { taskEngine, taskStore } from "#test/fixtures/task-model.ts";
 import { TINY } from "#test/fixtures/tiny-model.ts";
 import type { Task } from "../../artifact/manifest.ts";
 import { once } from "../../artifact/once.ts";
 import { createEdgeApp } from "../edge-app.ts";
-import { cohereWithoutEffect } from "./cohere.ts";
-import { huggingFaceWithoutEffect } from "./hugging-face.ts";
 import { dialects, routesOf } from "./index.ts";
-import { openAiWithoutEffect } from "./openai.ts";
-import { teiWithoutEffect } from "./tei.ts";
 
-const all = { ...openAiWithoutEffect, ...cohereWithoutEffect, ...teiWithoutEffect, ...huggingFaceWithoutEffect };
-const fields = Object.entries(all).flatMap(([path, reasons]) => Object.keys(reasons).map((field) => [path, field]));
+const fields = Object.entries(withoutEffect).flatMap(([path, reasons]) =>
+  Object.keys(reasons).map((field) => [path, field]),
+);
 
 const embed: Task = { task: "embed", pooling: "mean", normalize: true, dimensions: 8 };
 const app = once(async () =>

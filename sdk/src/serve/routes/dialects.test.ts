@@ -149,6 +149,14 @@ describe("text-embeddings-inference", () => {
     const similar = await setUp(embed);
     const scores = (await similar.own("/v1/similarity", { source: "a", texts: two }))["scores"];
     expect(await similar.read("/similarity", { inputs: { source_sentence: "a", sentences: two } })).toEqual(scores);
+    const withPrompt = await setUp(prompted);
+    const inputs = { source_sentence: "a", sentences: two };
+    const prefixed = { source_sentence: "query: a", sentences: two.map((text) => `query: ${text}`) };
+    const parameters = { prompt_name: "query" };
+    for (const path of ["/similarity", "/"]) {
+      const expected = await withPrompt.read(path, { inputs: prefixed });
+      expect(await withPrompt.read(path, { inputs, parameters })).toEqual(expected);
+    }
     const weights = await setUp(sparse);
     const [entry] = (await weights.own("/v1/sparse", { inputs: "to be" }))["embeddings"] as [
       { indices: number[]; values: number[] },
@@ -315,6 +323,26 @@ describe("Cohere", () => {
     });
   });
 
+  it.each([
+    [crossEncoder, "/v2/rerank"],
+    [prompted, "/v2/rerank"],
+    [crossEncoder, "/v1/rerank"],
+  ])("max_tokens_per_doc cuts documents for %j at %s as by hand", async (task, path) => {
+    const { own, post } = await setUp(task);
+    const body = { model: TINY.name, query: "to be" };
+    const documents = ["to be or not to be, that is", "working works or not", "be"];
+    const cut = ["to be or", "working works or", "be"];
+    const { results } = await own(path, { ...body, documents: cut, return_documents: false });
+    const most = { max_tokens_per_doc: 3, return_documents: false };
+    expect(await own(path, { ...body, documents, ...most })).toMatchObject({ results });
+    const all = await own(path, { ...body, documents, return_documents: false });
+    expect(await own(path, { ...body, documents, ...most, max_tokens_per_doc: 4096 })).toMatchObject({
+      results: all["results"],
+    });
+    expect(all["results"]).not.toEqual(results);
+    expect((await post(path, { ...body, documents, max_tokens_per_doc: 0 })).status).toBe(400);
+  });
+
   it("POST /v2/rerank ranks as /v1/rerank does", async () => {
     const { read, own } = await setUp(crossEncoder);
     const body = { model: TINY.name, query: "a", documents: ["b", "c", "d"], top_n: 2 };
@@ -367,6 +395,73 @@ describe("vLLM", () => {
     const long = { text_2: "word ".repeat(40) };
     expect(await refusal(long)).toMatchObject({ code: "input_too_long" });
     expect((await refusal({ ...long, truncate_prompt_tokens: -1 })).status).toBe(200);
+  });
+});
+
+describe("OpenAI's clients, and those of Jina and Voyage", () => {
+  const vector = async (task: Task, fields: object) => {
+    const answer = (await (
+      await setUp(task)
+    ).own("/v1/embeddings", {
+      model: TINY.name,
+      input: "to be",
+      ...fields,
+    })) as { data?: { embedding: unknown }[] };
+    return answer.data?.[0]?.embedding;
+  };
+  const ownVector = async (task: Task, fields: object) =>
+    ((await (await setUp(task)).own("/v1/embed", { inputs: "to be", ...fields }))["embeddings"] as unknown[])[0];
+
+  it.each([
+    [{ prompt_name: "query" }, "query"],
+    [{ task: "retrieval.query" }, "query"],
+    [{ input_type: "search_query" }, "query"],
+    [{ input_type: "query" }, "query"],
+    [{ task: "retrieval.passage" }, "passage"],
+    [{ input_type: "document" }, "passage"],
+  ])("%j puts the prompt %s before texts", async (fields, prompt_name) => {
+    const expected = await ownVector(prompted, { prompt_name });
+    expect(await vector(prompted, fields)).toEqual(expected);
+    expect(await vector(prompted, {})).not.toEqual(expected);
+  });
+
+  it("embedding_type and normalized are obeyed", async () => {
+    for (const type of ["binary", "ubinary"]) {
+      expect(await vector(embed, { embedding_type: type })).toEqual(await ownVector(embed, { output_type: type }));
+    }
+    expect(await vector(embed, { embedding_type: "base64" })).toEqual(
+      await ownVector(embed, { encoding_format: "base64" }),
+    );
+    expect(await vector(raw, { normalized: true })).toEqual(await ownVector(raw, { normalize: true }));
+    expect(await vector(raw, { normalized: true })).not.toEqual(await vector(raw, {}));
+  });
+});
+
+describe("fields that cannot be obeyed", () => {
+  it.each([
+    [embed, "/v1/embed", { texts: ["a"], model: TINY.name }, "/v2/embed"],
+    [embed, "/v1/embed", { inputs: "a", input_type: "query" }, "prompt_name"],
+    [embed, "/v1/embed", { inputs: "a", truncation_direction: "left" }, "truncate"],
+    [embed, "/v1/embeddings", { input: "a", model: TINY.name, late_chunking: true }, "Leave it out"],
+    [embed, "/v1/embeddings", { input: "a", model: TINY.name, task: "classification" }, "retrieval.query"],
+    [embed, "/v1/embeddings", { input: "a", model: TINY.name, output_dimension: 2 }, "dimensions"],
+    [embed, "/v2/embed", { texts: ["a"], model: TINY.name, max_tokens: 3 }, "Shorten"],
+    [embed, "/v2/embed", { inputs: [{}], model: TINY.name }, "texts"],
+    [crossEncoder, "/v1/rerank", { query: "a", documents: ["b"], max_doc_length: 3 }, "max_tokens_per_doc"],
+    [tags, "/", { inputs: "a", parameters: { stride: 3 } }, "in parts"],
+    [answers, "/", { inputs: { question: "a", context: "b" }, parameters: { max_question_len: 9 } }, "Shorten"],
+    [answers, "/", { inputs: { question: "a", context: "b" }, parameters: { max_seq_len: 99 } }, "at most 16"],
+  ])("of %j at %s in %j are refused with what to do", async (task, path, body, advice) => {
+    const response = await (await setUp(task)).post(path, body);
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining(advice)]);
+  });
+
+  it("are taken with values that mean what is done anyway", async () => {
+    const { read } = await setUp(embed);
+    const body = { input: "a", model: TINY.name };
+    expect(await read("/v1/embeddings", { ...body, late_chunking: false, output_dtype: "float" })).toEqual(
+      await read("/v1/embeddings", body),
+    );
   });
 });
 
@@ -446,6 +541,9 @@ describe("Hugging Face's inference API", () => {
     const [found] = await ownOf(answers, "/v1/answer", { ...inputs, top_k: 2, doc_stride: 2 });
     const first = (found as unknown[])[0];
     expect(await root(answers, { inputs, parameters: { doc_stride: 2 } })).toEqual(first);
+    const short = { doc_stride: 2, max_seq_len: 8 };
+    expect(await root(answers, { inputs, parameters: short })).not.toEqual(first);
+    expect(await root(answers, { inputs, parameters: { ...short, max_seq_len: 16 } })).toEqual(first);
     expect(await root(answers, { inputs, parameters: { doc_stride: 2, top_k: 2 } })).toEqual(found);
   });
 

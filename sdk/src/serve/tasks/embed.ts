@@ -4,6 +4,8 @@ import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
 import {
   EmbedInputs,
   EncodingFormat,
+  onlyAs,
+  otherTruncation,
   ownAnswer,
   ownBody,
   PositiveInteger,
@@ -16,12 +18,17 @@ import { answerFields, taskAt } from "../routes/task-route.ts";
 
 export const embedRoute = taskAt("/v1/embed", {
   schema: ownBody({
+    texts: onlyAs([], "Send `inputs`, or Cohere's body to /v2/embed."),
     /** Texts, or ids of the model's own tokenizer with its special tokens. */
     inputs: EmbedInputs,
     truncate: Truncate,
+    ...otherTruncation,
     /** Whether nothing is cut: the vector of a long text is the mean of its chunks' vectors, weighted by tokens. */
     pool_chunks: v.optional(v.boolean(), false),
     prompt_name: PromptName,
+    input_type: onlyAs([], "Send `prompt_name`."),
+    /** Whether vectors have the length 1. Default: as the model says. */
+    normalize: v.optional(v.boolean()),
     /** Size of the vectors. Smaller vectors keep their quality only if the model was trained for it (Matryoshka). */
     dimensions: v.optional(PositiveInteger),
     /**
@@ -39,8 +46,8 @@ export const embedRoute = taskAt("/v1/embed", {
     embeddings: v.union([v.array(v.array(v.number())), v.array(v.string())]),
   }),
   hint: 'Send {"inputs": ["to be"]}.',
-  call: ({ inputs, truncate, pool_chunks, dimensions, prompt_name }) =>
-    embedCall(inputs, { truncate, poolChunks: pool_chunks, dimensions, prompt: prompt_name }),
+  call: ({ inputs, truncate, pool_chunks, dimensions, prompt_name, normalize }) =>
+    embedCall(inputs, { truncate, poolChunks: pool_chunks, dimensions, prompt: prompt_name, normalize }),
   respond: (answer, { encoding_format, output_type }, c) =>
     listResponse(c, answer.result, (vector) => formatVector(vectorFormats[output_type](vector), encoding_format), {
       ...answerFields(answer),

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { fillMaskCall } from "../../runtime/tasks/fill-mask.ts";
-import { countUpTo, ownAnswer, ownBody, Texts, Truncate } from "../contract/fields.ts";
+import { countUpTo, otherTruncation, ownAnswer, ownBody, Texts, Truncate } from "../contract/fields.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 /** Tokens for a mask token, at most. */
@@ -31,6 +31,7 @@ export const fillMaskRoute = taskAt("/v1/fill-mask", {
     /** Tokens of which the results are chosen. Of words that are no tokens, the first token counts. Default: all. */
     targets: v.optional(Targets),
     truncate: Truncate,
+    ...otherTruncation,
   }),
   summary: "Words in place of mask tokens",
   example: { inputs: "Anna works in [MASK] York." },

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { type RankedDocument, rerankCall } from "../../runtime/tasks/rerank.ts";
-import { ownAnswer, ownBody, PositiveInteger, Truncate } from "../contract/fields.ts";
+import { onlyAs, otherTruncation, ownAnswer, ownBody, PositiveInteger, Truncate } from "../contract/fields.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 /** A document's text. */
@@ -26,11 +26,21 @@ export const rerankRoute = taskAt("/v1/rerank", {
   schema: ownBody({
     query: v.string(),
     documents: v.array(Document),
+    /** Maximum number of tokens that are read of a document. */
+    max_tokens_per_doc: v.optional(PositiveInteger),
     /** Maximum number of results. Default: all. */
     top_n: v.optional(PositiveInteger),
     /** Whether results have their documents. */
     return_documents: v.optional(v.boolean(), true),
     truncate: Truncate,
+    ...otherTruncation,
+    truncation: onlyAs([true], "Send `truncate`."),
+    top_k: onlyAs([], "Send `top_n`."),
+    max_doc_length: onlyAs([], "Send `max_tokens_per_doc`."),
+    max_query_length: onlyAs([], "Shorten the query."),
+    max_chunks_per_doc: onlyAs([1]),
+    rank_fields: onlyAs([]),
+    return_embeddings: onlyAs([false]),
   }),
   summary: "Documents, ranked by how well they fit a query (also for Jina’s clients)",
   example: { query: "Where does Anna work?", documents: ["Anna works in New York.", "to be"] },
@@ -39,7 +49,8 @@ export const rerankRoute = taskAt("/v1/rerank", {
     results: v.array(RerankResult),
     usage: v.object({ tokens: v.number(), total_tokens: v.number() }),
   }),
-  call: ({ query, documents, top_n, truncate }) => rerankCall(query, documents, { topN: top_n, truncate }),
+  call: ({ query, documents, top_n, truncate, max_tokens_per_doc }) =>
+    rerankCall(query, documents, { topN: top_n, truncate, maxDocumentTokens: max_tokens_per_doc }),
   respond(answer, body) {
     const { usage, ...fields } = answerFields(answer);
     const results = rankedResults(answer.result, body);

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { similarityCall } from "../../runtime/tasks/rerank.ts";
-import { ownAnswer, ownBody, Truncate } from "../contract/fields.ts";
+import { otherTruncation, ownAnswer, ownBody, PromptName, Truncate } from "../contract/fields.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 export const similarityRoute = taskAt("/v1/similarity", {
@@ -9,6 +9,8 @@ export const similarityRoute = taskAt("/v1/similarity", {
     /** Texts that are compared with `source`. */
     texts: v.array(v.string()),
     truncate: Truncate,
+    ...otherTruncation,
+    prompt_name: PromptName,
   }),
   summary: "Scores of texts, compared with one",
   example: { source: "to be", texts: ["not to be", "Anna"] },
@@ -19,7 +21,7 @@ export const similarityRoute = taskAt("/v1/similarity", {
      */
     scores: v.array(v.number()),
   }),
-  call: ({ source, texts, truncate }) => similarityCall(source, texts, { truncate }),
+  call: ({ source, texts, truncate, prompt_name }) => similarityCall(source, texts, { truncate, prompt: prompt_name }),
   respond: (answer) => ({ ...answerFields(answer), scores: answer.result }),
 });
 

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { zeroShotCall } from "../../runtime/tasks/zero-shot.ts";
-import { ownAnswer, ownBody, ScoredLabel, Texts, Truncate } from "../contract/fields.ts";
+import { otherTruncation, ownAnswer, ownBody, ScoredLabel, Texts, Truncate } from "../contract/fields.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 /** Characters of a label, and of the template, at most: each hypothesis has both. */
@@ -29,6 +29,7 @@ export const zeroShotRoute = taskAt("/v1/zero-shot", {
     /** Sentence with `{}` in place of the label. */
     hypothesis_template: v.optional(HypothesisTemplate, "This example is {}."),
     truncate: Truncate,
+    ...otherTruncation,
   }),
   summary: "Scores of labels of your own",
   example: { inputs: "We flew to Paris.", candidate_labels: ["travel", "cooking"] },
