@@ -51,7 +51,7 @@ it.each(["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"])("reads the endpoint from %s
   expect(await run("list", "--store", `s3://${BUCKET}`)).toMatchObject({ code: 0, json: [] });
   expect(await run("list", "--store", `s3://${BUCKET}`, "--endpoint", access.endpoint)).toMatchObject({
     code: 1,
-    json: { error: { hint: expect.stringContaining("Set --region to the region of the bucket: auto for R2") } },
+    json: { error: { hint: expect.stringContaining("Correct --region (auto for R2") } },
   });
   vi.stubEnv(variable, R2_HOST);
   expect(await run("list", "--store", `s3://${BUCKET}`)).toMatchObject({
@@ -62,10 +62,29 @@ it.each(["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"])("reads the endpoint from %s
   expect(aws).toMatchObject({ code: 1, json: { error: { code: "setting_invalid" } } });
 });
 
-it.each(["--endpoint", "--region"])("refuses %s for places that have none", async (option) => {
+it.each(["--endpoint", "--region", "--single-publisher"])("refuses %s for places that have none", async (option) => {
   const place = `folder:${await temporaryFolder()}`;
-  expect(await run("list", "--store", place, option, "x")).toMatchObject({
+  const value = option === "--single-publisher" ? [] : ["x"];
+  expect(await run("rollback", "x", "--store", place, option, ...value)).toMatchObject({
     code: 2,
     json: { error: { code: "usage_invalid", hint: expect.stringContaining(`Leave ${option} out`) } },
   });
+});
+
+it("publishes to a service without conditional writes only as a single publisher, which it says", async () => {
+  const storage = await startStrictObjectStorage();
+  onTestFinished(storage.stop);
+  const { access } = await serviceInFront(storage, { conditions: "refused" });
+  const to = [`s3://${BUCKET}`, "--endpoint", access.endpoint];
+  const publish = ["publish", await preparedTiny(), "--to", ...to];
+  expect(await run(...publish)).toMatchObject({
+    code: 1,
+    json: { error: { code: "conditional_writes_missing", hint: expect.stringContaining("with --single-publisher") } },
+  });
+  const { code, json, stderr } = await run(...publish, "--single-publisher");
+  expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining("! --single-publisher: ") });
+  const promote = ["promote", `tiny@${json.version}`, "--store", ...to];
+  expect(await run(...promote)).toMatchObject({ code: 1, json: { error: { code: "conditional_writes_missing" } } });
+  expect(await run(...promote, "--single-publisher")).toMatchObject({ code: 0 });
+  expect(await run("gc", "--store", ...to)).toMatchObject({ code: 0 });
 });

@@ -9,6 +9,11 @@ export type S3PublisherOptions = Omit<S3Options, "fetch" | "accessKeyId" | "secr
   Partial<Pick<S3Options, "accessKeyId" | "secretAccessKey" | "endpoint">> & {
     /** Size in bytes of the parts in which larger objects are sent. S3 takes 5 MiB at least. Default 8 MiB. */
     partBytes?: number;
+    /**
+     * Whether nobody else publishes to the bucket at the same time. Then pointers are written without a condition, which some services
+     * refuse or ignore. Default false.
+     */
+    singlePublisher?: boolean;
     /** Names of the settings for messages, if they are not those of the options. */
     names?: Partial<S3SettingNames>;
   };
