@@ -86,7 +86,7 @@ export async function openPlace(
     case "s3": {
       const { s3Publisher } = await import("../storage/s3-publisher.ts");
       const { bucket, prefix } = place;
-      const names = { endpoint: "--endpoint", bucket: "the place s3://…", region: "--region" };
+      const names = { endpoint: "--endpoint", bucket: "--to or --store", region: "--region" };
       if (singlePublisher) printNote(`! ${SINGLE_PUBLISHER}`);
       const store = s3Publisher({
         ...{ bucket, prefix, names },

@@ -38,7 +38,7 @@ describe("s3Location", () => {
     ["127.0.0.1:9000", "Set S3_ENDPOINT to http://127.0.0.1:9000."],
     ["s3://models", "Set S3_ENDPOINT to https://<account>.r2.cloudflarestorage.com."],
     ["", "Set S3_ENDPOINT to https://<account>.r2.cloudflarestorage.com."],
-    ["https://acc.r2.cloudflarestorage.com/other", "without a path, and S3_BUCKET to the bucket"],
+    ["https://acc.r2.cloudflarestorage.com/other", "without a path. Name the bucket in S3_BUCKET."],
     ["https://acc.r2.cloudflarestorage.com/a/b/c", "without a path"],
     ["https://s3.eu-central-1.amazonaws.com/a/b", "without a path"],
     ["http://127.0.0.1:9000/other", "Set S3_ENDPOINT to http://127.0.0.1:9000, without a path"],

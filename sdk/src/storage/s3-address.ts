@@ -47,7 +47,7 @@ export function s3Location(
 ): S3Location {
   if (!/^\w[\w.-]+$/.test(bucket))
     throw invalid(named, bucket, "is not the name of a bucket", "the name alone: my-models");
-  assertRegion(region, regional);
+  assertRegion(region ?? otherwise, regional);
   const text = endpoint.trim();
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol)) {
@@ -63,7 +63,7 @@ export function s3Location(
   if (parts.at(-1) === bucket) parts.pop();
   // Some services have a path of their own, such as `/storage/v1/s3`.
   if (parts.length === 1 || parts.includes(bucket) || (parts[0] && KNOWN.test(hostname))) {
-    const hint = `${url.origin}, without a path, and ${named} to the bucket`;
+    const hint = `${url.origin}, without a path. Name the bucket in ${named}`;
     throw invalid(setting, text, `has a path, and the bucket is ${bucket}`, hint);
   }
   return {

@@ -31,7 +31,8 @@ export interface Connection extends Omit<typeof Sdk, "S3Client"> {
  */
 export function publisherPlace(options: S3PublisherOptions, env: NodeJS.ProcessEnv = process.env): S3Place {
   const { bucket, region, accessKeyId, secretAccessKey } = options;
-  const { AWS_REGION, AWS_PROFILE: profile } = env;
+  const AWS_REGION = env["AWS_REGION"] || undefined;
+  const profile = env["AWS_PROFILE"];
   const [variable] =
     env["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"] === "true"
       ? []
@@ -52,10 +53,10 @@ export function publisherPlace(options: S3PublisherOptions, env: NodeJS.ProcessE
   const endpoint = options.endpoint ?? (variable && env[variable]);
   assertRegion(AWS_REGION, "AWS_REGION");
   if (endpoint !== undefined) {
-    return { ...s3Location({ endpoint, bucket, region, otherwise: AWS_REGION || "auto" }, names), names };
+    return { ...s3Location({ endpoint, bucket, region, otherwise: AWS_REGION ?? "auto" }, names), names };
   }
   assertRegion(region, names.region);
-  return { bucket, region: region ?? (AWS_REGION || undefined), names };
+  return { bucket, region: region ?? AWS_REGION, names };
 }
 
 /** @throws BertEdgeError `package_missing` */

@@ -70,6 +70,14 @@ it.each(["models", "other"])("tells a wrong address when a reader starts, and ta
   else expect(settings).toThrow(/^S3_ENDPOINT: .* has a path, and the bucket is models/);
 });
 
+it("names AWS_REGION if it is not a region, and takes an empty one for none", () => {
+  const [env, S3_ENDPOINT] = [{ ...onR2, AWS_REGION: "eu central" }, "https://own.example"];
+  const refused = { code: "setting_invalid", hint: expect.stringContaining("Set AWS_REGION to auto for R2") };
+  expect(() => s3Settings(env)).toThrow(expect.objectContaining(refused));
+  expect(() => s3Settings({ ...env, S3_ENDPOINT })).toThrow(expect.objectContaining(refused));
+  expect(s3Settings({ ...env, S3_ENDPOINT, AWS_REGION: "" }).region).toBe("auto");
+});
+
 it("reads R2 where AWS_REGION is set, as on AWS Lambda", async () => {
   const storage = await startStrictObjectStorage();
   onTestFinished(storage.stop);
