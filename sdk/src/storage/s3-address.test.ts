@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readerNames } from "./s3.ts";
-import { r2Endpoint, s3Location } from "./s3-address.ts";
+import { r2Endpoint, readerNames, s3Location } from "./s3-address.ts";
 
 const located = (endpoint: string, more: Partial<Parameters<typeof s3Location>[0]> = {}) =>
   s3Location({ endpoint, bucket: "models", ...more }, readerNames);

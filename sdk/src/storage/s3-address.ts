@@ -8,6 +8,14 @@ export interface S3SettingNames {
   readonly keys: readonly [access: string, secret: string];
 }
 
+/** Names of the variables that `s3Settings` reads. */
+export const readerNames: S3SettingNames = {
+  endpoint: "S3_ENDPOINT",
+  bucket: "S3_BUCKET",
+  region: "AWS_REGION",
+  keys: ["S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"],
+};
+
 export interface S3Location {
   /** URL of the service: no bucket in it, and no slash at its end. */
   readonly endpoint: string;

@@ -4,6 +4,7 @@ import { keyPrefix } from "../artifact/keys.ts";
 import { withCheckedKeys } from "./checked-keys.ts";
 import { assertUnchanged, conditionalWritesMissing, isSameWrite, publishConflict } from "./publish-conflict.ts";
 import type { S3Options } from "./s3.ts";
+import type { S3SettingNames } from "./s3-address.ts";
 import { ANSWER_TOO_LARGE, collected, nextToken, pageCounter } from "./s3-bounds.ts";
 import { type Connection, connect, publisherAdvice, publisherPlace, type S3PublisherOptions } from "./s3-connection.ts";
 import { s3Error } from "./s3-error.ts";
@@ -16,6 +17,7 @@ export type {
   PutOptions,
   S3Options,
   S3PublisherOptions,
+  S3SettingNames,
   StoredObject,
   UnfinishedUpload,
   WritableStore,

@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../artifact/error.ts";
-import { readerNames, type S3Options } from "./s3.ts";
-import { s3Location } from "./s3-address.ts";
+import type { S3Options } from "./s3.ts";
+import { readerNames, s3Location } from "./s3-address.ts";
 
 export type { S3Options };
 
