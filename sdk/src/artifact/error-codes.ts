@@ -39,6 +39,10 @@ export const errorCodes = {
     when: "models/<name>/current.json, or the pointer of a version beside it, cannot be read, or names another model.",
     fix: "Publish the model again under its own name, or make another version current with `bert-edge promote`.",
   },
+  conditional_writes_missing: {
+    when: "The S3 service refuses or ignores conditional writes, so it cannot keep two publishers of a model apart.",
+    fix: "If nobody else publishes to the bucket at the same time, give --single-publisher. Otherwise use AWS S3 or R2.",
+  },
   publish_conflict: {
     when: "Another publisher has made a version of the model current meanwhile.",
     fix: "See `bert-edge list`. If your version is the wanted one, make it current with `bert-edge promote`.",

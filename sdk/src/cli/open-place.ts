@@ -4,6 +4,7 @@ import { BertEdgeError } from "../artifact/error.ts";
 import { assertWritableFolder } from "../compile/files/writable-folder.ts";
 import type { ManagedStore } from "../storage/store.ts";
 import type { PublishPlace } from "./options.ts";
+import { printNote } from "./output.ts";
 
 /** Help for options that name a place. */
 export const places =
@@ -14,6 +15,7 @@ export const places =
 export interface PlaceOptions {
   readonly endpoint?: string;
   readonly region?: string;
+  readonly singlePublisher?: boolean;
 }
 
 export const endpointOption = [
@@ -25,8 +27,17 @@ export const regionOption = [
   "region of the bucket (default: the one that the endpoint names, $AWS_REGION, or the AWS profile's)",
 ] as const;
 
+export const singlePublisherOption = [
+  "--single-publisher",
+  "nobody else publishes to the bucket now: write without conditions, which some S3 services refuse or ignore",
+] as const;
+
 /** Options that only buckets of an S3 service have. */
-const s3Options = { endpoint: "--endpoint", region: "--region" } as const satisfies Record<keyof PlaceOptions, string>;
+const s3Options = {
+  endpoint: "--endpoint",
+  region: "--region",
+  singlePublisher: "--single-publisher",
+} as const satisfies Record<keyof PlaceOptions, string>;
 
 export interface OpenPlace extends AsyncDisposable {
   readonly store: ManagedStore;
@@ -46,10 +57,10 @@ export type Access = "read" | "write" | "publish";
 export async function openPlace(
   place: PublishPlace,
   access: Access,
-  { endpoint, region }: PlaceOptions,
+  { endpoint, region, singlePublisher }: PlaceOptions,
 ): Promise<OpenPlace> {
   const nothing = async () => {};
-  const given = { endpoint, region };
+  const given = { endpoint, region, singlePublisher };
   const [name] = (Object.keys(s3Options) as (keyof PlaceOptions)[]).filter((name) => given[name] !== undefined);
   if (name && place.kind !== "s3") {
     throw new BertEdgeError("usage_invalid", `${s3Options[name]} is for places such as s3://bucket.`, {
@@ -75,13 +86,21 @@ export async function openPlace(
     case "s3": {
       const { s3Publisher } = await import("../storage/s3-publisher.ts");
       const { bucket, prefix } = place;
-      const names = { endpoint: "--endpoint", bucket: "the place s3://…", region: "--region" };
-      const options = { ...(endpoint !== undefined && { endpoint }), ...(region !== undefined && { region }) };
-      const store = s3Publisher({ bucket, prefix, names, ...options });
+      const names = { endpoint: "--endpoint", bucket: "--to or --store", region: "--region" };
+      if (singlePublisher) printNote(`! ${SINGLE_PUBLISHER}`);
+      const store = s3Publisher({
+        ...{ bucket, prefix, names },
+        ...(endpoint !== undefined && { endpoint }),
+        ...(region !== undefined && { region }),
+        ...(singlePublisher && { singlePublisher }),
+      });
       return { store, address: `s3://${bucket}/${prefix}`, [Symbol.asyncDispose]: nothing };
     }
   }
 }
+
+const SINGLE_PUBLISHER =
+  "--single-publisher: the pointer is written without a condition, and read back. If somebody else publishes or promotes at the same time, the last one wins, and the other one may not notice.";
 
 async function assertFolder(folder: string, access: Access): Promise<void> {
   if (access !== "publish" && !(await stat(folder).catch(() => undefined))?.isDirectory()) {

@@ -3,7 +3,14 @@ import * as v from "valibot";
 import { BertEdgeError } from "../artifact/error.ts";
 import { ModelName, ModelVersion } from "../artifact/manifest.ts";
 import type { ObjectStore } from "../storage/store.ts";
-import { endpointOption, openPlace, type PlaceOptions, places, regionOption } from "./open-place.ts";
+import {
+  endpointOption,
+  openPlace,
+  type PlaceOptions,
+  places,
+  regionOption,
+  singlePublisherOption,
+} from "./open-place.ts";
 import { type PublishPlace, publishPlace } from "./options.ts";
 import { printJson, printNote, printResult } from "./output.ts";
 import { parseModelName } from "./parse-model-name.ts";
@@ -36,6 +43,7 @@ function withPlace(command: Command): Command {
     .requiredOption("--store <place>", places, publishPlace)
     .option(...endpointOption)
     .option(...regionOption)
+    .option(...singlePublisherOption)
     .option(...signingKeyOption)
     .option(...expiresOption)
     .option("--json", "print the result as JSON");

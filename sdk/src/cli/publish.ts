@@ -1,7 +1,14 @@
 import { Command } from "commander";
 import { DRAFT } from "../artifact/draft.ts";
 import { pointerKey } from "../artifact/keys.ts";
-import { endpointOption, openPlace, type PlaceOptions, places, regionOption } from "./open-place.ts";
+import {
+  endpointOption,
+  openPlace,
+  type PlaceOptions,
+  places,
+  regionOption,
+  singlePublisherOption,
+} from "./open-place.ts";
 import { type PublishPlace, publishPlace } from "./options.ts";
 import { printJson, printNote, printResult } from "./output.ts";
 import { expiresOption, type SigningOptions, signingKeyOption, signingOf } from "./signing.ts";
@@ -18,6 +25,7 @@ export const publishCommand = new Command("publish")
   .requiredOption("--to <place>", places, publishPlace)
   .option(...endpointOption)
   .option(...regionOption)
+  .option(...singlePublisherOption)
   .option(...signingKeyOption)
   .option(...expiresOption)
   .option("--verify", "read everything back before the version becomes current, and write damaged objects again")

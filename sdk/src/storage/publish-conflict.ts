@@ -7,6 +7,16 @@ export const publishConflict = (store: string, key: string): BertEdgeError =>
     hint: "Its version is current. `bert-edge list` shows all versions, and `bert-edge promote` makes another one current.",
   });
 
+/** Makes the error for a service that cannot keep two publishers apart. */
+export const conditionalWritesMissing = (store: string, does: "refuses" | "ignores"): BertEdgeError =>
+  new BertEdgeError(
+    "conditional_writes_missing",
+    `${store} ${does} conditional writes. The current version is as before.`,
+    {
+      hint: "If nobody else publishes to it at the same time, use `bert-edge publish`, `promote` and `rollback` with --single-publisher. Otherwise use a bucket of AWS S3 or R2.",
+    },
+  );
+
 /**
  * Checks that an object is still the one that is to be replaced, for stores that do not check it themselves.
  *

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readerNames } from "./s3.ts";
-import { r2Endpoint, s3Location } from "./s3-address.ts";
+import { r2Endpoint, readerNames, s3Location } from "./s3-address.ts";
 
 const located = (endpoint: string, more: Partial<Parameters<typeof s3Location>[0]> = {}) =>
   s3Location({ endpoint, bucket: "models", ...more }, readerNames);
@@ -38,7 +37,7 @@ describe("s3Location", () => {
     ["127.0.0.1:9000", "Set S3_ENDPOINT to http://127.0.0.1:9000."],
     ["s3://models", "Set S3_ENDPOINT to https://<account>.r2.cloudflarestorage.com."],
     ["", "Set S3_ENDPOINT to https://<account>.r2.cloudflarestorage.com."],
-    ["https://acc.r2.cloudflarestorage.com/other", "without a path, and S3_BUCKET to the bucket"],
+    ["https://acc.r2.cloudflarestorage.com/other", "without a path. Name the bucket in S3_BUCKET."],
     ["https://acc.r2.cloudflarestorage.com/a/b/c", "without a path"],
     ["https://s3.eu-central-1.amazonaws.com/a/b", "without a path"],
     ["http://127.0.0.1:9000/other", "Set S3_ENDPOINT to http://127.0.0.1:9000, without a path"],

@@ -8,6 +8,14 @@ export interface S3SettingNames {
   readonly keys: readonly [access: string, secret: string];
 }
 
+/** Names of the variables that `s3Settings` reads. */
+export const readerNames: S3SettingNames = {
+  endpoint: "S3_ENDPOINT",
+  bucket: "S3_BUCKET",
+  region: "AWS_REGION",
+  keys: ["S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"],
+};
+
 export interface S3Location {
   /** URL of the service: no bucket in it, and no slash at its end. */
   readonly endpoint: string;
@@ -33,8 +41,8 @@ export const r2Endpoint = (account: string, jurisdiction?: string): string =>
 
 /** Hosts such as `s3.eu-central-1.amazonaws.com` and `s3.us-west-004.backblazeb2.com` name their region. */
 const NAMED_REGION = /(?:^|\.)s3[.-](?:dualstack\.)?([a-z]+(?:-[a-z]+)+-\d+)\./;
-const isR2 = (host: string) => host.endsWith(`.${R2}`);
-const isAws = (host: string) => /(^|\.)s3[.-](.+\.)?amazonaws\.com/.test(host);
+/** Services that have a host name for each bucket, and no path of their own. */
+const KNOWN = /\.(r2\.cloudflarestorage|amazonaws)\.com/;
 
 /**
  * Reads where a bucket is. The drivers put the bucket into the path of each request, so an endpoint that has it already loses it.
@@ -47,7 +55,7 @@ export function s3Location(
 ): S3Location {
   if (!/^\w[\w.-]+$/.test(bucket))
     throw invalid(named, bucket, "is not the name of a bucket", "the name alone: my-models");
-  assertRegion(region, regional);
+  assertRegion(region ?? otherwise, regional);
   const text = endpoint.trim();
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol)) {
@@ -57,19 +65,19 @@ export function s3Location(
   }
   const { hostname, pathname, username, search, hash } = url;
   const outer = hostname.startsWith(`${bucket}.`) ? hostname.slice(bucket.length + 1) : "";
-  if (isAws(outer) || isR2(outer)) url.hostname = outer;
+  if (KNOWN.test(outer)) url.hostname = outer;
   if (username || search || hash) throw invalid(setting, text, "has credentials, a query or a fragment", url.origin);
   const parts = pathname.split("/").filter(Boolean);
   if (parts.at(-1) === bucket) parts.pop();
   // Some services have a path of their own, such as `/storage/v1/s3`.
-  if (parts.length === 1 || parts.includes(bucket) || (parts[0] && (isR2(hostname) || isAws(hostname)))) {
-    const hint = `${url.origin}, without a path, and ${named} to the bucket`;
+  if (parts.length === 1 || parts.includes(bucket) || (parts[0] && KNOWN.test(hostname))) {
+    const hint = `${url.origin}, without a path. Name the bucket in ${named}`;
     throw invalid(setting, text, `has a path, and the bucket is ${bucket}`, hint);
   }
   return {
     endpoint: [url.origin, ...parts].join("/"),
     bucket,
-    region: region ?? (isR2(url.hostname) ? "auto" : (NAMED_REGION.exec(url.hostname)?.[1] ?? otherwise)),
+    region: region ?? (url.hostname.endsWith(R2) ? "auto" : (NAMED_REGION.exec(url.hostname)?.[1] ?? otherwise)),
   };
 }
 

@@ -9,6 +9,11 @@ export type S3PublisherOptions = Omit<S3Options, "fetch" | "accessKeyId" | "secr
   Partial<Pick<S3Options, "accessKeyId" | "secretAccessKey" | "endpoint">> & {
     /** Size in bytes of the parts in which larger objects are sent. S3 takes 5 MiB at least. Default 8 MiB. */
     partBytes?: number;
+    /**
+     * Whether nobody else publishes to the bucket at the same time. Then pointers are written without a condition, which some services
+     * refuse or ignore. Default false.
+     */
+    singlePublisher?: boolean;
     /** Names of the settings for messages, if they are not those of the options. */
     names?: Partial<S3SettingNames>;
   };
@@ -26,7 +31,8 @@ export interface Connection extends Omit<typeof Sdk, "S3Client"> {
  */
 export function publisherPlace(options: S3PublisherOptions, env: NodeJS.ProcessEnv = process.env): S3Place {
   const { bucket, region, accessKeyId, secretAccessKey } = options;
-  const { AWS_REGION, AWS_PROFILE: profile } = env;
+  const AWS_REGION = env["AWS_REGION"] || undefined;
+  const profile = env["AWS_PROFILE"];
   const [variable] =
     env["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"] === "true"
       ? []
@@ -47,10 +53,10 @@ export function publisherPlace(options: S3PublisherOptions, env: NodeJS.ProcessE
   const endpoint = options.endpoint ?? (variable && env[variable]);
   assertRegion(AWS_REGION, "AWS_REGION");
   if (endpoint !== undefined) {
-    return { ...s3Location({ endpoint, bucket, region, otherwise: AWS_REGION || "auto" }, names), names };
+    return { ...s3Location({ endpoint, bucket, region, otherwise: AWS_REGION ?? "auto" }, names), names };
   }
   assertRegion(region, names.region);
-  return { bucket, region: region ?? (AWS_REGION || undefined), names };
+  return { bucket, region: region ?? AWS_REGION, names };
 }
 
 /** @throws BertEdgeError `package_missing` */

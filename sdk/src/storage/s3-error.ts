@@ -31,9 +31,10 @@ export function s3Error(place: S3Place, key: string, { code, status, cause, advi
 function adviceOf(
   code: string | undefined,
   status: number | undefined,
-  { endpoint, bucket, region, names }: S3Place,
+  { bucket, region, names }: S3Place,
 ): Advice | undefined {
   const [access, secret] = names.keys;
+  const place = `Correct ${names.region} (auto for R2, a name such as eu-central-1 for AWS) and ${names.endpoint}: they must be those of the bucket.`;
   switch (code) {
     case "InvalidAccessKeyId":
       return ["the service does not know the access key", `Correct ${access}.`];
@@ -44,23 +45,14 @@ function adviceOf(
         "there is no such bucket",
         `Create it: \`npx wrangler r2 bucket create ${bucket}\` for R2, \`aws s3 mb s3://${bucket}\` for AWS.`,
       ];
-    case "PermanentRedirect":
     case "AuthorizationHeaderMalformed":
     case "InvalidRegionName":
-      return [
-        `the bucket is not in the region ${region}`,
-        `Set ${names.region} to the region of the bucket: auto for R2, a name such as eu-central-1 for AWS.${endpoint ? ` If the address in ${names.endpoint} names a region, correct it too.` : ""}`,
-      ];
+      return [`the bucket is not in the region ${region}`, place];
   }
-  if (isRedirect(status)) {
-    return [
-      "the service redirects requests, and redirects are not followed",
-      `Correct ${names.endpoint} and ${names.region}: they must be the address and the region of the bucket itself.`,
-    ];
-  }
+  if (isRedirect(status)) return ["the service redirects requests, and redirects are not followed", place];
   if (status !== 401 && status !== 403) return undefined;
   return [
     "access was refused",
-    `Check ${access} and ${secret}, and that this key may read and list the bucket ${bucket}: without s3:ListBucket, S3 refuses access to an object that is not there. Publishers must write, too.`,
+    `Check ${access} and ${secret}, and that this key may read (to publish, also write) and list the bucket ${bucket}. Without s3:ListBucket, S3 refuses access to objects that are not there.`,
   ];
 }

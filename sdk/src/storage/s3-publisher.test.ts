@@ -4,13 +4,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, 
 import { type ObjectStorage, startObjectStorage } from "#test/fixtures/object-storage.ts";
 import { readObject } from "#test/fixtures/read-object.ts";
 import { serve } from "#test/fixtures/serve.ts";
+import { type ServiceInFront, serviceInFront } from "#test/fixtures/service-habits.ts";
 import { bytesOf, smallArtifact } from "#test/fixtures/small-artifact.ts";
 import { type StrictObjectStorage, startStrictObjectStorage } from "#test/fixtures/strict-object-storage.ts";
 import { testWritableStore } from "#test/suites/store-suite.ts";
 import { freePort } from "../cli/dev/process.ts";
+import { collectGarbage } from "./collect-garbage.ts";
 import { publish } from "./publish.ts";
+import { readPointer } from "./published-artifact.ts";
+import { s3Store } from "./s3.ts";
 import { s3Publisher } from "./s3-publisher.ts";
 import type { ManagedStore } from "./store.ts";
+import { previousVersion, promote, publishedVersions } from "./versions.ts";
 
 const MIB = 1024 * 1024;
 
@@ -32,6 +37,83 @@ testWritableStore(
   async () => s3Publisher({ ...strict.access, prefix: `store ${stores++}` }),
   1000,
 );
+
+describe("s3Publisher on a service without conditional writes", () => {
+  const written = ({ requests }: ServiceInFront) => requests.filter((request) => /^(PUT|POST)/.test(request));
+
+  it.each(["refused", "ignored"] as const)(
+    "refuses to publish and promote before it sends a blob: %s",
+    async (conditions) => {
+      const prefix = `store ${stores++}`;
+      const { version } = await publish(await smallArtifact("a"), s3Publisher({ ...strict.access, prefix }));
+      const service = await serviceInFront(strict, { conditions });
+      const store = s3Publisher({ ...service.access, prefix });
+      const refused = {
+        code: "conditional_writes_missing",
+        message: expect.stringMatching(conditions === "refused" ? "refuses" : "ignores"),
+        hint: expect.stringContaining("--single-publisher"),
+      };
+      await expect(publish(await smallArtifact("b"), store)).rejects.toMatchObject(refused);
+      await expect(promote(store, "small", version)).rejects.toMatchObject(refused);
+      expect(written(service).filter((request) => !request.includes("current.json.probe.tmp"))).toEqual([]);
+      expect(await Array.fromAsync(store.list("models/"), ({ key }) => key)).toEqual([
+        `models/small/${version}.json`,
+        "models/small/current.json",
+      ]);
+    },
+  );
+
+  it.each(["refused", "ignored"] as const)(
+    "lets a single publisher publish, go back and clean up: %s",
+    async (conditions) => {
+      const service = await serviceInFront(strict, { conditions });
+      const store = s3Publisher({ ...service.access, prefix: `store ${stores++}`, singlePublisher: true });
+      const { version } = await publish(await smallArtifact("a"), store);
+      await publish(await smallArtifact("b"), store);
+      await promote(store, "small", await previousVersion(store, "small"));
+      expect(await readPointer(store, "small")).toMatchObject({ version });
+      expect(written(service).filter((request) => request.includes("probe"))).toEqual([]);
+      const { versions } = await collectGarbage(store, { olderThanMs: 0, now: Date.now() + 86_400_000 });
+      expect(versions).toHaveLength(1);
+      expect(await readPointer(store, "small")).toMatchObject({ version });
+    },
+  );
+
+  it("needs two probes where a condition counts only if there is an object, and leaves none", async () => {
+    const store = s3Publisher({ ...strict.access, prefix: `store ${stores++}` });
+    let writes = 0;
+    strict.before = (kind, key) => {
+      if (kind === "PutObject" && key.endsWith(".probe.tmp")) strict.ignoresConditions = writes++ === 0;
+      return undefined;
+    };
+    onTestFinished(() => {
+      strict.before = () => undefined;
+      strict.ignoresConditions = false;
+    });
+    await expect(publish(await smallArtifact("a"), store)).resolves.toMatchObject({ name: "small" });
+    expect(writes).toBe(2);
+    expect(await store.head("models/small/current.json.probe.tmp")).toBeUndefined();
+  });
+
+  it("says that a single publisher was not alone", async () => {
+    const service = await serviceInFront(strict, { conditions: "refused" });
+    const store = s3Publisher({ ...service.access, prefix: `store ${stores++}`, singlePublisher: true });
+    await store.put("x", bytesOf("theirs"), { contentType: "text/plain" });
+    await expect(store.put("x", bytesOf("mine"), { contentType: "text/plain", replaces: null })).rejects.toMatchObject({
+      code: "publish_conflict",
+    });
+  });
+
+  it("names s3:ListBucket where a key may not list", async () => {
+    const service = await serviceInFront(strict, { hidesMissing: true });
+    const options = { ...service.access, prefix: `store ${stores++}` };
+    const refused = { code: "storage_unavailable", hint: expect.stringContaining("Without s3:ListBucket") };
+    const store = s3Publisher(options);
+    await expect(publish(await smallArtifact("a"), store)).rejects.toMatchObject(refused);
+    await expect(publishedVersions(store)).rejects.toMatchObject(refused);
+    await expect(readPointer(s3Store(options), "small")).rejects.toMatchObject(refused);
+  });
+});
 
 describe("conditional writes of s3Publisher", () => {
   const contentType = "application/json";
@@ -134,10 +216,10 @@ describe("s3Publisher", () => {
     [404, "NoSuchBucket", "there is no such bucket", "npx wrangler r2 bucket create my-models"],
     [403, "InvalidAccessKeyId", "does not know the access key", "Correct AWS_ACCESS_KEY_ID."],
     [403, "SignatureDoesNotMatch", "the secret key is wrong", "Correct AWS_SECRET_ACCESS_KEY."],
-    [403, "AccessDenied", "access was refused", "list the bucket my-models: without s3:ListBucket, S3 refuses"],
+    [403, "AccessDenied", "access was refused", "list the bucket my-models. Without s3:ListBucket, S3 refuses"],
     [401, "Unauthorized", "access was refused", "Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"],
-    [301, "PermanentRedirect", "not in the region auto", "Set region to the region of the bucket"],
-    [400, "InvalidRegionName", "not in the region auto", "Set region to the region of the bucket"],
+    [301, "PermanentRedirect", "redirects are not followed", "Correct region (auto for R2"],
+    [400, "InvalidRegionName", "not in the region auto", "Correct region (auto for R2"],
     [400, "TooStrange", "HTTP 400 TooStrange", "Check the store's address"],
   ])("explains HTTP %d %s", async (status, code, message, hint) => {
     vi.stubEnv("AWS_ACCESS_KEY_ID", "id");

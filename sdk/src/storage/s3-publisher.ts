@@ -2,8 +2,9 @@ import type { GetObjectCommandOutput, PutObjectCommandInput } from "@aws-sdk/cli
 import { BertEdgeError } from "../artifact/error.ts";
 import { keyPrefix } from "../artifact/keys.ts";
 import { withCheckedKeys } from "./checked-keys.ts";
-import { assertUnchanged, isSameWrite, publishConflict } from "./publish-conflict.ts";
+import { assertUnchanged, conditionalWritesMissing, isSameWrite, publishConflict } from "./publish-conflict.ts";
 import type { S3Options } from "./s3.ts";
+import type { S3SettingNames } from "./s3-address.ts";
 import { ANSWER_TOO_LARGE, collected, nextToken, pageCounter } from "./s3-bounds.ts";
 import { type Connection, connect, publisherAdvice, publisherPlace, type S3PublisherOptions } from "./s3-connection.ts";
 import { s3Error } from "./s3-error.ts";
@@ -16,6 +17,7 @@ export type {
   PutOptions,
   S3Options,
   S3PublisherOptions,
+  S3SettingNames,
   StoredObject,
   UnfinishedUpload,
   WritableStore,
@@ -33,7 +35,7 @@ const HEAD_CLOCK_MS = 1000;
  * The first use of the store imports the optional package `@aws-sdk/client-s3`, and throws `package_missing` without it.
  */
 export function s3Publisher(options: S3PublisherOptions): ManagedStore {
-  const { bucket, timeoutMs = 600_000, partBytes = PART_BYTES } = options;
+  const { bucket, timeoutMs = 600_000, partBytes = PART_BYTES, singlePublisher = false } = options;
   const prefix = keyPrefix(options.prefix ?? "");
   const place = publisherPlace(options);
   let connection: Promise<Connection> | undefined;
@@ -64,20 +66,34 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
     return found && described(key, found);
   }
 
+  const remove = (key: string) =>
+    request(key, ({ client, DeleteObjectCommand }) => client.send(new DeleteObjectCommand(at(key)), late()));
+
+  /** Writes an object on a condition that the service may not know. */
+  const putIf =
+    (input: PutObjectCommandInput): Send<"written" | "unknown"> =>
+    async ({ client, PutObjectCommand }) => {
+      try {
+        await client.send(new PutObjectCommand(input), late());
+        return "written";
+      } catch (error) {
+        if (Object(error).name === "NotImplemented") return "unknown";
+        throw error;
+      }
+    };
+
   /** Writes an object if it is still the one that is to be replaced. */
   async function replace(
     key: string,
     input: PutObjectCommandInput & { Body: Uint8Array },
     replaces: StoredObject | null,
   ): Promise<void> {
-    // Some services ignore the conditions of a PutObject, so this looks first.
+    // A single publisher writes without a condition, so this looks first.
     assertUnchanged(name, key, await head(key), replaces);
-    const condition = replaces ? { IfMatch: replaces.etag } : { IfNoneMatch: "*" };
-    const put: Send<unknown> = ({ client, PutObjectCommand }) =>
-      client.send(new PutObjectCommand({ ...input, ...condition }), late());
-    await request(key, put, REFUSED);
-    // What is there now tells who has won. A refusal can be due to this publisher: the SDK writes again when an answer is lost. And
-    // a service that ignores conditions refuses nobody.
+    const condition = singlePublisher ? {} : replaces ? { IfMatch: replaces.etag } : { IfNoneMatch: "*" };
+    const answer = await request(key, putIf({ ...input, ...condition }), REFUSED);
+    if (answer === "unknown") throw conditionalWritesMissing(name, "refuses");
+    // What is there now tells who has won. A refusal can be due to this publisher: the SDK writes again when an answer is lost.
     const read: Send<Uint8Array | undefined> = async ({ client, GetObjectCommand }) => {
       const { Body } = await client.send(new GetObjectCommand(at(key)), late());
       return Body && collected(Body.transformToWebStream(), input.Body.length);
@@ -110,6 +126,19 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
       );
     },
     head,
+    async assertConditional(key) {
+      if (singlePublisher) return;
+      // No object has this ETag.
+      const probe = () => request(key, putIf({ ...at(key), Body: new Uint8Array(), IfMatch: '"0"' }), UNMET);
+      let answer = await probe();
+      if (answer === "written") {
+        // Some services obey the condition only where there is an object. The second write finds that of the first.
+        answer = await probe();
+        // Not every key may remove objects.
+        await remove(key).catch(() => {});
+      }
+      if (answer) throw conditionalWritesMissing(name, answer === "written" ? "ignores" : "refuses");
+    },
     async *list(keys) {
       let token: string | undefined;
       const count = pageCounter();
@@ -128,7 +157,7 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
     },
     async remove(key, only) {
       if (only && !isSameWrite(await head(key), only, HEAD_CLOCK_MS)) return false;
-      await request(key, ({ client, DeleteObjectCommand }) => client.send(new DeleteObjectCommand(at(key)), late()));
+      await remove(key);
       return true;
     },
     async *unfinished(keys) {
@@ -150,6 +179,9 @@ const OTHER: ReadonlySet<string> = new Set([...ABSENT, ANSWER_TOO_LARGE]);
 
 /** Answers of a service that refuses a PutObject because of its condition. */
 const REFUSED: ReadonlySet<string> = new Set(["PreconditionFailed", "ConditionalRequestConflict"]);
+
+/** Answers of a service that obeys a condition which no object meets. */
+const UNMET: ReadonlySet<string> = new Set([...REFUSED, ...ABSENT]);
 
 /** What the service says of an object. */
 interface Description {

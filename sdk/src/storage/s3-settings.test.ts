@@ -70,6 +70,14 @@ it.each(["models", "other"])("tells a wrong address when a reader starts, and ta
   else expect(settings).toThrow(/^S3_ENDPOINT: .* has a path, and the bucket is models/);
 });
 
+it("names AWS_REGION if it is not a region, and takes an empty one for none", () => {
+  const [env, S3_ENDPOINT] = [{ ...onR2, AWS_REGION: "eu central" }, "https://own.example"];
+  const refused = { code: "setting_invalid", hint: expect.stringContaining("Set AWS_REGION to auto for R2") };
+  expect(() => s3Settings(env)).toThrow(expect.objectContaining(refused));
+  expect(() => s3Settings({ ...env, S3_ENDPOINT })).toThrow(expect.objectContaining(refused));
+  expect(s3Settings({ ...env, S3_ENDPOINT, AWS_REGION: "" }).region).toBe("auto");
+});
+
 it("reads R2 where AWS_REGION is set, as on AWS Lambda", async () => {
   const storage = await startStrictObjectStorage();
   onTestFinished(storage.stop);
@@ -81,6 +89,6 @@ it("reads R2 where AWS_REGION is set, as on AWS Lambda", async () => {
   const elsewhere = s3Store(s3Settings({ ...onR2, S3_BUCKET: access.bucket, S3_ENDPOINT: access.endpoint }));
   await expect(readPointer(elsewhere, "small")).rejects.toMatchObject({
     message: expect.stringContaining("the bucket is not in the region eu-central-1, HTTP 400 InvalidRegionName"),
-    hint: expect.stringContaining("Set AWS_REGION to the region of the bucket: auto for R2"),
+    hint: expect.stringContaining("Correct AWS_REGION (auto for R2"),
   });
 });

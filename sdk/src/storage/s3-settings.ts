@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../artifact/error.ts";
-import { readerNames, type S3Options } from "./s3.ts";
-import { s3Location } from "./s3-address.ts";
+import type { S3Options } from "./s3.ts";
+import { readerNames, s3Location } from "./s3-address.ts";
 
 export type { S3Options };
 
@@ -43,7 +43,7 @@ export function s3Settings(env: S3Env): S3Options {
   const bucket = need("S3_BUCKET");
   const endpoint = given ? need(given) : `https://s3.${need("AWS_REGION")}.amazonaws.com`;
   const { region = "auto", ...location } = s3Location(
-    { endpoint, bucket, otherwise: env.AWS_REGION },
+    { endpoint, bucket, otherwise: env.AWS_REGION || undefined },
     { ...readerNames, endpoint: given ?? "AWS_REGION" },
   );
   const place = {

@@ -2,7 +2,7 @@ import { AwsClient } from "aws4fetch";
 import { keyPrefix, urlPath } from "../artifact/keys.ts";
 import { boundedText } from "./bounded-text.ts";
 import { readingCheckedKeys } from "./checked-keys.ts";
-import { type S3SettingNames, s3Location } from "./s3-address.ts";
+import { readerNames, s3Location } from "./s3-address.ts";
 import { s3Error } from "./s3-error.ts";
 import type { ObjectStore } from "./store.ts";
 
@@ -29,14 +29,6 @@ export interface S3Options {
 
 /** Largest body of an error that is read, in bytes. */
 const MAX_ERROR_BYTES = 64 * 1024;
-
-/** Names of the variables that `s3Settings` reads. */
-export const readerNames: S3SettingNames = {
-  endpoint: "S3_ENDPOINT",
-  bucket: "S3_BUCKET",
-  region: "AWS_REGION",
-  keys: ["S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"],
-};
 
 /**
  * Reads models over the S3 protocol, with path-style URLs. Adds 3 KB to a gzipped bundle. `s3Publisher` can also write,

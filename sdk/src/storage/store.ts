@@ -35,6 +35,13 @@ export interface WritableStore extends ObjectStore {
    * @throws BertEdgeError `publish_conflict` if `replaces` is given and the store has another object now; `storage_unavailable`
    */
   put(key: string, bytes: Uint8Array<ArrayBuffer>, options: PutOptions): Promise<void>;
+  /**
+   * Checks, before a publication begins, that the store obeys `replaces`. Default: it does.
+   *
+   * @param key an object that nobody reads. The check may write it.
+   * @throws BertEdgeError `conditional_writes_missing`
+   */
+  assertConditional?(key: string): Promise<void>;
   /** @returns what the store knows about an object, or undefined when there is no object under `key` */
   head(key: string): Promise<StoredObject | undefined>;
 }

@@ -33,15 +33,19 @@ export const trusted = <Store extends ObjectStore>(store: Store, signing: Signin
   signing && !store.verifyPointer ? anyAgeStore(store, [signing.key.signer]) : store;
 
 /**
- * Reads the pointer that is to be replaced. A damaged one, and one that is not signed as the store wants it, can be replaced.
+ * Reads the pointer that is to be replaced. A damaged one, and one that is not signed as the store wants it, can be replaced. The
+ * store must be able to replace it only if nobody else does.
  *
- * @throws BertEdgeError `signing_key_missing` if the pointer is signed and the new one would not be; `storage_unavailable`
+ * @throws BertEdgeError `signing_key_missing` if the pointer is signed and the new one would not be; `storage_unavailable`;
+ *   `conditional_writes_missing`
  */
 export async function currentPointer(
   store: WritableStore,
   name: string,
   signing: Signing | undefined,
 ): Promise<CurrentPointer> {
+  // `gc` removes objects of this ending, if a service has kept one.
+  await store.assertConditional?.(`${pointerKey(name)}.probe.tmp`);
   const object = (await store.head(pointerKey(name))) ?? null;
   if (!object) return { object, pointer: undefined };
   const pointer = await readable(store, name);
