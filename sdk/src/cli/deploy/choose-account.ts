@@ -13,7 +13,7 @@ export interface ChosenAccount {
  * Chooses the Cloudflare account to deploy to, as wrangler does: account_id of the configuration, then CLOUDFLARE_ACCOUNT_ID.
  *
  * @param accounts accounts of who is logged in; undefined if nobody is
- * @throws BertEdgeError `login_missing` when a person has to log in, or has to choose another account
+ * @throws BertEdgeError `login_missing` when a person has to log in, or has to choose; `setting_invalid` if the login has no such account
  */
 export function chooseAccount(
   accounts: readonly Account[] | undefined,
@@ -31,7 +31,7 @@ export function chooseAccount(
   if (wished && (accounts.length === 0 || accounts.some(({ id }) => id === wished.id))) return wished;
   if (wished) {
     throw new BertEdgeError(
-      "login_missing",
+      "setting_invalid",
       `The login has no access to the account ${shown(wished.id)} (${wished.from}).`,
       {
         hint: `Correct it: the login has ${names}. Or run \`npx wrangler login\` as somebody else. Nothing was changed.`,

@@ -230,7 +230,7 @@ describe("the account", () => {
   it("must be one of the login's", () => {
     expect(() => chooseAccount(accounts, { account: "3", variable })).toThrow(
       expect.objectContaining({
-        code: "login_missing",
+        code: "setting_invalid",
         message: 'The login has no access to the account "3" (account_id).',
         hint: expect.stringContaining("1 (One), 2 (Two)"),
       }),
