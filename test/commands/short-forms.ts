@@ -83,6 +83,7 @@ export const exceptions: Readonly<Record<string, string>> = {
   "e2e:s3": "needs Python and PyPI",
   "e2e:scaffold": "needs the registry of npm",
   "e2e:tokenizers": "needs the registry of npm",
+  "e2e:wrangler": "needs the registry of npm",
   "eval heads": "needs Python with torch and transformers",
   "release:check": "needs the tag of a release; release/faults.test.ts tests what it finds",
   "release:publish": "publishes",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { requireWrangler } from "#sdk/cli/wrangler.ts";
+import { requireWrangler } from "#sdk/cli/wrangler/installed.ts";
 import { loadModel } from "#sdk/local/load-model.ts";
 import type { JobStatus } from "#sdk/serve/bulk/job-status.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";

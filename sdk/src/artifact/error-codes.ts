@@ -359,6 +359,10 @@ export const errorCodes = {
     when: "A tool that `bert-edge deploy` called failed, or did not end in time.",
     fix: "Correct the error in the message, then run the command again. It continues with what is left.",
   },
+  deploy_plan_differs: {
+    when: "`wrangler deploy --dry-run` names another Worker or bucket than the plan of `bert-edge deploy`.",
+    fix: "Choose the environment with `--env`, and see what wrangler prints for it. Nothing was changed.",
+  },
   engine_unsupported: {
     when: "The WebAssembly engine cannot run this graph.",
     fix: "`bert-edge prepare` uses onnxruntime-web for this model instead. The message names the node.",

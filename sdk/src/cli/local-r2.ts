@@ -4,7 +4,8 @@ import { BertEdgeError } from "../artifact/error.ts";
 import { r2Publisher, type WritableR2Bucket } from "../storage/r2-publisher.ts";
 import type { ManagedStore } from "../storage/store.ts";
 import { disposableFolder } from "./disposable-folder.ts";
-import { bucketSetting, readWranglerConfig, requireWrangler, WRANGLER_STATE } from "./wrangler.ts";
+import { bucketSetting, readWranglerConfig } from "./wrangler/config.ts";
+import { requireWrangler, WRANGLER_STATE } from "./wrangler/installed.ts";
 
 interface LocalR2Options {
   /** The project's folder. */
@@ -44,18 +45,20 @@ export async function openLocalR2({ root, bucket, state = WRANGLER_STATE }: Loca
 }
 
 /**
- * Opens a local bucket that the project's wrangler configuration binds. `wrangler dev` sees no other bucket.
+ * Opens a local bucket that the project's wrangler configuration binds, in any environment. `wrangler dev` sees no other bucket.
  *
  * @throws BertEdgeError `project_invalid`, `package_missing`
  */
 export async function openProjectBucket(root: string, bucket: string): Promise<LocalR2> {
-  const { path, buckets } = readWranglerConfig(root);
-  const bound = [...buckets.values()];
+  const config = readWranglerConfig(root);
+  const { path, environment } = config;
+  const all = ["", ...environment.all].flatMap((env) => [...readWranglerConfig(root, env).buckets.values()]);
+  const bound = [...new Set(all)];
   if (bound.includes(bucket)) return openLocalR2({ root, bucket });
   throw new BertEdgeError("project_invalid", `${path} has no R2 binding to the bucket ${bucket}.`, {
     hint:
       bound.length > 0
         ? `Publish to one of its buckets: ${bound.map((name) => `r2-local:${name}`).join(", ")}.`
-        : `Add ${bucketSetting(path, bucket)}.`,
+        : `Add ${bucketSetting(config, bucket)}.`,
   });
 }

@@ -2,6 +2,12 @@ import { InvalidArgumentError } from "commander";
 import { keyPrefix } from "../artifact/keys.ts";
 import { MAX_DATA_BYTES, wholeTextSync } from "../compile/files/whole-file.ts";
 
+/** The environment of wrangler's configuration, in which a command works. */
+export const envOption = [
+  "-e, --env <name>",
+  "environment of wrangler's configuration (default: CLOUDFLARE_ENV, also that of .env)",
+] as const;
+
 /** Makes a parser for comma-separated lists of known words, such as `edge,regional-cpu`. */
 export function listOf<Word extends string>(words: readonly Word[]): (value: string) => Word[] {
   return (value) => {

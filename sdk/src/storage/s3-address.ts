@@ -33,11 +33,12 @@ interface S3Settings {
   readonly otherwise?: string | undefined;
 }
 
-const R2 = "r2.cloudflarestorage.com";
+/** Host name that those of all accounts end with. */
+export const R2_HOST = "r2.cloudflarestorage.com";
 
 /** Returns the endpoint of the R2 buckets of an account. Buckets of a jurisdiction, `eu` or `fedramp`, have one of their own. */
 export const r2Endpoint = (account: string, jurisdiction?: string): string =>
-  `https://${account}.${jurisdiction ? `${jurisdiction}.` : ""}${R2}`;
+  `https://${account}.${jurisdiction ? `${jurisdiction}.` : ""}${R2_HOST}`;
 
 /** Hosts such as `s3.eu-central-1.amazonaws.com` and `s3.us-west-004.backblazeb2.com` name their region. */
 const NAMED_REGION = /(?:^|\.)s3[.-](?:dualstack\.)?([a-z]+(?:-[a-z]+)+-\d+)\./;

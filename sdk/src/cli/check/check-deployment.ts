@@ -20,12 +20,19 @@ export interface CheckReport {
 
 export interface CheckOptions extends ProbeOptions {
   readonly expected: ExpectedModel;
+  /** Findings from before the first request. Default: none. */
+  readonly known?: readonly Finding[];
   /** Called with each finding. */
   readonly onFinding?: (finding: Finding) => void;
 }
 
 /** Proves what a deployment does, by requests that any client can send. Faults are findings; nothing is thrown for them. */
-export async function checkDeployment({ expected, onFinding, ...options }: CheckOptions): Promise<CheckReport> {
+export async function checkDeployment({
+  expected,
+  known = [],
+  onFinding,
+  ...options
+}: CheckOptions): Promise<CheckReport> {
   const { manifest, version, golden } = expected;
   const asked = openProbe(options);
   const findings: Finding[] = [];
@@ -33,6 +40,7 @@ export async function checkDeployment({ expected, onFinding, ...options }: Check
     findings.push(...more);
     for (const each of more) onFinding?.(each);
   };
+  add(...known);
   const report = (): CheckReport => ({
     url: options.url,
     model: `${manifest.name}@${version}`,

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { keyFileOption, readApiKey } from "../api-key.ts";
 import { findingLines } from "../finding.ts";
 import { goldenMinOption, goldenOption } from "../golden-options.ts";
-import { positiveInteger } from "../options.ts";
+import { envOption, positiveInteger } from "../options.ts";
 import { printJson, printNote, printResult } from "../output.ts";
 import { ReportedFailure } from "../reported-failure.ts";
 import type { CheckReport } from "./check-deployment.ts";
@@ -11,6 +11,7 @@ interface Options {
   model: string;
   keyFile?: string;
   timeout: number;
+  env?: string;
   golden?: string;
   goldenMin?: number;
   json?: true;
@@ -18,31 +19,43 @@ interface Options {
 
 export const checkCommand = new Command("check")
   .description("prove a deployment: keys, model, vectors on every tier, region, clock, CPU limit, times")
-  .argument("<url>", "URL of the deployment", deploymentUrl)
+  .argument("[url]", "URL of the deployment (default: the one that `deploy` kept for the environment)", deploymentUrl)
   .requiredOption("--model <artifact>", "folder of the artifact that the deployment should serve")
+  .option(...envOption)
   .option(...keyFileOption)
   .option("--timeout <ms>", "timeout of each request", positiveInteger, 30_000)
   .addOption(goldenOption())
   .addOption(goldenMinOption("what each tier must reach for golden texts"))
   .option("--json", "print the report as JSON")
   .addHelpText("after", "\nExits with 1 if something is broken. It changes nothing.")
-  .action(async (url: string, { model, keyFile, timeout: timeoutMs, golden, goldenMin, json }: Options) => {
-    const key = readApiKey(keyFile);
-    const { readExpected } = await import("./read-expected.ts");
-    const { checkDeployment } = await import("./check-deployment.ts");
-    const { checkSummary } = await import("./index.ts");
-    const expected = await readExpected(model, { golden, goldenMin });
-    const report = await checkDeployment({
-      url,
-      key,
-      timeoutMs,
-      expected,
-      onFinding: (finding) => printNote(...findingLines(finding, process.stderr)),
-    });
-    if (json) printJson(report);
-    else printResult(checkSummary(report));
-    if (!report.ok) throw new ReportedFailure();
-  });
+  .action(
+    async (
+      given: string | undefined,
+      { model, env, keyFile, timeout: timeoutMs, golden, goldenMin, json }: Options,
+    ) => {
+      const key = readApiKey(keyFile);
+      const { readExpected } = await import("./read-expected.ts");
+      const { checkDeployment } = await import("./check-deployment.ts");
+      const { checkSummary } = await import("./index.ts");
+      const expected = await readExpected(model, { golden, goldenMin });
+      const { environmentToCheck } = await import("./check-environment.ts");
+      // A URL alone can be checked anywhere, also outside of a project.
+      const { url, findings: known } =
+        given !== undefined && env === undefined
+          ? { url: given, findings: [] }
+          : await environmentToCheck(process.cwd(), env, { url: given, model: expected.manifest.name });
+      const report = await checkDeployment({
+        url,
+        key,
+        timeoutMs,
+        ...{ expected, known },
+        onFinding: (finding) => printNote(...findingLines(finding, process.stderr)),
+      });
+      if (json) printJson(report);
+      else printResult(checkSummary(report));
+      if (!report.ok) throw new ReportedFailure();
+    },
+  );
 
 function deploymentUrl(value: string): string {
   if (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)) return value;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type RecordingStore, recordingStore } from "#test/fixtures/recording-store.ts";
 import { smallArtifact } from "#test/fixtures/small-artifact.ts";
+import { SMALL_CONFIG, smallPlan } from "#test/fixtures/small-plan.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { callStandIn } from "#test/fixtures/tool-stand-in.ts";
 import { STAND_IN_URL, wranglerStandIn } from "#test/fixtures/wrangler-stand-in.ts";
@@ -26,21 +27,19 @@ beforeEach(async () => {
   root = await temporaryFolder();
   standIn = await wranglerStandIn(root);
   await mkdir(join(root, "functions"));
-  await writeFile(join(root, "wrangler.toml"), 'name = "api"\n');
+  await writeFile(join(root, "wrangler.toml"), SMALL_CONFIG);
   await writeFile(join(root, "functions/edge.ts"), "export default {};\n");
   store = recordingStore(memoryStore());
   const secrets = { API_KEYS: KEY, REGION_KEY };
   const wrangler = wranglerCalls({
     ...{ root, script: "functions/edge.ts", secrets: Object.values(secrets) },
+    ...{ config: smallPlan.config, environment: smallPlan.environment },
     runTool: callStandIn,
   });
   wrangler.useAccount("account-1");
   options = {
     root,
-    config: "wrangler.toml",
-    worker: "api",
-    account: "account-1",
-    bucket: "models",
+    plan: smallPlan,
     store,
     artifacts: [await smallArtifact()],
     others: [],
@@ -63,8 +62,8 @@ describe("deployProject", () => {
     const first = await deployProject(options);
     expect(states(first.steps)).toEqual(NAMES.map((name) => `${name} done`));
     expect(await standIn.changes()).toEqual([
-      "r2 bucket create models",
-      "secret bulk",
+      "r2 bucket create models --config wrangler.toml",
+      "secret bulk --config wrangler.toml",
       expect.stringMatching(/^deploy /),
     ]);
     const before = await changes();
@@ -150,14 +149,43 @@ describe("deployProject", () => {
   });
 
   it("reports what wrangler says when it fails, without secrets", async () => {
-    await standIn.change({ failure: { command: "secret bulk", message: `No. ${KEY}` } });
+    await standIn.change({ failure: { command: "secret bulk --config wrangler.toml", message: `No. ${KEY}` } });
     await expect(deployProject(options)).rejects.toMatchObject({
       code: "deploy_failed",
-      message: expect.stringMatching(/^wrangler secret bulk ended with 1:\nNo\. …$/),
+      message: expect.stringMatching(/^wrangler secret bulk --config wrangler\.toml ended with 1:\nNo\. …$/),
     });
     await standIn.change({ failure: undefined });
     const { steps } = await deployProject(options);
     expect(states(steps)).toEqual(["bucket kept", "model kept", "secrets done", "worker done"]);
+  });
+
+  it("stops before it changes anything if wrangler would deploy another Worker or bucket", async () => {
+    await standIn.change({ otherPlan: { worker_name: "api-production" } });
+    await expect(deployProject(options)).rejects.toMatchObject({
+      code: "deploy_plan_differs",
+      message: expect.stringContaining("the Worker is api here and api-production there. Nothing was changed."),
+    });
+    await standIn.change({ otherPlan: undefined });
+    await writeFile(join(root, "wrangler.toml"), `${SMALL_CONFIG}jurisdiction = "eu"\n`);
+    await expect(deployProject(options)).rejects.toMatchObject({
+      code: "deploy_plan_differs",
+      message: expect.stringContaining("the bucket of MODELS is models here and models (jurisdiction eu) there."),
+    });
+    await writeFile(join(root, "wrangler.toml"), 'name = "api"\ncompatibility_date = "2026-01-01"\n');
+    await expect(deployProject(options)).rejects.toMatchObject({
+      code: "deploy_plan_differs",
+      message: expect.stringContaining("the bucket of MODELS is models here and none there."),
+    });
+    expect(await changes()).toEqual([]);
+  });
+
+  it("makes a bucket in its jurisdiction, although there is one of this name outside of it", async () => {
+    await standIn.change({ buckets: ["models"] });
+    await writeFile(join(root, "wrangler.toml"), `${SMALL_CONFIG}jurisdiction = "eu"\n`);
+    const plan = { ...smallPlan, bucket: { name: "models", jurisdiction: "eu" as const } };
+    expect(states((await deployProject({ ...options, plan })).steps)[0]).toBe("bucket done");
+    expect((await standIn.state()).buckets).toEqual(["models", "eu:models"]);
+    expect(states((await deployProject({ ...options, plan })).steps)[0]).toBe("bucket kept");
   });
 
   it("does not take another failure for a bucket that does not exist", async () => {
@@ -168,22 +196,44 @@ describe("deployProject", () => {
 });
 
 describe("the account", () => {
+  const accounts = [
+    { id: "1", name: "One" },
+    { id: "2", name: "Two" },
+  ];
+  const variable = () => undefined;
+  const exported = (name: string) =>
+    name === "CLOUDFLARE_ACCOUNT_ID" ? { value: "2", from: "CLOUDFLARE_ACCOUNT_ID in .env" } : undefined;
+
   it("is that of who is logged in", async () => {
-    expect(chooseAccount(await options.wrangler.accounts(), undefined)).toBe("account-1");
+    const chosen = chooseAccount(await options.wrangler.accounts(), { account: undefined, variable });
+    expect(chosen.id).toBe("account-1");
   });
 
   it("needs a login", async () => {
     await standIn.change({ accounts: undefined });
-    const accounts = await options.wrangler.accounts();
-    expect(() => chooseAccount(accounts, "account-1")).toThrow(expect.objectContaining({ code: "login_missing" }));
+    const there = await options.wrangler.accounts();
+    expect(() => chooseAccount(there, { account: "account-1", variable })).toThrow(
+      expect.objectContaining({ code: "login_missing" }),
+    );
   });
 
-  it("must be chosen if there are several", async () => {
-    const accounts = [
-      { id: "1", name: "One" },
-      { id: "2", name: "Two" },
-    ];
-    expect(() => chooseAccount(accounts, undefined)).toThrow(/1 \(One\), 2 \(Two\)/);
-    expect(chooseAccount(accounts, "2")).toBe("2");
+  it("must be chosen if there are several", () => {
+    expect(() => chooseAccount(accounts, { account: undefined, variable })).toThrow(/1 \(One\), 2 \(Two\)/);
+    expect(chooseAccount(accounts, { account: "1", variable: exported })).toEqual({ id: "1", from: "account_id" });
+    expect(chooseAccount(accounts, { account: undefined, variable: exported })).toEqual({
+      ...{ id: "2", from: "CLOUDFLARE_ACCOUNT_ID in .env" },
+    });
+    // A token may show no account.
+    expect(chooseAccount([], { account: "3", variable }).id).toBe("3");
+  });
+
+  it("must be one of the login's", () => {
+    expect(() => chooseAccount(accounts, { account: "3", variable })).toThrow(
+      expect.objectContaining({
+        code: "setting_invalid",
+        message: 'The login has no access to the account "3" (account_id).',
+        hint: expect.stringContaining("1 (One), 2 (Two)"),
+      }),
+    );
   });
 });

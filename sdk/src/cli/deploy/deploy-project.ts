@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { WritableStore } from "../../storage/store.ts";
+import { assertSameAsWrangler, bucketText, type DeployPlan } from "./deploy-plan.ts";
 import { knownDeployment } from "./known-deployment.ts";
 import { modelStep, presentStep, stepName } from "./model-step.ts";
 import type { DeploySecrets } from "./read-secrets.ts";
@@ -13,13 +14,7 @@ import type { WranglerCalls } from "./wrangler-calls.ts";
 export interface DeployOptions extends RunStepsOptions {
   /** The project's folder. */
   readonly root: string;
-  /** wrangler's configuration file, relative to `root`. */
-  readonly config: string;
-  /** Name of the Worker. */
-  readonly worker: string;
-  /** Cloudflare's account ID. */
-  readonly account: string;
-  readonly bucket: string;
+  readonly plan: DeployPlan;
   /** The bucket, or what a dry run misses to open it. */
   readonly store: WritableStore | BertEdgeError;
   /** The models to publish. The first is the one that is checked and priced. */
@@ -47,18 +42,19 @@ const SIGNING = ["REGION_AWS_ACCESS_KEY_ID", "REGION_AWS_SECRET_ACCESS_KEY"];
 /**
  * Deploys an edge: bucket, model, region, secrets, Worker. Does only what is left.
  *
- * @throws BertEdgeError `deploy_failed`, `login_missing` when the edge has no keys for the region, and the errors of `publish`
+ * @throws BertEdgeError `deploy_failed`, `deploy_plan_differs`, `login_missing` when the edge has no keys for the region, and the errors of `publish`
  */
 export async function deployProject(options: DeployOptions): Promise<Deployed> {
-  const { root, config, worker, account, bucket, store, artifacts, others, wrangler } = options;
+  const { root, plan, store, artifacts, others, wrangler } = options;
+  const { worker, bucket, environment } = plan;
   const secrets: Secrets = options.secrets ?? {};
-  const known = await knownDeployment(root, { worker, account });
+  const place = { worker, account: plan.account?.id, environment: environment.name };
+  const known = await knownDeployment(root, place);
   const region = options.region && regionSteps(options.region, options, known);
   /** Undefined if a dry run could not look. */
   let hasBucket: boolean | undefined;
   let missing: Record<string, string> = {};
   let unsigned = false;
-  let tag = "";
   let url = known.facts.url;
 
   function openBucket(): WritableStore | undefined {
@@ -67,11 +63,14 @@ export async function deployProject(options: DeployOptions): Promise<Deployed> {
     return store;
   }
 
+  const dryRun = await wrangler.dryRun();
+  assertSameAsWrangler(plan, dryRun);
+  const { tag } = dryRun;
   const steps = await runSteps(
     [
       {
         name: "bucket",
-        what: `create the R2 bucket ${bucket}`,
+        what: `create the R2 bucket ${bucketText(bucket)}`,
         async isDone() {
           hasBucket = await wrangler.hasBucket(bucket);
           return hasBucket;
@@ -114,7 +113,6 @@ export async function deployProject(options: DeployOptions): Promise<Deployed> {
         name: "worker",
         what: `deploy the Worker ${worker}`,
         async isDone() {
-          tag = await wrangler.bundleTag(config);
           return url !== undefined && (await wrangler.deployedTag()) === tag;
         },
         async run() {

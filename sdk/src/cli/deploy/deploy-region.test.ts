@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { oslsStandIn, REGION_STAND_IN_URL } from "#test/fixtures/osls-stand-in.ts";
 import { type RecordingStore, recordingStore } from "#test/fixtures/recording-store.ts";
 import { smallArtifact } from "#test/fixtures/small-artifact.ts";
+import { SMALL_CONFIG, smallPlan } from "#test/fixtures/small-plan.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { callStandIn } from "#test/fixtures/tool-stand-in.ts";
 import { wranglerStandIn } from "#test/fixtures/wrangler-stand-in.ts";
@@ -34,7 +35,7 @@ beforeEach(async () => {
   wrangler = await wranglerStandIn(root);
   osls = await oslsStandIn(root);
   await mkdir(join(root, "functions"));
-  await writeFile(join(root, "wrangler.toml"), 'name = "api"\n');
+  await writeFile(join(root, "wrangler.toml"), SMALL_CONFIG);
   await writeFile(join(root, "serverless.yml"), "service: bert-edge\n");
   await writeFile(join(root, "functions/edge.ts"), "export default {};\n");
   store = recordingStore(memoryStore());
@@ -46,11 +47,12 @@ async function optionsWith(given: DeploySecrets = secrets): Promise<DeployOption
   const artifact = await smallArtifact();
   const calls = wranglerCalls({
     ...{ root, script: "functions/edge.ts", secrets: Object.values(given) },
+    ...{ config: smallPlan.config, environment: smallPlan.environment },
     runTool: callStandIn,
   });
   calls.useAccount("account-1");
   return {
-    ...{ root, config: "wrangler.toml", worker: "api", account: "account-1", bucket: "models", dryRun: false },
+    ...{ root, plan: smallPlan, dryRun: false },
     ...{ store, artifacts: [artifact], others: [], secrets: given, wrangler: calls },
     region: {
       calls: regionCalls({

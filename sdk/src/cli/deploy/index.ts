@@ -2,9 +2,11 @@ import { Command } from "commander";
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { firstPlainKey, readApiKey } from "../api-key.ts";
 import type { CheckReport } from "../check/check-deployment.ts";
+import { envOption } from "../options.ts";
 import { printJson, printNote, printResult } from "../output.ts";
 import { ReportedFailure } from "../reported-failure.ts";
 import type { DeployCost } from "./deploy-cost.ts";
+import type { DeployPlan } from "./deploy-plan.ts";
 import type { Deployed } from "./deploy-project.ts";
 import type { StepState } from "./run-steps.ts";
 
@@ -12,11 +14,13 @@ interface Options {
   model: string[];
   secrets?: string;
   endpoint?: string;
+  env?: string;
   dryRun?: true;
   json?: true;
 }
 
 interface DeployReport extends Deployed {
+  readonly plan: DeployPlan;
   readonly cost: DeployCost;
   /** Undefined in a dry run. */
   readonly check: CheckReport | undefined;
@@ -29,7 +33,8 @@ export const deployCommand = new Command("deploy")
     "--secrets <file>",
     "file of lines NAME=value: API_KEYS, REGION_KEY for the region of serverless.yml, and REGION_URL for one elsewhere. Required, except with --dry-run",
   )
-  .option("--endpoint <url>", "S3 endpoint of the bucket (default: R2 of the account)")
+  .option(...envOption)
+  .option("--endpoint <url>", "S3 endpoint of the bucket (default: R2 of the account, in the bucket's jurisdiction)")
   .option(
     "--dry-run",
     "print what is left to do, and the cost of a million requests; change nothing. Without a login it says what it could not look at",
@@ -41,15 +46,17 @@ export const deployCommand = new Command("deploy")
       "\ncredentials of AWS. Secrets that the Worker has are not replaced, apart from those of that region: change one with" +
       "\n`npx wrangler secret put`.",
   )
-  .action(async ({ model, secrets, endpoint, json, ...options }: Options, command: Command) => {
+  .action(async ({ model, secrets, endpoint, env, json, ...options }: Options, command: Command) => {
     const dryRun = options.dryRun ?? false;
     if (secrets === undefined && !dryRun) command.error("required option '--secrets <file>' not specified");
     const { prepareDeployment } = await import("./prepare-deployment.ts");
     const { deployProject } = await import("./deploy-project.ts");
     const { costLine, deployCost } = await import("./deploy-cost.ts");
-    const deployment = await prepareDeployment({ root: process.cwd(), models: model, secrets, endpoint, dryRun });
+    const deployment = await prepareDeployment({ root: process.cwd(), models: model, secrets, endpoint, env, dryRun });
     // The check needs a key, which hashes do not give. A missing one is an error before anything changes.
     const key = dryRun ? "" : (firstPlainKey(deployment.secrets?.API_KEYS ?? "") ?? readApiKey(undefined));
+    const { planLines } = await import("./deploy-plan.ts");
+    printNote(planLines(deployment.plan).join("\n"));
     const { steps, url } = await deployProject({
       ...deployment,
       dryRun,
@@ -60,7 +67,7 @@ export const deployCommand = new Command("deploy")
     const cost = deployCost(first, deployment.region !== undefined);
     printNote(costLine(cost));
     const check = dryRun || url === undefined ? undefined : await checked(url, first, key);
-    const report: DeployReport = { steps, url, cost, check };
+    const report: DeployReport = { plan: deployment.plan, steps, url, cost, check };
     if (json) printJson(report);
     else printResult(described(report));
     if (check?.ok === false) throw new ReportedFailure();

@@ -4,7 +4,14 @@ import { replaceFile } from "../../compile/files/replace-file.ts";
 import { MAX_SETTINGS_BYTES, wholeText } from "../../compile/files/whole-file.ts";
 
 const Names = v.object({ worker: v.string(), account: v.string() });
-type Names = v.InferOutput<typeof Names>;
+
+interface Place {
+  readonly worker: string;
+  /** Cloudflare's account ID. Without it, facts of any account are read. */
+  readonly account: string | undefined;
+  /** The environment of wrangler's configuration. Each keeps its own facts. */
+  readonly environment: string | undefined;
+}
 
 /** Facts that no tool tells. They are kept by the runs that knew them. */
 const Facts = v.object({
@@ -24,12 +31,13 @@ export interface KnownDeployment {
 }
 
 /** Reads what is known of a Worker: nothing if the file is of another Worker, damaged or not there. */
-export async function knownDeployment(root: string, { worker, account }: Names): Promise<KnownDeployment> {
-  const file = join(root, ".wrangler/bert-edge-deployment.json");
+export async function knownDeployment(root: string, { worker, account, environment }: Place): Promise<KnownDeployment> {
+  const name = ["bert-edge-deployment", ...(environment === undefined ? [] : [environment]), "json"].join(".");
+  const file = join(root, ".wrangler", name);
   let facts: KnownFacts = {};
   try {
     const known = v.parse(v.intersect([Names, Facts]), JSON.parse(await wholeText(file, MAX_SETTINGS_BYTES)));
-    if (known.worker === worker && known.account === account) facts = v.parse(Facts, known);
+    if (known.worker === worker && (account ?? known.account) === known.account) facts = v.parse(Facts, known);
   } catch {
     // Nothing is known.
   }
@@ -39,7 +47,7 @@ export async function knownDeployment(root: string, { worker, account }: Names):
     },
     async keep(more) {
       facts = { ...facts, ...more };
-      await replaceFile(file, `${JSON.stringify({ worker, account, ...facts })}\n`);
+      await replaceFile(file, `${JSON.stringify({ worker, account: account ?? "", ...facts })}\n`);
     },
   };
 }

@@ -9,7 +9,11 @@ import { openFolder } from "../../storage/folder-artifact.ts";
 import { r2Endpoint } from "../../storage/s3-address.ts";
 import { type S3PublisherOptions, s3Publisher } from "../../storage/s3-publisher.ts";
 import { assertDifferent, edgeScript, engineOf, openProject } from "../dev/project.ts";
-import { assertWranglerFor, modelSetting, readWranglerConfig } from "../wrangler.ts";
+import { modelSetting, readWranglerConfig } from "../wrangler/config.ts";
+import { environmentText } from "../wrangler/environment.ts";
+import { assertWranglerFor } from "../wrangler/installed.ts";
+import { assertOwnEndpoint, R2_REGION } from "../wrangler/jurisdiction.ts";
+import type { Variables } from "../wrangler/variables.ts";
 import { chooseAccount } from "./choose-account.ts";
 import type { DeployOptions } from "./deploy-project.ts";
 import { type DeploySecrets, readSecrets } from "./read-secrets.ts";
@@ -25,6 +29,8 @@ interface DeploymentNames {
   /** File of secrets. Only a dry run may leave it out. */
   readonly secrets: string | undefined;
   readonly endpoint: string | undefined;
+  /** The option `--env`. */
+  readonly env: string | undefined;
   /** A dry run needs no login: its steps then say what they could not look at. */
   readonly dryRun: boolean;
 }
@@ -41,45 +47,58 @@ export async function prepareDeployment(names: DeploymentNames): Promise<Omit<De
   for (const folder of names.models) artifacts.push(await deployable(folder));
   assertDifferent(artifacts);
   const secrets = names.secrets === undefined ? undefined : readSecrets(names.secrets);
-  const project = openProject(root);
   assertWranglerFor("deploy", root);
-  const { path, name, account: configured, models: served, deployedBuckets } = readWranglerConfig(root);
+  const configuration = readWranglerConfig(root, names.env);
+  const project = openProject(root, configuration);
+  const { path, name, environment, models: served, deployedBucket: bucket, variable } = configuration;
   const config = relative(root, path);
-  const bucket = deployedBuckets.get("MODELS");
   if (!name || !bucket) {
-    throw new BertEdgeError("project_invalid", `${path} has no ${name ? "bucket_name for MODELS" : "name"}.`, {
-      hint: `Set ${name ? "bucket_name of the R2 binding MODELS" : "the Worker's name"} in ${config}.`,
-    });
+    throw new BertEdgeError(
+      "project_invalid",
+      `${path} has no ${name ? "bucket_name for MODELS" : "name"} in ${environmentText(environment)}.`,
+      {
+        hint: `Set ${name ? "bucket_name of the R2 binding MODELS" : "the Worker's name"} in ${config}.`,
+      },
+    );
   }
   const given = artifacts.map(({ manifest }) => manifest.name);
   const other = given.find((name) => !served.includes(name));
   if (other !== undefined) {
-    const fault = served.length === 0 ? "has no variable MODEL" : `serves the model ${served.join(",")}, not ${other}`;
+    const where = environment.name === undefined ? "" : ` in the environment ${environment.name}`;
+    const fault =
+      served.length === 0
+        ? `has no variable MODEL${where}`
+        : `serves the model ${served.join(",")}${where}, not ${other}`;
     throw new BertEdgeError("project_invalid", `${path} ${fault}.`, {
-      hint: `Set ${modelSetting(path, given.join(","))}, and read it in the Worker: model: (env) => env.MODEL.split(",").`,
+      hint: `Set ${modelSetting(configuration, given.join(","))}, and read it in the Worker: model: (env) => env.MODEL.split(",").`,
     });
   }
   const wrangler = wranglerCalls({
-    root,
+    ...{ root, config, environment },
     script: edgeScript(project, engineOf(artifacts)),
     secrets: Object.values(secrets ?? {}),
   });
   const accounts = await wrangler.accounts();
-  const account = orMissing(dryRun, () => chooseAccount(accounts, configured ?? process.env["CLOUDFLARE_ACCOUNT_ID"]));
-  const region = secrets && (await regionOf(root, { artifacts, served }, secrets, dryRun));
+  const account = orMissing(dryRun, () => chooseAccount(accounts, configuration));
+  const region = secrets && (await regionOf(root, { artifacts, served, stage: environment.name }, secrets, dryRun));
   artifacts.sort((a, b) => served.indexOf(a.manifest.name) - served.indexOf(b.manifest.name));
   const others = served.filter((name) => !given.includes(name));
-  const common = { root, config, worker: name, bucket, artifacts, others, secrets, region };
+  const common = { root, artifacts, others, secrets, region };
+  const target = { config, environment, worker: name, bucket, models: served };
   if (account instanceof BertEdgeError) {
-    return { ...common, account: "", store: account, wrangler: withoutLogin(wrangler, account) };
+    const plan = { ...target, endpoint, account: undefined };
+    return { ...common, plan, store: account, wrangler: withoutLogin(wrangler, account) };
   }
-  wrangler.useAccount(account);
-  const keys = orMissing(dryRun, () => r2Keys(region !== undefined));
+  wrangler.useAccount(account.id);
+  const ownEndpoint = r2Endpoint(account.id, bucket.jurisdiction);
+  if (endpoint !== undefined) assertOwnEndpoint(endpoint, ownEndpoint);
+  const plan = { ...target, endpoint: endpoint ?? ownEndpoint, account };
+  const keys = orMissing(dryRun, () => r2Keys(variable, region !== undefined));
   const store =
     keys instanceof BertEdgeError
       ? keys
-      : s3Publisher({ bucket, endpoint: endpoint ?? r2Endpoint(account), region: "auto", ...keys });
-  return { ...common, account, store, wrangler };
+      : s3Publisher({ bucket: bucket.name, endpoint: plan.endpoint, region: R2_REGION, ...keys });
+  return { ...common, plan, store, wrangler };
 }
 
 /**
@@ -115,7 +134,11 @@ function orMissing<T>(dryRun: boolean, work: () => T): T | BertEdgeError {
 /** Returns the region of the project's serverless.yml, if the secrets have a key for it and name no region elsewhere. */
 async function regionOf(
   root: string,
-  { artifacts, served }: { artifacts: readonly PublishableArtifact[]; served: readonly string[] },
+  {
+    artifacts,
+    served,
+    stage,
+  }: { artifacts: readonly PublishableArtifact[]; served: readonly string[]; stage: string | undefined },
   { REGION_KEY, REGION_URL }: DeploySecrets,
   dryRun: boolean,
 ): Promise<RegionDeployment | undefined> {
@@ -133,6 +156,7 @@ async function regionOf(
   const calls = regionCalls({
     root,
     model: served.join(","),
+    stage,
     secrets: { REGION_KEY },
   });
   // Missing credentials are an error before anything changes.
@@ -145,18 +169,17 @@ async function regionOf(
  *
  * @throws BertEdgeError `login_missing`
  */
-function r2Keys(hasRegion: boolean): Pick<S3PublisherOptions, "accessKeyId" | "secretAccessKey" | "names"> {
-  const { R2_ACCESS_KEY_ID, R2_SECRET_ACCESS_KEY, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_PROFILE } = process.env;
+function r2Keys(
+  variable: Variables,
+  hasRegion: boolean,
+): Pick<S3PublisherOptions, "accessKeyId" | "secretAccessKey" | "names"> {
   const names = { endpoint: "--endpoint", bucket: "bucket_name of the R2 binding MODELS" };
-  if (R2_ACCESS_KEY_ID && R2_SECRET_ACCESS_KEY) {
-    return {
-      accessKeyId: R2_ACCESS_KEY_ID,
-      secretAccessKey: R2_SECRET_ACCESS_KEY,
-      names: { ...names, keys: ["R2_ACCESS_KEY_ID", "R2_SECRET_ACCESS_KEY"] },
-    };
-  }
+  const keys = ["R2_ACCESS_KEY_ID", "R2_SECRET_ACCESS_KEY"] as const;
+  const [accessKeyId, secretAccessKey] = keys.map((name) => variable(name)?.value);
+  if (accessKeyId && secretAccessKey) return { accessKeyId, secretAccessKey, names: { ...names, keys } };
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_PROFILE } = process.env;
   if (!hasRegion && ((AWS_ACCESS_KEY_ID && AWS_SECRET_ACCESS_KEY) || AWS_PROFILE)) return { names };
   throw new BertEdgeError("login_missing", "There are no keys for the R2 bucket.", {
-    hint: "Once: in Cloudflare's dashboard (R2, Manage API tokens), make a token with Object Read & Write. Set R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY to its keys. Nothing was changed.",
+    hint: "Once: in Cloudflare's dashboard (R2, Manage API tokens), make a token with Object Read & Write. Set R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY to its keys, also in .env. Nothing was changed.",
   });
 }

@@ -20,6 +20,8 @@ export interface RegionCallsOptions {
   readonly root: string;
   /** Name of the model that the region serves. */
   readonly model: string;
+  /** Stage of the stack: each environment has a stack of its own. Default: that of serverless.yml. */
+  readonly stage?: string | undefined;
   /** Variables that serverless.yml reads. No message contains their values. */
   readonly secrets: Readonly<Record<string, string>>;
   /** Default: starts a process. */
@@ -49,7 +51,8 @@ export interface RegionCalls {
 }
 
 /** @throws BertEdgeError `package_missing` */
-export function regionCalls({ root, model, secrets, runTool }: RegionCallsOptions): RegionCalls {
+export function regionCalls({ root, model, stage, secrets, runTool }: RegionCallsOptions): RegionCalls {
+  const staged = stage === undefined ? [] : ["--stage", stage];
   const shared = { root, secrets: Object.values(secrets), runTool };
   const osls = projectTool({
     ...shared,
@@ -62,7 +65,7 @@ export function regionCalls({ root, model, secrets, runTool }: RegionCallsOption
 
   return {
     async stack() {
-      const args = ["info", "--verbose"];
+      const args = ["info", "--verbose", ...staged];
       const output = await osls.run(args);
       const text = output.stdout + output.stderr;
       if (output.code !== 0) {
@@ -87,7 +90,7 @@ export function regionCalls({ root, model, secrets, runTool }: RegionCallsOption
     async packageTag() {
       if (await hasScript(root, "build")) await node.done(["build"], { timeoutMs: DEPLOY_MS });
       using folder = disposableFolder("region");
-      await osls.done(["package", "--package", folder.path], { timeoutMs: DEPLOY_MS });
+      await osls.done(["package", "--package", folder.path, ...staged], { timeoutMs: DEPLOY_MS });
       const hash = createHash("sha256");
       for (const name of (await readdir(folder.path)).sort()) {
         const bytes = await wholeFile(join(folder.path, name), MAX_DATA_BYTES);
@@ -98,7 +101,7 @@ export function regionCalls({ root, model, secrets, runTool }: RegionCallsOption
       return hash.digest("hex").slice(0, 12);
     },
     async deploy() {
-      await osls.done(["deploy"], { timeoutMs: DEPLOY_MS });
+      await osls.done(["deploy", ...staged], { timeoutMs: DEPLOY_MS });
     },
   };
 }

@@ -1,11 +1,15 @@
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import * as v from "valibot";
 import type { BertEdgeError } from "../../artifact/error.ts";
 import { MAX_DATA_BYTES, MAX_SETTINGS_BYTES, wholeFile, wholeText } from "../../compile/files/whole-file.ts";
 import { disposableFolder } from "../disposable-folder.ts";
 import { packageFile } from "../package-file.ts";
+import type { DeployedBucket } from "../wrangler/config.ts";
+import { type Environment, wranglerSelection } from "../wrangler/environment.ts";
+import { jurisdictionArgs } from "../wrangler/jurisdiction.ts";
 import { projectTool } from "./project-tool.ts";
 import type { runTool } from "./run-tool.ts";
 
@@ -18,17 +22,35 @@ const WhoAmI = v.object({ accounts: v.array(Account) });
 const Secrets = v.array(v.object({ name: v.string() }));
 const Status = v.object({ versions: v.array(v.object({ version_id: v.string() })) });
 const Version = v.object({ annotations: v.optional(v.record(v.string(), v.unknown())) });
-const Deployed = v.object({ type: v.literal("deploy"), targets: v.array(v.string()) });
+const Deployed = v.object({
+  type: v.literal("deploy"),
+  /** Absent in a dry run. */
+  targets: v.optional(v.array(v.string()), []),
+  worker_name: v.nullable(v.string()),
+});
 
 export interface WranglerOptions {
   /** The project's folder. */
   readonly root: string;
   /** Entry file of the Worker, relative to `root`. */
   readonly script: string;
+  /** wrangler's configuration file, relative to `root`. */
+  readonly config: string;
+  readonly environment: Environment;
   /** Values that no message may contain. */
   readonly secrets: readonly string[];
   /** Default: starts a process. */
   readonly runTool?: typeof runTool;
+}
+
+/** What wrangler would deploy. */
+export interface DryRun {
+  /** Names the bundled Worker and its configuration: the same content has the same tag. */
+  readonly tag: string;
+  /** Name of the Worker. */
+  readonly worker: string | undefined;
+  /** The bucket that is bound to MODELS. */
+  readonly bucket: { readonly name: string; readonly jurisdiction: string | undefined } | undefined;
 }
 
 /** Questions and commands for the project's own wrangler. */
@@ -37,13 +59,13 @@ export interface WranglerCalls {
   useAccount(id: string): void;
   /** Returns the accounts of who is logged in; undefined if nobody is. */
   accounts(): Promise<Account[] | undefined>;
-  hasBucket(name: string): Promise<boolean>;
-  createBucket(name: string): Promise<void>;
+  hasBucket(bucket: DeployedBucket): Promise<boolean>;
+  createBucket(bucket: DeployedBucket): Promise<void>;
   /** Names of the Worker's secrets. There are none before the first deployment. */
   secretNames(): Promise<string[]>;
   putSecrets(secrets: Readonly<Record<string, string>>): Promise<void>;
-  /** Returns a name for the bundled Worker and its configuration: the same content has the same name. */
-  bundleTag(config: string): Promise<string>;
+  /** Bundles the Worker. Needs no login. */
+  dryRun(): Promise<DryRun>;
   /** Returns the tag of the deployed version; undefined without one. */
   deployedTag(): Promise<string | undefined>;
   /** Deploys the Worker. Returns its URL; undefined if it has none. */
@@ -59,17 +81,23 @@ export function withoutLogin(calls: WranglerCalls, missing: BertEdgeError): Wran
 }
 
 /** @throws BertEdgeError `package_missing` */
-export function wranglerCalls({ root, script, secrets, runTool }: WranglerOptions): WranglerCalls {
+export function wranglerCalls(options: WranglerOptions): WranglerCalls {
+  const { root, script, config, environment, secrets, runTool } = options;
   let account: Record<string, string> = {};
-  const { run, done, failure } = projectTool({
+  const selection = wranglerSelection(config, environment);
+  const tool = projectTool({
     name: "wrangler",
     script: packageFile(root, "wrangler", "bin/wrangler.js"),
     root,
     secrets,
     // Without a terminal, wrangler asks nothing. CI keeps it from trying to log in.
-    env: () => ({ WRANGLER_SEND_METRICS: "false", CI: "true", ...account }),
+    env: () => ({ WRANGLER_SEND_METRICS: "false", CI: "true", ...selection.env, ...account }),
     runTool,
   });
+  const { failure } = tool;
+  const run = (args: readonly string[]) => tool.run([...args, ...selection.args]);
+  const done = (args: readonly string[], call?: Parameters<typeof tool.done>[1]) =>
+    tool.done([...args, ...selection.args], call);
 
   /** Runs a question. Returns undefined if wrangler fails because what it asks for does not exist. */
   async function found<Schema extends v.GenericSchema>(
@@ -89,6 +117,20 @@ export function wranglerCalls({ root, script, secrets, runTool }: WranglerOption
     }
   }
 
+  /** Runs `wrangler deploy`, and reads what it reports of itself. */
+  async function deployWith(args: readonly string[]) {
+    using folder = disposableFolder("deploy");
+    const report = join(folder.path, "report.ndjson");
+    const env = { WRANGLER_OUTPUT_FILE_PATH: report };
+    const { stdout } = await done(["deploy", script, ...args], { timeoutMs: DEPLOY_MS, env });
+    const lines = (await wholeText(report, MAX_SETTINGS_BYTES)).split("\n").filter((line) => line !== "");
+    const entries = lines.map((line) => v.safeParse(Deployed, JSON.parse(line)));
+    return {
+      stdout,
+      deployed: entries.find(({ success }) => success)?.output as v.InferOutput<typeof Deployed> | undefined,
+    };
+  }
+
   // Cloudflare's codes for a Worker and for a bucket that do not exist, and wrangler's own words for the same.
   const noWorker = /code: (10007|10090)\b|Worker .* not found|has no deployments/;
   const noBucket = /code: 10006\b/;
@@ -99,19 +141,21 @@ export function wranglerCalls({ root, script, secrets, runTool }: WranglerOption
     },
     accounts: async () =>
       (await found(WhoAmI, ["whoami", "--json"], /"loggedIn":\s*false|not authenticated/))?.accounts,
-    hasBucket: async (name) =>
-      (await found(v.unknown(), ["r2", "bucket", "info", name, "--json"], noBucket)) !== undefined,
-    async createBucket(name) {
-      await done(["r2", "bucket", "create", name]);
+    async hasBucket({ name, jurisdiction }) {
+      const args = ["r2", "bucket", "info", name, "--json", ...jurisdictionArgs(jurisdiction)];
+      return (await found(v.unknown(), args, noBucket)) !== undefined;
+    },
+    async createBucket({ name, jurisdiction }) {
+      await done(["r2", "bucket", "create", name, ...jurisdictionArgs(jurisdiction)]);
     },
     secretNames: async () =>
       ((await found(Secrets, ["secret", "list", "--format", "json"], noWorker)) ?? []).map(({ name }) => name),
     async putSecrets(values) {
       await done(["secret", "bulk"], { stdin: JSON.stringify(values) });
     },
-    async bundleTag(config) {
+    async dryRun() {
       using folder = disposableFolder("bundle");
-      await done(["deploy", script, "--dry-run", "--outdir", folder.path], { timeoutMs: DEPLOY_MS });
+      const { stdout, deployed } = await deployWith(["--dry-run", "--outdir", folder.path]);
       const hash = createHash("sha256").update(await wholeFile(join(root, config), MAX_SETTINGS_BYTES));
       // README.md names the time of the build, and source maps name paths of this machine.
       const files = (await readdir(folder.path, { recursive: true })).filter((path) =>
@@ -119,7 +163,11 @@ export function wranglerCalls({ root, script, secrets, runTool }: WranglerOption
       );
       for (const path of files.sort())
         hash.update(path).update(await wholeFile(join(folder.path, path), MAX_DATA_BYTES));
-      return `bert-edge-${hash.digest("hex").slice(0, 12)}`;
+      return {
+        tag: `bert-edge-${hash.digest("hex").slice(0, 12)}`,
+        worker: deployed?.worker_name ?? undefined,
+        bucket: boundBucket(stdout),
+      };
     },
     async deployedTag() {
       const status = await found(Status, ["deployments", "status", "--json"], noWorker);
@@ -130,16 +178,15 @@ export function wranglerCalls({ root, script, secrets, runTool }: WranglerOption
       return typeof tag === "string" ? tag : undefined;
     },
     async deploy(tag) {
-      using folder = disposableFolder("deploy");
-      const report = join(folder.path, "report.ndjson");
-      const env = { WRANGLER_OUTPUT_FILE_PATH: report };
-      await done(["deploy", script, "--tag", tag], { timeoutMs: DEPLOY_MS, env });
-      const lines = (await wholeText(report, MAX_SETTINGS_BYTES)).split("\n").filter((line) => line !== "");
-      const targets = lines.flatMap((line) => {
-        const entry = v.safeParse(Deployed, JSON.parse(line));
-        return entry.success ? entry.output.targets : [];
-      });
+      const { targets = [] } = (await deployWith(["--tag", tag])).deployed ?? {};
       return targets.map((target) => /^https?:\/\/[^\s*]+/.exec(target)?.[0]).find((url) => url !== undefined);
     },
   };
+}
+
+/** Reads the bucket of MODELS from the table of bindings that wrangler prints: `env.MODELS (my-models (eu))  R2 Bucket`. */
+function boundBucket(stdout: string): DryRun["bucket"] {
+  const row = /^\s*env\.MODELS \((\S+?)(?: \((\w+)\))?\)\s+R2 Bucket/m;
+  const [, name, jurisdiction] = row.exec(stripVTControlCharacters(stdout)) ?? [];
+  return name === undefined ? undefined : { name, jurisdiction };
 }

@@ -4,7 +4,7 @@ import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { TargetName } from "../../artifact/manifest.ts";
 import { type AcceptedKeys, acceptKeyOption } from "../accept-key-option.ts";
-import { port as portOption } from "../options.ts";
+import { envOption, port as portOption } from "../options.ts";
 import { printJson, printNote, printResult } from "../output.ts";
 import { stageLog } from "../stage-log.ts";
 import type { Service } from "./launch.ts";
@@ -23,6 +23,7 @@ network between tiers. measured: time of the whole request here, with HTTP and w
 interface Options extends AcceptedKeys {
   name?: string;
   port: number;
+  env?: string;
   once?: true;
   json?: true;
   verbose?: true;
@@ -36,6 +37,7 @@ export const devCommand = new Command("dev")
   )
   .option("--name <name>", "the name of a single model (default: the folder's name)")
   .addOption(acceptKeyOption())
+  .option(...envOption)
   .option("--port <n>", "port of the edge", portOption, 8787)
   .option("--once", "print tables of requests with latency budgets, and exit")
   .option("--json", "print URL, key, model and version as JSON when they can be used")
@@ -43,7 +45,7 @@ export const devCommand = new Command("dev")
   .action(
     async (
       models: string[],
-      { name: givenName, acceptKey: acceptKeys, port, once: onlyOnce, json, verbose }: Options,
+      { name: givenName, acceptKey: acceptKeys, port, env, once: onlyOnce, json, verbose }: Options,
       command: Command,
     ) => {
       if (givenName !== undefined && models.length > 1)
@@ -58,8 +60,9 @@ export const devCommand = new Command("dev")
       interrupted.then(() => serving || process.exit(INTERRUPTED));
       const root = process.cwd();
       const { assertDifferent, openProject } = await import("./project.ts");
-      const project = openProject(root);
-      const { assertWranglerFor } = await import("../wrangler.ts");
+      const { readWranglerConfig } = await import("../wrangler/config.ts");
+      const project = openProject(root, readWranglerConfig(root, env));
+      const { assertWranglerFor } = await import("../wrangler/installed.ts");
       assertWranglerFor("dev", root);
       const targets: TargetName[] = project.region ? ["edge", ...regionalTargets()] : ["edge"];
       const { assertServable, localModel, preparedArtifact } = await import("./prepared.ts");

@@ -4,8 +4,9 @@ import { MAX_SETTINGS_BYTES } from "../../compile/files/whole-file.ts";
 import { TIER_HEADER } from "../../serve/contract/headers.ts";
 import { boundedText } from "../../storage/bounded-text.ts";
 import { cpuLimitLine, inspectDeployment } from "../inspect-deployment.ts";
+import { DEV_VARS } from "./developer-vars.ts";
 import { exampleFor } from "./example.ts";
-import { DEV_VARS, isRegional, type Stack } from "./stack.ts";
+import { isRegional, type Stack } from "./stack.ts";
 
 /** Maximum characters of an answer that are shown. */
 const SHOWN = 200;

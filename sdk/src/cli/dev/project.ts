@@ -4,13 +4,16 @@ import type { Artifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Target } from "../../artifact/manifest.ts";
 import { packageFile } from "../package-file.ts";
-import { bucketSetting, readWranglerConfig } from "../wrangler.ts";
+import { bucketSetting, readWranglerConfig, type WranglerConfig } from "../wrangler/config.ts";
+import type { Environment } from "../wrangler/environment.ts";
 
 /** A folder with the functions that users deploy. */
 export interface Project {
   readonly root: string;
   /** wrangler's configuration file, relative to `root`. */
   readonly config: string;
+  /** The environment of `config`. */
+  readonly environment: Environment;
   /** Entry file of the Worker, relative to `root`. */
   readonly main: string;
   /** The models that `config` names; empty if it has no variable MODEL. */
@@ -30,8 +33,8 @@ const ORT_WEB_EDGE = "functions/edge-ort-web.ts";
  *
  * @throws BertEdgeError `project_invalid`, `package_missing`
  */
-export function openProject(root: string): Project {
-  const { path, main, models, buckets } = readWranglerConfig(root);
+export function openProject(root: string, configuration: WranglerConfig = readWranglerConfig(root)): Project {
+  const { path, environment, main, models, buckets } = configuration;
   if (!main || !existsSync(main)) {
     const fault = main ? `its \`main\`, ${main}, does not exist` : "it has no `main`";
     throw new BertEdgeError("project_invalid", `${path} names no Worker: ${fault}.`, {
@@ -40,13 +43,18 @@ export function openProject(root: string): Project {
   }
   const bucket = buckets.get("MODELS");
   if (!bucket) {
-    throw new BertEdgeError("project_invalid", `${path} has no R2 binding named MODELS.`, {
-      hint: `Add ${bucketSetting(path, "my-models")}. The Worker reads its model from there.`,
+    const { name, all } = environment;
+    const topLevel = all.length > 0 ? " at its top level" : "";
+    const where = name === undefined ? topLevel : ` in the environment ${name}, which inherits no bindings`;
+    const choose =
+      topLevel && name === undefined ? `Choose an environment with --env: ${all.join(", ")}. Or add` : "Add";
+    throw new BertEdgeError("project_invalid", `${path} has no R2 binding named MODELS${where}.`, {
+      hint: `${choose} ${bucketSetting(configuration, "my-models")}. The Worker reads its model from there.`,
     });
   }
   const region = existsSync(join(root, REGION)) ? REGION : undefined;
   if (region) packageFile(root, "onnxruntime-node", "package.json");
-  return { root, config: relative(root, path), main: relative(root, main), models, bucket, region };
+  return { root, config: relative(root, path), environment, main: relative(root, main), models, bucket, region };
 }
 
 /**

@@ -1,26 +1,21 @@
 import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { parseEnv } from "node:util";
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import type { Manifest } from "../../artifact/manifest.ts";
-import { MAX_SETTINGS_BYTES, wholeText } from "../../compile/files/whole-file.ts";
-import { isAbsent } from "../../storage/absent.ts";
 import { fsStore } from "../../storage/fs.ts";
 import { type Published, publish } from "../../storage/publish.ts";
 import { firstPlainKey } from "../api-key.ts";
 import { disposableFolder } from "../disposable-folder.ts";
 import { openLocalR2 } from "../local-r2.ts";
 import { packageFile } from "../package-file.ts";
-import { WRANGLER_STATE } from "../wrangler.ts";
+import { WRANGLER_STATE } from "../wrangler/installed.ts";
+import { developerVars } from "./developer-vars.ts";
 import { keptRunning } from "./kept-running.ts";
 import type { Service } from "./launch.ts";
 import { freePort, type ServiceOptions, startService } from "./process.ts";
 import { edgeScript, engineOf, type Project } from "./project.ts";
 
 const START_MS = 60_000;
-
-/** The developer's own variables and secrets. Stock `wrangler dev` reads the same file. */
-export const DEV_VARS = ".dev.vars";
 
 export interface StackOptions {
   project: Project;
@@ -43,7 +38,7 @@ interface Access {
 
 export interface Stack {
   readonly edge: Access;
-  /** Whether the edge's key was made for this start, because the developer has none in `DEV_VARS`. */
+  /** Whether the edge's key was made for this start, because the developer has none. */
   readonly keyIsNew: boolean;
   /** Undefined if the project has no region. */
   readonly region: Access | undefined;
@@ -75,7 +70,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const { root } = project;
   const script = edgeScript(project, engineOf(artifacts));
   const namesOf = (served: typeof artifacts) => served.map(({ manifest }) => manifest.name).join(",");
-  const own = await developerVars(root);
+  const { vars: own } = developerVars(root, project.environment.name);
   const ownKey = firstPlainKey(own["API_KEYS"] ?? "");
   onStage("publish to the local R2");
   const published = await publishToLocalR2(options);
@@ -120,7 +115,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       script: packageFile(root, "wrangler", "bin/wrangler.js"),
       args: [
         ...["dev", script, "--local", "--persist-to", resolve(root, state)],
-        ...["--env-file", secrets],
+        // With a file of variables, wrangler does not read .env, which may have chosen the environment.
+        ...["--config", project.config, "--env", project.environment.name ?? "", "--env-file", secrets],
         ...["--ip", "127.0.0.1", "--port", `${edgePort}`, "--inspector-port", `${await freePort()}`],
         "--show-interactive-dev-session=false",
       ],
@@ -197,16 +193,6 @@ async function publishToLocalR2({ project, artifacts, state }: StackOptions): Pr
   const published: Published[] = [];
   for (const artifact of artifacts) published.push(await publish(artifact, store));
   return published;
-}
-
-/** Reads the developer's variables as `wrangler dev` does. There are none without the file. */
-async function developerVars(root: string): Promise<NodeJS.Dict<string>> {
-  try {
-    return parseEnv(await wholeText(join(root, DEV_VARS), MAX_SETTINGS_BYTES));
-  } catch (error) {
-    if (isAbsent(error)) return {};
-    throw error;
-  }
 }
 
 /**

@@ -2,11 +2,10 @@ import { describe, expect, it } from "vitest";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { type AccountCalls, examineAccount } from "./examine-account.ts";
 
-const config = {
-  ...{ path: "wrangler.toml", main: "edge.ts", models: ["m"], name: "w", account: undefined },
-  ...{ cpuMs: undefined, assets: undefined },
-  buckets: new Map(),
-  deployedBuckets: new Map([["MODELS", "my-models"]]),
+const config: Parameters<typeof examineAccount>[0] = {
+  ...{ account: undefined, variable: () => undefined },
+  environment: { name: "staging", from: "--env", option: "staging", all: ["staging"] },
+  deployedBucket: { name: "my-models", jurisdiction: "eu" },
 };
 const calls: AccountCalls = {
   accounts: async () => [{ id: "a1", name: "Me" }],
@@ -41,8 +40,8 @@ describe("examineAccount", () => {
   it("finds a missing bucket, and missing keys", async () => {
     expect(await levels({ hasBucket: async () => false, secretNames: async () => [] })).toEqual([
       ["login", "ok", undefined],
-      ["bucket", "broken", expect.stringContaining("npx wrangler r2 bucket create my-models")],
-      ["secrets", "note", "npx wrangler secret put API_KEYS"],
+      ["bucket", "broken", expect.stringContaining("npx wrangler r2 bucket create my-models --jurisdiction eu,")],
+      ["secrets", "note", "npx wrangler secret put API_KEYS --env staging"],
     ]);
   });
 

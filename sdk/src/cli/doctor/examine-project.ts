@@ -7,11 +7,13 @@ import { meantNames } from "../../artifact/similar-names.ts";
 import { MAX_SETTINGS_BYTES, wholeTextSync } from "../../compile/files/whole-file.ts";
 import { forecastOf } from "../../compile/latency/platforms/forecast.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
+import { bucketText } from "../deploy/deploy-plan.ts";
+import { DEV_VARS, developerVars } from "../dev/developer-vars.ts";
 import { openProject } from "../dev/project.ts";
-import { DEV_VARS } from "../dev/stack.ts";
 import { type Finding, findingsOf } from "../finding.ts";
 import { FREE_PLAN_MS, PAID_PLAN_MS } from "../workers-plan.ts";
-import { modelSetting, type WranglerConfig } from "../wrangler.ts";
+import { modelSetting, type WranglerConfig } from "../wrangler/config.ts";
+import { environmentText } from "../wrangler/environment.ts";
 import { attempt } from "./attempt.ts";
 
 const SETTINGS = "functions/edge-settings.ts";
@@ -21,13 +23,15 @@ export async function examineProject(root: string, config: WranglerConfig): Prom
   const name = relative(root, config.path);
   const examined = [
     attempt("project", name, () => {
-      const { main, bucket, region } = openProject(root);
+      const { main, bucket, region } = openProject(root, config);
+      const deployed = config.deployedBucket ? bucketText(config.deployedBucket) : bucket;
+      const where = config.environment.all.length > 0 ? ` in ${environmentText(config.environment)}` : "";
       return findingsOf("project", name).ok(
-        `${main} reads models from the bucket ${bucket}. ${region ? `${region} is its region.` : "It has no region."}`,
+        `${main} reads models from the bucket ${deployed}${where}. ${region ? `${region} is its region.` : "It has no region."}`,
       );
     }),
     attempt("cpu-limit", SETTINGS, () => examineCpuLimit(root, config)),
-    attempt("keys", DEV_VARS, () => examineKeys(root)),
+    attempt("keys", DEV_VARS, () => examineKeys(root, config.environment.name)),
     attempt("page", name, () => examinePage(root, config)),
     ...config.models.map((model, _, served) =>
       attempt("model", join("models", model), () => examineModel(root, model, { config: name, served })),
@@ -65,13 +69,12 @@ function assumedLimit(root: string): CpuLimitSetting | undefined {
   return existsSync(file) ? cpuLimitSetting(wholeTextSync(file, MAX_SETTINGS_BYTES)) : undefined;
 }
 
-function examineKeys(root: string): Finding {
-  const { ok, note } = findingsOf("keys", DEV_VARS);
-  const file = join(root, DEV_VARS);
-  if (!existsSync(file)) return note("The file does not exist. `bert-edge dev` makes a new API key at each start.");
-  return /^API_KEYS=\S/m.test(wholeTextSync(file, MAX_SETTINGS_BYTES))
-    ? ok("It has API keys for this machine.")
-    : note("It has no API_KEYS. `bert-edge dev` makes a new API key at each start.");
+function examineKeys(root: string, environment: string | undefined): Finding {
+  const { file, vars } = developerVars(root, environment);
+  const { ok, note } = findingsOf("keys", file);
+  if (vars["API_KEYS"]) return ok("It has API keys for this machine.");
+  const missing = existsSync(join(root, file)) ? "It has no API_KEYS." : "The file does not exist.";
+  return note(`${missing} \`bert-edge dev\` makes a new API key at each start.`);
 }
 
 function examinePage(root: string, { assets, path }: WranglerConfig): Finding[] {
@@ -92,7 +95,7 @@ function examinePage(root: string, { assets, path }: WranglerConfig): Finding[] 
 function missingModel(config: WranglerConfig, name: string): Finding[] {
   if (config.models.length > 0) return [];
   const what = "It has no variable MODEL, so no artifact was examined. `bert-edge deploy` needs it.";
-  return [{ ...findingsOf("model", name).note(what), fix: `Add ${modelSetting(config.path, "<name of the model>")}.` }];
+  return [{ ...findingsOf("model", name).note(what), fix: `Add ${modelSetting(config, "<name of the model>")}.` }];
 }
 
 /** Returns the names of the folders of models/ that have an artifact. */

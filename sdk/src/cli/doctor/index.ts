@@ -1,18 +1,20 @@
 import { Command } from "commander";
 import { type Finding, findingLines, findingsOf } from "../finding.ts";
+import { envOption } from "../options.ts";
 import { printJson, printResult } from "../output.ts";
 import { ReportedFailure } from "../reported-failure.ts";
-import type { WranglerConfig } from "../wrangler.ts";
+import type { WranglerConfig } from "../wrangler/config.ts";
 import { attempt } from "./attempt.ts";
 
 export const doctorCommand = new Command("doctor")
   .description(
     "examine this machine, the project in this folder and its Cloudflare account, and say how to fix what is wrong",
   )
+  .option(...envOption)
   .option("--offline", "do not ask Cloudflare")
   .option("--json", "print the findings as JSON")
   .addHelpText("after", "\nExits with 1 if something is broken. It changes nothing.")
-  .action(async ({ offline = false, json }: { offline?: boolean; json?: true }) => {
+  .action(async ({ env, offline = false, json }: { env?: string; offline?: boolean; json?: true }) => {
     const findings: Finding[] = [];
     const report = (found: readonly Finding[]) => {
       findings.push(...found);
@@ -21,7 +23,7 @@ export const doctorCommand = new Command("doctor")
     const root = process.cwd();
     const { examineMachine, thisMachine } = await import("./examine-machine.ts");
     report(await attempt("machine", "this machine", async () => examineMachine(root, await thisMachine())));
-    const config = await projectConfig(root, report);
+    const config = await projectConfig(root, env, report);
     if (config) {
       const { examineProject } = await import("./examine-project.ts");
       report(await examineProject(root, config));
@@ -37,9 +39,10 @@ export const doctorCommand = new Command("doctor")
 /** Reads the project's configuration. A folder without one is no fault: `doctor` then examines the machine alone. */
 async function projectConfig(
   root: string,
+  env: string | undefined,
   report: (found: readonly Finding[]) => void,
 ): Promise<WranglerConfig | undefined> {
-  const { findWranglerConfig, readWranglerConfig } = await import("../wrangler.ts");
+  const { findWranglerConfig, readWranglerConfig } = await import("../wrangler/config.ts");
   if (findWranglerConfig(root) === undefined) {
     const { note } = findingsOf("project", "this folder");
     report([
@@ -52,7 +55,7 @@ async function projectConfig(
   }
   let config: WranglerConfig | undefined;
   const faults = await attempt("project", "this folder", () => {
-    config = readWranglerConfig(root);
+    config = readWranglerConfig(root, env);
     return [];
   });
   report(faults);

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import { assertWranglerFor, wranglerFor } from "./wrangler.ts";
+import { assertWranglerFor, wranglerFor } from "./installed.ts";
 
 describe("assertWranglerFor", () => {
   async function withWrangler(version: string): Promise<string> {

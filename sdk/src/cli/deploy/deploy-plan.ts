@@ -1,0 +1,55 @@
+import { BertEdgeError } from "../../artifact/error.ts";
+import type { DeployedBucket } from "../wrangler/config.ts";
+import { type Environment, environmentText } from "../wrangler/environment.ts";
+import type { DryRun } from "./wrangler-calls.ts";
+
+/** Where all steps of a deployment go: one environment of wrangler's configuration. */
+export interface DeployPlan {
+  /** wrangler's configuration file, relative to the project's folder. */
+  readonly config: string;
+  readonly environment: Environment;
+  /** Name of the Worker, which also has the secrets. */
+  readonly worker: string;
+  readonly bucket: DeployedBucket;
+  /** S3 endpoint of the bucket; undefined in a dry run without a login. */
+  readonly endpoint: string | undefined;
+  /** Cloudflare's account ID, and where it comes from; undefined in a dry run without a login. */
+  readonly account: { readonly id: string; readonly from: string } | undefined;
+  /** Names of the models that the Worker serves. */
+  readonly models: readonly string[];
+}
+
+export const bucketText = ({ name, jurisdiction }: { name: string; jurisdiction: string | undefined }): string =>
+  jurisdiction ? `${name} (jurisdiction ${jurisdiction})` : name;
+
+/** Describes a plan, a line for each part. */
+export function planLines(plan: DeployPlan): string[] {
+  const { config, environment, worker, bucket, endpoint, account, models } = plan;
+  const rows = [
+    ["environment", `${environmentText(environment)} of ${config}`],
+    ["account", account ? `${account.id} (${account.from})` : "not known without a login"],
+    ["bucket", `${bucketText(bucket)}${endpoint ? ` at ${endpoint}` : ""}`],
+    ["model", models.join(", ")],
+    ["Worker", `${worker}, with its secrets`],
+  ];
+  return rows.map(([name = "", value]) => `plan     ${name}: ${value}`);
+}
+
+/**
+ * Checks that wrangler would deploy what was planned.
+ *
+ * @throws BertEdgeError `deploy_plan_differs`
+ */
+export function assertSameAsWrangler({ config, worker, bucket, environment }: DeployPlan, seen: DryRun): void {
+  const differences = [
+    ["the Worker", worker, seen.worker],
+    ["the bucket of MODELS", bucketText(bucket), seen.bucket && bucketText(seen.bucket)],
+  ].filter(([, planned, found]) => planned !== found);
+  if (differences.length === 0) return;
+  const found = differences.map(([what, planned, other]) => `${what} is ${planned} here and ${other ?? "none"} there`);
+  throw new BertEdgeError(
+    "deploy_plan_differs",
+    `\`wrangler deploy --dry-run\` disagrees with the plan for ${environmentText(environment)} of ${config}: ${found.join("; ")}. Nothing was changed.`,
+    { hint: `Choose the environment with --env <name>, and see what \`npx wrangler deploy --dry-run\` prints for it.` },
+  );
+}

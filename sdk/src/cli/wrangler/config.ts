@@ -1,0 +1,136 @@
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { chooseEnvironment, type Environment } from "./environment.ts";
+import { requireWrangler } from "./installed.ts";
+import { JURISDICTIONS, type Jurisdiction } from "./jurisdiction.ts";
+import { type Variables, wranglerVariables } from "./variables.ts";
+
+/** An R2 binding in the configuration. Locally, wrangler prefers the bucket for previews. */
+interface R2Binding {
+  binding: string;
+  bucket_name?: string;
+  preview_bucket_name?: string;
+  jurisdiction?: string;
+}
+
+/** A bucket of R2. A jurisdiction has its own buckets: the same name in another one is another bucket. */
+export interface DeployedBucket {
+  readonly name: string;
+  /** Undefined for buckets outside of jurisdictions. */
+  readonly jurisdiction: Jurisdiction | undefined;
+}
+
+/** The part of wrangler's configuration that bert-edge reads, in the chosen environment. */
+export interface WranglerConfig {
+  /** The configuration file. */
+  readonly path: string;
+  readonly environment: Environment;
+  /** Reads variables as wrangler does. */
+  readonly variable: Variables;
+  /** The Worker's entry file. */
+  readonly main: string | undefined;
+  /** Names of the models in the variable MODEL of `[vars]`; empty without it. The first is the default. */
+  readonly models: readonly string[];
+  /** Name of the local bucket of each R2 binding. */
+  readonly buckets: ReadonlyMap<string, string>;
+  /** The deployed bucket of the R2 binding MODELS; undefined if the binding is missing, or names none. */
+  readonly deployedBucket: DeployedBucket | undefined;
+  /** Name of the Worker. */
+  readonly name: string | undefined;
+  /** Cloudflare's account ID. */
+  readonly account: string | undefined;
+  /** CPU time per request in `[limits]`, in ms. The free plan takes no such setting. */
+  readonly cpuMs: number | undefined;
+  /** Folder of static assets. */
+  readonly assets: string | undefined;
+}
+
+/** Returns the path of the project's configuration of wrangler, in wrangler's order; undefined if there is none. */
+export const findWranglerConfig = (root: string): string | undefined =>
+  ["wrangler.json", "wrangler.jsonc", "wrangler.toml"].map((name) => join(root, name)).find((each) => existsSync(each));
+
+type Place = Pick<WranglerConfig, "path" | "environment">;
+
+const isToml = (path: string) => path.endsWith(".toml");
+
+/** Says where a part of the environment stands in a configuration file: `env.staging.vars`. No environment inherits vars and bindings. */
+const section = ({ path, environment: { name } }: Place, part: string): string => {
+  if (name === undefined) return isToml(path) ? part : `"${part}"`;
+  return isToml(path) ? `env.${name}.${part}` : `"${part}" of "${name}" in "env"`;
+};
+
+/** Says how to set the variable MODEL in a configuration file, in the file's own syntax. */
+export const modelSetting = (config: Place, model: string): string =>
+  isToml(config.path)
+    ? `MODEL = "${model}" under [${section(config, "vars")}] in ${basename(config.path)}`
+    : `"MODEL": "${model}" under ${section(config, "vars")} in ${basename(config.path)}`;
+
+/** Says how to bind a bucket in a configuration file, in the file's own syntax. */
+export const bucketSetting = (config: Place, bucket: string): string =>
+  isToml(config.path)
+    ? `an [[${section(config, "r2_buckets")}]] section with binding = "MODELS" and bucket_name = "${bucket}" to ${basename(config.path)}`
+    : `{ "binding": "MODELS", "bucket_name": "${bucket}" } to the list ${section(config, "r2_buckets")} in ${basename(config.path)}`;
+
+/**
+ * Reads the project's configuration of wrangler, in the environment that wrangler would choose.
+ *
+ * @param root the project's folder
+ * @param option the option `--env`; the empty text is the top level
+ * @throws BertEdgeError `project_invalid`, `package_missing`, and `setting_invalid` if there is no such environment
+ */
+export function readWranglerConfig(root: string, option?: string): WranglerConfig {
+  const path = findWranglerConfig(root);
+  if (!path) {
+    throw new BertEdgeError("project_invalid", `${root} has no wrangler.toml or wrangler.jsonc.`, {
+      hint: "Run this command in the folder of your project. `npx create-bert-edge` makes a new project.",
+    });
+  }
+  const { unstable_readConfig, experimental_readRawConfig } = requireWrangler(root);
+  /** @param env the empty text is the top level, also if CLOUDFLARE_ENV is set */
+  const read = (env: string) => {
+    try {
+      const { rawConfig } = experimental_readRawConfig({ config: path });
+      const all = Object.keys(rawConfig.env ?? {});
+      return { ...unstable_readConfig({ config: path, env }, { hideWarnings: true }), all };
+    } catch (cause) {
+      throw new BertEdgeError("project_invalid", `wrangler cannot read ${path}.`, {
+        hint: "Correct the file as the cause says.",
+        cause,
+      });
+    }
+  };
+  const variable = wranglerVariables(root, option);
+  const top = read("");
+  const environment = chooseEnvironment(path, { option, variable, all: top.all });
+  const { main, vars, r2_buckets, name, account_id, limits, assets } =
+    environment.name === undefined ? top : read(environment.name);
+  const bindings = r2_buckets as R2Binding[];
+  const buckets = bindings.map(
+    ({ binding, bucket_name = "", preview_bucket_name = bucket_name }) => [binding, preview_bucket_name] as const,
+  );
+  const model = typeof vars["MODEL"] === "string" ? (vars["MODEL"] as string) : "";
+  return {
+    path,
+    environment,
+    variable,
+    main,
+    models: model.split(",").flatMap((name) => name.trim() || []),
+    buckets: new Map(buckets),
+    deployedBucket: deployedBucket(bindings, path),
+    name,
+    account: account_id,
+    cpuMs: limits?.cpu_ms,
+    assets: assets?.directory,
+  };
+}
+
+function deployedBucket(bindings: readonly R2Binding[], path: string): DeployedBucket | undefined {
+  const { bucket_name: name, jurisdiction: given } = bindings.find(({ binding }) => binding === "MODELS") ?? {};
+  if (!name) return undefined;
+  const jurisdiction = JURISDICTIONS.find((each) => each === given);
+  if (jurisdiction || !given) return { name, jurisdiction };
+  throw new BertEdgeError("project_invalid", `${path} has the jurisdiction ${JSON.stringify(given)} for MODELS.`, {
+    hint: `Set jurisdiction to ${JURISDICTIONS.join(", ")}, or leave it out for a bucket outside of jurisdictions.`,
+  });
+}

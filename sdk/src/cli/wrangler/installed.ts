@@ -1,0 +1,57 @@
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { addCommand } from "../../artifact/add-command.ts";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { packageFile, packageVersion } from "../package-file.ts";
+
+type Wrangler = Pick<
+  typeof import("wrangler"),
+  "getPlatformProxy" | "unstable_readConfig" | "experimental_readRawConfig"
+>;
+
+/** Folder of wrangler's local state, relative to the project's folder. Stock `wrangler dev` reads and writes it. */
+export const WRANGLER_STATE = ".wrangler/state";
+
+/**
+ * Loads the project's own wrangler.
+ *
+ * @throws BertEdgeError `package_missing`
+ */
+export function requireWrangler(root: string): Wrangler {
+  packageFile(root, "wrangler", "package.json");
+  const { noDeprecation = false } = process;
+  // wrangler's packages use deprecated parts of Node. Developers can do nothing about these warnings.
+  process.noDeprecation = true;
+  try {
+    return createRequire(join(root, "package.json"))("wrangler") as Wrangler;
+  } finally {
+    process.noDeprecation = noDeprecation;
+  }
+}
+
+/**
+ * Lowest version of wrangler for each command: the first with `dev --env-file`, and the first with `whoami --json`.
+ * `publish --to r2-local:…` needs no more than the peer range.
+ */
+export const wranglerFor = { dev: "4.28.0", deploy: "4.65.0" } as const;
+
+/** Returns the commands that a version of wrangler is too old for. */
+export function commandsWithout(version: string): (keyof typeof wranglerFor)[] {
+  const number = ([major = 0, minor = 0]: number[]) => major * 1_000 + minor;
+  const parsed = (text: string) => number(text.split(".").map(Number));
+  return (["dev", "deploy"] as const).filter((command) => parsed(version) < parsed(wranglerFor[command]));
+}
+
+/**
+ * Checks that the project's wrangler is new enough for a command.
+ *
+ * @throws BertEdgeError `package_missing`
+ */
+export function assertWranglerFor(command: keyof typeof wranglerFor, root: string): void {
+  const version = packageVersion(root, "wrangler");
+  if (version === undefined || !commandsWithout(version).includes(command)) return;
+  const needs = `\`bert-edge ${command}\` needs wrangler ${wranglerFor[command]} or newer`;
+  throw new BertEdgeError("package_missing", `${needs}, and ${version} is installed.`, {
+    hint: `Update it with: ${addCommand("wrangler@latest")}`,
+  });
+}
