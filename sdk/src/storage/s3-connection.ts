@@ -1,5 +1,5 @@
 import type * as Sdk from "@aws-sdk/client-s3";
-import { optionalPackage } from "../artifact/optional-package.ts";
+import { importError } from "../artifact/optional-package.ts";
 import type { S3Options } from "./s3.ts";
 import { boundedCollector } from "./s3-bounds.ts";
 
@@ -22,7 +22,7 @@ export async function connect({
   sessionToken,
   ...options
 }: S3PublisherOptions): Promise<Connection> {
-  const { S3Client, ...commands } = await optionalPackage("@aws-sdk/client-s3", () => import("@aws-sdk/client-s3"));
+  const { S3Client, ...commands } = await clientS3();
   // Services other than AWS have a single region, but the SDK requires a region name.
   const region = options.region ?? process.env["AWS_REGION"] ?? (endpoint ? "auto" : undefined);
   const client = new S3Client({
@@ -36,4 +36,12 @@ export async function connect({
     streamCollector: boundedCollector,
   });
   return { client, ...commands };
+}
+
+async function clientS3() {
+  try {
+    return await import("@aws-sdk/client-s3");
+  } catch (error) {
+    throw importError("@aws-sdk/client-s3", error);
+  }
 }
