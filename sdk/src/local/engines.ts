@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import type { Target } from "../artifact/manifest.ts";
 import type { Engine } from "../runtime/engine/engine.ts";
 import { ortNodeEngine } from "../runtime/engine/ort-node/index.ts";
@@ -13,6 +12,8 @@ const engines: Record<Target["engine"], (threads: number) => Promise<Engine>> = 
   wasm: edgeEngine,
   "ort-web": async () => {
     await onnxruntimeWeb();
+    // Bundlers would take an imported createRequire for a require of their own, and search for the file.
+    const { createRequire } = process.getBuiltinModule("node:module");
     const file = createRequire(ownModule("local/engines")).resolve("onnxruntime-web/ort-wasm-simd-threaded.wasm");
     return ortWebEngine({ wasm: await WebAssembly.compile(await readFile(file)) });
   },

@@ -1,4 +1,3 @@
-import { createRequire } from "node:module";
 import type { InferenceSession } from "onnxruntime-common";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { sessionReleased } from "../engine-error.ts";
@@ -88,6 +87,8 @@ async function sessionThread(load: OrtTask): Promise<SessionThread> {
  * place of this module, which a bundle does not tell.
  */
 function loadedFile(): string {
+  // Bundlers would take an imported createRequire for a require of their own.
+  const { createRequire } = process.getBuiltinModule("node:module");
   const file = Object.keys(createRequire(process.execPath).cache).find((path) => ONNXRUNTIME.test(path));
   if (file) return file;
   throw new BertEdgeError("package_bundled", "onnxruntime-node is part of the bundle, so threads cannot load it.", {
