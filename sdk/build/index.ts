@@ -7,6 +7,7 @@ import { mkdtemp } from "node:fs/promises";
 import { promisify } from "node:util";
 import { onInterrupt } from "../src/compile/files/on-interrupt.ts";
 import { buildCatalogue } from "./build-catalogue.ts";
+import { buildEmbedded } from "./build-embedded.ts";
 import { isBuilt, rememberBuild } from "./build-key.ts";
 import { buildPage } from "./build-page.ts";
 import { moveFiles, removeOthers } from "./move-files.ts";
@@ -45,7 +46,7 @@ try {
     ...buildKernels(draft),
   ]);
   for (const each of compiled) if (each.status === "rejected") throw each.reason;
-  if (!onlyKernels) await Promise.all([buildPage(draft), buildCatalogue(draft)]);
+  await Promise.all([buildEmbedded(draft), ...(onlyKernels ? [] : [buildPage(draft), buildCatalogue(draft)])]);
   const built = await moveFiles(draft, "dist");
   if (!onlyKernels) {
     await removeOthers("dist", built);

@@ -16,8 +16,8 @@ export interface SourceFile {
 }
 
 const SPECIFIER = /(?:\bfrom\s*|\bimport\s*\(\s*|^import\s*)["']([^"'\n]+)["']/gm;
-/** A URL of a script. Its extension is `.js`, or that of the file itself. */
-const SCRIPT = /\bnew URL\(["'`](\.[^"'`$]+)(?:\.js|\$\{extname\(import\.meta\.url\)\})["'`], import\.meta\.url\)/g;
+/** A script beside the file, or the path of a module of the SDK without its extension. */
+const SCRIPT = /\bnew URL\("(\.[^"]+)\.js", import\.meta\.url\)|\bownModule\("([^"]+)"\)/g;
 const DECLARATION =
   /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;
 
@@ -33,7 +33,7 @@ export function parseSource(path: string, text: string): SourceFile {
   return {
     path,
     imports: relative.map(fromRoot),
-    scripts: [...text.matchAll(SCRIPT)].map(([, script]) => fromRoot(`${script}.ts`)),
+    scripts: [...text.matchAll(SCRIPT)].map(([, beside, own]) => (own ? `${own}.ts` : fromRoot(`${beside}.ts`))),
     builtIns: specifiers.filter((specifier) => specifier.startsWith("node:")),
     declares: [...new Set([...text.matchAll(DECLARATION)].map(([, name = ""]) => name))],
     lines: text.split("\n").length - 1,
@@ -55,7 +55,7 @@ export const readAssemblyImports = (root: string): string[] =>
   );
 
 /**
- * Reads the entries of a package: its exports, and what its commands import from `dist`.
+ * Reads the entries of a package: its exports, what its commands import from `dist`, and the programs that its build embeds.
  *
  * @param root folder of package.json
  * @returns paths relative to `sdk/src`
@@ -64,5 +64,7 @@ export function readEntries(root: string): string[] {
   const read = (path: string) => readFileSync(join(root, path), "utf8");
   const { bin, exports } = JSON.parse(read("package.json")) as { bin: Record<string, string>; exports: object };
   const texts = [JSON.stringify(exports), ...Object.values(bin).map(read)];
-  return texts.flatMap((text) => [...text.matchAll(/\bdist\/([^"]+)\.js"/g)].map(([, path]) => `${path}.ts`));
+  const embedded = [...read("build/build-embedded.ts").matchAll(/"src\/([^"]+\.ts)"/g)].map(([, path = ""]) => path);
+  const built = texts.flatMap((text) => [...text.matchAll(/\bdist\/([^"*]+)\.js"/g)].map(([, path]) => `${path}.ts`));
+  return [...built, ...embedded];
 }

@@ -27,7 +27,7 @@ import "./polyfill.ts";
 import { readFile } from "node:fs/promises";
 const lazy = () => import("./lazy.ts");
 const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-const entry = new URL(\`../entry\${extname(import.meta.url)}\`, import.meta.url);
+const entry = ownModule("compile/entry");
 const kernels = new URL("../../../dist/kernels.wasm", import.meta.url);
 export type C = B;
 export const C = a;

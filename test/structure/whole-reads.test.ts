@@ -24,8 +24,6 @@ const allowed: Readonly<Record<string, string>> = {
   "sdk/src/client/request.ts .text()": OWN_SERVER,
   "sdk/src/cli/deploy/run-tool.ts node:stream/consumers": "what a tool of the project prints within its time limit",
   "sdk/src/cli/program.ts readFileSync": OWN_PACKAGE,
-  "sdk/src/compile/checkpoint/hub/catalogue.ts readFileSync": OWN_PACKAGE,
-  "sdk/src/compile/quantize/weights/add-product.ts readFileSync": OWN_PACKAGE,
   "sdk/src/local/engines.ts readFile": OWN_PACKAGE,
   "sdk/src/compile/commands/prepare.ts readFile": OWN_OUTPUT,
   "sdk/src/compile/files/output-file.ts readFile": OWN_OUTPUT,

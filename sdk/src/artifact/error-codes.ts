@@ -104,6 +104,10 @@ export const errorCodes = {
     when: "The model file was written for a different version of the WebAssembly engine.",
     fix: "Prepare the model again, or deploy the version of bert-edge that prepared it.",
   },
+  package_bundled: {
+    when: "A call needs modules of bert-edge or onnxruntime-node as files, for threads and subprocesses, and a bundle has none. Or a bundle for browsers runs in Node.",
+    fix: "Do what the hint says for your bundler.",
+  },
   package_missing: {
     when: "An optional package is not installed, or it is too old.",
     fix: "Run the command that the hint names.",

@@ -14,19 +14,17 @@ export const purposes = {
 export type OptionalPackage = keyof typeof purposes;
 
 /**
- * Imports an optional package. `load` contains the `import()` itself, so that bundlers and TypeScript see its path.
+ * Returns the error to throw when the `import()` of an optional package has failed: `package_missing`, or the import's own error. The
+ * `import()` must be in a `try` block itself: bundlers see its path there, and do not refuse it if the package is not installed.
  *
- *     const ort = await optionalPackage("onnxruntime-node", () => import("onnxruntime-node"));
- *
- * @throws BertEdgeError `package_missing`
+ *     try {
+ *       return await import("onnxruntime-node");
+ *     } catch (error) {
+ *       throw importError("onnxruntime-node", error);
+ *     }
  */
-export async function optionalPackage<Module>(name: OptionalPackage, load: () => Promise<Module>): Promise<Module> {
-  try {
-    return await load();
-  } catch (error) {
-    throw isMissing(name, error) ? packageMissing(name) : error;
-  }
-}
+export const importError = (name: OptionalPackage, error: unknown): unknown =>
+  isMissing(name, error) ? packageMissing(name) : error;
 
 export const packageMissing = (name: OptionalPackage): BertEdgeError =>
   new BertEdgeError("package_missing", `The package ${name} is not installed. bert-edge needs it ${purposes[name]}.`, {
@@ -36,5 +34,5 @@ export const packageMissing = (name: OptionalPackage): BertEdgeError =>
 /** Whether an import failed because this package is missing, and not because one of its own dependencies is. */
 function isMissing(name: string, error: unknown): boolean {
   const { code, message } = Object(error) as { code?: unknown; message?: unknown };
-  return code === "ERR_MODULE_NOT_FOUND" && new RegExp(`['"]${name}['"/]`).test(String(message));
+  return /MODULE_NOT_FOUND$/.test(String(code)) && new RegExp(`['"]${name}['"/]`).test(String(message));
 }

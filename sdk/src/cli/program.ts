@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
+import { ownFolder } from "../local/own-module.ts";
 import { batchCommand } from "./batch/index.ts";
 import { benchCommand } from "./bench.ts";
 import { checkCommand } from "./check/index.ts";
@@ -22,7 +23,7 @@ import { quantizeCommand } from "./quantize.ts";
 import { throwUsageErrors } from "./usage-error.ts";
 import { verifyCommand } from "./verify.ts";
 
-const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+const { version } = JSON.parse(readFileSync(`${ownFolder()}/../package.json`, "utf8")) as {
   version: string;
 };
 

@@ -1,26 +1,21 @@
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import type { Target } from "../artifact/manifest.ts";
 import type { Engine } from "../runtime/engine/engine.ts";
 import { ortNodeEngine } from "../runtime/engine/ort-node/index.ts";
 import { onnxruntimeNode } from "../runtime/engine/ort-node/onnxruntime-node.ts";
 import { ortWebEngine } from "../runtime/engine/ort-web/index.ts";
 import { onnxruntimeWeb } from "../runtime/engine/ort-web/onnxruntime-web.ts";
-import { wasmEngine } from "../runtime/engine/wasm/index.ts";
-import { wasmPoolEngine } from "../runtime/engine/wasm-pool/node/index.ts";
-
-const compiled = async (file: string | URL): Promise<WebAssembly.Module> => WebAssembly.compile(await readFile(file));
-const kernels = (build: string) => compiled(new URL(`../../dist/kernels/${build}.wasm`, import.meta.url));
+import { edgeEngine } from "./edge-engine.ts";
+import { ownModule } from "./own-module.ts";
 
 const engines: Record<Target["engine"], (threads: number) => Promise<Engine>> = {
-  wasm: async (threads) => {
-    const both = { relaxed: await kernels("relaxed"), simd: await kernels("simd") };
-    return threads === 1 ? wasmEngine(both) : wasmPoolEngine({ ...both, threads });
-  },
+  wasm: edgeEngine,
   "ort-web": async () => {
     await onnxruntimeWeb();
-    const file = createRequire(import.meta.url).resolve("onnxruntime-web/ort-wasm-simd-threaded.wasm");
-    return ortWebEngine({ wasm: await compiled(file) });
+    // Bundlers would take an imported createRequire for a require of their own, and search for the file.
+    const { createRequire } = process.getBuiltinModule("node:module");
+    const file = createRequire(ownModule("local/engines")).resolve("onnxruntime-web/ort-wasm-simd-threaded.wasm");
+    return ortWebEngine({ wasm: await WebAssembly.compile(await readFile(file)) });
   },
   "ort-node": async (threads) => {
     await onnxruntimeNode();
@@ -33,7 +28,7 @@ const engines: Record<Target["engine"], (threads: number) => Promise<Engine>> = 
  * Returns an engine that runs in this process.
  *
  * @param threads CPU threads. Default 1, as in an edge isolate. `ort-web` always has one
- * @throws BertEdgeError `package_missing` if the engine's package is not installed
+ * @throws BertEdgeError `package_missing` if the engine's package is not installed, `package_bundled`
  */
 export const engineOnThisMachine = async (name: Target["engine"], threads = 1): Promise<Engine> =>
   engines[name](threads);

@@ -3,7 +3,7 @@ import type { Engine } from "../runtime/engine/engine.ts";
 import { type DisposableModel, loadArtifact, loadPublished } from "../runtime/load-published.ts";
 import { openFolder } from "../storage/folder-artifact.ts";
 import type { ObjectStore } from "../storage/store.ts";
-import { engineOnThisMachine } from "./engines.ts";
+import { edgeEngine } from "./edge-engine.ts";
 
 export interface LoadModelOptions {
   /**
@@ -27,7 +27,7 @@ export async function loadModel(
   source: string | Artifact,
   { engine, store }: LoadModelOptions = {},
 ): Promise<DisposableModel> {
-  const chosen = engine ?? (await engineOnThisMachine("wasm"));
+  const chosen = engine ?? (await edgeEngine());
   if (typeof source !== "string") return loadArtifact(source, chosen);
   return store ? loadPublished(store, source, chosen) : loadArtifact(await openFolder(source), chosen);
 }

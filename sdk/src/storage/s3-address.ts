@@ -78,7 +78,7 @@ export function s3Location(
   return {
     endpoint: [url.origin, ...parts].join("/"),
     bucket,
-    region: region ?? (url.hostname.endsWith(R2) ? "auto" : (NAMED_REGION.exec(url.hostname)?.[1] ?? otherwise)),
+    region: region ?? (url.hostname.endsWith(R2_HOST) ? "auto" : (NAMED_REGION.exec(url.hostname)?.[1] ?? otherwise)),
   };
 }
 

@@ -1,5 +1,5 @@
 import type * as Sdk from "@aws-sdk/client-s3";
-import { optionalPackage } from "../artifact/optional-package.ts";
+import { importError } from "../artifact/optional-package.ts";
 import type { S3Options } from "./s3.ts";
 import { assertRegion, type S3SettingNames, s3Location } from "./s3-address.ts";
 import { ANSWER_TOO_LARGE, boundedCollector, CUT_LIST, ENDLESS_LIST } from "./s3-bounds.ts";
@@ -64,7 +64,7 @@ export async function connect(
   { endpoint, region }: S3Place,
   { accessKeyId, secretAccessKey, sessionToken }: S3PublisherOptions,
 ): Promise<Connection> {
-  const { S3Client, ...commands } = await optionalPackage("@aws-sdk/client-s3", () => import("@aws-sdk/client-s3"));
+  const { S3Client, ...commands } = await clientS3();
   const client = new S3Client({
     ...(region && { region }),
     ...(endpoint && { endpoint, forcePathStyle: true }),
@@ -104,4 +104,12 @@ export function publisherAdvice(code: string | undefined, { endpoint, names }: S
       ];
   }
   return undefined;
+}
+
+async function clientS3() {
+  try {
+    return await import("@aws-sdk/client-s3");
+  } catch (error) {
+    throw importError("@aws-sdk/client-s3", error);
+  }
 }

@@ -35,7 +35,7 @@ export async function providerFault(provider: Provider): Promise<string | undefi
 }
 
 /** Tries a provider in a subprocess, which native code may crash. */
-export const tryProvider = inSubprocess(import.meta.url, providerFault, {
+export const tryProvider = inSubprocess("cli/doctor/try-providers", providerFault, {
   failure: "engine_failed",
   what: "The provider ended its process",
   deadlineMs: DEADLINE_MS,

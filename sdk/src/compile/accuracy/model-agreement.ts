@@ -71,7 +71,11 @@ export const modelAgreementInSubprocess = (
   sequences?: readonly TokenSequence[],
   options: Pick<SubprocessOptions, "signal" | "onProgress"> = {},
 ): Promise<Parity> =>
-  inSubprocess(import.meta.url, modelAgreement, { ...COMPARISON, ...options })(original, quantized, sequences);
+  inSubprocess("compile/accuracy/model-agreement", modelAgreement, { ...COMPARISON, ...options })(
+    original,
+    quantized,
+    sequences,
+  );
 
 /** Sort key of a result: NaN is worse than any number. */
 const rank = ({ meanCosine }: Parity): number => (Number.isNaN(meanCosine) ? Number.NEGATIVE_INFINITY : meanCosine);

@@ -176,4 +176,4 @@ export const modelParityInSubprocess = (
   rewritten: string,
   options: Pick<SubprocessOptions, "signal" | "onProgress"> = {},
 ): Promise<ModelComparison> =>
-  inSubprocess(import.meta.url, modelParity, { ...COMPARISON, ...options })(original, rewritten);
+  inSubprocess("compile/accuracy/model-parity", modelParity, { ...COMPARISON, ...options })(original, rewritten);

@@ -44,7 +44,7 @@ export const openedDifference = (
   withWorkFolder(tmpdir(), async (folder) => {
     const opened = join(folder, "opened.onnx");
     await writeOnnx(opened, graph, {}, { maxInlineBytes: 0 });
-    return inSubprocess(import.meta.url, compareOpened, {
+    return inSubprocess("compile/checkpoint/compare-opened", compareOpened, {
       failure: "engine_failed",
       what: `${path} could not be compared at other sizes`,
       // A few texts take seconds. This deadline stops only a subprocess that hangs.

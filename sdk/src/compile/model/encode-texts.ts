@@ -61,7 +61,7 @@ export const encodeTextsInSubprocess = (
   texts: readonly string[],
   signal?: AbortSignal,
 ): Promise<TokenIds[]> =>
-  inSubprocess(import.meta.url, encodeTexts, {
+  inSubprocess("compile/model/encode-texts", encodeTexts, {
     failure: "texts_not_encoded",
     what: "Texts could not be encoded",
     // Thousands of texts take only seconds, so this deadline stops only a subprocess that hangs.

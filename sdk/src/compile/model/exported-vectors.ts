@@ -34,7 +34,7 @@ export async function exportedVectors(
 ): Promise<ExportedVectors | undefined> {
   const candidates = others.filter((name) => !isUsualExtra(name)).toSorted((a, b) => rank(a) - rank(b));
   if (candidates.length === 0) return undefined;
-  return inSubprocess(import.meta.url, runExport, {
+  return inSubprocess("compile/model/exported-vectors", runExport, {
     failure: "engine_failed",
     what: `${path} does not run`,
     // Three short texts take seconds. This deadline stops only a subprocess that hangs.

@@ -1,14 +1,12 @@
 import { existsSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
+import { ownFolder } from "../../local/own-module.ts";
 import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
 import { contentKey, folderKey } from "./content-key.ts";
 
-/** The compiled package, or its sources if those run. */
-const CODE = join(import.meta.dirname, "../..");
-
 /** Folders with all code that `prepare` runs. A change elsewhere, as in the client, leaves kept results valid. */
-export const codeFolders = ["artifact", "bulk", "compile", "kernels", "local", "runtime", "storage"] as const;
+export const codeFolders = ["artifact", "bulk", "compile", "embedded", "local", "runtime", "storage"] as const;
 
 let known: Promise<string> | undefined;
 
@@ -24,7 +22,7 @@ export function codeKey(): Promise<string> {
 async function compute(): Promise<string> {
   const { env } = await onnxruntimeNode();
   // Sources have no kernels beside them, but tests.
-  const folders = codeFolders.map((name) => join(CODE, name)).filter((folder) => existsSync(folder));
+  const folders = codeFolders.map((name) => join(ownFolder(), name)).filter((folder) => existsSync(folder));
   const code = await Promise.all(folders.map((folder) => folderKey(folder, (path) => !path.endsWith(".test.ts"))));
   return contentKey("code", code, env.versions, process.arch, cpus()[0]?.model ?? "");
 }

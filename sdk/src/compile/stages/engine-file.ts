@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Target } from "../../artifact/manifest.ts";
 import { engineOnThisMachine } from "../../local/engines.ts";
+import { ownModule } from "../../local/own-module.ts";
 import {
   type EngineSession,
   type ModelFiles,
@@ -64,7 +65,7 @@ async function withSubprocess<T>(
     deadlineMs: 24 * 60 * 60_000,
     signal,
   });
-  const module = import.meta.url;
+  const module = ownModule("compile/stages/engine-file").href;
   try {
     await subprocess.call({ module, name: loadFile.name, args: [file] });
     return await work({ run: (...args) => subprocess.call({ module, name: runLoaded.name, args }) });

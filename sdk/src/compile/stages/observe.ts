@@ -50,7 +50,7 @@ export const observe: Stage<ObserveInput, Observed> = {
     const { graph, batches, kinds } = input;
     const model = await graphFile(graph, folder);
     const statistics = join(folder, "statistics");
-    const found = await inSubprocess(import.meta.url, observeFile, {
+    const found = await inSubprocess("compile/stages/observe", observeFile, {
       failure: "calibration_failed",
       what: "Activations could not be observed",
       // Large models take minutes for hundreds of texts. A deadline of one day therefore stops only a subprocess that

@@ -1,8 +1,8 @@
 import { fork } from "node:child_process";
-import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { ErrorCode } from "../../artifact/error-codes.ts";
+import { ownModule } from "../../local/own-module.ts";
 import { onInterrupt } from "../files/on-interrupt.ts";
 import { abortedError, throwIfAborted } from "./aborted.ts";
 import type { Answer, Call, ProgressMessage } from "./messages.ts";
@@ -29,10 +29,10 @@ export interface SubprocessOptions {
  * memory; the memory is free again when the subprocess ends. A crash of native code ends only the subprocess. Arguments
  * and result are copied (structured clone).
  *
- *     inSubprocess(import.meta.url, modelParity, options)(original, rewritten)
+ *     inSubprocess("compile/accuracy/model-parity", modelParity, options)(original, rewritten)
  *
- * @param module URL of the module that exports the function under the function's own name
- * @throws BertEdgeError (when the returned function runs) the errors of the function, `options.failure`, `aborted`
+ * @param module path in `src`, without its extension, of the module that exports the function under the function's own name
+ * @throws BertEdgeError (when the returned function runs) the errors of the function, `options.failure`, `aborted`, `package_bundled`
  */
 export const inSubprocess =
   <Args extends readonly unknown[], Result>(
@@ -41,13 +41,15 @@ export const inSubprocess =
     options: SubprocessOptions,
   ): ((...args: Args) => Promise<Awaited<Result>>) =>
   (...args) =>
-    runInSubprocess({ module, name, args }, options);
+    ownCall({ module, name, args }).then((call) => runInSubprocess(call, options));
+
+const ownCall = async ({ module, ...call }: Call): Promise<Call> => ({ ...call, module: ownModule(module).href });
 
 /**
  * Calls an exported function of a module in a subprocess. Unlike `inSubprocess`, the caller does not need to import the
  * module.
  *
- * @throws BertEdgeError the errors of the function, `failure`, `aborted`
+ * @throws BertEdgeError the errors of the function, `failure`, `aborted`, `package_bundled`
  */
 export async function runInSubprocess<T>(call: Call, options: SubprocessOptions): Promise<T> {
   const subprocess = startSubprocess(options);
@@ -65,13 +67,13 @@ export interface Subprocess {
   readonly end: () => void;
 }
 
-/** @throws BertEdgeError `aborted` */
+/** @throws BertEdgeError `aborted`, `package_bundled` */
 export function startSubprocess({ failure, what, deadlineMs, signal, onProgress }: SubprocessOptions): Subprocess {
   throwIfAborted(signal);
   const ended = Promise.withResolvers<never>();
   // Without a call, nothing waits for the end.
   ended.promise.catch(() => {});
-  const subprocess = fork(fileURLToPath(entry), {
+  const subprocess = fork(fileURLToPath(ownModule("compile/subprocess/entry")), {
     execArgv: [],
     stdio: ["ignore", "ignore", "pipe", "ipc"],
     // JSON would turn NaN and infinite numbers into null.
@@ -135,8 +137,6 @@ export function startSubprocess({ failure, what, deadlineMs, signal, onProgress 
     },
   };
 }
-
-const entry = new URL(`./entry${extname(import.meta.url)}`, import.meta.url);
 
 function errorOf({ code, message, hint, cause }: Extract<Answer<never>, { code: string }>): BertEdgeError {
   return new BertEdgeError(code, message, { hint, ...(cause !== undefined && { cause: new Error(cause) }) });

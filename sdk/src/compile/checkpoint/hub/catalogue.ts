@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import * as v from "valibot";
+import json from "#embedded/catalogue";
 
 const Positive = v.pipe(v.number(), v.integer(), v.minValue(1));
 
@@ -31,14 +31,11 @@ export type CatalogueModel = v.InferOutput<typeof CatalogueModel>;
 
 const Catalogue = v.record(v.string(), CatalogueModel);
 
-/** The build makes this file from models/*.json. */
-const FILE = new URL("../../../../dist/catalogue.json", import.meta.url);
-
 let read: Readonly<Record<string, CatalogueModel>> | undefined;
 
-/** Returns the models of the catalogue, by name. */
+/** Returns the models of the catalogue, by name. The build collects them from models/*.json. */
 export function catalogue(): Readonly<Record<string, CatalogueModel>> {
-  read ??= v.parse(Catalogue, JSON.parse(readFileSync(FILE, "utf8")));
+  read ??= v.parse(Catalogue, JSON.parse(json));
   return read;
 }
 

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { BertEdgeError } from "../../../artifact/error.ts";
-import { optionalPackage } from "../../../artifact/optional-package.ts";
+import { importError } from "../../../artifact/optional-package.ts";
 import type { HubModel } from "../../../storage/hub-model.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { wrongAnswer } from "./hub-error.ts";
@@ -41,7 +41,7 @@ export interface HubRepository {
  * @throws BertEdgeError `package_missing`. The functions throw `hub_answer_invalid` and the errors of `fetch`.
  */
 export async function hubRepository(endpoint: URL, fetch: typeof globalThis.fetch): Promise<HubRepository> {
-  const { listFiles, modelInfo } = await optionalPackage("@huggingface/hub", () => import("@huggingface/hub"));
+  const { listFiles, modelInfo } = await huggingfaceHub();
   const base = endpoint.href.replace(/\/+$/, "");
   const access = () => ({ hubUrl: base, fetch: boundedFetch(fetch) });
   /** Validates what the package read. It passes on whatever JSON it got. */
@@ -76,3 +76,11 @@ export async function hubRepository(endpoint: URL, fetch: typeof globalThis.fetc
 }
 
 const isAbort = (error: unknown): boolean => Object(error).name === "AbortError";
+
+async function huggingfaceHub() {
+  try {
+    return await import("@huggingface/hub");
+  } catch (error) {
+    throw importError("@huggingface/hub", error);
+  }
+}

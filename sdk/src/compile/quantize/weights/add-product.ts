@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import base64 from "#embedded/add-product";
 
 /** The row and column counts that `addProduct` receives must be multiples of `LANES`. */
 const LANES = 8;
@@ -10,8 +10,7 @@ interface Kernels {
 }
 
 const memory = new WebAssembly.Memory({ initial: 0 });
-const bytes = readFileSync(new URL("../../../../dist/kernels/add-product.wasm", import.meta.url));
-const kernels = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } })
+const kernels = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(base64, "base64")), { env: { memory } })
   .exports as unknown as Kernels;
 
 /** Rounds a number of rows or columns up to the next multiple of `LANES`, for `addProduct`. */

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
-import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
+import { ownModule } from "../../../local/own-module.ts";
 import { byteLength, reading, type Tensor } from "../../graph/tensor.ts";
 import { abortedError, throwIfAborted } from "../../subprocess/aborted.ts";
 import { gramBlocks, gramLength, type ScaledStatistics } from "../calibration/activation-statistics.ts";
@@ -37,7 +37,7 @@ const MAX_BYTES = 1 << 30;
  * Quantizes weight matrices on all cores, each on one thread. The results do not depend on the number of threads.
  *
  * @returns the quantized weights, in the order of `tasks`
- * @throws BertEdgeError `aborted`
+ * @throws BertEdgeError `aborted`, `package_bundled`
  */
 export async function quantizeWeights(
   tasks: readonly WeightTask[],
@@ -78,7 +78,7 @@ function bytesOf(task: WeightTask | undefined): number {
 }
 
 function startWorker(signal: AbortSignal | undefined) {
-  const worker = new Worker(new URL(`./weight-worker${extname(import.meta.url)}`, import.meta.url), { execArgv: [] });
+  const worker = new Worker(ownModule("compile/quantize/weights/weight-worker"), { execArgv: [] });
   let settle: PromiseWithResolvers<QuantizedWeight> | undefined;
   const fail = (error: Error) => settle?.reject(error);
   const onAbort = () => fail(abortedError(signal as AbortSignal));

@@ -1,4 +1,4 @@
-import { optionalPackage } from "../../../artifact/optional-package.ts";
+import { importError } from "../../../artifact/optional-package.ts";
 
 /**
  * Imports onnxruntime-node, at the first call. It logs nothing: what it would log as an error, it also throws. Its telemetry is off,
@@ -9,9 +9,13 @@ import { optionalPackage } from "../../../artifact/optional-package.ts";
  */
 export async function onnxruntimeNode() {
   process.env.ORT_DISABLE_TELEMETRY ??= "1";
-  const ort = await optionalPackage("onnxruntime-node", () => import("onnxruntime-node"));
-  ort.env.logLevel = LOG_LEVEL;
-  return ort;
+  try {
+    const ort = await import("onnxruntime-node");
+    ort.env.logLevel = LOG_LEVEL;
+    return ort;
+  } catch (error) {
+    throw importError("onnxruntime-node", error);
+  }
 }
 
 /** onnxruntime-node reads it when the process creates its first session. */

@@ -1,4 +1,3 @@
-import { createRequire } from "node:module";
 import type { InferenceSession } from "onnxruntime-common";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { sessionReleased } from "../engine-error.ts";
@@ -57,7 +56,7 @@ export async function sessionThreads({ size, model, options }: SessionThreadsOpt
 }
 
 async function sessionThread(load: OrtTask): Promise<SessionThread> {
-  const onnxruntime = createRequire(import.meta.url).resolve("onnxruntime-node");
+  const onnxruntime = loadedFile();
   // A process that was started with `--input-type=module` would pass this option on, and the program is CommonJS.
   const options = { eval: true, execArgv: [], workerData: { onnxruntime, logLevel: LOG_LEVEL } };
   const thread = openThread(nodeThread<OrtTask, OrtAnswer>(SESSION_THREAD, options), threadFailed);
@@ -82,6 +81,21 @@ async function sessionThread(load: OrtTask): Promise<SessionThread> {
     throw error;
   }
 }
+
+/**
+ * Returns the file of the onnxruntime-node that this process has loaded, so that threads load the same. A search would begin at the
+ * place of this module, which a bundle does not tell.
+ */
+function loadedFile(): string {
+  // Bundlers would take an imported createRequire for a require of their own.
+  const { createRequire } = process.getBuiltinModule("node:module");
+  const file = Object.keys(createRequire(process.execPath).cache).find((path) => ONNXRUNTIME.test(path));
+  if (file) return file;
+  throw new BertEdgeError("package_bundled", "onnxruntime-node is part of the bundle, so threads cannot load it.", {
+    hint: "Keep onnxruntime-node out of the bundle, and install it where the program runs. esbuild: --external:onnxruntime-node.",
+  });
+}
+const ONNXRUNTIME = /[\\/]onnxruntime-node[\\/]dist[\\/]index\.js$/;
 
 /** Copies the numbers, because posting a view would copy the whole buffer of the view. */
 const copiesOf = (feeds: Record<string, Values>): Record<string, Values> =>

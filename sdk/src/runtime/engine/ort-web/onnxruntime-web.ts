@@ -1,8 +1,14 @@
-import { optionalPackage } from "../../../artifact/optional-package.ts";
+import { importError } from "../../../artifact/optional-package.ts";
 
 /**
  * Imports onnxruntime-web, at the first call.
  *
  * @throws BertEdgeError `package_missing`
  */
-export const onnxruntimeWeb = () => optionalPackage("onnxruntime-web", () => import("onnxruntime-web/wasm"));
+export async function onnxruntimeWeb() {
+  try {
+    return await import("onnxruntime-web/wasm");
+  } catch (error) {
+    throw importError("onnxruntime-web", error);
+  }
+}

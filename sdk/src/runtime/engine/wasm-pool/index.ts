@@ -18,7 +18,7 @@ export type {
 } from "../engine.ts";
 export type { KernelModules } from "../wasm/index.ts";
 
-/** Creates the WebAssembly engine with several threads, for runtimes with Web Workers: Deno, Bun, browsers. */
+/** Creates the WebAssembly engine with several threads, for runtimes with Web Workers: Deno, browsers. */
 export const wasmPoolEngine = (options: PoolEngineOptions): Engine => poolEngine(options, webThread);
 
 export type { PoolEngineOptions };

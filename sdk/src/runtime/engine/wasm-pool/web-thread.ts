@@ -1,9 +1,23 @@
+import { BertEdgeError } from "../../../artifact/error.ts";
 import type { SpawnSession } from "./thread-task.ts";
 
 /**
  * Starts a Web Worker. `ended` is not called when a worker closes itself: the Web Worker standard has no event for this.
+ *
+ * @throws BertEdgeError `package_bundled`
  */
 export const webThread: SpawnSession = ({ answered, ended }) => {
+  if (typeof Worker === "undefined") {
+    throw new BertEdgeError(
+      "package_bundled",
+      "This bundle has the threads of browsers, and no Web Workers are here.",
+      {
+        hint:
+          "In Node, bundle for Node. esbuild: --platform=node. webpack: target node. Rollup: the option exportConditions of its plugin " +
+          'node-resolve with "node". Workers have one thread: use bert-edge/engine/wasm.',
+      },
+    );
+  }
   const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
   worker.onmessage = ({ data }) => answered(data);
   worker.onmessageerror = () => ended("its answer could not be read");

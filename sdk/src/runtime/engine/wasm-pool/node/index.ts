@@ -1,4 +1,4 @@
-import { extname } from "node:path";
+import program from "#embedded/pool-thread";
 import type { Engine } from "../../engine.ts";
 import { nodeThread } from "../../threads/node-thread.ts";
 import { type PoolEngineOptions, poolEngine } from "../pool-engine.ts";
@@ -19,9 +19,11 @@ export type {
 } from "../../engine.ts";
 export type { KernelModules } from "../../wasm/index.ts";
 
-const script = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
-
-/** Creates the WebAssembly engine with several Node threads. */
-export const wasmPoolEngine = (options: PoolEngineOptions): Engine => poolEngine(options, nodeThread(script));
+/**
+ * Creates the WebAssembly engine with several Node threads. Their program is text, not a file, so that a bundle needs no second file.
+ */
+export const wasmPoolEngine = (options: PoolEngineOptions): Engine =>
+  // A process that was started with `--input-type=module` would pass this option on, and the program is CommonJS.
+  poolEngine(options, nodeThread(program, { eval: true, execArgv: [] }));
 
 export type { PoolEngineOptions };

@@ -1,0 +1,44 @@
+import { existsSync } from "node:fs";
+import { extname, sep } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { BertEdgeError } from "../artifact/error.ts";
+
+const SELF = "local/own-module";
+
+/**
+ * Finds the folder of the package's modules: the compiled ones, or the sources if those run. Nothing else asks for the place of a
+ * module, because a bundle has the module at another place, or tells none.
+ *
+ * @throws BertEdgeError `package_bundled`
+ */
+export function ownFolder(): string {
+  const { url } = import.meta as { readonly url?: string };
+  const path = url?.startsWith("file:") ? fileURLToPath(url) : "";
+  const own = `${sep}${SELF.replaceAll("/", sep)}${extname(path)}`;
+  if (!path.endsWith(own) || !existsSync(path)) throw packageBundled();
+  return path.slice(0, -own.length);
+}
+
+/**
+ * Finds a module of the package, for a thread or a subprocess to load.
+ *
+ * @param path of the module in `src`, without its extension
+ * @throws BertEdgeError `package_bundled`
+ */
+export function ownModule(path: string): URL {
+  const folder = ownFolder();
+  const file = [".js", ".ts"].map((extension) => `${folder}/${path}${extension}`).find((each) => existsSync(each));
+  if (!file) throw packageBundled();
+  return pathToFileURL(file);
+}
+
+const packageBundled = (): BertEdgeError =>
+  new BertEdgeError(
+    "package_bundled",
+    "This call of bert-edge runs modules of the package in threads or subprocesses, and a bundle has no such files.",
+    {
+      hint:
+        "Keep bert-edge out of the bundle, and install the package where the program runs. esbuild, Bun and tsup: --external bert-edge, " +
+        'webpack: externals, Vite and Rollup: external, Next: serverExternalPackages: ["bert-edge"].',
+    },
+  );
