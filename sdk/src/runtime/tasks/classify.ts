@@ -50,12 +50,18 @@ function classifier(manifest: Manifest): Classifier {
 export const crossEncoder = (manifest: Manifest): Classifier | undefined =>
   manifest.task === "classify" && manifest.input === "pair" && manifest.labels.length === 1 ? manifest : undefined;
 
+/** What an operator does so that a classifier of texts reads pairs. */
+export const PREPARE_PAIRS = "prepare the model with `bert-edge prepare <model> --input pair`";
+
 const otherInputs = (name: string, input: "text" | "pair", index: number): BertEdgeError =>
   new BertEdgeError(
     "request_invalid",
     `The model ${name} classifies ${input === "pair" ? "pairs of texts" : "single texts"}, but input ${index} is ${input === "pair" ? "a single text" : "a pair"}.`,
     {
-      hint: input === "pair" ? 'Send {"text": …, "text_pair": …} for each input.' : "Send a string for each input.",
+      hint:
+        input === "pair"
+          ? [{ set: "inputs", to: { text: "to be", text_pair: "or not" }, why: "or a list of such pairs" }]
+          : [{ set: "inputs", to: "to be", why: "or a list of such texts" }, `for pairs, ${PREPARE_PAIRS}`],
       index,
     },
   );

@@ -1,5 +1,6 @@
-import { BertEdgeError } from "../../artifact/error.ts";
-import { type Manifest, taskUnsupported } from "../../artifact/manifest.ts";
+import { type Advice, BertEdgeError } from "../../artifact/error.ts";
+import type { Manifest } from "../../artifact/manifest.ts";
+import { PREPARE_PAIRS } from "./classify.ts";
 
 /** Maximum number of labels that a message lists. */
 const LISTED = 8;
@@ -9,37 +10,50 @@ const listed = (labels: readonly string[]): string =>
 
 /** Returns the error for a model that cannot rank documents: it is neither a sentence encoder nor a cross-encoder with one label. */
 export function cannotRank(manifest: Manifest): BertEdgeError {
-  if (manifest.task !== "classify") return taskUnsupported(manifest, "embed");
+  if (manifest.task !== "classify")
+    return otherTask(manifest, "does not rank documents", "cross-encoder with one label");
   const { name, input, labels } = manifest;
-  const prepare = input === "pair" ? "" : "Prepare it with --input pair. ";
   if (labels.length === 1) {
-    return unsupported(
-      `The model ${name} reads single texts, and ranking needs one that reads pairs of texts.`,
-      prepare.trim(),
-    );
+    return unsupported(`The model ${name} reads single texts, and ranking needs one that reads pairs of texts.`, [
+      PREPARE_PAIRS,
+    ]);
   }
   const reads = input === "pair" ? "" : "reads single texts, and ";
   return unsupported(
     `The model ${name} ${reads}has ${labels.length} labels (${listed(labels)}): only a model with one label ranks documents.`,
-    `${prepare}Send pairs of texts to /v1/classify or /predict, and sort them by the score of the label that you need.`,
+    [
+      ...(input === "pair" ? [] : [PREPARE_PAIRS]),
+      "send pairs of texts to /v1/classify or /predict, and sort them by the score of the label that you need",
+    ],
   );
 }
 
 /** Returns the error for a model that cannot classify by labels of the request. */
 export function cannotInfer(manifest: Manifest, entailment: number | undefined): BertEdgeError {
-  if (manifest.task !== "classify") return taskUnsupported(manifest, "embed");
+  if (manifest.task !== "classify")
+    return otherTask(manifest, "takes no labels", "model for natural language inference");
   const { name, input, labels } = manifest;
   if (entailment === undefined) {
     return unsupported(
       `The model ${name} cannot tell whether a text entails a label: no label begins with entail; its labels are ${listed(labels)}.`,
-      "If it was trained for natural language inference, name its labels in id2label of config.json, and prepare it again" +
-        `${input === "pair" ? "" : " with --input pair"}. Otherwise use such a model, or a sentence encoder.`,
+      [
+        { task: "classify" },
+        `serve a model that was trained for natural language inference, with labels in id2label of config.json that say so${input === "pair" ? "" : ", prepared with `bert-edge prepare <model> --input pair`"}`,
+        "serve a sentence encoder",
+      ],
     );
   }
   return unsupported(
     `The model ${name} reads single texts, and labels of the request need one that reads pairs of texts.`,
-    "Prepare it with --input pair.",
+    [PREPARE_PAIRS],
   );
 }
 
-const unsupported = (message: string, hint: string) => new BertEdgeError("task_unsupported", message, { hint });
+/** @param other the model that does it, as sentence encoders do */
+const otherTask = ({ name, task }: Manifest, does: string, other: string): BertEdgeError =>
+  unsupported(`The model ${name} has the task ${task}, and ${does}.`, [
+    { task },
+    `serve a sentence encoder, or a ${other}`,
+  ]);
+
+const unsupported = (message: string, hint: Advice) => new BertEdgeError("task_unsupported", message, { hint });

@@ -44,7 +44,7 @@ const embeddings = taskAt("/v1/embeddings", {
     })),
   ),
   summary: "Vectors of texts, for OpenAI’s clients",
-  example: { model: "bert-edge-mini", input: ["to be"] },
+  example: { input: ["to be"] },
   response: v.object({
     object: v.literal("list"),
     data: v.array(
@@ -57,7 +57,8 @@ const embeddings = taskAt("/v1/embeddings", {
     model: v.string(),
     usage: v.object({ prompt_tokens: v.number(), total_tokens: v.number() }),
   }),
-  hint: 'Send {"input": ["to be"]}.',
+  task: "embed",
+  spelled: (field, value) => [field === "inputs" ? "input" : field, value],
   namesModel: true,
   call: ({ input, dimensions, truncate, truncation_side: side, maxTokens, pool_chunks: poolChunks }) =>
     embedCall(input, { dimensions, truncate: truncate && (side ?? truncate), maxTokens, poolChunks }),

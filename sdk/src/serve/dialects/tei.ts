@@ -47,6 +47,7 @@ const truncationOf = ({ truncate = true, truncation_direction }: v.InferOutput<t
 const Vectors = v.array(v.array(v.number()));
 
 const embed = taskAt("/embed", {
+  task: "embed",
   schema: v.object({
     inputs: EmbedInputs,
     ...common,
@@ -66,6 +67,7 @@ const embed = taskAt("/embed", {
 const TokensRequest = v.object({ inputs: Texts, ...common, prompt_name: orNull(v.string()) });
 
 const embedAll = taskAt("/embed_all", {
+  task: "token-vectors",
   schema: TokensRequest,
   summary: "A vector for each token of texts, for clients of text-embeddings-inference",
   example: { inputs: ["to be"] },
@@ -75,6 +77,7 @@ const embedAll = taskAt("/embed_all", {
 });
 
 const embedSparse = taskAt("/embed_sparse", {
+  task: "sparse",
   schema: TokensRequest,
   summary: "Sparse vectors of texts, for clients of text-embeddings-inference",
   example: { inputs: ["to be"] },
@@ -90,6 +93,11 @@ const Pair = v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(2, "must ha
 const Labels = v.array(ScoredLabel);
 
 const predict = taskAt("/predict", {
+  task: "classify",
+  spelled: (field, value) => [
+    field,
+    field === "inputs" && typeof value === "object" ? Object.values(value ?? {}) : value,
+  ],
   schema: v.object({
     inputs: v.pipe(
       v.union(
