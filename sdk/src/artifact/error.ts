@@ -1,7 +1,44 @@
 import type { ErrorCode } from "./error-codes.ts";
 
+/** A change of a request. Its words depend on the route: dialects call fields differently. */
+type Change =
+  | { readonly set: string; readonly to: unknown; readonly why?: string }
+  | { readonly set: string; readonly among: readonly unknown[] }
+  | { readonly remove: string }
+  /** Sends the request to the route of a task. */
+  | { readonly task: string };
+
+/** What cures an error: one change or the other. A text is for the operator, or about no field. */
+export type Advice = readonly (string | Change)[];
+
+/** How a route writes what advice is about. */
+export interface Wording {
+  /** Returns a field of the route and its value. */
+  field?(name: string, value: unknown): readonly [field: string, value: unknown];
+  /** Says where the task is done. */
+  task?(task: string): string;
+}
+
+/** Writes advice as a sentence. Default: in the words of our own routes. */
+export function sentenceOf(advice: Advice, { field = ownField, task = useFor }: Wording = {}): string {
+  const words = advice.map((change) => {
+    if (typeof change === "string") return change;
+    if ("task" in change) return task(change.task);
+    if ("remove" in change) return `leave ${field(change.remove, undefined)[0]} out`;
+    const [name, value] = field(change.set, "to" in change ? change.to : change.among);
+    if ("among" in change)
+      return `set ${name} to one of ${change.among.map((each) => JSON.stringify(each)).join(", ")}`;
+    return `set ${name} to ${JSON.stringify(value)}${change.why ? ` ${change.why}` : ""}`;
+  });
+  const sentence = words.join(", or ");
+  return `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}.`;
+}
+
+const ownField = (name: string, value: unknown) => [`\`${name}\``, value] as const;
+const useFor = (task: string) => `use it for the task ${task}`;
+
 export interface BertEdgeErrorDetails {
-  readonly hint?: string | undefined;
+  readonly hint?: string | Advice | undefined;
   readonly index?: number | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
@@ -17,6 +54,8 @@ export class BertEdgeError extends Error {
   override readonly name: string = "BertEdgeError";
   readonly code: ErrorCode;
   readonly hint: string | undefined;
+  /** The hint as data, from which a route makes its own sentence. */
+  readonly advice: Advice | undefined;
   /** Index of the input at fault; undefined if the error is not about one input. */
   readonly index: number | undefined;
   /** Milliseconds after which a retry makes sense; undefined if this is not known, or if it never does. */
@@ -25,7 +64,8 @@ export class BertEdgeError extends Error {
   constructor(code: ErrorCode, message: string, { hint, index, retryAfterMs, cause }: BertEdgeErrorDetails = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
-    this.hint = hint;
+    this.advice = typeof hint === "string" ? undefined : hint;
+    this.hint = typeof hint === "object" ? sentenceOf(hint) : hint;
     this.index = index;
     this.retryAfterMs = retryAfterMs;
   }

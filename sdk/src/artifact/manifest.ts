@@ -271,7 +271,7 @@ export function sentenceEncoder(manifest: Manifest): EmbedManifest {
 /** Returns the error of a call that needs a model with another task. */
 export const taskUnsupported = ({ name, task }: Pick<Manifest, "name" | "task">, wanted: TaskName): BertEdgeError =>
   new BertEdgeError("task_unsupported", `The model ${name} has the task ${task}, not ${wanted}.`, {
-    hint: `Use it for the task ${task}, or serve a model with the task ${wanted}.`,
+    hint: [{ task }, `serve another model, with the task ${wanted}`],
   });
 
 /** Texts, and their vectors from the float32 model. Whoever returns other vectors for them runs another model. */

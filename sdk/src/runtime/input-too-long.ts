@@ -10,5 +10,5 @@ export const inputTooLong = (
   new BertEdgeError(
     "input_too_long",
     `Input ${index} has at least ${tokens} tokens, but ${name} accepts at most ${maxTokens}.`,
-    { hint: "Shorten the text, or set `truncate` to true to read only its beginning.", index },
+    { hint: ["shorten the text", { set: "truncate", to: true, why: "to read only its beginning" }], index },
   );

@@ -211,7 +211,7 @@ describe("call, in process", () => {
     expect((await bert.call(c, call)).model).toBe("small");
     await expect(bert.call(c, classifyCall(["to be"]))).rejects.toMatchObject({
       code: "task_unsupported",
-      hint: "Set `model` to one of large.",
+      hint: 'Set `model` to one of "large".',
     });
     await expect(bert.embed(c, ["to be"], { model: "other" })).rejects.toMatchObject({ code: "model_unknown" });
   });

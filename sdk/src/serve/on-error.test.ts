@@ -13,6 +13,7 @@ const log = errorLog();
 const ofCommands = new Set([
   "artifact_missing",
   "asset_too_large",
+  "conditional_writes_missing",
   "hub_model_missing",
   "publish_conflict",
   "signing_key_invalid",

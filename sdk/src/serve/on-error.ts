@@ -1,11 +1,11 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { BertEdgeError } from "../artifact/error.ts";
+import { BertEdgeError, sentenceOf } from "../artifact/error.ts";
 import type { ErrorCode } from "../artifact/error-codes.ts";
 import { notJson } from "../artifact/parse-json.ts";
 import { errorStatus, type HttpErrorCode } from "./contract/errors.ts";
 import { DECISION_HEADER } from "./contract/headers.ts";
 import { formatDecision } from "./decision-figures.ts";
-import { dialectOf } from "./dialects/index.ts";
+import { dialectOf, wordingOf } from "./dialects/index.ts";
 import { noted } from "./middleware/variables.ts";
 import { Refused } from "./refusal.ts";
 import type { Dialect, PublicError } from "./routes/dialect.ts";
@@ -24,6 +24,7 @@ const ofModel = new Set<ErrorCode>([
   "model_not_published",
   "model_version",
   "object_key_invalid",
+  "package_bundled",
   "package_missing",
   "pointer_invalid",
   "session_released",
@@ -45,9 +46,10 @@ const CLIENT_CLOSED_REQUEST = 499;
 const RETRY_AFTER_MS = 1_000;
 
 /** Returns errors of the HTTP contract unchanged. Logs all other errors and hides their messages. */
-function toPublic(error: unknown, c: Context): PublicError {
+function toPublic(error: unknown, c: Context, known?: readonly Dialect[]): PublicError {
   if (error instanceof BertEdgeError && error.code in errorStatus) {
-    const { message, hint, index, retryAfterMs } = error;
+    const { message, advice, index, retryAfterMs } = error;
+    const hint = advice ? sentenceOf(advice, wordingOf(c.req.path, known)) : error.hint;
     const pause = error.code === "model_unavailable" ? RETRY_AFTER_MS : undefined;
     return { code: error.code as HttpErrorCode, message, hint, index, retryAfterMs: retryAfterMs ?? pause };
   }
@@ -86,7 +88,7 @@ export function answerError(error: unknown, c: Context, known?: readonly Dialect
   // The work was stopped because the caller has gone. Nobody reads the answer.
   if (c.req.raw.signal.aborted && !(error instanceof BertEdgeError))
     return new Response(null, { status: CLIENT_CLOSED_REQUEST });
-  const found = toPublic(error, c);
+  const found = toPublic(error, c, known);
   const { code, retryAfterMs } = found;
   const { status = errorStatus[code], body } = dialectOf(c.req.path, known).writeError(found);
   if (retryAfterMs !== undefined) {

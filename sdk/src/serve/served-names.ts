@@ -1,4 +1,4 @@
-import { BertEdgeError } from "../artifact/error.ts";
+import { type Advice, BertEdgeError } from "../artifact/error.ts";
 import { shown } from "../artifact/shown.ts";
 import type { ServedNames } from "./service.ts";
 
@@ -70,5 +70,5 @@ export const modelUnknown = (model: string, all: readonly string[]): BertEdgeErr
     },
   );
 
-const setModel = (all: readonly string[]): string =>
-  `Set \`model\` to ${all.length > 1 ? "one of " : ""}${all.map((name) => JSON.stringify(name)).join(", ")}.`;
+const setModel = (all: readonly string[]): Advice =>
+  all.length > 1 ? [{ set: "model", among: all }] : [{ set: "model", to: all[0] }];

@@ -3,7 +3,7 @@ import { importError } from "../artifact/optional-package.ts";
 import type { S3Options } from "./s3.ts";
 import { assertRegion, type S3SettingNames, s3Location } from "./s3-address.ts";
 import { ANSWER_TOO_LARGE, boundedCollector, CUT_LIST, ENDLESS_LIST } from "./s3-bounds.ts";
-import type { Advice, S3Place } from "./s3-error.ts";
+import type { FailureWords, S3Place } from "./s3-error.ts";
 
 export type S3PublisherOptions = Omit<S3Options, "fetch" | "accessKeyId" | "secretAccessKey" | "endpoint"> &
   Partial<Pick<S3Options, "accessKeyId" | "secretAccessKey" | "endpoint">> & {
@@ -79,7 +79,7 @@ export async function connect(
 }
 
 /** Returns what happened and what to do, for failures that only publishers have. Readers need no such words in their bundle. */
-export function publisherAdvice(code: string | undefined, { endpoint, names }: S3Place): Advice | undefined {
+export function publisherAdvice(code: string | undefined, { endpoint, names }: S3Place): FailureWords | undefined {
   const [access, secret] = names.keys;
   const anotherService = `Correct ${names.endpoint}: no S3 service answers so. If it is right, report this to its operator.`;
   switch (code) {

@@ -14,10 +14,10 @@ export interface S3Failure {
   readonly status?: number | undefined;
   readonly cause?: unknown;
   /** What is known of failures that only the client has. */
-  readonly advice?: Advice | undefined;
+  readonly advice?: FailureWords | undefined;
 }
 
-export type Advice = readonly [what: string, hint: string];
+export type FailureWords = readonly [what: string, hint: string];
 
 /** Makes the error of a failed S3 request. The hint names the setting or the command that helps. */
 export function s3Error(place: S3Place, key: string, { code, status, cause, advice }: S3Failure): BertEdgeError {
@@ -32,7 +32,7 @@ function adviceOf(
   code: string | undefined,
   status: number | undefined,
   { bucket, region, names }: S3Place,
-): Advice | undefined {
+): FailureWords | undefined {
   const [access, secret] = names.keys;
   const place = `Correct ${names.region} (auto for R2, a name such as eu-central-1 for AWS) and ${names.endpoint}: they must be those of the bucket.`;
   switch (code) {

@@ -46,6 +46,9 @@ function classifier(manifest: Manifest): Classifier {
   throw taskUnsupported(manifest, "classify");
 }
 
+/** What an operator does so that a classifier of texts reads pairs. */
+export const PREPARE_PAIRS = "prepare the model with `bert-edge prepare <model> --input pair`";
+
 const otherInputs = (name: string, input: "text" | "pair", index: number): BertEdgeError =>
   new BertEdgeError(
     "request_invalid",
@@ -53,8 +56,8 @@ const otherInputs = (name: string, input: "text" | "pair", index: number): BertE
     {
       hint:
         input === "pair"
-          ? 'Send both texts of each pair: {"text": …, "text_pair": …}, or [text, text_pair] to /predict.'
-          : "Send a string for each input. For a model that was trained with pairs, prepare it with --input pair.",
+          ? [{ set: "inputs", to: { text: "to be", text_pair: "or not" }, why: "or a list of such pairs" }]
+          : [{ set: "inputs", to: "to be", why: "or a list of such texts" }, `for pairs, ${PREPARE_PAIRS}`],
       index,
     },
   );

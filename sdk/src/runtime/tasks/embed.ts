@@ -74,12 +74,12 @@ const dimensionsUnsupported = (name: string, own: number, dimensions: number): B
   new BertEdgeError(
     "dimensions_unsupported",
     `The model ${name} returns vectors of up to ${own} dimensions, not ${dimensions}.`,
-    { hint: `Leave \`dimensions\` out, or set it to at most ${own}.` },
+    { hint: [{ remove: "dimensions" }, { set: "dimensions", to: own, why: "or less" }] },
   );
 
 const alwaysNormalized = (name: string): BertEdgeError =>
   new BertEdgeError("request_invalid", `The model ${name} computes only vectors of the length 1.`, {
-    hint: "Leave `normalize` out, or set it to true.",
+    hint: [{ remove: "normalize" }, { set: "normalize", to: true }],
   });
 
 interface GivenIds {
@@ -106,7 +106,10 @@ export function checkedIds(
   const isMarked = first === undefined || (ids.length > 1 && ids[0] === first && ids.at(-1) === last);
   if (!isMarked || ids.length === 0 || !ids.every((id) => id < vocabulary)) {
     throw new BertEdgeError("request_invalid", `Input ${index} does not have token ids of ${name}.`, {
-      hint: `Send texts, or ids of its own tokenizer with special tokens (${around.join(" … ")}). LangChain sends ids of OpenAI's tokenizer, unless check_embedding_ctx_length is False.`,
+      hint: [
+        { set: "inputs", to: "to be", why: "or other texts" },
+        `send ids of its own tokenizer with special tokens (${around.join(" … ")}). LangChain sends ids of OpenAI's tokenizer, unless check_embedding_ctx_length is False`,
+      ],
       index,
     });
   }

@@ -41,9 +41,11 @@ export function promptOf(model: PromptedModel, name = model.defaultPrompt): stri
   const known = Object.keys(prompts);
   const shown = JSON.stringify(name.slice(0, 80));
   throw new BertEdgeError("prompt_unknown", `The model ${model.name} has no prompt ${shown}.`, {
-    hint: `${known.length > 0 ? `Its prompts: ${known.join(", ")}.` : "It has no prompts: leave the name out."}${
-      model.protocol ? " Say with `side` whether a text is a query or a document." : ""
-    }`,
+    hint: [
+      { remove: "prompt_name" },
+      ...(known.length > 0 ? [{ set: "prompt_name", among: known }] : []),
+      ...(model.protocol ? ["say with `side` whether a text is a query or a document"] : []),
+    ],
   });
 }
 

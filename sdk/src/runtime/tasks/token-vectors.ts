@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { Manifest } from "../../artifact/manifest.ts";
+import { type Manifest, taskUnsupported } from "../../artifact/manifest.ts";
 import { inputTooLong } from "../input-too-long.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import { sideOf, type Truncation } from "../truncation.ts";
@@ -25,7 +25,7 @@ export const tokenVectorsCall = (
 ): TaskCall<TokenVectors[], ModelOutput> => ({
   texts,
   on(manifest) {
-    if (manifest.task !== "token-vectors") throw noTokenVectors(manifest);
+    if (manifest.task !== "token-vectors") throw taskUnsupported(manifest, "token-vectors");
     const { name, dimensions, protocol } = manifest;
     const inputs = withPrompt(promptOf(manifest, prompt), texts);
     if (!protocol && side !== undefined) throw sideUnsupported(manifest, side);
@@ -62,12 +62,6 @@ function roleEncoder(
     return { sequences: [sequence], read: role === "document" ? read : undefined };
   };
 }
-
-/** A sentence encoder has such vectors before it pools them, but its artifact pools in the engine. */
-const noTokenVectors = ({ name, task }: Manifest): BertEdgeError =>
-  new BertEdgeError("task_unsupported", `The model ${name} has the task ${task}, which gives no vectors of tokens.`, {
-    hint: "Serve a ColBERT model. A sentence encoder has one vector for each text: send texts to /v1/embed or /embed.",
-  });
 
 const sideUnsupported = ({ name }: Pick<Manifest, "name">, side: SearchRole): BertEdgeError =>
   new BertEdgeError(

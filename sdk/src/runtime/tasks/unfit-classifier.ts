@@ -1,5 +1,6 @@
-import { BertEdgeError } from "../../artifact/error.ts";
+import { type Advice, BertEdgeError } from "../../artifact/error.ts";
 import type { Manifest } from "../../artifact/manifest.ts";
+import { PREPARE_PAIRS } from "./classify.ts";
 
 /** Maximum number of labels that a message lists. */
 const LISTED = 8;
@@ -8,46 +9,49 @@ const listed = (labels: readonly string[]): string =>
   labels.slice(0, LISTED).join(", ") + (labels.length > LISTED ? ` and ${labels.length - LISTED} more` : "");
 
 /** Returns the error for a model that cannot compare a text with others: it is no sentence encoder, and `pairScorer` finds no score. */
-export function cannotRank({ name, ...manifest }: Manifest): BertEdgeError {
-  if (manifest.task !== "classify") {
-    return unsupported(
-      `The model ${name} has the task ${manifest.task}, which gives no score of a text for another one.`,
-      "Serve a cross-encoder, which is a classifier that was prepared with --input pair, or a sentence encoder.",
-    );
-  }
-  const { input, labels } = manifest;
+export function cannotRank(manifest: Manifest): BertEdgeError {
+  if (manifest.task !== "classify") return otherTask(manifest, "does not rank documents", "cross-encoder");
+  const { name, input, labels } = manifest;
   if (labels.length > 2) {
     return unsupported(
       `The model ${name} has ${labels.length} labels (${listed(labels)}): only models with one or two give a single score.`,
-      `${input === "pair" ? "" : "If it was trained with pairs of texts, prepare it with --input pair. "}Send pairs to /v1/classify or /predict, and sort them by the score of the label that you need.`,
+      [
+        ...(input === "pair" ? [] : [PREPARE_PAIRS]),
+        "send pairs of texts to /v1/classify or /predict, and sort them by the score of the label that you need",
+      ],
     );
   }
-  return unsupported(
-    `The model ${name} reads single texts, and a score of two texts needs a model that reads pairs.`,
-    "If it was trained with pairs of texts, prepare it with --input pair.",
-  );
+  return unsupported(`The model ${name} reads single texts, and ranking needs one that reads pairs of texts.`, [
+    PREPARE_PAIRS,
+  ]);
 }
 
 /** Returns the error for a model that cannot classify by labels of the request. */
 export function cannotInfer(manifest: Manifest, entailment: number | undefined): BertEdgeError {
-  if (manifest.task !== "classify") {
-    return unsupported(
-      `The model ${manifest.name} has the task ${manifest.task}, which does not score labels of the request.`,
-      "Serve a classifier that was trained for natural language inference, or a sentence encoder.",
-    );
-  }
+  if (manifest.task !== "classify")
+    return otherTask(manifest, "takes no labels", "model for natural language inference");
   const { name, input, labels } = manifest;
   if (entailment === undefined) {
     return unsupported(
       `The model ${name} cannot tell whether a text entails a label: no label begins with entail; its labels are ${listed(labels)}.`,
-      "If it was trained for natural language inference, name its labels in id2label of config.json, and prepare it again" +
-        `${input === "pair" ? "" : " with --input pair"}. Otherwise use such a model, or a sentence encoder.`,
+      [
+        { task: "classify" },
+        `serve a model that was trained for natural language inference, with labels in id2label of config.json that say so${input === "pair" ? "" : ", prepared with `bert-edge prepare <model> --input pair`"}`,
+        "serve a sentence encoder",
+      ],
     );
   }
   return unsupported(
     `The model ${name} reads single texts, and labels of the request need one that reads pairs of texts.`,
-    "Prepare it with --input pair.",
+    [PREPARE_PAIRS],
   );
 }
 
-const unsupported = (message: string, hint: string) => new BertEdgeError("task_unsupported", message, { hint });
+/** @param other the model that does it, as sentence encoders do */
+const otherTask = ({ name, task }: Manifest, does: string, other: string): BertEdgeError =>
+  unsupported(`The model ${name} has the task ${task}, and ${does}.`, [
+    { task },
+    `serve a sentence encoder, or a ${other}`,
+  ]);
+
+const unsupported = (message: string, hint: Advice) => new BertEdgeError("task_unsupported", message, { hint });

@@ -103,7 +103,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
   function withModels(error: unknown, { model }: CallTerms): unknown {
     const [, ...others] = models.served.names;
     return model === undefined && others[0] && error instanceof BertEdgeError && error.code === "task_unsupported"
-      ? new BertEdgeError(error.code, error.message, { hint: `Set \`model\` to one of ${others.join(", ")}.` })
+      ? new BertEdgeError(error.code, error.message, { hint: [{ set: "model", among: others }] })
       : error;
   }
 

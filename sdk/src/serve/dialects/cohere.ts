@@ -41,8 +41,11 @@ const embed = taskAt("/v2/embed", {
     ),
   }),
   summary: "Vectors of texts, for Cohere’s clients",
+  task: "embed",
+  spelled: (field, value) =>
+    field === "dimensions" ? ["output_dimension", value] : [field, field === "truncate" ? "END" : value],
   namesModel: true,
-  example: { model: "bert-edge-mini", texts: ["to be"], input_type: "search_document" },
+  example: { texts: ["to be"], input_type: "search_document" },
   response: v.object({
     id: v.string(),
     response_type: v.literal("embeddings_by_type"),
@@ -83,7 +86,7 @@ const rerank = taskAt("/v2/rerank", {
   }),
   summary: "Documents, ranked for Cohere’s clients",
   namesModel: true,
-  example: { model: "bert-edge-mini", query: "Where does Anna work?", documents: ["Anna works in New York.", "to be"] },
+  example: { query: "Where does Anna work?", documents: ["Anna works in New York.", "to be"] },
   response: v.object({ id: v.string(), results: v.array(RerankResult), meta: Meta }),
   // Cohere's scores are between 0 and 1.
   call: ({ query, documents, top_n, max_tokens_per_doc }) =>

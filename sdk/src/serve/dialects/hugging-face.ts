@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { BertEdgeError } from "../../artifact/error.ts";
+import { type Advice, BertEdgeError } from "../../artifact/error.ts";
 import type { Manifest } from "../../artifact/manifest.ts";
 import { answerCall } from "../../runtime/tasks/answer.ts";
 import { classifyCall } from "../../runtime/tasks/classify.ts";
@@ -26,7 +26,7 @@ import { vectorNumbers } from "../contract/format-vector.ts";
 import { inCodePoints } from "../routes/code-points.ts";
 import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
 import { taskAt } from "../routes/task-route.ts";
-import { MAX_ANSWER_TOKENS, MAX_ANSWERS, QuestionInContext } from "../tasks/answer.ts";
+import { answerRoute, MAX_ANSWER_TOKENS, MAX_ANSWERS, QuestionInContext } from "../tasks/answer.ts";
 import { FunctionToApply } from "../tasks/classify.ts";
 import { MAX_TOKENS_PER_MASK, MaskTarget, Targets } from "../tasks/fill-mask.ts";
 import { entityResults } from "../tasks/tag.ts";
@@ -146,7 +146,7 @@ function callFor(
 
   const textList = (): readonly string[] => {
     if (typeof inputs === "string" || Array.isArray(inputs)) return textsOf(inputs);
-    throw otherInputs(manifest, "a string or a list of strings");
+    throw otherInputs(manifest, "to be");
   };
   /** Writes each result of a call. A single input gets a single result instead of a list. */
   const each = <R>(call: TaskCall<readonly R[]>, write: (result: R, index: number) => unknown = (result) => result) =>
@@ -191,7 +191,7 @@ function callFor(
       );
     }
     case "answer": {
-      if (!("question" in fields)) throw otherInputs(manifest, "an object with `question` and `context`");
+      if (!("question" in fields)) throw otherInputs(manifest, answerRoute.example);
       const asked = fields as v.InferOutput<typeof QuestionInContext>;
       const topK = topKUpTo(MAX_ANSWERS, options.top_k) ?? 1;
       const reading = {
@@ -225,10 +225,10 @@ function callFor(
   }
 }
 
-const otherInputs = ({ name, task }: Manifest, what: string) =>
-  invalid(`The model ${name} has the task ${task}, which needs other inputs.`, `Send ${what} as \`inputs\`.`);
+const otherInputs = ({ name, task }: Manifest, inputs: unknown) =>
+  invalid(`The model ${name} has the task ${task}, which needs other inputs.`, [{ set: "inputs", to: inputs }]);
 
-const invalid = (message: string, hint: string) => new BertEdgeError("request_invalid", message, { hint });
+const invalid = (message: string, hint: string | Advice) => new BertEdgeError("request_invalid", message, { hint });
 
 /** Hugging Face's inference endpoints: https://huggingface.co/docs/inference-providers/tasks */
 export const huggingFace: Dialect = {

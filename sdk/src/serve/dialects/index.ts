@@ -1,3 +1,4 @@
+import type { Wording } from "../../artifact/error.ts";
 import type { Dialect } from "../routes/dialect.ts";
 import type { Route } from "../routes/task-route.ts";
 import { cohere } from "./cohere.ts";
@@ -17,6 +18,24 @@ export const routesOf = (known: readonly Dialect[]): readonly Route[] => known.f
 /** Returns the routes that are described, and offered to callers of unknown ones. */
 export const shownRoutes = (known: readonly Dialect[]): readonly Route[] =>
   routesOf(known).filter(({ isInternal }) => !isInternal);
+
+/** Returns the words of a request's route for advice. Tasks that its dialect does not have are done by our own routes. */
+export function wordingOf(path: string, known: readonly Dialect[] = dialects): Wording {
+  const dialect = dialectOf(path, known);
+  const bare = path.replace(/\/$/, "");
+  const route = dialect.routes.find((route) => bare.endsWith(route.path));
+  return {
+    field(name, value) {
+      if (name === "model" && /\/models\/[^/]+/.test(path)) return ["the model in the path", value];
+      const [field, spelled] = route?.spelled?.(name, value) ?? [name, value];
+      return [`\`${field}\``, spelled];
+    },
+    task(task) {
+      const found = routesOf([dialect, ...known]).find((each) => each.task === task);
+      return `send a body such as ${JSON.stringify(found?.example)} to ${found?.path}`;
+    },
+  };
+}
 
 /** Returns the dialect of a request's path, which can have anything before the route: the app can be mounted anywhere. */
 export function dialectOf(path: string, known: readonly Dialect[] = dialects): Dialect {

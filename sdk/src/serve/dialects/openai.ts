@@ -76,7 +76,7 @@ const embeddings = taskAt("/v1/embeddings", {
     })),
   ),
   summary: "Vectors of texts, for OpenAI’s clients",
-  example: { model: "bert-edge-mini", input: ["to be"] },
+  example: { input: ["to be"] },
   response: v.object({
     object: v.literal("list"),
     data: v.array(
@@ -89,7 +89,8 @@ const embeddings = taskAt("/v1/embeddings", {
     model: v.string(),
     usage: v.object({ prompt_tokens: v.number(), total_tokens: v.number() }),
   }),
-  hint: 'Send {"input": ["to be"]}.',
+  task: "embed",
+  spelled: (field, value) => [field === "inputs" ? "input" : field, value],
   namesModel: true,
   call({ input, dimensions, prompt_name, input_type, task, normalized, ...reading }) {
     const { truncate, truncation_side: side, maxTokens, pool_chunks: poolChunks } = reading;

@@ -48,6 +48,7 @@ const truncationOf = ({ truncate = true, truncation_direction }: v.InferOutput<t
 const Vectors = v.array(v.array(v.number()));
 
 const embed = taskAt("/embed", {
+  task: "embed",
   schema: objectOf({
     inputs: EmbedInputs,
     ...common,
@@ -67,6 +68,7 @@ const embed = taskAt("/embed", {
 const TokensRequest = objectOf({ inputs: Texts, ...common, prompt_name: v.optional(v.string()) });
 
 const embedAll = taskAt("/embed_all", {
+  task: "token-vectors",
   schema: TokensRequest,
   summary: "A vector for each token of texts, for clients of text-embeddings-inference",
   example: { inputs: ["to be"] },
@@ -76,6 +78,7 @@ const embedAll = taskAt("/embed_all", {
 });
 
 const embedSparse = taskAt("/embed_sparse", {
+  task: "sparse",
   schema: TokensRequest,
   summary: "Sparse vectors of texts, for clients of text-embeddings-inference",
   example: { inputs: ["to be"] },
@@ -91,6 +94,11 @@ const Pair = v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(2, "must ha
 const Labels = v.array(ScoredLabel);
 
 const predict = taskAt("/predict", {
+  task: "classify",
+  spelled: (field, value) => [
+    field,
+    field === "inputs" && typeof value === "object" ? Object.values(value ?? {}) : value,
+  ],
   schema: objectOf({
     inputs: v.pipe(
       v.union(

@@ -4,8 +4,6 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { parseJson } from "../../artifact/parse-json.ts";
 import { noted } from "./variables.ts";
 
-const FIELDS_HINT = "GET /openapi.json lists the fields of every route, and GET /docs shows them.";
-
 /**
  * Reads a request body as JSON and checks it against `schema`.
  *
@@ -15,9 +13,9 @@ const FIELDS_HINT = "GET /openapi.json lists the fields of every route, and GET 
 export async function jsonBody<S extends v.GenericSchema>(
   c: Context,
   schema: S,
-  options: { hint?: string | ((field?: string) => string); maxItems?: number } = {},
+  options: { hint: string | ((field?: string) => string); maxItems?: number },
 ): Promise<v.InferOutput<S>> {
-  const { hint = hintsWith(), maxItems = Number.POSITIVE_INFINITY } = options;
+  const { hint, maxItems = Number.POSITIVE_INFINITY } = options;
   const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
     const found =
@@ -35,12 +33,15 @@ export async function jsonBody<S extends v.GenericSchema>(
   });
 }
 
-/** Returns hints by the field at fault. `inputs` is the hint if the inputs or the whole body is at fault. */
+/** Returns hints by the field at fault, from a body of the route that works. */
 export const hintsWith =
-  (inputs = FIELDS_HINT) =>
-  (field = "inputs"): string => {
+  (example: unknown) =>
+  (field?: string): string => {
+    const fields = Object(example) as Record<string, unknown>;
+    if (field === undefined) return `Send a body such as ${JSON.stringify(example)}.`;
+    if (Object.hasOwn(fields, field)) return `Set \`${field}\` to a value such as ${JSON.stringify(fields[field])}.`;
     if (field === "latency_budget_ms") return 'Give milliseconds, for example 30, or "none", or leave the field out.';
-    return field === "inputs" || field === "input" ? inputs : FIELDS_HINT;
+    return `Correct \`${field.slice(0, 80)}\`, or leave it out. GET /docs shows the fields.`;
   };
 
 /**

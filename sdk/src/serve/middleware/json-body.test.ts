@@ -3,12 +3,14 @@ import * as v from "valibot";
 import { describe, expect, it, vi } from "vitest";
 import { noHold } from "#test/fixtures/no-hold.ts";
 import { answerError } from "../on-error.ts";
-import { jsonBody } from "./body.ts";
+import { hintsWith, jsonBody } from "./body.ts";
 import { countInFlight } from "./in-flight.ts";
 
 const app = new Hono();
 app.onError(answerError);
-app.post("/here", async (c) => c.json(await jsonBody(c, v.object({ inputs: v.array(v.string()) }))));
+app.post("/here", async (c) =>
+  c.json(await jsonBody(c, v.object({ inputs: v.array(v.string()) }), { hint: hintsWith({}) })),
+);
 
 async function post(body: string | Uint8Array<ArrayBuffer>, type: string | undefined) {
   // Fetch sets a content type for a string body, so this function sends bytes.

@@ -243,7 +243,7 @@ const unforeseen = (name: string): BertEdgeError =>
 
 const noSuchVersion = (name: string, version: string): BertEdgeError =>
   new BertEdgeError("model_unknown", `The model ${name} has no version ${version}.`, {
-    hint: `Set \`model\` to ${JSON.stringify(name)} for the current version.`,
+    hint: [{ set: "model", to: name, why: "for the current version" }],
   });
 
 /** Checks that tokenizer, weights and engine fit each other. @throws BertEdgeError the errors of `Model.run` */

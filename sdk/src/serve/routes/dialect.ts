@@ -33,4 +33,4 @@ export type FieldsWithoutEffect = Readonly<Record<string, Readonly<Record<string
 
 /** Writes message and hint as one text, for dialects that have no field for the hint. */
 export const inOneSentence = ({ message, hint }: Pick<PublicError, "message" | "hint">): string =>
-  hint === undefined ? message : `${message} ${hint}`;
+  hint === undefined ? message : `${message}${/[.!?]$/.test(message) ? "" : "."} ${hint}`;

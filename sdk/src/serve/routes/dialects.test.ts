@@ -196,7 +196,7 @@ describe("text-embeddings-inference", () => {
     expect({ status: refused.status, body: await refused.json() }).toEqual({
       status: 422,
       body: {
-        error: expect.stringMatching(/no vectors of tokens\. Serve a ColBERT.* \/embed\.$/),
+        error: expect.stringMatching(/not token-vectors\. Send a body .* to \/embed, or serve another model/),
         error_type: "Validation",
       },
     });

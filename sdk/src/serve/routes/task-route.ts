@@ -1,6 +1,7 @@
 import type { Context, Handler } from "hono";
 import type * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
+import type { TaskName } from "../../artifact/manifest.ts";
 import type { TaskCall } from "../../runtime/tasks/task-call.ts";
 import type { Truncation } from "../../runtime/truncation.ts";
 import { backgroundOf } from "../background.ts";
@@ -36,8 +37,10 @@ export interface RouteDescription<S extends v.GenericSchema, A extends v.Generic
   /** A body that a model of the route's task answers. */
   readonly example: v.InferInput<S>;
   readonly response: A;
-  /** Hint for a body that is wrong as a whole, or in its inputs. Default: where the fields are described. */
-  readonly hint?: string;
+  /** The task of the models that this route is for. Default: it is not the first route for any. */
+  readonly task?: TaskName;
+  /** Returns another name and value of a field that advice is about. Default: its own. */
+  readonly spelled?: (field: string, value: unknown) => readonly [field: string, value: unknown];
   /** Whether a request has to name its model if there are several. Its clients always do. */
   readonly namesModel?: boolean;
   /** Whether only an edge calls it. Such a route is not shown to others. */
@@ -101,7 +104,7 @@ export type BodySchema = v.GenericSchema<
 export async function readCall<Env extends object, S extends BodySchema>(
   c: Context<{ Bindings: Env }>,
   { service, defaults, limits }: Serving<Env>,
-  { schema, hint }: Pick<RouteDescription<S, v.GenericSchema>, "schema" | "hint">,
+  { schema, example }: Pick<RouteDescription<S, v.GenericSchema>, "schema" | "example">,
 ): Promise<{ terms: CallTerms; body: v.InferOutput<S> }> {
   const { arrival, admit } = service(c.env);
   const arrived = arrival(performance.now());
@@ -113,7 +116,7 @@ export async function readCall<Env extends object, S extends BodySchema>(
   };
   // The body can only make the budget smaller.
   if (headerMs !== undefined && headerMs < UNLIMITED_MS) admit(termsWith(headerMs), backgroundOf(c));
-  const body: v.InferOutput<S> = await jsonBody(c, schema, { hint: hintsWith(hint), maxItems: limits.maxInputs });
+  const body: v.InferOutput<S> = await jsonBody(c, schema, { hint: hintsWith(example), maxItems: limits.maxInputs });
   return { body, terms: termsWith(smallerBudget(headerMs, body.latency_budget_ms)) };
 }
 

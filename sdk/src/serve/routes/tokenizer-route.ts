@@ -5,7 +5,7 @@ import { totalLength } from "../../artifact/total-length.ts";
 import type { Model } from "../../runtime/model.ts";
 import { backgroundOf } from "../background.ts";
 import { checkSize } from "../check-query.ts";
-import { jsonBody } from "../middleware/body.ts";
+import { hintsWith, jsonBody } from "../middleware/body.ts";
 import { noted } from "../middleware/variables.ts";
 import { jsonResponse } from "./in-parts.ts";
 import type { Route, RouteDescription } from "./task-route.ts";
@@ -37,7 +37,10 @@ export const tokenizerAt = <S extends v.GenericSchema, I extends Item>(
   runsModel: false,
   handler: ({ service, limits }) =>
     async function handleTokenizer(c) {
-      const body = await jsonBody(c, route.schema, { maxItems: limits.maxInputs });
+      const body = await jsonBody(c, route.schema, {
+        hint: hintsWith(route.example),
+        maxItems: limits.maxInputs,
+      });
       const all = items(body);
       checkSize(all.length, limits.maxInputs);
       checkLength(all);

@@ -16,6 +16,7 @@ const AnswerResult = v.object({ answer: v.string(), score: v.number(), start: v.
 export type AnswerResult = v.InferOutput<typeof AnswerResult>;
 
 export const answerRoute = taskAt("/v1/answer", {
+  task: "answer",
   schema: v.pipe(
     ownBody({
       question: v.optional(v.string()),

@@ -15,6 +15,7 @@ export const FunctionToApply = v.picklist(["softmax", "sigmoid", "none"]);
 export type LabelResult = v.InferOutput<typeof ScoredLabel>;
 
 export const classifyRoute = taskAt("/v1/classify", {
+  task: "classify",
   schema: ownBody({
     inputs: v.union(
       [Input, v.array(Input)],

@@ -17,6 +17,7 @@ import { listResponse } from "../routes/in-parts.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 export const embedRoute = taskAt("/v1/embed", {
+  task: "embed",
   schema: ownBody({
     texts: onlyAs([], "Send `inputs`, or Cohere's body to /v2/embed."),
     /** Texts, or ids of the model's own tokenizer with its special tokens. */
@@ -45,7 +46,6 @@ export const embedRoute = taskAt("/v1/embed", {
     /** One vector per input, in the order of the inputs; base64 strings when `encoding_format` is `base64`. */
     embeddings: v.union([v.array(v.array(v.number())), v.array(v.string())]),
   }),
-  hint: 'Send {"inputs": ["to be"]}.',
   call: ({ inputs, truncate, pool_chunks, dimensions, prompt_name, normalize }) =>
     embedCall(inputs, { truncate, poolChunks: pool_chunks, dimensions, prompt: prompt_name, normalize }),
   respond: (answer, { encoding_format, output_type }, c) =>

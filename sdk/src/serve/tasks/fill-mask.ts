@@ -23,6 +23,7 @@ const MaskResult = v.object({
 export type MaskResult = v.InferOutput<typeof MaskResult>;
 
 export const fillMaskRoute = taskAt("/v1/fill-mask", {
+  task: "fill-mask",
   schema: ownBody({
     /** Texts with the model's mask token, such as `[MASK]`, at least once. */
     inputs: Texts,

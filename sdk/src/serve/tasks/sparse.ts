@@ -5,6 +5,7 @@ import { listResponse } from "../routes/in-parts.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 export const sparseRoute = taskAt("/v1/sparse", {
+  task: "sparse",
   schema: ownBody({ inputs: Texts, truncate: Truncate, ...otherTruncation, prompt_name: PromptName }),
   summary: "Sparse vectors of texts (SPLADE)",
   example: { inputs: "to be" },

@@ -15,6 +15,7 @@ const EntityResult = v.object({
 export type EntityResult = v.InferOutput<typeof EntityResult>;
 
 export const tagRoute = taskAt("/v1/tag", {
+  task: "tag",
   schema: ownBody({
     inputs: Texts,
     /** How tokens become entities, as in transformers. */

@@ -15,6 +15,7 @@ import { listResponse } from "../routes/in-parts.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 export const tokenVectorsRoute = taskAt("/v1/token-vectors", {
+  task: "token-vectors",
   schema: ownBody({
     inputs: Texts,
     truncate: Truncate,
