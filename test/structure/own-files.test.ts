@@ -6,7 +6,7 @@ const SOURCES = join(import.meta.dirname, "../../sdk/src");
 
 /** Files that ask where a module is: only the helper, and what bundlers know to replace. */
 const ASKING: readonly string[] = [
-  "cli/wrangler.ts", // the wrangler of the user's project
+  "cli/wrangler/installed.ts", // the wrangler of the user's project
   "local/engines.ts", // a file of onnxruntime-web, which the command line and prepare read
   "local/own-module.ts",
   "runtime/engine/ort-node/session-threads.ts", // only the cache of loaded modules

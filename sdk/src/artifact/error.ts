@@ -1,15 +1,17 @@
 import type { ErrorCode } from "./error-codes.ts";
 
-/** A change of a request. Its words depend on the route: dialects call fields differently. */
-type Change =
+/**
+ * What cures an error: one of several texts or changes of the request. A text is for the operator, or about no field. The words of a change
+ * depend on the route, because dialects call fields differently.
+ */
+export type Advice = readonly (
+  | string
   | { readonly set: string; readonly to: unknown; readonly why?: string }
   | { readonly set: string; readonly among: readonly unknown[] }
   | { readonly remove: string }
   /** Sends the request to the route of a task. */
-  | { readonly task: string };
-
-/** What cures an error: one change or the other. A text is for the operator, or about no field. */
-export type Advice = readonly (string | Change)[];
+  | { readonly task: string }
+)[];
 
 /** How a route writes what advice is about. */
 export interface Wording {

@@ -1,5 +1,5 @@
 export type { Artifact } from "../artifact/artifact.ts";
-export { BertEdgeError, type BertEdgeErrorDetails } from "../artifact/error.ts";
+export { type Advice, BertEdgeError, type BertEdgeErrorDetails } from "../artifact/error.ts";
 export type { ErrorCode } from "../artifact/error-codes.ts";
 export type { Destination } from "../artifact/fill.ts";
 export type {
