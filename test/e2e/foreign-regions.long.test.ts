@@ -38,11 +38,11 @@ const TEXT = "The river froze before the first snow came, and nobody crossed it 
 const manyTexts = Array.from({ length: 120 }, (_, i) => `The ${i}th bridge`);
 
 /**
- * Times of a slow edge: more than 20 s for `manyTexts`. It learns that it is faster, by the factor 8 at most, so that no machine is
- * expected to answer them in 2 s.
+ * Times of a slow edge: more than 26 s for `manyTexts`. It learns that it is faster, by the factor 8 at most, so that no machine is
+ * expected to answer them in 3 s. A region on a busy machine is.
  */
 const slowEdge: Measurements = {
-  edge: { latency: { base: 0, perToken: 30, perSquare: 0 } },
+  edge: { latency: { base: 0, perToken: 40, perSquare: 0 } },
   "regional-cpu": { latency: { base: 0, perToken: 0.01, perSquare: 0 } },
 };
 
@@ -172,7 +172,7 @@ describe("a budget that only the region can keep", () => {
   it.each(Object.keys(foreign))("is answered by a region that speaks %s", async (name) => {
     const { embed } = await edgeWith(await (foreign[name] as Foreign)("mean"), slowStore);
     await waitFor(async () => expect(await embed(TEXT, pinned)).toMatchObject({ tier: "region" }));
-    const { tier, headers, embeddings } = await embed(manyTexts, { "x-latency-budget-ms": "2000" });
+    const { tier, headers, embeddings } = await embed(manyTexts, { "x-latency-budget-ms": "3000" });
     expect({ tier, reason: headers.get("x-bert-edge-reason") }).toEqual({ tier: "region", reason: "edge-over-budget" });
     const [last] = await embedWith("mean")(manyTexts.slice(-1));
     expect(embeddings).toHaveLength(manyTexts.length);

@@ -84,7 +84,7 @@ describe("a caller of a Worker who sends half of", () => {
           const memory = inFlight({ maxBytes: () => 1_000_000, refused() {}, now: () => performance.now() });
           const hold = (holder, bytes) => memory.hold(holder, bytes, 60_000);
           app.use(countInFlight(() => ({ hold }), { maxBodyBytes: 1_000_000 }));
-          app.post("/v1/embed", async (c) => c.json(await jsonBody(c, v.object({}))));
+          app.post("/v1/embed", async (c) => c.json(await jsonBody(c, v.object({}), { hint: "Send {}." })));
           export default app;`,
         resolveDir: process.cwd(),
       },
