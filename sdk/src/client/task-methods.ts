@@ -158,11 +158,13 @@ export abstract class TaskMethods {
         route: "rerank",
         body: (documents) => ({ query, documents }),
         // In the order of the ranks, because equal scores can have different ones.
-        read: ({ results }: RerankResponse, documents) =>
-          documents.map((_, rank) => {
-            const result = camelCase(results)[rank];
+        read: (json: RerankResponse, documents) => {
+          const results = camelCase(json.results);
+          return documents.map((_, rank) => {
+            const result = results[rank];
             return result && { ...result, beyondRank: result.index - rank };
-          }),
+          });
+        },
       },
       documents,
       options,

@@ -24,13 +24,19 @@ export function servedNames(names: readonly string[], aliases: ModelAliases = {}
   for (const [alias, model] of Object.entries(aliases)) checkAlias(alias, model, names);
   const models = new Map([...names.map((name) => [name, name] as const), ...Object.entries(aliases)]);
   const all = [...models.keys()];
+
+  /** Returns the only model with a name that differs in nothing that matters; undefined if there are several or none. */
+  function alike(asked: string): string | undefined {
+    const found = new Set(all.filter((known) => bare(known) === bare(asked)).map((known) => models.get(known)));
+    return found.size === 1 ? [...found][0] : undefined;
+  }
+
   return {
     names,
     all,
     find(model = names[0] as string) {
       const [asked = "", version, ...rest] = model.split("@");
-      const alike = new Set(all.filter((known) => bare(known) === bare(asked)).map((known) => models.get(known)));
-      const name = models.get(asked) ?? (alike.size === 1 ? [...alike][0] : undefined);
+      const name = models.get(asked) ?? alike(asked);
       if (name === undefined || rest.length > 0) throw modelUnknown(model, all);
       return { name, version };
     },

@@ -139,7 +139,8 @@ function compare(
  * @throws BertEdgeError `offsets_unsupported`
  */
 function firstTokens(tokenizer: Tokenizer, text: string, most: number): string {
-  const limit = most + tokenizer.encode("", Number.POSITIVE_INFINITY).tokens;
+  const { before, after } = tokenizer.around;
+  const limit = most + before + after;
   const { offsets, words, tokens } = tokenizer.encodePlaced(text, limit, "right");
   if (tokens <= limit) return text;
   return text.slice(0, offsets[2 * words.findLastIndex((word) => word >= 0) + 1]);
