@@ -57,8 +57,7 @@ export async function sessionThreads({ size, model, options }: SessionThreadsOpt
 
 async function sessionThread(load: OrtTask): Promise<SessionThread> {
   const onnxruntime = loadedFile();
-  // A process that was started with `--input-type=module` would pass this option on, and the program is CommonJS.
-  const options = { eval: true, execArgv: [], workerData: { onnxruntime, logLevel: LOG_LEVEL } };
+  const options = { workerData: { onnxruntime, logLevel: LOG_LEVEL } };
   const thread = openThread(nodeThread<OrtTask, OrtAnswer>(SESSION_THREAD, options), threadFailed);
 
   async function ask<Answer extends OrtAnswer>(task: OrtTask): Promise<Answer> {

@@ -1,11 +1,18 @@
 import { Worker, type WorkerOptions } from "node:worker_threads";
 import type { Spawn } from "./thread.ts";
 
-/** Starts a Node thread. The thread keeps the process alive only while it performs a task. */
+/**
+ * Starts a Node thread. The thread keeps the process alive only while it performs a task.
+ *
+ * @param program its file, or its text in CommonJS. A process that was started with `--input-type=module` would pass that option on
+ */
 export const nodeThread =
-  <Task, Answer>(script: string | URL, options?: WorkerOptions): Spawn<Task, Answer> =>
+  <Task, Answer>(program: string | URL, options?: Pick<WorkerOptions, "workerData">): Spawn<Task, Answer> =>
   ({ answered, ended }) => {
-    const worker = new Worker(script, options);
+    const worker = new Worker(program, {
+      ...options,
+      ...(typeof program === "string" && { eval: true, execArgv: [] }),
+    });
     worker.unref();
     worker.on("message", (answer) => {
       if (isWatchReport(answer)) return;

@@ -22,8 +22,6 @@ export type { KernelModules } from "../../wasm/index.ts";
 /**
  * Creates the WebAssembly engine with several Node threads. Their program is text, not a file, so that a bundle needs no second file.
  */
-export const wasmPoolEngine = (options: PoolEngineOptions): Engine =>
-  // A process that was started with `--input-type=module` would pass this option on, and the program is CommonJS.
-  poolEngine(options, nodeThread(program, { eval: true, execArgv: [] }));
+export const wasmPoolEngine = (options: PoolEngineOptions): Engine => poolEngine(options, nodeThread(program));
 
 export type { PoolEngineOptions };
