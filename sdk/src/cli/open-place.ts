@@ -1,10 +1,12 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { Command } from "commander";
 import { BertEdgeError } from "../artifact/error.ts";
 import { assertWritableFolder } from "../compile/files/writable-folder.ts";
 import type { ManagedStore } from "../storage/store.ts";
 import type { PublishPlace } from "./options.ts";
 import { printNote } from "./output.ts";
+import { expiresOption, signingKeyOption } from "./signing.ts";
 
 /** Help for options that name a place. */
 export const places =
@@ -27,10 +29,19 @@ export const regionOption = [
   "region of the bucket (default: the one that the endpoint names, $AWS_REGION, or the AWS profile's)",
 ] as const;
 
-export const singlePublisherOption = [
+const singlePublisherOption = [
   "--single-publisher",
   "nobody else publishes to the bucket now: write without conditions, which some S3 services refuse or ignore",
 ] as const;
+
+/** Adds the options of commands that make a version current. */
+export const withPublisherOptions = (command: Command): Command =>
+  command
+    .option(...endpointOption)
+    .option(...regionOption)
+    .option(...singlePublisherOption)
+    .option(...signingKeyOption)
+    .option(...expiresOption);
 
 /** Options that only buckets of an S3 service have. */
 const s3Options = {

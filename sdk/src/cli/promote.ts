@@ -3,18 +3,11 @@ import * as v from "valibot";
 import { BertEdgeError } from "../artifact/error.ts";
 import { ModelName, ModelVersion } from "../artifact/manifest.ts";
 import type { ObjectStore } from "../storage/store.ts";
-import {
-  endpointOption,
-  openPlace,
-  type PlaceOptions,
-  places,
-  regionOption,
-  singlePublisherOption,
-} from "./open-place.ts";
+import { openPlace, type PlaceOptions, places, withPublisherOptions } from "./open-place.ts";
 import { type PublishPlace, publishPlace } from "./options.ts";
 import { printJson, printNote, printResult } from "./output.ts";
 import { parseModelName } from "./parse-model-name.ts";
-import { expiresOption, type SigningOptions, signingKeyOption, signingOf } from "./signing.ts";
+import { type SigningOptions, signingOf } from "./signing.ts";
 
 interface Options extends PlaceOptions, SigningOptions {
   store: PublishPlace;
@@ -39,14 +32,10 @@ export const rollbackCommand = withPlace(
 ).action((name: string, options: Options) => makeCurrent(name, undefined, options));
 
 function withPlace(command: Command): Command {
-  return command
-    .requiredOption("--store <place>", places, publishPlace)
-    .option(...endpointOption)
-    .option(...regionOption)
-    .option(...singlePublisherOption)
-    .option(...signingKeyOption)
-    .option(...expiresOption)
-    .option("--json", "print the result as JSON");
+  return withPublisherOptions(command.requiredOption("--store <place>", places, publishPlace)).option(
+    "--json",
+    "print the result as JSON",
+  );
 }
 
 /** @param version undefined: the one before the current one */

@@ -1,17 +1,10 @@
 import { Command } from "commander";
 import { DRAFT } from "../artifact/draft.ts";
 import { pointerKey } from "../artifact/keys.ts";
-import {
-  endpointOption,
-  openPlace,
-  type PlaceOptions,
-  places,
-  regionOption,
-  singlePublisherOption,
-} from "./open-place.ts";
+import { openPlace, type PlaceOptions, places, withPublisherOptions } from "./open-place.ts";
 import { type PublishPlace, publishPlace } from "./options.ts";
 import { printJson, printNote, printResult } from "./output.ts";
-import { expiresOption, type SigningOptions, signingKeyOption, signingOf } from "./signing.ts";
+import { type SigningOptions, signingOf } from "./signing.ts";
 
 interface Options extends PlaceOptions, SigningOptions {
   to: PublishPlace;
@@ -19,15 +12,12 @@ interface Options extends PlaceOptions, SigningOptions {
   json?: true;
 }
 
-export const publishCommand = new Command("publish")
-  .description("copy an artifact to object storage and make it the current version")
-  .argument("<artifact>", "artifact folder")
-  .requiredOption("--to <place>", places, publishPlace)
-  .option(...endpointOption)
-  .option(...regionOption)
-  .option(...singlePublisherOption)
-  .option(...signingKeyOption)
-  .option(...expiresOption)
+export const publishCommand = withPublisherOptions(
+  new Command("publish")
+    .description("copy an artifact to object storage and make it the current version")
+    .argument("<artifact>", "artifact folder")
+    .requiredOption("--to <place>", places, publishPlace),
+)
   .option("--verify", "read everything back before the version becomes current, and write damaged objects again")
   .option("--json", "print the result as JSON")
   .addHelpText("after", "\nThe AWS SDK finds the credentials: environment, profile or instance role.")
