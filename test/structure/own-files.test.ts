@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 
 const SOURCES = join(import.meta.dirname, "../../sdk/src");
 
-/** Files that ask where a module is: only the helper, and what bundlers know to replace. */
+/** Files that ask where a module is, or make a `require`: the helper, and those that need it for no file of this package, or for browsers. */
 const ASKING: readonly string[] = [
   "cli/wrangler/installed.ts", // the wrangler of the user's project
   "local/engines.ts", // a file of onnxruntime-web, which the command line and prepare read

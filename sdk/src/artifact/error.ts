@@ -1,7 +1,7 @@
 import type { ErrorCode } from "./error-codes.ts";
 
 /**
- * What cures an error: one of several texts or changes of the request. A text is for the operator, or about no field. The words of a change
+ * Texts and changes of the request, each of which cures an error. A text is for the operator, or about no field. The words of a change
  * depend on the route, because dialects call fields differently.
  */
 export type Advice = readonly (

@@ -105,7 +105,7 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
       [readerOf("model", options.model)(env)].flat().map((name) => name.trim()),
       readerOf("aliases", options.aliases)(env),
     );
-  // What needs no environment is refused at once.
+  // Names that need no environment are checked at once.
   if (typeof options.model !== "function" && typeof options.aliases !== "function") served({} as Env);
   if (Array.isArray(keys)) checkKeyList(keys);
   const operations: Operations<Env> = {

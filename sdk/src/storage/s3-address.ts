@@ -36,7 +36,7 @@ interface S3Settings {
 /** Host name that those of all accounts end with. */
 export const R2_HOST = "r2.cloudflarestorage.com";
 
-/** Returns the endpoint of the R2 buckets of an account. Buckets of a jurisdiction, `eu` or `fedramp`, have one of their own. */
+/** Returns the endpoint of the R2 buckets of an account. Buckets of a jurisdiction, such as `eu`, have one of their own. */
 export const r2Endpoint = (account: string, jurisdiction?: string): string =>
   `https://${account}.${jurisdiction ? `${jurisdiction}.` : ""}${R2_HOST}`;
 

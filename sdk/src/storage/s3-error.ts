@@ -13,7 +13,7 @@ export interface S3Failure {
   readonly code?: string | undefined;
   readonly status?: number | undefined;
   readonly cause?: unknown;
-  /** What is known of failures that only the client has. */
+  /** Words for a failure that only the client has. */
   readonly advice?: FailureWords | undefined;
 }
 

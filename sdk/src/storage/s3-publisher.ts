@@ -93,7 +93,7 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
     const condition = singlePublisher ? {} : replaces ? { IfMatch: replaces.etag } : { IfNoneMatch: "*" };
     const answer = await request(key, putIf({ ...input, ...condition }), REFUSED);
     if (answer === "unknown") throw conditionalWritesMissing(name, "refuses");
-    // What is there now tells who has won. A refusal can be due to this publisher: the SDK writes again when an answer is lost.
+    // The object that is there now tells who has won. A refusal can be due to this publisher: the SDK writes again when an answer is lost.
     const read: Send<Uint8Array | undefined> = async ({ client, GetObjectCommand }) => {
       const { Body } = await client.send(new GetObjectCommand(at(key)), late());
       return Body && collected(Body.transformToWebStream(), input.Body.length);

@@ -43,7 +43,7 @@ export interface WranglerOptions {
   readonly runTool?: typeof runTool;
 }
 
-/** What wrangler would deploy. */
+/** A dry run of `wrangler deploy`. */
 export interface DryRun {
   /** Names the bundled Worker and its configuration: the same content has the same tag. */
   readonly tag: string;

@@ -8,7 +8,7 @@ import type { Variables } from "./variables.ts";
 export interface Environment {
   /** Undefined for the top level. */
   readonly name: string | undefined;
-  /** What chose it, such as `--env` or `CLOUDFLARE_ENV in .env`; undefined if nothing did. */
+  /** The option or the variable that chose it, such as `--env` or `CLOUDFLARE_ENV in .env`; undefined if nothing did. */
   readonly from: string | undefined;
   /** The option `--env`, if it was given. */
   readonly option: string | undefined;

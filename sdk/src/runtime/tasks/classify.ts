@@ -46,7 +46,7 @@ function classifier(manifest: Manifest): Classifier {
   throw taskUnsupported(manifest, "classify");
 }
 
-/** What an operator does so that a classifier of texts reads pairs. */
+/** Tells operators how a classifier of texts comes to read pairs. */
 export const PREPARE_PAIRS = "prepare the model with `bert-edge prepare <model> --input pair`";
 
 const otherInputs = (name: string, input: "text" | "pair", index: number): BertEdgeError =>

@@ -40,7 +40,7 @@ const missingMessage =
 
 /**
  * Makes the schema of an object in a body. An optional field that is null is absent. Lists are refused, which valibot takes for objects.
- * So are unknown fields whose names are similar to that of an optional one: otherwise, they would have no effect.
+ * Unknown fields whose names are similar to that of an optional one are refused too: otherwise, they would have no effect.
  */
 export const objectOf = <const Entries extends v.ObjectEntries>(entries: Entries) => {
   const fields = v.object(entries, missingMessage(entries));
@@ -86,10 +86,7 @@ const common = {
 };
 
 /** Whether to cut inputs that are too long: at the end, at the beginning, or (`true`) where the model's tokenizer cuts. */
-export const TruncationField = v.union(
-  [v.boolean(), v.picklist(["left", "right"])],
-  "must be a boolean, left or right",
-);
+const TruncationField = v.union([v.boolean(), v.picklist(["left", "right"])], "must be a boolean, left or right");
 /** Default: that of the key, of the deployment, or of the route. */
 export const Truncate = v.optional(TruncationField);
 /** The same, for dialects that name no side with it. */
@@ -98,14 +95,18 @@ export const TruncateFlag = v.pipe(
   v.transform((truncate): Truncation | undefined => truncate),
 );
 
-/** Other servers' names of `truncate`. */
-export const otherTruncation = {
+/** The field `truncate` of our own routes, and what other servers call it. */
+export const truncationFields = {
+  truncate: Truncate,
   truncation_direction: onlyAs([], 'Send `truncate`: "left" or "right".'),
   truncation: onlyAs([], "Send `truncate`."),
 };
 
 /** Name of the prompt that is put before each text. Default: the model's default prompt, which most models do not have. */
 export const PromptName = v.optional(v.string());
+
+/** Cohere's and NVIDIA's words for whether and where texts are cut. */
+export const truncations = { NONE: false, START: "left", END: "right" } as const;
 
 /** text-embeddings-inference's name for the side at which texts are cut. Default: where the model's own tokenizer cuts them. */
 export const TruncationDirection = v.optional(

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { embedCall } from "../../runtime/tasks/embed.ts";
 import { rerankCall } from "../../runtime/tasks/rerank.ts";
 import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
-import { LatencyBudget, objectOf, onlyAs, PositiveInteger } from "../contract/fields.ts";
+import { LatencyBudget, objectOf, onlyAs, PositiveInteger, truncations } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { noted } from "../middleware/variables.ts";
 import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
@@ -12,7 +12,6 @@ import { Document, RerankResult, rankedResults } from "../tasks/rerank.ts";
 
 const vectorTypes = ["float", "int8", "uint8", "binary", "ubinary", "base64"] as const;
 const inputTypes = ["search_document", "search_query", "classification", "clustering"] as const;
-const truncations = { NONE: false, START: "left", END: "right" } as const;
 
 const Meta = v.object({
   api_version: v.object({ version: v.literal("2") }),

@@ -19,6 +19,7 @@ import {
   objectOf,
   onlyAs,
   PositiveInteger,
+  PromptName,
   TruncateFlag,
   TruncationDirection,
 } from "../contract/fields.ts";
@@ -45,7 +46,7 @@ const ofFeatures = {
   truncate: TruncateFlag,
   truncation_direction: TruncationDirection,
   normalize: v.optional(v.boolean()),
-  prompt_name: v.optional(v.string()),
+  prompt_name: PromptName,
   dimensions: v.optional(PositiveInteger),
   encoding_format: onlyAs(["float"]),
 };

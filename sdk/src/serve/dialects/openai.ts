@@ -12,6 +12,7 @@ import {
   PositiveInteger,
   PromptName,
   Texts,
+  truncations,
 } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
@@ -29,7 +30,7 @@ const inputTypes = {
 /** The same by Jina's names. */
 const tasks = { "retrieval.query": "query", "retrieval.passage": "document" } as const;
 
-/** What other servers of this interface take for long texts: our own `truncate`, or NVIDIA's. */
+/** Whether and where long texts are cut, in our own words or in NVIDIA's. */
 const Truncate = v.pipe(
   v.optional(
     v.union(
@@ -39,7 +40,7 @@ const Truncate = v.pipe(
   ),
   v.transform((cut) => (typeof cut === "string" ? sides[cut] : cut)),
 );
-const sides = { left: "left", right: "right", NONE: false, START: "left", END: "right" } as const;
+const sides = { left: "left", right: "right", ...truncations } as const;
 
 const embeddings = taskAt("/v1/embeddings", {
   schema: v.pipe(

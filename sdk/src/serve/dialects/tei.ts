@@ -18,6 +18,7 @@ import {
   LatencyBudget,
   objectOf,
   PositiveInteger,
+  PromptName,
   ScoredLabel,
   Texts,
   TokenIdLists,
@@ -52,7 +53,7 @@ const embed = taskAt("/embed", {
   schema: objectOf({
     inputs: EmbedInputs,
     ...common,
-    prompt_name: v.optional(v.string()),
+    prompt_name: PromptName,
     normalize: v.optional(v.boolean(), true),
     dimensions: v.optional(PositiveInteger),
   }),
@@ -65,7 +66,7 @@ const embed = taskAt("/embed", {
     listResponse(describeWork(c, answer, inputs.map(String)), answer.result, (vector) => formatVector(vector, "float")),
 });
 
-const TokensRequest = objectOf({ inputs: Texts, ...common, prompt_name: v.optional(v.string()) });
+const TokensRequest = objectOf({ inputs: Texts, ...common, prompt_name: PromptName });
 
 const embedAll = taskAt("/embed_all", {
   task: "token-vectors",
@@ -168,7 +169,7 @@ const rerank = taskAt("/rerank", {
 const similarity = taskAt("/similarity", {
   schema: objectOf({
     inputs: objectOf({ source_sentence: v.string(), sentences: v.array(v.string()) }),
-    parameters: v.optional(objectOf({ ...Cutting.entries, prompt_name: v.optional(v.string()) })),
+    parameters: v.optional(objectOf({ ...Cutting.entries, prompt_name: PromptName })),
     truncate: TruncateFlag,
     latency_budget_ms: LatencyBudget,
   }),
@@ -224,7 +225,7 @@ const tokenize = tokenizerAt("/tokenize", {
   schema: objectOf({
     inputs: Texts,
     add_special_tokens: v.optional(v.boolean(), true),
-    prompt_name: v.optional(v.string()),
+    prompt_name: PromptName,
   }),
   summary: "Tokens of texts, for clients of text-embeddings-inference",
   example: { inputs: "to be" },

@@ -5,12 +5,11 @@ import {
   EmbedInputs,
   EncodingFormat,
   onlyAs,
-  otherTruncation,
   ownAnswer,
   ownBody,
   PositiveInteger,
   PromptName,
-  Truncate,
+  truncationFields,
 } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { listResponse } from "../routes/in-parts.ts";
@@ -22,8 +21,7 @@ export const embedRoute = taskAt("/v1/embed", {
     texts: onlyAs([], "Send `inputs`, or Cohere's body to /v2/embed."),
     /** Texts, or ids of the model's own tokenizer with its special tokens. */
     inputs: EmbedInputs,
-    truncate: Truncate,
-    ...otherTruncation,
+    ...truncationFields,
     /** Whether nothing is cut: the vector of a long text is the mean of its chunks' vectors, weighted by tokens. */
     pool_chunks: v.optional(v.boolean(), false),
     prompt_name: PromptName,

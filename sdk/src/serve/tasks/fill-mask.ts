@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { fillMaskCall } from "../../runtime/tasks/fill-mask.ts";
-import { countUpTo, otherTruncation, ownAnswer, ownBody, Texts, Truncate } from "../contract/fields.ts";
+import { countUpTo, ownAnswer, ownBody, Texts, truncationFields } from "../contract/fields.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 /** Tokens for a mask token, at most. */
@@ -31,8 +31,7 @@ export const fillMaskRoute = taskAt("/v1/fill-mask", {
     top_k: v.optional(countUpTo(MAX_TOKENS_PER_MASK), 5),
     /** Tokens of which the results are chosen. Of words that are no tokens, the first token counts. Default: all. */
     targets: v.optional(Targets),
-    truncate: Truncate,
-    ...otherTruncation,
+    ...truncationFields,
   }),
   summary: "Words in place of mask tokens",
   example: { inputs: "Anna works in [MASK] York." },

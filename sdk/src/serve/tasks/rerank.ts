@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { type RankedDocument, rerankCall } from "../../runtime/tasks/rerank.ts";
-import { onlyAs, otherTruncation, ownAnswer, ownBody, PositiveInteger, Truncate } from "../contract/fields.ts";
+import { onlyAs, ownAnswer, ownBody, PositiveInteger, truncationFields } from "../contract/fields.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 /** A document's text. */
@@ -32,8 +32,7 @@ export const rerankRoute = taskAt("/v1/rerank", {
     top_n: v.optional(PositiveInteger),
     /** Whether results have their documents. */
     return_documents: v.optional(v.boolean(), true),
-    truncate: Truncate,
-    ...otherTruncation,
+    ...truncationFields,
     truncation: onlyAs([true], "Send `truncate`."),
     top_k: onlyAs([], "Send `top_n`."),
     max_doc_length: onlyAs([], "Send `max_tokens_per_doc`."),

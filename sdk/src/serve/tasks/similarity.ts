@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { similarityCall } from "../../runtime/tasks/rerank.ts";
-import { otherTruncation, ownAnswer, ownBody, PromptName, Truncate } from "../contract/fields.ts";
+import { ownAnswer, ownBody, PromptName, truncationFields } from "../contract/fields.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 export const similarityRoute = taskAt("/v1/similarity", {
@@ -8,8 +8,7 @@ export const similarityRoute = taskAt("/v1/similarity", {
     source: v.string(),
     /** Texts that are compared with `source`. */
     texts: v.array(v.string()),
-    truncate: Truncate,
-    ...otherTruncation,
+    ...truncationFields,
     prompt_name: PromptName,
   }),
   summary: "Scores of texts, compared with one",

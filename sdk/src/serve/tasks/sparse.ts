@@ -1,12 +1,12 @@
 import * as v from "valibot";
 import { sparseCall } from "../../runtime/tasks/sparse.ts";
-import { otherTruncation, ownAnswer, ownBody, PromptName, Texts, Truncate } from "../contract/fields.ts";
+import { ownAnswer, ownBody, PromptName, Texts, truncationFields } from "../contract/fields.ts";
 import { listResponse } from "../routes/in-parts.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 export const sparseRoute = taskAt("/v1/sparse", {
   task: "sparse",
-  schema: ownBody({ inputs: Texts, truncate: Truncate, ...otherTruncation, prompt_name: PromptName }),
+  schema: ownBody({ inputs: Texts, ...truncationFields, prompt_name: PromptName }),
   summary: "Sparse vectors of texts (SPLADE)",
   example: { inputs: "to be" },
   response: ownAnswer({

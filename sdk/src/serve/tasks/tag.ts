@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { aggregationStrategies, type Entity, tagCall } from "../../runtime/tasks/tag.ts";
-import { otherTruncation, ownAnswer, ownBody, Texts, Truncate } from "../contract/fields.ts";
+import { ownAnswer, ownBody, Texts, truncationFields } from "../contract/fields.ts";
 import { inCodePoints } from "../routes/code-points.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
@@ -22,8 +22,7 @@ export const tagRoute = taskAt("/v1/tag", {
     aggregation_strategy: v.optional(v.picklist(aggregationStrategies), "simple"),
     /** Labels that are left out, without B- and I- unless the strategy is `none`. */
     ignore_labels: v.optional(v.array(v.string()), ["O"]),
-    truncate: Truncate,
-    ...otherTruncation,
+    ...truncationFields,
   }),
   summary: "Entities in texts",
   example: { inputs: "Anna works in New York." },

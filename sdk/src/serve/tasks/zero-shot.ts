@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { zeroShotCall } from "../../runtime/tasks/zero-shot.ts";
-import { otherTruncation, ownAnswer, ownBody, ScoredLabel, Texts, Truncate } from "../contract/fields.ts";
+import { ownAnswer, ownBody, ScoredLabel, Texts, truncationFields } from "../contract/fields.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 /** Characters of a label, and of the template, at most: each hypothesis has both. */
@@ -28,8 +28,7 @@ export const zeroShotRoute = taskAt("/v1/zero-shot", {
     multi_label: v.optional(v.boolean(), false),
     /** Sentence with `{}` in place of the label. */
     hypothesis_template: v.optional(HypothesisTemplate, "This example is {}."),
-    truncate: Truncate,
-    ...otherTruncation,
+    ...truncationFields,
   }),
   summary: "Scores of labels of your own",
   example: { inputs: "We flew to Paris.", candidate_labels: ["travel", "cooking"] },
