@@ -1,12 +1,11 @@
 // Builds programs with the bundlers of the npm registry, runs them where no package is installed, and compares their vectors with Node's.
 import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
 import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { freePort } from "#sdk/cli/dev/process.ts";
 import { commandLine } from "../commands/command-line.ts";
 import { runCommand } from "../fixtures/run-command.ts";
 import { pack } from "../package/install.ts";
@@ -21,14 +20,6 @@ const { values } = commandLine(
 const exec = promisify(execFile);
 const project = await mkdtemp(join(tmpdir(), "bert-edge-bundlers-"));
 const away = await mkdtemp(join(tmpdir(), "bert-edge-bundle-"));
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  return port;
-}
 
 async function fromServer(script: string, env: NodeJS.ProcessEnv): Promise<string> {
   const port = await freePort();
