@@ -2,9 +2,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import LongestFirst from "./test/longest-first.ts";
-import { closureOf, testFiles } from "./test/structure/test-closure.ts";
 
-const root = import.meta.dirname;
 const TESTS = ["sdk/{src,build}/**", "create-bert-edge/src/**", "test/**", "bench/**", "release/**"].map(
   (folder) => `${folder}/*.test.ts`,
 );
@@ -14,8 +12,6 @@ const LONG = ["**/*.long.test.ts"];
 const COMMANDS = ["test/commands/*.long.test.ts"];
 /** Links to this repository's own packages: their tests would run twice. */
 const INSTALLED = ["**/node_modules/**"];
-/** Test files with random tests whose budget is larger in `npm run test:all`. */
-const withBudget = testFiles(root).filter((test) => closureOf(root, test).own.includes("test/fixtures/runs.ts"));
 
 export default defineConfig({
   resolve: {
@@ -24,17 +20,9 @@ export default defineConfig({
   },
   test: {
     projects: [
-      { extends: true, test: { name: "unit", include: TESTS, exclude: LONG, provide: { isLong: false } } },
-      {
-        extends: true,
-        test: {
-          name: "long",
-          include: [...LONG, ...withBudget],
-          exclude: [...COMMANDS, ...INSTALLED],
-          provide: { isLong: true },
-        },
-      },
-      { extends: true, test: { name: "commands", include: COMMANDS, provide: { isLong: true } } },
+      { extends: true, test: { name: "unit", include: TESTS, exclude: LONG } },
+      { extends: true, test: { name: "long", include: LONG, exclude: [...COMMANDS, ...INSTALLED] } },
+      { extends: true, test: { name: "commands", include: COMMANDS } },
     ],
     reporters: ["./test/no-warnings.ts", "default"],
     // Subprocesses run the sources: Node keeps their compiled form here instead of stripping types at every start.

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs } from "#test/fixtures/runs.ts";
+import { runs } from "#test/fixtures/sampled.ts";
 import { randomNumbers, seeded } from "#test/fixtures/seeded.ts";
 import { couldAnswer } from "./bound.ts";
 import { total } from "./figures.ts";

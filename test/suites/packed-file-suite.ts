@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
 import type { Tokenizer } from "#sdk/runtime/tokenizer/tokenizer.ts";
 import { refusal } from "../fixtures/refusal.ts";
-import { runs } from "../fixtures/runs.ts";
+import { runs } from "../fixtures/sampled.ts";
 import { seeded } from "../fixtures/seeded.ts";
 
 interface Damage {

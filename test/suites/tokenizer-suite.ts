@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { longestFirst } from "#sdk/runtime/tokenizer/longest-first.ts";
 import type { Tokenizer } from "#sdk/runtime/tokenizer/tokenizer.ts";
 import { readGolden } from "../fixtures/golden.ts";
-import { runs } from "../fixtures/runs.ts";
+import { runs } from "../fixtures/sampled.ts";
 import { seeded } from "../fixtures/seeded.ts";
 
 const model = (file: string) =>

@@ -3,6 +3,7 @@ import { variedTexts } from "#sdk/compile/accuracy/probe-texts.ts";
 import { createJsonTokenizer } from "#sdk/runtime/tokenizer/json-tokenizer.ts";
 import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";
 import { packed } from "../fixtures/packed-tokenizers.ts";
+import { sampled } from "../fixtures/sampled.ts";
 import { blockHash } from "./block-hash.ts";
 import { type FuzzedPair, fuzzedPairs } from "./fuzzed-pairs.ts";
 import { idsAndTypes } from "./ids-and-types.ts";
@@ -17,7 +18,7 @@ describe("the packed tokenizer encodes pairs like Hugging Face's Rust tokenizers
     expect(Object.keys(rustPairs)).toEqual(Object.keys(pairVariants));
   });
 
-  it.each(Object.entries(pairVariants))("%s", async (variant, tokenizer) => {
+  it.each(sampled(Object.entries(pairVariants), 3))("%s", async (variant, tokenizer) => {
     expect(await blockHash(idsAndTypes(open(tokenizer()), pairs))).toBe(rustPairs[variant as keyof typeof rustPairs]);
   });
 });

@@ -21,7 +21,7 @@ describe("the packed tokenizer finds tokens where Hugging Face's Rust tokenizers
     "%s",
     async (variant, tokenizer, i) => {
       const opened = createPackedTokenizer(packed(tokenizer()), Number.POSITIVE_INFINITY);
-      for (const { name, texts } of sampled(blocks, 4, i)) {
+      for (const { name, texts } of sampled(blocks, 8, i)) {
         const found = await blockHash(texts.map((text) => placedNumbers(opened, text)));
         expect({ [name]: found }).toEqual({ [name]: expected[variant]?.[name] });
       }

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { checkpointOfExport, type ExportedConfig } from "#test/fixtures/checkpoint-of-export.ts";
 import { readExportCase, toTensors } from "#test/fixtures/export-case.ts";
 import { parsedConfig } from "#test/fixtures/parsed-config.ts";
-import { partOf } from "#test/fixtures/runs.ts";
+import { sampled } from "#test/fixtures/sampled.ts";
 import { describeShared } from "#test/fixtures/shared.ts";
 import { originalNomicKeys } from "#test/fixtures/tiny-nomic.ts";
 import { ortIntegerMatMul } from "#test/oracles/interpreter/ort-integer-mat-mul.ts";
@@ -137,7 +137,7 @@ describeShared("corpus", "a checkpoint's graph", (corpus) => {
       ? a.reduce((max, value, i) => Math.max(max, Math.abs(value - (b[i] as number))), 0)
       : Number.NaN;
 
-  const some = partOf(exports, 6);
+  const some = sampled(exports, 6);
 
   it.each(exports)("computes the framework's outputs, decomposed and fused: %s", async (name) => {
     const { decomposed, fused, config, feeds, expected } = await load(name);

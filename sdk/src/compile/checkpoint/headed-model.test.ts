@@ -10,7 +10,7 @@ import {
   writeClassifier,
 } from "#test/fixtures/classifier-case.ts";
 import { refusalOf } from "#test/fixtures/refusal.ts";
-import { runs } from "#test/fixtures/runs.ts";
+import { runs } from "#test/fixtures/sampled.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { headGraph } from "./head-graph.ts";

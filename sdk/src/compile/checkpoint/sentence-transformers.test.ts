@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { folderWith } from "#test/fixtures/folder-with.ts";
 import { refusalOf } from "#test/fixtures/refusal.ts";
-import { runs } from "#test/fixtures/runs.ts";
+import { runs } from "#test/fixtures/sampled.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { readModules } from "./sentence-transformers.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { attribute, declarationOf, modelOf, nodeOf } from "#test/fixtures/onnx-file.ts";
 import { printGraph } from "#test/fixtures/print-graph.ts";
-import { runs } from "#test/fixtures/runs.ts";
+import { runs } from "#test/fixtures/sampled.ts";
 import { CAST, Sketch } from "#test/fixtures/sketch.ts";
 import type { Value } from "../graph/node.ts";
 import { float32Scalar, int64s, type Tensor, tensor } from "../graph/tensor.ts";

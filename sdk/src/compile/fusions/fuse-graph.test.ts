@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { runs } from "#test/fixtures/runs.ts";
+import { runs } from "#test/fixtures/sampled.ts";
 import { Sketch } from "#test/fixtures/sketch.ts";
 import type { Value } from "../graph/node.ts";
 import { verifyGraph } from "../graph/verify-graph.ts";

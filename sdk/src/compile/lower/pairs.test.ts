@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { caseOf, writeClassifier } from "#test/fixtures/classifier-case.ts";
 import { fusedGraph } from "#test/fixtures/fused-graph.ts";
-import { runs } from "#test/fixtures/runs.ts";
+import { runs } from "#test/fixtures/sampled.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { tinyBert } from "#test/fixtures/tiny-bert.ts";

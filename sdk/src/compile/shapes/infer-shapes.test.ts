@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type * as ort from "onnxruntime-node";
 import { describe, expect, it } from "vitest";
 import { readExportCase, toTensors } from "#test/fixtures/export-case.ts";
-import { partOf } from "#test/fixtures/runs.ts";
+import { sampled } from "#test/fixtures/sampled.ts";
 import { describeShared } from "#test/fixtures/shared.ts";
 import { Sketch, type SketchAttribute } from "#test/fixtures/sketch.ts";
 import { runModel, type Tensors } from "#test/oracles/run-model.ts";
@@ -139,7 +139,7 @@ describeShared("corpus", "every value of a model as it was exported", (folder) =
     ? readdirSync(folder).filter((name) => existsSync(join(folder, name, "case.json")))
     : [];
 
-  it.each(partOf(names, 4, 2))("%s has the inferred types, shapes and contents", async (name) => {
+  it.each(sampled(names, 4, 2))("%s has the inferred types, shapes and contents", async (name) => {
     const model = await readOnnx(join(folder, name, "model.onnx"));
     const graph = fromOnnx(model);
     inferShapes(graph);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs } from "#test/fixtures/runs.ts";
+import { runs } from "#test/fixtures/sampled.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { sentenceVector } from "../tasks/sentence-vector.ts";
 import { ofSimilarLength, oneByOne, PADDED_TOKENS, together } from "./batching.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type FakeJobs, fakeJobs } from "#test/fixtures/fake-jobs.ts";
-import { runs } from "#test/fixtures/runs.ts";
+import { runs } from "#test/fixtures/sampled.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { fakeEngine, publishTiny, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
 import type { WritableStore } from "../../storage/store.ts";

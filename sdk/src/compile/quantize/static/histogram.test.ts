@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { refusal } from "#test/fixtures/refusal.ts";
-import { runs } from "#test/fixtures/runs.ts";
+import { runs } from "#test/fixtures/sampled.ts";
 import { randomNumbers, seeded } from "#test/fixtures/seeded.ts";
 import { binOf, emptyHistogram, type Histogram, minErrorRange, percentileRange } from "./histogram.ts";
 

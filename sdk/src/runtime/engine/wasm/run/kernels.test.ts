@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { runs } from "#test/fixtures/runs.ts";
+import { runs } from "#test/fixtures/sampled.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { quantizeRows } from "#test/oracles/reference/quantize-rows.ts";
 import { attentionInt8 } from "#test/suites/kernels/attention.ts";
