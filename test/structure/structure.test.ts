@@ -93,7 +93,7 @@ describe("the checks find", () => {
   it("an import that leads to a higher room of the server through files between the rooms", () => {
     const files = [
       file("serve/middleware/on-error.ts", 'import { x } from "../route-table.ts"; import { y } from "../refusal.ts";'),
-      file("serve/refusal.ts", 'import type { x } from "./contract/figures.ts";'),
+      file("serve/refusal.ts", 'import type { x } from "./contract/decision.ts";'),
       file("serve/route-table.ts", 'import type { x } from "./deployment.ts";'),
       file("serve/deployment.ts", 'import { x } from "./routes/answer.ts"; import type { y } from "./route-table.ts";'),
       file("serve/routes/answer.ts", 'import { x } from "../refusal.ts";'),

@@ -1,4 +1,4 @@
-import type { Figure, Figures } from "../serve/contract/figures.ts";
+import type { Figure, Figures } from "../serve/contract/decision.ts";
 import { defaultLimits } from "../serve/limits.ts";
 import { maxLateMs } from "../serve/routing/deadline.ts";
 import { CERTAIN, type Decision, decide, type Situation } from "../serve/routing/decide.ts";

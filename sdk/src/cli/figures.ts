@@ -1,4 +1,4 @@
-import type { Figure } from "../serve/contract/figures.ts";
+import type { Figure } from "../serve/contract/decision.ts";
 import type { Reason } from "../serve/contract/headers.ts";
 import type { Explanation } from "./reasons.ts";
 

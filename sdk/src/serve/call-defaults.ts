@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import { shown } from "../artifact/shown.ts";
 import type { Truncation } from "../runtime/truncation.ts";
-import { type BudgetSetter, UNLIMITED_MS } from "./contract/budget.ts";
+import { type BudgetSetter, UNLIMITED_MS } from "./contract/decision.ts";
 import type { Tier } from "./contract/headers.ts";
 import { isBudget } from "./routing/deadline.ts";
 

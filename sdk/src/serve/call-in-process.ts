@@ -3,7 +3,7 @@ import { embedCall } from "../runtime/tasks/embed.ts";
 import type { TaskCall } from "../runtime/tasks/task-call.ts";
 import { backgroundOf, type CallContext } from "./background.ts";
 import { appliedBudget, readPin } from "./call-defaults.ts";
-import { NO_BUDGET, UNLIMITED_MS } from "./contract/budget.ts";
+import { NO_BUDGET, UNLIMITED_MS } from "./contract/decision.ts";
 import type { Tier } from "./contract/headers.ts";
 import type { Deployment } from "./deployment.ts";
 import { anyone } from "./queue/caller.ts";

@@ -1,5 +1,4 @@
-import type { Budget } from "./contract/budget.ts";
-import type { Figures } from "./contract/figures.ts";
+import type { Budget, Figures } from "./contract/decision.ts";
 import { isShort, type Situation } from "./routing/decide.ts";
 import type { AnswerDetails } from "./service.ts";
 

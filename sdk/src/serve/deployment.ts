@@ -10,13 +10,12 @@ import type { Tier } from "./contract/headers.ts";
 import { checkKeyList } from "./keys/key-list.ts";
 import { callersOf } from "./keys/key-ring.ts";
 import { type Limits, limitsWith } from "./limits.ts";
-import type { CrossOrigin } from "./middleware/cross-origin.ts";
 import type { RateLimit } from "./middleware/limits.ts";
 import { type AnalyticsDataset, analyticsWriter, printRequestLine } from "./middleware/log-request.ts";
 import type { ResponseCache } from "./middleware/response-cache.ts";
 import { modelHolder, type WarmUpShape } from "./models/model-holder.ts";
 import { modelPool } from "./models/model-pool.ts";
-import type { Operations } from "./operations.ts";
+import type { CrossOrigin, Operations } from "./operations.ts";
 import type { Region } from "./region/region.ts";
 import { type ModelAliases, servedNames } from "./served-names.ts";
 

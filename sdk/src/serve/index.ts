@@ -87,20 +87,19 @@ export type {
   InProcessAnswer,
   InProcessOptions,
 } from "./call-in-process.ts";
-export type { Budget, BudgetSetter } from "./contract/budget.ts";
-export type { Figure, Figures } from "./contract/figures.ts";
+export type { Budget, BudgetSetter, Figure, Figures } from "./contract/decision.ts";
 export type { NumberFormat, Reason, Tier } from "./contract/headers.ts";
 export type { EmbeddingsOptions, PageBinding, Setting } from "./deployment.ts";
 export { createEdgeApp, type EdgeAppOptions, type EdgeBindings } from "./edge-app.ts";
 export { type EmbeddingsApp, embeddings } from "./embedding-routes.ts";
 export { type KeysEnv, keysFromEnv, keysFromStore, parseKeys } from "./keys/key-list.ts";
 export type { Limits } from "./limits.ts";
-export type { CrossOrigin } from "./middleware/cross-origin.ts";
 export type { RateLimit, RateLimiter } from "./middleware/limits.ts";
 export type { AnalyticsDataset } from "./middleware/log-request.ts";
 export type { AnswerStore, ResponseCache } from "./middleware/response-cache.ts";
 export type { WarmUpShape } from "./models/model-holder.ts";
 export { type ModelCache, type PublishedModelsOptions, publishedModels } from "./models/published-models.ts";
+export type { CrossOrigin } from "./operations.ts";
 export type { Caller, Hold } from "./queue/caller.ts";
 export type { AnswerEstimate, Estimate } from "./queue/speed.ts";
 export type { RegionQuestion } from "./region/dialects/dialect.ts";

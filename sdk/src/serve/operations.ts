@@ -1,12 +1,16 @@
 import type { MiddlewareHandler } from "hono";
+import { cors as corsOf } from "hono/cors";
+import { exposedHeaders } from "./contract/headers.ts";
 import type { Callers } from "./keys/key-ring.ts";
 import { apiKey } from "./middleware/api-key.ts";
-import { type CrossOrigin, crossOrigin } from "./middleware/cross-origin.ts";
 import { limitKey, limitRate, type RateLimit } from "./middleware/limits.ts";
 import { logRequest, type RequestWriter } from "./middleware/log-request.ts";
 import type { ResponseCache } from "./middleware/response-cache.ts";
 import { note, noted } from "./middleware/variables.ts";
 import { readTrace } from "./trace.ts";
+
+/** Origins whose pages may call a deployment: one, several, or `true` for all. */
+export type CrossOrigin = string | readonly string[] | boolean;
 
 /** How a deployment is operated: who may call it, how often, and what is written about it. */
 export interface Operations<Env extends object> {
@@ -44,3 +48,14 @@ export const requestId: MiddlewareHandler = async function nameRequest(c, next) 
   c.header("x-request-id", trace.requestId);
   await next();
 };
+
+/** Seconds that browsers may keep the answer to a preflight request: two hours, the most that Chromium accepts. */
+const PREFLIGHT_SECONDS = 7_200;
+
+/** Lets pages of other origins call the routes. Answers preflight requests, which have no key. */
+const crossOrigin = (origins: Exclude<CrossOrigin, false>): MiddlewareHandler =>
+  corsOf({
+    origin: origins === true ? "*" : typeof origins === "string" ? origins : [...origins],
+    exposeHeaders: [...exposedHeaders],
+    maxAge: PREFLIGHT_SECONDS,
+  });

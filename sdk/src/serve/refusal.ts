@@ -1,6 +1,5 @@
 import { BertEdgeError } from "../artifact/error.ts";
-import type { Budget, BudgetSetter } from "./contract/budget.ts";
-import type { Figures } from "./contract/figures.ts";
+import type { Budget, BudgetSetter, Figures } from "./contract/decision.ts";
 
 /** Pause before a retry when nothing better is known, in ms. */
 const RETRY_MS = 1_000;

@@ -3,7 +3,7 @@ import type { Model } from "../runtime/model.ts";
 import type { TaskCall } from "../runtime/tasks/task-call.ts";
 import type { Background } from "./background.ts";
 import type { CallDefaults } from "./call-defaults.ts";
-import type { Figures } from "./contract/figures.ts";
+import type { Figures } from "./contract/decision.ts";
 import type { NumberFormat, Reason, Tier } from "./contract/headers.ts";
 import type { Limits } from "./limits.ts";
 import type { Caller, Hold, Holder } from "./queue/caller.ts";

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Side, Truncation } from "../../runtime/truncation.ts";
-import { NO_BUDGET, UNLIMITED_MS } from "./budget.ts";
+import { NO_BUDGET, UNLIMITED_MS } from "./decision.ts";
 import { tiers } from "./headers.ts";
 
 /** The header `x-latency-budget-ms` as a field. */

@@ -1,6 +1,6 @@
 import { type ConversionConfig, toJsonSchema } from "@valibot/to-json-schema";
 import type * as v from "valibot";
-import { NO_BUDGET } from "../contract/budget.ts";
+import { NO_BUDGET } from "../contract/decision.ts";
 import { errorStatus, type HttpErrorCode } from "../contract/errors.ts";
 import {
   BUDGET_HEADER,

@@ -8,7 +8,7 @@ import { longestWithin } from "../answering/plan.ts";
 import { type Background, backgroundOf } from "../background.ts";
 import { appliedBudget } from "../call-defaults.ts";
 import { outputBytes } from "../check-query.ts";
-import { UNLIMITED_MS } from "../contract/budget.ts";
+import { UNLIMITED_MS } from "../contract/decision.ts";
 import type { Tier } from "../contract/headers.ts";
 import type { Deployment } from "../deployment.ts";
 import type { Limits } from "../limits.ts";

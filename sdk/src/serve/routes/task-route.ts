@@ -6,7 +6,7 @@ import type { TaskCall } from "../../runtime/tasks/task-call.ts";
 import type { Truncation } from "../../runtime/truncation.ts";
 import { backgroundOf } from "../background.ts";
 import { appliedBudget, type CallDefaults, readPin } from "../call-defaults.ts";
-import { UNLIMITED_MS } from "../contract/budget.ts";
+import { UNLIMITED_MS } from "../contract/decision.ts";
 import type { AnswerFields } from "../contract/fields.ts";
 import {
   BUDGET_HEADER,

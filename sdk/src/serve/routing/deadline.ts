@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { type Budget, type BudgetSetter, NO_BUDGET, UNLIMITED_MS } from "../contract/budget.ts";
+import { type Budget, type BudgetSetter, NO_BUDGET, UNLIMITED_MS } from "../contract/decision.ts";
 
 /** Budgets are shorter than this time, 11 days: a header has up to nine digits. */
 const MAX_BUDGET_MS = 1e9;
