@@ -1,6 +1,5 @@
 import { LOG2_E } from "../../runtime/engine/wasm/constants/arithmetic.ts";
 import { I8 } from "../../runtime/engine/wasm/constants/operand-ranges.ts";
-import { MAX_HEAD_SIZE } from "../../runtime/engine/wasm/constants/tiles.ts";
 import { EDGE } from "../graph/edge-operators.ts";
 import type { Node } from "../graph/node.ts";
 import { numbersOf, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
@@ -9,24 +8,17 @@ import { lowerPositionTerms } from "./position-terms.ts";
 import { lowerRelativeBias } from "./relative-bias.ts";
 import { rowSums } from "./row-sums.ts";
 import { tilePadded, tileWeight } from "./tile-weight.ts";
-import { notInFours, unsupported } from "./unsupported.ts";
+import { unsupported } from "./unsupported.ts";
 
 /**
  * Looks up rows of a token embedding table. 8-bit tables have one scale per row. 4-bit tables have one scale per block.
  */
-export function lookup(lowering: LoweringContext, node: Node): void {
+export function lowerLookup(lowering: LoweringContext, node: Node): void {
   const [values, scales] = [node.inputs[0]?.constant, node.inputs[2]?.constant] as [Tensor, Tensor];
   const bits = node.int("bits") === 4 ? 4 : 8;
   const width = ((values.shape[1] ?? 0) * 8) / bits;
   const block = node.int("block_size") ?? 0;
-  if (width % 4 !== 0) throw unsupported(node, notInFours("the width of the embedding table", width));
-  if (block % 4 !== 0 || (bits === 8 && block !== width)) {
-    throw unsupported(
-      node,
-      "an 8-bit table needs one scale per row, and a 4-bit table needs a block size that is a multiple of 4",
-    );
-  }
-  lowering.steps.push({
+  lowering.push(node, {
     op: "lookup",
     table: lowering.tensor(node.inputs[0]?.name ?? "", values),
     scales: lowering.floats(node.inputs[2]?.name ?? "", toFloat32(scales), scales.shape),
@@ -36,7 +28,7 @@ export function lookup(lowering: LoweringContext, node: Node): void {
   });
 }
 
-export function linearInt8(lowering: LoweringContext, node: Node): void {
+export function lowerLinearInt8(lowering: LoweringContext, node: Node): void {
   const [x, weight, scales, zeroPoints, bias] = node.inputs;
   const operand = lowering.operand(x);
   const values = weight?.constant;
@@ -46,13 +38,12 @@ export function linearInt8(lowering: LoweringContext, node: Node): void {
   if (!lowering.isWhole(operand))
     throw unsupported(node, `its input "${x.name}" is a slice of a tensor, but it must be a whole tensor`);
   if (!isTiled) throw unsupported(node, "only constant 7-bit weights and int8 activations are supported");
-  if (operand.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", operand.width));
   const [outputs = 0, inputs = 0] = values.shape;
   const name = weight?.name ?? "";
   const given = bias?.constant && toFloat32(bias.constant);
   const step = {
     op: "linearInt8" as const,
-    x: lowering.quantized(x, operand),
+    x: lowering.quantized(node, x, operand),
     weight: lowering.tensors.has(name) ? name : lowering.tensor(name, tileWeight(values)),
     scales: lowering.floats(scales?.name ?? "", tilePadded(toFloat32(scales?.constant as Tensor))),
     zeroPoints: integers(lowering, zeroPoints?.name ?? "", Int32Array.from(numbersOf(zeroPoints?.constant as Tensor))),
@@ -60,7 +51,7 @@ export function linearInt8(lowering: LoweringContext, node: Node): void {
     bias: lowering.floats(`${node.name}.bias`, tilePadded(given ?? new Float32Array(outputs))),
     out: lowering.result(node.output, outputs, lowering.rowsOf(operand)),
   };
-  lowering.steps.push(step);
+  lowering.push(node, step);
   if (!given) lowering.addWithoutBias(node.output, step);
 }
 
@@ -69,7 +60,7 @@ function integers(lowering: LoweringContext, name: string, values: Int32Array): 
   return lowering.tensor(name, tensor("int32", [padded.length], padded as Int32Array<ArrayBuffer>));
 }
 
-export function attention(lowering: LoweringContext, node: Node): void {
+export function lowerAttention(lowering: LoweringContext, node: Node): void {
   const [query, key, value] = node.inputs.slice(0, 3).map((input) => lowering.operand(input)) as (
     | Operand
     | undefined
@@ -80,13 +71,6 @@ export function attention(lowering: LoweringContext, node: Node): void {
   // The engine's softmax uses powers of 2, so scores are multiplied by log₂ e.
   const scale = Math.fround(LOG2_E * (node.float("scale") ?? 1 / Math.sqrt(size)));
   if (!query || !key || !value) throw unsupported(node, "queries, keys and values must depend on the text");
-  if (size % 4 !== 0) throw unsupported(node, notInFours("its head size", size));
-  if (size > MAX_HEAD_SIZE) throw unsupported(node, `its head size is ${size}; the maximum is ${MAX_HEAD_SIZE}`);
-  if (!(scale > 0)) throw unsupported(node, "its scale must be positive");
-  const widths = [query, key, value].map((operand) => lowering.values[operand.value]?.width);
-  if (new Set(widths).size > 1) {
-    throw unsupported(node, "queries, keys and values are slices of tensors with different widths");
-  }
   const scores = bias?.producer?.is("DynamicQuantizePositionScores", EDGE) ? bias.producer : undefined;
   const positions = scores && lowerPositionTerms(lowering, scores, { query, key });
   const table = bias && !positions ? lowerRelativeBias(lowering, bias) : undefined;
@@ -96,7 +80,7 @@ export function attention(lowering: LoweringContext, node: Node): void {
       `the bias "${bias.name}" of its scores must depend only on the distance between two tokens`,
     );
   }
-  lowering.steps.push({
+  lowering.push(node, {
     op: "attention",
     query: view(query),
     key: view(key),

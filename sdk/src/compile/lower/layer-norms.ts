@@ -1,9 +1,9 @@
-import type { Skip } from "../../runtime/engine/wasm/run/program.ts";
+import type { Skip } from "../../runtime/engine/wasm/ops/skip.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { type Tensor, toFloat32 } from "../graph/tensor.ts";
 import type { LoweringContext, Operand } from "./lowering-context.ts";
 import { addendOf, isRow, whole } from "./operands.ts";
-import { notInFours, unsupported } from "./unsupported.ts";
+import { unsupported } from "./unsupported.ts";
 
 /** Kind of a normalization: LayerNorm, or RMSNorm, which has no beta. */
 type Kind = "layerNorm" | "rmsNorm";
@@ -50,11 +50,10 @@ function normalize(
   node: Node,
   { kind, operand, gamma, beta, skip, total }: Normalized,
 ): void {
-  if (operand.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", operand.width));
   if (!isRow(gamma, operand.width) || (beta && !isRow(beta, operand.width))) {
     throw unsupported(node, "gamma and beta must be constant float32 rows as wide as its input");
   }
-  lowering.steps.push({
+  lowering.push(node, {
     op: kind,
     x: operand.value,
     ...(skip && { skip }),

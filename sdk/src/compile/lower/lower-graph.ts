@@ -31,8 +31,9 @@ export async function lowerGraph(
   graph: Graph,
   { maxTokens, vocabulary, pairs = false }: ProgramSize,
 ): Promise<Lowered> {
+  const sizes = { maxTokens, vocabulary, ...(pairs && { pairs }) };
   const known = await positionValues(graph, maxTokens, pairs);
-  const lowering = new LoweringContext(known, maxTokens, new Set(graph.outputs.map(({ value }) => value)));
+  const lowering = new LoweringContext(known, sizes, new Set(graph.outputs.map(({ value }) => value)));
   for (const node of known.nodes) {
     const lowerNode = lowerings[`${node.domain}:${node.opType}`];
     if (!lowerNode) throw unsupported(node, "there is no kernel for this operator");
@@ -46,6 +47,5 @@ export async function lowerGraph(
     throw unsupported(output.producer as Node, "the model's output is a slice of a tensor; it must be a whole tensor");
   }
   const { steps, values, tensors } = lowering;
-  const sizes = { maxTokens, vocabulary, ...(pairs && { pairs }) };
   return { program: { version: PROGRAM_VERSION, values, steps, output: result.value, ...sizes }, tensors };
 }

@@ -1,10 +1,13 @@
-import type { ProgramValue, Step, View } from "../../runtime/engine/wasm/run/program.ts";
+import { checkStep, type Step } from "../../runtime/engine/wasm/ops/index.ts";
+import { OperandReader, ProgramFault } from "../../runtime/engine/wasm/ops/operand-reader.ts";
+import type { Sizes } from "../../runtime/engine/wasm/ops/operation.ts";
+import type { ProgramValue, View } from "../../runtime/engine/wasm/run/values.ts";
 import { EDGE } from "../graph/edge-operators.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import type { PositionTables, PositionValues } from "./position-values.ts";
 import { tilePadded } from "./tile-weight.ts";
-import { notInFours, unsupported } from "./unsupported.ts";
+import { unsupported } from "./unsupported.ts";
 
 /** Columns of an engine value (a tensor of the program) that hold a value of the graph. */
 export interface Operand extends View {
@@ -25,6 +28,9 @@ export class LoweringContext {
   /** The values that are different for tokens with token type 1. */
   readonly seconds: PositionTables | undefined;
   readonly maxTokens: number;
+  readonly #sizes: Sizes;
+  /** Indices of the engine values that steps have written. */
+  readonly #written = new Set<number>();
   readonly #results: ReadonlySet<Value>;
   readonly #operands = new Map<Value, Operand>();
   readonly #quantized = new Map<string, number>();
@@ -40,13 +46,31 @@ export class LoweringContext {
   /** @param results outputs of the graph. They are read after the last step, so no step may overwrite them. */
   constructor(
     { first, second }: Pick<PositionValues, "first" | "second">,
-    maxTokens: number,
+    sizes: Sizes,
     results: ReadonlySet<Value> = new Set(),
   ) {
     this.positions = first;
     this.seconds = second;
-    this.maxTokens = maxTokens;
+    this.maxTokens = sizes.maxTokens;
+    this.#sizes = sizes;
     this.#results = results;
+  }
+
+  /**
+   * Adds a step of a node, which the engine checks as it does when it loads the program.
+   *
+   * @throws BertEdgeError `engine_unsupported` with the reason
+   */
+  push(node: Node, step: Step): void {
+    const tensors = { tensor: () => 0, size: (name: string) => this.tensors.get(name)?.data.length };
+    const reader = new OperandReader(this.values, this.#written, tensors);
+    try {
+      checkStep({ ...step }, reader, this.#sizes);
+    } catch (error) {
+      throw error instanceof ProgramFault ? unsupported(node, error.message) : error;
+    }
+    for (const value of reader.writes) this.#written.add(value);
+    this.steps.push(step);
   }
 
   /** Returns a value that depends only on the number of tokens, and not on token types; undefined for other values. */
@@ -124,13 +148,13 @@ export class LoweringContext {
   }
 
   /** Returns the engine value with the quantized form of a value. All readers share one quantize step. */
-  quantized(value: Value, operand: Operand): number {
+  quantized(node: Node, value: Value, operand: Operand): number {
     const factors = this.#factors.get(value);
     const key = `${operand.value} ${factors ?? ""}`;
     const known = this.#quantized.get(key);
     if (known !== undefined) return known;
     const out = this.add({ width: operand.width, of: this.rowsOf(operand), type: "i8" });
-    this.steps.push({ op: "quantize", x: operand.value, ...(factors !== undefined && { factors }), out });
+    this.push(node, { op: "quantize", x: operand.value, ...(factors !== undefined && { factors }), out });
     this.#quantized.set(key, out);
     return out;
   }
@@ -175,10 +199,9 @@ export class LoweringContext {
   addRow(operand: Operand, row: Tensor, node: Node): Operand {
     const values = toFloat32(row);
     if (this.#foldBias(operand, values)) return operand;
-    if (operand.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", operand.width));
     const out = this.add({ width: operand.width, of: this.rowsOf(operand), type: "f32" });
     const y = { row: this.floats(`${node.name}.row.${out}`, values) };
-    this.steps.push({ op: "add", x: operand.value, y, out });
+    this.push(node, { op: "add", x: operand.value, y, out });
     return { value: out, column: 0, width: operand.width };
   }
 }

@@ -1,4 +1,4 @@
-import type { PositionTable, Skip } from "../../runtime/engine/wasm/run/program.ts";
+import type { PositionTable, Skip } from "../../runtime/engine/wasm/ops/skip.ts";
 import { concatenate } from "../graph/concatenate.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { type Tensor, toFloat32 } from "../graph/tensor.ts";

@@ -1,18 +1,18 @@
-import type { ActivationKind } from "../../runtime/engine/wasm/run/program.ts";
+import type { ActivationKind } from "../../runtime/engine/wasm/ops/elementwise.ts";
 import { EDGE } from "../graph/edge-operators.ts";
 import { MICROSOFT, type Node } from "../graph/node.ts";
 import { numbersOf, type Tensor, toFloat32 } from "../graph/tensor.ts";
-import { attention, linearInt8, lookup } from "./integer-operators.ts";
+import { lowerAttention, lowerLinearInt8, lowerLookup } from "./integer-operators.ts";
 import { normalization, skipNormalization } from "./layer-norms.ts";
 import { type LoweringContext, type LowerNode, view } from "./lowering-context.ts";
 import { addendOf, haveSameRows, isRow, whole } from "./operands.ts";
-import { notInFours, unsupported } from "./unsupported.ts";
+import { unsupported } from "./unsupported.ts";
 
 /** Functions that lower a node to engine steps, by domain and operator. */
 export const lowerings: Readonly<Record<string, LowerNode>> = {
-  [`${MICROSOFT}:GatherBlockQuantized`]: lookup,
-  [`${EDGE}:DynamicQuantizeMatMul`]: linearInt8,
-  [`${EDGE}:DynamicQuantizeAttention`]: attention,
+  [`${MICROSOFT}:GatherBlockQuantized`]: lowerLookup,
+  [`${EDGE}:DynamicQuantizeMatMul`]: lowerLinearInt8,
+  [`${EDGE}:DynamicQuantizeAttention`]: lowerAttention,
   // The attention that reads these scores computes them.
   [`${EDGE}:DynamicQuantizePositionScores`]: () => {},
   [`${MICROSOFT}:SkipLayerNormalization`]: (lowering, node) => skipNormalization(lowering, node, "layerNorm"),
@@ -49,10 +49,9 @@ function add(lowering: LoweringContext, node: Node): void {
     else lowering.define(node.output, sum);
     return;
   }
-  if (operand.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", operand.width));
   const y = addendOf(lowering, node, added, operand);
   const out = lowering.result(node.output, operand.width, lowering.rowsOf(operand));
-  lowering.steps.push({ op: "add", x: operand.value, y, out });
+  lowering.push(node, { op: "add", x: operand.value, y, out });
 }
 
 function multiply(lowering: LoweringContext, node: Node): void {
@@ -60,7 +59,6 @@ function multiply(lowering: LoweringContext, node: Node): void {
   const [read, factor] = lowering.operand(a) ? [a, b] : [b, a];
   const [x, y] = [lowering.operand(read), lowering.operand(factor)];
   if (!x) throw unsupported(node, "neither input depends on the text");
-  if (x.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", x.width));
   const row = isRow(factor, x.width) && { row: lowering.floats(`${node.name}.row`, toFloat32(factor.constant)) };
   if (row && lowering.isWhole(x) && lowering.isOnlyQuantized(node.output)) {
     lowering.scaleWhenQuantized(node, x, row.row);
@@ -68,7 +66,7 @@ function multiply(lowering: LoweringContext, node: Node): void {
   }
   const other = y?.width === x.width && haveSameRows(lowering, x, y) ? view(y) : row;
   if (!other) throw unsupported(node, "its inputs must have the same shape, or one of them must be a constant row");
-  lowering.steps.push({
+  lowering.push(node, {
     op: "multiply",
     x: view(x),
     y: other,
@@ -81,7 +79,6 @@ function activation(lowering: LoweringContext, node: Node, kind: ActivationKind,
   const [input, bias] = node.inputs;
   let operand = lowering.operand(input);
   if (!operand) throw unsupported(node, "its input does not depend on the text");
-  if (operand.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", operand.width));
   if (bias) {
     if (!isRow(bias, operand.width)) throw unsupported(node, "its bias is not a constant row");
     operand = lowering.addRow(whole(lowering, node), bias.constant, node);
@@ -89,14 +86,13 @@ function activation(lowering: LoweringContext, node: Node, kind: ActivationKind,
   const isInPlace = lowering.isWhole(operand) && lowering.claim(operand, node) === undefined;
   const out = isInPlace ? operand.value : lowering.result(node.output, operand.width, lowering.rowsOf(operand));
   if (isInPlace) lowering.alias(node, node.output, operand);
-  lowering.steps.push({ op: "activation", kind, ...(alpha !== undefined && { alpha }), x: view(operand), out });
+  lowering.push(node, { op: "activation", kind, ...(alpha !== undefined && { alpha }), x: view(operand), out });
 }
 
 function linearF32(lowering: LoweringContext, node: Node): void {
   const weight = node.inputs[1]?.constant;
   const operand = whole(lowering, node);
   if (weight?.shape.length !== 2) throw unsupported(node, "its weight is not a constant matrix");
-  if (operand.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", operand.width));
   const [inputs = 0, outputs = 0] = weight.shape;
   const numbers = toFloat32(weight);
   const rows = Float32Array.from(
@@ -111,7 +107,7 @@ function linearF32(lowering: LoweringContext, node: Node): void {
     bias: lowering.floats(`${node.name}.bias`, new Float32Array(outputs)),
     out,
   };
-  lowering.steps.push(step);
+  lowering.push(node, step);
   lowering.addWithoutBias(node.output, step);
 }
 
@@ -170,15 +166,14 @@ function firstToken(lowering: LoweringContext, node: Node): void {
   if (!isFirst || lowering.rowsOf(operand) !== "token") {
     throw unsupported(node, "only the first token of every sequence can be gathered");
   }
-  lowering.steps.push({ op: "cls", x: operand.value, out: lowering.result(node.output, operand.width, "sequence") });
+  lowering.push(node, { op: "cls", x: operand.value, out: lowering.result(node.output, operand.width, "sequence") });
 }
 
 /** Averages the tokens of every sequence, for `mean` pooling. */
 function meanOfTokens(lowering: LoweringContext, node: Node): void {
   const operand = whole(lowering, node);
   if (lowering.rowsOf(operand) !== "token") throw unsupported(node, "only rows of tokens can be averaged");
-  if (operand.width % 4 !== 0) throw unsupported(node, notInFours("the width of its input", operand.width));
-  lowering.steps.push({ op: "mean", x: operand.value, out: lowering.result(node.output, operand.width, "sequence") });
+  lowering.push(node, { op: "mean", x: operand.value, out: lowering.result(node.output, operand.width, "sequence") });
 }
 
 /** Applies the rotary embedding to queries or keys, in place. */
@@ -189,7 +184,6 @@ function rotate(lowering: LoweringContext, node: Node): void {
   const half = cos?.shape.at(-1) ?? 0;
   const positions = cos?.shape[0] ?? 0;
   if (!operand || !cos || !sin) throw unsupported(node, "its cosines and sines depend on the text");
-  if (half % 4 !== 0) throw unsupported(node, notInFours("half of its head size", half));
   if (positions < lowering.maxTokens) {
     throw unsupported(
       node,
@@ -200,7 +194,7 @@ function rotate(lowering: LoweringContext, node: Node): void {
   if (otherReader) throw unsupported(node, `queries and keys are rotated in place, but ${otherReader}`);
   const table = (name: string, values: Tensor) =>
     lowering.floats(name, toFloat32(values).slice(0, lowering.maxTokens * half), [lowering.maxTokens, half]);
-  lowering.steps.push({
+  lowering.push(node, {
     op: "rotate",
     x: view(operand),
     width: operand.width,

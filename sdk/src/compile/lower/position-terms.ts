@@ -1,5 +1,5 @@
 import { TILE_OUTPUTS } from "../../runtime/engine/wasm/constants/tiles.ts";
-import type { PositionTerms, PositionWeights } from "../../runtime/engine/wasm/run/program.ts";
+import type { PositionTerms, PositionWeights } from "../../runtime/engine/wasm/ops/position-terms.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { elementCount, numbersOf, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import type { LoweringContext, Operand } from "./lowering-context.ts";

@@ -9,9 +9,6 @@ export const unsupported = ({ opType, origin }: Node, reason: string): BertEdgeE
 export const unsupportedModel = (reason: string): BertEdgeError =>
   refusal(`The edge engine cannot run this model: ${reason}.`);
 
-/** Returns the reason for a width that is not a multiple of 4. Kernels work on vectors of 4 numbers. */
-export const notInFours = (what: string, width: number): string => `${what} is ${width}, which is not a multiple of 4`;
-
 const refusal = (message: string): BertEdgeError =>
   new BertEdgeError("engine_unsupported", message, {
     hint: "bert-edge prepare uses onnxruntime-web for the edge target instead. Report the model if the edge engine should run it.",

@@ -1,8 +1,17 @@
 import { BertEdgeError } from "../../../../artifact/error.ts";
-import type { CheckedProgram, CheckedStep, StoredNumbers, TokenTable } from "../run/checked-program.ts";
-import type { Program, ProgramValue } from "../run/program.ts";
-import { fieldsOf, OperandReader, ProgramFault, sizeOf, type TensorRanges } from "./operand-reader.ts";
-import { parseStep } from "./parse-step.ts";
+import { checkStep } from "../ops/index.ts";
+import {
+  fieldsOf,
+  OperandReader,
+  ProgramFault,
+  type StoredNumbers,
+  sizeOf,
+  type TensorRanges,
+  type TokenTable,
+} from "../ops/operand-reader.ts";
+import type { CheckedProgram, CheckedStep } from "../run/checked-program.ts";
+import type { Program } from "../run/program.ts";
+import type { ProgramValue } from "../run/values.ts";
 
 /**
  * Checks a program and resolves its operands. Refuses every program that would read or write memory outside its own values
@@ -32,8 +41,8 @@ function parsed(program: Program, tensors: TensorRanges): CheckedProgram {
   const steps = listOf(program.steps, "steps").map((part, at): CheckedStep => {
     const reader = new OperandReader(values, written, tensors);
     try {
-      const { tokenTable, ...operation } = parseStep(fieldsOf(part, "it"), reader, { maxTokens, vocabulary });
-      if (tokenTable) tables.push(tokenTable);
+      const operation = checkStep(fieldsOf(part, "it"), reader, { maxTokens, vocabulary });
+      if (operation.tokenTable) tables.push(operation.tokenTable);
       for (const value of reader.writes) written.add(value);
       // Layers share tables of positions, of which a step may read a part.
       for (const read of reader.numbers) {

@@ -7,10 +7,12 @@ import { openKernels } from "#test/suites/kernels/builds.ts";
 import { commonDrawing } from "#test/suites/kernels/drawing.ts";
 import type { KernelMachine } from "#test/suites/kernels/place.ts";
 import { MODEL } from "../constants/memory.ts";
+import type { Step } from "../ops/index.ts";
+import type { Layout } from "./block.ts";
 import type { CheckedProgram } from "./checked-program.ts";
-import { BLOCK, type Layout, layoutOf } from "./layout.ts";
+import { BLOCK, layoutOf } from "./layout.ts";
 import { run } from "./machine.ts";
-import { PROGRAM_VERSION, type Step } from "./program.ts";
+import { PROGRAM_VERSION } from "./program.ts";
 import { type Segment, segmentsOf } from "./segments.ts";
 
 /** Addresses in the test's memory, with enough room for every tensor and value of a random program. */

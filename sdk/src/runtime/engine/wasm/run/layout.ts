@@ -1,27 +1,12 @@
 import { arrange } from "./arena.ts";
+import type { Layout } from "./block.ts";
 import type { CheckedProgram } from "./checked-program.ts";
 import { rowParameters, valueBytes } from "./memory-map.ts";
-import type { ProgramValue } from "./program.ts";
 import type { Segment } from "./segments.ts";
+import type { ProgramValue } from "./values.ts";
 
 /** Tokens per block. Weights are read once for all rows of a block, and most values need memory for one block only. */
 export const BLOCK = 128;
-
-/**
- * Where a program's values are in memory, for batches of up to `tokens` tokens. Offsets count from the address
- * `Regions.values`.
- */
-export interface Layout {
-  readonly tokens: number;
-  /** Offset of the first row of every value. */
-  readonly offsets: readonly number[];
-  /** Offset of the row parameters of every i8 value: scale, zero point, sum. */
-  readonly parameters: readonly number[];
-  /** Whether a value has memory for the rows of all tokens. If not, it has memory for the rows of one block. */
-  readonly isWhole: readonly boolean[];
-  /** Bytes of all values. */
-  readonly bytes: number;
-}
 
 export function layoutOf(program: CheckedProgram, segments: readonly Segment[], tokens: number): Layout {
   const { steps, values, output } = program;

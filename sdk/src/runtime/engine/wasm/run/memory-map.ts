@@ -1,5 +1,5 @@
 import { MODEL, ROW_PARAMETERS } from "../constants/memory.ts";
-import type { ProgramValue } from "./program.ts";
+import type { ProgramValue } from "./values.ts";
 
 /*
  * Map of the engine's memory. constants/memory.ts has the addresses up to MODEL, because the kernels also use them.

@@ -4,11 +4,11 @@ import type { CheckedProgram, CheckedStep } from "./checked-program.ts";
  * Consecutive steps of one kind. The kind says how they run:
  * - `rows`: all steps run for one block of tokens, then all steps run for the next block. The values that one step
  *   writes and the next step reads stay in the cache.
- * - `attention`: each step runs for whole sequences.
+ * - `whole`: each step runs for whole sequences, as attention does.
  * - `sequences`: each step runs for all sequences at once, and writes one row per sequence.
  */
 export interface Segment {
-  readonly kind: "rows" | "attention" | "sequences";
+  readonly kind: "rows" | "whole" | "sequences";
   /** Index of the first step. */
   readonly from: number;
   /** Index after the last step. */
@@ -26,7 +26,7 @@ export function segmentsOf({ steps, values }: Pick<CheckedProgram, "steps" | "va
   return segments;
 }
 
-function kindOf({ op, writes }: CheckedStep, values: CheckedProgram["values"]): Segment["kind"] {
-  if (op === "attention") return "attention";
+function kindOf({ scratchBytes, writes }: CheckedStep, values: CheckedProgram["values"]): Segment["kind"] {
+  if (scratchBytes) return "whole";
   return values[writes[0] as number]?.of === "sequence" ? "sequences" : "rows";
 }

@@ -13,8 +13,8 @@ import { parseProgram } from "../load/parse-program.ts";
 import type { CheckedProgram } from "./checked-program.ts";
 import { instantiate } from "./kernels.ts";
 import { pagesFor } from "./memory-map.ts";
-import type { ProgramValue } from "./program.ts";
 import { createSession } from "./session.ts";
+import type { ProgramValue } from "./values.ts";
 
 /** Length of the longest sequence. A new session does not have enough memory for this sequence and must grow. */
 const MAX_TOKENS = 600;

@@ -8,10 +8,10 @@ import { checkSequences } from "./check-sequences.ts";
 import type { CheckedProgram } from "./checked-program.ts";
 import type { Kernels } from "./kernels.ts";
 import { run } from "./machine.ts";
-import type { ProgramValue } from "./program.ts";
 import { roomFor } from "./room.ts";
 import { segmentsOf } from "./segments.ts";
 import { shapeOf } from "./shape-of.ts";
+import type { ProgramValue } from "./values.ts";
 
 /** Pooling kernels read and write vectors of four numbers. */
 const POOLED_MULTIPLE = 4;

@@ -1,5 +1,6 @@
 import type { ModelShape } from "../../engine.ts";
-import type { Program, ProgramValue } from "./program.ts";
+import type { Program } from "./program.ts";
+import type { ProgramValue } from "./values.ts";
 
 /** Returns the sizes of a program's model. parseProgram has checked, or will check, that the output exists. */
 export const shapeOf = ({

@@ -1,9 +1,31 @@
 import { shown } from "../../../../artifact/shown.ts";
-import type { ColumnView, StoredNumbers, TensorOffset } from "../run/checked-program.ts";
-import type { ProgramValue } from "../run/program.ts";
+import type { ProgramValue } from "../run/values.ts";
 
 /** A JSON object of a program whose fields are not checked yet. */
 export type Fields = Readonly<Record<string, unknown>>;
+
+/** `width` columns of a value, from `column` on. The value has these columns. */
+export interface ColumnView {
+  readonly value: number;
+  readonly column: number;
+  readonly width: number;
+}
+
+/** Offset of a tensor in the model file, which has all bytes that the step reads. */
+export type TensorOffset = number;
+
+/** A tensor of float32 numbers in the model file. `mayMask`: whether −∞ is one of its values, besides finite numbers. */
+export interface StoredNumbers {
+  readonly name: string;
+  readonly offset: TensorOffset;
+  readonly count: number;
+  readonly mayMask: boolean;
+}
+
+export interface TokenTable {
+  readonly offset: TensorOffset;
+  readonly rowBytes: number;
+}
 
 /** Offsets and sizes of the tensors in the model file. */
 export interface TensorRanges {

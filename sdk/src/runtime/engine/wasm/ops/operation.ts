@@ -1,0 +1,30 @@
+import type { Block } from "../run/block.ts";
+import type { Kernels } from "../run/kernels.ts";
+import type { OperandReader, TokenTable } from "./operand-reader.ts";
+
+/** Sizes of a program that its tensors depend on. */
+export interface Sizes {
+  readonly maxTokens: number;
+  readonly vocabulary: number;
+}
+
+/** The fields of a step, of which none is checked yet. */
+export type Unchecked<Step> = { readonly [Field in Exclude<keyof Step, "op">]?: unknown };
+
+/**
+ * An operation: checks the operands of its steps, and says how kernels compute them. The comments in `assembly/` say what each
+ * kernel reads and writes; kernels check nothing.
+ *
+ * @throws ProgramFault
+ */
+export type Operation<Step> = (step: Unchecked<Step>, read: OperandReader, sizes: Sizes) => CheckedOperation;
+
+/** A step whose operands are checked. */
+export interface CheckedOperation {
+  /** Computes the rows of a block. */
+  run(block: Block): void;
+  /** Returns the bytes of scratch memory that a sequence of `tokens` tokens needs. Only operations on whole sequences need some. */
+  readonly scratchBytes?: (kernels: Kernels, tokens: number) => number;
+  /** The token embedding table that the step reads. */
+  readonly tokenTable?: TokenTable;
+}
