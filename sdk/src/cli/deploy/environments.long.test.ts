@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, it, vi } from "vitest";
 import { fencesOf } from "#test/docs/fences.ts";
-import { environmentProject, environmentSettings } from "#test/fixtures/environment-project.ts";
+import { buildOf, environmentProject, environmentSettings } from "#test/fixtures/environment-project.ts";
 import { oslsStandIn } from "#test/fixtures/osls-stand-in.ts";
 import { rememberingS3 } from "#test/fixtures/remembering-s3.ts";
 import { ELSEWHERE, WRANGLER_PROGRAM } from "#test/fixtures/wrangler-stand-in.ts";
@@ -107,4 +107,20 @@ it("sends the model to the region auto of R2 while AWS_REGION is that of the reg
   const calls = (await osls.calls()).map(({ args }) => args.slice(-2).join(" "));
   expect(new Set(calls)).toEqual(new Set(["--stage staging"]));
   expect((await wrangler.state()).buckets).toEqual(["eu:models"]);
+});
+
+it("deploys what a build wrote for the environment, as wrangler does", { timeout: 300_000 }, async () => {
+  const { write, writeAll, deploy, wrangler } = await environmentProject();
+  const env = { staging: environmentSettings("staging-models") };
+  await write("wrangler.json", JSON.stringify({ ...NAMES, ...environmentSettings("models"), env }));
+  await writeAll(buildOf("api-staging", "staging-models", "staging"));
+  const { endpoint } = await rememberingS3();
+  const { states, stderr } = reportOf(await deploy(["--env", "staging", "--endpoint", endpoint]));
+  expect(states).toEqual(["done", "done", "done", "done"]);
+  expect(stderr).toContain("Worker: api-staging, as it was built (dist/api/wrangler.json), with its secrets");
+  expect(await wrangler.changes()).toEqual([
+    "r2 bucket create staging-models --config wrangler.json --env staging",
+    "secret bulk --config wrangler.json --env staging",
+    expect.stringMatching(/^deploy --tag bert-edge-\w+ --env staging$/),
+  ]);
 });
