@@ -10,7 +10,7 @@ commandLine(
   "npm run e2e:wrangler\nDeploys environments with the lowest and the newest wrangler, from the registry of npm.",
 );
 
-const TESTS = ["sdk/src/cli/deploy/environments.long.test.ts", "sdk/src/cli/wrangler/config.test.ts"];
+const TESTS = ["sdk/src/cli/deploy/environments.long.test.ts", "sdk/src/cli/wrangler"];
 
 for (const version of [wranglerFor.deploy, "latest"]) {
   const folder = await mkdtemp(join(tmpdir(), "bert-edge-wrangler-"));

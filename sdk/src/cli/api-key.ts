@@ -1,7 +1,7 @@
-import { parseEnv } from "node:util";
 import { BertEdgeError } from "../artifact/error.ts";
 import { MAX_SETTINGS_BYTES, wholeTextSync } from "../compile/files/whole-file.ts";
 import { parseKeys, readEntry } from "../serve/keys/key-list.ts";
+import { parseVariables } from "./parse-variables.ts";
 
 /** The environment variable with an API key of a deployment. */
 export const KEY_VARIABLE = "BERT_EDGE_API_KEY";
@@ -48,7 +48,7 @@ export const firstPlainKey = (setting: string): string | undefined =>
 /** Returns the first key of the line API_KEYS=… of a file of secrets; without such a line, the whole text. */
 function keyIn(text: string): string {
   if (!/^\s*API_KEYS\s*=/m.test(text)) return text;
-  return firstPlainKey(parseEnv(text)["API_KEYS"] ?? "") ?? "";
+  return firstPlainKey(parseVariables(text)["API_KEYS"] ?? "") ?? "";
 }
 
 function fileText(file: string): string {

@@ -147,6 +147,22 @@ describe("conditional writes of s3Publisher", () => {
     expect(await readObject(store, key)).toEqual(bytesOf("mine"));
   });
 
+  it("are obeyed by a service that compares ETags without their quotes", async () => {
+    strict.wantsBareEtags = true;
+    onTestFinished(() => {
+      strict.wantsBareEtags = false;
+    });
+    const store = s3Publisher({ ...strict.access, prefix: `store ${stores++}` });
+    await store.put(key, bytesOf("before"), { contentType, replaces: null });
+    const replaces = (await store.head(key)) ?? null;
+    const races = await Promise.allSettled(
+      Array.from({ length: 4 }, (_, i) => store.put(key, bytesOf(`publisher ${i}`), { contentType, replaces })),
+    );
+    const won = races.flatMap(({ status }, i) => (status === "fulfilled" ? [`publisher ${i}`] : []));
+    expect(won).toHaveLength(1);
+    expect(await readObject(store, key)).toEqual(bytesOf(won[0] ?? ""));
+  });
+
   it("publish although the answer to the last write is lost", async () => {
     const store = s3Publisher({ ...strict.access, prefix: `store ${stores++}` });
     let losses = 1;

@@ -91,7 +91,11 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
     // A single publisher writes without a condition, so this looks first.
     assertUnchanged(name, key, await head(key), replaces);
     const condition = singlePublisher ? {} : replaces ? { IfMatch: replaces.etag } : { IfNoneMatch: "*" };
-    const answer = await request(key, putIf({ ...input, ...condition }), REFUSED);
+    let answer = await request(key, putIf({ ...input, ...condition }), REFUSED);
+    if (answer === undefined && replaces && (await head(key))?.etag === replaces.etag) {
+      // Ceph compares the whole header with an ETag that has no quotes.
+      answer = await request(key, putIf({ ...input, IfMatch: replaces.etag.replaceAll('"', "") }), REFUSED);
+    }
     if (answer === "unknown") throw conditionalWritesMissing(name, "refuses");
     // The object that is there now tells who has won. A refusal can be due to this publisher: the SDK writes again when an answer is lost.
     const read: Send<Uint8Array | undefined> = async ({ client, GetObjectCommand }) => {

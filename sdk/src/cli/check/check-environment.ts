@@ -3,6 +3,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { bucketText } from "../deploy/deploy-plan.ts";
 import { knownDeployment } from "../deploy/known-deployment.ts";
 import { type Finding, findingsOf } from "../finding.ts";
+import { builtConfig } from "../wrangler/built-config.ts";
 import { readWranglerConfig } from "../wrangler/config.ts";
 import { environmentText } from "../wrangler/environment.ts";
 
@@ -25,7 +26,9 @@ export async function environmentToCheck(
   env: string | undefined,
   { url, model }: Target,
 ): Promise<{ readonly url: string; readonly findings: Finding[] }> {
-  const { path, environment, name = "", account, variable, models, deployedBucket } = readWranglerConfig(root, env);
+  const configuration = readWranglerConfig(root, env);
+  const { path, environment, name = "", account, variable, models, deployedBucket } = configuration;
+  builtConfig(root, configuration);
   const place = {
     worker: name,
     account: account ?? variable("CLOUDFLARE_ACCOUNT_ID")?.value,

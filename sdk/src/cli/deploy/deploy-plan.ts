@@ -7,6 +7,8 @@ import type { DryRun } from "./wrangler-calls.ts";
 export interface DeployPlan {
   /** wrangler's configuration file, relative to the project's folder. */
   readonly config: string;
+  /** The configuration of a build, which wrangler deploys. */
+  readonly built: string | undefined;
   readonly environment: Environment;
   /** Name of the Worker, which also has the secrets. */
   readonly worker: string;
@@ -24,13 +26,13 @@ export const bucketText = ({ name, jurisdiction }: { name: string; jurisdiction:
 
 /** Describes a plan, a line for each part. */
 export function planLines(plan: DeployPlan): string[] {
-  const { config, environment, worker, bucket, endpoint, account, models } = plan;
+  const { config, built, environment, worker, bucket, endpoint, account, models } = plan;
   const rows = [
     ["environment", `${environmentText(environment)} of ${config}`],
     ["account", account ? `${account.id} (${account.from})` : "not known without a login"],
     ["bucket", `${bucketText(bucket)}${endpoint ? ` at ${endpoint}` : ""}`],
     ["model", models.join(", ")],
-    ["Worker", `${worker}, with its secrets`],
+    ["Worker", `${worker}${built === undefined ? "" : `, as it was built (${built})`}, with its secrets`],
   ];
   return rows.map(([name = "", value]) => `plan     ${name}: ${value}`);
 }
@@ -40,16 +42,25 @@ export function planLines(plan: DeployPlan): string[] {
  *
  * @throws BertEdgeError `deploy_plan_differs`
  */
-export function assertSameAsWrangler({ config, worker, bucket, environment }: DeployPlan, seen: DryRun): void {
+export function assertSameAsWrangler(plan: DeployPlan, seen: DryRun): void {
+  const { config, worker, bucket, environment, models } = plan;
+  const model = seen.model
+    ?.split(",")
+    .flatMap((name) => name.trim() || [])
+    .join(",");
+  const isCut = model?.endsWith("...") && models.join(",").startsWith(model.slice(0, -3));
   const differences = [
     ["the Worker", worker, seen.worker],
     ["the bucket of MODELS", bucketText(bucket), seen.bucket && bucketText(seen.bucket)],
+    ...(isCut ? [] : [["MODEL", models.join(","), model]]),
   ].filter(([, planned, found]) => planned !== found);
   if (differences.length === 0) return;
   const found = differences.map(([what, planned, other]) => `${what} is ${planned} here and ${other ?? "none"} there`);
   throw new BertEdgeError(
     "deploy_plan_differs",
     `\`wrangler deploy --dry-run\` disagrees with the plan for ${environmentText(environment)} of ${config}: ${found.join("; ")}. Nothing was changed.`,
-    { hint: `Choose the environment with --env <name>, and see what \`npx wrangler deploy --dry-run\` prints for it.` },
+    {
+      hint: `${process.env["WRANGLER_CI_OVERRIDE_NAME"] ? "Unset WRANGLER_CI_OVERRIDE_NAME, which names the Worker there. Or choose" : "Choose"} the environment with --env <name>, and see what \`npx wrangler deploy --dry-run\` prints for it.`,
+    },
   );
 }

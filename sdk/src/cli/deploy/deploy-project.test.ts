@@ -159,7 +159,7 @@ describe("deployProject", () => {
     expect(states(steps)).toEqual(["bucket kept", "model kept", "secrets done", "worker done"]);
   });
 
-  it("stops before it changes anything if wrangler would deploy another Worker or bucket", async () => {
+  it("stops before it changes anything if wrangler would deploy another Worker, bucket or MODEL", async () => {
     await standIn.change({ otherPlan: { worker_name: "api-production" } });
     await expect(deployProject(options)).rejects.toMatchObject({
       code: "deploy_plan_differs",
@@ -174,7 +174,9 @@ describe("deployProject", () => {
     await writeFile(join(root, "wrangler.toml"), 'name = "api"\ncompatibility_date = "2026-01-01"\n');
     await expect(deployProject(options)).rejects.toMatchObject({
       code: "deploy_plan_differs",
-      message: expect.stringContaining("the bucket of MODELS is models here and none there."),
+      message: expect.stringContaining(
+        "the bucket of MODELS is models here and none there; MODEL is small here and none there.",
+      ),
     });
     expect(await changes()).toEqual([]);
   });

@@ -1,12 +1,15 @@
 import { readFile } from "node:fs/promises";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { fencesOf } from "#test/docs/fences.ts";
-import { environmentProject, environmentSettings } from "#test/fixtures/environment-project.ts";
+import { buildOf, environmentProject, environmentSettings } from "#test/fixtures/environment-project.ts";
 import { oslsStandIn } from "#test/fixtures/osls-stand-in.ts";
 import { rememberingS3 } from "#test/fixtures/remembering-s3.ts";
-import { WRANGLER_PROGRAM } from "#test/fixtures/wrangler-stand-in.ts";
+import { ELSEWHERE, WRANGLER_PROGRAM } from "#test/fixtures/wrangler-stand-in.ts";
 import type { DeployPlan } from "./deploy-plan.ts";
 import type { StepReport } from "./run-steps.ts";
+
+// A stand-in is called in this process: a project's deployment starts a dozen.
+vi.mock("./run-tool.ts", async () => ({ runTool: (await import("#test/fixtures/tool-stand-in.ts")).callStandIn }));
 
 const NAMES = { name: "api", main: "functions/edge.ts", compatibility_date: "2026-01-01" };
 const ACCOUNTS = [
@@ -50,6 +53,7 @@ it("deploys staging and production as the documentation shows, and wrangler's ow
   ]);
   expect(await wrangler.changes()).toEqual([]);
 
+  await wrangler.change({ dryRunsOf: ELSEWHERE });
   const { endpoint, objects } = await rememberingS3();
   const run = async (env: string) => reportOf(await deploy(["--env", env, "--endpoint", endpoint])).states;
   expect(await run("staging")).toEqual(["done", "done", "done", "done"]);
@@ -68,17 +72,19 @@ it("deploys staging and production as the documentation shows, and wrangler's ow
 
 it("plans the environment and the account of .env, as wrangler deploys them", { timeout: 300_000 }, async () => {
   const { write, deploy, wrangler } = await environmentProject();
-  await wrangler.change({ accounts: ACCOUNTS, dryRunsOf: WRANGLER_PROGRAM });
+  await wrangler.change({ accounts: ACCOUNTS });
   const env = { production: { name: "x-prod", ...environmentSettings("x-prod-models") } };
   await write("wrangler.jsonc", JSON.stringify({ ...NAMES, ...environmentSettings("models"), env }));
   expect((await deploy(["--dry-run"])).stderr).toContain("There are several Cloudflare accounts");
   await write(".env", "CLOUDFLARE_ENV=production\nCLOUDFLARE_ACCOUNT_ID=acc9\n");
+  await wrangler.change({ dryRunsOf: WRANGLER_PROGRAM });
   const { where, stderr } = reportOf(await deploy(["--dry-run"]));
   expect(where.slice(0, 4)).toEqual(["production", "x-prod", "acc9", "x-prod-models"]);
   expect(stderr).toContain(
     "plan     environment: the environment production (CLOUDFLARE_ENV in .env) of wrangler.jsonc",
   );
   expect(stderr).toContain("plan     account: acc9 (CLOUDFLARE_ACCOUNT_ID in .env)");
+  await wrangler.change({ dryRunsOf: ELSEWHERE });
   // A variable of the shell overrules the file, and --env overrules both.
   const exported = reportOf(await deploy(["--dry-run", "--env", ""], { CLOUDFLARE_ACCOUNT_ID: "acc1" })).where;
   expect(exported.slice(0, 4)).toEqual([undefined, "api", "acc1", "models"]);
@@ -101,4 +107,20 @@ it("sends the model to the region auto of R2 while AWS_REGION is that of the reg
   const calls = (await osls.calls()).map(({ args }) => args.slice(-2).join(" "));
   expect(new Set(calls)).toEqual(new Set(["--stage staging"]));
   expect((await wrangler.state()).buckets).toEqual(["eu:models"]);
+});
+
+it("deploys what a build wrote for the environment, as wrangler does", { timeout: 300_000 }, async () => {
+  const { write, writeAll, deploy, wrangler } = await environmentProject();
+  const env = { staging: environmentSettings("staging-models") };
+  await write("wrangler.json", JSON.stringify({ ...NAMES, ...environmentSettings("models"), env }));
+  await writeAll(buildOf("api-staging", "staging-models", "staging"));
+  const { endpoint } = await rememberingS3();
+  const { states, stderr } = reportOf(await deploy(["--env", "staging", "--endpoint", endpoint]));
+  expect(states).toEqual(["done", "done", "done", "done"]);
+  expect(stderr).toContain("Worker: api-staging, as it was built (dist/api/wrangler.json), with its secrets");
+  expect(await wrangler.changes()).toEqual([
+    "r2 bucket create staging-models --config wrangler.json --env staging",
+    "secret bulk --config wrangler.json --env staging",
+    expect.stringMatching(/^deploy --tag bert-edge-\w+ --env staging$/),
+  ]);
 });

@@ -1,11 +1,14 @@
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { preparedTiny } from "#test/fixtures/prepared-tiny.ts";
 import { runCommandLine } from "#test/fixtures/run-command-line.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { wranglerStandIn } from "#test/fixtures/wrangler-stand-in.ts";
 import type { Measurements } from "../../artifact/measurements.ts";
+
+// A stand-in is called in this process: each process of Node.js would load wrangler again.
+vi.mock("./run-tool.ts", async () => ({ runTool: (await import("#test/fixtures/tool-stand-in.ts")).callStandIn }));
 
 it("finds what only a person can do, and what is missing, before it changes anything", async () => {
   const root = await temporaryFolder();

@@ -74,7 +74,7 @@ export async function prepareDeployment(names: DeploymentNames): Promise<Omit<De
     });
   }
   const wrangler = wranglerCalls({
-    ...{ root, config, environment },
+    ...{ root, config, environment, built: project.built },
     script: edgeScript(project, engineOf(artifacts)),
     secrets: Object.values(secrets ?? {}),
   });
@@ -84,7 +84,7 @@ export async function prepareDeployment(names: DeploymentNames): Promise<Omit<De
   artifacts.sort((a, b) => served.indexOf(a.manifest.name) - served.indexOf(b.manifest.name));
   const others = served.filter((name) => !given.includes(name));
   const common = { root, artifacts, others, secrets, region };
-  const target = { config, environment, worker: name, bucket, models: served };
+  const target = { config, built: project.built, environment, worker: name, bucket, models: served };
   if (account instanceof BertEdgeError) {
     const plan = { ...target, endpoint, account: undefined };
     return { ...common, plan, store: account, wrangler: withoutLogin(wrangler, account) };

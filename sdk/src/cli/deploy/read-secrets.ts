@@ -1,6 +1,6 @@
-import { parseEnv } from "node:util";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { MAX_SETTINGS_BYTES, wholeTextSync } from "../../compile/files/whole-file.ts";
+import { parseVariables } from "../parse-variables.ts";
 
 /** Secrets of a deployment by name. */
 export type DeploySecrets = Readonly<Record<string, string>> & { readonly API_KEYS: string };
@@ -13,7 +13,7 @@ export type DeploySecrets = Readonly<Record<string, string>> & { readonly API_KE
 export function readSecrets(file: string): DeploySecrets {
   let values: NodeJS.Dict<string>;
   try {
-    values = parseEnv(wholeTextSync(file, MAX_SETTINGS_BYTES));
+    values = parseVariables(wholeTextSync(file, MAX_SETTINGS_BYTES));
   } catch (cause) {
     if (cause instanceof BertEdgeError) throw cause;
     throw new BertEdgeError("setting_invalid", `The file of secrets ${file} cannot be read.`, { hint: HINT, cause });

@@ -36,6 +36,8 @@ export interface WranglerOptions {
   readonly script: string;
   /** wrangler's configuration file, relative to `root`. */
   readonly config: string;
+  /** The configuration of a build, relative to `root`: wrangler finds it by itself, and deploys it instead of `script`. */
+  readonly built?: string | undefined;
   readonly environment: Environment;
   /** Values that no message may contain. */
   readonly secrets: readonly string[];
@@ -51,6 +53,8 @@ export interface DryRun {
   readonly worker: string | undefined;
   /** The bucket that is bound to MODELS. */
   readonly bucket: { readonly name: string; readonly jurisdiction: string | undefined } | undefined;
+  /** The variable MODEL. wrangler cuts it after 37 characters, and writes `...` then. */
+  readonly model: string | undefined;
 }
 
 /** Questions and commands for the project's own wrangler. */
@@ -82,7 +86,7 @@ export function withoutLogin(calls: WranglerCalls, missing: BertEdgeError): Wran
 
 /** @throws BertEdgeError `package_missing` */
 export function wranglerCalls(options: WranglerOptions): WranglerCalls {
-  const { root, script, config, environment, secrets, runTool } = options;
+  const { root, script, config, built, environment, secrets, runTool } = options;
   let account: Record<string, string> = {};
   const selection = wranglerSelection(config, environment);
   const tool = projectTool({
@@ -122,7 +126,11 @@ export function wranglerCalls(options: WranglerOptions): WranglerCalls {
     using folder = disposableFolder("deploy");
     const report = join(folder.path, "report.ndjson");
     const env = { WRANGLER_OUTPUT_FILE_PATH: report };
-    const { stdout } = await done(["deploy", script, ...args], { timeoutMs: DEPLOY_MS, env });
+    const call = { timeoutMs: DEPLOY_MS, env };
+    const { stdout } =
+      built === undefined
+        ? await done(["deploy", script, ...args], call)
+        : await tool.done(["deploy", ...args, ...selection.environment], call);
     const lines = (await wholeText(report, MAX_SETTINGS_BYTES)).split("\n").filter((line) => line !== "");
     const entries = lines.map((line) => v.safeParse(Deployed, JSON.parse(line)));
     return {
@@ -156,7 +164,7 @@ export function wranglerCalls(options: WranglerOptions): WranglerCalls {
     async dryRun() {
       using folder = disposableFolder("bundle");
       const { stdout, deployed } = await deployWith(["--dry-run", "--outdir", folder.path]);
-      const hash = createHash("sha256").update(await wholeFile(join(root, config), MAX_SETTINGS_BYTES));
+      const hash = createHash("sha256").update(await wholeFile(join(root, built ?? config), MAX_SETTINGS_BYTES));
       // README.md names the time of the build, and source maps name paths of this machine.
       const files = (await readdir(folder.path, { recursive: true })).filter((path) =>
         /\.(m?js|wasm|bin|txt)$/.test(path),
@@ -167,6 +175,7 @@ export function wranglerCalls(options: WranglerOptions): WranglerCalls {
         tag: `bert-edge-${hash.digest("hex").slice(0, 12)}`,
         worker: deployed?.worker_name ?? undefined,
         bucket: boundBucket(stdout),
+        model: /^\s*env\.MODEL \("(.*)"\)\s+Environment Variable/m.exec(stripVTControlCharacters(stdout))?.[1],
       };
     },
     async deployedTag() {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { parseEnv } from "node:util";
 import { MAX_SETTINGS_BYTES, wholeTextSync } from "../../compile/files/whole-file.ts";
+import { parseVariables } from "../parse-variables.ts";
 import { envFileVariables } from "../wrangler/variables.ts";
 
 /** The developer's own variables and secrets. Stock `wrangler dev` reads the same file. */
@@ -19,7 +19,7 @@ export function developerVars(
 ): { readonly file: string; readonly vars: NodeJS.Dict<string> } {
   const ownFiles = [...(environment === undefined ? [] : [`${DEV_VARS}.${environment}`]), DEV_VARS];
   const file = ownFiles.find((name) => existsSync(join(root, name)));
-  if (file !== undefined) return { file, vars: parseEnv(wholeTextSync(join(root, file), MAX_SETTINGS_BYTES)) };
+  if (file !== undefined) return { file, vars: parseVariables(wholeTextSync(join(root, file), MAX_SETTINGS_BYTES)) };
   const vars = envFileVariables(root, environment);
   return { file: Object.keys(vars).length > 0 ? ".env" : DEV_VARS, vars };
 }

@@ -4,6 +4,7 @@ import type { Artifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Target } from "../../artifact/manifest.ts";
 import { packageFile } from "../package-file.ts";
+import { builtConfig } from "../wrangler/built-config.ts";
 import { bucketSetting, readWranglerConfig, type WranglerConfig } from "../wrangler/config.ts";
 import type { Environment } from "../wrangler/environment.ts";
 
@@ -14,6 +15,8 @@ export interface Project {
   readonly config: string;
   /** The environment of `config`. */
   readonly environment: Environment;
+  /** The configuration of a build, which wrangler uses instead of `config`; relative to `root`. */
+  readonly built: string | undefined;
   /** Entry file of the Worker, relative to `root`. */
   readonly main: string;
   /** The models that `config` names; empty if it has no variable MODEL. */
@@ -54,7 +57,8 @@ export function openProject(root: string, configuration: WranglerConfig = readWr
   }
   const region = existsSync(join(root, REGION)) ? REGION : undefined;
   if (region) packageFile(root, "onnxruntime-node", "package.json");
-  return { root, config: relative(root, path), environment, main: relative(root, main), models, bucket, region };
+  const built = builtConfig(root, configuration);
+  return { root, config: relative(root, path), environment, built, main: relative(root, main), models, bucket, region };
 }
 
 /**

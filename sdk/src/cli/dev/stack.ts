@@ -114,9 +114,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     return start("edge", {
       script: packageFile(root, "wrangler", "bin/wrangler.js"),
       args: [
-        ...["dev", script, "--local", "--persist-to", resolve(root, state)],
+        ...["dev", ...(project.built === undefined ? [script, "--config", project.config] : [])],
+        ...["--local", "--persist-to", resolve(root, state)],
         // With a file of variables, wrangler does not read .env, which may have chosen the environment.
-        ...["--config", project.config, "--env", project.environment.name ?? "", "--env-file", secrets],
+        ...["--env", project.environment.name ?? "", "--env-file", secrets],
         ...["--ip", "127.0.0.1", "--port", `${edgePort}`, "--inspector-port", `${await freePort()}`],
         "--show-interactive-dev-session=false",
       ],

@@ -23,11 +23,11 @@ export async function examineProject(root: string, config: WranglerConfig): Prom
   const name = relative(root, config.path);
   const examined = [
     attempt("project", name, () => {
-      const { main, bucket, region } = openProject(root, config);
+      const { main, built = main, bucket, region } = openProject(root, config);
       const deployed = config.deployedBucket ? bucketText(config.deployedBucket) : bucket;
       const where = config.environment.all.length > 0 ? ` in ${environmentText(config.environment)}` : "";
       return findingsOf("project", name).ok(
-        `${main} reads models from the bucket ${deployed}${where}. ${region ? `${region} is its region.` : "It has no region."}`,
+        `${built} reads models from the bucket ${deployed}${where}. ${region ? `${region} is its region.` : "It has no region."}`,
       );
     }),
     attempt("cpu-limit", SETTINGS, () => examineCpuLimit(root, config)),

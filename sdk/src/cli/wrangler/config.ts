@@ -90,9 +90,9 @@ export function readWranglerConfig(root: string, option?: string): WranglerConfi
   /** @param env the empty text is the top level, also if CLOUDFLARE_ENV is set */
   const read = (env: string) => {
     try {
-      const { rawConfig } = experimental_readRawConfig({ config: path });
+      const { rawConfig, configPath } = experimental_readRawConfig({ script: join(root, "index.js") });
       const all = Object.keys(rawConfig.env ?? {});
-      return { ...unstable_readConfig({ config: path, env }, { hideWarnings: true }), all };
+      return { ...unstable_readConfig({ config: path, env }, { hideWarnings: true }), all, found: configPath };
     } catch (cause) {
       throw new BertEdgeError("project_invalid", `wrangler cannot read ${path}.`, {
         hint: "Correct the file as the cause says.",
@@ -102,6 +102,11 @@ export function readWranglerConfig(root: string, option?: string): WranglerConfi
   };
   const variable = wranglerVariables(root, option);
   const top = read("");
+  if (top.found !== path) {
+    throw new BertEdgeError("project_invalid", `wrangler would read ${top.found}, not ${path}.`, {
+      hint: `wrangler looks for ${basename(top.found ?? "")} first, also in the folders above. Delete that file, or write the settings of ${basename(path)} into a ${basename(top.found ?? "")} beside it.`,
+    });
+  }
   const environment = chooseEnvironment(path, { option, variable, all: top.all });
   const { main, vars, r2_buckets, name, account_id, limits, assets } =
     environment.name === undefined ? top : read(environment.name);
@@ -109,13 +114,12 @@ export function readWranglerConfig(root: string, option?: string): WranglerConfi
   const buckets = bindings.map(
     ({ binding, bucket_name = "", preview_bucket_name = bucket_name }) => [binding, preview_bucket_name] as const,
   );
-  const model = typeof vars["MODEL"] === "string" ? (vars["MODEL"] as string) : "";
   return {
     path,
     environment,
     variable,
     main,
-    models: model.split(",").flatMap((name) => name.trim() || []),
+    models: modelNames(vars),
     buckets: new Map(buckets),
     deployedBucket: deployedBucket(bindings, path),
     name,
@@ -125,7 +129,12 @@ export function readWranglerConfig(root: string, option?: string): WranglerConfi
   };
 }
 
-function deployedBucket(bindings: readonly R2Binding[], path: string): DeployedBucket | undefined {
+/** Reads the names of the models in the variable MODEL; empty without it. */
+export const modelNames = ({ MODEL }: Readonly<Record<string, unknown>>): string[] =>
+  typeof MODEL === "string" ? MODEL.split(",").flatMap((name) => name.trim() || []) : [];
+
+/** @throws BertEdgeError `project_invalid` if the jurisdiction is not one of R2's */
+export function deployedBucket(bindings: readonly R2Binding[], path: string): DeployedBucket | undefined {
   const { bucket_name: name, jurisdiction: given } = bindings.find(({ binding }) => binding === "MODELS") ?? {};
   if (!name) return undefined;
   const jurisdiction = JURISDICTIONS.find((each) => each === given);

@@ -52,10 +52,15 @@ export const environmentText = ({ name, from, all }: Environment): string => {
  *
  * @param config the configuration file, relative to the folder of the call
  */
-export const wranglerSelection = (config: string, { name, option }: Environment) => ({
-  args: ["--config", config, ...(option === undefined ? [] : ["--env", option])],
-  env: name === undefined || option !== undefined ? {} : { CLOUDFLARE_ENV: name },
-});
+export function wranglerSelection(config: string, { name, option }: Environment) {
+  const environment = option === undefined ? [] : ["--env", option];
+  return {
+    args: ["--config", config, ...environment],
+    /** The arguments for a configuration that wrangler finds by itself. */
+    environment,
+    env: name === undefined || option !== undefined ? {} : { CLOUDFLARE_ENV: name },
+  };
+}
 
 /** Returns the option for a command of wrangler that the user is to run: ` --env staging`. */
 export const envFlag = ({ name }: Environment): string => (name === undefined ? "" : ` --env ${name}`);

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { parseEnv } from "node:util";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { MAX_SETTINGS_BYTES, wholeTextSync } from "../../compile/files/whole-file.ts";
+import { parseVariables } from "../parse-variables.ts";
 
 /** The value of a variable, and where it stands: `CLOUDFLARE_ENV in .env`. */
 export interface Variable {
@@ -22,7 +22,7 @@ const envFiles = (option: string | undefined): string[] => [
 /** Reads a file of variables; empty without it. A folder of this name is no such file: Python's tools make one. */
 function variablesOf(path: string): NodeJS.Dict<string> {
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  return isFile ? parseEnv(wholeTextSync(path, MAX_SETTINGS_BYTES)) : {};
+  return isFile ? parseVariables(wholeTextSync(path, MAX_SETTINGS_BYTES)) : {};
 }
 
 /** Reads all variables of the `.env` files, as `wrangler dev` gives them to a Worker without `.dev.vars`. */

@@ -1,7 +1,12 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { environmentProject, environmentSettings } from "#test/fixtures/environment-project.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { explanationOf } from "../explanations.ts";
+
+// A stand-in is called in this process: a project's deployment starts a dozen.
+vi.mock("../deploy/run-tool.ts", async () => ({
+  runTool: (await import("#test/fixtures/tool-stand-in.ts")).callStandIn,
+}));
 
 const ENVIRONMENTS = ["staging", "production", "preview", "canary", "europe", "testing"];
 const CONFIGS = ["wrangler.json", "wrangler.jsonc"];
