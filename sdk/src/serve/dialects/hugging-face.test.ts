@@ -30,9 +30,10 @@ const values = {
   // These values mean what is done anyway.
   encoding_format: "float",
   max_question_len: 64,
+  return_all_scores: true,
 } as const;
 type Option = keyof typeof values;
-const isDefault = (option: Option) => option === "encoding_format" || option === "max_question_len";
+const isDefault = (option: Option) => /^(encoding_format|max_question_len|return_all_scores)$/.test(option);
 /** Options that clients send beside `inputs` too. */
 const beside = [
   "truncate",
@@ -63,7 +64,7 @@ const cases: Record<string, { task: Task; body: object; has: readonly Option[] }
   "text classification": {
     task: { task: "classify", input: "text", labels: ["no", "maybe", "yes"] },
     body: { inputs: LONG },
-    has: [...cutting, "top_k", "function_to_apply"],
+    has: [...cutting, "top_k", "function_to_apply", "return_all_scores"],
   },
   "zero-shot classification": {
     task: pairs,

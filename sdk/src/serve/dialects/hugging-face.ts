@@ -14,8 +14,8 @@ import { tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
 import { zeroShotCall } from "../../runtime/tasks/zero-shot.ts";
 import type { TextInput } from "../../runtime/text-input.ts";
 import {
+  bodyOf,
   countUpTo,
-  LatencyBudget,
   objectOf,
   onlyAs,
   PositiveInteger,
@@ -76,21 +76,24 @@ const Parameters = objectOf({
   align_to_words: v.optional(v.boolean()),
   handle_impossible_answer: v.optional(v.boolean()),
   stride: onlyAs([], "Send long texts in parts."),
+  max_length: onlyAs([], "Shorten the texts."),
+  // transformers' older names.
+  return_all_scores: onlyAs([true], "Send `top_k`."),
+  grouped_entities: onlyAs([], "Send `aggregation_strategy`."),
 });
 type Options = v.InferOutput<typeof Parameters>;
 
 /** The body names no task: the model has one. */
 const Request = v.pipe(
-  objectOf({
+  bodyOf({
     inputs: Inputs,
     parameters: v.optional(Parameters),
     // `huggingface_hub` sends these fields of feature extraction beside `inputs`.
     ...ofFeatures,
-    latency_budget_ms: LatencyBudget,
   }),
-  v.transform(({ inputs, parameters, latency_budget_ms, ...beside }) => {
+  v.transform(({ inputs, parameters, model, latency_budget_ms, ...beside }) => {
     const options: Options = { ...beside, ...parameters };
-    return { inputs, options, latency_budget_ms, truncate: options.truncate ?? options.truncation };
+    return { inputs, options, model, latency_budget_ms, truncate: options.truncate ?? options.truncation };
   }),
 );
 
@@ -198,7 +201,8 @@ function callFor(
     case "classify": {
       const { text, text_pair } = fields as Partial<v.InferOutput<typeof TextPair>>;
       const pairs: readonly TextInput[] = text !== undefined ? [[text, text_pair as string]] : textList();
-      const { top_k: topK, function_to_apply: activation } = optionsOf(...cutting, "top_k", "function_to_apply");
+      const names = ["top_k", "function_to_apply", "return_all_scores"] as const;
+      const { top_k: topK, function_to_apply: activation } = optionsOf(...cutting, ...names);
       return classifyCall(pairs, { truncate, topK, activation });
     }
     case "tag": {
