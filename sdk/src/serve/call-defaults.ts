@@ -65,21 +65,25 @@ export interface KnownKey extends CallDefaults, KeyLimits {
   plain: string | undefined;
 }
 
+/** Returns the defaults of a caller's requests: those of its key come before those of the deployment. */
+export const defaultsFor = (key: CallDefaults | undefined, deployment: CallDefaults): CallDefaults =>
+  ({
+    latencyBudgetMs: key?.latencyBudgetMs ?? deployment.latencyBudgetMs,
+    maxLatencyBudgetMs: key?.maxLatencyBudgetMs ?? deployment.maxLatencyBudgetMs,
+    tier: key?.tier ?? deployment.tier,
+    truncate: key?.truncate ?? deployment.truncate,
+  }) satisfies Record<keyof CallDefaults, unknown>;
+
 /**
- * Returns the budget of a request: its own, or else the default of its key or of the deployment, up to the longest one.
- * It is `UNLIMITED_MS` without a budget.
+ * Returns the budget of a request: its own, or else the default, up to the longest one. It is `UNLIMITED_MS` without a budget.
  *
  * @param ownMs undefined if the request says nothing about a budget
- * @param key defaults of the key, which come before those of the deployment
  */
 export function appliedBudget(
   ownMs: number | undefined,
-  key: CallDefaults | undefined,
-  deployment: CallDefaults,
+  { latencyBudgetMs: defaultMs, maxLatencyBudgetMs: maxMs = UNLIMITED_MS }: CallDefaults,
 ): { ms: number; setBy: BudgetSetter } {
-  const defaultMs = key?.latencyBudgetMs ?? deployment.latencyBudgetMs;
   const askedMs = ownMs ?? defaultMs ?? UNLIMITED_MS;
-  const maxMs = key?.maxLatencyBudgetMs ?? deployment.maxLatencyBudgetMs ?? UNLIMITED_MS;
   // A number that is no budget stays, and is refused later.
   const isValid = askedMs === UNLIMITED_MS || isBudget(askedMs);
   if (isValid && askedMs > maxMs) return { ms: maxMs, setBy: "maximum" };

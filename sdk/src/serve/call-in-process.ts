@@ -69,7 +69,7 @@ export function inProcess<Env extends object>({ service, defaults }: Deployment<
     assertTexts(task.texts);
     const { latencyBudgetMs, tier, model } = options;
     const ownMs = latencyBudgetMs === NO_BUDGET ? UNLIMITED_MS : latencyBudgetMs;
-    const { ms, setBy } = appliedBudget(ownMs, undefined, defaults);
+    const { ms, setBy } = appliedBudget(ownMs, defaults);
     const arrival = service(c.env).arrival(performance.now());
     const hold = service(c.env).hold({ caller: anyone }, 0);
     const query = {

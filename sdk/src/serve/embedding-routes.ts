@@ -70,7 +70,7 @@ export function addEmbeddingRoutes<Env extends object>(
     for (const each of [throwErrors, ...guards, countInFlight(service, limits)]) app.on(methods, paths, each);
   };
   protect(["POST"], paths);
-  if (operations.cache) app.on("POST", paths, responseCache(operations.cache, service));
+  if (operations.cache) app.on("POST", paths, responseCache(operations.cache, deployment));
   for (const { path, handler } of table) app.on("POST", pathsOf(path), handler(deployment));
   if (deployment.jobs) {
     protect(["GET", "POST"], jobPaths);

@@ -23,27 +23,26 @@ export const aliasesFromEnv = ({ MODEL_ALIASES = "" }: AliasesEnv): ModelAliases
 export function servedNames(names: readonly string[], aliases: ModelAliases = {}): ServedNames {
   for (const [alias, model] of Object.entries(aliases)) checkAlias(alias, model, names);
   const models = new Map([...names.map((name) => [name, name] as const), ...Object.entries(aliases)]);
-  const all = [...models.keys()];
 
   /** Returns the only model with a name that differs in nothing that matters; undefined if there are several or none. */
   function alike(asked: string): string | undefined {
-    const found = new Set(all.filter((known) => bare(known) === bare(asked)).map((known) => models.get(known)));
+    const found = new Set([...models].flatMap(([known, model]) => (bare(known) === bare(asked) ? [model] : [])));
     return found.size === 1 ? [...found][0] : undefined;
   }
 
   return {
     names,
-    all,
+    models,
     find(model = names[0] as string) {
       const [asked = "", version, ...rest] = model.split("@");
       const name = models.get(asked) ?? alike(asked);
-      if (name === undefined || rest.length > 0) throw modelUnknown(model, all);
+      if (name === undefined || rest.length > 0) throw modelUnknown(model, models.keys());
       return { name, version };
     },
     assertOne() {
       if (names.length === 1) return;
       const what = "The request names no model, and this deployment serves several.";
-      throw new BertEdgeError("request_invalid", what, { hint: setModel(all) });
+      throw new BertEdgeError("request_invalid", what, { hint: setModel(models.keys()) });
     },
   };
 }
@@ -66,15 +65,17 @@ function checkAlias(alias: string, model: string | undefined, names: readonly st
   }
 }
 
-/** @param all the names that requests can have */
-export const modelUnknown = (model: string, all: readonly string[]): BertEdgeError =>
+/** @param known the names that requests can have */
+export const modelUnknown = (model: string, known: Iterable<string>): BertEdgeError =>
   new BertEdgeError(
     "model_unknown",
     `This deployment does not serve the model ${JSON.stringify(model.slice(0, 80))}.`,
     {
-      hint: setModel(all),
+      hint: setModel(known),
     },
   );
 
-const setModel = (all: readonly string[]): Advice =>
-  all.length > 1 ? [{ set: "model", among: all }] : [{ set: "model", to: all[0] }];
+function setModel(known: Iterable<string>): Advice {
+  const [first, ...others] = known;
+  return others.length > 0 ? [{ set: "model", among: [first, ...others] }] : [{ set: "model", to: first }];
+}

@@ -81,8 +81,8 @@ export interface RequestTotals {
 export interface ServedNames {
   /** Names of the models, the default one first. */
   readonly names: readonly string[];
-  /** All names that requests can have: `names`, and then their aliases. */
-  readonly all: readonly string[];
+  /** The model of each name that requests can have: `names`, and then their aliases. */
+  readonly models: ReadonlyMap<string, string>;
   /**
    * Returns the model that a request means, and the version if it pins one. Capital letters and an `org/` before the name do not
    * matter, if only one model is meant.

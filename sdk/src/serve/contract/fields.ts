@@ -38,25 +38,35 @@ const missingMessage =
     return `the field is missing${found === undefined ? "" : `, but there is \`${found}\`. Did you mean \`${missing.key}\`?`}`;
   };
 
+/** Letters with which names begin that mean the same, such as `truncate` and `truncation_side`. */
+const STEM = 5;
+
+/** Optional fields of all bodies. The modules that make schemas add theirs when they are loaded. */
+const wishes = new Set<string>();
+
 /**
  * Makes the schema of an object in a body. An optional field that is null is absent. Lists are refused, which valibot takes for objects.
- * Unknown fields whose names are similar to that of an optional one are refused too: otherwise, they would have no effect.
+ * Other fields are refused if another body has them, or if their names are similar to that of an optional one: otherwise, they would have
+ * no effect.
  */
 export const objectOf = <const Entries extends v.ObjectEntries>(entries: Entries) => {
   const fields = v.object(entries, missingMessage(entries));
   const optional = Object.keys(entries).filter((name) => entries[name]?.type === "optional");
   const obeyed = optional.filter((name) => !("advice" in (entries[name] as object)));
+  for (const name of optional) wishes.add(name);
   const run: (typeof fields)["~run"] = ({ value: given }, config) => {
     const value = Array.isArray(given) ? "a list" : withoutNulls(given, optional);
     const body = Object(value) as Record<string, unknown>;
-    for (const key of typeof value === "object" ? Object.keys(body) : []) {
-      if (key in entries || body[key] === null) continue;
-      const meant = obeyed.find((name) => !Object.hasOwn(body, name) && isSimilar(key, name));
-      if (meant === undefined) continue;
-      const refused = v.picklist([], `there is no such field. Did you mean \`${meant}\`?`);
-      return v.object({ [key]: refused })["~run"]({ value }, config) as ReturnType<typeof run>;
-    }
-    return fields["~run"]({ value }, config);
+    const isOther = (key: string) => !(key in entries) && body[key] !== null;
+    const others = typeof value === "object" ? Object.keys(body).filter(isOther) : [];
+    const similarTo = (key: string) => obeyed.find((name) => !Object.hasOwn(body, name) && isSimilar(key, name));
+    const misspelt = others.find(similarTo);
+    const read = fields["~run"]({ value }, config);
+    const refused = misspelt ?? (read.issues ? undefined : others.find((key) => wishes.has(key)));
+    if (refused === undefined) return read;
+    const meant = similarTo(refused) ?? obeyed.find((name) => name.slice(0, STEM) === refused.slice(0, STEM));
+    const field = v.picklist([], `there is no such field${meant === undefined ? "" : `. Did you mean \`${meant}\`?`}`);
+    return v.object({ [refused]: field })["~run"]({ value }, config) as typeof read;
   };
   return { ...fields, "~run": run };
 };
@@ -78,12 +88,8 @@ export const onlyAs = (values: readonly (string | number | boolean)[], advice = 
   advice,
 });
 
-/** Fields that every body of our own routes can have. */
-const common = {
-  /** Name of the model, or `name@version`. Default: the default model of the deployment. */
-  model: v.optional(v.string()),
-  latency_budget_ms: LatencyBudget,
-};
+/** Name of the model, or `name@version`. Default: the default model of the deployment. */
+export const ModelField = v.optional(v.string());
 
 /** Whether to cut inputs that are too long: at the end, at the beginning, or (`true`) where the model's tokenizer cuts. */
 const TruncationField = v.union([v.boolean(), v.picklist(["left", "right"])], "must be a boolean, left or right");
@@ -94,13 +100,6 @@ export const TruncateFlag = v.pipe(
   v.optional(v.boolean()),
   v.transform((truncate): Truncation | undefined => truncate),
 );
-
-/** The field `truncate` of our own routes, and what other servers call it. */
-export const truncationFields = {
-  truncate: Truncate,
-  truncation_direction: onlyAs([], 'Send `truncate`: "left" or "right".'),
-  truncation: onlyAs([], "Send `truncate`."),
-};
 
 /** Name of the prompt that is put before each text. Default: the model's default prompt, which most models do not have. */
 export const PromptName = v.optional(v.string());
@@ -179,5 +178,6 @@ export const ownAnswer = <const Entries extends v.ObjectEntries>(entries: Entrie
 /** A label, or whatever else is ranked, with its score. */
 export const ScoredLabel = v.object({ label: v.string(), score: v.number() });
 
-/** The body of one of our own routes. */
-export const ownBody = <const Entries extends v.ObjectEntries>(entries: Entries) => objectOf({ ...entries, ...common });
+/** The body of a route that runs a model. */
+export const bodyOf = <const Entries extends v.ObjectEntries>(entries: Entries) =>
+  objectOf({ ...entries, model: ModelField, latency_budget_ms: LatencyBudget });

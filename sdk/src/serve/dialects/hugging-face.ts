@@ -14,8 +14,8 @@ import { tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
 import { zeroShotCall } from "../../runtime/tasks/zero-shot.ts";
 import type { TextInput } from "../../runtime/text-input.ts";
 import {
+  bodyOf,
   countUpTo,
-  LatencyBudget,
   objectOf,
   onlyAs,
   PositiveInteger,
@@ -76,17 +76,40 @@ const Parameters = objectOf({
   align_to_words: v.optional(v.boolean()),
   handle_impossible_answer: v.optional(v.boolean()),
   stride: onlyAs([], "Send long texts in parts."),
+  max_length: onlyAs([], "Shorten the texts."),
+  // transformers' older names.
+  return_all_scores: onlyAs([true], "Send `top_k`."),
+  grouped_entities: onlyAs([], "Send `aggregation_strategy`."),
 });
-type Parameters = v.InferOutput<typeof Parameters>;
+type Options = v.InferOutput<typeof Parameters>;
 
 /** The body names no task: the model has one. */
-const Request = objectOf({
-  inputs: Inputs,
-  parameters: v.optional(Parameters),
-  // `huggingface_hub` sends these fields of feature extraction beside `inputs`.
-  ...ofFeatures,
-  latency_budget_ms: LatencyBudget,
-});
+const Request = v.pipe(
+  bodyOf({
+    inputs: Inputs,
+    parameters: v.optional(Parameters),
+    // `huggingface_hub` sends these fields of feature extraction beside `inputs`.
+    ...ofFeatures,
+  }),
+  v.transform(({ inputs, parameters, model, latency_budget_ms, ...beside }) => {
+    const options: Options = { ...beside, ...parameters };
+    return { inputs, options, model, latency_budget_ms, truncate: options.truncate ?? options.truncation };
+  }),
+);
+
+/** Options that say whether and where texts are cut. */
+const cutting = ["truncate", "truncation", "truncation_direction"] as const;
+
+/**
+ * Returns the options of a request, which may have only those that its task has.
+ *
+ * @throws BertEdgeError `request_invalid`
+ */
+function only<Name extends keyof Options>(options: Options, task: string, names: readonly Name[]): Pick<Options, Name> {
+  const other = Object.keys(options).find((name) => !names.some((known) => known === name));
+  if (other === undefined) return options;
+  throw invalid(`The field \`${other}\` has no effect on the task ${task}.`, [{ remove: other }]);
+}
 
 const route = taskAt("/", {
   schema: Request,
@@ -94,9 +117,9 @@ const route = taskAt("/", {
   example: { inputs: "to be" },
   response: v.unknown(),
   call(body) {
-    const { inputs, parameters } = body;
+    const { inputs, options } = body;
     const texts = textsOf(inputs);
-    const labels = labelsOf(parameters?.candidate_labels);
+    const labels = labelsOf(options.candidate_labels);
     return {
       texts,
       size: texts.length * Math.max(1, labels?.length ?? 1),
@@ -120,7 +143,7 @@ function topKUpTo(most: number, topK: number | undefined): number | undefined {
  *
  * @throws BertEdgeError `request_invalid`
  */
-function labelsOf(labels: Parameters["candidate_labels"]): readonly string[] | undefined {
+function labelsOf(labels: Options["candidate_labels"]): readonly string[] | undefined {
   if (labels === undefined) return undefined;
   const found = typeof labels === "string" ? labels.split(",").map((label) => label.trim()) : labels;
   const named = found.filter((label) => label !== "");
@@ -134,15 +157,13 @@ function labelsOf(labels: Parameters["candidate_labels"]): readonly string[] | u
 
 /** Chooses the call by the model's task, and by the fields of the inputs. Its result is the JSON of the answer. */
 function callFor(
-  { inputs, parameters, ...beside }: v.InferOutput<typeof Request>,
+  { inputs, options, truncate: isCut = true }: v.InferOutput<typeof Request>,
   candidateLabels: readonly string[] | undefined,
   manifest: Manifest,
 ): TaskCall<unknown> {
-  const options: Partial<Parameters> = { ...parameters };
   // Hugging Face's servers cut what is too long.
-  const side = options.truncation_direction ?? beside.truncation_direction ?? true;
-  const truncate = (options.truncate ?? options.truncation ?? beside.truncate ?? true) && side;
-  const prompt = options.prompt_name ?? beside.prompt_name;
+  const truncate = isCut && (options.truncation_direction ?? isCut);
+  const optionsOf = <Name extends keyof Options>(...names: Name[]) => only(options, manifest.task, names);
   const fields: object = Object(inputs);
 
   const textList = (): readonly string[] => {
@@ -159,26 +180,34 @@ function callFor(
   if ("source_sentence" in fields) {
     const { source_sentence, sentences } = fields as v.InferOutput<typeof SimilarityInput>;
     // Their pipeline compares the vectors of all models by their cosine.
+    const { prompt_name: prompt } = only(options, "sentence similarity", [...cutting, "prompt_name"]);
     return similarityCall(source_sentence, sentences, { truncate, similarity: "cosine", prompt });
   }
   if (candidateLabels) {
-    const { multi_label: multiLabel, hypothesis_template: hypothesisTemplate } = options;
+    const names = ["candidate_labels", "multi_label", "hypothesis_template"] as const;
+    const { multi_label: multiLabel, hypothesis_template: hypothesisTemplate } = only(options, "zero-shot", [
+      ...cutting,
+      ...names,
+    ]);
     const call = zeroShotCall(textList(), { candidateLabels, multiLabel, hypothesisTemplate, truncate });
     return call.texts.length === 1 ? mapResult(call, ([only]) => only) : call;
   }
   switch (manifest.task) {
     case "embed": {
-      const normalize = options.normalize ?? beside.normalize;
-      const dimensions = options.dimensions ?? beside.dimensions;
+      const names = ["prompt_name", "normalize", "dimensions", "encoding_format"] as const;
+      const { prompt_name: prompt, normalize, dimensions } = optionsOf(...cutting, ...names);
       return each(embedCall(textList(), { truncate, prompt, normalize, dimensions }), vectorNumbers);
     }
     case "classify": {
       const { text, text_pair } = fields as Partial<v.InferOutput<typeof TextPair>>;
       const pairs: readonly TextInput[] = text !== undefined ? [[text, text_pair as string]] : textList();
-      return classifyCall(pairs, { truncate, topK: options.top_k, activation: options.function_to_apply });
+      const names = ["top_k", "function_to_apply", "return_all_scores"] as const;
+      const { top_k: topK, function_to_apply: activation } = optionsOf(...cutting, ...names);
+      return classifyCall(pairs, { truncate, topK, activation });
     }
     case "tag": {
-      const { aggregation_strategy: strategy, ignore_labels: ignoreLabels } = options;
+      const names = ["aggregation_strategy", "ignore_labels"] as const;
+      const { aggregation_strategy: strategy, ignore_labels: ignoreLabels } = optionsOf(...cutting, ...names);
       const call = tagCall(textList(), { strategy, ignoreLabels, truncate });
       const name = strategy === "none" ? "entity" : "entity_group";
       return each(call, (entities, i) =>
@@ -194,11 +223,14 @@ function callFor(
     case "answer": {
       if (!("question" in fields)) throw otherInputs(manifest, answerRoute.example);
       const asked = fields as v.InferOutput<typeof QuestionInContext>;
-      const topK = topKUpTo(MAX_ANSWERS, options.top_k) ?? 1;
+      // Long contexts are read in parts, and never cut.
+      const lengths = ["doc_stride", "max_answer_len", "max_seq_len", "max_question_len"] as const;
+      const given = optionsOf(...lengths, "top_k", "align_to_words", "handle_impossible_answer");
+      const topK = topKUpTo(MAX_ANSWERS, given.top_k) ?? 1;
       const reading = {
-        ...{ topK, stride: options.doc_stride, maxTokens: options.max_seq_len },
-        ...{ maxAnswerTokens: options.max_answer_len, handleImpossibleAnswer: options.handle_impossible_answer },
-        alignToWords: options.align_to_words,
+        ...{ topK, stride: given.doc_stride, maxTokens: given.max_seq_len },
+        ...{ maxAnswerTokens: given.max_answer_len, handleImpossibleAnswer: given.handle_impossible_answer },
+        alignToWords: given.align_to_words,
       };
       return mapResult(answerCall([asked], reading), ([answers = []]) => {
         const results = inCodePoints(asked.context, answers);
@@ -206,16 +238,19 @@ function callFor(
       });
     }
     case "sparse":
-      return each(sparseCall(textList(), { truncate, prompt }));
-    case "token-vectors":
+      return each(sparseCall(textList(), { truncate, prompt: optionsOf(...cutting, "prompt_name").prompt_name }));
+    case "token-vectors": {
+      const { prompt_name: prompt } = optionsOf(...cutting, "prompt_name");
       return each(tokenVectorsCall(textList(), { truncate, prompt }), ({ vectors, dimensions }) =>
         Array.from({ length: vectors.length / dimensions }, (_, token) =>
           vectorNumbers(vectors.subarray(token * dimensions, (token + 1) * dimensions)),
         ),
       );
+    }
     case "fill-mask": {
-      const topK = topKUpTo(MAX_TOKENS_PER_MASK, options.top_k);
-      const targets = options.targets === undefined ? undefined : [options.targets].flat();
+      const given = optionsOf(...cutting, "top_k", "targets");
+      const topK = topKUpTo(MAX_TOKENS_PER_MASK, given.top_k);
+      const targets = given.targets === undefined ? undefined : [given.targets].flat();
       return each(fillMaskCall(textList(), { topK, targets, truncate }), (masks) => {
         const lists = masks.map((found) =>
           found.map(({ score, tokenId, token, sequence }) => ({ score, token: tokenId, token_str: token, sequence })),

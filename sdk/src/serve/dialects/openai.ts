@@ -4,10 +4,9 @@ import { similarityCall } from "../../runtime/tasks/rerank.ts";
 import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
 import { Code, errorStatus } from "../contract/errors.ts";
 import {
+  bodyOf,
   EmbedInputs,
   EncodingFormat,
-  LatencyBudget,
-  objectOf,
   onlyAs,
   PositiveInteger,
   PromptName,
@@ -44,15 +43,14 @@ const sides = { left: "left", right: "right", ...truncations } as const;
 
 const embeddings = taskAt("/v1/embeddings", {
   schema: v.pipe(
-    objectOf({
+    bodyOf({
       input: EmbedInputs,
-      model: v.optional(v.string()),
       encoding_format: v.optional(EncodingFormat, "float"),
       dimensions: v.optional(PositiveInteger),
-      latency_budget_ms: LatencyBudget,
-      user: v.optional(v.string()),
       // OpenAI's clients send these fields in `extra_body`.
       truncate: Truncate,
+      /** Voyage's name for it. */
+      truncation: v.optional(v.boolean()),
       /** vLLM: texts are cut to this number of tokens, or with -1 to what the model reads. */
       truncate_prompt_tokens: v.optional(
         v.union([v.literal(-1), v.pipe(v.number(), v.integer(), v.minValue(3))], "must be -1, or at least 3"),
@@ -70,9 +68,9 @@ const embeddings = taskAt("/v1/embeddings", {
       output_dimension: onlyAs([], "Send `dimensions`."),
       output_dtype: onlyAs(["float"], "Send `embedding_type`."),
     }),
-    v.transform(({ truncate, truncate_prompt_tokens: most, ...body }) => ({
+    v.transform(({ truncate, truncation, truncate_prompt_tokens: most, ...body }) => ({
       ...body,
-      truncate: truncate ?? (most === undefined ? undefined : true),
+      truncate: truncate ?? truncation ?? (most === undefined ? undefined : true),
       maxTokens: most === -1 ? undefined : most,
     })),
   ),
@@ -120,13 +118,11 @@ const embeddings = taskAt("/v1/embeddings", {
 
 /** vLLM's scores of a text with others: https://docs.vllm.ai/en/latest/models/pooling_models/scoring */
 const score = taskAt("/v1/score", {
-  schema: objectOf({
-    model: v.optional(v.string()),
+  schema: bodyOf({
     text_1: v.string("must be one string; send a request for each"),
     text_2: Texts,
     use_activation: v.optional(v.boolean()),
     truncate_prompt_tokens: v.optional(v.literal(-1, "must be -1, the length of the model")),
-    latency_budget_ms: LatencyBudget,
   }),
   summary: "Scores of texts, compared with one, for vLLM’s clients",
   example: { text_1: "to be", text_2: ["not to be", "Anna"] },

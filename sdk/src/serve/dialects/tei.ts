@@ -14,8 +14,9 @@ import type { Tokenizer } from "../../runtime/tokenizer/tokenizer.ts";
 import type { Truncation } from "../../runtime/truncation.ts";
 import { errorStatus, type HttpErrorCode } from "../contract/errors.ts";
 import {
+  bodyOf,
   EmbedInputs,
-  LatencyBudget,
+  ModelField,
   objectOf,
   PositiveInteger,
   PromptName,
@@ -40,8 +41,6 @@ const Cutting = objectOf({
   truncate: TruncateFlag,
   truncation_direction: TruncationDirection,
 });
-const common = { ...Cutting.entries, latency_budget_ms: LatencyBudget };
-
 /** Returns where inputs are cut. Default: where the model's own tokenizer cuts them. */
 const truncationOf = ({ truncate = true, truncation_direction }: v.InferOutput<typeof Cutting>): Truncation =>
   truncate && (truncation_direction ?? truncate);
@@ -50,9 +49,9 @@ const Vectors = v.array(v.array(v.number()));
 
 const embed = taskAt("/embed", {
   task: "embed",
-  schema: objectOf({
+  schema: bodyOf({
     inputs: EmbedInputs,
-    ...common,
+    ...Cutting.entries,
     prompt_name: PromptName,
     normalize: v.optional(v.boolean(), true),
     dimensions: v.optional(PositiveInteger),
@@ -66,7 +65,7 @@ const embed = taskAt("/embed", {
     listResponse(describeWork(c, answer, inputs.map(String)), answer.result, (vector) => formatVector(vector, "float")),
 });
 
-const TokensRequest = objectOf({ inputs: Texts, ...common, prompt_name: PromptName });
+const TokensRequest = bodyOf({ inputs: Texts, ...Cutting.entries, prompt_name: PromptName });
 
 const embedAll = taskAt("/embed_all", {
   task: "token-vectors",
@@ -100,7 +99,7 @@ const predict = taskAt("/predict", {
     field,
     field === "inputs" && typeof value === "object" ? Object.values(value ?? {}) : value,
   ],
-  schema: objectOf({
+  schema: bodyOf({
     inputs: v.pipe(
       v.union(
         [v.string(), Pair, v.array(Pair)],
@@ -115,7 +114,7 @@ const predict = taskAt("/predict", {
       }),
     ),
     raw_scores: v.optional(v.boolean(), false),
-    ...common,
+    ...Cutting.entries,
   }),
   summary: "Labels of texts, or of pairs of texts, for clients of text-embeddings-inference",
   example: { inputs: "to be" },
@@ -126,12 +125,12 @@ const predict = taskAt("/predict", {
     describeWork(c, details, inputs.flatMap(textsOf)).json(isBatch ? result : result[0]),
 });
 
-const TextsToRank = objectOf({
+const TextsToRank = bodyOf({
   query: v.string(),
   texts: v.array(v.string()),
   raw_scores: v.optional(v.boolean(), false),
   return_text: v.optional(v.boolean(), false),
-  ...common,
+  ...Cutting.entries,
 });
 
 /** Other servers have this path too. Bodies with `documents` are those of Jina's clients, and get the answer of `/v1/rerank`. */
@@ -167,21 +166,17 @@ const rerank = taskAt("/rerank", {
 
 /** The server compares the vectors of all models by their cosine. */
 const similarity = taskAt("/similarity", {
-  schema: objectOf({
+  schema: bodyOf({
     inputs: objectOf({ source_sentence: v.string(), sentences: v.array(v.string()) }),
     parameters: v.optional(objectOf({ ...Cutting.entries, prompt_name: PromptName })),
-    truncate: TruncateFlag,
-    latency_budget_ms: LatencyBudget,
+    ...Cutting.entries,
   }),
   summary: "Scores of sentences, compared with one, for clients of text-embeddings-inference",
   example: { inputs: { source_sentence: "to be", sentences: ["not to be"] } },
   response: v.array(v.number()),
-  call: ({ inputs: { source_sentence, sentences }, parameters, truncate }) =>
+  call: ({ inputs: { source_sentence, sentences }, parameters, ...beside }) =>
     similarityCall(source_sentence, sentences, {
-      truncate: truncationOf({
-        truncate: parameters?.truncate ?? truncate,
-        truncation_direction: parameters?.truncation_direction,
-      }),
+      truncate: truncationOf({ ...beside, ...parameters }),
       similarity: "cosine",
       prompt: parameters?.prompt_name,
     }),
@@ -224,6 +219,7 @@ const Token = v.object({
 const tokenize = tokenizerAt("/tokenize", {
   schema: objectOf({
     inputs: Texts,
+    model: ModelField,
     add_special_tokens: v.optional(v.boolean(), true),
     prompt_name: PromptName,
   }),
@@ -264,7 +260,7 @@ function placedOrNot(tokenizer: Tokenizer, text: string) {
 
 /** Ids that are in no vocabulary are left out. */
 const decode = tokenizerAt("/decode", {
-  schema: objectOf({ ids: TokenIdLists, skip_special_tokens: v.optional(v.boolean(), true) }),
+  schema: objectOf({ ids: TokenIdLists, model: ModelField, skip_special_tokens: v.optional(v.boolean(), true) }),
   summary: "Texts of token ids, for clients of text-embeddings-inference",
   example: { ids: [[101, 102]] },
   response: v.array(v.string()),

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
 import { backgroundWork, fakeEngine, publishTiny, TINY } from "#test/fixtures/tiny-model.ts";
+import type { Engine } from "../../runtime/engine/engine.ts";
 import { memoryStore } from "../../storage/memory.ts";
-import { createEdgeApp } from "../edge-app.ts";
+import type { KeyWithDefaults } from "../call-defaults.ts";
+import { type EmbeddingsOptions, embeddings } from "../index.ts";
 import type { AnswerStore } from "./response-cache.ts";
 
 const errors = errorLog();
@@ -17,23 +19,36 @@ function memoryCache() {
   return { entries, store };
 }
 
-interface Setup {
-  name?: string;
+/** Settings of a deployment, and of its keys. */
+interface Settings extends Pick<EmbeddingsOptions<object>, "aliases" | "defaults" | "engine" | "tier"> {
+  names?: readonly string[];
+  key?: Omit<KeyWithDefaults, "key">;
+}
+
+interface Setup extends Partial<Settings> {
   shared?: boolean;
   store?: AnswerStore;
 }
 
-async function setUp({ name = TINY.name, shared = false, store = memoryCache().store }: Setup = {}) {
-  const keys = ["web", "batch"].map((each) => ({ key: `secret-${each}`, name: each }));
+async function setUp({
+  names = [TINY.name],
+  shared = false,
+  store = memoryCache().store,
+  key,
+  engine = fakeEngine(),
+  ...settings
+}: Setup = {}) {
+  const keys = ["web", "batch"].map((each) => ({ key: `secret-${each}`, name: each, ...key }));
   const models = memoryStore();
-  await publishTiny(models, undefined, { name });
+  for (const name of names) await publishTiny(models, undefined, { name });
   const cache = { store, seconds: 60, shared };
   const limits = { maxInputs: 20_000 };
   const { background, settled } = backgroundWork();
-  const app = createEdgeApp({
+  const app = embeddings({
+    ...settings,
     models,
-    model: name,
-    engine: fakeEngine(),
+    model: names,
+    engine,
     keys,
     cache: () => cache,
     limits,
@@ -122,10 +137,37 @@ describe("responseCache", () => {
 
   it("computes again for another model in the same cache", async () => {
     const { store } = memoryCache();
-    const [one, two] = [await setUp({ store, name: "one" }), await setUp({ store, name: "two" })];
+    const [one, two] = [await setUp({ store, names: ["one"] }), await setUp({ store, names: ["two"] })];
     await one({ inputs: "a" });
     expect([(await one({ inputs: "a" })).cache, (await two({ inputs: "a" })).cache]).toEqual(["hit", "miss"]);
     expect(JSON.parse((await two({ inputs: "a" })).text)).toMatchObject({ model: "two" });
+  });
+
+  const otherEngine = fakeEngine();
+  const load: Engine["load"] = async (...args) => ({ ...(await fakeEngine().load(...args)), provider: "other" });
+
+  it.each<[string, Setup, Setup, body?: object]>([
+    ["default of truncate", { defaults: { truncate: "right" } }, { defaults: { truncate: "left" } }],
+    ["default of truncate, and of none before", {}, { defaults: { truncate: false } }],
+    ["truncate of a key", { key: { truncate: "right" } }, { key: { truncate: "left" } }],
+    ["default of the tier", {}, { defaults: { tier: "edge" } }],
+    ["tier of a key", {}, { key: { tier: "edge" } }],
+    ["name of its tier", {}, { tier: "region" }],
+    ["model of an alias", { aliases: { other: "one" } }, { aliases: { other: "two" } }, { model: "other" }],
+    ["number of models", { names: ["one"] }, {}],
+    ["engine", {}, { engine: { ...otherEngine, load } }],
+  ])("computes again after the deployment has got another %s", async (_, before, after, body = {}) => {
+    const { store } = memoryCache();
+    const long = { ...body, texts: [`${"to ".repeat(20)}${"be ".repeat(20)}`], input_type: "clustering" };
+    const setting = { store, names: ["one", "two"] };
+    const ask = async (settings: Setup) => {
+      const post = await setUp({ ...setting, ...settings });
+      const { status, cache } = await post({ model: "one", ...long }, { path: "/v2/embed" });
+      return [status, cache];
+    };
+    expect(await ask(before)).toEqual([200, "miss"]);
+    expect(await ask(before)).toEqual([200, "hit"]);
+    expect(await ask(after)).toContain("miss");
   });
 
   it("sends no answer of another version, even if the cache returns one", async () => {

@@ -1,9 +1,10 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { sha256Hex } from "../../artifact/sha256.ts";
 import { backgroundOf } from "../background.ts";
-import { CACHE_HEADER, MODEL_HEADER, PRECISION_HEADER, TIER_HEADER } from "../contract/headers.ts";
+import { defaultsFor } from "../call-defaults.ts";
+import { CACHE_HEADER, MODEL_HEADER, PRECISION_HEADER, TIER_HEADER, type Tier } from "../contract/headers.ts";
 import type { Hold } from "../queue/caller.ts";
-import type { TaskService } from "../service.ts";
+import type { Serving } from "../service.ts";
 import { bodyText } from "./body.ts";
 import { noted } from "./variables.ts";
 
@@ -26,21 +27,24 @@ const momentary =
   /^(server-timing|x-request-id|x-latency-budget-.*|x-bert-edge-(decision|predicted-ms|queue-ms|cache))$/;
 
 /**
- * Answers a request from the cache, if the same key has sent the same body to the same route, and the same version of the model
- * is loaded. Only answers with status 200 and up to 1 MiB are kept, when the client has read them. While no model is loaded, and when the cache fails, requests are computed.
+ * Answers a request from the cache, if the same key has sent the same body to the same route, the same version of the default model
+ * is loaded, and no setting has changed on which answers depend. Only answers of this model with status 200 and up to 1 MiB are kept,
+ * when the client has read them. While no model is loaded, and when the cache fails, requests are computed.
  */
 export function responseCache<Env extends object>(
   cache: (env: Env) => ResponseCache | undefined,
-  service: (env: Env) => Pick<TaskService, "ready">,
+  { service, defaults, tier }: Pick<Serving<Env>, "service" | "defaults"> & { readonly tier: Tier },
 ): MiddlewareHandler<{ Bindings: Env }> {
   return async function responseCache(c, next) {
     const { store, seconds = 3_600, shared = false } = cache(c.env) ?? {};
     const background = backgroundOf(c);
-    const model = store && service(c.env).ready(background);
+    const { ready, served: names } = service(c.env);
+    const model = store && ready(background);
     if (!store || !model) return next();
     const served = `${model.model}@${model.version}`;
-    const { name = "", truncate } = noted(c, "key") ?? {};
-    const id = await entryOf(c, { served, scope: `${shared ? "" : name} ${truncate}` });
+    const key = noted(c, "key");
+    const settings = [model, tier, [...names.models], defaultsFor(key, defaults)];
+    const id = await entryOf(c, [...settings, shared ? "" : key?.name]);
     const found = await store.match(id).catch(logFailure);
     // Whatever a store returns, an answer of another model is never sent.
     if (found?.headers.get(MODEL_HEADER) === served) {
@@ -93,16 +97,13 @@ const isKept = (name: string): boolean =>
  * Names the entry of a request by a hash of all that its answer depends on. Below the path of the request, this URL reaches
  * the same Worker, so that nobody else can read the cache through it.
  */
-async function entryOf(c: Context, { served, scope }: { served: string; scope: string }): Promise<Request> {
+async function entryOf(c: Context, settings: readonly unknown[]): Promise<Request> {
   const { path } = c.req;
   const { origin, search } = new URL(c.req.url);
-  const wishes = [
-    ...["content-type", TIER_HEADER, PRECISION_HEADER].map((name) => c.req.header(name)),
-    noted(c, "key")?.tier,
-  ];
+  const wishes = ["content-type", TIER_HEADER, PRECISION_HEADER].map((name) => c.req.header(name));
   // Not as JSON: a body of control characters would become six times as long.
   const body = await sha256Hex(new TextEncoder().encode(await bodyText(c)));
-  const parts = [served, scope, path, search, ...wishes.map((wish) => wish ?? ""), body];
+  const parts = [settings, path, search, wishes, body];
   const hash = await sha256Hex(new TextEncoder().encode(JSON.stringify(parts)));
   return new Request(`${origin}${path.replace(/\/$/, "")}/answers/${hash}`);
 }

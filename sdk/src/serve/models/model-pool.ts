@@ -129,7 +129,7 @@ export function modelPool({ served, holder: make, ...options }: ModelPoolOptions
       const { name, version } = served.find(model);
       const key = version === undefined ? name : `${name}@${version}`;
       // A caller's text becomes part of an object's key: `../../x` would leave the models' folder.
-      if (version !== undefined && !v.is(ModelVersion, version)) throw modelUnknown(key, served.all);
+      if (version !== undefined && !v.is(ModelVersion, version)) throw modelUnknown(key, served.models.keys());
       const isCurrent = version !== undefined && memory.known(name)?.version() === version;
       // It may have been pinned before it was loaded as the current version.
       const pinned = isCurrent ? memory.known(key)?.unload() : undefined;

@@ -6,7 +6,7 @@ import { pairScorer } from "../../runtime/tasks/pair-scorer.ts";
 import { isPerToken } from "../../runtime/tasks/task-output.ts";
 import { longestWithin } from "../answering/plan.ts";
 import { type Background, backgroundOf } from "../background.ts";
-import { appliedBudget } from "../call-defaults.ts";
+import { appliedBudget, defaultsFor } from "../call-defaults.ts";
 import { outputBytes } from "../check-query.ts";
 import { UNLIMITED_MS } from "../contract/decision.ts";
 import type { Tier } from "../contract/headers.ts";
@@ -25,10 +25,10 @@ export function infoRoute<Env extends object>(deployment: Deployment<Env>): Hand
     service(c.env).using(backgroundOf(c), async (model) => {
       const { manifest, version, target, provider, tokenizer } = model;
       const { name, task, maxTokens } = manifest;
-      const key = noted(c, "key");
-      const { ms: defaultMs } = appliedBudget(undefined, key, defaults);
-      const truncate = key?.truncate ?? defaults.truncate;
-      const { ms: longestMs } = appliedBudget(UNLIMITED_MS, key, defaults);
+      const ofCaller = defaultsFor(noted(c, "key"), defaults);
+      const { truncate } = ofCaller;
+      const { ms: defaultMs } = appliedBudget(undefined, ofCaller);
+      const { ms: longestMs } = appliedBudget(UNLIMITED_MS, ofCaller);
       return c.json({
         model_id: name,
         model_sha: version,
@@ -84,7 +84,7 @@ const described = (id: string) => ({ id, object: "model", created: 0, owned_by: 
 
 /** `GET /v1/models` of OpenAI. */
 export const listModels = (c: Context, { served }: TaskService): Response =>
-  c.json({ object: "list", data: served.all.map(described) });
+  c.json({ object: "list", data: Array.from(served.models.keys(), described) });
 
 /**
  * `GET /v1/models/<name>` of OpenAI.
@@ -94,7 +94,7 @@ export const listModels = (c: Context, { served }: TaskService): Response =>
 export function describeServed(c: Context, { served }: TaskService): Response {
   const asked = c.req.param("name")?.replace(/\/$/, "");
   const { name } = served.find(asked);
-  return c.json(described(served.all.find((known) => known === asked) ?? name));
+  return c.json(described(asked !== undefined && served.models.has(asked) ? asked : name));
 }
 
 /** Media type of Prometheus' text format: https://prometheus.io/docs/instrumenting/exposition_formats/ */

@@ -5,7 +5,7 @@ import type { TaskName } from "../../artifact/manifest.ts";
 import type { TaskCall } from "../../runtime/tasks/task-call.ts";
 import type { Truncation } from "../../runtime/truncation.ts";
 import { backgroundOf } from "../background.ts";
-import { appliedBudget, type CallDefaults, readPin } from "../call-defaults.ts";
+import { appliedBudget, type CallDefaults, defaultsFor, readPin } from "../call-defaults.ts";
 import { UNLIMITED_MS } from "../contract/decision.ts";
 import type { AnswerFields } from "../contract/fields.ts";
 import {
@@ -77,9 +77,7 @@ export const taskAt = <S extends BodySchema, A extends v.GenericSchema, R>(
   runsModel: true,
   handler: (serving) =>
     async function handleTask(c) {
-      const { terms, body: given } = await readCall(c, serving, task);
-      const truncate = given.truncate ?? noted(c, "key")?.truncate ?? serving.defaults.truncate;
-      const body = { ...given, truncate };
+      const { terms, body } = await readCall(c, serving, task);
       const model = c.req.param("model") ?? body.model;
       if (model === undefined && task.namesModel) serving.service(c.env).served.assertOne();
       const query = { ...terms, call: task.call(body), model };
@@ -103,30 +101,30 @@ export type BodySchema = v.GenericSchema<
 /** Reads the headers and the body of a request. A request that cannot be in time is refused before its body is read. */
 export async function readCall<Env extends object, S extends BodySchema>(
   c: Context<{ Bindings: Env }>,
-  { service, defaults, limits }: Serving<Env>,
+  { service, defaults: ofDeployment, limits }: Serving<Env>,
   { schema, example }: Pick<RouteDescription<S, v.GenericSchema>, "schema" | "example">,
 ): Promise<{ terms: CallTerms; body: v.InferOutput<S> }> {
   const { arrival, admit } = service(c.env);
   const arrived = arrival(performance.now());
   const headerMs = readBudget({ header: c.req.header(BUDGET_HEADER), grpcTimeout: c.req.header("grpc-timeout") });
+  const defaults = defaultsFor(noted(c, "key"), ofDeployment);
   const wishes = readWishes(c, defaults);
   const termsWith = (ownMs: number | undefined): CallTerms => {
-    const { ms, setBy } = appliedBudget(ownMs, noted(c, "key"), defaults);
+    const { ms, setBy } = appliedBudget(ownMs, defaults);
     return { ...wishes, deadline: startDeadline(ms, { arrival: arrived, setBy }) };
   };
   // The body can only make the budget smaller.
   if (headerMs !== undefined && headerMs < UNLIMITED_MS) admit(termsWith(headerMs), backgroundOf(c));
-  const body: v.InferOutput<S> = await jsonBody(c, schema, { hint: hintsWith(example), maxItems: limits.maxInputs });
+  const given: v.InferOutput<S> = await jsonBody(c, schema, { hint: hintsWith(example), maxItems: limits.maxInputs });
+  const body = { ...given, truncate: given.truncate ?? defaults.truncate };
   return { body, terms: termsWith(smallerBudget(headerMs, body.latency_budget_ms)) };
 }
 
 function readWishes(c: Context, defaults: CallDefaults): Omit<CallTerms, "deadline"> {
   const tier = c.req.header(TIER_HEADER);
-  const key = noted(c, "key");
   const flight = noted(c, "flight");
   return {
-    pin:
-      tier === undefined ? (key?.tier ?? defaults.tier) : readPin(tier.trim().toLowerCase(), `header ${TIER_HEADER}`),
+    pin: tier === undefined ? defaults.tier : readPin(tier.trim().toLowerCase(), `header ${TIER_HEADER}`),
     precision: readPrecision(c.req.header(PRECISION_HEADER)),
     signal: c.req.raw.signal,
     caller: flight?.caller,

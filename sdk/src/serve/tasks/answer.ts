@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { answerCall } from "../../runtime/tasks/answer.ts";
-import { countUpTo, ownAnswer, ownBody } from "../contract/fields.ts";
+import { bodyOf, countUpTo, ownAnswer } from "../contract/fields.ts";
 import { inCodePoints } from "../routes/code-points.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
@@ -18,7 +18,7 @@ export type AnswerResult = v.InferOutput<typeof AnswerResult>;
 export const answerRoute = taskAt("/v1/answer", {
   task: "answer",
   schema: v.pipe(
-    ownBody({
+    bodyOf({
       question: v.optional(v.string()),
       context: v.optional(v.string()),
       inputs: v.optional(v.array(QuestionInContext)),

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { classifyCall } from "../../runtime/tasks/classify.ts";
 import type { TextInput } from "../../runtime/text-input.ts";
-import { ownAnswer, ownBody, PositiveInteger, ScoredLabel, truncationFields } from "../contract/fields.ts";
+import { bodyOf, ownAnswer, PositiveInteger, ScoredLabel, Truncate } from "../contract/fields.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 const Input = v.union(
@@ -16,12 +16,12 @@ export type LabelResult = v.InferOutput<typeof ScoredLabel>;
 
 export const classifyRoute = taskAt("/v1/classify", {
   task: "classify",
-  schema: ownBody({
+  schema: bodyOf({
     inputs: v.union(
       [Input, v.array(Input)],
       "must be a string, an object with `text` and `text_pair`, or a list of these",
     ),
-    ...truncationFields,
+    truncate: Truncate,
     /** Maximum number of labels per input. Default: all. */
     top_k: v.optional(PositiveInteger),
     /** How logits become scores. Default: that of the model, as in transformers. */

@@ -2,14 +2,14 @@ import * as v from "valibot";
 import { embedCall } from "../../runtime/tasks/embed.ts";
 import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
 import {
+  bodyOf,
   EmbedInputs,
   EncodingFormat,
   onlyAs,
   ownAnswer,
-  ownBody,
   PositiveInteger,
   PromptName,
-  truncationFields,
+  Truncate,
 } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { listResponse } from "../routes/in-parts.ts";
@@ -17,11 +17,11 @@ import { answerFields, taskAt } from "../routes/task-route.ts";
 
 export const embedRoute = taskAt("/v1/embed", {
   task: "embed",
-  schema: ownBody({
+  schema: bodyOf({
     texts: onlyAs([], "Send `inputs`, or Cohere's body to /v2/embed."),
     /** Texts, or ids of the model's own tokenizer with its special tokens. */
     inputs: EmbedInputs,
-    ...truncationFields,
+    truncate: Truncate,
     /** Whether nothing is cut: the vector of a long text is the mean of its chunks' vectors, weighted by tokens. */
     pool_chunks: v.optional(v.boolean(), false),
     prompt_name: PromptName,

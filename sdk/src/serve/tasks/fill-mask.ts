@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { fillMaskCall } from "../../runtime/tasks/fill-mask.ts";
-import { countUpTo, ownAnswer, ownBody, Texts, truncationFields } from "../contract/fields.ts";
+import { bodyOf, countUpTo, ownAnswer, Texts, Truncate } from "../contract/fields.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 /** Tokens for a mask token, at most. */
@@ -24,14 +24,14 @@ export type MaskResult = v.InferOutput<typeof MaskResult>;
 
 export const fillMaskRoute = taskAt("/v1/fill-mask", {
   task: "fill-mask",
-  schema: ownBody({
+  schema: bodyOf({
     /** Texts with the model's mask token, such as `[MASK]`, at least once. */
     inputs: Texts,
     /** Maximum number of tokens for each mask token. */
     top_k: v.optional(countUpTo(MAX_TOKENS_PER_MASK), 5),
     /** Tokens of which the results are chosen. Of words that are no tokens, the first token counts. Default: all. */
     targets: v.optional(Targets),
-    ...truncationFields,
+    truncate: Truncate,
   }),
   summary: "Words in place of mask tokens",
   example: { inputs: "Anna works in [MASK] York." },

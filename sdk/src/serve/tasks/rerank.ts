@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { type RankedDocument, rerankCall } from "../../runtime/tasks/rerank.ts";
-import { onlyAs, ownAnswer, ownBody, PositiveInteger, truncationFields } from "../contract/fields.ts";
+import { bodyOf, onlyAs, ownAnswer, PositiveInteger, Truncate } from "../contract/fields.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 /** A document's text. */
@@ -23,7 +23,7 @@ export type RerankResult = v.InferOutput<typeof RerankResult>;
 
 /** This is Jina's route too. */
 export const rerankRoute = taskAt("/v1/rerank", {
-  schema: ownBody({
+  schema: bodyOf({
     query: v.string(),
     documents: v.array(Document),
     /** Maximum number of tokens that are read of a document. */
@@ -32,7 +32,7 @@ export const rerankRoute = taskAt("/v1/rerank", {
     top_n: v.optional(PositiveInteger),
     /** Whether results have their documents. */
     return_documents: v.optional(v.boolean(), true),
-    ...truncationFields,
+    truncate: Truncate,
     truncation: onlyAs([true], "Send `truncate`."),
     top_k: onlyAs([], "Send `top_n`."),
     max_doc_length: onlyAs([], "Send `max_tokens_per_doc`."),

@@ -1,14 +1,14 @@
 import * as v from "valibot";
 import { similarityCall } from "../../runtime/tasks/rerank.ts";
-import { ownAnswer, ownBody, PromptName, truncationFields } from "../contract/fields.ts";
+import { bodyOf, ownAnswer, PromptName, Truncate } from "../contract/fields.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 export const similarityRoute = taskAt("/v1/similarity", {
-  schema: ownBody({
+  schema: bodyOf({
     source: v.string(),
     /** Texts that are compared with `source`. */
     texts: v.array(v.string()),
-    ...truncationFields,
+    truncate: Truncate,
     prompt_name: PromptName,
   }),
   summary: "Scores of texts, compared with one",

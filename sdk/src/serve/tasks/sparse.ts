@@ -1,12 +1,12 @@
 import * as v from "valibot";
 import { sparseCall } from "../../runtime/tasks/sparse.ts";
-import { ownAnswer, ownBody, PromptName, Texts, truncationFields } from "../contract/fields.ts";
+import { bodyOf, ownAnswer, PromptName, Texts, Truncate } from "../contract/fields.ts";
 import { listResponse } from "../routes/in-parts.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 export const sparseRoute = taskAt("/v1/sparse", {
   task: "sparse",
-  schema: ownBody({ inputs: Texts, ...truncationFields, prompt_name: PromptName }),
+  schema: bodyOf({ inputs: Texts, truncate: Truncate, prompt_name: PromptName }),
   summary: "Sparse vectors of texts (SPLADE)",
   example: { inputs: "to be" },
   response: ownAnswer({

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { aggregationStrategies, type Entity, tagCall } from "../../runtime/tasks/tag.ts";
-import { ownAnswer, ownBody, Texts, truncationFields } from "../contract/fields.ts";
+import { bodyOf, ownAnswer, Texts, Truncate } from "../contract/fields.ts";
 import { inCodePoints } from "../routes/code-points.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
@@ -16,13 +16,13 @@ export type EntityResult = v.InferOutput<typeof EntityResult>;
 
 export const tagRoute = taskAt("/v1/tag", {
   task: "tag",
-  schema: ownBody({
+  schema: bodyOf({
     inputs: Texts,
     /** How tokens become entities, as in transformers. */
     aggregation_strategy: v.optional(v.picklist(aggregationStrategies), "simple"),
     /** Labels that are left out, without B- and I- unless the strategy is `none`. */
     ignore_labels: v.optional(v.array(v.string()), ["O"]),
-    ...truncationFields,
+    truncate: Truncate,
   }),
   summary: "Entities in texts",
   example: { inputs: "Anna works in New York." },

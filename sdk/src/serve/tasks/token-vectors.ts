@@ -1,16 +1,16 @@
 import * as v from "valibot";
 import { searchRoles } from "../../runtime/tasks/late-interaction.ts";
 import { type TokenVectors, tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
-import { EncodingFormat, ownAnswer, ownBody, PromptName, Texts, truncationFields } from "../contract/fields.ts";
+import { bodyOf, EncodingFormat, ownAnswer, PromptName, Texts, Truncate } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { listResponse } from "../routes/in-parts.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 export const tokenVectorsRoute = taskAt("/v1/token-vectors", {
   task: "token-vectors",
-  schema: ownBody({
+  schema: bodyOf({
     inputs: Texts,
-    ...truncationFields,
+    truncate: Truncate,
     prompt_name: PromptName,
     /** Role of the inputs in a search, for models of PyLate and Stanford's ColBERT. Default: `document`. */
     side: v.optional(v.picklist(searchRoles)),

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { zeroShotCall } from "../../runtime/tasks/zero-shot.ts";
-import { ownAnswer, ownBody, ScoredLabel, Texts, truncationFields } from "../contract/fields.ts";
+import { bodyOf, ownAnswer, ScoredLabel, Texts, Truncate } from "../contract/fields.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 /** Characters of a label, and of the template, at most: each hypothesis has both. */
@@ -21,14 +21,14 @@ export const HypothesisTemplate = v.pipe(
 );
 
 export const zeroShotRoute = taskAt("/v1/zero-shot", {
-  schema: ownBody({
+  schema: bodyOf({
     inputs: Texts,
     candidate_labels: v.pipe(v.array(CandidateLabel), v.minLength(1, "must have at least one label")),
     /** Whether several labels can be true, so that each is scored on its own. */
     multi_label: v.optional(v.boolean(), false),
     /** Sentence with `{}` in place of the label. */
     hypothesis_template: v.optional(HypothesisTemplate, "This example is {}."),
-    ...truncationFields,
+    truncate: Truncate,
   }),
   summary: "Scores of labels of your own",
   example: { inputs: "We flew to Paris.", candidate_labels: ["travel", "cooking"] },
