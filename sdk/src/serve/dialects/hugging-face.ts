@@ -14,6 +14,7 @@ import { tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
 import { zeroShotCall } from "../../runtime/tasks/zero-shot.ts";
 import type { TextInput } from "../../runtime/text-input.ts";
 import {
+  CohereTexts,
   countUpTo,
   LatencyBudget,
   objectOf,
@@ -81,6 +82,7 @@ type Parameters = v.InferOutput<typeof Parameters>;
 
 /** The body names no task: the model has one. */
 const Request = objectOf({
+  texts: CohereTexts,
   inputs: Inputs,
   parameters: v.optional(Parameters),
   // `huggingface_hub` sends these fields of feature extraction beside `inputs`.

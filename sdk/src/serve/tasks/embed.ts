@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { embedCall } from "../../runtime/tasks/embed.ts";
 import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
 import {
+  CohereTexts,
   EmbedInputs,
   EncodingFormat,
   onlyAs,
@@ -18,7 +19,7 @@ import { answerFields, taskAt } from "../routes/task-route.ts";
 export const embedRoute = taskAt("/v1/embed", {
   task: "embed",
   schema: ownBody({
-    texts: onlyAs([], "Send `inputs`, or Cohere's body to /v2/embed."),
+    texts: CohereTexts,
     /** Texts, or ids of the model's own tokenizer with its special tokens. */
     inputs: EmbedInputs,
     ...truncationFields,
