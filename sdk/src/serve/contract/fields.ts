@@ -81,8 +81,8 @@ export const onlyAs = (values: readonly (string | number | boolean)[], advice = 
 /** Cohere's name for inputs. Its clients send it to whatever route they are given. */
 export const CohereTexts = onlyAs([], "Send `inputs`, or Cohere's body to /v2/embed.");
 
-/** Fields that every body of our own routes can have. */
-const common = {
+/** Fields that the body of every request for a model can have. */
+export const callFields = {
   /** Name of the model, or `name@version`. Default: the default model of the deployment. */
   model: v.optional(v.string()),
   latency_budget_ms: LatencyBudget,
@@ -183,4 +183,5 @@ export const ownAnswer = <const Entries extends v.ObjectEntries>(entries: Entrie
 export const ScoredLabel = v.object({ label: v.string(), score: v.number() });
 
 /** The body of one of our own routes. */
-export const ownBody = <const Entries extends v.ObjectEntries>(entries: Entries) => objectOf({ ...entries, ...common });
+export const ownBody = <const Entries extends v.ObjectEntries>(entries: Entries) =>
+  objectOf({ ...entries, ...callFields });

@@ -15,8 +15,8 @@ import { zeroShotCall } from "../../runtime/tasks/zero-shot.ts";
 import type { TextInput } from "../../runtime/text-input.ts";
 import {
   CohereTexts,
+  callFields,
   countUpTo,
-  LatencyBudget,
   objectOf,
   onlyAs,
   PositiveInteger,
@@ -87,7 +87,7 @@ const Request = objectOf({
   parameters: v.optional(Parameters),
   // `huggingface_hub` sends these fields of feature extraction beside `inputs`.
   ...ofFeatures,
-  latency_budget_ms: LatencyBudget,
+  ...callFields,
 });
 
 const route = taskAt("/", {

@@ -14,8 +14,8 @@ import type { Tokenizer } from "../../runtime/tokenizer/tokenizer.ts";
 import type { Truncation } from "../../runtime/truncation.ts";
 import { errorStatus, type HttpErrorCode } from "../contract/errors.ts";
 import {
+  callFields,
   EmbedInputs,
-  LatencyBudget,
   objectOf,
   PositiveInteger,
   PromptName,
@@ -40,7 +40,7 @@ const Cutting = objectOf({
   truncate: TruncateFlag,
   truncation_direction: TruncationDirection,
 });
-const common = { ...Cutting.entries, latency_budget_ms: LatencyBudget };
+const common = { ...Cutting.entries, ...callFields };
 
 /** Returns where inputs are cut. Default: where the model's own tokenizer cuts them. */
 const truncationOf = ({ truncate = true, truncation_direction }: v.InferOutput<typeof Cutting>): Truncation =>
@@ -171,7 +171,7 @@ const similarity = taskAt("/similarity", {
     inputs: objectOf({ source_sentence: v.string(), sentences: v.array(v.string()) }),
     parameters: v.optional(objectOf({ ...Cutting.entries, prompt_name: PromptName })),
     truncate: TruncateFlag,
-    latency_budget_ms: LatencyBudget,
+    ...callFields,
   }),
   summary: "Scores of sentences, compared with one, for clients of text-embeddings-inference",
   example: { inputs: { source_sentence: "to be", sentences: ["not to be"] } },
@@ -226,6 +226,7 @@ const tokenize = tokenizerAt("/tokenize", {
     inputs: Texts,
     add_special_tokens: v.optional(v.boolean(), true),
     prompt_name: PromptName,
+    model: callFields.model,
   }),
   summary: "Tokens of texts, for clients of text-embeddings-inference",
   example: { inputs: "to be" },
@@ -264,7 +265,11 @@ function placedOrNot(tokenizer: Tokenizer, text: string) {
 
 /** Ids that are in no vocabulary are left out. */
 const decode = tokenizerAt("/decode", {
-  schema: objectOf({ ids: TokenIdLists, skip_special_tokens: v.optional(v.boolean(), true) }),
+  schema: objectOf({
+    ids: TokenIdLists,
+    skip_special_tokens: v.optional(v.boolean(), true),
+    model: callFields.model,
+  }),
   summary: "Texts of token ids, for clients of text-embeddings-inference",
   example: { ids: [[101, 102]] },
   response: v.array(v.string()),
