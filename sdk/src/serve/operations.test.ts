@@ -210,6 +210,15 @@ describe("GET /v1/models", () => {
 });
 
 describe("GET /info", () => {
+  it("describes the model that the path names", async () => {
+    const app = createEdgeApp(await optionsWith({ keys: false }));
+    const info = async (path: string) => (await app.request(path, {}, {})).json();
+    expect(await info(`/models/${TINY.name}/info`)).toEqual(await info("/info"));
+    expect(await info("/models/other/info")).toMatchObject({ error: { code: "model_unknown" } });
+    expect(await info(`/models/${TINY.name}/v1/models`)).toEqual(await info("/v1/models"));
+    expect(await info(`/models/${TINY.name}/v1/models/${TINY.name}`)).toEqual(await info(`/v1/models/${TINY.name}`));
+  });
+
   it("needs a key, and says what is served, with TEI's names", async () => {
     const app = createEdgeApp(await optionsWith({ limits: { maxInputs: 7 } }));
     for (const path of ["/info", "/info/"]) expect((await app.request(path, {}, {})).status).toBe(401);

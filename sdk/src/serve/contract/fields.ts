@@ -88,6 +88,9 @@ export const onlyAs = (values: readonly (string | number | boolean)[], advice = 
   advice,
 });
 
+/** Cohere's name for inputs. Its clients send it to whatever route they are given. */
+export const CohereTexts = onlyAs([], "Send `inputs`, or Cohere's body to /v2/embed.");
+
 /** Name of the model, or `name@version`. Default: the default model of the deployment. */
 export const ModelField = v.optional(v.string());
 

@@ -15,6 +15,7 @@ import { zeroShotCall } from "../../runtime/tasks/zero-shot.ts";
 import type { TextInput } from "../../runtime/text-input.ts";
 import {
   bodyOf,
+  CohereTexts,
   countUpTo,
   objectOf,
   onlyAs,
@@ -86,6 +87,7 @@ type Options = v.InferOutput<typeof Parameters>;
 /** The body names no task: the model has one. */
 const Request = v.pipe(
   bodyOf({
+    texts: CohereTexts,
     inputs: Inputs,
     parameters: v.optional(Parameters),
     // `huggingface_hub` sends these fields of feature extraction beside `inputs`.

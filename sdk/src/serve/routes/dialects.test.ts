@@ -440,6 +440,7 @@ describe("OpenAI's clients, and those of Jina and Voyage", () => {
 describe("fields that cannot be obeyed", () => {
   it.each([
     [embed, "/v1/embed", { texts: ["a"], model: TINY.name }, "/v2/embed"],
+    [embed, "/", { texts: ["a"], input_type: "search_document" }, "/v2/embed"],
     [embed, "/v1/embed", { inputs: "a", input_type: "query" }, "prompt_name"],
     [embed, "/v1/embed", { inputs: "a", truncation_direction: "left" }, "truncate"],
     [embed, "/v1/embeddings", { input: "a", model: TINY.name, late_chunking: true }, "Leave it out"],

@@ -1,5 +1,6 @@
 import type { Context, Handler } from "hono";
 import type { Manifest } from "../../artifact/manifest.ts";
+import type { Model } from "../../runtime/model.ts";
 import { readingOf } from "../../runtime/reading.ts";
 import { protocolOf, searchRoles } from "../../runtime/tasks/late-interaction.ts";
 import { pairScorer } from "../../runtime/tasks/pair-scorer.ts";
@@ -21,8 +22,8 @@ import type { TaskService } from "../service.ts";
  */
 export function infoRoute<Env extends object>(deployment: Deployment<Env>): Handler<{ Bindings: Env }> {
   const { service, tier, limits, defaults, cpuLimitMs } = deployment;
-  return (c) =>
-    service(c.env).using(backgroundOf(c), async (model) => {
+  return (c) => {
+    const describe = async (model: Model) => {
       const { manifest, version, target, provider, tokenizer } = model;
       const { name, task, maxTokens } = manifest;
       const ofCaller = defaultsFor(noted(c, "key"), defaults);
@@ -59,7 +60,9 @@ export function infoRoute<Env extends object>(deployment: Deployment<Env>): Hand
           cpu_limit_tokens: longestWithin(model, cpuLimitMs),
         }),
       });
-    });
+    };
+    return service(c.env).using(backgroundOf(c), describe, c.req.param("model"));
+  };
 }
 
 /** Returns the number of texts that a request can have. Of tasks with outputs for each token, longer texts can be fewer. */

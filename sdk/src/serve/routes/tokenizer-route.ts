@@ -19,6 +19,7 @@ const TURN_LENGTH = 10_000;
 
 type Item = string | readonly number[];
 
+/** Bodies of requests that can name a model. */
 type TokenizerBody = v.GenericSchema<unknown, { readonly model?: string | undefined }>;
 
 /** A route that needs only the model's tokenizer. */

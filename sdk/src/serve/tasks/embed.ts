@@ -3,6 +3,7 @@ import { embedCall } from "../../runtime/tasks/embed.ts";
 import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
 import {
   bodyOf,
+  CohereTexts,
   EmbedInputs,
   EncodingFormat,
   onlyAs,
@@ -18,7 +19,7 @@ import { answerFields, taskAt } from "../routes/task-route.ts";
 export const embedRoute = taskAt("/v1/embed", {
   task: "embed",
   schema: bodyOf({
-    texts: onlyAs([], "Send `inputs`, or Cohere's body to /v2/embed."),
+    texts: CohereTexts,
     /** Texts, or ids of the model's own tokenizer with its special tokens. */
     inputs: EmbedInputs,
     truncate: Truncate,
