@@ -8,7 +8,7 @@ import { backgroundOf } from "./background.ts";
 import { QUEUE_HEADER } from "./contract/headers.ts";
 import type { Deployment } from "./deployment.ts";
 import { dialects, isVersioned, routesOf, shownRoutes } from "./dialects/index.ts";
-import { addEmbeddingRoutes, type EmbeddingsApp } from "./embedding-routes.ts";
+import { addEmbeddingRoutes, type EmbeddingsApp, pathsOf } from "./embedding-routes.ts";
 import { noted } from "./middleware/variables.ts";
 import { answerError, ofBody } from "./on-error.ts";
 import { docsPage } from "./openapi/docs-page.ts";
@@ -62,8 +62,8 @@ export function createApp<Env extends object>(
   for (const guard of deployment.artifacts?.isPublic ? guards(false, operations) : guarded)
     app.use(`${ARTIFACTS}/*`, guard);
   addArtifactRoutes(app, deployment);
-  app.on("GET", info, infoRoute(deployment));
-  app.on("GET", withAndWithoutSlash("/v1/models"), (c) => listModels(c, service(c.env)));
+  app.on("GET", pathsOf("/info"), infoRoute(deployment));
+  app.on("GET", pathsOf("/v1/models"), (c) => listModels(c, service(c.env)));
   app.get("/v1/models/:name{.+}", (c) => describeServed(c, service(c.env)));
   if (operations.metrics)
     app.on("GET", withAndWithoutSlash(METRICS), (c) => metrics(service(c.env), tier, backgroundOf(c)));

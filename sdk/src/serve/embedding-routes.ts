@@ -9,8 +9,9 @@ import { entrance, guards } from "./operations.ts";
 import { jobPaths, jobRoutes, type QueueHandler, queueHandler } from "./routes/jobs.ts";
 import { type Route, withAndWithoutSlash } from "./routes/task-route.ts";
 
-/** Prefix of all paths under which a request names its model, for dialects without a field for it. */
-const MODEL_PREFIX = "/models/:model";
+/** Returns the paths of a route. Under `/models/<name>`, a request names its model, for dialects without a field for it. */
+export const pathsOf = (path: string): string[] =>
+  [path, `/models/:model${path}`.replace(/\/$/, "")].flatMap(withAndWithoutSlash);
 
 /** A Hono app with the routes of all tasks, whose models your own routes can use too. */
 export interface EmbeddingsApp<Env extends object> extends Hono<{ Bindings: Env }>, InProcess<Env> {
@@ -62,7 +63,6 @@ export function addEmbeddingRoutes<Env extends object>(
   { table, entrance, guards }: AddedRoutes<Env>,
 ): EmbeddingsApp<Env> {
   const { limits, operations, service } = deployment;
-  const pathsOf = (path: string) => [path, `${MODEL_PREFIX}${path}`.replace(/\/$/, "")].flatMap(withAndWithoutSlash);
   const paths = table.flatMap(({ path }) => pathsOf(path));
   const protect = (methods: string[], paths: string[]): void => {
     // Browsers ask with OPTIONS whether they may send these requests.

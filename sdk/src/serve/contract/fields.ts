@@ -25,6 +25,9 @@ function isSimilar(a: string, b: string): boolean {
   return start === short.length || long.length - start - end <= 2;
 }
 
+/** Returns a name without what differs between `top_n`, `topN`, `top-n` and `TOP_N`. */
+const plain = (name: string): string => name.toLowerCase().replace(/\W|_/g, "");
+
 /** Returns the message about a missing field. If an unknown one can stand for it, the message asks about it. */
 const missingMessage =
   (entries: v.ObjectEntries) =>
@@ -40,7 +43,8 @@ const missingMessage =
 
 /**
  * Makes the schema of an object in a body. An optional field that is null is absent. Lists are refused, which valibot takes for objects.
- * Unknown fields whose names are similar to that of an optional one are refused too: otherwise, they would have no effect.
+ * Unknown fields are refused too if their names are similar to that of an optional one, or are the same in another spelling: otherwise,
+ * they would have no effect.
  */
 export const objectOf = <const Entries extends v.ObjectEntries>(entries: Entries) => {
   const fields = v.object(entries, missingMessage(entries));
@@ -51,7 +55,9 @@ export const objectOf = <const Entries extends v.ObjectEntries>(entries: Entries
     const body = Object(value) as Record<string, unknown>;
     for (const key of typeof value === "object" ? Object.keys(body) : []) {
       if (key in entries || body[key] === null) continue;
-      const meant = obeyed.find((name) => !Object.hasOwn(body, name) && isSimilar(key, name));
+      const meant =
+        optional.find((name) => plain(name) === plain(key)) ??
+        obeyed.find((name) => !Object.hasOwn(body, name) && isSimilar(key, name));
       if (meant === undefined) continue;
       const refused = v.picklist([], `there is no such field. Did you mean \`${meant}\`?`);
       return v.object({ [key]: refused })["~run"]({ value }, config) as ReturnType<typeof run>;
@@ -117,7 +123,7 @@ export const TruncationDirection = v.optional(
 );
 
 /** Makes the message about an input or a list of inputs. It names the first item of a wrong kind, or of another than the first one. */
-const inputMessage =
+export const inputMessage =
   (wanted: string, ...allowed: readonly string[]) =>
   ({ input }: v.BaseIssue<unknown>): string => {
     const kinds = Array.isArray(input)
@@ -159,6 +165,9 @@ export const EmbedInputs = v.pipe(
 );
 
 export const PositiveInteger = v.pipe(v.number(), v.integer(), v.minValue(1));
+
+/** Number of tokens to which texts are cut: those around them, and one or more of their own. */
+export const FewTokens = v.pipe(v.number(), v.integer(), v.minValue(3, "must be at least 3"));
 
 export const countUpTo = (most: number) => v.pipe(PositiveInteger, v.maxValue(most, `must be at most ${most}`));
 

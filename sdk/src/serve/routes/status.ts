@@ -1,5 +1,6 @@
 import type { Context, Handler } from "hono";
 import type { Manifest } from "../../artifact/manifest.ts";
+import type { Model } from "../../runtime/model.ts";
 import { readingOf } from "../../runtime/reading.ts";
 import { protocolOf, searchRoles } from "../../runtime/tasks/late-interaction.ts";
 import { pairScorer } from "../../runtime/tasks/pair-scorer.ts";
@@ -21,8 +22,8 @@ import type { TaskService } from "../service.ts";
  */
 export function infoRoute<Env extends object>(deployment: Deployment<Env>): Handler<{ Bindings: Env }> {
   const { service, tier, limits, defaults, cpuLimitMs } = deployment;
-  return (c) =>
-    service(c.env).using(backgroundOf(c), async (model) => {
+  return (c) => {
+    const describe = async (model: Model) => {
       const { manifest, version, target, provider, tokenizer } = model;
       const { name, task, maxTokens } = manifest;
       const key = noted(c, "key");
@@ -59,7 +60,9 @@ export function infoRoute<Env extends object>(deployment: Deployment<Env>): Hand
           cpu_limit_tokens: longestWithin(model, cpuLimitMs),
         }),
       });
-    });
+    };
+    return service(c.env).using(backgroundOf(c), describe, c.req.param("model"));
+  };
 }
 
 /** Returns the number of texts that a request can have. Of tasks with outputs for each token, longer texts can be fewer. */
@@ -82,9 +85,12 @@ function modelType(manifest: Manifest): object {
 /** A model in OpenAI's words. When it was made is not known: `created` is 0. */
 const described = (id: string) => ({ id, object: "model", created: 0, owned_by: "bert-edge" });
 
-/** `GET /v1/models` of OpenAI. */
-export const listModels = (c: Context, { served }: TaskService): Response =>
-  c.json({ object: "list", data: served.all.map(described) });
+/** `GET /v1/models` of OpenAI: the model of the path, or all. */
+export function listModels(c: Context, { served }: TaskService): Response {
+  const asked = c.req.param("model");
+  const names = asked === undefined ? served.all : [served.find(asked).name];
+  return c.json({ object: "list", data: names.map(described) });
+}
 
 /**
  * `GET /v1/models/<name>` of OpenAI.
