@@ -380,6 +380,7 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
       expect(response.status).toBe(errorStatus[code]);
       expect(await response.json()).toEqual({
         error: { code, message: expect.any(String), type: "invalid_request_error", param: null },
+        detail: expect.any(String),
       });
     });
 

@@ -94,6 +94,7 @@ describe("answerError", () => {
     const refused = await answer(new BertEdgeError("input_empty", "What.", { hint: "How." }), path);
     expect(JSON.parse(refused.text)).toEqual({
       error: { code: "input_empty", message: "What. How.", type: "invalid_request_error", param: null },
+      detail: "What. How.",
     });
     const failed = await answer(new Error("SECRET"), path);
     expect(JSON.parse(failed.text)).toMatchObject({ error: { code: "internal", type: "server_error", param: null } });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { errorLog } from "#test/fixtures/error-log.ts";
 import { taskEngine, taskStore } from "#test/fixtures/task-model.ts";
 import { TINY } from "#test/fixtures/tiny-model.ts";
 import type { Task } from "../artifact/manifest.ts";
@@ -72,6 +73,8 @@ describe("the names of served models", () => {
   });
 });
 
+errorLog();
+
 const embed: Task = { task: "embed", pooling: "mean", normalize: true, dimensions: 8 };
 const bodies: Readonly<Record<string, object>> = {
   "/v1/embed": { inputs: "a" },
@@ -132,4 +135,18 @@ describe("GET /v1/models", () => {
     expect(unknown.status).toBe(404);
     expect(await unknown.json()).toMatchObject({ error: { code: "model_unknown", hint: expect.any(String) } });
   });
+
+  it("names the model of the path, for clients whose base URL has it", async () => {
+    const { get } = await setUp([TINY.name, "second"]);
+    const list = async (path: string) => (await (await get(path)).json()) as { data: { id: string }[] };
+    for (const path of ["/models/second/v1/models", "/models/org%2FSecond/v1/models/"])
+      expect((await list(path)).data.map(({ id }) => id)).toEqual(["second"]);
+    expect((await get("/models/third/v1/models")).status).toBe(404);
+  });
+});
+
+it("GET /info describes the model of the path", async () => {
+  const { get } = await setUp(["second", TINY.name]);
+  expect(await (await get(`/models/${TINY.name}/info`)).json()).toMatchObject({ model_id: TINY.name });
+  expect((await get("/models/third/info")).status).toBe(404);
 });

@@ -25,6 +25,9 @@ function isSimilar(a: string, b: string): boolean {
   return start === short.length || long.length - start - end <= 2;
 }
 
+/** Returns a name without what differs between `top_n`, `topN`, `top-n` and `TOP_N`. */
+const plain = (name: string): string => name.toLowerCase().replace(/\W|_/g, "");
+
 /** Returns the message about a missing field. If an unknown one can stand for it, the message asks about it. */
 const missingMessage =
   (entries: v.ObjectEntries) =>
@@ -46,8 +49,8 @@ const wishes = new Set<string>();
 
 /**
  * Makes the schema of an object in a body. An optional field that is null is absent. Lists are refused, which valibot takes for objects.
- * Other fields are refused if another body has them, or if their names are similar to that of an optional one: otherwise, they would have
- * no effect.
+ * Other fields are refused if another body has them, or if their names are similar to that of an optional one, or the same in another
+ * spelling: otherwise, they would have no effect.
  */
 export const objectOf = <const Entries extends v.ObjectEntries>(entries: Entries) => {
   const fields = v.object(entries, missingMessage(entries));
@@ -59,7 +62,9 @@ export const objectOf = <const Entries extends v.ObjectEntries>(entries: Entries
     const body = Object(value) as Record<string, unknown>;
     const isOther = (key: string) => !(key in entries) && body[key] !== null;
     const others = typeof value === "object" ? Object.keys(body).filter(isOther) : [];
-    const similarTo = (key: string) => obeyed.find((name) => !Object.hasOwn(body, name) && isSimilar(key, name));
+    const similarTo = (key: string) =>
+      optional.find((name) => plain(name) === plain(key)) ??
+      obeyed.find((name) => !Object.hasOwn(body, name) && isSimilar(key, name));
     const misspelt = others.find(similarTo);
     const read = fields["~run"]({ value }, config);
     const refused = misspelt ?? (read.issues ? undefined : others.find((key) => wishes.has(key)));
@@ -119,7 +124,7 @@ export const TruncationDirection = v.optional(
 );
 
 /** Makes the message about an input or a list of inputs. It names the first item of a wrong kind, or of another than the first one. */
-const inputMessage =
+export const inputMessage =
   (wanted: string, ...allowed: readonly string[]) =>
   ({ input }: v.BaseIssue<unknown>): string => {
     const kinds = Array.isArray(input)
@@ -161,6 +166,9 @@ export const EmbedInputs = v.pipe(
 );
 
 export const PositiveInteger = v.pipe(v.number(), v.integer(), v.minValue(1));
+
+/** Number of tokens to which texts are cut: those around them, and one or more of their own. */
+export const FewTokens = v.pipe(v.number(), v.integer(), v.minValue(3, "must be at least 3"));
 
 export const countUpTo = (most: number) => v.pipe(PositiveInteger, v.maxValue(most, `must be at most ${most}`));
 

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { embedCall } from "../../runtime/tasks/embed.ts";
 import { rerankCall } from "../../runtime/tasks/rerank.ts";
 import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
-import { bodyOf, onlyAs, PositiveInteger, truncations } from "../contract/fields.ts";
+import { bodyOf, FewTokens, onlyAs, PositiveInteger, truncations } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { noted } from "../middleware/variables.ts";
 import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
@@ -31,7 +31,8 @@ const embed = taskAt("/v2/embed", {
     input_type: v.optional(v.picklist(inputTypes, `must be one of ${inputTypes.join(", ")}; images are not supported`)),
     embedding_types: v.optional(v.pipe(v.array(v.picklist(vectorTypes)), v.minLength(1)), ["float"]),
     output_dimension: v.optional(PositiveInteger),
-    max_tokens: onlyAs([], "Shorten the texts."),
+    /** Texts are read up to this number of tokens. The special tokens count. */
+    max_tokens: v.optional(FewTokens),
     truncate: v.pipe(
       v.optional(v.picklist(["NONE", "START", "END"])),
       v.transform((cut) => cut && truncations[cut]),
@@ -51,9 +52,10 @@ const embed = taskAt("/v2/embed", {
     texts: v.array(v.string()),
     meta: Meta,
   }),
-  call: ({ texts, input_type, output_dimension, truncate = "right" }) =>
+  call: ({ texts, input_type, output_dimension, max_tokens: maxTokens, truncate = "right" }) =>
     embedCall(texts, {
       truncate,
+      maxTokens,
       dimensions: output_dimension,
       search: input_type === "search_query" ? "query" : input_type === "search_document" ? "document" : undefined,
     }),

@@ -4,11 +4,11 @@ import type { Route } from "../routes/task-route.ts";
 import { cohere } from "./cohere.ts";
 import { huggingFace } from "./hugging-face.ts";
 import { openAi } from "./openai.ts";
-import { own } from "./own.ts";
+import { jina, own } from "./own.ts";
 import { tei } from "./tei.ts";
 
 /** The dialects that are understood. The first one answers errors of paths that are no dialect's. */
-export const dialects: readonly Dialect[] = [own, openAi, cohere, tei, huggingFace];
+export const dialects: readonly Dialect[] = [own, jina, openAi, cohere, tei, huggingFace];
 
 /** Whether a route is under `/v1` or `/v2`. Every app has these; those at the root are for deployments that are apps of their own. */
 export const isVersioned = ({ path }: Route): boolean => /^\/v\d/.test(path);

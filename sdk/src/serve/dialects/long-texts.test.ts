@@ -45,7 +45,10 @@ describe("a text that is too long, on OpenAI's route", () => {
     const refused = await post("/v1/embeddings", { input: ["short", LONG] });
     expect(refused.status).toBe(400);
     expect(await refused.json()).toMatchObject({
-      error: { code: "input_too_long", message: expect.stringMatching(/`truncate` to true/) },
+      error: {
+        code: "input_too_long",
+        message: expect.stringMatching(/`truncate` to true.* API key the option `truncate`/),
+      },
     });
     expect((await openai({ truncate: true }))?.tokens).toBe(MAX_TOKENS);
   });
@@ -85,6 +88,26 @@ describe("a text that is too long, on OpenAI's route", () => {
     const cut = await openai({ truncate_prompt_tokens: 6 });
     expect(cut).toEqual({ ...(await openai({}, "to be or not")), tokens: 6, total: 6 });
     expect(await openai({ truncate: false, truncate_prompt_tokens: 6 })).toBeUndefined();
+  });
+
+  it.each<[object, object]>([
+    [{}, {}],
+    [{ truncate: "END" }, { truncation_side: "right" }],
+    [{ truncate: "START" }, { truncation_side: "left" }],
+  ])("is cut on /v2/embed to max_tokens with %j", async (fields, same) => {
+    const { post, openai } = await setUp();
+    const response = await post("/v2/embed", { texts: [LONG], max_tokens: 6, ...fields });
+    const { embeddings, meta } = (await response.json()) as { embeddings: { float: number[][] }; meta: object };
+    const expected = await openai({ truncate_prompt_tokens: 6, ...same });
+    expect(embeddings.float[0]).toEqual(expected?.vector);
+    expect(meta).toMatchObject({ billed_units: { input_tokens: 6 } });
+  });
+
+  it("is refused on /v2/embed if it has more than max_tokens, and NONE is asked for", async () => {
+    const { post } = await setUp();
+    const body = { texts: ["to be or not"], max_tokens: 4, truncate: "NONE" };
+    expect((await post("/v2/embed", body)).status).toBe(400);
+    expect((await post("/v2/embed", { ...body, max_tokens: 6 })).status).toBe(200);
   });
 
   it.each([{ truncate: "NONE" }, { truncate: false }, { truncate: null }, { truncation_side: "left" }])(

@@ -7,6 +7,9 @@ import {
   bodyOf,
   EmbedInputs,
   EncodingFormat,
+  FewTokens,
+  inputMessage,
+  objectOf,
   onlyAs,
   PositiveInteger,
   PromptName,
@@ -41,10 +44,32 @@ const Truncate = v.pipe(
 );
 const sides = { left: "left", right: "right", ...truncations } as const;
 
+/** Jina's clients write a text as an object too. */
+const TextObject = v.pipe(
+  objectOf({ text: v.string(), image: onlyAs([]) }),
+  v.transform(({ text }) => text),
+);
+const Input = v.union(
+  [
+    EmbedInputs,
+    v.pipe(
+      v.union([TextObject, v.array(v.union([v.string(), TextObject]))]),
+      v.transform((texts) => [texts].flat()),
+    ),
+  ],
+  inputMessage(
+    "a string, token ids, an object with only `text`, or a list of one of these",
+    "string",
+    "number",
+    "a list",
+  ),
+);
+const VectorType = v.optional(v.picklist(["float", "base64", "binary", "ubinary"]));
+
 const embeddings = taskAt("/v1/embeddings", {
   schema: v.pipe(
     bodyOf({
-      input: EmbedInputs,
+      input: Input,
       encoding_format: v.optional(EncodingFormat, "float"),
       dimensions: v.optional(PositiveInteger),
       // OpenAI's clients send these fields in `extra_body`.
@@ -52,9 +77,7 @@ const embeddings = taskAt("/v1/embeddings", {
       /** Voyage's name for it. */
       truncation: v.optional(v.boolean()),
       /** vLLM: texts are cut to this number of tokens, or with -1 to what the model reads. */
-      truncate_prompt_tokens: v.optional(
-        v.union([v.literal(-1), v.pipe(v.number(), v.integer(), v.minValue(3))], "must be -1, or at least 3"),
-      ),
+      truncate_prompt_tokens: v.optional(v.union([v.literal(-1), FewTokens], "must be -1, or at least 3")),
       truncation_side: v.optional(v.picklist(["left", "right"])),
       pool_chunks: v.optional(v.boolean()),
       prompt_name: PromptName,
@@ -62,7 +85,9 @@ const embeddings = taskAt("/v1/embeddings", {
       input_type: v.optional(v.picklist(Object.keys(inputTypes) as (keyof typeof inputTypes)[])),
       task: v.optional(v.picklist(Object.keys(tasks) as (keyof typeof tasks)[])),
       normalized: v.optional(v.boolean()),
-      embedding_type: v.optional(v.picklist(["float", "base64", "binary", "ubinary"])),
+      embedding_type: VectorType,
+      /** Jina's older name for `embedding_type`. */
+      encoding_type: VectorType,
       late_chunking: onlyAs([false]),
       return_multivector: onlyAs([false]),
       output_dimension: onlyAs([], "Send `dimensions`."),
@@ -89,7 +114,7 @@ const embeddings = taskAt("/v1/embeddings", {
     usage: v.object({ prompt_tokens: v.number(), total_tokens: v.number() }),
   }),
   task: "embed",
-  spelled: (field, value) => [field === "inputs" ? "input" : field, value],
+  spelled: (field, value) => [{ inputs: "input", normalize: "normalized" }[field] ?? field, value],
   namesModel: true,
   call({ input, dimensions, prompt_name, input_type, task, normalized, ...reading }) {
     const { truncate, truncation_side: side, maxTokens, pool_chunks: poolChunks } = reading;
@@ -103,7 +128,11 @@ const embeddings = taskAt("/v1/embeddings", {
       poolChunks,
     });
   },
-  respond({ model, result, tokens }, { encoding_format, embedding_type = encoding_format }, c) {
+  respond(
+    { model, result, tokens },
+    { encoding_format, encoding_type = encoding_format, embedding_type = encoding_type },
+    c,
+  ) {
     const [type, format] =
       embedding_type === "base64" ? (["float", "base64"] as const) : ([embedding_type, "float"] as const);
     return listResponse(
@@ -151,17 +180,16 @@ export const openAi: Dialect = {
   name: "OpenAI",
   routes: [embeddings, { ...embeddings, path: "/embeddings" }, score, { ...score, path: "/score" }],
   errorBody: v.object({
-    error: v.object({ code: Code, message: v.string(), type: v.string(), param: v.null() }),
+    error: v.object({ code: Code, message: v.string(), type: v.string(), param: v.nullable(v.string()) }),
+    /** Jina's clients show this text. */
+    detail: v.string(),
   }),
-  writeError({ code, message, hint }) {
+  writeError(error) {
+    const { code } = error;
     const type = errorStatus[code] < 500 ? "invalid_request_error" : "server_error";
-    const error = {
-      code,
-      message: inOneSentence({ message, hint }),
-      type,
-      param: null,
-    };
-    return { body: { error } };
+    const withKey = " Or give the API key the option `truncate`.";
+    const message = inOneSentence(error) + (code === "input_too_long" ? withKey : "");
+    return { body: { error: { code, message, type, param: null }, detail: message } };
   },
 };
 

@@ -1,5 +1,6 @@
+import * as v from "valibot";
 import { ErrorBody } from "../contract/errors.ts";
-import type { Dialect } from "../routes/dialect.ts";
+import { type Dialect, inOneSentence } from "../routes/dialect.ts";
 import { answerRoute } from "../tasks/answer.ts";
 import { classifyRoute } from "../tasks/classify.ts";
 import { embedRoute } from "../tasks/embed.ts";
@@ -12,7 +13,7 @@ import { tagRoute } from "../tasks/tag.ts";
 import { tokenVectorsRoute } from "../tasks/token-vectors.ts";
 import { zeroShotRoute } from "../tasks/zero-shot.ts";
 
-/** Our own interface. `/v1/rerank` is Jina's. */
+/** Our own interface. */
 export const own: Dialect = {
   id: "own",
   name: "bert-edge",
@@ -22,7 +23,6 @@ export const own: Dialect = {
     embedRoute,
     fillMaskRoute,
     outputsRoute,
-    rerankRoute,
     similarityRoute,
     sparseRoute,
     tagRoute,
@@ -31,4 +31,13 @@ export const own: Dialect = {
   ],
   errorBody: ErrorBody,
   writeError: ({ code, message, hint, index }) => ({ body: { error: { code, message, hint, index } } }),
+};
+
+/** Jina: https://jina.ai/reranker. Its clients show the text `detail` of an error. */
+export const jina: Dialect = {
+  id: "jina",
+  name: "Jina",
+  routes: [rerankRoute],
+  errorBody: v.object({ ...ErrorBody.entries, detail: v.string() }),
+  writeError: (error) => ({ body: { ...own.writeError(error).body, detail: inOneSentence(error) } }),
 };

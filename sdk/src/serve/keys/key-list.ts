@@ -31,7 +31,8 @@ export function readEntry(text: string) {
   });
 }
 
-const Keys = v.array(v.union([v.string(), v.looseObject({ key: v.string() })]));
+const isKey = (key: unknown) => typeof key === "string" || typeof (key as KeyWithDefaults | null)?.key === "string";
+const Keys = v.array(v.pipe(v.unknown(), v.check(isKey, "must be a string, or an object with `key`")));
 
 /**
  * Reads a list of API keys from text: keys and hashes with commas or newlines between them, or a JSON array of `ApiKey`.
@@ -54,7 +55,6 @@ export function parseKeys(text: string): readonly ApiKey[] {
  */
 export function checkKeyList(keys: unknown): readonly ApiKey[] {
   if (!keys) return [];
-  const isKey = (key: unknown) => typeof key === "string" || typeof (key as KeyWithDefaults | null)?.key === "string";
   const unset = Array.isArray(keys) ? keys.indexOf(undefined) : -1;
   if (unset >= 0) {
     throw new BertEdgeError("setting_invalid", `Key ${unset} of the option keys is undefined. Is the secret set?`, {

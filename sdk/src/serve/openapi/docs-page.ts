@@ -22,10 +22,9 @@ body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 summary { cursor: pointer; padding: .4rem 0; }
 code, textarea, pre { font: 14px/1.4 ui-monospace, monospace; }
 textarea, input { width: 100%; box-sizing: border-box; padding: .4rem; }
-pre { overflow: auto; padding: .6rem; border: 1px solid; border-radius: 4px; max-height: 20rem; }
+pre { overflow: auto; padding: .6rem; border: 1px solid; max-height: 20rem; }
 table { border-collapse: collapse; margin: .5rem 0; }
 td, th { border: 1px solid; padding: .2rem .6rem; text-align: left; vertical-align: top; }
-details details { margin-left: 1rem; }
 </style>
 <h1>HTTP interface</h1>
 <p>This page shows <a href="openapi.json">openapi.json</a>.</p>
@@ -64,7 +63,7 @@ async function send(path, method, body, output) {
 function operation(path, method, described) {
   const content = described.requestBody?.content["application/json"];
   const body = content && make("textarea", { rows: 6, value: JSON.stringify(content.example, null, 2) });
-  const output = make("pre", { textContent: "", role: "status" });
+  const output = make("pre", { role: "status" });
   const button = make("button", { textContent: "Send", type: "button" });
   button.onclick = () => send(path, method.toUpperCase(), body?.value, output);
   return make("details", {}, [

@@ -446,7 +446,6 @@ describe("fields that cannot be obeyed", () => {
     [embed, "/v1/embeddings", { input: "a", model: TINY.name, late_chunking: true }, "Leave it out"],
     [embed, "/v1/embeddings", { input: "a", model: TINY.name, task: "classification" }, "retrieval.query"],
     [embed, "/v1/embeddings", { input: "a", model: TINY.name, output_dimension: 2 }, "dimensions"],
-    [embed, "/v2/embed", { texts: ["a"], model: TINY.name, max_tokens: 3 }, "Shorten"],
     [embed, "/v2/embed", { inputs: [{}], model: TINY.name }, "texts"],
     [crossEncoder, "/v1/rerank", { query: "a", documents: ["b"], max_doc_length: 3 }, "max_tokens_per_doc"],
     [tags, "/", { inputs: "a", parameters: { stride: 3 } }, "in parts"],

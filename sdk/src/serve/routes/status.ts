@@ -85,9 +85,12 @@ function modelType(manifest: Manifest): object {
 /** A model in OpenAI's words. When it was made is not known: `created` is 0. */
 const described = (id: string) => ({ id, object: "model", created: 0, owned_by: "bert-edge" });
 
-/** `GET /v1/models` of OpenAI. */
-export const listModels = (c: Context, { served }: TaskService): Response =>
-  c.json({ object: "list", data: Array.from(served.models.keys(), described) });
+/** `GET /v1/models` of OpenAI: the model of the path, or all. */
+export function listModels(c: Context, { served }: TaskService): Response {
+  const asked = c.req.param("model");
+  const names = asked === undefined ? [...served.models.keys()] : [served.find(asked).name];
+  return c.json({ object: "list", data: names.map(described) });
+}
 
 /**
  * `GET /v1/models/<name>` of OpenAI.

@@ -9,7 +9,7 @@ export const MAX_LABEL_CHARACTERS = 1_000;
 export const CandidateLabel = v.pipe(
   v.string(),
   v.trim(),
-  v.nonEmpty("must not be empty"),
+  v.minLength(1, "must not be empty"),
   v.maxLength(MAX_LABEL_CHARACTERS, `must have at most ${MAX_LABEL_CHARACTERS} characters`),
 );
 

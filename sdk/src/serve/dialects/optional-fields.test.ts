@@ -40,3 +40,16 @@ it.each(fields.filter((field) => !optional.includes(field)))(
     expect(v.safeParse(object, { [name]: null }).issues?.some((issue) => v.getDotPath(issue) === name)).toBe(true);
   },
 );
+
+const spellings = optional
+  .filter(({ name }) => name.includes("_"))
+  .flatMap((field) => {
+    const camelCase = field.name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+    return [camelCase, field.name.replaceAll("_", "-"), field.name.toUpperCase()].map((other) => ({ ...field, other }));
+  });
+
+it.each(spellings)("POST $path refuses $other and names $name", ({ name, object, other }) => {
+  const { issues = [] } = v.safeParse(object, { [other]: "x" });
+  const found = issues.find((issue) => v.getDotPath(issue) === other);
+  expect(found?.message).toContain(`Did you mean \`${name}\`?`);
+});
