@@ -102,7 +102,8 @@ it("sends the model to the region auto of R2 while AWS_REGION is that of the reg
   const { endpoint, signed } = await rememberingS3();
   const aws = { AWS_ACCESS_KEY_ID: "aws", AWS_SECRET_ACCESS_KEY: "aws", AWS_ENDPOINT_URL_S3: endpoint };
   const args = ["--env", "staging", "--endpoint", endpoint];
-  reportOf(await deploy(args, { ...aws, AWS_REGION: "eu-central-1" }));
+  const { stderr } = reportOf(await deploy(args, { ...aws, AWS_REGION: "eu-central-1" }));
+  expect(stderr).toContain(`region: the stack of serverless.yml, with its bucket at ${endpoint} (AWS_ENDPOINT_URL_S3)`);
   expect([...signed].sort()).toEqual(["models auto", "region-models eu-central-1"]);
   const calls = (await osls.calls()).map(({ args }) => args.slice(-2).join(" "));
   expect(new Set(calls)).toEqual(new Set(["--stage staging"]));
