@@ -153,6 +153,11 @@ async function regionOf(
   dryRun: boolean,
 ): Promise<(RegionDeployment & { readonly plan: RegionPlan }) | undefined> {
   if (REGION_KEY === undefined || REGION_URL !== undefined || !existsSync(join(root, REGION_CONFIG))) return undefined;
+  if (stage !== undefined && !/^[A-Za-z0-9-]+$/.test(stage)) {
+    throw new BertEdgeError("project_invalid", `The environment ${stage} cannot be a stage of ${REGION_CONFIG}.`, {
+      hint: "Name the environment with letters, digits and hyphens alone, or take REGION_KEY out of the file of secrets.",
+    });
+  }
   for (const { manifest, version } of artifacts) {
     if (manifest.targets["regional-cpu"]) continue;
     throw new BertEdgeError(
