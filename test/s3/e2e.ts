@@ -1,40 +1,39 @@
-// Installs moto, an S3 server from PyPI, into a virtual environment, and runs the tests of the S3 drivers against it, in
-// place of the server that the suite has of its own (test/fixtures/strict-object-storage.ts).
+// Runs the tests of the S3 drivers against S3 servers, in place of the server that the suite has of its own
+// (test/fixtures/strict-object-storage.ts): moto and LocalStack from PyPI, and Ceph where it is installed.
 import { spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { once } from "node:events";
+import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { freePort } from "#sdk/cli/dev/process.ts";
 import { commandLine } from "../commands/command-line.ts";
-import { pythonWith } from "../fixtures/python-with.ts";
+import { type S3Server, servers } from "./servers.ts";
 
-commandLine("npm run e2e:s3\nRuns the tests of the S3 drivers against moto, from PyPI.");
+const { values } = commandLine(
+  "npm run e2e:s3 -- [--only <part of a name>]\nRuns the tests of the S3 drivers against moto, LocalStack and Ceph.",
+  { only: { type: "string", default: "" } },
+);
 
-/** Time in which the server must answer, in ms. */
-const START_MS = 60_000;
+/** Time in which a server must answer, in ms. */
+const START_MS = 180_000;
 
-const folder = await mkdtemp(join(tmpdir(), "bert-edge-s3-"));
-const ended = Promise.withResolvers<void>();
-try {
-  const python = await pythonWith(folder, ["moto[s3,server]"]);
+/** Runs the tests against a server. Returns the exit code. */
+async function tested({ start }: S3Server): Promise<number> {
+  // The path is short: sockets stand in the folder.
+  await using folder = await mkdtempDisposable(join(tmpdir(), "s3-"));
   const port = await freePort();
-  const server = spawn(python, ["-m", "moto.server", "-H", "127.0.0.1", "-p", String(port)], { stdio: "ignore" });
-  server.once("exit", () => ended.resolve());
+  const stop = await start(folder.path, port);
   try {
     const endpoint = `http://127.0.0.1:${port}`;
     await answering(endpoint);
-    const vitest = spawn("vitest", ["run", "--project", "unit", "sdk/src/storage/s3-parts.test.ts"], {
-      env: { ...process.env, S3_SERVER: endpoint },
-      stdio: "inherit",
-    });
-    process.exitCode = await new Promise<number>((resolve) => vitest.once("exit", (code) => resolve(code ?? 1)));
+    const args = ["run", "--project", "unit", "sdk/src/storage/s3-parts.test.ts"];
+    const vitest = spawn("vitest", args, { env: { ...process.env, S3_SERVER: endpoint }, stdio: "inherit" });
+    const [code] = (await once(vitest, "exit")) as [number | null];
+    return code ?? 1;
   } finally {
-    server.kill();
-    await ended.promise;
+    await stop();
   }
-} finally {
-  await rm(folder, { recursive: true, force: true });
 }
 
 async function answering(url: string): Promise<void> {
@@ -43,3 +42,14 @@ async function answering(url: string): Promise<void> {
   }
   throw new Error(`The S3 server did not answer within ${START_MS} ms.`);
 }
+
+const results: string[] = [];
+for (const server of servers.filter(({ name }) => name.includes(values.only))) {
+  const missing = server.missing?.();
+  const code = missing === undefined ? await tested(server) : 0;
+  results.push(
+    `${server.name}: ${missing === undefined ? (code === 0 ? "passed" : "FAILED") : `not tried: ${missing}`}`,
+  );
+  if (code !== 0) process.exitCode = code;
+}
+console.log(results.join("\n"));

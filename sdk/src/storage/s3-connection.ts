@@ -67,7 +67,9 @@ export async function connect(
   const { S3Client, ...commands } = await clientS3();
   const client = new S3Client({
     ...(region && { region }),
-    ...(endpoint && { endpoint, forcePathStyle: true }),
+    ...(endpoint && { endpoint }),
+    // Few services other than AWS have a host name for each bucket, and the SDK may find an endpoint_url in the AWS profile.
+    forcePathStyle: true,
     ...(accessKeyId &&
       secretAccessKey && { credentials: { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) } }),
     // The SDK's default checksums split the body into framed chunks. Services other than AWS store the frames as content.
@@ -99,8 +101,8 @@ export function publisherAdvice(code: string | undefined, { endpoint, names }: S
     case "ECONNREFUSED":
     case "ENOTFOUND":
       return [
-        `nothing answers at ${endpoint ?? "AWS's address"}`,
-        `Correct ${endpoint ? names.endpoint : names.region}.`,
+        `nothing answers at ${endpoint ?? "AWS's address, or that of the AWS profile"}`,
+        `Correct ${endpoint ? names.endpoint : `${names.region}, or endpoint_url of the AWS profile`}.`,
       ];
   }
   return undefined;

@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { Readable } from "node:stream";
 import { GetObjectCommand, HeadObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
@@ -7,6 +9,7 @@ import { serve } from "#test/fixtures/serve.ts";
 import { type ServiceInFront, serviceInFront } from "#test/fixtures/service-habits.ts";
 import { bytesOf, smallArtifact } from "#test/fixtures/small-artifact.ts";
 import { type StrictObjectStorage, startStrictObjectStorage } from "#test/fixtures/strict-object-storage.ts";
+import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { testWritableStore } from "#test/suites/store-suite.ts";
 import { freePort } from "../cli/dev/process.ts";
 import { collectGarbage } from "./collect-garbage.ts";
@@ -189,6 +192,21 @@ describe("conditional writes of s3Publisher", () => {
 });
 
 describe("s3Publisher", () => {
+  it("obeys endpoint_url of the AWS profile, and has no host name for the bucket", async () => {
+    const config = join(await temporaryFolder(), "config");
+    const { endpoint, bucket, region, accessKeyId, secretAccessKey } = strict.access;
+    const url = endpoint.replace("127.0.0.1", "localhost");
+    await writeFile(config, `[profile local]\nregion = ${region}\nendpoint_url = ${url}\n`);
+    vi.stubEnv("AWS_CONFIG_FILE", config);
+    vi.stubEnv("AWS_PROFILE", "local");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const prefix = `store ${stores++}`;
+    await s3Publisher({ bucket, accessKeyId, secretAccessKey, prefix }).put("x", bytesOf("x"), {
+      contentType: "text/plain",
+    });
+    expect(await readObject(s3Publisher({ ...strict.access, prefix }), "x")).toEqual(bytesOf("x"));
+  });
+
   it("stores exactly the given bytes under prefix and key, with their content type", async () => {
     const { bucket, endpoint, region, accessKeyId, secretAccessKey } = server.access;
     await s3Publisher({ ...server.access, prefix: "team-a/" }).put("models/x.json", bytesOf("{}"), {

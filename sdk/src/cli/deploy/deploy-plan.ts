@@ -1,6 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { DeployedBucket } from "../wrangler/config.ts";
 import { type Environment, environmentText } from "../wrangler/environment.ts";
+import { REGION_CONFIG } from "./region-calls.ts";
 import type { DryRun } from "./wrangler-calls.ts";
 
 /** Where all steps of a deployment go: one environment of wrangler's configuration. */
@@ -19,6 +20,15 @@ export interface DeployPlan {
   readonly account: { readonly id: string; readonly from: string } | undefined;
   /** Names of the models that the Worker serves. */
   readonly models: readonly string[];
+  /** Where the models of the region on AWS go; undefined without one. */
+  readonly region: RegionPlan | undefined;
+}
+
+/** The S3 service that the AWS SDK reaches from here, and the variable that names it. */
+export interface RegionPlan {
+  /** Undefined: AWS. */
+  readonly endpoint: string | undefined;
+  readonly from: string;
 }
 
 export const bucketText = ({ name, jurisdiction }: { name: string; jurisdiction: string | undefined }): string =>
@@ -26,12 +36,14 @@ export const bucketText = ({ name, jurisdiction }: { name: string; jurisdiction:
 
 /** Describes a plan, a line for each part. */
 export function planLines(plan: DeployPlan): string[] {
-  const { config, built, environment, worker, bucket, endpoint, account, models } = plan;
+  const { config, built, environment, worker, bucket, endpoint, account, models, region } = plan;
+  const s3 = region?.endpoint === undefined ? "AWS" : `${region.endpoint} (${region.from})`;
   const rows = [
     ["environment", `${environmentText(environment)} of ${config}`],
     ["account", account ? `${account.id} (${account.from})` : "not known without a login"],
     ["bucket", `${bucketText(bucket)}${endpoint ? ` at ${endpoint}` : ""}`],
     ["model", models.join(", ")],
+    ...(region ? [["region", `the stack of ${REGION_CONFIG}, with its bucket at ${s3}`]] : []),
     ["Worker", `${worker}${built === undefined ? "" : `, as it was built (${built})`}, with its secrets`],
   ];
   return rows.map(([name = "", value]) => `plan     ${name}: ${value}`);

@@ -97,16 +97,22 @@ it("sends the model to the region auto of R2 while AWS_REGION is that of the reg
   await write("serverless.yml", "service: bert-edge\n");
   const signing = "REGION_AWS_ACCESS_KEY_ID=a\nREGION_AWS_SECRET_ACCESS_KEY=b\n";
   await write("secrets", `API_KEYS=key-of-the-deployment\nREGION_KEY=key-of-the-region\n${signing}`);
-  const env = { staging: environmentSettings("models", { jurisdiction: "eu" }) };
+  const env = { staging: environmentSettings("models", { jurisdiction: "eu" }), eu_1: environmentSettings("models") };
   await write("wrangler.json", JSON.stringify({ ...NAMES, ...environmentSettings("models"), env }));
   const { endpoint, signed } = await rememberingS3();
   const aws = { AWS_ACCESS_KEY_ID: "aws", AWS_SECRET_ACCESS_KEY: "aws", AWS_ENDPOINT_URL_S3: endpoint };
   const args = ["--env", "staging", "--endpoint", endpoint];
-  reportOf(await deploy(args, { ...aws, AWS_REGION: "eu-central-1" }));
+  const { stderr } = reportOf(await deploy(args, { ...aws, AWS_REGION: "eu-central-1" }));
+  expect(stderr).toContain(`region: the stack of serverless.yml, with its bucket at ${endpoint} (AWS_ENDPOINT_URL_S3)`);
   expect([...signed].sort()).toEqual(["models auto", "region-models eu-central-1"]);
   const calls = (await osls.calls()).map(({ args }) => args.slice(-2).join(" "));
   expect(new Set(calls)).toEqual(new Set(["--stage staging"]));
   expect((await wrangler.state()).buckets).toEqual(["eu:models"]);
+  // osls takes no such stage.
+  const { stdout } = await deploy(["--env", "eu_1"], aws);
+  expect(JSON.parse(stdout)).toMatchObject({
+    error: { code: "project_invalid", message: "The environment eu_1 cannot be a stage of serverless.yml." },
+  });
 });
 
 it("deploys what a build wrote for the environment, as wrangler does", { timeout: 300_000 }, async () => {

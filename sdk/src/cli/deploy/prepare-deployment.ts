@@ -7,6 +7,7 @@ import { forecastOf } from "../../compile/latency/platforms/forecast.ts";
 import { assertLoadable } from "../../runtime/assert-loadable.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { r2Endpoint } from "../../storage/s3-address.ts";
+import { publisherPlace } from "../../storage/s3-connection.ts";
 import { type S3PublisherOptions, s3Publisher } from "../../storage/s3-publisher.ts";
 import { assertDifferent, edgeScript, engineOf, openProject } from "../dev/project.ts";
 import { modelSetting, readWranglerConfig } from "../wrangler/config.ts";
@@ -15,6 +16,7 @@ import { assertWranglerFor } from "../wrangler/installed.ts";
 import { assertOwnEndpoint, R2_REGION } from "../wrangler/jurisdiction.ts";
 import type { Variables } from "../wrangler/variables.ts";
 import { chooseAccount } from "./choose-account.ts";
+import type { RegionPlan } from "./deploy-plan.ts";
 import type { DeployOptions } from "./deploy-project.ts";
 import { type DeploySecrets, readSecrets } from "./read-secrets.ts";
 import { REGION_CONFIG, regionCalls } from "./region-calls.ts";
@@ -84,7 +86,15 @@ export async function prepareDeployment(names: DeploymentNames): Promise<Omit<De
   artifacts.sort((a, b) => served.indexOf(a.manifest.name) - served.indexOf(b.manifest.name));
   const others = served.filter((name) => !given.includes(name));
   const common = { root, artifacts, others, secrets, region };
-  const target = { config, built: project.built, environment, worker: name, bucket, models: served };
+  const target = {
+    config,
+    built: project.built,
+    environment,
+    worker: name,
+    bucket,
+    models: served,
+    region: region?.plan,
+  };
   if (account instanceof BertEdgeError) {
     const plan = { ...target, endpoint, account: undefined };
     return { ...common, plan, store: account, wrangler: withoutLogin(wrangler, account) };
@@ -141,8 +151,13 @@ async function regionOf(
   }: { artifacts: readonly PublishableArtifact[]; served: readonly string[]; stage: string | undefined },
   { REGION_KEY, REGION_URL }: DeploySecrets,
   dryRun: boolean,
-): Promise<RegionDeployment | undefined> {
+): Promise<(RegionDeployment & { readonly plan: RegionPlan }) | undefined> {
   if (REGION_KEY === undefined || REGION_URL !== undefined || !existsSync(join(root, REGION_CONFIG))) return undefined;
+  if (stage !== undefined && !/^[A-Za-z0-9-]+$/.test(stage)) {
+    throw new BertEdgeError("project_invalid", `The environment ${stage} cannot be a stage of ${REGION_CONFIG}.`, {
+      hint: "Name the environment with letters, digits and hyphens alone, or take REGION_KEY out of the file of secrets.",
+    });
+  }
   for (const { manifest, version } of artifacts) {
     if (manifest.targets["regional-cpu"]) continue;
     throw new BertEdgeError(
@@ -161,7 +176,11 @@ async function regionOf(
   });
   // Missing credentials are an error before anything changes.
   if (!dryRun) await calls.stack();
-  return { calls, store: ({ bucket, awsRegion }) => s3Publisher({ bucket, region: awsRegion }) };
+  const { endpoint, names } = publisherPlace({ bucket: "the-bucket-of-the-stack" });
+  return {
+    ...{ calls, plan: { endpoint, from: names.endpoint } },
+    store: ({ bucket, awsRegion }) => s3Publisher({ bucket, region: awsRegion }),
+  };
 }
 
 /**
