@@ -591,7 +591,8 @@ export function httpSurfaceSuite(name: string, tier: "edge" | "region", open: Op
           } else {
             const { code, message } = (json as ErrorBody).error;
             expect(errorStatus[code]).toBe(response.status);
-            expect(response.status).toBeLessThan(500);
+            // On a busy machine, 1 ms may be over.
+            if (code !== "budget_exceeded") expect(response.status).toBeLessThan(500);
             expect(message).not.toBe("");
           }
         }),
