@@ -1,5 +1,6 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import type { ErrorCode } from "../artifact/error-codes.ts";
+import type { Truncation } from "../runtime/truncation.ts";
 import type { EncodingFormat } from "../serve/contract/fields.ts";
 import { formatVector } from "../serve/contract/format-vector.ts";
 import type { InputLine } from "./line-splitter.ts";
@@ -19,7 +20,7 @@ export interface ChunkModel {
 export interface RecordOptions {
   readonly encodingFormat: EncodingFormat;
   /** Whether to cut texts that are too long instead of setting them aside. */
-  readonly truncate: boolean;
+  readonly truncate: Truncation;
 }
 
 export interface EmbeddedChunk {

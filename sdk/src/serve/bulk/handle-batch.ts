@@ -147,7 +147,7 @@ function chunkModel(
     maxTokens,
     countTokens: (text) => model.tokenizer.encode(text, maxTokens).tokens,
     async embed(texts) {
-      const call = embedCall(texts, { truncate: true });
+      const call = embedCall(texts, { truncate: job.truncate || true });
       const deadline = startDeadline(undefined, { arrival: service.arrival(performance.now()) });
       const before = total;
       const onWork = ({ tokens, texts }: Cost) => {

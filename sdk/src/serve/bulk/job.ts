@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { KnownKey } from "../call-defaults.ts";
+import { TruncationField } from "../contract/fields.ts";
 import { type JobsBucket, readJsonOf, writeJson } from "./bindings.ts";
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -23,7 +24,7 @@ const JobSchema = v.object({
   model: v.string(),
   input: v.object({ etag: v.string(), bytes: Count }),
   encodingFormat: v.picklist(["float", "base64"]),
-  truncate: v.boolean(),
+  truncate: TruncationField,
   /** What decides where parts end. It is fixed when the job starts, so that each split makes the same parts. */
   parts: v.object({
     lines: v.pipe(Count, v.minValue(1)),

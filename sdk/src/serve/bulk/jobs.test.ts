@@ -3,7 +3,9 @@ import { type FakeJobs, fakeJobs } from "#test/fixtures/fake-jobs.ts";
 import { runs } from "#test/fixtures/sampled.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { fakeEngine, publishTiny, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
+import type { Truncation } from "../../runtime/truncation.ts";
 import type { WritableStore } from "../../storage/store.ts";
+import type { CallDefaults } from "../call-defaults.ts";
 import { decodeFloats } from "../contract/base64.ts";
 import { createEdgeApp } from "../edge-app.ts";
 import type { EmbeddingsApp } from "../embedding-routes.ts";
@@ -34,7 +36,15 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const edge = () => createEdgeApp({ models: store, model: TINY.name, engine: fakeEngine(), keys: ["k"], jobs });
+const edge = (defaults: CallDefaults = {}, key: CallDefaults = {}) =>
+  createEdgeApp({
+    models: store,
+    model: TINY.name,
+    engine: fakeEngine(),
+    keys: [{ key: "k", ...key }],
+    defaults,
+    jobs,
+  });
 
 const ask = async (method: string, path: string, body?: object) => {
   const headers = { authorization: "Bearer k", ...(body && { "content-type": "application/json" }) };
@@ -103,6 +113,32 @@ describe("a job", () => {
     expect(decodeFloats(records[5]?.embedding ?? "")).toEqual(vectors[0]);
     expect(decodeFloats(records[40]?.embedding ?? "")).toEqual(vectors[1]);
     expect((await status()).counts).toMatchObject({ embedded: EMBEDDED + 1, truncated: 1, rejected: 1 });
+  });
+
+  it.each<[string, CallDefaults, CallDefaults, body: object | undefined, truncate: Truncation]>([
+    ["the deployment's default", { truncate: "left" }, {}, undefined, "left"],
+    ["the default of the key", { truncate: "left" }, { truncate: "right" }, {}, "right"],
+    ["its request", { truncate: true }, {}, { truncate: false }, false],
+    ["a side of its request", {}, {}, { truncate: "left" }, "left"],
+    ["nothing", {}, {}, undefined, false],
+  ])("cuts long texts as %s says", async (_, defaults, key, body, truncate) => {
+    const long = `${"to ".repeat(20)}${"be ".repeat(20)}`;
+    jobs = fakeJobs({ "jobs/a/input.jsonl": JSON.stringify(long) });
+    app = edge(defaults, key);
+    const { results, rejected } = await wholeJob(body);
+    if (truncate === false) return expect([results, JSON.parse(rejected).code]).toEqual(["", "input_too_long"]);
+    const headers = { authorization: "Bearer k", "content-type": "application/json" };
+    const request = { method: "POST", headers, body: JSON.stringify({ inputs: long, truncate }) };
+    const { embeddings } = await (await app.request("/v1/embed", request)).json();
+    expect(JSON.parse(results).embedding).toEqual(embeddings[0]);
+  });
+
+  it("is refused at once if the model embeds no texts", async () => {
+    await publishTiny(store, "tags", { task: "tag", labels: ["O", "B-PER"] } as object);
+    app = edge();
+    const refused = await start();
+    expect([refused.status, await refused.json()]).toMatchObject([400, { error: { code: "task_unsupported" } }]);
+    expect([...jobs.objects.keys()]).toEqual(["jobs/a/input.jsonl"]);
   });
 
   it("is the same after kills at random points, whether or not the queue keeps its messages", async () => {

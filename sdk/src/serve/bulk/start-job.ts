@@ -1,4 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
+import { sentenceEncoder } from "../../artifact/manifest.ts";
 import { predictedFit } from "../answering/plan.ts";
 import type { Background } from "../background.ts";
 import type { TaskService } from "../service.ts";
@@ -21,7 +22,8 @@ const PART_LINES = 256;
  * without an owner from then on.
  *
  * @throws BertEdgeError `job_unknown` without an input, and in the same words if the name is that of another key's job;
- *   `job_changed` when the job was started with another input, model version or options; the errors of loading the model
+ *   `task_unsupported` if the model embeds no texts; `job_changed` when the job was started with another input, model version or
+ *   options; the errors of loading the model
  */
 export async function startJob(
   place: JobsPlace,
@@ -36,7 +38,7 @@ export async function startJob(
   const served = await source.service.using(source.background, async (model) => ({
     model: `${model.manifest.name}@${model.version}`,
     fit: predictedFit(model),
-    maxTokens: model.manifest.maxTokens,
+    maxTokens: sentenceEncoder(model.manifest).maxTokens,
   }));
   const key = inputKey(name);
   const input = await inTime(bucket.head(key), key);

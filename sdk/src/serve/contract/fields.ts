@@ -100,7 +100,10 @@ export const CohereTexts = onlyAs([], "Send `inputs`, or Cohere's body to /v2/em
 export const ModelField = v.optional(v.string());
 
 /** Whether to cut inputs that are too long: at the end, at the beginning, or (`true`) where the model's tokenizer cuts. */
-const TruncationField = v.union([v.boolean(), v.picklist(["left", "right"])], "must be a boolean, left or right");
+export const TruncationField = v.union(
+  [v.boolean(), v.picklist(["left", "right"])],
+  "must be a boolean, left or right",
+);
 /** Default: that of the key, of the deployment, or of the route. */
 export const Truncate = v.optional(TruncationField);
 /** The same, for dialects that name no side with it. */

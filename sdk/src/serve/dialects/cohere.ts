@@ -100,6 +100,7 @@ export const cohere: Dialect = {
   id: "cohere",
   name: "Cohere",
   routes: [embed, rerank],
+  below: "/v2/",
   errorBody: v.object({ message: v.string() }),
   writeError: (error) => ({ body: { message: inOneSentence(error) } }),
 };

@@ -18,7 +18,10 @@ it.each([
   ["/api/embed/", "tei"],
   ["/models/bert/embed", "tei"],
   // Routes that do not exist.
-  ["/v1/other", "own"],
+  ["/v1/other", "openai"],
+  ["/v1/models/other", "openai"],
+  ["/api/v1/models/", "openai"],
+  ["/v1/jobs/other", "own"],
   ["/v2/other", "cohere"],
   ["/other", "own"],
 ])("answers errors of %s in the dialect %s", (path, dialect) => {

@@ -41,16 +41,12 @@ export function wordingOf(path: string, known: readonly Dialect[] = dialects): W
 export function dialectOf(path: string, known: readonly Dialect[] = dialects): Dialect {
   const bare = path.replace(/\/$/, "");
   const isRoot = bare === "" || /^\/models\/[^/]+$/.test(bare);
-  const version = /.*(\/v\d+\/)/.exec(path)?.[1];
-  const having = (isWanted: (route: string) => boolean) =>
-    known.find(({ routes }) => routes.some((route) => isWanted(route.path)));
+  const isMeant = (route: string) => (isRoot ? route === "/" : route !== "/" && bare.endsWith(route));
   // Longer paths first: `/v1/embed` ends like `/embed`.
-  const [longest] = routesOf(known)
-    .map((route) => route.path)
-    .filter((route) => route !== "/" && bare.endsWith(route))
-    .sort((a, b) => b.length - a.length);
-  const found = having((route) =>
-    longest ? route === longest : isRoot ? route === "/" : version !== undefined && route.startsWith(version),
-  );
-  return found ?? (known[0] as Dialect);
+  const lengthIn = ({ routes, below }: Dialect) =>
+    Math.max(
+      !isRoot && below && path.includes(below) ? below.length : 0,
+      ...routes.map((route) => (isMeant(route.path) ? route.path.length : 0)),
+    );
+  return known.reduce((best, each) => (lengthIn(each) > lengthIn(best) ? each : best));
 }

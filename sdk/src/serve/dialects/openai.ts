@@ -179,6 +179,8 @@ export const openAi: Dialect = {
   id: "openai",
   name: "OpenAI",
   routes: [embeddings, { ...embeddings, path: "/embeddings" }, score, { ...score, path: "/score" }],
+  // Its clients ask for models, and for routes that are not here.
+  below: "/v1/",
   errorBody: v.object({
     error: v.object({ code: Code, message: v.string(), type: v.string(), param: v.nullable(v.string()) }),
     /** Jina's clients show this text. */

@@ -29,6 +29,7 @@ export const own: Dialect = {
     tokenVectorsRoute,
     zeroShotRoute,
   ],
+  below: "/v1/jobs/",
   errorBody: ErrorBody,
   writeError: ({ code, message, hint, index }) => ({ body: { error: { code, message, hint, index } } }),
 };

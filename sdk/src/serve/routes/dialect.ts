@@ -19,6 +19,8 @@ export interface Dialect {
   /** Name in `/openapi.json`. */
   readonly name: string;
   readonly routes: readonly Route[];
+  /** Where other paths begin whose errors it writes. */
+  readonly below?: string;
   /** The body of an error. */
   readonly errorBody: v.GenericSchema;
   /** Writes an error. The status is that of `errorStatus`, unless the dialect has another one. */

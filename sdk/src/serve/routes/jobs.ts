@@ -8,7 +8,8 @@ import { type BulkJob, type PartKind, readJob, seesJob } from "../bulk/job.ts";
 import { jobStatus } from "../bulk/job-status.ts";
 import { partContents } from "../bulk/parts.ts";
 import { startJob } from "../bulk/start-job.ts";
-import { EncodingFormat, objectOf } from "../contract/fields.ts";
+import { defaultsFor } from "../call-defaults.ts";
+import { EncodingFormat, objectOf, Truncate } from "../contract/fields.ts";
 import type { Deployment } from "../deployment.ts";
 import { jsonBody } from "../middleware/body.ts";
 import { noted } from "../middleware/variables.ts";
@@ -18,8 +19,8 @@ import { withAndWithoutSlash } from "./task-route.ts";
 /** The body of `POST /v1/jobs/<name>`. */
 const JobRequest = objectOf({
   encoding_format: v.optional(EncodingFormat),
-  /** Whether to cut texts that are too long instead of setting them aside. */
-  truncate: v.optional(v.boolean()),
+  /** Whether and where to cut texts that are too long instead of setting them aside. Default: as the key or the deployment says. */
+  truncate: Truncate,
 });
 
 /** Names of jobs are parts of keys in a bucket. */
@@ -33,7 +34,7 @@ export const jobPaths: string[] = [...jobPath, ...linesPath];
 
 /** Makes the routes that start a job or continue it, say how far it is, and return its lines. */
 export function jobRoutes<Env extends object>(deployment: Deployment<Env>): Hono<{ Bindings: Env }> {
-  const { service, limits, cpuLimitMs } = deployment;
+  const { service, defaults, limits, cpuLimitMs } = deployment;
   const app = new Hono<{ Bindings: Env }>();
 
   app.on("POST", jobPath, async (c) => {
@@ -41,7 +42,8 @@ export function jobRoutes<Env extends object>(deployment: Deployment<Env>): Hono
     const name = nameOf(c);
     const hasBody = c.req.header("content-type") !== undefined;
     const body = hasBody ? await jsonBody(c, JobRequest, { hint: 'Send {"truncate": true}, or no body.' }) : {};
-    const { encoding_format: encodingFormat = "float", truncate = false } = body;
+    const { truncate: byDefault = false } = defaultsFor(noted(c, "key"), defaults);
+    const { encoding_format: encodingFormat = "float", truncate = byDefault } = body;
     const background = backgroundOf(c);
     const source = { service: service(c.env), background, cpuLimitMs, maxInputs: limits.maxInputs };
     const request = { name, encodingFormat, truncate };
