@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { commandLine } from "../commands/command-line.ts";
 import { fencesOf } from "../docs/fences.ts";
 import { runCommand } from "../fixtures/run-command.ts";
+import { CUTTING_KEY } from "../fixtures/served-tiers.ts";
 import { DEFAULT_MODEL, onBothTiers } from "./served-models.ts";
 
 commandLine(
@@ -13,17 +14,14 @@ commandLine(
 );
 
 const packages = [
-  ...[
-    "openai",
-    "ai",
-    "@ai-sdk/openai",
-    "@langchain/openai",
-    "@langchain/core",
-    "@langchain/classic",
-    "@llamaindex/openai",
-  ],
+  ...[4, 5, 6, 7].map((major) => `openai${major}@npm:openai@${major}`),
+  ...["openai", "ai", "@ai-sdk/openai", "@ai-sdk/openai-compatible", "@ai-sdk/cohere", "jina-ai-provider", "zod"],
+  ...["core", "openai", "classic", "community", "cohere"].map((name) => `@langchain/${name}`),
+  ...["llamaindex", ...["openai", "jinaai", "core", "env"].map((name) => `@llamaindex/${name}`)],
   ...["@huggingface/inference", "cohere-ai", "@electric-sql/pglite", "@electric-sql/pglite-pgvector"],
 ];
+/** Scripts, apart from that of pgvector. */
+const scripts = ["openai.js", "cohere.js", "hugging-face.js", "jina.js", "frameworks.js", "gateways.js"];
 
 const pgvector = fencesOf("docs/recipes.md").filter(({ code }) => /embedding vector\(|from documents/.test(code));
 
@@ -33,13 +31,15 @@ const ADAPTERS = new URL("../../sdk/dist/client/adapters/", import.meta.url).hre
 const folder = await mkdtemp(join(tmpdir(), "bert-edge-clients-"));
 try {
   await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }));
-  await runCommand(folder, "npm", "install", "--no-audit", "--no-fund", "--loglevel=error", ...packages);
+  // Packages of LangChain and LlamaIndex ask for peers of versions that exclude each other, and none needs a script.
+  const flags = ["--no-audit", "--no-fund", "--loglevel=error", "--legacy-peer-deps", "--ignore-scripts"];
+  await runCommand(folder, "npm", "install", ...flags, ...packages);
   await symlink(join(import.meta.dirname, "../../sdk"), join(folder, "node_modules/bert-edge"));
-  for (const script of ["clients.js", "dialects.js", "pgvector.js"])
+  for (const script of ["check.js", "clients.js", "pgvector.js", ...scripts])
     await copyFile(join(import.meta.dirname, script), join(folder, script));
   await onBothTiers(folder, async (url, key) => {
     await runCommand(folder, process.execPath, "clients.js", `${url}/v1`, key, DEFAULT_MODEL, ADAPTERS);
-    await runCommand(folder, process.execPath, "dialects.js", url, key, DEFAULT_MODEL);
+    for (const script of scripts) await runCommand(folder, process.execPath, script, url, key, CUTTING_KEY);
     for (const { language, code } of pgvector) {
       await writeFile(
         join(folder, `recipe.${language}`),
@@ -48,6 +48,9 @@ try {
     }
     await runCommand(folder, process.execPath, "pgvector.js", url, key);
   });
+  const askAlone = (url: string, key: string) =>
+    runCommand(folder, process.execPath, "gateways.js", url, key, CUTTING_KEY, "alone");
+  await onBothTiers(join(folder, "alone"), askAlone, [DEFAULT_MODEL]);
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

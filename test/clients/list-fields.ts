@@ -1,6 +1,7 @@
-// Writes test/clients/client-fields.json: names of the fields that clients send, from the types of their npm packages and from the
-// OpenAPI file of text-embeddings-inference. Lists of other sources are kept: they were read in documentation.
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+// Writes test/clients/client-fields.json: names of the fields that clients send, from the types of their npm packages, from Jina's
+// schemas on PyPI, and from the OpenAPI file of text-embeddings-inference. Lists of other sources are kept: they were read in
+// documentation.
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { commandLine } from "../commands/command-line.ts";
@@ -45,6 +46,7 @@ const packages: Readonly<Record<string, readonly BodyType[]>> = {
     })),
     { route: "/v1/rerank", file: "serialization/client/requests/RerankRequest.d.ts", type: "Raw" },
   ],
+  "@llamaindex/jinaai": [{ route: "/v1/embeddings", file: "dist/index.d.ts", type: "JinaEmbeddingRequest" }],
   "@huggingface/inference": [
     {
       route: "/",
@@ -68,9 +70,17 @@ const packages: Readonly<Record<string, readonly BodyType[]>> = {
   ],
 };
 
+/** The package of Jina's own schemas: pydantic models that take fields by their names and aliases. */
+const JINA_SCHEMAS = "jinaai-api-schemas";
+const jinaModels = [
+  { route: "/v1/embeddings", file: "embedding.py", type: "TextEmbeddingInput" },
+  { route: "/v1/rerank", file: "rank.py", type: "MixedRankInput" },
+];
+
 /** Returns the names of the members of an interface. Those of nested types are indented more. */
 function membersOf(text: string, type: string): string[] {
-  const [, indent, body] = new RegExp(`^( *)(?:export )?interface ${type} {\\n([^]*?)^\\1}`, "m").exec(text) ?? [];
+  const start = `^( *)(?:export )?(?:interface ${type}|type ${type} =) {\\n`;
+  const [, indent, body] = new RegExp(`${start}([^]*?)^\\1}`, "m").exec(text) ?? [];
   if (body === undefined) throw new Error(`There is no interface ${type}.`);
   return Array.from(body.matchAll(new RegExp(`^${indent} {4}(\\w+)\\??:`, "gm")), ([, name]) => name as string);
 }
@@ -82,6 +92,23 @@ async function listsOf(name: string, folder: string): Promise<FieldList[]> {
   const lists = (packages[name] ?? []).map(async ({ route, file, type, within }) => {
     const members = membersOf(await readFile(join(inside, file), "utf8"), type);
     return { source: name, version, route, fields: members.map((member) => (within ? `${within}.${member}` : member)) };
+  });
+  return Promise.all(lists);
+}
+
+async function listsOfJina(folder: string): Promise<FieldList[]> {
+  const target = join(folder, "schemas");
+  await runCommand(folder, "python3", "-m", "pip", "install", "--quiet", "--no-deps", "--target", target, JINA_SCHEMAS);
+  const version = /^jinaai_api_schemas-(.*)\.dist-info$/m.exec((await readdir(target)).join("\n"))?.[1] ?? "";
+  const lists = jinaModels.map(async ({ route, file, type }) => {
+    const text = await readFile(join(target, "api_schemas", file), "utf8");
+    const [, body] = new RegExp(`^class ${type}\\(.*\\n([^]*?)(?=^\\S|(?![^]))`, "m").exec(text) ?? [];
+    if (body === undefined) throw new Error(`There is no class ${type}.`);
+    const fields = Array.from(
+      body.matchAll(/^ {4}(\w+): |\balias='(\w+)'/gm),
+      ([, name, alias]) => name ?? alias ?? "",
+    );
+    return { source: JINA_SCHEMAS, version, route, fields };
   });
   return Promise.all(lists);
 }
@@ -110,7 +137,7 @@ try {
   await writeFile(join(folder, "package.json"), "{}");
   const found: FieldList[] = [];
   for (const name of Object.keys(packages)) found.push(...(await listsOf(name, folder)));
-  found.push(...(await listsOfServer()));
+  found.push(...(await listsOfJina(folder)), ...(await listsOfServer()));
   const kept = (JSON.parse(await readFile(LIST, "utf8")) as FieldList[]).filter(
     ({ source }) => !found.some((list) => list.source === source),
   );

@@ -17,9 +17,22 @@ interface ClientModel {
   readonly task?: TaskName;
 }
 
+/** Files of a model whose vectors have any length, with prompts for searches. */
+const promptedFiles = {
+  "modules.json": JSON.stringify(
+    [
+      ["", "Transformer"],
+      ["1_Pooling", "Pooling"],
+    ].map(([path, type], idx) => ({ idx, name: `${idx}`, path, type: `sentence_transformers.models.${type}` })),
+  ),
+  "1_Pooling/config.json": JSON.stringify({ word_embedding_dimension: 16, pooling_mode_mean_tokens: true }),
+  "config_sentence_transformers.json": JSON.stringify({ prompts: { query: "query: ", document: "passage: " } }),
+};
+
 /** Models that both tiers serve. */
 const models: Readonly<Record<string, ClientModel>> = {
   [DEFAULT_MODEL]: { write: (folder) => writePreparableCheckpoint(folder) },
+  prompted: { write: (folder) => writePreparableCheckpoint(folder, { files: promptedFiles }) },
   topics: { write: (folder) => writePreparableClassifier(folder, ["no", "maybe", "yes"]) },
   people: { write: (folder) => writePreparableHead(folder, "token-classification") },
   facts: { write: (folder) => writePreparableHead(folder, "question-answering") },
@@ -31,10 +44,16 @@ const models: Readonly<Record<string, ClientModel>> = {
  * other.
  *
  * @param folder where the models are written
+ * @param names of the models. Default: all
  */
-export async function onBothTiers(folder: string, use: (url: string, key: string) => Promise<void>): Promise<void> {
+export async function onBothTiers(
+  folder: string,
+  use: (url: string, key: string) => Promise<void>,
+  names = Object.keys(models),
+): Promise<void> {
   const artifacts: PublishableArtifact[] = [];
-  for (const [name, { write, task }] of Object.entries(models)) {
+  for (const name of names) {
+    const { write, task } = models[name] as ClientModel;
     const [checkpoint, out] = [join(folder, name), join(folder, `${name}-artifact`)];
     await write(checkpoint);
     await prepare({ model: checkpoint, out, name, task, targets: ["edge", "regional-cpu"] });
