@@ -15,12 +15,15 @@ interface ClientModel {
   readonly write: (folder: string) => Promise<void>;
   /** Default: the first task that the checkpoint can do. */
   readonly task?: TaskName;
+  /** What a classifier reads. Default: as its folder says. */
+  readonly input?: "text" | "pair";
 }
 
 /** Models that both tiers serve. */
 const models: Readonly<Record<string, ClientModel>> = {
   [DEFAULT_MODEL]: { write: (folder) => writePreparableCheckpoint(folder) },
   topics: { write: (folder) => writePreparableClassifier(folder, ["no", "maybe", "yes"]) },
+  pairs: { write: (folder) => writePreparableClassifier(folder, ["score"]), input: "pair" },
   people: { write: (folder) => writePreparableHead(folder, "token-classification") },
   facts: { write: (folder) => writePreparableHead(folder, "question-answering") },
   words: { write: (folder) => writePreparableHead(folder, "masked-lm"), task: "fill-mask" },
@@ -34,10 +37,10 @@ const models: Readonly<Record<string, ClientModel>> = {
  */
 export async function onBothTiers(folder: string, use: (url: string, key: string) => Promise<void>): Promise<void> {
   const artifacts: PublishableArtifact[] = [];
-  for (const [name, { write, task }] of Object.entries(models)) {
+  for (const [name, { write, task, input }] of Object.entries(models)) {
     const [checkpoint, out] = [join(folder, name), join(folder, `${name}-artifact`)];
     await write(checkpoint);
-    await prepare({ model: checkpoint, out, name, task, targets: ["edge", "regional-cpu"] });
+    await prepare({ model: checkpoint, out, name, task, input, targets: ["edge", "regional-cpu"] });
     artifacts.push(await openFolder(out));
   }
   for (const [tier, start] of [
