@@ -15,6 +15,8 @@ interface ClientModel {
   readonly write: (folder: string) => Promise<void>;
   /** Default: the first task that the checkpoint can do. */
   readonly task?: TaskName;
+  /** What a classifier reads. Default: as its folder says. */
+  readonly input?: "text" | "pair";
 }
 
 /** Files of a model whose vectors have any length, with prompts for searches. */
@@ -34,6 +36,7 @@ const models: Readonly<Record<string, ClientModel>> = {
   [DEFAULT_MODEL]: { write: (folder) => writePreparableCheckpoint(folder) },
   prompted: { write: (folder) => writePreparableCheckpoint(folder, { files: promptedFiles }) },
   topics: { write: (folder) => writePreparableClassifier(folder, ["no", "maybe", "yes"]) },
+  pairs: { write: (folder) => writePreparableClassifier(folder, ["score"]), input: "pair" },
   people: { write: (folder) => writePreparableHead(folder, "token-classification") },
   facts: { write: (folder) => writePreparableHead(folder, "question-answering") },
   words: { write: (folder) => writePreparableHead(folder, "masked-lm"), task: "fill-mask" },
@@ -53,10 +56,10 @@ export async function onBothTiers(
 ): Promise<void> {
   const artifacts: PublishableArtifact[] = [];
   for (const name of names) {
-    const { write, task } = models[name] as ClientModel;
+    const { write, task, input } = models[name] as ClientModel;
     const [checkpoint, out] = [join(folder, name), join(folder, `${name}-artifact`)];
     await write(checkpoint);
-    await prepare({ model: checkpoint, out, name, task, targets: ["edge", "regional-cpu"] });
+    await prepare({ model: checkpoint, out, name, task, input, targets: ["edge", "regional-cpu"] });
     artifacts.push(await openFolder(out));
   }
   for (const [tier, start] of [
