@@ -77,6 +77,8 @@ const embeddings = taskAt("/v1/embeddings", {
       user: v.optional(v.string()),
       // OpenAI's clients send these fields in `extra_body`.
       truncate: Truncate,
+      /** Voyage's name for `truncate`. */
+      truncation: v.optional(v.boolean()),
       /** vLLM: texts are cut to this number of tokens, or with -1 to what the model reads. */
       truncate_prompt_tokens: v.optional(v.union([v.literal(-1), FewTokens], "must be -1, or at least 3")),
       truncation_side: v.optional(v.picklist(["left", "right"])),
@@ -94,9 +96,9 @@ const embeddings = taskAt("/v1/embeddings", {
       output_dimension: onlyAs([], "Send `dimensions`."),
       output_dtype: onlyAs(["float"], "Send `embedding_type`."),
     }),
-    v.transform(({ truncate, truncate_prompt_tokens: most, ...body }) => ({
+    v.transform(({ truncate, truncation, truncate_prompt_tokens: most, ...body }) => ({
       ...body,
-      truncate: truncate ?? (most === undefined ? undefined : true),
+      truncate: truncate ?? truncation ?? (most === undefined ? undefined : true),
       maxTokens: most === -1 ? undefined : most,
     })),
   ),
