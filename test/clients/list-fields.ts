@@ -46,6 +46,12 @@ const packages: Readonly<Record<string, readonly BodyType[]>> = {
     })),
     { route: "/v1/rerank", file: "serialization/client/requests/RerankRequest.d.ts", type: "Raw" },
   ],
+  voyageai: [
+    { route: "/v1/embeddings", name: "Embed" },
+    { route: "/v1/rerank", name: "Rerank" },
+  ].map(({ route, name }) => ({
+    ...{ route, file: `dist/cjs/serialization/client/requests/${name}Request.d.ts`, type: "Raw" },
+  })),
   "@llamaindex/jinaai": [{ route: "/v1/embeddings", file: "dist/index.d.ts", type: "JinaEmbeddingRequest" }],
   "@huggingface/inference": [
     {

@@ -65,6 +65,7 @@ describe("a text that is too long, on OpenAI's route", () => {
       total: MAX_TOKENS,
     });
     expect(await openai({ truncate: false })).toBeUndefined();
+    expect(await openai({ truncation: false })).toBeUndefined();
     expect((await openai({ truncate: "left" }))?.vector).toEqual(await own({ truncate: "left" }));
   });
 
@@ -73,6 +74,7 @@ describe("a text that is too long, on OpenAI's route", () => {
     [{ truncate: "left" }, { truncate: "left" }],
     [{ truncate: "START" }, { truncate: "left" }],
     [{ truncate: "END" }, { truncate: "right" }],
+    [{ truncation: true }, { truncate: true }],
     [{ truncate_prompt_tokens: -1 }, { truncate: true }],
     [{ truncate_prompt_tokens: -1, truncation_side: "left" }, { truncate: "left" }],
     [{ truncate: true, truncation_side: "left" }, { truncate: "left" }],
