@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { visible } from "../../artifact/printable.ts";
 import type { Side, Truncation } from "../../runtime/truncation.ts";
 import { NO_BUDGET, UNLIMITED_MS } from "./budget.ts";
 import { tiers } from "./headers.ts";
@@ -14,9 +15,14 @@ export const LatencyBudget = v.pipe(
 export const EncodingFormat = v.picklist(["float", "base64"]);
 export type EncodingFormat = v.InferOutput<typeof EncodingFormat>;
 
-/** Whether two names can mean the same: one begins with the other, or they differ only in two neighbouring letters. */
+/**
+ * Whether two names can mean the same: one begins with the other, or they differ only in two neighbouring letters. Capitals, and
+ * what is between words, do not count.
+ */
 function isSimilar(a: string, b: string): boolean {
-  const [short, long] = a.length < b.length ? [a, b] : [b, a];
+  const [short = "", long = ""] = [a, b]
+    .map((name) => name.toLowerCase().replace(/[\W_]/g, ""))
+    .sort((one, other) => one.length - other.length);
   if (short.length < 3) return false;
   let start = 0;
   while (start < short.length && short[start] === long[start]) start++;
@@ -35,7 +41,7 @@ const missingMessage =
     const found =
       unknown.find((key) => isSimilar(key, missing.key)) ??
       unknown.find((key) => /^(texts?|sentences?|documents?|prompts?|quer(y|ies))$/.test(key));
-    return `the field is missing${found === undefined ? "" : `, but there is \`${found}\`. Did you mean \`${missing.key}\`?`}`;
+    return `the field is missing${found === undefined ? "" : `, but there is \`${visible(found)}\`. Did you mean \`${missing.key}\`?`}`;
   };
 
 /**
@@ -78,8 +84,8 @@ export const onlyAs = (values: readonly (string | number | boolean)[], advice = 
   advice,
 });
 
-/** Fields that every body of our own routes can have. */
-const common = {
+/** Fields that every body can have. */
+export const commonFields = {
   /** Name of the model, or `name@version`. Default: the default model of the deployment. */
   model: v.optional(v.string()),
   latency_budget_ms: LatencyBudget,
@@ -121,7 +127,11 @@ const inputMessage =
   (wanted: string, ...allowed: readonly string[]) =>
   ({ input }: v.BaseIssue<unknown>): string => {
     const kinds = Array.isArray(input)
-      ? input.map((item) => (item === null ? "null" : Array.isArray(item) ? "a list" : typeof item))
+      ? input.map((item) =>
+          item === null
+            ? "null"
+            : `a${typeof item === "object" ? (Array.isArray(item) ? " list" : "n object") : ` ${typeof item}`}`,
+        )
       : [];
     const at = kinds.findIndex((kind) => !allowed.includes(kind) || kind !== kinds[0]);
     return `must be ${wanted}${at < 0 ? "" : `, and item ${at} is ${kinds[at]}`}`;
@@ -129,7 +139,7 @@ const inputMessage =
 
 /** Texts of a request: one text, or a list. */
 export const Texts = v.pipe(
-  v.union([v.string(), v.array(v.string())], inputMessage("a string or a list of strings", "string")),
+  v.union([v.string(), v.array(v.string())], inputMessage("a string or a list of strings", "a string")),
   v.transform((texts): readonly string[] => (typeof texts === "string" ? [texts] : texts)),
 );
 
@@ -147,8 +157,8 @@ export const EmbedInputs = v.pipe(
     [v.string(), v.array(v.string()), v.array(TokenId), v.array(v.array(TokenId))],
     inputMessage(
       "a string, a list of strings, a list of token ids, or a list of such lists",
-      "string",
-      "number",
+      "a string",
+      "a number",
       "a list",
     ),
   ),
@@ -180,4 +190,5 @@ export const ownAnswer = <const Entries extends v.ObjectEntries>(entries: Entrie
 export const ScoredLabel = v.object({ label: v.string(), score: v.number() });
 
 /** The body of one of our own routes. */
-export const ownBody = <const Entries extends v.ObjectEntries>(entries: Entries) => objectOf({ ...entries, ...common });
+export const ownBody = <const Entries extends v.ObjectEntries>(entries: Entries) =>
+  objectOf({ ...entries, ...commonFields });

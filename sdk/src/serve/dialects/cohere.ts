@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { embedCall } from "../../runtime/tasks/embed.ts";
 import { rerankCall } from "../../runtime/tasks/rerank.ts";
 import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
-import { LatencyBudget, objectOf, onlyAs, PositiveInteger, truncations } from "../contract/fields.ts";
+import { commonFields, objectOf, onlyAs, PositiveInteger, truncations } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { noted } from "../middleware/variables.ts";
 import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
@@ -25,8 +25,7 @@ const metaOf = ({ tokens }: AnswerDetails): v.InferOutput<typeof Meta> => ({
 
 const embed = taskAt("/v2/embed", {
   schema: objectOf({
-    model: v.optional(v.string()),
-    latency_budget_ms: LatencyBudget,
+    ...commonFields,
     images: onlyAs([], "Send `texts`."),
     inputs: onlyAs([], "Send `texts`."),
     texts: v.array(v.string(), "must be a list of strings; images are not supported"),
@@ -75,8 +74,7 @@ const formatAs = (type: (typeof vectorTypes)[number], vector: Float32Array<Array
 
 const rerank = taskAt("/v2/rerank", {
   schema: objectOf({
-    model: v.optional(v.string()),
-    latency_budget_ms: LatencyBudget,
+    ...commonFields,
     query: v.string(),
     documents: v.array(Document),
     top_n: v.optional(PositiveInteger),

@@ -14,8 +14,8 @@ import { tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
 import { zeroShotCall } from "../../runtime/tasks/zero-shot.ts";
 import type { TextInput } from "../../runtime/text-input.ts";
 import {
+  commonFields,
   countUpTo,
-  LatencyBudget,
   objectOf,
   onlyAs,
   PositiveInteger,
@@ -85,12 +85,17 @@ const Request = objectOf({
   parameters: v.optional(Parameters),
   // `huggingface_hub` sends these fields of feature extraction beside `inputs`.
   ...ofFeatures,
-  latency_budget_ms: LatencyBudget,
+  ...commonFields,
 });
 
 const route = taskAt("/", {
   schema: Request,
   summary: "The task of the model, for Hugging Face’s clients",
+  // A value in `parameters` counts, whether there is another one beside `inputs` or not.
+  spelled: (field, value) => [
+    field === "inputs" || field === "model" || value === undefined ? field : `parameters.${field}`,
+    value,
+  ],
   example: { inputs: "to be" },
   response: v.unknown(),
   call(body) {

@@ -4,9 +4,9 @@ import { similarityCall } from "../../runtime/tasks/rerank.ts";
 import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
 import { Code, errorStatus } from "../contract/errors.ts";
 import {
+  commonFields,
   EmbedInputs,
   EncodingFormat,
-  LatencyBudget,
   objectOf,
   onlyAs,
   PositiveInteger,
@@ -46,10 +46,9 @@ const embeddings = taskAt("/v1/embeddings", {
   schema: v.pipe(
     objectOf({
       input: EmbedInputs,
-      model: v.optional(v.string()),
+      ...commonFields,
       encoding_format: v.optional(EncodingFormat, "float"),
       dimensions: v.optional(PositiveInteger),
-      latency_budget_ms: LatencyBudget,
       user: v.optional(v.string()),
       // OpenAI's clients send these fields in `extra_body`.
       truncate: Truncate,
@@ -121,14 +120,14 @@ const embeddings = taskAt("/v1/embeddings", {
 /** vLLM's scores of a text with others: https://docs.vllm.ai/en/latest/models/pooling_models/scoring */
 const score = taskAt("/v1/score", {
   schema: objectOf({
-    model: v.optional(v.string()),
+    ...commonFields,
     text_1: v.string("must be one string; send a request for each"),
     text_2: Texts,
     use_activation: v.optional(v.boolean()),
     truncate_prompt_tokens: v.optional(v.literal(-1, "must be -1, the length of the model")),
-    latency_budget_ms: LatencyBudget,
   }),
   summary: "Scores of texts, compared with one, for vLLM’s clients",
+  spelled: (field, value) => (field === "truncate" ? ["truncate_prompt_tokens", -1] : [field, value]),
   example: { text_1: "to be", text_2: ["not to be", "Anna"] },
   response: v.object({
     object: v.literal("list"),

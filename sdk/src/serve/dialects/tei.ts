@@ -14,8 +14,8 @@ import type { Tokenizer } from "../../runtime/tokenizer/tokenizer.ts";
 import type { Truncation } from "../../runtime/truncation.ts";
 import { errorStatus, type HttpErrorCode } from "../contract/errors.ts";
 import {
+  commonFields,
   EmbedInputs,
-  LatencyBudget,
   objectOf,
   PositiveInteger,
   PromptName,
@@ -40,7 +40,7 @@ const Cutting = objectOf({
   truncate: TruncateFlag,
   truncation_direction: TruncationDirection,
 });
-const common = { ...Cutting.entries, latency_budget_ms: LatencyBudget };
+const shared = { ...Cutting.entries, ...commonFields };
 
 /** Returns where inputs are cut. Default: where the model's own tokenizer cuts them. */
 const truncationOf = ({ truncate = true, truncation_direction }: v.InferOutput<typeof Cutting>): Truncation =>
@@ -52,7 +52,7 @@ const embed = taskAt("/embed", {
   task: "embed",
   schema: objectOf({
     inputs: EmbedInputs,
-    ...common,
+    ...shared,
     prompt_name: PromptName,
     normalize: v.optional(v.boolean(), true),
     dimensions: v.optional(PositiveInteger),
@@ -66,7 +66,7 @@ const embed = taskAt("/embed", {
     listResponse(describeWork(c, answer, inputs.map(String)), answer.result, (vector) => formatVector(vector, "float")),
 });
 
-const TokensRequest = objectOf({ inputs: Texts, ...common, prompt_name: PromptName });
+const TokensRequest = objectOf({ inputs: Texts, ...shared, prompt_name: PromptName });
 
 const embedAll = taskAt("/embed_all", {
   task: "token-vectors",
@@ -115,7 +115,7 @@ const predict = taskAt("/predict", {
       }),
     ),
     raw_scores: v.optional(v.boolean(), false),
-    ...common,
+    ...shared,
   }),
   summary: "Labels of texts, or of pairs of texts, for clients of text-embeddings-inference",
   example: { inputs: "to be" },
@@ -131,7 +131,7 @@ const TextsToRank = objectOf({
   texts: v.array(v.string()),
   raw_scores: v.optional(v.boolean(), false),
   return_text: v.optional(v.boolean(), false),
-  ...common,
+  ...shared,
 });
 
 /** Other servers have this path too. Bodies with `documents` are those of Jina's clients, and get the answer of `/v1/rerank`. */
@@ -171,7 +171,7 @@ const similarity = taskAt("/similarity", {
     inputs: objectOf({ source_sentence: v.string(), sentences: v.array(v.string()) }),
     parameters: v.optional(objectOf({ ...Cutting.entries, prompt_name: PromptName })),
     truncate: TruncateFlag,
-    latency_budget_ms: LatencyBudget,
+    ...commonFields,
   }),
   summary: "Scores of sentences, compared with one, for clients of text-embeddings-inference",
   example: { inputs: { source_sentence: "to be", sentences: ["not to be"] } },
@@ -224,6 +224,7 @@ const Token = v.object({
 const tokenize = tokenizerAt("/tokenize", {
   schema: objectOf({
     inputs: Texts,
+    model: commonFields.model,
     add_special_tokens: v.optional(v.boolean(), true),
     prompt_name: PromptName,
   }),
@@ -264,7 +265,11 @@ function placedOrNot(tokenizer: Tokenizer, text: string) {
 
 /** Ids that are in no vocabulary are left out. */
 const decode = tokenizerAt("/decode", {
-  schema: objectOf({ ids: TokenIdLists, skip_special_tokens: v.optional(v.boolean(), true) }),
+  schema: objectOf({
+    ids: TokenIdLists,
+    model: commonFields.model,
+    skip_special_tokens: v.optional(v.boolean(), true),
+  }),
   summary: "Texts of token ids, for clients of text-embeddings-inference",
   example: { ids: [[101, 102]] },
   response: v.array(v.string()),

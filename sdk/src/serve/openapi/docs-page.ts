@@ -19,13 +19,11 @@ const page = `<!doctype html>
 <style nonce="NONCE">
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
 body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-summary { cursor: pointer; padding: .4rem 0; }
 code, textarea, pre { font: 14px/1.4 ui-monospace, monospace; }
 textarea, input { width: 100%; box-sizing: border-box; padding: .4rem; }
-pre { overflow: auto; padding: .6rem; border: 1px solid; border-radius: 4px; max-height: 20rem; }
-table { border-collapse: collapse; margin: .5rem 0; }
+pre { overflow: auto; padding: .6rem; border: 1px solid; max-height: 20rem; }
+table { border-collapse: collapse; }
 td, th { border: 1px solid; padding: .2rem .6rem; text-align: left; vertical-align: top; }
-details details { margin-left: 1rem; }
 </style>
 <h1>HTTP interface</h1>
 <p>This page shows <a href="openapi.json">openapi.json</a>.</p>
@@ -37,7 +35,7 @@ const make = (name, properties = {}, children = []) => {
   element.append(...children);
   return element;
 };
-const row = (cell, texts) => make("tr", {}, texts.map((textContent) => make(cell, { textContent })));
+const row = (cell, texts) => make("tr", {}, texts.map((text) => make(cell, {}, [text])));
 const typeOf = (schema) => schema.enum ? schema.enum.join(" | ") : schema.anyOf ? schema.anyOf.map(typeOf).join(" or ")
   : schema.type === "array" && schema.items ? "list of (" + typeOf(schema.items) + ")" : schema.type ?? "any";
 const fields = ({ properties = {}, required = [] }) => make("table", {}, [
@@ -57,14 +55,14 @@ async function send(path, method, body, output) {
     const ms = (performance.now() - started).toFixed(0);
     let shown = text;
     try { shown = JSON.stringify(JSON.parse(text), null, 1); } catch {}
-    output.textContent = response.status + " in " + ms + " ms, tier " + (response.headers.get("x-bert-edge-tier") ?? "–")
-      + "\\n" + shown.slice(0, 5000);
+    const tier = response.headers.get("x-bert-edge-tier") ?? "–";
+    output.textContent = response.status + " in " + ms + " ms, tier " + tier + "\\n" + shown.slice(0, 5000);
   } catch (error) { output.textContent = String(error); }
 }
 function operation(path, method, described) {
   const content = described.requestBody?.content["application/json"];
   const body = content && make("textarea", { rows: 6, value: JSON.stringify(content.example, null, 2) });
-  const output = make("pre", { textContent: "", role: "status" });
+  const output = make("pre", { role: "status" });
   const button = make("button", { textContent: "Send", type: "button" });
   button.onclick = () => send(path, method.toUpperCase(), body?.value, output);
   return make("details", {}, [

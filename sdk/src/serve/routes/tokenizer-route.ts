@@ -19,8 +19,11 @@ const TURN_LENGTH = 10_000;
 
 type Item = string | readonly number[];
 
+/** Bodies that can name a model. */
+type Named = v.GenericSchema<unknown, { readonly model?: string | undefined }>;
+
 /** A route that needs only the model's tokenizer. */
-interface TokenizerRoute<S extends v.GenericSchema, I extends Item> extends RouteDescription<S, v.GenericSchema> {
+interface TokenizerRoute<S extends Named, I extends Item> extends RouteDescription<S, v.GenericSchema> {
   /** Returns the items of a body, which `limits.maxInputs` counts. */
   items(body: v.InferOutput<S>): readonly I[];
   /** Answers for one item. */
@@ -28,7 +31,7 @@ interface TokenizerRoute<S extends v.GenericSchema, I extends Item> extends Rout
 }
 
 /** Makes a route that needs only the model's tokenizer. */
-export const tokenizerAt = <S extends v.GenericSchema, I extends Item>(
+export const tokenizerAt = <S extends Named, I extends Item>(
   path: string,
   { items, answer, ...route }: TokenizerRoute<S, I>,
 ): Route => ({
@@ -59,7 +62,7 @@ export const tokenizerAt = <S extends v.GenericSchema, I extends Item>(
         }
         return jsonResponse(c, answers);
       };
-      return service(c.env).using(backgroundOf(c), work, c.req.param("model"));
+      return service(c.env).using(backgroundOf(c), work, c.req.param("model") ?? body.model);
     },
 });
 
