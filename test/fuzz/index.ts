@@ -3,19 +3,31 @@ import { table } from "#sdk/cli/output.ts";
 import { commandLine, numberOf } from "../commands/command-line.ts";
 import { inThreads } from "./in-threads.ts";
 import { targets } from "./targets.ts";
+import { parts } from "./wrong/index.ts";
+import { printWrongInputs } from "./wrong/print-wrong-inputs.ts";
 
 const MAX_SHOWN = 5;
 
 const { values, refuse } = commandLine(
-  `npm run fuzz -- [--only <target>] [--runs <number>] [--seed <number>]
-Gives damaged input to every parser. Targets: ${Object.keys(targets).join(", ")}.`,
-  { only: { type: "string" }, runs: { type: "string" }, seed: { type: "string", default: "0" } },
+  `npm run fuzz -- [--only <target> | --wrong <part>] [--runs <number>] [--seed <number>]
+Gives damaged input to every parser. Targets: ${Object.keys(targets).join(", ")}.
+With --wrong, gives wrong inputs as users make them, and prints what they get. Parts: ${Object.keys(parts).join(", ")}.`,
+  {
+    ...{ only: { type: "string" }, wrong: { type: "string" } },
+    ...{ runs: { type: "string" }, seed: { type: "string", default: "0" } },
+  },
 );
 const names = Object.keys(targets).filter((name) => values.only === undefined || values.only === name);
 if (names.length === 0) refuse(`There is no target ${values.only}.`);
 const first = numberOf("seed", values.seed, { min: 0, isWhole: true }, refuse);
 const given = values.runs === undefined ? undefined : numberOf("runs", values.runs, { min: 1, isWhole: true }, refuse);
 
+if (values.wrong !== undefined) {
+  const part = parts[values.wrong] ?? refuse(`There is no part ${values.wrong}.`);
+  // What the product logs is not what its user gets.
+  console.error = () => {};
+  process.exit((await printWrongInputs(part, { runs: given ?? 200, seed: first })) > 0 ? 1 : 0);
+}
 const rows: string[][] = [];
 let total = 0;
 for (const name of names) {

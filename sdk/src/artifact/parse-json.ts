@@ -1,10 +1,14 @@
 import * as v from "valibot";
 import { BertEdgeError } from "./error.ts";
 import type { ErrorCode } from "./error-codes.ts";
-import { printable } from "./printable.ts";
+import { printable, visible } from "./printable.ts";
 
 /** Shortens a key or value for a message: it can be as long as the document, and have any characters. */
 const shorten = (text: string): string => printable(text.length > 200 ? `${text.slice(0, 200)}…` : text);
+
+/** Bytes that are no text, in what `JSON.parse` quotes. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it finds them.
+const BINARY = /[\0-\x08\x0e-\x1f\ufffd]/;
 
 /**
  * Returns the error of a text that is not JSON.
@@ -16,7 +20,12 @@ export function notJson(
   cause: unknown,
   { code, hint, quotes }: { code: ErrorCode; hint: string; quotes: boolean },
 ): BertEdgeError {
-  const place = quotes ? `: ${shorten((cause as SyntaxError).message)}` : "";
+  const { message } = cause as SyntaxError;
+  const place = BINARY.test(message)
+    ? ": it is compressed, or not UTF-8"
+    : quotes
+      ? `: ${message.startsWith("Unexpected end") ? "it is empty, or ends too early" : shorten(message)}`
+      : "";
   return new BertEdgeError(code, `The ${what} is not JSON${place}.`, { hint, cause });
 }
 
@@ -61,15 +70,17 @@ export function parseJson<S extends v.GenericSchema>(
   const result = v.safeParse(schema, json, { abortEarly: true });
   if (result.success) return result.output;
   const [issue] = result.issues;
-  const at = v.getDotPath(issue) ?? "its root";
+  const at = visible(v.getDotPath(issue) ?? "its root");
   throw new BertEdgeError(codeOf(issue), `The ${what} is not valid at ${shorten(at)}: ${shorten(messageOf(issue))}`, {
-    hint: hintOf(issue.path?.[0] && String(issue.path[0].key)),
+    hint: hintOf(issue.path?.[0] && visible(String(issue.path[0].key))),
   });
 }
 
 /** Names of kinds, as valibot writes them. */
 const kinds: Readonly<Record<string, string>> = {
   ...{ string: "a string", number: "a number", boolean: "true or false", Object: "an object", Array: "a list" },
+  // A list that must be an object is not shown.
+  '"a list"': "a list",
 };
 
 /** Returns the message of an issue. Those that valibot words itself read like the others: `must be a number, not "x"`. */

@@ -16,10 +16,11 @@ export function similarNames(name: string, known: readonly string[]): string[] {
 }
 
 /** Asks which of the known names is meant: ` Did you mean a or b?`. Returns an empty text if none is similar. */
-export function meantNames(name: string, known: readonly string[]): string {
-  const names = similarNames(name, known);
-  return names.length > 0 ? ` Did you mean ${names.slice(0, 3).join(" or ")}?` : "";
-}
+export const meantNames = (name: string, known: readonly string[]): string => didYouMean(similarNames(name, known));
+
+/** Asks which of some names is meant. Returns an empty text if there are none. */
+export const didYouMean = (names: readonly string[]): string =>
+  names.length > 0 ? ` Did you mean ${names.slice(0, 3).join(" or ")}?` : "";
 
 /** Counts the letters to insert, delete or replace until one word is the other: the Levenshtein distance. */
 export function editDistance(from: string, to: string): number {

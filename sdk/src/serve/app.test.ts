@@ -237,10 +237,14 @@ describe("a route that does not exist", () => {
 
   it("names similar ones, and where all are shown", async () => {
     expect(await hintOf("/v1/embedd")).toMatch(/Did you mean \/v1\/embed or .*GET \/docs shows all routes/);
+    for (const path of ["/V1/EMBED", "/api/v1/embed", "/v1%2Fembed", "//v1/embed"])
+      expect(await hintOf(path)).toContain("Did you mean /v1/embed or /embed?");
+    expect(await hintOf("/tag")).toContain("Did you mean /v1/tag?");
+    expect(await hintOf("/api/v1/embed")).toContain("Leave /api out at the end of the client's base URL");
     expect(await hintOf("/v1/nothing-like-it")).not.toContain("Did you mean");
     expect(await hintOf("/v1/output")).not.toContain("/v1/outputs");
     expect(await hintOf("/metrics")).toContain("`metrics: true`");
-    expect(await hintOf("/v1/embed/v1/embed")).toContain("Leave /v1/embed out of the client's base URL");
+    expect(await hintOf("/v1/embed/v1/embed")).toContain("Leave /v1/embed out at the end of the client's base URL");
   });
 });
 

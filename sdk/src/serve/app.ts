@@ -3,7 +3,7 @@ import { METHODS } from "hono/router";
 import { findTargetHandler, isMiddleware } from "hono/utils/handler";
 import { BertEdgeError } from "../artifact/error.ts";
 import { once } from "../artifact/once.ts";
-import { meantNames } from "../artifact/similar-names.ts";
+import { didYouMean, similarNames } from "../artifact/similar-names.ts";
 import { backgroundOf } from "./background.ts";
 import { QUEUE_HEADER } from "./contract/headers.ts";
 import type { Deployment } from "./deployment.ts";
@@ -86,21 +86,28 @@ function unknownRoute(c: Context, allowed: readonly string[], known: readonly Di
   const knownPaths = [...shownRoutes(known).map(({ path }) => path), ...stateRoutes];
   const { method, path } = c.req;
   if (allowed.length === 0) {
-    const doubled = knownPaths.find(
-      (known) => path.startsWith(`${known}/`) && knownPaths.includes(path.slice(known.length)),
-    );
-    return new BertEdgeError("route_unknown", `There is no route ${method} ${path}.${meantNames(path, knownPaths)}`, {
-      hint: doubled
-        ? `Leave ${doubled} out of the client's base URL: the client adds the route.`
-        : path === METRICS
-          ? "The option `metrics: true` of the app adds this route."
-          : "GET /docs shows all routes. The first ones are POST /v1/embed, POST /v1/embeddings, GET /info and GET /ready.",
+    const meant = meantPaths(path, knownPaths);
+    const [nearest = path] = meant;
+    return new BertEdgeError("route_unknown", `There is no route ${method} ${path}.${didYouMean(meant)}`, {
+      hint:
+        path !== nearest && path.endsWith(nearest)
+          ? `Leave ${path.slice(0, -nearest.length)} out at the end of the client's base URL: the client adds the route.`
+          : path === METRICS
+            ? "The option `metrics: true` of the app adds this route."
+            : "GET /docs shows all routes.",
     });
   }
   c.header("allow", allowed.join(", "));
   return new BertEdgeError("method_unsupported", `The route ${path} does not take ${method}.`, {
     hint: `Use ${allowed.join(" or ")}.`,
   });
+}
+
+/** Returns the known paths that end like a wrong one, the longest first, or else those that are similar. */
+function meantPaths(path: string, known: readonly string[]): string[] {
+  const asked = path.toLowerCase().replace(/(\/|%2f)+/g, "/");
+  const ending = known.filter((each) => each !== "/" && (asked.endsWith(each) || each.endsWith(asked)));
+  return ending.length > 0 ? ending.sort((a, b) => b.length - a.length) : similarNames(asked, known);
 }
 
 /** Reports with every response how long a new request would wait, so that the edge learns how busy a region is. */

@@ -1,5 +1,6 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import { shown } from "../artifact/shown.ts";
+import { meantNames } from "../artifact/similar-names.ts";
 import type { Truncation } from "../runtime/truncation.ts";
 import { type BudgetSetter, UNLIMITED_MS } from "./contract/decision.ts";
 import type { Tier } from "./contract/headers.ts";
@@ -31,6 +32,10 @@ export interface KeyLimits {
   readonly weight?: number | undefined;
 }
 
+/** Names of the settings of a request. */
+export const defaultNames = [
+  ...(["latencyBudgetMs", "maxLatencyBudgetMs", "tier", "truncate"] as const),
+] satisfies (keyof CallDefaults)[];
 /** Names of the limits of a key per minute. */
 export const perMinute = ["requestsPerMinute", "tokensPerMinute", "textsPerMinute"] as const;
 /** Names of all limits of a key. */
@@ -88,6 +93,25 @@ export function appliedBudget(
   const isValid = askedMs === UNLIMITED_MS || isBudget(askedMs);
   if (isValid && askedMs > maxMs) return { ms: maxMs, setBy: "maximum" };
   return { ms: askedMs, setBy: ownMs === undefined && defaultMs !== undefined ? "default" : "caller" };
+}
+
+/** Returns the error of a wrong option of a deployment. */
+export const optionInvalid = (what: string, hint: string): BertEdgeError =>
+  new BertEdgeError("setting_invalid", `The option ${what}.`, { hint });
+
+/**
+ * Refuses fields that an option does not have: a misspelt one would have no effect.
+ *
+ * @param where a place in the option, for the message
+ * @throws BertEdgeError `setting_invalid`
+ */
+export function checkFields(given: object, known: readonly string[], option: string, where = ""): void {
+  const unknown = Object.keys(given).find((field) => !known.includes(field));
+  if (unknown === undefined) return;
+  throw optionInvalid(
+    `${option} has the unknown field ${shown(unknown)}${where}`,
+    `Leave it out.${meantNames(unknown, known)} The fields are: ${known.join(", ")}.`,
+  );
 }
 
 /**

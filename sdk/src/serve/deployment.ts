@@ -5,7 +5,14 @@ import type { ObjectStore } from "../storage/store.ts";
 import type { DecisionLog } from "./answering/observer.ts";
 import { taskService } from "./answering/task-service.ts";
 import type { JobsPlace } from "./bulk/bindings.ts";
-import { type ApiKey, type CallDefaults, checkDefaults } from "./call-defaults.ts";
+import {
+  type ApiKey,
+  type CallDefaults,
+  checkDefaults,
+  checkFields,
+  defaultNames,
+  optionInvalid,
+} from "./call-defaults.ts";
 import type { Tier } from "./contract/headers.ts";
 import { checkKeyList } from "./keys/key-list.ts";
 import { callersOf } from "./keys/key-ring.ts";
@@ -91,19 +98,17 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
   const { artifacts, warmUp } = options;
   const limits = limitsWith(options.limits);
   if (typeof cpuLimitMs !== "number" || !(cpuLimitMs > 0)) {
-    throw invalid(`cpuLimitMs is ${String(cpuLimitMs)}`, "Give a positive number of milliseconds.");
+    throw optionInvalid(`cpuLimitMs is ${String(cpuLimitMs)}`, "Give a positive number of milliseconds.");
   }
+  checkFields(defaults, defaultNames, "defaults");
   checkDefaults(defaults, "defaults");
   if (artifacts !== undefined && artifacts !== "key" && artifacts !== "public") {
-    throw invalid(`artifacts is ${String(artifacts)}`, 'Give "key" or "public", or leave it out.');
+    throw optionInvalid(`artifacts is ${String(artifacts)}`, 'Give "key" or "public", or leave it out.');
   }
   // A process receives the same environment with every request.
   const store = once(readerOf("models", options.models));
   const served = (env: Env) =>
-    servedNames(
-      [readerOf("model", options.model)(env)].flat().map((name) => name.trim()),
-      readerOf("aliases", options.aliases)(env),
-    );
+    servedNames([readerOf("model", options.model)(env)].flat(), readerOf("aliases", options.aliases)(env));
   // Names that need no environment are checked at once.
   if (typeof options.model !== "function" && typeof options.aliases !== "function") served({} as Env);
   if (Array.isArray(keys)) checkKeyList(keys);
@@ -153,8 +158,6 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
   };
 }
 
-const invalid = (what: string, hint: string) => new BertEdgeError("setting_invalid", `The option ${what}.`, { hint });
-
 /**
  * Returns a function that reads an option. If the option's own function fails, such as on a secret that is not set, the reason is
  * logged, and callers do not see it: they get `setting_invalid`, or the BertEdgeError of the option's function.
@@ -163,7 +166,10 @@ function readerOf<Env, T>(option: string, setting: Setting<Env, T>): (env: Env) 
   const failed = (cause: unknown): never => {
     if (cause instanceof BertEdgeError) throw cause;
     console.error(`bert-edge: The function of the option ${option} failed.`, cause);
-    throw invalid(`${option} could not be read`, "Set the secrets and bindings that it reads. The log has the reason.");
+    throw optionInvalid(
+      `${option} could not be read`,
+      "Set the secrets and bindings that it reads. The log has the reason.",
+    );
   };
   return (env) => {
     try {

@@ -1,4 +1,5 @@
 import { BertEdgeError } from "../artifact/error.ts";
+import { checkFields } from "./call-defaults.ts";
 
 export interface Limits {
   /** Maximum number of texts in a request. Default 2,048, the same as OpenAI. */
@@ -30,13 +31,8 @@ export const defaultLimits: Limits = {
  * @throws BertEdgeError `setting_invalid` if a name or a value is not valid
  */
 export function limitsWith(given: Partial<Limits> = {}): Limits {
+  checkFields(given, Object.keys(defaultLimits), "limits");
   for (const [name, value] of Object.entries(given)) {
-    if (!Object.hasOwn(defaultLimits, name)) {
-      const renamed = name === "maxWaitingCharacters" ? " maxBytesInFlight took its place." : "";
-      throw new BertEdgeError("setting_invalid", `The option limits has no ${name}.${renamed}`, {
-        hint: `Use ${names.join(", ")}.`,
-      });
-    }
     if (value === undefined || (typeof value === "number" && value > 0)) continue;
     throw new BertEdgeError("setting_invalid", `In the option limits, ${name} is ${String(value)}.`, {
       hint: "Give a positive number, or leave it out.",
@@ -45,5 +41,3 @@ export function limitsWith(given: Partial<Limits> = {}): Limits {
   const set = Object.entries(given).filter(([, value]) => value !== undefined);
   return { ...defaultLimits, ...Object.fromEntries(set) };
 }
-
-const names = Object.keys(defaultLimits);

@@ -58,10 +58,47 @@ describe("the names of served models", () => {
     ["a model that is not served", { ada: "other" }],
     ["an entry without a model", aliasesFromEnv({ MODEL_ALIASES: "ada" })],
     ["a version", { "ada@1": "bge-small" }],
+    ["an entry of two models", aliasesFromEnv({ MODEL_ALIASES: "ada=bge-small,ada=all-minilm-l6-v2" })],
+    ["an entry with two signs", aliasesFromEnv({ MODEL_ALIASES: "ada=bge-small=b" })],
+    ["a list", ["ada", "bge-small"]],
+    ["a Map", new Map([["ada", "bge-small"]])],
+    ["a text", "ada=bge-small"],
   ])("refuse %s as an alias when the app is made", (_, aliases) => {
     const create = () =>
-      createEdgeApp({ models: {} as never, model: NAMES, aliases, engine: taskEngine(embed), keys: ["k"] });
+      createEdgeApp({
+        models: {} as never,
+        model: NAMES,
+        aliases: aliases as never,
+        engine: taskEngine(embed),
+        keys: ["k"],
+      });
     expect(create).toThrow(expect.objectContaining({ code: "setting_invalid" }));
+  });
+
+  it.each([
+    "",
+    "BGE-small",
+    "org/bge-small",
+    "bge-small@0123456789ab",
+    "a,b",
+    7,
+    undefined,
+    null,
+    [],
+    ["bge-small", ""],
+  ])("are refused when the app is made if one is %j", (model) => {
+    const options = { models: {} as never, model: model as never, engine: taskEngine(embed), keys: ["k"] };
+    expect(() => createEdgeApp(options)).toThrow(expect.objectContaining({ code: "setting_invalid" }));
+  });
+
+  it.each([{ trnucate: true }, { truncation: "left" }])("have no defaults such as %j", (defaults) => {
+    const options = { models: {} as never, model: NAMES, engine: taskEngine(embed), keys: ["k"] };
+    expect(() => createEdgeApp({ ...options, defaults: defaults as never })).toThrow(
+      expect.objectContaining({
+        code: "setting_invalid",
+        message: expect.stringContaining(Object.keys(defaults)[0] ?? ""),
+      }),
+    );
   });
 
   it("are read from a variable", () => {
@@ -87,6 +124,9 @@ const bodies: Readonly<Record<string, object>> = {
   "/embed": { inputs: "a" },
   "/rerank": { query: "a", texts: ["a"] },
   "/": { inputs: "a" },
+  "/similarity": { inputs: { source_sentence: "a", sentences: ["a"] } },
+  "/tokenize": { inputs: "a" },
+  "/decode": { ids: [101, 102] },
 };
 /** Routes whose clients always name a model. */
 const naming = ["/v1/embeddings", "/embeddings", "/v2/embed", "/v2/rerank"];
@@ -110,6 +150,12 @@ describe.each(Object.entries(bodies))("POST %s", (path, body) => {
       expect((await post(path, { ...body, ...model })).status).toBe(200);
       expect((await region.request(path, post.init({ ...body, ...model }))).status).toBe(200);
     }
+  });
+
+  it("uses the model that a body names, and refuses one that is not served", async () => {
+    const { post } = await setUp(TINY.name);
+    const response = await post(path, { ...body, model: "third" });
+    expect([response.status, await response.text()]).toEqual([404, expect.stringContaining("serve the model")]);
   });
 
   it("names the models if a client that always names one does not", async () => {

@@ -1,5 +1,8 @@
+import * as v from "valibot";
 import { type Advice, BertEdgeError } from "../artifact/error.ts";
+import { ModelName, ModelVersion } from "../artifact/manifest.ts";
 import { shown } from "../artifact/shown.ts";
+import { optionInvalid } from "./call-defaults.ts";
 import type { ServedNames } from "./service.ts";
 
 /** Other names of served models: `{ "text-embedding-3-small": "bert-edge-mini" }`. */
@@ -12,15 +15,27 @@ export interface AliasesEnv {
 }
 
 /** Reads other names of served models from MODEL_ALIASES. */
-export const aliasesFromEnv = ({ MODEL_ALIASES = "" }: AliasesEnv): ModelAliases =>
-  Object.fromEntries(
-    MODEL_ALIASES.split(",")
-      .filter((entry) => entry.trim() !== "")
-      .map((entry) => entry.split("=").map((part) => part.trim())),
-  );
+export function aliasesFromEnv({ MODEL_ALIASES = "" }: AliasesEnv): ModelAliases {
+  const aliases = new Map<string, string>();
+  for (const entry of MODEL_ALIASES.split(",").filter((each) => each.trim() !== "")) {
+    const [alias = "", ...model] = entry.split("=").map((part) => part.trim());
+    // An alias of two models is refused later: no model has this name.
+    aliases.set(alias, [aliases.get(alias) ?? [], model.join("=")].flat().join());
+  }
+  return Object.fromEntries(aliases);
+}
 
-/** @throws BertEdgeError `setting_invalid` if an alias is the name of a model, or stands for none */
-export function servedNames(names: readonly string[], aliases: ModelAliases = {}): ServedNames {
+/**
+ * @param given names of the served models, of which plain JavaScript can give anything
+ * @throws BertEdgeError `setting_invalid` if a name is none, or if an alias is the name of a model, or stands for none
+ */
+export function servedNames(given: readonly string[], aliases: ModelAliases = {}): ServedNames {
+  const names = [...new Set(given.map((name) => (typeof name === "string" ? name.trim() : name)))];
+  if (names.length === 0 || !names.every((name) => v.is(ModelName, name))) {
+    const hint = "Name published models. A name must be 1-64 of a-z 0-9 . _ - and start with a letter or digit.";
+    throw optionInvalid(`model is ${shown(given)}`, hint);
+  }
+  if (aliases.constructor !== Object) throw aliasInvalid("is no object", ALIAS);
   for (const [alias, model] of Object.entries(aliases)) checkAlias(alias, model, names);
   const models = new Map([...names.map((name) => [name, name] as const), ...Object.entries(aliases)]);
 
@@ -36,7 +51,9 @@ export function servedNames(names: readonly string[], aliases: ModelAliases = {}
     find(model = names[0] as string) {
       const [asked = "", version, ...rest] = model.split("@");
       const name = models.get(asked) ?? alike(asked);
-      if (name === undefined || rest.length > 0) throw modelUnknown(model, models.keys());
+      // A caller's version becomes part of an object's key: `../../x` would leave the models' folder.
+      const isVersion = version === undefined || v.is(ModelVersion, version);
+      if (name === undefined || !isVersion || rest.length > 0) throw modelUnknown(model, models.keys());
       return { name, version };
     },
     assertOne() {
@@ -50,23 +67,25 @@ export function servedNames(names: readonly string[], aliases: ModelAliases = {}
 /** Returns a name in small letters, without an organization before it. */
 const bare = (name: string): string => name.toLowerCase().replace(/^\w[^/]*\/(?=[^/]+$)/, "");
 
+const ALIAS = 'Write { "ada": "bge-small" }, or MODEL_ALIASES=ada=bge-small,bert=bge-large.';
+
+const aliasInvalid = (what: string, hint: string) => optionInvalid(`aliases ${what}`, hint);
+
 function checkAlias(alias: string, model: string | undefined, names: readonly string[]): void {
-  const invalid = (what: string, hint: string) =>
-    new BertEdgeError("setting_invalid", `The option aliases ${what}.`, { hint });
-  if (!/^[^\s@]+$/.test(alias)) {
-    throw invalid(`has the name ${shown(alias)}`, "Use a name without spaces and @.");
-  }
+  if (!/^[^\s@{}",;]+$/.test(alias) || !model)
+    throw aliasInvalid(`has the entry ${shown(alias)}: ${shown(model)}`, ALIAS);
   if (names.includes(alias.toLowerCase())) {
-    throw invalid(`has ${shown(alias)}, which is the name of a served model`, "Choose another name, or leave it out.");
+    const what = `has ${shown(alias)}, which is the name of a served model`;
+    throw aliasInvalid(what, "Choose another name, or leave it out.");
   }
-  if (!names.includes(model as string)) {
+  if (!names.includes(model)) {
     const hint = `Give it one of ${names.join(", ")}, or serve that model too.`;
-    throw invalid(`has ${shown(alias)} for the model ${shown(model)}, which is not served`, hint);
+    throw aliasInvalid(`has ${shown(alias)} for the model ${shown(model)}, which is not served`, hint);
   }
 }
 
 /** @param known the names that requests can have */
-export const modelUnknown = (model: string, known: Iterable<string>): BertEdgeError =>
+const modelUnknown = (model: string, known: Iterable<string>): BertEdgeError =>
   new BertEdgeError(
     "model_unknown",
     `This deployment does not serve the model ${JSON.stringify(model.slice(0, 80))}.`,

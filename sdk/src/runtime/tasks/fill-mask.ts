@@ -86,7 +86,7 @@ function targetId({ vocabulary, encode }: Tokenizer, target: string): number {
   const id = vocabulary.idOf(target) ?? ids.find((each) => !vocabulary.isSpecial(each));
   if (id !== undefined) return id;
   throw new BertEdgeError("request_invalid", `The target ${JSON.stringify(target)} has no token.`, {
-    hint: "Send words, or tokens of the model's vocabulary.",
+    hint: ["send words or tokens of the model's vocabulary", { remove: "targets" }],
   });
 }
 

@@ -40,7 +40,7 @@ export const rerankCall = (
   documents: readonly string[],
   { truncate = true, maxDocumentTokens, topN, activation }: RerankParameters = {},
 ): TaskCall<RankedDocument[], ModelOutput> => ({
-  ...comparison(query, documents),
+  ...comparison(query, documents, ["Document", "The query"]),
   on(manifest) {
     const { decode, scoreOf, ...call } = compare(query, documents, {
       ...{ manifest, truncate, activation, maxDocumentTokens },
@@ -56,7 +56,7 @@ export const similarityCall = (
   texts: readonly string[],
   { truncate = false, ...how }: SimilarityParameters = {},
 ): TaskCall<number[], ModelOutput> => ({
-  ...comparison(source, texts),
+  ...comparison(source, texts, ["Text", "The text that is compared with the others"]),
   on(manifest) {
     const { decode, scoreOf, ...call } = compare(source, texts, { ...how, manifest, truncate, isSearch: false });
     return { ...call, decode: (outputs) => decode(outputs).map(scoreOf) };
@@ -64,10 +64,10 @@ export const similarityCall = (
 });
 
 /** The text that is compared comes last, so that the indices of the others are those of the request. */
-const comparison = (source: string, others: readonly string[]) => ({
+const comparison = (source: string, others: readonly string[], [other, first]: readonly [string, string]) => ({
   texts: [...others, source],
   size: others.length,
-  nameOf: (index: number) => (index < others.length ? `Text ${index}` : "The text that is compared with the others"),
+  nameOf: (index: number) => (index < others.length ? `${other} ${index}` : first),
 });
 
 interface Comparison extends Omit<SimilarityParameters, "truncate">, Pick<RerankParameters, "maxDocumentTokens"> {

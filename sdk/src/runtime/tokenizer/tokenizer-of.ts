@@ -90,5 +90,5 @@ const questionTooLong = (room: number, stride: number) =>
   new BertEdgeError(
     "input_too_long",
     `The question leaves room for ${Math.max(0, room)} tokens of the context in a sequence, but parts of the context overlap by ${stride} tokens.`,
-    { hint: "Shorten the question, or let the parts overlap less." },
+    { hint: ["shorten the question", { remove: "doc_stride" }] },
   );

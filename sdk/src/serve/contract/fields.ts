@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { visible } from "../../artifact/printable.ts";
 import type { Side, Truncation } from "../../runtime/truncation.ts";
 import { NO_BUDGET, UNLIMITED_MS } from "./decision.ts";
 import { tiers } from "./headers.ts";
@@ -14,9 +15,14 @@ export const LatencyBudget = v.pipe(
 export const EncodingFormat = v.picklist(["float", "base64"]);
 export type EncodingFormat = v.InferOutput<typeof EncodingFormat>;
 
-/** Whether two names can mean the same: one begins with the other, or they differ only in two neighbouring letters. */
+/**
+ * Whether two names can mean the same: one begins with the other, or they differ only in two neighbouring letters. Capitals, and
+ * what is between words, do not count.
+ */
 function isSimilar(a: string, b: string): boolean {
-  const [short, long] = a.length < b.length ? [a, b] : [b, a];
+  const [short = "", long = ""] = [a, b]
+    .map((name) => name.toLowerCase().replace(/[\W_]/g, ""))
+    .sort((one, other) => one.length - other.length);
   if (short.length < 3) return false;
   let start = 0;
   while (start < short.length && short[start] === long[start]) start++;
@@ -24,9 +30,6 @@ function isSimilar(a: string, b: string): boolean {
   while (end < short.length - start && short.at(-1 - end) === long.at(-1 - end)) end++;
   return start === short.length || long.length - start - end <= 2;
 }
-
-/** Returns a name without what differs between `top_n`, `topN`, `top-n` and `TOP_N`. */
-const plain = (name: string): string => name.toLowerCase().replace(/\W|_/g, "");
 
 /** Returns the message about a missing field. If an unknown one can stand for it, the message asks about it. */
 const missingMessage =
@@ -38,7 +41,7 @@ const missingMessage =
     const found =
       unknown.find((key) => isSimilar(key, missing.key)) ??
       unknown.find((key) => /^(texts?|sentences?|documents?|prompts?|quer(y|ies))$/.test(key));
-    return `the field is missing${found === undefined ? "" : `, but there is \`${found}\`. Did you mean \`${missing.key}\`?`}`;
+    return `the field is missing${found === undefined ? "" : `, but there is \`${visible(found)}\`. Did you mean \`${missing.key}\`?`}`;
   };
 
 /** Letters with which names begin that mean the same, such as `truncate` and `truncation_side`. */
@@ -62,9 +65,7 @@ export const objectOf = <const Entries extends v.ObjectEntries>(entries: Entries
     const body = Object(value) as Record<string, unknown>;
     const isOther = (key: string) => !(key in entries) && body[key] !== null;
     const others = typeof value === "object" ? Object.keys(body).filter(isOther) : [];
-    const similarTo = (key: string) =>
-      optional.find((name) => plain(name) === plain(key)) ??
-      obeyed.find((name) => !Object.hasOwn(body, name) && isSimilar(key, name));
+    const similarTo = (key: string) => obeyed.find((name) => !Object.hasOwn(body, name) && isSimilar(key, name));
     const misspelt = others.find(similarTo);
     const read = fields["~run"]({ value }, config);
     const refused = misspelt ?? (read.issues ? undefined : others.find((key) => wishes.has(key)));
@@ -131,7 +132,11 @@ export const inputMessage =
   (wanted: string, ...allowed: readonly string[]) =>
   ({ input }: v.BaseIssue<unknown>): string => {
     const kinds = Array.isArray(input)
-      ? input.map((item) => (item === null ? "null" : Array.isArray(item) ? "a list" : typeof item))
+      ? input.map((item) =>
+          item === null
+            ? "null"
+            : `a${typeof item === "object" ? (Array.isArray(item) ? " list" : "n object") : ` ${typeof item}`}`,
+        )
       : [];
     const at = kinds.findIndex((kind) => !allowed.includes(kind) || kind !== kinds[0]);
     return `must be ${wanted}${at < 0 ? "" : `, and item ${at} is ${kinds[at]}`}`;
@@ -139,7 +144,7 @@ export const inputMessage =
 
 /** Texts of a request: one text, or a list. */
 export const Texts = v.pipe(
-  v.union([v.string(), v.array(v.string())], inputMessage("a string or a list of strings", "string")),
+  v.union([v.string(), v.array(v.string())], inputMessage("a string or a list of strings", "a string")),
   v.transform((texts): readonly string[] => (typeof texts === "string" ? [texts] : texts)),
 );
 
@@ -157,8 +162,8 @@ export const EmbedInputs = v.pipe(
     [v.string(), v.array(v.string()), v.array(TokenId), v.array(v.array(TokenId))],
     inputMessage(
       "a string, a list of strings, a list of token ids, or a list of such lists",
-      "string",
-      "number",
+      "a string",
+      "a number",
       "a list",
     ),
   ),

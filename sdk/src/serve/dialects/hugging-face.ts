@@ -116,6 +116,11 @@ function only<Name extends keyof Options>(options: Options, task: string, names:
 const route = taskAt("/", {
   schema: Request,
   summary: "The task of the model, for Hugging Face’s clients",
+  // A value in `parameters` counts, whether there is another one beside `inputs` or not.
+  spelled: (field, value) => [
+    field === "inputs" || field === "model" || value === undefined ? field : `parameters.${field}`,
+    value,
+  ],
   example: { inputs: "to be" },
   response: v.unknown(),
   call(body) {

@@ -23,7 +23,7 @@ export const shownRoutes = (known: readonly Dialect[]): readonly Route[] =>
 export function wordingOf(path: string, known: readonly Dialect[] = dialects): Wording {
   const dialect = dialectOf(path, known);
   const bare = path.replace(/\/$/, "");
-  const route = dialect.routes.find((route) => bare.endsWith(route.path));
+  const route = dialect.routes.find(({ path }) => path === "/" || bare.endsWith(path));
   return {
     field(name, value) {
       if (name === "model" && /\/models\/[^/]+/.test(path)) return ["the model in the path", value];

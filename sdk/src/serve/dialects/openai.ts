@@ -59,9 +59,10 @@ const Input = v.union(
   ],
   inputMessage(
     "a string, token ids, an object with only `text`, or a list of one of these",
-    "string",
-    "number",
+    "a string",
+    "a number",
     "a list",
+    "an object",
   ),
 );
 const VectorType = v.optional(v.picklist(["float", "base64", "binary", "ubinary"]));
@@ -154,6 +155,7 @@ const score = taskAt("/v1/score", {
     truncate_prompt_tokens: v.optional(v.literal(-1, "must be -1, the length of the model")),
   }),
   summary: "Scores of texts, compared with one, for vLLM’s clients",
+  spelled: (field, value) => (field === "truncate" ? ["truncate_prompt_tokens", -1] : [field, value]),
   example: { text_1: "to be", text_2: ["not to be", "Anna"] },
   response: v.object({
     object: v.literal("list"),

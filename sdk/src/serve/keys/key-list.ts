@@ -2,10 +2,17 @@ import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { parseJson } from "../../artifact/parse-json.ts";
 import { shown } from "../../artifact/shown.ts";
-import { meantNames } from "../../artifact/similar-names.ts";
 import { readObject } from "../../storage/read-object.ts";
 import type { ObjectStore } from "../../storage/store.ts";
-import { type ApiKey, checkDefaults, type KeyWithDefaults, limitNames } from "../call-defaults.ts";
+import {
+  type ApiKey,
+  checkDefaults,
+  checkFields,
+  defaultNames,
+  type KeyWithDefaults,
+  limitNames,
+  optionInvalid,
+} from "../call-defaults.ts";
 
 /** Largest object with keys: room for 10,000 keys. */
 const MAX_LIST_BYTES = 1024 * 1024;
@@ -26,9 +33,9 @@ export function readEntry(text: string) {
   if (sha256 && (name === undefined || KEY_NAME.test(name))) return { name, sha256: sha256.toLowerCase() };
   if (/sha256:/i.test(entry)) return undefined;
   if (PLAIN.test(entry)) return { plain: entry };
-  throw new BertEdgeError("setting_invalid", "The list of API keys has an entry that is not a key.", {
-    hint: 'Write keys apart from each other by commas or newlines, without comments, spaces and any of {}[]<>", or a JSON array.',
-  });
+  const hint =
+    'Write keys with commas or newlines between them, without comments, spaces and {}[]<>", or a JSON array.';
+  throw invalid("has an entry that is not a key", hint);
 }
 
 const isKey = (key: unknown) => typeof key === "string" || typeof (key as KeyWithDefaults | null)?.key === "string";
@@ -41,9 +48,6 @@ const Keys = v.array(v.pipe(v.unknown(), v.check(isKey, "must be a string, or an
  */
 export function parseKeys(text: string): readonly ApiKey[] {
   const hint = 'Write a JSON array such as [{"name": "web", "key": "sha256:…", "requestsPerMinute": 600}].';
-  if (/^\s*[{<]/.test(text)) {
-    throw new BertEdgeError("setting_invalid", "The API keys are an object or a page, not a list.", { hint });
-  }
   if (!text.trim().startsWith("[")) return checkKeyList(text.split(/[,\n]/));
   return checkKeyList(parseJson(Keys, text, { code: "setting_invalid", what: "list of API keys", hint }));
 }
@@ -95,21 +99,10 @@ function checkSharedNames(keys: readonly ApiKey[]): void {
   );
 }
 
-/** The fields of an entry. A misspelt limit would not limit. */
-const fields: Readonly<Record<keyof KeyWithDefaults, true>> = {
-  ...{ key: true, name: true, jobs: true, latencyBudgetMs: true, maxLatencyBudgetMs: true, tier: true, truncate: true },
-  ...{ requestsPerMinute: true, tokensPerMinute: true, textsPerMinute: true, requestsInFlight: true, weight: true },
-};
+const names: readonly (keyof KeyWithDefaults)[] = ["key", "name", "jobs", ...defaultNames, ...limitNames];
 
 function checkOptions(key: KeyWithDefaults, index: number): void {
-  const names = Object.keys(fields);
-  const unknown = Object.keys(key).find((field) => !names.includes(field));
-  if (unknown !== undefined) {
-    throw invalid(
-      `has the unknown field ${shown(unknown)} at index ${index}`,
-      `Leave it out.${meantNames(unknown, names)} The fields are: ${names.join(", ")}.`,
-    );
-  }
+  checkFields(key, names, "keys", ` at index ${index}`);
   checkDefaults(key, "keys");
   if (key.name !== undefined && !(typeof key.name === "string" && KEY_NAME.test(key.name))) {
     throw invalid(`has a name at index ${index} that is not valid`, "Use 1 to 64 letters, digits, _, . and -.");
@@ -128,8 +121,7 @@ function checkOptions(key: KeyWithDefaults, index: number): void {
   }
 }
 
-const invalid = (what: string, hint: string) =>
-  new BertEdgeError("setting_invalid", `The option keys ${what}.`, { hint });
+const invalid = (what: string, hint: string) => optionInvalid(`keys ${what}`, hint);
 
 /** Variables with the API keys of a deployment. */
 export interface KeysEnv {

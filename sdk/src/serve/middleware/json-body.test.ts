@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { Hono } from "hono";
 import * as v from "valibot";
 import { describe, expect, it, vi } from "vitest";
@@ -61,6 +62,15 @@ describe("jsonBody", () => {
       });
     },
   );
+
+  it.each([
+    ["compressed", gzipSync(good)],
+    ["UTF-16", Buffer.from(`\ufeff${good}`, "utf16le")],
+  ])("names a body that is %s, without its bytes", async (_, body) => {
+    const { status, json } = await post(Uint8Array.from(body), "application/json");
+    const message = "The request body is not JSON: it is compressed, or not UTF-8.";
+    expect({ status, json }).toMatchObject({ status: 400, json: { error: { code: "request_invalid", message } } });
+  });
 
   it("reports a body that ends early as the caller's fault, and logs nothing", async () => {
     const log = vi.spyOn(console, "error").mockReturnValue(undefined);

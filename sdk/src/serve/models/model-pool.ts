@@ -1,8 +1,5 @@
-import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { ModelVersion } from "../../artifact/manifest.ts";
 import { withDeadline } from "../../artifact/with-deadline.ts";
-import { modelUnknown } from "../served-names.ts";
 import type { ServedNames } from "../service.ts";
 import type { ModelHolder, Reserve } from "./model-holder.ts";
 
@@ -128,8 +125,6 @@ export function modelPool({ served, holder: make, ...options }: ModelPoolOptions
     holderOf(model?: string): ModelHolder {
       const { name, version } = served.find(model);
       const key = version === undefined ? name : `${name}@${version}`;
-      // A caller's text becomes part of an object's key: `../../x` would leave the models' folder.
-      if (version !== undefined && !v.is(ModelVersion, version)) throw modelUnknown(key, served.models.keys());
       const isCurrent = version !== undefined && memory.known(name)?.version() === version;
       // It may have been pinned before it was loaded as the current version.
       const pinned = isCurrent ? memory.known(key)?.unload() : undefined;

@@ -19,7 +19,6 @@ const page = `<!doctype html>
 <style nonce="NONCE">
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
 body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-summary { cursor: pointer; padding: .4rem 0; }
 code, textarea, pre { font: 14px/1.4 ui-monospace, monospace; }
 textarea, input { width: 100%; box-sizing: border-box; padding: .4rem; }
 pre { overflow: auto; padding: .6rem; border: 1px solid; max-height: 20rem; }
@@ -36,7 +35,7 @@ const make = (name, properties = {}, children = []) => {
   element.append(...children);
   return element;
 };
-const row = (cell, texts) => make("tr", {}, texts.map((textContent) => make(cell, { textContent })));
+const row = (cell, texts) => make("tr", {}, texts.map((text) => make(cell, {}, [text])));
 const typeOf = (schema) => schema.enum ? schema.enum.join(" | ") : schema.anyOf ? schema.anyOf.map(typeOf).join(" or ")
   : schema.type === "array" && schema.items ? "list of (" + typeOf(schema.items) + ")" : schema.type ?? "any";
 const fields = ({ properties = {}, required = [] }) => make("table", {}, [
@@ -56,8 +55,8 @@ async function send(path, method, body, output) {
     const ms = (performance.now() - started).toFixed(0);
     let shown = text;
     try { shown = JSON.stringify(JSON.parse(text), null, 1); } catch {}
-    output.textContent = response.status + " in " + ms + " ms, tier " + (response.headers.get("x-bert-edge-tier") ?? "–")
-      + "\\n" + shown.slice(0, 5000);
+    const tier = response.headers.get("x-bert-edge-tier") ?? "–";
+    output.textContent = response.status + " in " + ms + " ms, tier " + tier + "\\n" + shown.slice(0, 5000);
   } catch (error) { output.textContent = String(error); }
 }
 function operation(path, method, described) {

@@ -122,9 +122,13 @@ function bodySchema(schema: v.GenericSchema): object {
   return described;
 }
 
-/** Describes an optional field of a body. */
+/** Describes an optional field of a body. One that no value is taken for has an empty enum, which JSON Schema's tools refuse. */
 const withNulls: NonNullable<ConversionConfig["overrideSchema"]> = ({ valibotSchema, jsonSchema }) => {
   if (valibotSchema.type !== "optional") return undefined;
   const { default: value, ...schema } = jsonSchema;
-  return { anyOf: [schema, { type: "null" }], ...(value !== undefined && { default: value }) };
+  const { enum: values = [null] } = schema;
+  return {
+    anyOf: [...(values.length > 0 ? [schema] : []), { type: "null" }],
+    ...(value !== undefined && { default: value }),
+  };
 };
