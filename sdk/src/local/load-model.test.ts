@@ -76,6 +76,30 @@ describe("loadModel", () => {
     });
   });
 
+  it.each([
+    [undefined, {}],
+    [new URL("file:///artifact"), {}],
+    [{}, {}],
+    ["", {}],
+    ["./artifact", null],
+    ["./artifact", { threads: 2 }],
+    ["./artifact", { engine: ortNodeEngine }],
+    ["tiny", { store: "s3://models" }],
+  ])("refuses to be called with %j and %j", async (source, options) => {
+    await expect(loadModel(source as never, options as never)).rejects.toMatchObject({
+      code: "setting_invalid",
+      hint: expect.any(String),
+    });
+  });
+
+  it.each([["to be"], [undefined], [[null]], [["a"], { truncate: "END" }], [["a"], { prompt_name: "query" }]])(
+    "refuses embed(%j, %j)",
+    async (texts, options?: unknown) => {
+      await using model = await loadModel(await tinyArtifact("tiny"), { engine: fakeEngine() });
+      await expect(model.embed(texts as never, options as never)).rejects.toMatchObject({ code: "request_invalid" });
+    },
+  );
+
   it("embeds nothing with a classifier", async () => {
     const classifier = { task: "classify", input: "text", labels: ["no", "yes"] } as Partial<Manifest>;
     const artifact = await tinyArtifact("tiny", classifier as Partial<EmbedManifest>);

@@ -1,4 +1,6 @@
 import type { Artifact } from "../artifact/artifact.ts";
+import { BertEdgeError } from "../artifact/error.ts";
+import { shown } from "../artifact/shown.ts";
 import type { Engine } from "../runtime/engine/engine.ts";
 import { type DisposableModel, loadArtifact, loadPublished } from "../runtime/load-published.ts";
 import { openFolder } from "../storage/folder-artifact.ts";
@@ -20,14 +22,45 @@ export interface LoadModelOptions {
  * use `embed` of the app that `createEdgeApp` or `embeddings` of `bert-edge/serve` makes.
  *
  * @param source path of an artifact folder, or an opened artifact; with `store`, the name of a published model
- * @throws BertEdgeError `artifact_missing`, `model_not_published`, `target_missing`,
+ * @throws BertEdgeError `setting_invalid`, `artifact_missing`, `model_not_published`, `target_missing`,
  *   `engine_mismatch`, `engine_failed`, `artifact_corrupt`, `model_invalid`, `tokenizer_invalid`, `storage_unavailable`
  */
-export async function loadModel(
-  source: string | Artifact,
-  { engine, store }: LoadModelOptions = {},
-): Promise<DisposableModel> {
+export async function loadModel(source: string | Artifact, options: LoadModelOptions = {}): Promise<DisposableModel> {
+  checkCall(source, options);
+  const { engine, store } = options;
   const chosen = engine ?? (await edgeEngine());
   if (typeof source !== "string") return loadArtifact(source, chosen);
   return store ? loadPublished(store, source, chosen) : loadArtifact(await openFolder(source), chosen);
+}
+
+/** Checks what plain JavaScript can give. */
+function checkCall(source: unknown, options: unknown): void {
+  const invalid = (what: string, hint: string) => new BertEdgeError("setting_invalid", `${what}.`, { hint });
+  const isArtifact = typeof Object(source).read === "function" && typeof Object(source).manifest === "object";
+  if (source === "" || !(typeof source === "string" || isArtifact) || /^file:/.test(source as string)) {
+    throw invalid(
+      `The first argument of loadModel is ${shown(source)}`,
+      'Give the path of an artifact folder, such as "./artifact" or fileURLToPath(url), or an opened artifact; with the option store, the name of a model.',
+    );
+  }
+  const { engine, store, ...others } = Object(options) as Record<string, unknown>;
+  const [unknown] = typeof options === "object" ? Object.keys(others) : [options];
+  if (unknown !== undefined || options === null) {
+    throw invalid(
+      `loadModel has no option ${shown(unknown ?? null)}`,
+      "Leave it out. The options are engine and store.",
+    );
+  }
+  if (engine !== undefined && typeof Object(engine).load !== "function") {
+    throw invalid(
+      "The option engine of loadModel is not an engine",
+      "Give what a function returns: ortNodeEngine() of bert-edge/engine/ort-node.",
+    );
+  }
+  if (store !== undefined && typeof Object(store).open !== "function") {
+    throw invalid(
+      "The option store of loadModel is not a store",
+      "Give what a function returns: fsStore(folder) of bert-edge/storage/fs.",
+    );
+  }
 }

@@ -1,4 +1,6 @@
 import type { Artifact } from "../artifact/artifact.ts";
+import { BertEdgeError } from "../artifact/error.ts";
+import { shown } from "../artifact/shown.ts";
 import { openPublished, readPointer } from "../storage/published-artifact.ts";
 import type { ObjectStore } from "../storage/store.ts";
 import type { Engine } from "./engine/engine.ts";
@@ -30,5 +32,38 @@ export async function loadArtifact(artifact: Artifact, engine: Engine): Promise<
     await releaseModel(model);
     throw error;
   }
-  return { ...model, [Symbol.asyncDispose]: () => model.release() };
+  return {
+    ...model,
+    async embed(texts, options = {}) {
+      checkEmbed(texts, options);
+      return model.embed(texts, options);
+    },
+    [Symbol.asyncDispose]: () => model.release(),
+  };
 }
+
+const embedOptions = ["truncate", "prompt", "search", "dimensions", "poolChunks", "maxTokens", "normalize"] as const;
+
+/** Checks a call of plain JavaScript. @throws BertEdgeError `request_invalid` */
+function checkEmbed(texts: unknown, options: object): void {
+  const invalid = (what: string, hint: string) => new BertEdgeError("request_invalid", what, { hint });
+  const index = Array.isArray(texts) ? texts.findIndex((text) => typeof text !== "string" && !isIds(text)) : undefined;
+  if (index !== -1) {
+    const at = index === undefined ? "The texts of embed are" : `Text ${index} of embed is`;
+    const value = index === undefined ? texts : (texts as unknown[])[index];
+    throw invalid(`${at} ${shown(value)}.`, 'Give a list of strings: embed(["to be"]).');
+  }
+  const names: readonly string[] = embedOptions;
+  const unknown = Object.keys(options).find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    throw invalid(`embed has no option ${shown(unknown)}.`, `Leave it out. The options are ${names.join(", ")}.`);
+  }
+  const { truncate } = options as { truncate?: unknown };
+  if ([undefined, true, false, "left", "right"].includes(truncate as never)) return;
+  throw invalid(
+    `The option truncate of embed is ${shown(truncate)}.`,
+    'Give true, false, "left" or "right", or leave it out.',
+  );
+}
+
+const isIds = (text: unknown): boolean => Array.isArray(text) && text.every((id) => typeof id === "number");

@@ -1,6 +1,7 @@
 import { SeededChoice } from "../choose.ts";
 import * as mistakes from "./bodies.ts";
 import { type Judged, judge } from "./judge-refusal.ts";
+import { library } from "./library.ts";
 import { longTexts, modelInBody, modelInPath } from "./models.ts";
 import { wrongNameSetting, wrongTruncateSetting } from "./settings.ts";
 import type { WrongInput, WrongInputs } from "./wrong-input.ts";
@@ -17,6 +18,7 @@ export const parts: Readonly<Record<string, WrongInputs>> = {
   nulls: requestsWith([nullInside, nullInside, nullInside, mistakes.nullBody]),
   texts: oneOf(requestsWith([longTexts]), { start: async () => wrongTruncateSetting }),
   names: oneOf(requestsWith([modelInBody, modelInPath]), { start: async () => wrongNameSetting }),
+  library,
   pairs: requestsWith([wrongKind, wrongKind, misspeltName, misspeltName, missing, nullInside], isOfPairs),
 };
 

@@ -7,7 +7,7 @@ const MAX_CHARACTERS = 900;
 const MAX_HINTS = 8;
 
 /** Places of the package's own code, and lines of a stack. */
-const OF_OUR_CODE = /\/sdk\/(?:src|dist)\/|node_modules\/|^\s+at \S+ \(|\bfile:\/\//m;
+const OF_OUR_CODE = /\/sdk\/(?:src|dist)\/|node_modules\/|^\s+at \S+ \(/m;
 /** What JavaScript writes if a program did not check what it got. */
 const OF_JAVASCRIPT =
   /is not a function|is not iterable|Cannot read propert|Cannot destructure|of undefined|of null\b|\[object \w+\]|\bundefined\b.*is not|Received (?:undefined|null|an instance|type )|ERR_[A-Z]/;
@@ -54,7 +54,9 @@ export function faultOf({ status, code, message, hint = "" }: Refusal, names: re
   if (OF_JAVASCRIPT.test(text)) return "it has words of JavaScript";
   if (NOT_PRINTABLE.test(text)) return "it has characters that cannot be seen";
   if (/[^.!?:…)"'`\]}]\s+(?:Send|Set|Leave|Correct|Give|Use|Add|Run) /.test(message)) return "a full stop is missing";
-  if (!/[.!?:)}\]`"]$/.test(hint === "" ? message : hint)) return "the last sentence has no end";
+  // A command has no full stop, which a reader would copy.
+  if (!/[.!?:)}\]`"]$|: bert-edge [^.]*\.?[^. ]*$/.test(hint === "" ? message : hint))
+    return "the last sentence has no end";
   if (!names.some((name) => text.toLowerCase().includes(name.toLowerCase())))
     return `it names none of ${names.join(", ")}`;
   return undefined;

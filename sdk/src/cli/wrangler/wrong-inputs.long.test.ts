@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 import { environmentProject, environmentSettings } from "#test/fixtures/environment-project.ts";
-import { randomNumbers } from "#test/fixtures/seeded.ts";
-import { explanationOf } from "../explanations.ts";
+import { SeededChoice } from "#test/fuzz/choose.ts";
+import { faultOf } from "#test/fuzz/wrong/judge-refusal.ts";
 
 // A stand-in is called in this process: a project's deployment starts a dozen.
 vi.mock("../deploy/run-tool.ts", async () => ({
@@ -11,11 +11,11 @@ vi.mock("../deploy/run-tool.ts", async () => ({
 const ENVIRONMENTS = ["staging", "production", "preview", "canary", "europe", "testing"];
 const CONFIGS = ["wrangler.json", "wrangler.jsonc"];
 
-const random = randomNumbers(20_261_129);
-const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+const choice = new SeededChoice(20_261_129);
+const pick = <T>(values: readonly T[]): T => choice.of(values);
 /** Makes a spelling mistake: leaves out a letter in the middle. */
 const misspelt = (name: string) => {
-  const at = 1 + Math.floor(random() * (name.length - 2));
+  const at = 1 + choice.below(name.length - 2);
   return name.slice(0, at) + name.slice(at + 1);
 };
 
@@ -107,7 +107,7 @@ async function refusal({ fixed, ...wrong }: Case): Promise<string> {
   const project = await environmentProject();
   const environment = pick(ENVIRONMENTS);
   const drawn: Drawn = {
-    ...{ environment, wrong: misspelt(environment), account: `acc${2 + Math.floor(random() * 1e6)}` },
+    ...{ environment, wrong: misspelt(environment), account: `acc${2 + choice.below(1e6)}` },
     ...{ jurisdiction: pick(["EU", "europe", "default", "Fedramp", "de"]), other: pick(["us", "fedramp"]) },
     ...{ file: pick([".env", ".env.local"]), config: pick(CONFIGS) },
   };
@@ -119,7 +119,7 @@ async function refusal({ fixed, ...wrong }: Case): Promise<string> {
   const { code, stdout } = await run(wrong);
   const { error } = JSON.parse(stdout) as { error: { code: string; message: string; hint: string } };
   expect(code).toBe(1);
-  expect(explanationOf(error.code)).toBeDefined();
+  expect(faultOf({ status: "exit 1", ...error }, [""])).toBeUndefined();
   const plain = (text: string) => text.replaceAll(project.root, "<project>");
   const text = `${error.code}: ${plain(error.message)}\n  hint: ${plain(error.hint)}`;
   expect(await project.wrangler.changes()).toEqual([]);

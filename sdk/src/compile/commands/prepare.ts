@@ -45,6 +45,7 @@ import { type RunOptions, type StageReport, startRun } from "../stages/stage.ts"
 import { openStageCache } from "../stages/stage-cache.ts";
 import { time } from "../stages/time.ts";
 import { writeFolder } from "../stages/write.ts";
+import { checkPrepareOptions } from "./check-prepare-options.ts";
 import { type PrepareWarning, warningsOf } from "./prepare-warnings.ts";
 
 export interface PrepareOptions extends TaskFiles, GoldenOptions, TaskChoice, RunOptions {
@@ -144,13 +145,14 @@ export interface PreparedArtifact extends PrepareReport {
  * If any check fails, nothing is written. The output folder, the packages, the task and its data are checked before the
  * first stage.
  *
- * @throws BertEdgeError `name_invalid`, `out_occupied`, `out_unwritable`, `package_missing`, `data_missing`,
+ * @throws BertEdgeError `setting_invalid`, `name_invalid`, `out_occupied`, `out_unwritable`, `package_missing`, `data_missing`,
  *   `data_invalid`, `data_unsuitable`, `golden_mismatch`, `aborted`, and the errors of the stages
  */
 export function prepare(options: PrepareOptions & { out: string }): Promise<PrepareReport>;
 export function prepare(options: PrepareOptions & { out?: undefined }): Promise<PreparedArtifact>;
 export function prepare(options: PrepareOptions): Promise<PrepareReport | PreparedArtifact>;
 export async function prepare(options: PrepareOptions): Promise<PrepareReport | PreparedArtifact> {
+  checkPrepareOptions<keyof PrepareOptions>(options);
   const { out, tableBits = 8, minCosine = 0, regionPrecision = "int8-mixed", fast = false } = options;
   const targets = options.targets ?? (fast ? (["edge"] as const) : targetNames);
   const given = options.calibration ?? calibrationTexts;

@@ -1,3 +1,5 @@
+import { BertEdgeError } from "../../../artifact/error.ts";
+import { shown } from "../../../artifact/shown.ts";
 import { totalLength } from "../../../artifact/total-length.ts";
 import { inOrder, sequencesOf, together } from "../batching.ts";
 import type { Engine, EngineSession } from "../engine.ts";
@@ -26,10 +28,9 @@ export interface PoolEngineOptions extends KernelModules {
  * memory. Every thread copies the file from there, including threads that later replace an ended thread. In browsers
  * without shared memory, the engine sends a copy to every thread.
  */
-export function poolEngine(
-  { threads = navigator.hardwareConcurrency, ...kernels }: PoolEngineOptions,
-  spawn: SpawnSession,
-): Engine {
+export function poolEngine(options: PoolEngineOptions, spawn: SpawnSession): Engine {
+  checkOptions(options);
+  const { threads = navigator.hardwareConcurrency, ...kernels } = options;
   return {
     name: "wasm",
     blocksThread: false,
@@ -41,6 +42,30 @@ export function poolEngine(
       return releasable({ ...(await pooled(threads, open, program)), shape: shapeOf(program) });
     },
   };
+}
+
+/** Threads, at most: each holds the model. */
+const MAX_THREADS = 1_024;
+
+/** Checks options, because plain JavaScript can give anything. Other values would wait for ever, or end the process. */
+function checkOptions(options: unknown): void {
+  const { simd, relaxed, threads, ...others } = Object(options) as Record<string, unknown>;
+  const isModule = (value: unknown) => Object.prototype.toString.call(value) === "[object WebAssembly.Module]";
+  const invalid = (what: string, hint: string) => new BertEdgeError("setting_invalid", what, { hint });
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) {
+    throw invalid(`wasmPoolEngine has no option ${shown(unknown)}.`, "Its options are simd, relaxed and threads.");
+  }
+  if (!isModule(simd) || !(relaxed === undefined || isModule(relaxed))) {
+    throw invalid(
+      `The option ${isModule(simd) ? "relaxed" : "simd"} of wasmPoolEngine is not a WebAssembly.Module.`,
+      "Give a compiled module: await WebAssembly.compile(bytes of bert-edge/kernels/simd.wasm).",
+    );
+  }
+  const isCount = Number.isInteger(threads) && Number(threads) >= 1 && Number(threads) <= MAX_THREADS;
+  if (threads === undefined || isCount) return;
+  const hint = `Give a whole number from 1 to ${MAX_THREADS}, or leave it out.`;
+  throw invalid(`The option threads of wasmPoolEngine is ${shown(threads)}.`, hint);
 }
 
 /** Opens several sessions of one model. Returns a session that splits every request into batches for all of them. */

@@ -98,6 +98,15 @@ describe.each([1, 2, 3])("a pool of %d threads", (threads) => {
 });
 
 describe("a pool", () => {
+  it.each([undefined, {}, { simd: "simd.wasm" }, { simd: Promise.resolve() }])("refuses the options %j", (options) => {
+    expect(() => wasmPoolEngine(options as never)).toThrow(expect.objectContaining({ code: "setting_invalid" }));
+  });
+
+  it.each([0, -1, 1.5, "2", Number.NaN, 1e9])("refuses to have %j threads", (threads) => {
+    const options = { ...kernels, threads: threads as number };
+    expect(() => wasmPoolEngine(options)).toThrow(expect.objectContaining({ code: "setting_invalid" }));
+  });
+
   it("spreads a request's tokens evenly, unless there are too few", async () => {
     const { session, tasks } = await openPool(2);
     await session.run(Array.from({ length: 20 }, () => ids(10)));

@@ -1,0 +1,72 @@
+import * as v from "valibot";
+import { BertEdgeError } from "../../artifact/error.ts";
+import { targetNames, taskNames } from "../../artifact/manifest.ts";
+import { shown } from "../../artifact/shown.ts";
+import { didYouMean, similarNames } from "../../artifact/similar-names.ts";
+
+/** One of some words or numbers. */
+const oneOf = (words: readonly (string | number)[]) =>
+  v.optional(v.picklist(words as readonly string[], `must be one of ${words.join(", ")}`));
+const anything = v.optional(v.unknown());
+const text = v.optional(v.string("must be a string"));
+/** A list of words or texts. */
+const listOf = (item: v.GenericSchema<string>, what: string) =>
+  v.pipe(
+    v.array(v.unknown(), `must be a list of ${what}`),
+    v.nonEmpty(`must be a list of ${what}`),
+    v.check((items) => items.every((each) => v.is(item, each)), `must be a list of ${what}`),
+  );
+const flag = v.optional(v.boolean("must be true or false"));
+
+/** What each option can be, as far as later steps do not check it. */
+const entries = {
+  model: v.custom<unknown>(
+    (model) => (typeof model === "string" && model !== "") || model instanceof Map,
+    "must be the path of a model's folder, or a Map of its files",
+  ),
+  ...{ out: text, name: text, cache: text, sts: text, labelled: text, golden: text },
+  targets: v.optional(listOf(v.picklist(targetNames), targetNames.join(", "))),
+  calibration: v.optional(listOf(v.string(), "texts")),
+  tableBits: oneOf([8, 4]),
+  regionPrecision: oneOf(["int8", "int8-mixed", "int8-blocks"]),
+  minCosine: v.optional(
+    v.pipe(v.number("must be a number"), v.minValue(0, "must be at least 0"), v.maxValue(1, "must be at most 1")),
+  ),
+  goldenMin: v.optional(v.number("must be a number")),
+  timingRounds: v.optional(
+    v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(1, "must be at least 1")),
+  ),
+  ...{ fast: flag, force: flag, normalize: flag },
+  task: oneOf(taskNames),
+  input: oneOf(["text", "pair"]),
+  pooling: oneOf(["mean", "cls", "max", "last"]),
+  ...{ prompts: anything, acceptKeys: anything, signal: anything, onProgress: anything },
+};
+
+/**
+ * Checks the options of `prepare`, because plain JavaScript can give anything.
+ *
+ * @throws BertEdgeError `setting_invalid`
+ */
+export function checkPrepareOptions<Name extends keyof typeof entries>(
+  options: {
+    readonly [name in Name]?: unknown;
+  },
+): void {
+  const invalid = (what: string, hint: string) => new BertEdgeError("setting_invalid", what, { hint });
+  if (typeof options !== "object" || options === null) {
+    const what = `The options of prepare are ${shown(options)}.`;
+    throw invalid(what, 'Give an object: prepare({ model: "./model", out: "./artifact" }).');
+  }
+  const names = Object.keys(entries);
+  const unknown = Object.keys(options).find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    const meant = didYouMean(similarNames(unknown, names));
+    throw invalid(`prepare has no option ${shown(unknown)}.${meant}`, `The options are ${names.join(", ")}.`);
+  }
+  const { issues } = v.safeParse(v.object(entries), options, { abortEarly: true });
+  if (!issues) return;
+  const [name = ""] = (v.getDotPath(issues[0]) ?? "").split(".");
+  const value = shown((options as Record<string, unknown>)[name]);
+  throw invalid(`The option ${name} of prepare is ${value}.`, `It ${issues[0].message}.`);
+}
