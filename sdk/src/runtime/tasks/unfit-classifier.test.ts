@@ -17,7 +17,7 @@ describe("the error for a model that cannot rank documents", () => {
     [
       classifier("text", "a", "b", "c"),
       /The model m has 3 labels \(a, b, c\): only models with one or two/,
-      /--input pair`, or send pairs of texts to \/v1\/classify or \/predict/,
+      /--input pair`, then send pairs of texts to \/v1\/classify or \/predict/,
     ],
     [classifier("pair", "a", "b", "c"), /has 3 labels/, /^Send pairs of texts to \/v1\/classify/],
     [

@@ -16,8 +16,7 @@ export function cannotRank(manifest: Manifest): BertEdgeError {
     return unsupported(
       `The model ${name} has ${labels.length} labels (${listed(labels)}): only models with one or two give a single score.`,
       [
-        ...(input === "pair" ? [] : [PREPARE_PAIRS]),
-        "send pairs of texts to /v1/classify or /predict, and sort them by the score of the label that you need",
+        `${input === "pair" ? "" : `${PREPARE_PAIRS}, then `}send pairs of texts to /v1/classify or /predict, and sort them by the score of the label that you need`,
       ],
     );
   }

@@ -241,6 +241,13 @@ describe("faults of requests", () => {
       { code: "request_invalid" },
     ],
     [
+      "a template with other braces",
+      embed,
+      "/v1/zero-shot",
+      { inputs: "a", candidate_labels: ["b"], hypothesis_template: "{{}}" },
+      { code: "request_invalid" },
+    ],
+    [
       "too many labels",
       embed,
       "/v1/zero-shot",

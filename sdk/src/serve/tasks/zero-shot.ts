@@ -13,11 +13,11 @@ export const CandidateLabel = v.pipe(
   v.maxLength(MAX_LABEL_CHARACTERS, `must have at most ${MAX_LABEL_CHARACTERS} characters`),
 );
 
-/** Sentence with `{}` in place of the label: once, since transformers' `str.format` gets one argument. */
+/** Sentence with `{}` in place of the label: once, and without other braces, which mean more in transformers' `str.format`. */
 export const HypothesisTemplate = v.pipe(
   v.string(),
   v.maxLength(MAX_LABEL_CHARACTERS, `must have at most ${MAX_LABEL_CHARACTERS} characters`),
-  v.check((text) => text.split("{}", 3).length === 2, "must contain {} once, which stands for the label"),
+  v.regex(/^[^{}]*\{\}[^{}]*$/, "must contain {} once, for the label, and no other braces"),
 );
 
 export const zeroShotRoute = taskAt("/v1/zero-shot", {
