@@ -63,7 +63,7 @@ function setUp(
       queries.push(query);
       return answerTo(query) as Promise<TaskAnswer<R>>;
     },
-    using: (_, work) => work({ manifest: { name: "tiny" }, version: "1", measurements: {} } as Model),
+    using: (_, work) => work({ manifest: { name: "tiny", task: "embed" }, version: "1", measurements: {} } as Model),
     ready: () => undefined,
     warm: () => {},
     failure: () => undefined,

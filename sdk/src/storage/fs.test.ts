@@ -1,8 +1,19 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
+import {
+  type FileHandle,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { readObject } from "#test/fixtures/read-object.ts";
 import { smallArtifact } from "#test/fixtures/small-artifact.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
@@ -27,6 +38,21 @@ testWritableStore("fsStore", async () => {
 testAtomicPuts("fsStore", async () => fsStore(await temporaryFolder()));
 
 describe("fsStore", () => {
+  it("reads under Yarn's Plug'n'Play, where a read without a length reads nothing", async () => {
+    const store = fsStore(await temporaryFolder());
+    await store.put("object", new Uint8Array([1, 2, 3]), octets);
+    await using any = await open(import.meta.filename);
+    const handles = Object.getPrototypeOf(any) as FileHandle;
+    const { read } = handles;
+    function readAsYarn(this: FileHandle, buffer: Uint8Array, offset = 0, length = 0) {
+      return Reflect.apply(read, this, [buffer, offset, length, null]);
+    }
+    const spy = vi.spyOn(handles, "read").mockImplementation(readAsYarn as unknown as typeof read);
+    onTestFinished(() => spy.mockRestore());
+    expect(await readObject(store, "object")).toEqual(new Uint8Array([1, 2, 3]));
+    expect(spy).toHaveBeenCalled();
+  });
+
   it("never shows a partly written object while it is replaced again and again", async () => {
     const store = fsStore(await temporaryFolder());
     const size = 1_000_000;

@@ -133,7 +133,9 @@ function fileStream(handle: FileHandle): ReadableStream<Uint8Array> {
     autoAllocateChunkSize: 64 * 1024,
     async pull(controller) {
       const request = controller.byobRequest as ReadableStreamBYOBRequest;
-      const { bytesRead } = await handle.read(request.view as Uint8Array).catch(async (error: unknown) => {
+      const view = request.view as Uint8Array;
+      // Under Yarn's Plug'n'Play, a read without a length reads nothing.
+      const { bytesRead } = await handle.read(view, 0, view.length, null).catch(async (error: unknown) => {
         await handle.close();
         throw error;
       });

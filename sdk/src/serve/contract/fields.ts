@@ -15,14 +15,15 @@ export const LatencyBudget = v.pipe(
 export const EncodingFormat = v.picklist(["float", "base64"]);
 export type EncodingFormat = v.InferOutput<typeof EncodingFormat>;
 
+/** Returns a name without what differs between `top_n`, `topN`, `top-n` and `TOP_N`. */
+const plain = (name: string): string => name.toLowerCase().replace(/[\W_]/g, "");
+
 /**
  * Whether two names can mean the same: one begins with the other, or they differ only in two neighbouring letters. Capitals, and
  * what is between words, do not count.
  */
 function isSimilar(a: string, b: string): boolean {
-  const [short = "", long = ""] = [a, b]
-    .map((name) => name.toLowerCase().replace(/[\W_]/g, ""))
-    .sort((one, other) => one.length - other.length);
+  const [short = "", long = ""] = [a, b].map(plain).sort((one, other) => one.length - other.length);
   if (short.length < 3) return false;
   let start = 0;
   while (start < short.length && short[start] === long[start]) start++;
@@ -65,7 +66,9 @@ export const objectOf = <const Entries extends v.ObjectEntries>(entries: Entries
     const body = Object(value) as Record<string, unknown>;
     const isOther = (key: string) => !(key in entries) && body[key] !== null;
     const others = typeof value === "object" ? Object.keys(body).filter(isOther) : [];
-    const similarTo = (key: string) => obeyed.find((name) => !Object.hasOwn(body, name) && isSimilar(key, name));
+    const similarTo = (key: string) =>
+      optional.find((name) => plain(name) === plain(key)) ??
+      obeyed.find((name) => !Object.hasOwn(body, name) && isSimilar(key, name));
     const misspelt = others.find(similarTo);
     const read = fields["~run"]({ value }, config);
     const refused = misspelt ?? (read.issues ? undefined : others.find((key) => wishes.has(key)));
