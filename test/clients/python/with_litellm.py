@@ -63,9 +63,7 @@ for provider, bases in RERANKERS.items():
             compare(f"{at}, {scorer}", fields(order(provider, of_model, scorer, **plain), "index", "relevance_score"),
                     ranked(TEXTS[0], TEXTS, model=scorer))
         found = order(provider, base, top_n=2, **plain)
-        # text-embeddings-inference has no `top_n`, and answers with all results.
-        most = {} if provider == "huggingface" else dict(top_n=2)
-        compare(f"{at}, top_n", fields(found, "index", "relevance_score"), ranked(TEXTS[0], TEXTS, **most))
+        compare(f"{at}, top_n", fields(found, "index", "relevance_score"), ranked(TEXTS[0], TEXTS, top_n=2))
         if not plain:
             compare(f"{at}, documents", [each["document"]["text"] for each in found], [TEXTS[each["index"]] for each in found])
         compare(f"{at}, return_documents=False", ["document" in each for each in order(provider, base, return_documents=False)],

@@ -130,6 +130,8 @@ const TextsToRank = bodyOf({
   texts: v.array(v.string()),
   raw_scores: v.optional(v.boolean(), false),
   return_text: v.optional(v.boolean(), false),
+  /** LiteLLM's clients send it. */
+  top_n: v.optional(PositiveInteger),
   ...Cutting.entries,
 });
 
@@ -152,8 +154,9 @@ const rerank = taskAt("/rerank", {
   ]),
   call(body) {
     if ("documents" in body) return rerankRoute.call(body);
-    const { query, texts, raw_scores, ...cut } = body;
-    return rerankCall(query, texts, { truncate: truncationOf(cut), activation: raw_scores ? "none" : "sigmoid" });
+    const { query, texts, raw_scores, top_n, ...cut } = body;
+    const activation = raw_scores ? "none" : "sigmoid";
+    return rerankCall(query, texts, { topN: top_n, truncate: truncationOf(cut), activation });
   },
   respond(answer, body, c) {
     if ("documents" in body) return rerankRoute.respond(answer, body, c);

@@ -119,6 +119,7 @@ describe("text-embeddings-inference", () => {
     const scored = (await read("/rerank", body)) as { index: number; score: number }[];
     expect(scored.map(({ index }) => index).sort()).toEqual([0, 1, 2]);
     expect(scored.map(({ score }) => score)).toEqual(scored.map(({ score }) => score).toSorted((a, b) => b - a));
+    expect(await read("/rerank", { ...body, top_n: 1 })).toEqual(scored.slice(0, 1));
     const raw = (await read("/rerank", { ...body, raw_scores: true, return_text: true })) as {
       index: number;
       score: number;
