@@ -1,5 +1,7 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { folderWith } from "#test/fixtures/folder-with.ts";
 import { modelPlace } from "./model-place.ts";
 
@@ -26,6 +28,16 @@ describe("modelPlace", () => {
     const parent = await withFiles(files);
     const root = join(parent, place);
     expect(modelPlace(join(parent, onnx))).toEqual({ root, folder: root, onnx: join(parent, onnx) });
+  });
+
+  it("minds no socket in the folder above a model, such as /tmp", async () => {
+    const parent = await withFiles(["model/config.json", "agent/config.json"]);
+    const server = createServer().listen(join(parent, "agent/socket"));
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    const folder = join(parent, "model");
+    expect(modelPlace(join(folder, "model.onnx"))).toMatchObject({ folder });
+    expect(() => modelPlace(parent)).toThrow("is a socket, not a file");
   });
 
   it("leaves a folder as it is", () => {

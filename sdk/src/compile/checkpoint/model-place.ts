@@ -24,21 +24,26 @@ const DESCRIPTIONS = ["modules.json", "tokenizer.json", "config.json"];
  * @throws BertEdgeError `checkpoint_invalid` if the folder has a pipe, a socket or a device
  */
 export function modelPlace(path: string): ModelPlace {
-  if (!path.endsWith(".onnx") || isFolder(path)) return { ...inFolder(path), onnx: undefined };
+  if (!path.endsWith(".onnx") || isFolder(path)) return { ...onlyFiles(inFolder(path)), onnx: undefined };
   const beside = dirname(path);
   const places = [beside, dirname(resolve(beside))]
     .map(inFolder)
     .filter(({ folder }) => existsSync(join(folder, "config.json")));
   for (const file of DESCRIPTIONS) {
     const place = places.find(({ root }) => existsSync(join(root, file)));
-    if (place !== undefined) return { ...place, onnx: path };
+    if (place !== undefined) return { ...onlyFiles(place), onnx: path };
   }
   return { root: beside, folder: beside, onnx: path };
 }
 
-function inFolder(root: string): { root: string; folder: string } {
-  assertOnlyFiles(root);
-  return { root, folder: transformerFolder(root) };
+type Place = Pick<ModelPlace, "root" | "folder">;
+
+const inFolder = (root: string): Place => ({ root, folder: transformerFolder(root) });
+
+/** Checks the folder that was chosen. Others, such as `/tmp`, may have anything. */
+function onlyFiles(place: Place): Place {
+  assertOnlyFiles(place.root);
+  return place;
 }
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
