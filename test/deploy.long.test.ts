@@ -94,7 +94,8 @@ it("bert-edge deploy plans, deploys and checks, and the second run changes nothi
   expect(await wrangler.changes()).toEqual(changes);
 });
 
-it("bert-edge deploy with a region continues after SIGKILL behind every step", async () => {
+// It deploys ten times, each with dry runs of the real wrangler: 20 seconds if nothing else runs.
+it("bert-edge deploy with a region continues after SIGKILL behind every step", { timeout: 300_000 }, async () => {
   const secrets = {
     ...{ API_KEYS: KEY, REGION_KEY: "key-of-the-region" },
     ...{ REGION_AWS_ACCESS_KEY_ID: "access-key-of-the-edge", REGION_AWS_SECRET_ACCESS_KEY: "secret-of-the-edge" },
