@@ -27,8 +27,8 @@ const measuring = shortForms.filter(({ rows }) => rows);
 /** Matches reports of wrong vectors: a figure, a gate of `prepare`, or a service that fails. */
 const WRONG_VECTORS = /not plausible|accuracy_gate|vector_invalid|answered 50\d/;
 
-// Three at a time, as each of them waits for its servers. The longest command has 15 parts, each with servers of its own.
-vi.setConfig({ maxConcurrency: 3, testTimeout: 300_000 });
+// Two at a time are what two cores carry: figures of more would be noise. The longest command has 15 parts, each with servers of its own.
+vi.setConfig({ maxConcurrency: 2, testTimeout: 300_000 });
 
 it.concurrent.each(measuring)("$script $args measures every row", async ({ script, args, rows = [] }) => {
   const { stdout, stderr, code } = await run(script, [...args, "--json"]);

@@ -72,7 +72,7 @@ export async function watch(
   const healthMs: number[] = [];
   let crashed = false;
   const start = performance.now();
-  for (let look = 1; performance.now() - start < durationMs && !crashed; look++) {
+  for (let look = 0; performance.now() - start < durationMs && !crashed; look++) {
     try {
       healthMs.push(await health());
       if (inspector) {
