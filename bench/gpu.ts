@@ -83,7 +83,7 @@ await command(
     const cases = provider === "cpu" ? [small] : onGpu;
     for (const one of short ? [tiny] : cases) {
       log.stage(`${one.name}: random weights`);
-      const model = await writeRandomBert(folder, one);
+      const model = await writeRandomBert(folder, one, "gpu");
       const artifact = await preparedArtifact({
         ...{ root: process.cwd(), folder: model, targets: [target] },
         onProgress: ({ message }) => log.stage(`${one.name}: ${message}`),

@@ -17,10 +17,11 @@ const HEAD = 64;
 /**
  * Writes a BERT with random weights, and the tokenizer and pooling of the default model. Time does not depend on the weights.
  *
+ * @param name of the benchmark: artifacts are kept by the name of the folder, and one benchmark removes those of another version
  * @returns its folder
  */
-export async function writeRandomBert(parent: string, { layers, width }: BertSize): Promise<string> {
-  const folder = join(parent, `bert-${layers}x${width}`);
+export async function writeRandomBert(parent: string, { layers, width }: BertSize, name: string): Promise<string> {
+  const folder = join(parent, `${name}-${layers}x${width}`);
   const files: Record<string, string> = {};
   for (const name of TOKENIZER_FILES) files[name] = await readFile(join(TOKENIZER, name), "utf8");
   files["1_Pooling/config.json"] = JSON.stringify({

@@ -9,7 +9,7 @@ import { writeRandomBert } from "../random-checkpoint.ts";
 /** The provider of this machine: CUDA if it can load a model, else the CPU. `why`: the reason why CUDA cannot. */
 export async function availableProvider(folder: string): Promise<{ provider: "cuda" | "cpu"; why: string }> {
   const { graph } = await readTextModel(
-    await describeModel(await writeRandomBert(join(folder, "probe"), { layers: 1, width: 64 })),
+    await describeModel(await writeRandomBert(join(folder, "probe"), { layers: 1, width: 64 }, "gpu")),
   );
   await fuseGraph(graph);
   try {

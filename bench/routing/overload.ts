@@ -36,7 +36,7 @@ export async function overload({ options, stage, figures }: Context): Promise<Re
     rm(path, { recursive: true }),
   );
   stage("random weights");
-  const model = await writeRandomBert(folder, size);
+  const model = await writeRandomBert(folder, size, "overload");
   const context = opened.adopt(await openContext({ ...options, model }, { stage, figures }), ({ close }) => close());
   const { url } = opened.adopt(await startRegion(context), ({ stop }) => stop());
   const { seconds, rounds, seed } = options;
