@@ -26,7 +26,7 @@ export interface AttentionStep {
 
 export const attention: Operation<AttentionStep> = (step, read, { maxTokens }) => {
   read.rows("token");
-  const size = sizeOf(step.size, "size", 4);
+  const size = sizeOf(step.size, "its head size", 4);
   if (size > MAX_HEAD_SIZE) throw new ProgramFault(`heads have ${size} numbers, and at most ${MAX_HEAD_SIZE} fit`);
   const heads = sizeOf(step.heads, "heads");
   const [query, key, value] = (["query", "key", "value"] as const).map((part) =>

@@ -15,7 +15,7 @@ export interface RotateStep {
 
 export const rotate: Operation<RotateStep> = (step, read, { maxTokens }) => {
   read.rows("token");
-  const size = sizeOf(step.size, "size", 8);
+  const size = sizeOf(step.size, "its head size", 8);
   const x = read.columns(step.x, "x", sizeOf(step.width, "width", size));
   read.inPlace(x);
   const angles = maxTokens * (size / 2);
