@@ -15,7 +15,7 @@ interface ClientModel {
   readonly write: (folder: string) => Promise<void>;
   /** Default: the first task that the checkpoint can do. */
   readonly task?: TaskName;
-  /** What a classifier reads. Default: as its folder says. */
+  /** Kind of a classifier's inputs. Default: as its folder says. */
   readonly input?: "text" | "pair";
 }
 

@@ -24,7 +24,7 @@ const given = values.runs === undefined ? undefined : numberOf("runs", values.ru
 
 if (values.wrong !== undefined) {
   const part = parts[values.wrong] ?? refuse(`There is no part ${values.wrong}.`);
-  // What the product logs is not what its user gets.
+  // The log of the product is for its operator: only answers are judged.
   console.error = () => {};
   process.exit((await printWrongInputs(part, { runs: given ?? 200, seed: first })) > 0 ? 1 : 0);
 }

@@ -7,7 +7,7 @@ import { startCeph } from "./ceph.ts";
 /** An S3 server that takes the access key `id` with the secret `secret`. */
 export interface S3Server {
   readonly name: string;
-  /** What to install, if it is not. */
+  /** Packages to install if the server is missing. */
   readonly missing?: () => string | undefined;
   /** Starts it at a port of 127.0.0.1. Returns what stops it. */
   start(folder: string, port: number): Promise<() => Promise<void>>;

@@ -1,3 +1,6 @@
+import { BertEdgeError } from "./error.ts";
+import { shown } from "./shown.ts";
+
 /** Part of the letters of a name that may be wrong. */
 const WRONG = 1 / 3;
 
@@ -21,6 +24,24 @@ export const meantNames = (name: string, known: readonly string[]): string => di
 /** Asks which of some names is meant. Returns an empty text if there are none. */
 export const didYouMean = (names: readonly string[]): string =>
   names.length > 0 ? ` Did you mean ${names.slice(0, 3).join(" or ")}?` : "";
+
+/**
+ * Refuses options that a call does not have: a misspelt one of plain JavaScript would have no effect.
+ *
+ * @throws BertEdgeError with the code
+ */
+export function assertOptions(
+  call: string,
+  given: object,
+  known: readonly string[],
+  code: "setting_invalid" | "request_invalid" = "setting_invalid",
+): void {
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new BertEdgeError(code, `${call} has no option ${shown(unknown)}.${meantNames(unknown, known)}`, {
+    hint: `Leave it out. The options are ${known.join(", ")}.`,
+  });
+}
 
 /** Counts the letters to insert, delete or replace until one word is the other: the Levenshtein distance. */
 export function editDistance(from: string, to: string): number {

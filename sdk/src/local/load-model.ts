@@ -1,6 +1,7 @@
 import type { Artifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { shown } from "../artifact/shown.ts";
+import { assertOptions } from "../artifact/similar-names.ts";
 import type { Engine } from "../runtime/engine/engine.ts";
 import { type DisposableModel, loadArtifact, loadPublished } from "../runtime/load-published.ts";
 import { openFolder } from "../storage/folder-artifact.ts";
@@ -43,14 +44,11 @@ function checkCall(source: unknown, options: unknown): void {
       'Give the path of an artifact folder, such as "./artifact" or fileURLToPath(url), or an opened artifact; with the option store, the name of a model.',
     );
   }
-  const { engine, store, ...others } = Object(options) as Record<string, unknown>;
-  const [unknown] = typeof options === "object" ? Object.keys(others) : [options];
-  if (unknown !== undefined || options === null) {
-    throw invalid(
-      `loadModel has no option ${shown(unknown ?? null)}`,
-      "Leave it out. The options are engine and store.",
-    );
+  if (typeof options !== "object" || options === null) {
+    throw invalid(`loadModel has no option ${shown(options)}`, "Leave it out, or give an object with engine or store.");
   }
+  assertOptions("loadModel", options, ["engine", "store"]);
+  const { engine, store } = options as Record<string, unknown>;
   if (engine !== undefined && typeof Object(engine).load !== "function") {
     throw invalid(
       "The option engine of loadModel is not an engine",

@@ -1,6 +1,7 @@
 import type { Artifact } from "../artifact/artifact.ts";
 import { BertEdgeError } from "../artifact/error.ts";
 import { shown } from "../artifact/shown.ts";
+import { assertOptions } from "../artifact/similar-names.ts";
 import { openPublished, readPointer } from "../storage/published-artifact.ts";
 import type { ObjectStore } from "../storage/store.ts";
 import type { Engine } from "./engine/engine.ts";
@@ -53,11 +54,7 @@ function checkEmbed(texts: unknown, options: object): void {
     const value = index === undefined ? texts : (texts as unknown[])[index];
     throw invalid(`${at} ${shown(value)}.`, 'Give a list of strings: embed(["to be"]).');
   }
-  const names: readonly string[] = embedOptions;
-  const unknown = Object.keys(options).find((name) => !names.includes(name));
-  if (unknown !== undefined) {
-    throw invalid(`embed has no option ${shown(unknown)}.`, `Leave it out. The options are ${names.join(", ")}.`);
-  }
+  assertOptions("embed", options, embedOptions, "request_invalid");
   const { truncate } = options as { truncate?: unknown };
   if ([undefined, true, false, "left", "right"].includes(truncate as never)) return;
   throw invalid(

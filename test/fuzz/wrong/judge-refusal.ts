@@ -15,7 +15,7 @@ const OF_JAVASCRIPT =
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it finds them.
 const NOT_PRINTABLE = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufffd]|\p{Surrogate}/u;
 
-/** What the user has seen, until the input was taken. */
+/** The refusals that a user met before the input was taken. */
 export interface Judged {
   readonly refusals: readonly Refusal[];
   /** Why an answer is no good; undefined if all are. */

@@ -7,7 +7,7 @@ type Give = () => unknown;
 /** A wrong input whose hints are known. */
 export interface WrongCase extends Pick<WrongInput, "shown" | "names" | "mayBeTaken"> {
   readonly give: Give;
-  /** What a hint can say, each with the input of a user who does it. */
+  /** Hints, each with the input of a user who follows it. */
   readonly fixes: readonly (readonly [says: RegExp, give: Give])[];
 }
 

@@ -1,6 +1,6 @@
 import type { SeededChoice } from "../choose.ts";
 
-/** What the user of a wrong input gets. */
+/** The answer that the user of a wrong input gets. */
 export interface Refusal {
   /** HTTP status, exit code, or `throws`. */
   readonly status: string;

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { targetNames, taskNames } from "../../artifact/manifest.ts";
 import { shown } from "../../artifact/shown.ts";
-import { didYouMean, similarNames } from "../../artifact/similar-names.ts";
+import { assertOptions } from "../../artifact/similar-names.ts";
 
 /** One of some words or numbers. */
 const oneOf = (words: readonly (string | number)[]) =>
@@ -18,7 +18,7 @@ const listOf = (item: v.GenericSchema<string>, what: string) =>
   );
 const flag = v.optional(v.boolean("must be true or false"));
 
-/** What each option can be, as far as later steps do not check it. */
+/** Values that each option takes, where no later step checks it. */
 const entries = {
   model: v.custom<unknown>(
     (model) => (typeof model === "string" && model !== "") || model instanceof Map,
@@ -58,12 +58,7 @@ export function checkPrepareOptions<Name extends keyof typeof entries>(
     const what = `The options of prepare are ${shown(options)}.`;
     throw invalid(what, 'Give an object: prepare({ model: "./model", out: "./artifact" }).');
   }
-  const names = Object.keys(entries);
-  const unknown = Object.keys(options).find((name) => !names.includes(name));
-  if (unknown !== undefined) {
-    const meant = didYouMean(similarNames(unknown, names));
-    throw invalid(`prepare has no option ${shown(unknown)}.${meant}`, `The options are ${names.join(", ")}.`);
-  }
+  assertOptions("prepare", options, Object.keys(entries));
   const { issues } = v.safeParse(v.object(entries), options, { abortEarly: true });
   if (!issues) return;
   const [name = ""] = (v.getDotPath(issues[0]) ?? "").split(".");

@@ -41,6 +41,7 @@ const Cutting = objectOf({
   truncate: TruncateFlag,
   truncation_direction: TruncationDirection,
 });
+
 /** Returns where inputs are cut. Default: where the model's own tokenizer cuts them. */
 const truncationOf = ({ truncate = true, truncation_direction }: v.InferOutput<typeof Cutting>): Truncation =>
   truncate && (truncation_direction ?? truncate);

@@ -1,5 +1,6 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { shown } from "../../../artifact/shown.ts";
+import { assertOptions } from "../../../artifact/similar-names.ts";
 import { totalLength } from "../../../artifact/total-length.ts";
 import { inOrder, sequencesOf, together } from "../batching.ts";
 import type { Engine, EngineSession } from "../engine.ts";
@@ -49,13 +50,11 @@ const MAX_THREADS = 1_024;
 
 /** Checks options, because plain JavaScript can give anything. Other values would wait for ever, or end the process. */
 function checkOptions(options: unknown): void {
-  const { simd, relaxed, threads, ...others } = Object(options) as Record<string, unknown>;
+  const given = Object(options) as Record<string, unknown>;
+  assertOptions("wasmPoolEngine", given, ["simd", "relaxed", "threads"]);
+  const { simd, relaxed, threads } = given;
   const isModule = (value: unknown) => Object.prototype.toString.call(value) === "[object WebAssembly.Module]";
   const invalid = (what: string, hint: string) => new BertEdgeError("setting_invalid", what, { hint });
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined) {
-    throw invalid(`wasmPoolEngine has no option ${shown(unknown)}.`, "Its options are simd, relaxed and threads.");
-  }
   if (!isModule(simd) || !(relaxed === undefined || isModule(relaxed))) {
     throw invalid(
       `The option ${isModule(simd) ? "relaxed" : "simd"} of wasmPoolEngine is not a WebAssembly.Module.`,
