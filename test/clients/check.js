@@ -1,4 +1,4 @@
-// What the scripts of clients share: the deployment, our own routes, and comparisons.
+// The scripts of clients share this: the deployment, our own routes, and comparisons.
 
 export const [url, key, cuttingKey] = process.argv.slice(2);
 /** The default model, of sentence vectors of the length 1. */

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { parseVariables } from "./parse-variables.ts";
 
-// As dotenv 16 and 17 read them.
+// dotenv 16 and 17 give these values.
 it.each([
   ["A=1\r\nB = 2 # two\n#C=3\n\nexport D=4", { A: "1", B: "2", D: "4" }],
   ["A: 1\nB:2\n C.d-e : 5\nF:\t6", { A: "1", F: "6" }],

@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { DeployedBucket } from "../wrangler/config.ts";
+import { type DeployedBucket, modelNames } from "../wrangler/config.ts";
 import { type Environment, environmentText } from "../wrangler/environment.ts";
 import { REGION_CONFIG } from "./region-calls.ts";
 import type { DryRun } from "./wrangler-calls.ts";
@@ -56,10 +56,7 @@ export function planLines(plan: DeployPlan): string[] {
  */
 export function assertSameAsWrangler(plan: DeployPlan, seen: DryRun): void {
   const { config, worker, bucket, environment, models } = plan;
-  const model = seen.model
-    ?.split(",")
-    .flatMap((name) => name.trim() || [])
-    .join(",");
+  const model = seen.model && modelNames({ MODEL: seen.model }).join(",");
   const isCut = model?.endsWith("...") && models.join(",").startsWith(model.slice(0, -3));
   const differences = [
     ["the Worker", worker, seen.worker],
