@@ -31,8 +31,9 @@ for (const [options, expected, other] of [
   const name = `Hugging Face featureExtraction, a long text with ${JSON.stringify(options)}`;
   assertSame(name, await features({ inputs: [LONG], ...options }), expected, other);
 }
-const whole = () => features({ inputs: [LONG], truncate: false });
-await assertRefused("Hugging Face featureExtraction, truncate: false", whole, /set `truncate` to true/);
+const whole = (options) => features({ inputs: [LONG], truncate: false, ...options });
+await assertRefused("Hugging Face featureExtraction, truncate: false", whole, /set `parameters.truncate` to true/);
+assertSame("Hugging Face featureExtraction, with that hint", await whole({ parameters: { truncate: true } }), right);
 const prompted = await vectorsOf(texts, { model: "prompted" });
 for (const [options, same] of [
   [{ normalize: true }, { normalize: true }],
