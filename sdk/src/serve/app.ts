@@ -114,11 +114,8 @@ function meantPaths(path: string, known: readonly string[]): string[] {
 function reportQueue<Env extends object>({ service }: Deployment<Env>): MiddlewareHandler<{ Bindings: Env }> {
   return async function reportQueue(c, next) {
     await next();
-    c.header(
-      QUEUE_HEADER,
-      service(c.env)
-        .queueMs(noted(c, "flight")?.caller ?? anyone)
-        .toFixed(1),
-    );
+    const queueMs = service(c.env).queueMs(noted(c, "flight")?.caller ?? anyone);
+    // `c.header` would copy an answer that is complete.
+    c.res.headers.set(QUEUE_HEADER, queueMs.toFixed(1));
   };
 }
