@@ -1,9 +1,14 @@
 import type { EmbedManifest } from "../../artifact/manifest.ts";
-import { agreementOf } from "../../compile/accuracy/golden/agreement.ts";
-import { belowLimit, type ComparedLine, chosenLimit, summaryOf } from "../../compile/accuracy/golden/compare-lines.ts";
+import {
+  agreementOf,
+  belowLimit,
+  type ComparedLine,
+  chosenLimit,
+  summaryOf,
+} from "../../compile/accuracy/golden/compare-lines.ts";
 import { promptNameOf } from "../../compile/accuracy/golden/golden-call.ts";
-import type { GoldenLine } from "../../compile/accuracy/golden/golden-line.ts";
-import { describedLine } from "../../compile/accuracy/golden/golden-mismatch.ts";
+import { describedLine } from "../../compile/accuracy/golden/golden-remarks.ts";
+import type { GoldenLine } from "../../compile/accuracy/golden/read-golden.ts";
 import type { Tier } from "../../serve/contract/headers.ts";
 import { type Finding, findingsOf } from "../finding.ts";
 import { described, failed, isWrongAnswer, type Probe } from "./probe.ts";

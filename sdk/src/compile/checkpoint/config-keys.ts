@@ -34,7 +34,7 @@ const activationNames = [
   "silu",
   "swish",
 ] as const;
-/** Name of an activation in transformers. activation.ts has the formulas of the activations. */
+/** Name of an activation in transformers. layers.ts has the formulas. */
 export type ActivationName = (typeof activationNames)[number];
 export const ActivationName = v.picklist(
   activationNames,

@@ -1,9 +1,16 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { areFinite } from "../../runtime/are-finite.ts";
 import { elementCount, lazyTensor, reading, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
-import type { Encoder } from "./checkpoint.ts";
-import type { LinearName } from "./encoder-names.ts";
-import { missingTensor } from "./missing/missing-tensor.ts";
+import type { EncoderConfig } from "./encoder-config.ts";
+import type { LinearName } from "./families/family.ts";
+import { missingTensor } from "./missing-tensor.ts";
+
+/** An encoder's configuration and weights, and the folder that they come from. */
+export interface Encoder {
+  readonly folder: string;
+  readonly config: EncoderConfig;
+  readonly weights: ReadonlyMap<string, Tensor>;
+}
 
 /** A linear layer y = x · weightᵀ + bias, as torch.nn.Linear stores it: weight [out, in], bias [out], float32. */
 export interface LinearWeights {
@@ -80,4 +87,33 @@ export function weightTaker({ folder, weights }: Encoder, prefix: string): Weigh
       beta: hasBias ? take(`${name}.bias`, width) : undefined,
     }),
   };
+}
+
+/**
+ * Repeats the heads of a linear layer that several heads of queries share, as in grouped-query attention
+ * (https://arxiv.org/abs/2305.13245). onnxruntime's MultiHeadAttention needs as many heads of keys and values as of queries.
+ *
+ * @param layer has `from` heads
+ * @returns a layer with `to` heads: head h is head ⌊h · from / to⌋ of `layer`
+ */
+export function repeatHeads(layer: LinearWeights, from: number, to: number): LinearWeights {
+  if (from === to) return layer;
+  return { weight: repeated(layer.weight, from, to), bias: layer.bias && repeated(layer.bias, from, to) };
+}
+
+function repeated(whole: Tensor, from: number, to: number): Tensor {
+  const [rows = 0, ...columns] = whole.shape;
+  const shape = [(rows / from) * to, ...columns];
+  return lazyTensor("float32", shape, () => {
+    const head = elementCount(whole.shape) / from;
+    const values = new Float32Array(to * head);
+    reading(whole, (read) => {
+      const all = toFloat32(read);
+      for (let h = 0; h < to; h++) {
+        const source = Math.floor((h * from) / to);
+        values.set(all.subarray(source * head, (source + 1) * head), h * head);
+      }
+    });
+    return tensor("float32", shape, values).data;
+  });
 }

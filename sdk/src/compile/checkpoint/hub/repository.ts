@@ -2,8 +2,8 @@ import * as v from "valibot";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { importError } from "../../../artifact/optional-package.ts";
 import type { HubModel } from "../../../storage/hub-model.ts";
-import { boundedFetch } from "./bounded-fetch.ts";
 import { wrongAnswer } from "./hub-error.ts";
+import { boundedFetch } from "./hub-fetch.ts";
 import { type HubFile, HubFiles } from "./hub-file.ts";
 
 const Commit = v.pipe(v.string(), v.regex(/^[0-9a-f]{40}$/));
