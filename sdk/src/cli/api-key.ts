@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import { MAX_SETTINGS_BYTES, wholeTextSync } from "../compile/files/whole-file.ts";
 import { parseKeys, readEntry } from "../serve/keys/key-list.ts";
-import { parseVariables } from "./parse-variables.ts";
+import { parseVariables } from "./wrangler/variables.ts";
 
 /** The environment variable with an API key of a deployment. */
 export const KEY_VARIABLE = "BERT_EDGE_API_KEY";

@@ -1,11 +1,40 @@
+import { createHash, type Hash } from "node:crypto";
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
-import { type HashedPrefix, prefixHash } from "./hashed-prefix.ts";
-import { jobChanged } from "./job-changed.ts";
-import { writing } from "./writing.ts";
+import { jobChanged, writing } from "./job-files.ts";
+
+/** The beginning of a file: its size and its SHA-256. */
+export interface HashedPrefix {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Hashes a file from its start, while it is read or written. */
+interface PrefixHash {
+  update(part: Uint8Array): void;
+  /** Bytes that were hashed so far. */
+  bytes(): number;
+  /** The prefix that was hashed so far. */
+  current(): HashedPrefix;
+}
+
+export function prefixHash(): PrefixHash {
+  const hash: Hash = createHash("sha256");
+  let bytes = 0;
+  return {
+    update(part) {
+      hash.update(part);
+      bytes += part.length;
+    },
+    bytes: () => bytes,
+    current: () => ({ bytes, sha256: hash.copy().digest("hex") }),
+  };
+}
+
+export const emptyPrefix: HashedPrefix = prefixHash().current();
 
 /** A file that grows at its end, with the hash of its content. */
-export interface HashedFile extends AsyncDisposable {
+interface HashedFile extends AsyncDisposable {
   append(text: string): Promise<void>;
   /** Waits until the content is on disk, and describes it. */
   sync(): Promise<HashedPrefix>;

@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { MAX_SETTINGS_BYTES, wholeTextSync } from "../../compile/files/whole-file.ts";
-import { parseVariables } from "../parse-variables.ts";
+import { parseVariables } from "../wrangler/variables.ts";
 
 /** Secrets of a deployment by name. */
 export type DeploySecrets = Readonly<Record<string, string>> & { readonly API_KEYS: string };

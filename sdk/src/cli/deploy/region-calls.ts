@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { MAX_DATA_BYTES, MAX_SETTINGS_BYTES, wholeFile, wholeText } from "../../compile/files/whole-file.ts";
 import { disposableFolder } from "../disposable-folder.ts";
-import { packageFile } from "../package-file.ts";
+import type { runTool } from "../run-script.ts";
+import { packageFile } from "../wrangler/installed.ts";
 import { projectTool } from "./project-tool.ts";
-import type { runTool } from "./run-tool.ts";
 
 /** Configuration of the region's stack on AWS. */
 export const REGION_CONFIG = "serverless.yml";

@@ -1,13 +1,10 @@
-import { randomInt } from "node:crypto";
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { ErrorCode } from "../../artifact/error-codes.ts";
 import type { BertEdgeClientError } from "../../client/errors/bert-edge-client-error.ts";
 import { responseError } from "../../client/response-error.ts";
 import { MAX_SETTINGS_BYTES } from "../../compile/files/whole-file.ts";
 import { boundedText } from "../../storage/bounded-text.ts";
-import { type LaunchOptions, launch, type Service } from "./launch.ts";
+import { type LaunchOptions, launch, type Service } from "../run-script.ts";
 
 /** Time that a process gets to end by itself when it failed to start. */
 const STOP_FAILED_MS = 500;
@@ -110,46 +107,4 @@ async function probe({
   } catch {
     return "starting";
   }
-}
-
-/**
- * Whether nothing listens at a port.
- *
- * @throws BertEdgeError `setting_invalid` if this user may not listen at it
- */
-export const isFree = async (port: number): Promise<boolean> => (await listenOnce(port)) !== undefined;
-
-/**
- * Range of `freePort`. It is below the ports that systems give to outgoing connections: one of those could be taken again before a
- * service listens at it.
- */
-const [FIRST_PORT, LAST_PORT] = [15_000, 29_999];
-/** Random ports that are tried before any free port is taken. */
-const TRIES = 20;
-
-/** Returns a port at which nothing listens. */
-export async function freePort(): Promise<number> {
-  for (let tries = 0; tries < TRIES; tries++) {
-    const port = randomInt(FIRST_PORT, LAST_PORT + 1);
-    if (await isFree(port)) return port;
-  }
-  return (await listenOnce(0)) as number;
-}
-
-/** Listens at a port for a moment. Returns the port, or undefined if it is in use. Port 0 is any free port. */
-async function listenOnce(preferred: number): Promise<number | undefined> {
-  const server = createServer().listen(preferred, "127.0.0.1");
-  try {
-    await once(server, "listening");
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "EADDRINUSE") return undefined;
-    throw new BertEdgeError("setting_invalid", `Port ${preferred} cannot be used.`, {
-      hint: "Give another --port.",
-      cause,
-    });
-  }
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { BertEdgeClientError } from "../../client/errors/bert-edge-client-error.ts";
 import type { Reason, Tier } from "../../serve/contract/headers.ts";
-import { checkBudget } from "./check-budget.ts";
+import { checkBudget } from "./check-times.ts";
 import type { Probe, ProbeAnswer } from "./probe.ts";
 
 interface Times {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseVariables } from "./parse-variables.ts";
+import { parseVariables } from "./variables.ts";
 
 // dotenv 16 and 17 give these values.
 it.each([

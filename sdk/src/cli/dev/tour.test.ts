@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { serve } from "#test/fixtures/serve.ts";
 import { encodeBytes } from "../../serve/contract/base64.ts";
-import { crowd } from "./crowd.ts";
+import { crowd } from "./tour.ts";
 
 it("counts, for each budget, who answered and what was refused", async () => {
   const vector = encodeBytes(Float32Array.of(1));

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { runCommandLine } from "#test/fixtures/run-command-line.ts";
-import { completionScript, type Shell } from "./completion-script.ts";
+import { completionScript, type Shell } from "./completion.ts";
 import { program } from "./program.ts";
 
 const isInstalled = (shell: Shell) => spawnSync(shell, ["--version"]).status === 0;

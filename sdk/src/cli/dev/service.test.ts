@@ -1,15 +1,9 @@
 import { writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import { freePort, isFree, startService } from "./process.ts";
-
-async function listenOn(port: number): Promise<void> {
-  const server = createServer().listen(port, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  onTestFinished(() => void server.close());
-}
+import { freePort } from "./ports.ts";
+import { startService } from "./service.ts";
 
 /** Returns the script of a server that also starts a second server, as wrangler starts workerd. */
 const parent = (port: number, childPort: number) => `
@@ -25,15 +19,6 @@ const answers = (url: string) =>
     () => true,
     () => false,
   );
-
-describe("isFree", () => {
-  it("tells whether nothing listens at a port", async () => {
-    const port = await freePort();
-    expect(await isFree(port)).toBe(true);
-    await listenOn(port);
-    expect(await isFree(port)).toBe(false);
-  });
-});
 
 describe("startService", () => {
   it("waits until the service answers, and stops it together with its subprocesses", async () => {
