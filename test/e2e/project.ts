@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "#sdk/cli/dev/ports.ts";
 import { startService } from "#sdk/cli/dev/service.ts";
-import type { Service } from "#sdk/cli/run-script.ts";
+import type { Service } from "#sdk/cli/process-group.ts";
 import { packageFile } from "#sdk/cli/wrangler/installed.ts";
 
 const repository = join(import.meta.dirname, "../..");

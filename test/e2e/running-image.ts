@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { freePort } from "#sdk/cli/dev/ports.ts";
 import { startService } from "#sdk/cli/dev/service.ts";
-import type { Service } from "#sdk/cli/run-script.ts";
+import type { Service } from "#sdk/cli/process-group.ts";
 import { s3Env } from "../fixtures/object-storage.ts";
 import type { Image } from "./dockerfile.ts";
 import type { PublishedModel } from "./published-model.ts";

@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { runTool, type ToolOutput } from "../run-script.ts";
+import { runTool, type ToolOutput } from "./run-tool.ts";
 
 /** Timeout in ms of a question or a small change. */
 const CALL_MS = 120_000;

@@ -142,18 +142,12 @@ export interface RegionDeployment {
   store(stack: RegionStack): WritableStore;
 }
 
-/** The steps that deploy a region, and the stack that they found or made. */
-interface RegionSteps {
-  readonly steps: readonly DeployStep[];
-  /** Undefined before the first deployment. */
-  stack(): RegionStack | undefined;
-}
-
+/** Makes the steps that deploy a region. `stack` returns what they found or made; undefined before the first deployment. */
 export function regionSteps(
   { calls, store }: RegionDeployment,
   { artifacts, others }: { artifacts: readonly PublishableArtifact[]; others: readonly string[] },
   known: KnownDeployment,
-): RegionSteps {
+) {
   let stack: RegionStack | undefined;
   let tag = "";
   const steps = [

@@ -6,12 +6,12 @@ import * as v from "valibot";
 import type { BertEdgeError } from "../../artifact/error.ts";
 import { MAX_DATA_BYTES, MAX_SETTINGS_BYTES, wholeFile, wholeText } from "../../compile/files/whole-file.ts";
 import { disposableFolder } from "../disposable-folder.ts";
-import type { runTool } from "../run-script.ts";
 import { jurisdictionArgs } from "../wrangler/cloudflare.ts";
 import type { DeployedBucket } from "../wrangler/config.ts";
 import { type Environment, wranglerSelection } from "../wrangler/environment.ts";
 import { packageFile } from "../wrangler/installed.ts";
 import { projectTool } from "./project-tool.ts";
+import type { runTool } from "./run-tool.ts";
 
 /** Timeout in ms of building and uploading a Worker. */
 const DEPLOY_MS = 300_000;

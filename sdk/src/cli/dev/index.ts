@@ -5,7 +5,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { TargetName } from "../../artifact/manifest.ts";
 import { type AcceptedKeys, acceptKeyOption, envOption, port as portOption } from "../options.ts";
 import { printJson, printNote, printResult } from "../output.ts";
-import type { Service } from "../run-script.ts";
+import type { Service } from "../process-group.ts";
 import { stageLog } from "../stage-log.ts";
 import type { Project } from "./project.ts";
 

@@ -1,4 +1,4 @@
-import { launch, type Service } from "../run-script.ts";
+import { launch, type Service } from "../process-group.ts";
 import { type ServiceOptions, startService, WATCHED_EXIT } from "./service.ts";
 
 /** Pauses in ms before a service that has ended is started again, one after the other. */

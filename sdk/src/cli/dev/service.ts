@@ -4,7 +4,7 @@ import type { BertEdgeClientError } from "../../client/errors/bert-edge-client-e
 import { responseError } from "../../client/response-error.ts";
 import { MAX_SETTINGS_BYTES } from "../../compile/files/whole-file.ts";
 import { boundedText } from "../../storage/bounded-text.ts";
-import { type LaunchOptions, launch, type Service } from "../run-script.ts";
+import { type LaunchOptions, launch, type Service } from "../process-group.ts";
 
 /** Time that a process gets to end by itself when it failed to start. */
 const STOP_FAILED_MS = 500;

@@ -7,7 +7,7 @@ import { type Published, publish } from "../../storage/publish.ts";
 import { firstPlainKey } from "../api-key.ts";
 import { disposableFolder } from "../disposable-folder.ts";
 import { openLocalR2 } from "../local-r2.ts";
-import type { Service } from "../run-script.ts";
+import type { Service } from "../process-group.ts";
 import { packageFile, WRANGLER_STATE } from "../wrangler/installed.ts";
 import { developerVars } from "../wrangler/variables.ts";
 import { keptRunning } from "./kept-running.ts";

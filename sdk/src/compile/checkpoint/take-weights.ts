@@ -25,11 +25,7 @@ export interface LayerNormWeights {
 }
 
 /** Picks a checkpoint's tensors by name, checks their shapes, and converts them to float32. */
-export interface WeightTaker {
-  tensor(name: string, ...shape: number[]): Tensor;
-  linear(name: LinearName, outputs: number, inputs: number, hasBias: boolean): LinearWeights;
-  layerNorm(name: string, width: number, hasBias: boolean): LayerNormWeights;
-}
+export type WeightTaker = ReturnType<typeof weightTaker>;
 
 /**
  * Creates a `WeightTaker`. Its methods throw `checkpoint_invalid` with the name of a tensor that is missing, that has
@@ -37,7 +33,7 @@ export interface WeightTaker {
  *
  * @param prefix put before every tensor name
  */
-export function weightTaker({ folder, weights }: Encoder, prefix: string): WeightTaker {
+export function weightTaker({ folder, weights }: Encoder, prefix: string) {
   const taken = new Map<string, Tensor>();
   const read = (name: string, shape: number[]): Tensor => {
     const found = weights.get(prefix + name);
@@ -78,11 +74,11 @@ export function weightTaker({ folder, weights }: Encoder, prefix: string): Weigh
   };
   return {
     tensor: take,
-    linear: (name, outputs, inputs, hasBias) => ({
+    linear: (name: LinearName, outputs: number, inputs: number, hasBias: boolean): LinearWeights => ({
       weight: part(name, "weight", [outputs, inputs]),
       bias: hasBias ? part(name, "bias", [outputs]) : undefined,
     }),
-    layerNorm: (name, width, hasBias) => ({
+    layerNorm: (name: string, width: number, hasBias: boolean): LayerNormWeights => ({
       gamma: take(`${name}.weight`, width),
       beta: hasBias ? take(`${name}.bias`, width) : undefined,
     }),

@@ -108,21 +108,14 @@ const NOBODY = 0;
 
 const nameOf = (hash: string, owner: number): string => `${hash}.${owner}-${randomUUID()}.incomplete`;
 
-/** A file that is being downloaded. Its name contains the process that writes it. */
-interface PartialFile {
-  readonly path: string;
-  /** Leaves the file to the next download of the same content. */
-  release(): Promise<void>;
-}
-
 /**
- * Returns a file to continue with: the longest one that an interrupted download of the same content left, or a new path.
+ * Returns a file to continue with, whose name contains this process: the longest one that an interrupted download of the same content left, or a new path.
  * Other files of that kind are removed. Processes that download the same file at the same time get different files.
  *
  * @param folder folder of incomplete files
  * @param hash hash of the complete file
  */
-export async function claimPartialFile(folder: string, hash: string): Promise<PartialFile> {
+export async function claimPartialFile(folder: string, hash: string) {
   const path = join(folder, nameOf(hash, process.pid));
   let size = -1;
   for (const name of await readdir(folder)) {
@@ -135,7 +128,8 @@ export async function claimPartialFile(folder: string, hash: string): Promise<Pa
   }
   return {
     path,
-    async release() {
+    /** Leaves the file to the next download of the same content. */
+    async release(): Promise<void> {
       await moved(path, join(folder, nameOf(hash, NOBODY)));
     },
   };

@@ -11,20 +11,17 @@ const Config = v.object({
 });
 
 /** The tokens of a tokenizer, by their spelling. */
-export interface SpelledTokens {
-  /** Returns the id of a token; undefined if there is no such token. */
-  idOf(spelling: string): number | undefined;
-  /** Returns the id of a special token that tokenizer_config.json names; null if it says that there is none. */
-  named(name: keyof v.InferOutput<typeof Config>): number | null | undefined;
-}
+export type SpelledTokens = ReturnType<typeof spelledTokens>;
 
 /** Returns the tokens of a folder's tokenizer. Their ids are those of `convert_tokens_to_ids` in transformers. */
-export function spelledTokens({ json, config }: TokenizerFiles): SpelledTokens {
+export function spelledTokens({ json, config }: TokenizerFiles) {
   const names = v.parse(v.fallback(Config, {}), config);
   const ids = tokenIds(json);
   return {
-    idOf: (spelling) => ids.get(spelling),
-    named(name) {
+    /** Returns the id of a token; undefined if there is no such token. */
+    idOf: (spelling: string): number | undefined => ids.get(spelling),
+    /** Returns the id of a special token that tokenizer_config.json names; null if it says that there is none. */
+    named(name: keyof typeof names): number | null | undefined {
       const spelling = names[name];
       return spelling == null ? spelling : ids.get(spelling);
     },

@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { text } from "node:stream/consumers";
-import { BertEdgeError } from "../artifact/error.ts";
 
 /** Time in ms that a process that serves gets to end by itself. */
 const STOP_MS = 5_000;
@@ -76,70 +74,8 @@ async function stopGroup(child: ChildProcess, withinMs: number): Promise<void> {
   signalGroup(child, "SIGKILL");
 }
 
-/** A JavaScript file of an installed package. It runs with the same Node.js as this process. */
-interface Tool {
-  readonly name: string;
-  readonly script: string;
-  readonly cwd: string;
-  readonly env?: Readonly<Record<string, string>>;
-}
-
-export interface ToolOutput {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-interface ToolCall {
-  /** Text for the process's stdin. Secrets go here: all users of a machine can read arguments. */
-  readonly stdin?: string;
-  readonly timeoutMs: number;
-}
-
-/**
- * Runs a tool to its end.
- *
- * @throws BertEdgeError `deploy_failed` if it does not end in time
- */
-export async function runTool(
-  { name, script, cwd, env }: Tool,
-  args: readonly string[],
-  { stdin = "", timeoutMs }: ToolCall,
-): Promise<ToolOutput> {
-  const child = spawn(process.execPath, [script, ...args], {
-    cwd,
-    env: { ...process.env, ...env },
-    stdio: "pipe",
-    // Starts a process group: wrangler runs in a process that its own process starts.
-    detached: true,
-  });
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    signalGroup(child, "SIGKILL");
-    reject(
-      new BertEdgeError("deploy_failed", `${name} ${args.join(" ")} did not end within ${timeoutMs / 1000} s.`, {
-        hint: "Check the network, then run the command again: it continues with what is left.",
-      }),
-    );
-  }, timeoutMs);
-  const exited = () => signalGroup(child, "SIGKILL");
-  process.once("exit", exited);
-  // The tool may end without reading its input.
-  child.stdin.on("error", () => {});
-  child.stdin.end(stdin);
-  const closed = once(child, "close") as Promise<[number | null]>;
-  const ended = Promise.all([text(child.stdout), text(child.stderr), closed]);
-  try {
-    const [stdout, stderr, [code]] = await Promise.race([ended, late]);
-    return { code, stdout, stderr };
-  } finally {
-    clearTimeout(timer);
-    process.off("exit", exited);
-  }
-}
-
 /** Signals a process that was started with `detached`, and all processes that it has started. */
-function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, signal);

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import { runTool } from "./run-script.ts";
+import { runTool } from "./run-tool.ts";
 
 async function tool(source: string) {
   const cwd = await temporaryFolder();
