@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { ActivationName, Count, Epsilon, encoderKeys, sizeKeys } from "../config-keys.ts";
+import { ActivationName, Count, Epsilon, encoderKeys, integerFrom, sizeKeys } from "../config-keys.ts";
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
 import {
   bertClassifier,
@@ -56,7 +56,7 @@ const robertaSchema = v.pipe(
   v.object({
     ...bertKeys,
     model_type: v.picklist(["roberta", "xlm-roberta", "camembert"]),
-    pad_token_id: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 1),
+    pad_token_id: v.optional(integerFrom(0), 1),
   }),
   v.transform((config): EncoderConfig => ({ ...bertConfig(config), positionPaddingId: config.pad_token_id })),
 );

@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { readJson } from "../../files/json-file.ts";
+import { integerFrom } from "../config-keys.ts";
 import { transformerFiles } from "./key-tables.ts";
 
-const Length = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(3)));
+const Length = v.nullish(integerFrom(3));
 const Transformer = v.looseObject({
   max_seq_length: Length,
   do_lower_case: v.nullish(v.boolean()),
