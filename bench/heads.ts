@@ -9,9 +9,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { table } from "#sdk/cli/output.ts";
-import { comparedAs } from "#sdk/compile/accuracy/compared-as.ts";
-import { parity } from "#sdk/compile/accuracy/parity.ts";
-import { topLabel } from "#sdk/compile/accuracy/tasks/accuracy.ts";
+import { comparedAs, parity } from "#sdk/compile/accuracy/parity.ts";
+import { topLabel } from "#sdk/compile/accuracy/tasks/classification.ts";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { describeModel } from "#sdk/compile/model/describe-model.ts";
 import { readTextModel } from "#sdk/compile/model/text-model.ts";

@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { BertEdgeError } from "#sdk/artifact/error.ts";
 import { printNote } from "#sdk/cli/output.ts";
 import type { StageLog } from "#sdk/cli/stage-log.ts";
-import { COMPARISON } from "#sdk/compile/accuracy/comparison.ts";
+import { COMPARISON } from "#sdk/compile/accuracy/model-runs.ts";
 import { runInSubprocess } from "#sdk/compile/subprocess/run-in-subprocess.ts";
 import { command, WrongUsage } from "./command.ts";
 import { type Figure, figuresOf } from "./figures.ts";

@@ -11,7 +11,7 @@ import { cpus, loadavg } from "node:os";
 import { table } from "#sdk/cli/output.ts";
 import { parity } from "#sdk/compile/accuracy/parity.ts";
 import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
-import { readSts } from "#sdk/compile/accuracy/tasks/read-sts.ts";
+import { readSts } from "#sdk/compile/accuracy/tasks/sts.ts";
 import { timeSideBySide } from "#sdk/compile/latency/time-side-by-side.ts";
 import type { EngineSession } from "#sdk/runtime/engine/engine.ts";
 import { describeChecks } from "./checks.ts";

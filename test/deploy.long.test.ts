@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { getRequestListener } from "@hono/node-server";
 import { expect, it, onTestFinished } from "vitest";
 import type { CheckReport } from "#sdk/cli/check/check-deployment.ts";
-import type { StepReport } from "#sdk/cli/deploy/run-steps.ts";
+import type { StepReport } from "#sdk/cli/deploy/steps.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
 import { createEdgeApp } from "#sdk/serve/edge-app.ts";
 import { readPointer } from "#sdk/storage/published-artifact.ts";

@@ -1,9 +1,7 @@
 import { BertEdgeError } from "#sdk/artifact/error.ts";
 import { parity } from "#sdk/compile/accuracy/parity.ts";
-import { readLabelled } from "#sdk/compile/accuracy/tasks/read-labelled.ts";
-import { readSts } from "#sdk/compile/accuracy/tasks/read-sts.ts";
-import { scoreClassification } from "#sdk/compile/accuracy/tasks/score-classification.ts";
-import { scoreSts } from "#sdk/compile/accuracy/tasks/score-sts.ts";
+import { readLabelled, scoreClassification } from "#sdk/compile/accuracy/tasks/classification.ts";
+import { readSts, scoreSts } from "#sdk/compile/accuracy/tasks/sts.ts";
 import { tokenBatches } from "#sdk/compile/evaluate/token-batches.ts";
 import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import { copyGraph } from "#sdk/compile/graph/copy-graph.ts";

@@ -1,13 +1,10 @@
 import { basename, join } from "node:path";
 import { BertEdge } from "#sdk/client/index.ts";
-import { comparedAs } from "#sdk/compile/accuracy/compared-as.ts";
-import { parity } from "#sdk/compile/accuracy/parity.ts";
+import { comparedAs, parity } from "#sdk/compile/accuracy/parity.ts";
 import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
+import { readLabelled, scoreClassification } from "#sdk/compile/accuracy/tasks/classification.ts";
 import type { Compute } from "#sdk/compile/accuracy/tasks/each-text-once.ts";
-import { readLabelled } from "#sdk/compile/accuracy/tasks/read-labelled.ts";
-import { readSts } from "#sdk/compile/accuracy/tasks/read-sts.ts";
-import { scoreClassification } from "#sdk/compile/accuracy/tasks/score-classification.ts";
-import { scoreSts } from "#sdk/compile/accuracy/tasks/score-sts.ts";
+import { readSts, scoreSts } from "#sdk/compile/accuracy/tasks/sts.ts";
 import { describeModel } from "#sdk/compile/model/describe-model.ts";
 import type { ClassifyResponse } from "#sdk/serve/tasks/classify.ts";
 import { writePreparableClassifier } from "#test/fixtures/classifier-case.ts";

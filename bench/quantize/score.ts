@@ -1,8 +1,7 @@
 import type { Parity } from "#sdk/artifact/manifest.ts";
 import { modelAgreement } from "#sdk/compile/accuracy/model-agreement.ts";
 import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
-import { readSts } from "#sdk/compile/accuracy/tasks/read-sts.ts";
-import { scoreSts } from "#sdk/compile/accuracy/tasks/score-sts.ts";
+import { readSts, scoreSts } from "#sdk/compile/accuracy/tasks/sts.ts";
 import { readTokenizer } from "#sdk/compile/checkpoint/model-folder.ts";
 import { readModules } from "#sdk/compile/checkpoint/sentence-transformers.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";

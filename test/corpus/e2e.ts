@@ -6,7 +6,7 @@
 // A result is wrong if it differs from the original on a batch with or without padding, with or without onnxruntime's own
 // optimizations. A refused model is sound if its result, written without the comparison, is not wrong.
 import { join } from "node:path";
-import { inFloat32 } from "#sdk/compile/accuracy/in-float32.ts";
+import { inFloat32 } from "#sdk/compile/accuracy/output-tolerance.ts";
 import { type OptimizedModel, optimize } from "#sdk/compile/commands/optimize.ts";
 import { fromOnnx } from "#sdk/compile/onnx/from-onnx.ts";
 import { readOnnx } from "#sdk/compile/onnx/read-onnx.ts";

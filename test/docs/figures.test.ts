@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { figures } from "#sdk/cli/figures.ts";
+import { figures } from "#sdk/cli/explanations.ts";
 
 it("docs/http.md explains every figure of a decision that `bert-edge explain` knows", async () => {
   const page = await readFile("docs/http.md", "utf8");

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Manifest } from "#sdk/artifact/manifest.ts";
-import { freePort } from "#sdk/cli/dev/process.ts";
+import { freePort } from "#sdk/cli/dev/ports.ts";
 import { openProject } from "#sdk/cli/dev/project.ts";
 import { startStack } from "#sdk/cli/dev/stack.ts";
 import { BertEdge } from "#sdk/client/index.ts";

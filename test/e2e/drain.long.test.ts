@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { freePort } from "#sdk/cli/dev/process.ts";
+import { freePort } from "#sdk/cli/dev/ports.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { fsStore } from "#sdk/storage/fs.ts";
 import { publish } from "#sdk/storage/publish.ts";

@@ -4,7 +4,6 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type EmbedManifest, sentenceEncoder } from "#sdk/artifact/manifest.ts";
 import type { Measurements } from "#sdk/artifact/measurements.ts";
-import { readCheckpoint } from "#sdk/compile/checkpoint/checkpoint.ts";
 import { encoderWeights } from "#sdk/compile/checkpoint/encoder-weights.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
@@ -22,6 +21,7 @@ import { errorLog } from "../fixtures/error-log.ts";
 import { openAiServer, teiServer, workersAi } from "../fixtures/foreign-servers.ts";
 import { fusedGraph } from "../fixtures/fused-graph.ts";
 import { defaultModel, preparedDefault } from "../fixtures/prepared.ts";
+import { readCheckpoint } from "../fixtures/read-checkpoint.ts";
 import { waitFor } from "../fixtures/wait-for.ts";
 
 const log = errorLog();

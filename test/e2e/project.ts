@@ -1,9 +1,10 @@
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Service } from "#sdk/cli/dev/launch.ts";
-import { freePort, startService } from "#sdk/cli/dev/process.ts";
-import { packageFile } from "#sdk/cli/package-file.ts";
+import { freePort } from "#sdk/cli/dev/ports.ts";
+import { startService } from "#sdk/cli/dev/service.ts";
+import type { Service } from "#sdk/cli/process-group.ts";
+import { packageFile } from "#sdk/cli/wrangler/installed.ts";
 
 const repository = join(import.meta.dirname, "../..");
 

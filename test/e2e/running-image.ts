@@ -1,6 +1,7 @@
 import { join } from "node:path";
-import type { Service } from "#sdk/cli/dev/launch.ts";
-import { freePort, startService } from "#sdk/cli/dev/process.ts";
+import { freePort } from "#sdk/cli/dev/ports.ts";
+import { startService } from "#sdk/cli/dev/service.ts";
+import type { Service } from "#sdk/cli/process-group.ts";
 import { s3Env } from "../fixtures/object-storage.ts";
 import type { Image } from "./dockerfile.ts";
 import type { PublishedModel } from "./published-model.ts";

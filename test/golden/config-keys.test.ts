@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { configTable } from "#sdk/compile/checkpoint/modules/config-table.ts";
 import { findKeys } from "#sdk/compile/checkpoint/modules/key-table.ts";
+import { configTable } from "#sdk/compile/checkpoint/modules/transformers-keys.ts";
 
 /** Keys that transformers saves and reads: config_keys.py. */
 interface Golden {

@@ -3,7 +3,6 @@ import type { Artifact } from "#sdk/artifact/artifact.ts";
 import type { Target, TargetName } from "#sdk/artifact/manifest.ts";
 import { sentenceEncoder } from "#sdk/artifact/manifest.ts";
 import { parity } from "#sdk/compile/accuracy/parity.ts";
-import { readCheckpoint } from "#sdk/compile/checkpoint/checkpoint.ts";
 import { encoderWeights } from "#sdk/compile/checkpoint/encoder-weights.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
@@ -15,6 +14,7 @@ import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { fusedGraph } from "../fixtures/fused-graph.ts";
 import { type GoldenCase, readGolden } from "../fixtures/golden.ts";
 import { defaultModel, prepared, preparedDefault } from "../fixtures/prepared.ts";
+import { readCheckpoint } from "../fixtures/read-checkpoint.ts";
 import { describeShared } from "../fixtures/shared.ts";
 
 /**

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { headGraph } from "#sdk/compile/checkpoint/head-graph.ts";
-import { readHeadedModel } from "#sdk/compile/checkpoint/headed-model.ts";
 import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
@@ -9,6 +8,7 @@ import { oneModel } from "#sdk/runtime/engine/engine.ts";
 import { ortNodeEngine } from "#sdk/runtime/engine/ort-node/index.ts";
 import { caseOf, writeClassifier } from "../fixtures/classifier-case.ts";
 import { edgeFile } from "../fixtures/edge-file.ts";
+import { readHeadedModel } from "../fixtures/read-checkpoint.ts";
 import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 import golden from "./pairs.json" with { type: "json" };
 

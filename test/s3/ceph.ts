@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { freePort } from "#sdk/cli/dev/process.ts";
+import { freePort } from "#sdk/cli/dev/ports.ts";
 
 const exec = promisify(execFile);
 

@@ -6,7 +6,7 @@ import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { freePort } from "#sdk/cli/dev/process.ts";
+import { freePort } from "#sdk/cli/dev/ports.ts";
 import { commandLine } from "../commands/command-line.ts";
 import { type S3Server, servers } from "./servers.ts";
 

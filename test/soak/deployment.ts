@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { freePort } from "#sdk/cli/dev/process.ts";
+import { freePort } from "#sdk/cli/dev/ports.ts";
 import { s3Publisher } from "#sdk/storage/s3-publisher.ts";
 import type { ManagedStore } from "#sdk/storage/store.ts";
 import { clockedEdge } from "../fixtures/clocked-edge.ts";

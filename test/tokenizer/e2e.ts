@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { table } from "#sdk/cli/output.ts";
-import { templateAround } from "#sdk/compile/checkpoint/tokenizer/template.ts";
+import { templateAround } from "#sdk/compile/checkpoint/tokenizer/token-types.ts";
 import { packTokenizer } from "#sdk/compile/pack/tokenizer/pack-tokenizer.ts";
 import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
 import { createPackedTokenizer } from "#sdk/runtime/tokenizer/packed/packed-tokenizer.ts";

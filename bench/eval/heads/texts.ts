@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { readLabelled } from "#sdk/compile/accuracy/tasks/read-labelled.ts";
-import { readSts } from "#sdk/compile/accuracy/tasks/read-sts.ts";
+import { readLabelled } from "#sdk/compile/accuracy/tasks/classification.ts";
+import { readSts } from "#sdk/compile/accuracy/tasks/sts.ts";
 import { sharedFile } from "../shared-file.ts";
 
 /** Number of inputs that each head answers. */

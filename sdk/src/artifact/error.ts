@@ -72,3 +72,16 @@ export class BertEdgeError extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 }
+
+/**
+ * Reads the header `Retry-After` of a response: seconds, or a date (https://httpwg.org/specs/rfc9110.html#field.retry-after).
+ *
+ * @param now the present time, in ms
+ * @returns milliseconds to wait; undefined if the header is missing, or is neither
+ */
+export function retryAfterOf(headers: Headers, now = Date.now()): number | undefined {
+  const after = headers.get("retry-after") ?? "";
+  if (/^\d{1,9}$/.test(after)) return 1_000 * Number(after);
+  const date = Date.parse(after);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}

@@ -19,23 +19,12 @@ export interface LineChunk {
   readonly size: number;
 }
 
-export interface Chunker {
-  /** Adds a line. Returns the chunk that ends with it, if one does. */
-  push(line: InputLine): LineChunk | undefined;
-  /** Returns the last chunk, if it has lines. */
-  end(): LineChunk | undefined;
-}
-
 /** Collects the lines of a file into chunks. */
-export function chunker({
-  lines: maxLines,
-  bytes,
-  cost: maxCost = Number.POSITIVE_INFINITY,
-  costOf,
-}: ChunkLimits): Chunker {
+export function chunker({ lines: maxLines, bytes, cost: maxCost = Number.POSITIVE_INFINITY, costOf }: ChunkLimits) {
   let lines: InputLine[] = [];
   let size = 0;
   let cost = 0;
+  /** Returns the last chunk, if it has lines. */
   function end(): LineChunk | undefined {
     const chunk = lines.length > 0 ? { lines, size } : undefined;
     [lines, size, cost] = [[], 0, 0];
@@ -43,7 +32,8 @@ export function chunker({
   }
   return {
     end,
-    push(line) {
+    /** Adds a line. Returns the chunk that ends with it, if one does. */
+    push(line: InputLine): LineChunk | undefined {
       lines.push(line);
       size += line.size;
       cost += costOf?.(line) ?? 0;

@@ -11,18 +11,14 @@ export interface InputLine {
   readonly size: number;
 }
 
-/** Splits the bytes of a file, which arrive in pieces, into lines. Keeps at most one unfinished line in memory. */
-export interface LineSplitter {
-  /** Returns the lines that end in this piece. The lines may share its memory. */
-  push(piece: Uint8Array): InputLine[];
-  /** Returns the last line, if it has no line feed. */
-  end(): InputLine[];
-}
-
 const LINE_FEED = 10;
 
-/** @param firstLine number of the first line */
-export function lineSplitter(firstLine = 1, maxBytes = MAX_LINE_BYTES): LineSplitter {
+/**
+ * Splits the bytes of a file, which arrive in pieces, into lines. Keeps at most one unfinished line in memory.
+ *
+ * @param firstLine number of the first line
+ */
+export function lineSplitter(firstLine = 1, maxBytes = MAX_LINE_BYTES) {
   let number = firstLine;
   let begun: Uint8Array[] = [];
   /** Bytes of the unfinished line, including those that were dropped because the line is too long. */
@@ -42,7 +38,8 @@ export function lineSplitter(firstLine = 1, maxBytes = MAX_LINE_BYTES): LineSpli
   }
 
   return {
-    push(piece) {
+    /** Returns the lines that end in this piece. The lines may share its memory. */
+    push(piece: Uint8Array): InputLine[] {
       const lines: InputLine[] = [];
       let start = 0;
       for (let end = piece.indexOf(LINE_FEED); end >= 0; end = piece.indexOf(LINE_FEED, start)) {
@@ -53,7 +50,8 @@ export function lineSplitter(firstLine = 1, maxBytes = MAX_LINE_BYTES): LineSpli
       if (start < piece.length) add(piece.subarray(start));
       return lines;
     },
-    end: () => (size > 0 ? [finish(0)] : []),
+    /** Returns the last line, if it has no line feed. */
+    end: (): InputLine[] => (size > 0 ? [finish(0)] : []),
   };
 }
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { hubToken } from "../compile/checkpoint/hub/token.ts";
+import { hubToken } from "../compile/checkpoint/hub/settings.ts";
 import { memoryStore } from "../storage/memory.ts";
 import { firstPlainKey, readApiKey } from "./api-key.ts";
 import { readSecrets } from "./deploy/read-secrets.ts";

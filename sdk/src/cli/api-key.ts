@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../artifact/error.ts";
-import { MAX_SETTINGS_BYTES, wholeTextSync } from "../compile/files/whole-file.ts";
+import { namedText } from "../compile/files/whole-file.ts";
 import { parseKeys, readEntry } from "../serve/keys/key-list.ts";
-import { parseVariables } from "./parse-variables.ts";
+import { parseVariables } from "./wrangler/variables.ts";
 
 /** The environment variable with an API key of a deployment. */
 export const KEY_VARIABLE = "BERT_EDGE_API_KEY";
@@ -19,7 +19,7 @@ export const keyFileOption = [
  * @throws BertEdgeError `setting_invalid`
  */
 export function readApiKey(file: string | undefined): string {
-  const key = (file === undefined ? process.env[KEY_VARIABLE] : keyIn(fileText(file)))?.trim() ?? "";
+  const key = (file === undefined ? process.env[KEY_VARIABLE] : keyIn(file))?.trim() ?? "";
   if (/^[!-~]+$/.test(key)) return key;
   const where = file === undefined ? `The variable ${KEY_VARIABLE}` : `The file ${file}`;
   throw new BertEdgeError("setting_invalid", `${where} has no API key.`, {
@@ -46,19 +46,13 @@ export const firstPlainKey = (setting: string): string | undefined =>
     .find((key) => key);
 
 /** Returns the first key of the line API_KEYS=… of a file of secrets; without such a line, the whole text. */
-function keyIn(text: string): string {
+function keyIn(file: string): string {
+  const text = namedText(
+    file,
+    "setting_invalid",
+    `The file ${file}`,
+    "Give a file with one of the deployment's API keys.",
+  );
   if (!/^\s*API_KEYS\s*=/m.test(text)) return text;
   return firstPlainKey(parseVariables(text)["API_KEYS"] ?? "") ?? "";
-}
-
-function fileText(file: string): string {
-  try {
-    return wholeTextSync(file, MAX_SETTINGS_BYTES);
-  } catch (cause) {
-    if (cause instanceof BertEdgeError) throw cause;
-    throw new BertEdgeError("setting_invalid", `The file ${file} cannot be read.`, {
-      hint: "Give a file with one of the deployment's API keys.",
-      cause,
-    });
-  }
 }

@@ -1,8 +1,7 @@
 import { CommanderError } from "commander";
 import { BertEdgeError } from "../artifact/error.ts";
-import { printError, printErrorJson } from "./output.ts";
+import { printError, printErrorJson, ReportedFailure } from "./output.ts";
 import { program } from "./program.ts";
-import { ReportedFailure } from "./reported-failure.ts";
 
 /** Exit codes. 0: success. 1: the command failed, or a check refused the result. 2: wrong usage. */
 const FAILED = 1;

@@ -2,7 +2,7 @@ import { createInterface } from "node:readline";
 import { Command } from "commander";
 import { BertEdgeError } from "../artifact/error.ts";
 import { sentenceEncoder } from "../artifact/manifest.ts";
-import { chosenEngine, type EngineName, engineOption } from "./engine-option.ts";
+import { chosenEngine, type EngineName, engineOption } from "./options.ts";
 import { printJson, printNote, printResult } from "./output.ts";
 
 export const embedCommand = new Command("embed")

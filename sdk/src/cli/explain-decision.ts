@@ -2,7 +2,7 @@ import type { Figure, Figures } from "../serve/contract/decision.ts";
 import { defaultLimits } from "../serve/limits.ts";
 import { maxLateMs } from "../serve/routing/deadline.ts";
 import { CERTAIN, type Decision, decide, type Situation } from "../serve/routing/decide.ts";
-import { figures as known } from "./figures.ts";
+import { figures as known } from "./explanations.ts";
 
 /** Figures that are there or not. The others are numbers. */
 const flags: ReadonlySet<string> = new Set<Figure>([

@@ -3,9 +3,8 @@ import { similarNames } from "../artifact/similar-names.ts";
 import { errorStatus } from "../serve/contract/errors.ts";
 import { DECISION_HEADER } from "../serve/contract/headers.ts";
 import { explainDecision, parseDecision } from "./explain-decision.ts";
-import { explainedCodes, explanationOf } from "./explanations.ts";
+import { type Explanation, explainedCodes, explanationOf } from "./explanations.ts";
 import { printJson, printResult } from "./output.ts";
-import type { Explanation } from "./reasons.ts";
 
 export const explainCommand = new Command("explain")
   .description(

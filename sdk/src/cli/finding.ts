@@ -1,8 +1,8 @@
-import { colour } from "./colour.ts";
-import { wrapped } from "./wrapped.ts";
+import { BertEdgeError } from "../artifact/error.ts";
+import { colour, wrapped } from "./output.ts";
 
 /** `ok`: proven. `note`: worth knowing, or not provable here. `broken`: does not work, or not as it should. */
-export type Level = "ok" | "note" | "broken";
+type Level = "ok" | "note" | "broken";
 
 /** One thing that `check` or `doctor` found. */
 export interface Finding {
@@ -45,4 +45,26 @@ export function findingLines(
   const [first = "", ...others] = wrapped(`${check}, ${where}: ${what}`, COLUMNS - 2, 3);
   const fixes = fix === undefined ? [] : wrapped(`fix: ${fix}`, COLUMNS - 2, 5).map((line) => `  ${line}`);
   return [[` ${first}`, ...others, ...fixes].join("\n"), colour(colours[level], signs[level], stream)];
+}
+
+/**
+ * Runs an examiner. What it throws becomes a finding, so that one fault does not hide the findings of the others.
+ *
+ * @param check name of the part that is examined, and where it is
+ */
+export async function attempt(
+  check: string,
+  where: string,
+  examine: () => Finding | readonly Finding[] | Promise<Finding | readonly Finding[]>,
+): Promise<Finding[]> {
+  try {
+    return [await examine()].flat();
+  } catch (error) {
+    const { broken } = findingsOf(check, where);
+    if (error instanceof BertEdgeError) return [broken(error.message, error.hint ?? `bert-edge explain ${error.code}`)];
+    const message = error instanceof Error ? error.message : String(error);
+    return [
+      broken(`It cannot be examined: ${message}`, "Correct what the message names. If it names nothing, report it."),
+    ];
+  }
 }

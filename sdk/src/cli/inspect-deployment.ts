@@ -127,7 +127,8 @@ function keyRefused(url: string, key: string | undefined, keyFile: string | unde
   });
 }
 
-function parsedJson(text: string): unknown {
+/** Parses the body of an answer; undefined if it is no JSON. */
+export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -2,9 +2,8 @@ import { Command } from "commander";
 import { BertEdgeError } from "../artifact/error.ts";
 import type { PublishedVersion } from "../storage/versions.ts";
 import { endpointOption, openPlace, type PlaceOptions, places, regionOption } from "./open-place.ts";
-import { type PublishPlace, publishPlace } from "./options.ts";
+import { type PublishPlace, parseModelName, publishPlace } from "./options.ts";
 import { printJson, printNote, printResult, table } from "./output.ts";
-import { parseModelName } from "./parse-model-name.ts";
 import { signingOf } from "./signing.ts";
 
 interface Options extends PlaceOptions {

@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { BertEdgeError } from "../artifact/error.ts";
-import { assertWritableFolder } from "../compile/files/writable-folder.ts";
+import { assertWritableFolder } from "../compile/files/folders.ts";
 import type { ManagedStore } from "../storage/store.ts";
 import type { PublishPlace } from "./options.ts";
 import { printNote } from "./output.ts";

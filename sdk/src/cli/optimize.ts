@@ -1,8 +1,7 @@
 import { Command } from "commander";
 import type { OptimizeReport } from "../compile/commands/optimize.ts";
-import { type AcceptedKeys, acceptedLine, acceptKeyOption } from "./accept-key-option.ts";
-import { printJson, printNote, printResult } from "./output.ts";
-import { ReportedFailure } from "./reported-failure.ts";
+import { type AcceptedKeys, acceptedLine, acceptKeyOption } from "./options.ts";
+import { printJson, printNote, printResult, ReportedFailure } from "./output.ts";
 import { stageLog } from "./stage-log.ts";
 
 interface Options extends AcceptedKeys {

@@ -1,5 +1,8 @@
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError, Option } from "commander";
+import * as v from "valibot";
+import type { Artifact } from "../artifact/artifact.ts";
 import { keyPrefix } from "../artifact/keys.ts";
+import { ModelName, type Target } from "../artifact/manifest.ts";
 import { MAX_DATA_BYTES, wholeTextSync } from "../compile/files/whole-file.ts";
 
 /** The environment of wrangler's configuration, in which a command works. */
@@ -81,4 +84,59 @@ export function publishPlace(value: string): PublishPlace {
     );
   }
   return s3 === undefined ? { kind: "r2-local", bucket } : { kind: "s3", bucket, prefix: keyPrefix(path) };
+}
+
+/** Parses the name of a model, which becomes part of keys. */
+export function parseModelName(value: string): string {
+  if (v.is(ModelName, value)) return value;
+  throw new InvalidArgumentError(
+    `${value} is not the name of a model: 1-64 of a-z 0-9 . _ -, first a letter or digit.`,
+  );
+}
+
+/** Makes the option for keys of a model's modules that bert-edge does not know. It can be given several times. */
+export const acceptKeyOption = (): Option =>
+  new Option(
+    "--accept-key <module.key>",
+    "take a key of a module's configuration that bert-edge does not know, such as 1_Pooling.some_key; can be repeated. Give it only if results do not depend on the key",
+  ).argParser((name: string, names: readonly string[] = []) => [...names, name]);
+
+/** The option of `acceptKeyOption`, as commander gives it. */
+export interface AcceptedKeys {
+  acceptKey?: readonly string[];
+}
+
+/** Names the accepted keys; no line if there are none. */
+export const acceptedLine = (names: readonly string[]): string[] =>
+  names.length === 0 ? [] : [`accepted keys: ${names.join(", ")}`];
+
+/** Makes the option for the user's own proof. */
+export const goldenOption = (): Option =>
+  new Option(
+    "--golden <file>",
+    "JSONL file of texts with the vectors, scores or labels that your present system gives; other answers are refused",
+  );
+
+/** @param fallback what applies without the option */
+export const goldenMinOption = (fallback: string): Option =>
+  new Option(
+    "--golden-min <number>",
+    `minimum agreement with each line of --golden: the cosine, or 1 minus the difference of scores (default: ${fallback}); lower it if your present system is quantized`,
+  ).argParser(share);
+
+export type EngineName = Target["engine"];
+
+const engines = ["wasm", "ort-web", "ort-node"] as const satisfies readonly EngineName[];
+
+/** The option that chooses the engine of a command that embeds texts. */
+export const engineOption = (): Option =>
+  new Option(
+    "--engine <engine>",
+    "default: the engine of regional-cpu, or of edge if the artifact has no regional-cpu",
+  ).choices(engines);
+
+/** Returns the chosen engine, or the default one for an artifact. */
+export function chosenEngine({ manifest }: Pick<Artifact, "manifest">, chosen: EngineName | undefined): EngineName {
+  const { edge, "regional-cpu": native } = manifest.targets;
+  return chosen ?? native?.engine ?? edge?.engine ?? "ort-node";
 }

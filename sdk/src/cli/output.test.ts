@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { BertEdgeError } from "../artifact/error.ts";
 import { UnavailableError } from "../client/errors/unavailable-error.ts";
-import { printError, printErrorJson, printJson, printNote, printResult, table } from "./output.ts";
+import { printError, printErrorJson, printJson, printNote, printResult, table, wrapped } from "./output.ts";
 
 let out: string;
 let err: string;
@@ -117,4 +117,17 @@ describe("table", () => {
   it("prints only the headings when there are no rows", () => {
     expect(table(["a", "b"], [])).toBe("a  b\n─  ─");
   });
+});
+
+it.each([
+  ["short", 10, 2, ["short"]],
+  ["one two three four", 10, 3, ["one two", "  three", "  four"]],
+  ["one two three four", 10, 2, ["one two", "  three …"]],
+  ["one two three four", 10, 1, ["one two …"]],
+  ["incomprehensibilities", 10, 1, ["incompreh…"]],
+  ["a incomprehensibilities b", 10, 3, ["a", "  incompr…", "  b"]],
+  ["a\n  b", 10, 1, ["a b"]],
+])("breaks %j at %d columns into at most %d lines", (text, columns, maxLines, lines) => {
+  expect(wrapped(text, columns, maxLines)).toEqual(lines);
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
 });

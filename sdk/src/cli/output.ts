@@ -1,7 +1,7 @@
+import { styleText } from "node:util";
 import { BertEdgeError } from "../artifact/error.ts";
 import { printable, printableJson } from "../artifact/printable.ts";
 import { BertEdgeClientError } from "../client/errors/bert-edge-client-error.ts";
-import { colour } from "./colour.ts";
 import { explanationOf } from "./explanations.ts";
 
 /** stdout carries only the result. Progress and notes go to stderr. */
@@ -52,3 +52,39 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
     cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join("  ");
   return [line(headings), line(widths.map((width) => "─".repeat(width))), ...rows.map(line)].join("\n");
 }
+
+/** Ends a command with exit code 1. The command has printed the reason. */
+export class ReportedFailure extends Error {}
+
+/** Colours a text, if the stream is a terminal that shows colours. NO_COLOR and FORCE_COLOR decide otherwise. */
+export const colour = (
+  name: "green" | "red" | "yellow" | "bold" | "dim",
+  text: string,
+  stream: NodeJS.WriteStream,
+): string => styleText(name, text, { stream });
+
+/**
+ * Breaks a text into lines at spaces. Words longer than a line, and what is left after `maxLines` lines, are cut with "…".
+ * Lines after the first are indented.
+ */
+export function wrapped(text: string, columns: number, maxLines: number): string[] {
+  const lines: string[] = [];
+  const words = text.split(/\s+/);
+  for (const [at, word] of words.entries()) {
+    const line = lines.at(-1);
+    if (line !== undefined && line.length + 1 + word.length <= columns) {
+      lines[lines.length - 1] = `${line} ${word}`;
+    } else if (lines.length < maxLines) {
+      lines.push(cut(at === 0 ? word : `${INDENT}${word}`, columns));
+    } else {
+      lines[lines.length - 1] = cut(`${line} …`, columns);
+      break;
+    }
+  }
+  return lines;
+}
+
+const INDENT = "  ";
+
+const cut = (line: string, columns: number): string =>
+  line.length <= columns ? line : `${line.slice(0, columns - 1)}…`;

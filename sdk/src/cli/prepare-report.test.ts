@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { sampleManifest, sampleReport } from "#test/fixtures/sample-report.ts";
 import type { PrepareReport } from "../compile/commands/prepare.ts";
-import { prepareReport } from "./prepare-report.ts";
+import { passedOver, prepareReport } from "./prepare-report.ts";
 
 /** Expects that a text fits on one screen. */
 function expectOneScreen(text: string): void {
@@ -105,4 +105,16 @@ describe("prepareReport", () => {
   it("has no warnings if there are none", () => {
     expect(prepareReport({ ...sampleReport, warnings: [] })).toMatch(/their sources\.$/);
   });
+});
+
+it("says which function to deploy for a target, and why the faster engine is not used", () => {
+  const report = {
+    manifest: { targets: { edge: { engine: "ort-web" }, "regional-cpu": { engine: "ort-node" } } },
+    passedOver: [{ target: "edge", engine: "wasm", why: "It has no kernel: Conv (conv)." }],
+  } as unknown as PrepareReport;
+  const [line, ...others] = passedOver(report);
+  expect(line).toBe(
+    "edge uses ort-web instead of wasm: It has no kernel: Conv (conv).\n  Deploy functions/edge-ort-web.ts for this target. README.md of created projects contains this file.",
+  );
+  expect(others).toEqual([]);
 });

@@ -4,10 +4,8 @@ import type { PrepareReport } from "../compile/commands/prepare.ts";
 import type { LimitUse, PlatformFit } from "../compile/latency/platforms/fit.ts";
 import type { ModelReading } from "../runtime/reading.ts";
 import { roomForRequests } from "../runtime/request-memory.ts";
-import { acceptedLine } from "./accept-key-option.ts";
-import { table } from "./output.ts";
-import { passedOver } from "./passed-over.ts";
-import { wrapped } from "./wrapped.ts";
+import { acceptedLine } from "./options.ts";
+import { table, wrapped } from "./output.ts";
 
 /** Columns and lines of a small terminal. */
 const COLUMNS = 100;
@@ -194,3 +192,10 @@ function warningLines(report: PrepareReport, lines: number): string[] {
 const digits = (value: number): string => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);
 
 const mebibytes = (bytes: number): string => String(Number(digits(bytes / 2 ** 20)));
+
+/** Returns a note for each engine that was passed over: why it is not used, and which function to deploy instead. */
+export const passedOver = ({ manifest: { targets }, passedOver: engines }: PrepareReport): string[] =>
+  engines.map(({ target, engine, why }) => {
+    const taken = targets[target]?.engine;
+    return `${target} uses ${taken} instead of ${engine}: ${why}\n  Deploy functions/${target}-${taken}.ts for this target. README.md of created projects contains this file.`;
+  });

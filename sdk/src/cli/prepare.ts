@@ -1,8 +1,14 @@
 import { Command, Option } from "commander";
 import { type Pooling, type TargetName, type TaskName, targetNames, taskNames } from "../artifact/manifest.ts";
-import { type AcceptedKeys, acceptKeyOption } from "./accept-key-option.ts";
-import { goldenMinOption, goldenOption } from "./golden-options.ts";
-import { listOf, share, textLines } from "./options.ts";
+import {
+  type AcceptedKeys,
+  acceptKeyOption,
+  goldenMinOption,
+  goldenOption,
+  listOf,
+  share,
+  textLines,
+} from "./options.ts";
 import { printJson, printResult } from "./output.ts";
 import { prepareReport } from "./prepare-report.ts";
 import { stageLog } from "./stage-log.ts";

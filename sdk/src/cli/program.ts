@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { Command } from "commander";
+import { Command, type CommanderError } from "commander";
+import { BertEdgeError } from "../artifact/error.ts";
 import { ownFolder } from "../local/own-module.ts";
 import { batchCommand } from "./batch/index.ts";
 import { benchCommand } from "./bench.ts";
@@ -20,7 +21,6 @@ import { prepareCommand } from "./prepare.ts";
 import { promoteCommand, rollbackCommand } from "./promote.ts";
 import { publishCommand } from "./publish.ts";
 import { quantizeCommand } from "./quantize.ts";
-import { throwUsageErrors } from "./usage-error.ts";
 import { verifyCommand } from "./verify.ts";
 
 const { version } = JSON.parse(readFileSync(`${ownFolder()}/../package.json`, "utf8")) as {
@@ -54,3 +54,44 @@ const commands = [
 ];
 for (const command of [...commands, completionCommand(program)]) program.addCommand(command);
 throwUsageErrors(program);
+
+/** commander's messages, and sentences that say the same to users. */
+const sentences: readonly (readonly [message: RegExp, sentence: string])[] = [
+  [/^unknown option '(.*)'$/s, "There is no option $1."],
+  [/^unknown command '(.*)'$/s, "There is no command $1."],
+  [/^missing required argument '(.*)'$/s, "The argument <$1> is missing."],
+  [/^required option '(.*)' not specified$/s, "The option $1 is missing."],
+  [/^option '(.*)' argument missing$/s, "The option $1 has no value."],
+  [
+    /^too many arguments.*Expected (\d+) arguments? but got \d+: (.*)\.$/s,
+    "There are too many arguments: $2. The command takes $1.",
+  ],
+  [/^option '(.*?)' argument '(.*)' is invalid\. (.*)$/s, "$1 cannot be $2. $3"],
+  [/^command-argument value '(.*)' is invalid for argument '(.*?)'\. (.*)$/s, "<$2> cannot be $1. $3"],
+];
+
+/**
+ * Makes a command, and the commands below it, throw `usage_invalid` for wrong usage. They print nothing then. Help and
+ * `--version` still throw a CommanderError.
+ */
+function throwUsageErrors(command: Command): void {
+  command.configureOutput({ outputError: () => {} });
+  command.exitOverride((error) => {
+    throw error.code.startsWith("commander.help") || error.exitCode === 0 ? error : usageError(error, command);
+  });
+  for (const each of command.commands) throwUsageErrors(each);
+}
+
+function usageError({ message }: CommanderError, command: Command): BertEdgeError {
+  const [what = "", suggestion] = message.replace(/^error: /, "").split(/\n\((Did you mean .*)\)$/);
+  const [pattern, sentence] = sentences.find(([each]) => each.test(what)) ?? [/\.?$/, "."];
+  const found = what.replace(pattern, sentence);
+  // Some commands take as an argument what others take as an option.
+  const usage = found.startsWith("There is no option") && `Usage: ${fullName(command)} ${command.usage()}.`;
+  const help = `See ${fullName(command)} --help.`;
+  const hint = [suggestion ?? usage, help].filter(Boolean).join(" ");
+  return new BertEdgeError("usage_invalid", found, { hint });
+}
+
+const fullName = (command: Command): string =>
+  command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name();

@@ -4,9 +4,8 @@ import { BertEdgeError } from "../artifact/error.ts";
 import { ModelName, ModelVersion } from "../artifact/manifest.ts";
 import type { ObjectStore } from "../storage/store.ts";
 import { openPlace, type PlaceOptions, places, withPublisherOptions } from "./open-place.ts";
-import { type PublishPlace, publishPlace } from "./options.ts";
+import { type PublishPlace, parseModelName, publishPlace } from "./options.ts";
 import { printJson, printNote, printResult } from "./output.ts";
-import { parseModelName } from "./parse-model-name.ts";
 import { type SigningOptions, signingOf } from "./signing.ts";
 
 interface Options extends PlaceOptions, SigningOptions {

@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { Command, Option } from "commander";
 import type { QuantizeReport } from "../compile/commands/quantize.ts";
 import type { QuantizeMode } from "../compile/stages/quantize.ts";
-import { type AcceptedKeys, acceptedLine, acceptKeyOption } from "./accept-key-option.ts";
-import { textLines } from "./options.ts";
+import { type AcceptedKeys, acceptedLine, acceptKeyOption, textLines } from "./options.ts";
 import { printJson, printResult } from "./output.ts";
 import { stageLog } from "./stage-log.ts";
 

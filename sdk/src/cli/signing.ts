@@ -1,6 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { BertEdgeError } from "../artifact/error.ts";
-import { MAX_SETTINGS_BYTES, wholeText } from "../compile/files/whole-file.ts";
+import { namedText } from "../compile/files/whole-file.ts";
 import type { WritableStore } from "../storage/store.ts";
 import type { Signing } from "../storage/write-pointer.ts";
 
@@ -45,7 +44,15 @@ export async function signingOf<Store extends WritableStore>(
 ): Promise<{ store: Store; signing: Signing | undefined }> {
   const { anyAgeStore, signersFromEnv } = await import("../storage/signed.ts");
   const { signers } = signersFromEnv({ MODEL_SIGNERS: process.env["MODEL_SIGNERS"] }) ?? {};
-  const pem = signingKey === undefined ? process.env["BERT_EDGE_SIGNING_KEY"] : await readKey(signingKey);
+  const pem =
+    signingKey === undefined
+      ? process.env["BERT_EDGE_SIGNING_KEY"]
+      : namedText(
+          signingKey,
+          "signing_key_invalid",
+          `The signing key ${signingKey}`,
+          "Give the file that has the private key.",
+        );
   if (pem === undefined) return { store: signers ? anyAgeStore(store, signers) : store, signing: undefined };
   const { importSigningKey } = await import("../artifact/signing-key.ts");
   const key = await importSigningKey(pem);
@@ -53,16 +60,4 @@ export async function signingOf<Store extends WritableStore>(
     store: anyAgeStore(store, [key.signer, ...(signers ?? [])]),
     signing: { key, expires: new Date(Date.now() + expires * DAY_MS) },
   };
-}
-
-async function readKey(path: string): Promise<string> {
-  try {
-    return await wholeText(path, MAX_SETTINGS_BYTES);
-  } catch (cause) {
-    if (cause instanceof BertEdgeError) throw cause;
-    throw new BertEdgeError("signing_key_invalid", `The signing key ${path} cannot be read.`, {
-      hint: "Give the file that has the private key.",
-      cause,
-    });
-  }
 }

@@ -1,9 +1,8 @@
 import { Command } from "commander";
 import type { TargetName } from "../artifact/manifest.ts";
 import type { VerifiedTarget, VerifyReport } from "../compile/commands/verify.ts";
-import { goldenMinOption, goldenOption } from "./golden-options.ts";
-import { printJson, printNote, printResult, table } from "./output.ts";
-import { ReportedFailure } from "./reported-failure.ts";
+import { goldenMinOption, goldenOption } from "./options.ts";
+import { printJson, printNote, printResult, ReportedFailure, table } from "./output.ts";
 import { stageLog } from "./stage-log.ts";
 
 interface Options {

@@ -34,7 +34,7 @@ export { type PreparedArtifact, type PrepareOptions, type PrepareReport, prepare
 export type { PrepareWarning } from "./commands/prepare-warnings.ts";
 export { type QuantizedModel, type QuantizeOptions, type QuantizeReport, quantize } from "./commands/quantize.ts";
 export { type VerifiedTarget, type VerifyOptions, type VerifyReport, verify } from "./commands/verify.ts";
-export type { ModelInput } from "./files/work-folder.ts";
+export type { ModelInput } from "./files/folders.ts";
 export type { ExcusedParts } from "./fusions/excused-parts.ts";
 export type { Outline, OutlineNode, OutlineWeight } from "./graph/outline.ts";
 export type { RepeatedBlock } from "./graph/repeated-blocks.ts";

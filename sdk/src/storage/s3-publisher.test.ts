@@ -11,7 +11,7 @@ import { bytesOf, smallArtifact } from "#test/fixtures/small-artifact.ts";
 import { type StrictObjectStorage, startStrictObjectStorage } from "#test/fixtures/strict-object-storage.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { testWritableStore } from "#test/suites/store-suite.ts";
-import { freePort } from "../cli/dev/process.ts";
+import { freePort } from "../cli/dev/ports.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 import { publish } from "./publish.ts";
 import { readPointer } from "./published-artifact.ts";

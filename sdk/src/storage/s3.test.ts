@@ -7,7 +7,7 @@ import { seeded } from "#test/fixtures/seeded.ts";
 import { serve } from "#test/fixtures/serve.ts";
 import { bytesOf } from "#test/fixtures/small-artifact.ts";
 import { testStore } from "#test/suites/store-suite.ts";
-import { freePort } from "../cli/dev/process.ts";
+import { freePort } from "../cli/dev/ports.ts";
 import { isInnerPath } from "./inner-path.ts";
 import { s3Store } from "./s3.ts";
 import { s3Publisher } from "./s3-publisher.ts";

@@ -1,4 +1,4 @@
-import { freePort } from "#sdk/cli/dev/process.ts";
+import { freePort } from "#sdk/cli/dev/ports.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
 import { createEdgeApp } from "#sdk/serve/edge-app.ts";
 import { regionTier } from "#sdk/serve/region/region.ts";

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describeCheckpoint } from "#sdk/compile/checkpoint/checkpoint.ts";
 import { assertKeys } from "#sdk/compile/checkpoint/modules/accepted-keys.ts";
 import { folderKeys } from "#sdk/compile/checkpoint/modules/ledger.ts";
 import { classifierCases } from "../../fixtures/classifier-case.ts";
+import { describeCheckpoint } from "../../fixtures/read-checkpoint.ts";
 import { SeededChoice } from "../choose.ts";
 import { damagedBytes } from "../damage-bytes.ts";
 import type { Json } from "../damage-json.ts";

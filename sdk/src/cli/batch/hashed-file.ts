@@ -1,17 +1,30 @@
+import { createHash, type Hash } from "node:crypto";
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
-import { type HashedPrefix, prefixHash } from "./hashed-prefix.ts";
-import { jobChanged } from "./job-changed.ts";
-import { writing } from "./writing.ts";
+import { jobChanged, writing } from "./job-files.ts";
 
-/** A file that grows at its end, with the hash of its content. */
-export interface HashedFile extends AsyncDisposable {
-  append(text: string): Promise<void>;
-  /** Waits until the content is on disk, and describes it. */
-  sync(): Promise<HashedPrefix>;
-  /** Cuts off what follows the content: bytes that an earlier run wrote before it was killed. */
-  cut(): Promise<void>;
+/** The beginning of a file: its size and its SHA-256. */
+export interface HashedPrefix {
+  readonly bytes: number;
+  readonly sha256: string;
 }
+
+/** Hashes a file from its start, while it is read or written. */
+export function prefixHash() {
+  const hash: Hash = createHash("sha256");
+  let bytes = 0;
+  return {
+    update(part: Uint8Array): void {
+      hash.update(part);
+      bytes += part.length;
+    },
+    /** Returns the number of bytes that were hashed so far. */
+    bytes: (): number => bytes,
+    current: (): HashedPrefix => ({ bytes, sha256: hash.copy().digest("hex") }),
+  };
+}
+
+export const emptyPrefix: HashedPrefix = prefixHash().current();
 
 const PIECE_BYTES = 1 << 20;
 
@@ -19,14 +32,14 @@ const PIECE_BYTES = 1 << 20;
 const WRITE = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 
 /**
- * Opens a file to continue after a prefix of it. Makes the file if there is none.
+ * Opens a file to continue after a prefix of it, and hashes its content. Makes the file if there is none.
  *
  * New content overwrites the bytes after the prefix. They are not cut off at first: another process with the same job could
  * have written them, and would leave a hole when it writes on.
  *
  * @throws BertEdgeError `job_changed` when the file does not begin with this prefix; `out_unwritable`
  */
-export async function openHashedFile(path: string, prefix: HashedPrefix): Promise<HashedFile> {
+export async function openHashedFile(path: string, prefix: HashedPrefix) {
   const file = await writing(path, open(path, WRITE));
   const hash = prefixHash();
   try {
@@ -42,7 +55,7 @@ export async function openHashedFile(path: string, prefix: HashedPrefix): Promis
     throw error;
   }
   return {
-    async append(text) {
+    async append(text: string): Promise<void> {
       const bytes = new TextEncoder().encode(text);
       for (let at = 0; at < bytes.length; ) {
         const { bytesWritten } = await writing(path, file.write(bytes, at, bytes.length - at, hash.bytes() + at));
@@ -50,10 +63,12 @@ export async function openHashedFile(path: string, prefix: HashedPrefix): Promis
       }
       hash.update(bytes);
     },
-    async sync() {
+    /** Waits until the content is on disk, and describes it. */
+    async sync(): Promise<HashedPrefix> {
       await writing(path, file.datasync());
       return hash.current();
     },
+    /** Cuts off what follows the content: bytes that an earlier run wrote before it was killed. */
     cut: () => writing(path, file.truncate(hash.bytes())),
     [Symbol.asyncDispose]: () => file.close(),
   };

@@ -1,7 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { RecordCounts } from "../../bulk/record-counts.ts";
-import { chosenEngine, type EngineName, engineOption } from "../engine-option.ts";
-import { positiveInteger } from "../options.ts";
+import { chosenEngine, type EngineName, engineOption, positiveInteger } from "../options.ts";
 import { printJson, printResult } from "../output.ts";
 import { stageLog } from "../stage-log.ts";
 import type { BatchReport } from "./run-batch.ts";
@@ -90,8 +89,7 @@ async function openModel(folder: string | undefined, onProgress: ReturnType<type
   const { openFolder } = await import("../../storage/folder-artifact.ts");
   if (folder !== undefined) return openFolder(folder);
   const root = process.cwd();
-  const { projectModel } = await import("./project-model.ts");
-  const { preparedArtifact } = await import("../dev/prepared.ts");
+  const { preparedArtifact, projectModel } = await import("../dev/prepared.ts");
   return preparedArtifact({ root, folder: projectModel(root), targets: ["edge"], onProgress });
 }
 

@@ -2,10 +2,8 @@ import { rename, rm, writeFile } from "node:fs/promises";
 import * as v from "valibot";
 import { parseJson } from "../../artifact/parse-json.ts";
 import { MAX_SETTINGS_BYTES, wholeText } from "../../compile/files/whole-file.ts";
-import { emptyPrefix } from "./hashed-prefix.ts";
-import { jobChanged } from "./job-changed.ts";
-import { nextJournalOf } from "./job-files.ts";
-import { writing } from "./writing.ts";
+import { emptyPrefix } from "./hashed-file.ts";
+import { jobChanged, nextJournalOf, writing } from "./job-files.ts";
 
 const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const Prefix = v.object({ bytes: Count, sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)) });

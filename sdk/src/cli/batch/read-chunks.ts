@@ -1,7 +1,7 @@
 import { type ChunkLimits, chunker, type LineChunk } from "../../bulk/chunker.ts";
 import { type InputLine, lineSplitter } from "../../bulk/line-splitter.ts";
-import { type HashedPrefix, prefixHash } from "./hashed-prefix.ts";
-import { jobChanged } from "./job-changed.ts";
+import { type HashedPrefix, prefixHash } from "./hashed-file.ts";
+import { jobChanged } from "./job-files.ts";
 
 /** A place in a file where a line begins. */
 export interface LinePlace {

@@ -3,11 +3,9 @@ import type { ChunkLimits } from "../../bulk/chunker.ts";
 import { type ChunkModel, embedChunk } from "../../bulk/embed-chunk.ts";
 import { addCounts, type RecordCounts } from "../../bulk/record-counts.ts";
 import { openHashedFile } from "./hashed-file.ts";
-import { jobChanged } from "./job-changed.ts";
-import { journalFileOf, rejectedFileOf } from "./job-files.ts";
+import { jobChanged, journalFileOf, rejectedFileOf, writing } from "./job-files.ts";
 import { firstJournal, type JobSettings, type Journal, readJournal, writeJournal } from "./journal.ts";
 import { readChunks } from "./read-chunks.ts";
-import { writing } from "./writing.ts";
 
 /** Lines and bytes that are embedded together: about a second of work. */
 export const LOCAL_CHUNK: ChunkLimits = { lines: 256, bytes: 1_000_000 };

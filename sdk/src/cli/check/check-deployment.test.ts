@@ -4,7 +4,7 @@ import { fakeEngine, publishTiny, TINY, tinyArtifact } from "#test/fixtures/tiny
 import { waitFor } from "#test/fixtures/wait-for.ts";
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { sentenceEncoder } from "../../artifact/manifest.ts";
-import type { GoldenLine } from "../../compile/accuracy/golden/golden-line.ts";
+import type { GoldenLine } from "../../compile/accuracy/golden/read-golden.ts";
 import { startModel } from "../../runtime/start-model.ts";
 import { encodeBytes } from "../../serve/contract/base64.ts";
 import { createEdgeApp, type EdgeAppOptions } from "../../serve/edge-app.ts";

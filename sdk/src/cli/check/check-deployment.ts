@@ -2,10 +2,8 @@ import { printable } from "../../artifact/printable.ts";
 import { isRedirect } from "../../storage/is-redirect.ts";
 import { explanationOf } from "../explanations.ts";
 import { type Finding, findingsOf } from "../finding.ts";
-import { checkBudget } from "./check-budget.ts";
-import { checkKeys } from "./check-keys.ts";
-import { checkClock, checkCpuLimit, checkTimes } from "./check-platform.ts";
 import { checkPresent } from "./check-present.ts";
+import { checkBudget, checkClock, checkCpuLimit, checkTimes } from "./check-times.ts";
 import { checkVectors, type ExpectedModel } from "./check-vectors.ts";
 import { described, failed, isWrongAnswer, openProbe, type Probe, type ProbeOptions } from "./probe.ts";
 
@@ -18,7 +16,7 @@ export interface CheckReport {
   readonly findings: readonly Finding[];
 }
 
-export interface CheckOptions extends ProbeOptions {
+interface CheckOptions extends ProbeOptions {
   readonly expected: ExpectedModel;
   /** Findings from before the first request. Default: none. */
   readonly known?: readonly Finding[];
@@ -116,4 +114,28 @@ export async function checkDeployment({
 async function hasRegionTier({ ask }: Probe): Promise<boolean> {
   const outcome = await ask(["a"], { tier: "region" });
   return !(failed(outcome) && outcome.code === "tier_missing");
+}
+
+/** Checks that requests without a key, and with a wrong one, are refused with HTTP 401. */
+async function checkKeys({ ask }: Probe): Promise<Finding[]> {
+  return [
+    await refused(undefined, "key_missing", "no key"),
+    await refused(crypto.randomUUID(), "key_wrong", "a wrong key"),
+  ];
+
+  async function refused(key: string | undefined, code: string, name: string): Promise<Finding> {
+    const { ok, broken } = findingsOf("keys", `a request with ${name}`);
+    const outcome = await ask(["to be"], { otherKey: { key } });
+    if (!failed(outcome)) {
+      return broken(
+        "It gets an answer: everybody can use the deployment.",
+        "Set `keys` in functions/edge-settings.ts, and the secret API_KEYS. Without keys the deployment answers nobody.",
+      );
+    }
+    if (outcome.status === 401 && outcome.code === code) return ok(`It is refused: HTTP 401 ${code}.`);
+    return broken(
+      `It gets ${described(outcome)}, and not HTTP 401 ${code}.`,
+      outcome.hint ?? "Let requests reach bert-edge's own check of keys.",
+    );
+  }
 }

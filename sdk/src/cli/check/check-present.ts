@@ -1,13 +1,18 @@
-import type { EmbedManifest } from "../../artifact/manifest.ts";
-import { agreementOf } from "../../compile/accuracy/golden/agreement.ts";
-import { belowLimit, type ComparedLine, chosenLimit, summaryOf } from "../../compile/accuracy/golden/compare-lines.ts";
+import type { EmbedManifest, TargetName } from "../../artifact/manifest.ts";
+import {
+  agreementOf,
+  belowLimit,
+  type ComparedLine,
+  chosenLimit,
+  summaryOf,
+} from "../../compile/accuracy/golden/compare-lines.ts";
 import { promptNameOf } from "../../compile/accuracy/golden/golden-call.ts";
-import type { GoldenLine } from "../../compile/accuracy/golden/golden-line.ts";
-import { describedLine } from "../../compile/accuracy/golden/golden-mismatch.ts";
+import { describedLine } from "../../compile/accuracy/golden/golden-remarks.ts";
+import type { GoldenLine } from "../../compile/accuracy/golden/read-golden.ts";
 import type { Tier } from "../../serve/contract/headers.ts";
+import { cosineLimit } from "../../serve/region/compare-golden.ts";
 import { type Finding, findingsOf } from "../finding.ts";
 import { described, failed, isWrongAnswer, type Probe } from "./probe.ts";
-import { tierLimit } from "./tier-limit.ts";
 
 /** Answers of the user's present system, from a golden file. */
 export interface PresentAnswers {
@@ -57,3 +62,12 @@ export async function checkPresent(
     figures,
   );
 }
+
+const targetsOf: Readonly<Record<Tier, readonly TargetName[]>> = {
+  edge: ["edge"],
+  region: ["regional-cpu", "regional-gpu"],
+};
+
+/** Returns the cosine that a tier must reach: what `prepare` measured for it, and never more than what fp16 reaches. */
+export const tierLimit = ({ targets }: Pick<EmbedManifest, "targets">, tier: Tier): number =>
+  Math.min(cosineLimit({ targets }), ...targetsOf[tier].flatMap((name) => targets[name]?.parity.minCosine ?? []));

@@ -3,10 +3,9 @@ import type { BertEdgeClientError } from "../../client/errors/bert-edge-client-e
 import type { Tier } from "../../serve/contract/headers.ts";
 import { againstGolden } from "../../serve/region/compare-golden.ts";
 import { type Finding, findingsOf } from "../finding.ts";
-import { PAID_PLAN_MS } from "../workers-plan.ts";
-import type { PresentAnswers } from "./check-present.ts";
+import { PAID_PLAN_MS } from "../wrangler/cloudflare.ts";
+import { type PresentAnswers, tierLimit } from "./check-present.ts";
 import { described, failed, isWrongAnswer, type Probe, type ProbeAnswer } from "./probe.ts";
-import { tierLimit } from "./tier-limit.ts";
 
 /** The model that a deployment should serve. */
 export interface ExpectedModel {

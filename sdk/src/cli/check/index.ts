@@ -1,10 +1,8 @@
 import { Command, InvalidArgumentError } from "commander";
 import { keyFileOption, readApiKey } from "../api-key.ts";
 import { findingLines } from "../finding.ts";
-import { goldenMinOption, goldenOption } from "../golden-options.ts";
-import { envOption, positiveInteger } from "../options.ts";
-import { printJson, printNote, printResult } from "../output.ts";
-import { ReportedFailure } from "../reported-failure.ts";
+import { envOption, goldenMinOption, goldenOption, positiveInteger } from "../options.ts";
+import { printJson, printNote, printResult, ReportedFailure } from "../output.ts";
 import type { CheckReport } from "./check-deployment.ts";
 
 interface Options {
@@ -36,7 +34,6 @@ export const checkCommand = new Command("check")
       const key = readApiKey(keyFile);
       const { readExpected } = await import("./read-expected.ts");
       const { checkDeployment } = await import("./check-deployment.ts");
-      const { checkSummary } = await import("./index.ts");
       const expected = await readExpected(model, { golden, goldenMin });
       const { environmentToCheck } = await import("./check-environment.ts");
       // A URL alone can be checked anywhere, also outside of a project.
@@ -63,7 +60,7 @@ function deploymentUrl(value: string): string {
 }
 
 /** Describes the result of a check in a line. */
-export function checkSummary({ url, model, ok, findings }: CheckReport): string {
+function checkSummary({ url, model, ok, findings }: CheckReport): string {
   const broken = findings.filter(({ level }) => level === "broken").length;
   return ok ? `${url} serves ${model} as it should.` : `${url}: ${broken} of ${findings.length} findings are broken.`;
 }

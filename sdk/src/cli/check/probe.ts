@@ -12,6 +12,7 @@ import {
   timingOf,
 } from "../../serve/contract/headers.ts";
 import { boundedText } from "../../storage/bounded-text.ts";
+import { parsedJson } from "../inspect-deployment.ts";
 
 /** Bytes of a body that are read, of `/ready` or of an error. Each has less than 10 kB. */
 const MAX_BODY_BYTES = 1e6;
@@ -144,18 +145,10 @@ export function openProbe({
         const address = new URL("ready", url.replace(/\/*(\/v1\/*)?$/, "/"));
         const response = await send(address, { redirect: "manual", signal: AbortSignal.timeout(timeoutMs) });
         const body = await boundedText(response, MAX_BODY_BYTES);
-        return { status: response.status, body: parsed(body ?? "") };
+        return { status: response.status, body: parsedJson(body ?? "") };
       } catch {
         return undefined;
       }
     },
   };
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,8 +1,11 @@
+import type { Artifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { type DeployedBucket, modelNames } from "../wrangler/config.ts";
+import { shown } from "../../artifact/shown.ts";
+import { forecastOf } from "../../compile/latency/platforms/forecast.ts";
+import { type DeployedBucket, modelNames, type WranglerConfig } from "../wrangler/config.ts";
 import { type Environment, environmentText } from "../wrangler/environment.ts";
 import { REGION_CONFIG } from "./region-calls.ts";
-import type { DryRun } from "./wrangler-calls.ts";
+import type { Account, DryRun } from "./wrangler-calls.ts";
 
 /** Where all steps of a deployment go: one environment of wrangler's configuration. */
 export interface DeployPlan {
@@ -72,4 +75,80 @@ export function assertSameAsWrangler(plan: DeployPlan, seen: DryRun): void {
       hint: `${process.env["WRANGLER_CI_OVERRIDE_NAME"] ? "Unset WRANGLER_CI_OVERRIDE_NAME, which names the Worker there. Or choose" : "Choose"} the environment with --env <name>, and see what \`npx wrangler deploy --dry-run\` prints for it.`,
     },
   );
+}
+
+interface ChosenAccount {
+  readonly id: string;
+  /** Where it comes from, such as `CLOUDFLARE_ACCOUNT_ID in .env`. */
+  readonly from: string;
+}
+
+/**
+ * Chooses the Cloudflare account to deploy to, as wrangler does: account_id of the configuration, then CLOUDFLARE_ACCOUNT_ID.
+ *
+ * @param accounts accounts of who is logged in; undefined if nobody is
+ * @throws BertEdgeError `login_missing` when a person has to log in, or has to choose; `setting_invalid` if the login has no such account
+ */
+export function chooseAccount(
+  accounts: readonly Account[] | undefined,
+  { account, variable }: Pick<WranglerConfig, "account" | "variable">,
+): ChosenAccount {
+  if (!accounts) {
+    throw new BertEdgeError("login_missing", "wrangler is not logged in to Cloudflare.", {
+      hint: "Once: run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN. Nothing was changed.",
+    });
+  }
+  const named = variable("CLOUDFLARE_ACCOUNT_ID") ?? variable("CF_ACCOUNT_ID");
+  const wished = account ? { id: account, from: "account_id" } : named && { id: named.value, from: named.from };
+  const names = accounts.map(({ id, name }) => `${id} (${name})`).join(", ");
+  // A token may show no account, and can be for one.
+  if (wished && (accounts.length === 0 || accounts.some(({ id }) => id === wished.id))) return wished;
+  if (wished) {
+    throw new BertEdgeError(
+      "setting_invalid",
+      `The login has no access to the account ${shown(wished.id)} (${wished.from}).`,
+      {
+        hint: `Correct it: the login has ${names}. Or run \`npx wrangler login\` as somebody else. Nothing was changed.`,
+      },
+    );
+  }
+  const [only, ...others] = accounts;
+  if (only && others.length === 0) return { id: only.id, from: "the only one of the login" };
+  throw new BertEdgeError("login_missing", `There are several Cloudflare accounts: ${names || "none"}.`, {
+    hint: "Once: set account_id in wrangler's configuration, or the variable CLOUDFLARE_ACCOUNT_ID, also in .env. Nothing was changed.",
+  });
+}
+
+/** The plans on which a deployment can run, and their costs. */
+export interface DeployCost {
+  /** Tokens of each request. */
+  readonly tokens: number;
+  readonly plans: readonly {
+    readonly name: string;
+    readonly fits: boolean;
+    /** US dollars, at list prices; undefined if the model was not timed. */
+    readonly costPerMillion: number | undefined;
+    readonly requestsPerDay: number | undefined;
+  }[];
+}
+
+/** Returns the cost of a million requests that the edge, or a region on AWS Lambda, answers, as `prepare` reports it. */
+export function deployCost(
+  { manifest, measurements }: Pick<Artifact, "manifest" | "measurements">,
+  hasRegion: boolean,
+): DeployCost {
+  const { tokens, platforms } = forecastOf(manifest, measurements).fit;
+  const plans = platforms
+    .filter(({ platform, target }) => target === "edge" || (hasRegion && platform.startsWith("aws-lambda")))
+    .map(({ name, fits, costPerMillion, requestsPerDay }) => ({ name, fits, costPerMillion, requestsPerDay }));
+  return { tokens, plans };
+}
+
+export function costLine({ tokens, plans }: DeployCost): string {
+  const each = plans.map(({ name, fits, costPerMillion, requestsPerDay }) => {
+    if (!fits) return `${name}: does not fit`;
+    if (requestsPerDay !== undefined) return `${name}: $0, up to ${requestsPerDay} a day`;
+    return `${name}: ${costPerMillion === undefined ? "not timed" : `$${costPerMillion.toFixed(2)}`}`;
+  });
+  return `A million requests of ${tokens} tokens, all on one of: ${each.join("; ")}. List prices, without free allowances.`;
 }

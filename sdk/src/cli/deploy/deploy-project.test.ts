@@ -9,9 +9,9 @@ import { callStandIn } from "#test/fixtures/tool-stand-in.ts";
 import { STAND_IN_URL, wranglerStandIn } from "#test/fixtures/wrangler-stand-in.ts";
 import { memoryStore } from "../../storage/memory.ts";
 import { publish } from "../../storage/publish.ts";
-import { chooseAccount } from "./choose-account.ts";
+import { chooseAccount } from "./deploy-plan.ts";
 import { type DeployOptions, deployProject } from "./deploy-project.ts";
-import type { StepReport } from "./run-steps.ts";
+import type { StepReport } from "./steps.ts";
 import { wranglerCalls } from "./wrangler-calls.ts";
 
 const KEY = "a-secret-key-of-the-deployment";

@@ -4,11 +4,18 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { WritableStore } from "../../storage/store.ts";
 import { assertSameAsWrangler, bucketText, type DeployPlan } from "./deploy-plan.ts";
 import { knownDeployment } from "./known-deployment.ts";
-import { modelStep, presentStep, stepName } from "./model-step.ts";
 import type { DeploySecrets } from "./read-secrets.ts";
 import type { RegionStack } from "./region-calls.ts";
-import { type RegionDeployment, regionSteps } from "./region-steps.ts";
-import { type RunStepsOptions, runSteps, type StepReport } from "./run-steps.ts";
+import {
+  modelStep,
+  presentStep,
+  type RegionDeployment,
+  type RunStepsOptions,
+  regionSteps,
+  runSteps,
+  type StepReport,
+  stepName,
+} from "./steps.ts";
 import type { WranglerCalls } from "./wrangler-calls.ts";
 
 export interface DeployOptions extends RunStepsOptions {

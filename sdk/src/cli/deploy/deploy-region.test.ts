@@ -12,7 +12,7 @@ import { memoryStore } from "../../storage/memory.ts";
 import { type DeployOptions, deployProject } from "./deploy-project.ts";
 import type { DeploySecrets } from "./read-secrets.ts";
 import { type RegionStack, regionCalls } from "./region-calls.ts";
-import type { StepReport } from "./run-steps.ts";
+import type { StepReport } from "./steps.ts";
 import { wranglerCalls } from "./wrangler-calls.ts";
 
 const NAMES = ["bucket", "model", "region", "region model", "secrets", "worker"];

@@ -6,7 +6,7 @@ import { oslsStandIn } from "#test/fixtures/osls-stand-in.ts";
 import { rememberingS3 } from "#test/fixtures/remembering-s3.ts";
 import { ELSEWHERE, WRANGLER_PROGRAM } from "#test/fixtures/wrangler-stand-in.ts";
 import type { DeployPlan } from "./deploy-plan.ts";
-import type { StepReport } from "./run-steps.ts";
+import type { StepReport } from "./steps.ts";
 
 // A stand-in is called in this process: a project's deployment starts a dozen.
 vi.mock("./run-tool.ts", async () => ({ runTool: (await import("#test/fixtures/tool-stand-in.ts")).callStandIn }));

@@ -1,14 +1,13 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { firstPlainKey, readApiKey } from "../api-key.ts";
 import type { CheckReport } from "../check/check-deployment.ts";
 import { envOption } from "../options.ts";
-import { printJson, printNote, printResult } from "../output.ts";
-import { ReportedFailure } from "../reported-failure.ts";
-import type { DeployCost } from "./deploy-cost.ts";
-import type { DeployPlan } from "./deploy-plan.ts";
+import { printJson, printNote, printResult, ReportedFailure } from "../output.ts";
+import type { DeployCost, DeployPlan } from "./deploy-plan.ts";
 import type { Deployed } from "./deploy-project.ts";
-import type { StepState } from "./run-steps.ts";
+import type { StepState } from "./steps.ts";
 
 interface Options {
   model: string[];
@@ -51,11 +50,10 @@ export const deployCommand = new Command("deploy")
     if (secrets === undefined && !dryRun) command.error("required option '--secrets <file>' not specified");
     const { prepareDeployment } = await import("./prepare-deployment.ts");
     const { deployProject } = await import("./deploy-project.ts");
-    const { costLine, deployCost } = await import("./deploy-cost.ts");
+    const { costLine, deployCost, planLines } = await import("./deploy-plan.ts");
     const deployment = await prepareDeployment({ root: process.cwd(), models: model, secrets, endpoint, env, dryRun });
     // The check needs a key, which hashes do not give. A missing one is an error before anything changes.
     const key = dryRun ? "" : (firstPlainKey(deployment.secrets?.API_KEYS ?? "") ?? readApiKey(undefined));
-    const { planLines } = await import("./deploy-plan.ts");
     printNote(planLines(deployment.plan).join("\n"));
     const { steps, url } = await deployProject({
       ...deployment,
@@ -78,7 +76,6 @@ async function checked(url: string, artifact: PublishableArtifact, key: string):
   const { expectedOf } = await import("../check/read-expected.ts");
   const { checkDeployment } = await import("../check/check-deployment.ts");
   const { findingLines } = await import("../finding.ts");
-  const { untilReached } = await import("./until-reached.ts");
   await untilReached(url);
   return checkDeployment({
     url,
@@ -102,4 +99,21 @@ function described({ steps, url, check }: DeployReport): string {
   if (!check)
     return url === undefined ? "The Worker has no URL, so it was not checked." : `${url}: nothing is left to do.`;
   return check.ok ? `${url} is deployed and serves ${check.model}.` : `${url} is deployed, but the check found faults.`;
+}
+
+/** A new workers.dev address needs some seconds until it is known everywhere. */
+const WITHIN_MS = 60_000;
+const POLL_MS = 1_000;
+
+/** Waits until something of bert-edge answers at a URL, or a minute has passed: the check then says what is wrong. */
+async function untilReached(url: string): Promise<void> {
+  const giveUpAt = performance.now() + WITHIN_MS;
+  while (performance.now() < giveUpAt) {
+    const answer = await fetch(new URL("/health", url), { signal: AbortSignal.timeout(POLL_MS * 5) }).catch(
+      () => undefined,
+    );
+    await answer?.body?.cancel();
+    if (answer?.ok) return;
+    await sleep(POLL_MS);
+  }
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import * as v from "valibot";
-import { replaceFile } from "../../compile/files/replace-file.ts";
+import { replaceFile } from "../../compile/files/output-file.ts";
 import { MAX_SETTINGS_BYTES, wholeText } from "../../compile/files/whole-file.ts";
 
 const Names = v.object({ worker: v.string(), account: v.string() });

@@ -10,17 +10,16 @@ import { r2Endpoint } from "../../storage/s3-address.ts";
 import { publisherPlace } from "../../storage/s3-connection.ts";
 import { type S3PublisherOptions, s3Publisher } from "../../storage/s3-publisher.ts";
 import { assertDifferent, edgeScript, engineOf, openProject } from "../dev/project.ts";
+import { assertOwnEndpoint, R2_REGION } from "../wrangler/cloudflare.ts";
 import { modelSetting, readWranglerConfig } from "../wrangler/config.ts";
 import { environmentText } from "../wrangler/environment.ts";
 import { assertWranglerFor } from "../wrangler/installed.ts";
-import { assertOwnEndpoint, R2_REGION } from "../wrangler/jurisdiction.ts";
 import type { Variables } from "../wrangler/variables.ts";
-import { chooseAccount } from "./choose-account.ts";
-import type { RegionPlan } from "./deploy-plan.ts";
+import { chooseAccount, type RegionPlan } from "./deploy-plan.ts";
 import type { DeployOptions } from "./deploy-project.ts";
 import { type DeploySecrets, readSecrets } from "./read-secrets.ts";
 import { REGION_CONFIG, regionCalls } from "./region-calls.ts";
-import type { RegionDeployment } from "./region-steps.ts";
+import type { RegionDeployment } from "./steps.ts";
 import { withoutLogin, wranglerCalls } from "./wrangler-calls.ts";
 
 interface DeploymentNames {

@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { MAX_SETTINGS_BYTES, wholeTextSync } from "../../compile/files/whole-file.ts";
-import { parseVariables } from "../parse-variables.ts";
+import { namedText } from "../../compile/files/whole-file.ts";
+import { parseVariables } from "../wrangler/variables.ts";
 
 /** Secrets of a deployment by name. */
 export type DeploySecrets = Readonly<Record<string, string>> & { readonly API_KEYS: string };
@@ -11,13 +11,7 @@ export type DeploySecrets = Readonly<Record<string, string>> & { readonly API_KE
  * @throws BertEdgeError `setting_invalid` if it cannot be read, or has no API_KEYS
  */
 export function readSecrets(file: string): DeploySecrets {
-  let values: NodeJS.Dict<string>;
-  try {
-    values = parseVariables(wholeTextSync(file, MAX_SETTINGS_BYTES));
-  } catch (cause) {
-    if (cause instanceof BertEdgeError) throw cause;
-    throw new BertEdgeError("setting_invalid", `The file of secrets ${file} cannot be read.`, { hint: HINT, cause });
-  }
+  const values = parseVariables(namedText(file, "setting_invalid", `The file of secrets ${file}`, HINT));
   const set = Object.entries(values).flatMap(([name, value = ""]) =>
     value.trim() === "" ? [] : [[name, value] as const],
   );

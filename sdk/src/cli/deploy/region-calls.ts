@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { MAX_DATA_BYTES, MAX_SETTINGS_BYTES, wholeFile, wholeText } from "../../compile/files/whole-file.ts";
 import { disposableFolder } from "../disposable-folder.ts";
-import { packageFile } from "../package-file.ts";
+import { packageFile } from "../wrangler/installed.ts";
 import { projectTool } from "./project-tool.ts";
 import type { runTool } from "./run-tool.ts";
 
@@ -41,17 +41,10 @@ export interface RegionStack {
 }
 
 /** Questions and commands for the project's own osls. */
-export interface RegionCalls {
-  /** Returns the stack; undefined before the first deployment. */
-  stack(): Promise<RegionStack | undefined>;
-  /** Builds and packages the function. Returns a name for the package: the same content has the same name. */
-  packageTag(): Promise<string>;
-  /** Makes the stack, or changes it. osls changes nothing if the package is deployed already. */
-  deploy(): Promise<void>;
-}
+export type RegionCalls = ReturnType<typeof regionCalls>;
 
 /** @throws BertEdgeError `package_missing` */
-export function regionCalls({ root, model, stage, secrets, runTool }: RegionCallsOptions): RegionCalls {
+export function regionCalls({ root, model, stage, secrets, runTool }: RegionCallsOptions) {
   const staged = stage === undefined ? [] : ["--stage", stage];
   const shared = { root, secrets: Object.values(secrets), runTool };
   const osls = projectTool({
@@ -64,7 +57,8 @@ export function regionCalls({ root, model, stage, secrets, runTool }: RegionCall
   const node = projectTool({ ...shared, name: "node", script: "--run", env: () => ({}) });
 
   return {
-    async stack() {
+    /** Returns the stack; undefined before the first deployment. */
+    async stack(): Promise<RegionStack | undefined> {
       const args = ["info", "--verbose", ...staged];
       const output = await osls.run(args);
       const text = output.stdout + output.stderr;
@@ -87,7 +81,8 @@ export function regionCalls({ root, model, stage, secrets, runTool }: RegionCall
         user: read("EdgeUserName"),
       };
     },
-    async packageTag() {
+    /** Builds and packages the function. Returns a name for the package: the same content has the same name. */
+    async packageTag(): Promise<string> {
       if (await hasScript(root, "build")) await node.done(["build"], { timeoutMs: DEPLOY_MS });
       using folder = disposableFolder("region");
       await osls.done(["package", "--package", folder.path, ...staged], { timeoutMs: DEPLOY_MS });
@@ -100,7 +95,8 @@ export function regionCalls({ root, model, stage, secrets, runTool }: RegionCall
       }
       return hash.digest("hex").slice(0, 12);
     },
-    async deploy() {
+    /** Makes the stack, or changes it. osls changes nothing if the package is deployed already. */
+    async deploy(): Promise<void> {
       await osls.done(["deploy", ...staged], { timeoutMs: DEPLOY_MS });
     },
   };

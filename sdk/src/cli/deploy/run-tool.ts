@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { signalGroup } from "../signal-group.ts";
+import { signalGroup } from "../process-group.ts";
 
 /** A JavaScript file of an installed package. It runs with the same Node.js as this process. */
 export interface Tool {

@@ -6,10 +6,10 @@ import * as v from "valibot";
 import type { BertEdgeError } from "../../artifact/error.ts";
 import { MAX_DATA_BYTES, MAX_SETTINGS_BYTES, wholeFile, wholeText } from "../../compile/files/whole-file.ts";
 import { disposableFolder } from "../disposable-folder.ts";
-import { packageFile } from "../package-file.ts";
+import { jurisdictionArgs } from "../wrangler/cloudflare.ts";
 import type { DeployedBucket } from "../wrangler/config.ts";
 import { type Environment, wranglerSelection } from "../wrangler/environment.ts";
-import { jurisdictionArgs } from "../wrangler/jurisdiction.ts";
+import { packageFile } from "../wrangler/installed.ts";
 import { projectTool } from "./project-tool.ts";
 import type { runTool } from "./run-tool.ts";
 

@@ -3,11 +3,10 @@ import { Command } from "commander";
 import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { TargetName } from "../../artifact/manifest.ts";
-import { type AcceptedKeys, acceptKeyOption } from "../accept-key-option.ts";
-import { envOption, port as portOption } from "../options.ts";
+import { type AcceptedKeys, acceptKeyOption, envOption, port as portOption } from "../options.ts";
 import { printJson, printNote, printResult } from "../output.ts";
+import type { Service } from "../process-group.ts";
 import { stageLog } from "../stage-log.ts";
-import type { Service } from "./launch.ts";
 import type { Project } from "./project.ts";
 
 /** Exit code of a process that Ctrl-C ended. */
@@ -73,7 +72,7 @@ export const devCommand = new Command("dev")
         log.done();
       }
       for (const folder of folders) await assertServable({ root, ...folder, targets, acceptKeys });
-      const { edgePort } = await import("./edge-port.ts");
+      const { edgePort } = await import("./ports.ts");
       const chosen = command.getOptionValueSource("port") === "cli";
       // Preparing can take minutes. A port in use should not cost them.
       if (chosen) await edgePort(port, { chosen });
@@ -101,9 +100,8 @@ export const devCommand = new Command("dev")
       try {
         log.stage("send a request");
         const { introduction } = await import("./introduction.ts");
-        const { tour } = await import("./tour.ts");
+        const { CROWD, crowd, tour } = await import("./tour.ts");
         const answer = await introduction(stack, manifests);
-        const { CROWD, crowd } = await import("./crowd.ts");
         const tables = async () =>
           `${COLUMNS}\n${await tour(stack)}${stack.region ? `\n${CROWD}\n${await crowd(stack)}` : ""}`;
         // The tables are about texts that are embedded.

@@ -4,8 +4,7 @@ import { MAX_SETTINGS_BYTES } from "../../compile/files/whole-file.ts";
 import { TIER_HEADER } from "../../serve/contract/headers.ts";
 import { boundedText } from "../../storage/bounded-text.ts";
 import { cpuLimitLine, inspectDeployment } from "../inspect-deployment.ts";
-import { DEV_VARS } from "./developer-vars.ts";
-import { exampleFor } from "./example.ts";
+import { DEV_VARS } from "../wrangler/variables.ts";
 import { isRegional, type Stack } from "./stack.ts";
 
 /** Maximum characters of an answer that are shown. */
@@ -78,4 +77,37 @@ function described(answer: string): string {
     return `a vector of ${vector.length} numbers: [${first.join(", ")}, …]`;
   }
   return answer.length > SHOWN ? `${answer.slice(0, SHOWN)}…` : answer;
+}
+
+/** A request that a model can answer. */
+interface Example {
+  readonly path: string;
+  readonly body: object;
+}
+
+const TEXT = "to be or not to be";
+const SENTENCE = "Anna works in New York.";
+
+/** Returns a request that shows what a model does. */
+function exampleFor(manifest: Manifest): Example {
+  switch (manifest.task) {
+    case "embed":
+      return { path: "/v1/embed", body: { inputs: TEXT } };
+    case "classify": {
+      if (manifest.input === "text") return { path: "/v1/classify", body: { inputs: TEXT } };
+      return manifest.labels.length === 1
+        ? { path: "/v1/rerank", body: { query: "Where does Anna work?", documents: [SENTENCE, TEXT] } }
+        : { path: "/v1/classify", body: { inputs: { text: SENTENCE, text_pair: "Anna has a job." } } };
+    }
+    case "tag":
+      return { path: "/v1/tag", body: { inputs: SENTENCE } };
+    case "answer":
+      return { path: "/v1/answer", body: { question: "Where does Anna work?", context: SENTENCE } };
+    case "sparse":
+      return { path: "/v1/sparse", body: { inputs: TEXT } };
+    case "token-vectors":
+      return { path: "/v1/token-vectors", body: { inputs: TEXT } };
+    case "fill-mask":
+      return { path: "/v1/fill-mask", body: { inputs: `Anna works in ${manifest.mask.token} York.` } };
+  }
 }

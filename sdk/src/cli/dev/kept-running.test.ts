@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { keptRunning } from "./kept-running.ts";
-import { freePort } from "./process.ts";
+import { freePort } from "./ports.ts";
 
 const WAIT = { timeout: 30_000 };
 const PAUSES_MS = [1, 2];

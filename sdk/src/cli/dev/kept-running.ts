@@ -1,5 +1,5 @@
-import { launch, type Service } from "./launch.ts";
-import { type ServiceOptions, startService, WATCHED_EXIT } from "./process.ts";
+import { launch, type Service } from "../process-group.ts";
+import { type ServiceOptions, startService, WATCHED_EXIT } from "./service.ts";
 
 /** Pauses in ms before a service that has ended is started again, one after the other. */
 const PAUSES_MS = [500, 1_000, 2_000, 4_000, 8_000];

@@ -8,8 +8,8 @@ import type { PrepareOptions, PrepareReport } from "../../compile/commands/prepa
 import type { Progress } from "../../compile/stages/stage.ts";
 import { MANIFEST_FILE, openFolder } from "../../storage/folder-artifact.ts";
 import { printNote } from "../output.ts";
-import { packageFile } from "../package-file.ts";
-import { passedOver } from "../passed-over.ts";
+import { passedOver } from "../prepare-report.ts";
+import { packageFile } from "../wrangler/installed.ts";
 
 /** Folder of prepared artifacts, relative to the project's folder. */
 const CACHE = ".bert-edge/dev";
@@ -20,7 +20,7 @@ const MODELS = "models";
 /** Name of a finished artifact's folder: see `keyOf`. Other folders belong to runs that are still preparing. */
 const KEY = /^[0-9a-f]{16}$/;
 
-export interface PreparedOptions {
+interface PreparedOptions {
   /** The project's folder. */
   root: string;
   /** A model folder or an artifact folder. */
@@ -174,4 +174,20 @@ async function keyOf(folder: string, ...options: readonly (readonly string[])[])
   const { contentKey, modelKey } = await import("../../compile/stages/content-key.ts");
   const { codeKey } = await import("../../compile/stages/code-key.ts");
   return contentKey("dev", await modelKey(folder), await codeKey(), ...options).slice(0, 16);
+}
+
+/**
+ * Returns the folder of a project's only model. Projects that `create-bert-edge` makes come with one.
+ *
+ * @throws BertEdgeError `checkpoint_missing` when there is no model, or more than one
+ */
+export function projectModel(root: string): string {
+  const models = existsSync(join(root, "models")) ? readdirSync(join(root, "models")) : [];
+  const [only, ...others] = models.map((name) => join("models", name));
+  if (only !== undefined && others.length === 0) return only;
+  const found =
+    only === undefined ? "has no models/ with a model" : `has several models: ${[only, ...others].join(", ")}`;
+  throw new BertEdgeError("checkpoint_missing", `The folder ${root} ${found}.`, {
+    hint: "Name the artifact's folder with --model. `bert-edge prepare` makes an artifact.",
+  });
 }

@@ -3,10 +3,10 @@ import { join, relative } from "node:path";
 import type { Artifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Target } from "../../artifact/manifest.ts";
-import { packageFile } from "../package-file.ts";
 import { builtConfig } from "../wrangler/built-config.ts";
 import { bucketSetting, readWranglerConfig, type WranglerConfig } from "../wrangler/config.ts";
 import type { Environment } from "../wrangler/environment.ts";
+import { packageFile } from "../wrangler/installed.ts";
 
 /** A folder with the functions that users deploy. */
 export interface Project {

@@ -7,13 +7,13 @@ import { type Published, publish } from "../../storage/publish.ts";
 import { firstPlainKey } from "../api-key.ts";
 import { disposableFolder } from "../disposable-folder.ts";
 import { openLocalR2 } from "../local-r2.ts";
-import { packageFile } from "../package-file.ts";
-import { WRANGLER_STATE } from "../wrangler/installed.ts";
-import { developerVars } from "./developer-vars.ts";
+import type { Service } from "../process-group.ts";
+import { packageFile, WRANGLER_STATE } from "../wrangler/installed.ts";
+import { developerVars } from "../wrangler/variables.ts";
 import { keptRunning } from "./kept-running.ts";
-import type { Service } from "./launch.ts";
-import { freePort, type ServiceOptions, startService } from "./process.ts";
+import { freePort } from "./ports.ts";
 import { edgeScript, engineOf, type Project } from "./project.ts";
+import { type ServiceOptions, startService } from "./service.ts";
 
 const START_MS = 60_000;
 

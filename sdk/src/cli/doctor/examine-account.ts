@@ -1,12 +1,10 @@
 import { relative } from "node:path";
-import { chooseAccount } from "../deploy/choose-account.ts";
-import { bucketText } from "../deploy/deploy-plan.ts";
+import { bucketText, chooseAccount } from "../deploy/deploy-plan.ts";
 import { type WranglerCalls, wranglerCalls } from "../deploy/wrangler-calls.ts";
-import { type Finding, findingsOf } from "../finding.ts";
+import { attempt, type Finding, findingsOf } from "../finding.ts";
+import { jurisdictionArgs } from "../wrangler/cloudflare.ts";
 import type { DeployedBucket, WranglerConfig } from "../wrangler/config.ts";
 import { type Environment, envFlag } from "../wrangler/environment.ts";
-import { jurisdictionArgs } from "../wrangler/jurisdiction.ts";
-import { attempt } from "./attempt.ts";
 
 export type AccountCalls = Pick<WranglerCalls, "accounts" | "useAccount" | "hasBucket" | "secretNames">;
 

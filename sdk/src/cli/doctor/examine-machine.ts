@@ -4,8 +4,7 @@ import { type OptionalPackage, purposes } from "../../artifact/optional-package.
 import type { Provider } from "../../runtime/engine/ort-node/index.ts";
 import { hasRelaxedSimd } from "../../runtime/engine/wasm/load/relaxed-simd.ts";
 import { type Finding, findingsOf } from "../finding.ts";
-import { packageVersion } from "../package-file.ts";
-import { commandsWithout, wranglerFor } from "../wrangler/installed.ts";
+import { commandsWithout, packageVersion, wranglerFor } from "../wrangler/installed.ts";
 
 const providers: readonly Provider[] = ["cpu", "cuda", "tensorrt", "webgpu"];
 

@@ -8,13 +8,12 @@ import { MAX_SETTINGS_BYTES, wholeTextSync } from "../../compile/files/whole-fil
 import { forecastOf } from "../../compile/latency/platforms/forecast.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { bucketText } from "../deploy/deploy-plan.ts";
-import { DEV_VARS, developerVars } from "../dev/developer-vars.ts";
 import { openProject } from "../dev/project.ts";
-import { type Finding, findingsOf } from "../finding.ts";
-import { FREE_PLAN_MS, PAID_PLAN_MS } from "../workers-plan.ts";
+import { attempt, type Finding, findingsOf } from "../finding.ts";
+import { FREE_PLAN_MS, PAID_PLAN_MS } from "../wrangler/cloudflare.ts";
 import { modelSetting, type WranglerConfig } from "../wrangler/config.ts";
 import { environmentText } from "../wrangler/environment.ts";
-import { attempt } from "./attempt.ts";
+import { DEV_VARS, developerVars } from "../wrangler/variables.ts";
 
 const SETTINGS = "functions/edge-settings.ts";
 

@@ -1,10 +1,8 @@
 import { Command } from "commander";
-import { type Finding, findingLines, findingsOf } from "../finding.ts";
+import { attempt, type Finding, findingLines, findingsOf } from "../finding.ts";
 import { envOption } from "../options.ts";
-import { printJson, printResult } from "../output.ts";
-import { ReportedFailure } from "../reported-failure.ts";
+import { printJson, printResult, ReportedFailure } from "../output.ts";
 import type { WranglerConfig } from "../wrangler/config.ts";
-import { attempt } from "./attempt.ts";
 
 export const doctorCommand = new Command("doctor")
   .description(

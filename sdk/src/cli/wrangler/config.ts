@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { JURISDICTIONS, type Jurisdiction } from "./cloudflare.ts";
 import { chooseEnvironment, type Environment } from "./environment.ts";
 import { requireWrangler } from "./installed.ts";
-import { JURISDICTIONS, type Jurisdiction } from "./jurisdiction.ts";
 import { type Variables, wranglerVariables } from "./variables.ts";
 
 /** An R2 binding in the configuration. Locally, wrangler prefers the bucket for previews. */

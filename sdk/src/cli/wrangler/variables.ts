@@ -1,11 +1,17 @@
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { parse } from "dotenv";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { MAX_SETTINGS_BYTES, wholeTextSync } from "../../compile/files/whole-file.ts";
-import { parseVariables } from "../parse-variables.ts";
+
+/**
+ * Reads a file of variables as wrangler does, with the same library. `parseEnv` of Node.js reads neither `NAME: value` nor a file with a
+ * byte order mark.
+ */
+export const parseVariables = parse;
 
 /** The value of a variable, and where it stands: `CLOUDFLARE_ENV in .env`. */
-export interface Variable {
+interface Variable {
   readonly value: string;
   readonly from: string;
 }
@@ -26,7 +32,7 @@ function variablesOf(path: string): NodeJS.Dict<string> {
 }
 
 /** Reads all variables of the `.env` files, as `wrangler dev` gives them to a Worker without `.dev.vars`. */
-export const envFileVariables = (root: string, option: string | undefined): NodeJS.Dict<string> =>
+const envFileVariables = (root: string, option: string | undefined): NodeJS.Dict<string> =>
   Object.assign({}, ...envFiles(option).map((name) => variablesOf(join(root, name))));
 
 /**
@@ -53,4 +59,24 @@ export function wranglerVariables(root: string, option: string | undefined): Var
       },
     );
   };
+}
+
+/** The developer's own variables and secrets. Stock `wrangler dev` reads the same file. */
+export const DEV_VARS = ".dev.vars";
+
+/**
+ * Reads the developer's variables as `wrangler dev` does: from the file of the environment, else from `.dev.vars`, else from the `.env`
+ * files.
+ *
+ * @returns the variables, and the file that they are in, or should be in
+ */
+export function developerVars(
+  root: string,
+  environment: string | undefined,
+): { readonly file: string; readonly vars: NodeJS.Dict<string> } {
+  const ownFiles = [...(environment === undefined ? [] : [`${DEV_VARS}.${environment}`]), DEV_VARS];
+  const file = ownFiles.find((name) => existsSync(join(root, name)));
+  if (file !== undefined) return { file, vars: parseVariables(wholeTextSync(join(root, file), MAX_SETTINGS_BYTES)) };
+  const vars = envFileVariables(root, environment);
+  return { file: Object.keys(vars).length > 0 ? ".env" : DEV_VARS, vars };
 }

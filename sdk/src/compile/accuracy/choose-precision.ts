@@ -3,6 +3,7 @@ import type { Accuracy, Parity, TaskScore } from "../../artifact/manifest.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Quantizer } from "../quantize/precisions.ts";
 import { throwIfAborted } from "../subprocess/aborted.ts";
+import { rank } from "./compare-numbers.ts";
 import { accuracyError, type Limit, shortfall } from "./limits.ts";
 
 /** A way to quantize a graph. */
@@ -125,9 +126,7 @@ async function sensitivities(
     const { meanCosine, lengths = [] } = await parity(await quantize(others));
     found.push({ layer, meanCosine: Math.min(meanCosine, ...lengths.map((length) => length.meanCosine)) });
   }
-  // Sort key of a layer: NaN is worse than any number.
-  const rank = ({ meanCosine }: Sensitivity) => (Number.isNaN(meanCosine) ? Number.NEGATIVE_INFINITY : meanCosine);
-  return found.toSorted((a, b) => rank(a) - rank(b));
+  return found.toSorted((a, b) => rank(a.meanCosine) - rank(b.meanCosine));
 }
 
 function refusal(what: string, missing: string, layers: readonly Sensitivity[]): BertEdgeError {

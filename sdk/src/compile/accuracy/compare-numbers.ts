@@ -13,6 +13,9 @@ export interface NumbersComparison {
   readonly cosine: number;
 }
 
+/** For comparisons of cosines alone. */
+const NO_TOLERANCE: Tolerance = { absolute: 0, relative: 0 };
+
 /** Result for vectors of different lengths. */
 const INCOMPARABLE: NumbersComparison = {
   maxAbs: Number.POSITIVE_INFINITY,
@@ -20,11 +23,14 @@ const INCOMPARABLE: NumbersComparison = {
   cosine: Number.NaN,
 };
 
-/** Compares a vector with the original vector. All comparisons of models use this function. */
+/**
+ * Compares a vector with the original vector. All comparisons of models use this function. Two models that both compute zeros agree; in a
+ * search, `cosine` says that such texts are not alike.
+ */
 export function compareNumbers(
   original: ArrayLike<number>,
   found: ArrayLike<number>,
-  { absolute, relative }: Tolerance,
+  { absolute, relative }: Tolerance = NO_TOLERANCE,
 ): NumbersComparison {
   if (original.length !== found.length) return INCOMPARABLE;
   let [maxAbs, ofTolerance, dot, squares, foundSquares] = [0, 0, 0, 0, 0];
@@ -48,3 +54,6 @@ function cosineOf(dot: number, squares: number, foundSquares: number): number {
   if (squares === 0 && foundSquares === 0) return 1;
   return squares === 0 || foundSquares === 0 ? 0 : dot / Math.sqrt(squares * foundSquares);
 }
+
+/** Sort key of an agreement: NaN is worse than any number. */
+export const rank = (agreement: number): number => (Number.isNaN(agreement) ? Number.NEGATIVE_INFINITY : agreement);

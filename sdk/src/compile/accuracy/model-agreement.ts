@@ -2,7 +2,6 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { Parity } from "../../artifact/manifest.ts";
 import type { TokenSequence } from "../../runtime/engine/engine.ts";
 import { sentenceVector } from "../../runtime/tasks/sentence-vector.ts";
-import { ortFileSession } from "../evaluate/ort-session.ts";
 import { fromOrt } from "../evaluate/ort-tensor.ts";
 import { maskIn, tokenBatches } from "../evaluate/token-batches.ts";
 import { concatenate } from "../graph/concatenate.ts";
@@ -11,11 +10,11 @@ import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
 import { reportProgress } from "../subprocess/report-progress.ts";
 import { inSubprocess, type SubprocessOptions } from "../subprocess/run-in-subprocess.ts";
-import { COMPARISON } from "./comparison.ts";
+import { rank } from "./compare-numbers.ts";
+import { COMPARISON, type ModelRun, runModel } from "./model-runs.ts";
 import { parity } from "./parity.ts";
 import { probeInputs } from "./probe-inputs.ts";
-import { type ModelRun, runFirst } from "./run-first.ts";
-import { assertVaries } from "./varies.ts";
+import { assertVaries } from "./sound-model.ts";
 
 /**
  * Measures how close a quantized ONNX file is to the original. It compares each text's mean hidden state, vector or
@@ -33,17 +32,16 @@ export async function modelAgreement(
 ): Promise<Parity> {
   const graph = fromOnnx(await readOnnx(original));
   const cases = sequences ? sequences.map((ids) => tokenBatches(graph, [ids])) : probeInputs(graph);
-  const reference = await sessionOf(original, "disabled");
-  const expected = (await runFirst(reference, cases, { progress: (share) => reportProgress(share / 2) })).filter(
-    (run) => run !== undefined,
-  );
+  const runs = await runModel(original, "disabled", cases, { progress: (share) => reportProgress(share / 2) });
+  const expected = runs.filter((run) => run !== undefined);
   if (expected.length === 0 || (sequences && expected.length < sequences.length)) {
     throw new BertEdgeError("parity_impossible", `${original} does not run on the probe texts.`, {
       hint: "Check that the model runs in onnxruntime, and that the tokenizer belongs to this model.",
     });
   }
-  const found = await runFirst(
-    await sessionOf(quantized, "all"),
+  const found = await runModel(
+    quantized,
+    "all",
     expected.map(({ inputs }) => [inputs]),
     { progress: (share) => reportProgress((1 + share) / 2) },
   );
@@ -53,7 +51,7 @@ export async function modelAgreement(
     assertVaries(wanted.flat());
     return parity(wanted.flat(), got.flat(), { are: name === "logits" ? "logits" : "vectors" });
   });
-  const [worst] = measured.toSorted((a, b) => rank(a) - rank(b));
+  const [worst] = measured.toSorted((a, b) => rank(a.meanCosine) - rank(b.meanCosine));
   if (worst) return worst;
   throw new BertEdgeError("parity_impossible", `The outputs of ${original} and ${quantized} cannot be compared.`, {
     hint: "Both files need an output with the same name and a float type: hidden states, vectors or logits.",
@@ -76,12 +74,6 @@ export const modelAgreementInSubprocess = (
     quantized,
     sequences,
   );
-
-/** Sort key of a result: NaN is worse than any number. */
-const rank = ({ meanCosine }: Parity): number => (Number.isNaN(meanCosine) ? Number.NEGATIVE_INFINITY : meanCosine);
-
-const sessionOf = (path: string, graphOptimizationLevel: "disabled" | "all") =>
-  ortFileSession(path, { graphOptimizationLevel, intraOpNumThreads: 1, logSeverityLevel: 4 });
 
 /**
  * Returns one vector for each text of a run: the mean hidden state, the sentence vector or the logits. For outputs with

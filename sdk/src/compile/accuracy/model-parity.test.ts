@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { NamedGraph } from "#test/fixtures/named-graph.ts";
 import { quantizedSoftmax } from "#test/fixtures/quantized-softmax.ts";
-import { refusalOf } from "#test/fixtures/refusal.ts";
+import { refusal, refusalOf } from "#test/fixtures/refusal.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { tinyBert } from "#test/fixtures/tiny-bert.ts";
 import { encoderGraph } from "../checkpoint/encoder-graph.ts";
@@ -11,7 +11,7 @@ import type { Graph } from "../graph/graph.ts";
 import { float32Scalar, tensor } from "../graph/tensor.ts";
 import { dataTypes } from "../onnx/tensor-proto.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
-import { modelParity, modelParityInSubprocess } from "./model-parity.ts";
+import { judgeParity, modelParity, modelParityInSubprocess } from "./model-parity.ts";
 
 async function files(...graphs: readonly Graph[]): Promise<string[]> {
   const folder = await temporaryFolder();
@@ -167,5 +167,39 @@ describe("modelParityInSubprocess", () => {
     const [a = ""] = await files(shifted("Add", 0));
     expect(await refusalOf(modelParityInSubprocess(`${a}.missing`, a))).toBe("onnx_missing");
     expect(await refusalOf(modelParityInSubprocess(a, `${a}.missing`))).toBe("parity_impossible");
+  });
+});
+
+const none = { maxAbs: 0, ofTolerance: 0, cosine: 1 };
+const large = { maxAbs: 0.98, ofTolerance: 9, cosine: 0.9 };
+
+describe("judgeParity", () => {
+  it("accepts a difference up to the tolerance, without warnings", () => {
+    expect(judgeParity({ ...none, ofTolerance: 1, cases: 5, optimizer: undefined })).toEqual([]);
+  });
+
+  it.each([1.01, Number.NaN])("refuses %s of the tolerance", (ofTolerance) => {
+    expect(refusal(() => judgeParity({ ...none, ofTolerance, cases: 5, optimizer: undefined }))).toBe(
+      "parity_exceeded",
+    );
+  });
+
+  it.each([
+    ["alike", none],
+    ["differently", large],
+  ])("warns if onnxruntime changes both models %s", (_, served) => {
+    const parity = { ...none, cases: 5, optimizer: { original: large, rewritten: large, served } };
+    expect(judgeParity(parity)).toEqual([expect.stringMatching(/onnxruntime's own optimizations .*0\.98.*0\.98/)]);
+  });
+
+  it("refuses a model that onnxruntime changes, but not its original", () => {
+    const parity = { ...none, cases: 5, optimizer: { original: none, rewritten: large, served: large } };
+    expect(() => judgeParity(parity)).toThrow(
+      expect.objectContaining({
+        code: "parity_exceeded",
+        message: expect.stringContaining("but not the original's: by up to 0.98"),
+        hint: expect.stringContaining("--no-parity"),
+      }),
+    );
   });
 });

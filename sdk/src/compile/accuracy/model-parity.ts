@@ -1,16 +1,13 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { ortFileSession } from "../evaluate/ort-session.ts";
 import { fromOrt } from "../evaluate/ort-tensor.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
 import { encodeOnnx } from "../onnx/to-onnx.ts";
 import { reportProgress } from "../subprocess/report-progress.ts";
 import { inSubprocess, type SubprocessOptions } from "../subprocess/run-in-subprocess.ts";
-import { COMPARISON } from "./comparison.ts";
-import { inFloat32 } from "./in-float32.ts";
-import { type Arithmetic, arithmeticOf, compareOutputs } from "./output-tolerance.ts";
+import { COMPARISON, type ModelRun, type OptimizationLevel, type RunnableModel, runModel } from "./model-runs.ts";
+import { type Arithmetic, arithmeticOf, compareOutputs, inFloat32 } from "./output-tolerance.ts";
 import { probeInputs } from "./probe-inputs.ts";
-import { type ModelRun, runFirst } from "./run-first.ts";
 
 /** Agreement of a rewritten model's outputs with the original's, both without onnxruntime's own optimizations. */
 export interface ModelParity {
@@ -54,7 +51,7 @@ export async function modelParity(original: string, rewritten: string): Promise<
   const graph = fromOnnx(await readOnnx(original));
   const [arithmetic, probes] = [arithmeticOf(graph), probeInputs(graph)];
   let failure: Error | undefined;
-  const originalRuns = await runFirst(await sessionOf("original", original, "disabled"), probes, {
+  const originalRuns = await runOf("original", original, "disabled", probes, {
     onError: (error) => {
       failure ??= error;
     },
@@ -64,10 +61,10 @@ export async function modelParity(original: string, rewritten: string): Promise<
   if (expected.length === 0) throw neverRuns(failure);
   const cases = expected.map(({ inputs }) => [inputs]);
   let finished = 1;
-  async function run(which: Which, model: Model, level: Level): Promise<Run[]> {
+  async function run(which: Which, model: RunnableModel, level: OptimizationLevel): Promise<Run[]> {
     const before = finished++;
     const progress = (share: number) => reportProgress(Math.min(1, (before + share) / COMPARED_RUNS));
-    return runFirst(await sessionOf(which, model, level), cases, { progress });
+    return runOf(which, model, level, cases, { progress });
   }
   const compare = (runs: readonly Run[], others: readonly Run[]) =>
     largest(runs.map((each, i) => differenceOf(each, others[i], arithmetic)));
@@ -100,22 +97,17 @@ export async function modelParity(original: string, rewritten: string): Promise<
  */
 const FLOAT16_ERRORS = 2;
 
-/** Path of an ONNX file, or its bytes. */
-type Model = string | Uint8Array<ArrayBuffer>;
-
 /** Runs of a model if onnxruntime's optimizations change nothing: the original, and the result without and with them. */
 const COMPARED_RUNS = 3;
 
 type Which = "original" | "rewritten";
-type Level = "disabled" | "all";
 type Run = ModelRun | undefined;
 
 const isDefined = (run: Run): run is ModelRun => run !== undefined;
 
-/** @throws BertEdgeError `parity_impossible` when onnxruntime cannot load the model */
-async function sessionOf(which: Which, model: Model, graphOptimizationLevel: Level) {
-  const options = { graphOptimizationLevel, logSeverityLevel: 4, intraOpNumThreads: 1 } as const;
-  return ortFileSession(model, options).catch((cause: Error) => {
+/** Runs a model. @throws BertEdgeError `parity_impossible` when onnxruntime cannot load it */
+const runOf = (which: Which, ...model: Parameters<typeof runModel>): Promise<Run[]> =>
+  runModel(...model).catch((cause: Error) => {
     throw new BertEdgeError("parity_impossible", `onnxruntime cannot load the ${which} model: ${cause.message}`, {
       hint:
         which === "original"
@@ -124,7 +116,6 @@ async function sessionOf(which: Which, model: Model, graphOptimizationLevel: Lev
       cause,
     });
   });
-}
 
 /** @throws BertEdgeError `parity_impossible` when only one of the models ran, or when an output is missing */
 function differenceOf(expected: Run, found: Run, arithmetic: Arithmetic): OutputDifference {
@@ -177,3 +168,42 @@ export const modelParityInSubprocess = (
   options: Pick<SubprocessOptions, "signal" | "onProgress"> = {},
 ): Promise<ModelComparison> =>
   inSubprocess("compile/accuracy/model-parity", modelParity, { ...COMPARISON, ...options })(original, rewritten);
+
+/**
+ * Decides whether a rewritten model may take the original's place. onnxruntime's own optimizations may change its outputs
+ * if they change the original's in the same way, or as much.
+ *
+ * @returns warnings about what onnxruntime changes
+ * @throws BertEdgeError `parity_exceeded` when the outputs differ from the original's
+ */
+export function judgeParity({ maxAbs, ofTolerance, cosine, optimizer }: ModelComparison): string[] {
+  if (!(ofTolerance <= 1)) {
+    throw new BertEdgeError(
+      "parity_exceeded",
+      `The outputs of the optimized model differ from the original's by up to ${maxAbs} (cosine ${cosine}).`,
+      { hint: "Nothing was written. This is a bug in the fusion: report it, if possible with the model." },
+    );
+  }
+  if (!optimizer) return [];
+  const { original, rewritten, served } = optimizer;
+  if (!(served.ofTolerance <= 1) && original.ofTolerance <= 1) {
+    throw new BertEdgeError(
+      "parity_exceeded",
+      "onnxruntime's own optimizations change the outputs of the optimized model, but not the original's: " +
+        `by up to ${rewritten.maxAbs} (cosine ${rewritten.cosine}). Without them, both models agree.`,
+      {
+        hint:
+          "Nothing was written. Report it, if possible with the model. To use the result with onnxruntime's " +
+          'graphOptimizationLevel "disabled", run this again with --no-parity.',
+      },
+    );
+  }
+  return [
+    "onnxruntime's own optimizations change what this model computes: " +
+      `the original's outputs by up to ${figure(original.maxAbs)}, the result's by up to ${figure(rewritten.maxAbs)}. ` +
+      `Without them, both agree within ${figure(maxAbs)}, so the fusion is not the cause. ` +
+      'To avoid the change, run the model with graphOptimizationLevel "disabled".',
+  ];
+}
+
+const figure = (value: number): string => String(Number(value.toPrecision(2)));

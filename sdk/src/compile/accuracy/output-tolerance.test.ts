@@ -1,7 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { Sketch } from "#test/fixtures/sketch.ts";
+import { tinyBert } from "#test/fixtures/tiny-bert.ts";
+import { oneModel } from "../../runtime/engine/engine.ts";
+import { ortNodeEngine } from "../../runtime/engine/ort-node/index.ts";
+import { encoderGraph } from "../checkpoint/encoder-graph.ts";
+import { fuseGraph } from "../fusions/fuse-graph.ts";
+import type { Graph } from "../graph/graph.ts";
 import { float32Scalar, tensor, tensorFromNumbers } from "../graph/tensor.ts";
-import { type Arithmetic, arithmeticOf, compareOutputs } from "./output-tolerance.ts";
+import { encodeOnnx } from "../onnx/to-onnx.ts";
+import { toFp16 } from "../quantize/fp16/to-fp16.ts";
+import { compareNumbers } from "./compare-numbers.ts";
+import { type Arithmetic, arithmeticOf, compareOutputs, inFloat32 } from "./output-tolerance.ts";
 
 const half = () => tensor("float16", [2], new Uint16Array([0x3c00, 0x3c00]));
 
@@ -84,4 +93,27 @@ describe("compareOutputs", () => {
     expect(share(arithmetic, [1000, 3], [1000, 4], "int64")).toBeGreaterThan(1);
     expect(share(arithmetic, [1000, 3], [1000, 3], "int64")).toBe(0);
   });
+});
+
+const hiddenStates = async (graph: Graph): Promise<Float32Array> => {
+  const session = await ortNodeEngine({ threads: 1, optimize: false }).load(oneModel(encodeOnnx(graph)));
+  const [found = new Float32Array()] = await session.run([Int32Array.of(2, 9, 14, 7, 3)]);
+  await session.release();
+  return found;
+};
+
+it("computes in float32, with the weights of the float16 model", async () => {
+  const { config, weights } = tinyBert();
+  const graph = encoderGraph(config, weights);
+  await fuseGraph(graph);
+  const half = toFp16(graph);
+  const whole = inFloat32(half);
+  expect([...whole.nodes].flatMap(({ outputs }) => outputs.map((value) => value?.dtype))).not.toContain("float16");
+  expect([...whole.constants()].map(({ dtype }) => dtype)).not.toContain("float16");
+  const [exact, rounded, original] = [await hiddenStates(whole), await hiddenStates(half), await hiddenStates(graph)];
+  const distance = (a: Float32Array, b: Float32Array) => compareNumbers(a, b, { absolute: 0, relative: 0 }).maxAbs;
+  // Rounding the weights changes the result, and so does rounding the activations.
+  expect(distance(exact, original)).toBeGreaterThan(1e-5);
+  expect(distance(exact, rounded)).toBeGreaterThan(1e-5);
+  expect(distance(exact, rounded)).toBeLessThan(1e-2);
 });

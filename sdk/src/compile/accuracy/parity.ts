@@ -1,7 +1,7 @@
-import type { Parity } from "../../artifact/manifest.ts";
+import type { Parity, Task } from "../../artifact/manifest.ts";
+import { outputWidth } from "../../artifact/output-width.ts";
 import { compareNumbers } from "./compare-numbers.ts";
-import type { Compared } from "./compared-as.ts";
-import { largest, topLabel } from "./tasks/accuracy.ts";
+import { largest, topLabel } from "./tasks/classification.ts";
 
 /**
  * Compares vectors or logits with the original ones, text by text. The cosine of a text with several rows is the mean over
@@ -21,7 +21,7 @@ export function parity(
   const { are, width, choosesRows = false } = compared;
   const texts = reference.map((expected, i) => pairsOf(expected, results[i] ?? new Float32Array(), width));
   const pairs = texts.flat();
-  const numbers = new Map(pairs.map((pair) => [pair, compareNumbers(pair.expected, pair.found, NO_TOLERANCE)]));
+  const numbers = new Map(pairs.map((pair) => [pair, compareNumbers(pair.expected, pair.found)]));
   const spread = are === "logits" ? spreadOf(pairs.map(({ expected }) => expected)) : Number.NaN;
   const cosineOf = (pair: Pair) =>
     are === "vectors"
@@ -49,9 +49,6 @@ interface Pair {
 }
 
 const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-
-/** No tolerance is needed, because limits apply to the cosines. */
-const NO_TOLERANCE = { absolute: 0, relative: 0 };
 
 /**
  * Logits that differ by less than this share of the spread count as equal, because rounding would decide which of them
@@ -93,4 +90,28 @@ function spreadOf(rows: readonly Float32Array[]): number {
 function distance(a: Float32Array, b: Float32Array | Float64Array): number {
   const squares = a.reduce((sum, value, i) => sum + (value - (b[i] as number)) ** 2, 0);
   return Math.sqrt(squares);
+}
+
+/** How results of a task are compared. */
+interface Compared {
+  /** Vectors are compared by their directions, logits by their differences. */
+  readonly are: "vectors" | "logits";
+  /** Width of the rows that a result consists of. Each row is compared. undefined: the whole result is one row. */
+  readonly width?: number | undefined;
+  /**
+   * Whether the largest logit of each column is compared, instead of the largest logit of each row. Question answering
+   * chooses a token for the start and one for the end.
+   */
+  readonly choosesRows?: boolean;
+}
+
+/** @param vocabulary number of tokens in the model's vocabulary */
+export function comparedAs(task: Task, vocabulary: number): Compared {
+  const are = /^(embed|sparse|token-vectors)$/.test(task.task) ? "vectors" : "logits";
+  const isOneRow = /^(embed|sparse|classify)$/.test(task.task);
+  return {
+    are,
+    width: isOneRow ? undefined : outputWidth(task, vocabulary),
+    choosesRows: task.task === "answer",
+  };
 }

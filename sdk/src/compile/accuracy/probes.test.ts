@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Task } from "../../artifact/manifest.ts";
-import { longTexts } from "./long-texts.ts";
-import { probeTexts } from "./probe-texts.ts";
+import { longTexts, probeTexts } from "./probe-texts.ts";
 import { probesOf } from "./probes.ts";
 
 const EMBED: Task = { task: "embed", pooling: "mean", normalize: true, dimensions: 2 };

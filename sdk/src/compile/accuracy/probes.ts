@@ -1,10 +1,8 @@
 import type { Parity } from "../../artifact/manifest.ts";
 import type { TextModel } from "../model/text-model.ts";
-import { comparedAs } from "./compared-as.ts";
 import { promptedProbes } from "./golden-texts.ts";
-import { longTexts } from "./long-texts.ts";
-import { parity } from "./parity.ts";
-import { probeTexts } from "./probe-texts.ts";
+import { comparedAs, parity } from "./parity.ts";
+import { longTexts, probeTexts } from "./probe-texts.ts";
 
 /** Lengths in tokens at which encoders are compared, too: errors that cancel out in a short text can add up in a long one. */
 const LENGTHS = [16, 128, 256];

@@ -1,10 +1,8 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Task, TaskScore } from "../../artifact/manifest.ts";
+import { type LabelledText, readLabelled, scoreClassification } from "./tasks/classification.ts";
 import type { Compute } from "./tasks/each-text-once.ts";
-import { type LabelledText, readLabelled } from "./tasks/read-labelled.ts";
-import { readSts, type StsPair } from "./tasks/read-sts.ts";
-import { scoreClassification } from "./tasks/score-classification.ts";
-import { scoreSts } from "./tasks/score-sts.ts";
+import { readSts, type StsPair, scoreSts } from "./tasks/sts.ts";
 
 /** A metric, and a function that scores a model on the user's data. */
 export interface TaskData {

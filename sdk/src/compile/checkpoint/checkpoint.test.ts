@@ -2,13 +2,13 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { readCheckpoint } from "#test/fixtures/read-checkpoint.ts";
 import { refusalOf } from "#test/fixtures/refusal.ts";
 import { float32Tensor, safetensorsFile } from "#test/fixtures/safetensors-file.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { type TinyFolderOptions, writeTinyCheckpoint } from "#test/fixtures/tiny-bert.ts";
 import { toFloat32 } from "../graph/tensor.ts";
-import { readCheckpoint } from "./checkpoint.ts";
 import { encoderWeights } from "./encoder-weights.ts";
 
 async function tinyFolder(options?: TinyFolderOptions): Promise<string> {

@@ -6,7 +6,7 @@ import { ortFileSession } from "../evaluate/ort-session.ts";
 import { toOrt } from "../evaluate/ort-tensor.ts";
 import { randomNumbers } from "../evaluate/random-numbers.ts";
 import { tokenBatches } from "../evaluate/token-batches.ts";
-import { withWorkFolder } from "../files/work-folder.ts";
+import { withWorkFolder } from "../files/folders.ts";
 import { concatenate } from "../graph/concatenate.ts";
 import type { Graph } from "../graph/graph.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";

@@ -8,15 +8,22 @@ export const supports = <T>(requirement: (config: T) => boolean, message: string
     if (dataset.typed && !requirement(dataset.value)) addIssue({ message });
   });
 
-/** A positive integer that ONNX shapes and JavaScript arrays can hold. */
-export const Count = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2 ** 31 - 1));
+/** An integer of a model's files. */
+export const integerFrom = (minimum: number, maximum = Number.POSITIVE_INFINITY) =>
+  v.pipe(v.number(), v.integer(), v.minValue(minimum), v.maxValue(maximum));
+
+/** Largest size that ONNX shapes and JavaScript arrays can hold. */
+const MAX_SIZE = 2 ** 31 - 1;
+
+/** A positive size. */
+export const Count = integerFrom(1, MAX_SIZE);
 /**
  * Number of layers, for families whose configuration has a list with one entry per layer. These lists are made before
  * the tensors are checked. Without a maximum, a wrong number in config.json could fill the memory.
  */
 export const ListedLayers = v.pipe(Count, v.maxValue(10_000));
 /** Number of token types; 0 for encoders without token types. */
-export const TypeCount = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(2 ** 31 - 1));
+export const TypeCount = integerFrom(0, MAX_SIZE);
 export const Positive = v.pipe(v.number(), v.gtValue(0));
 /** The number that normalizations add to a variance. The edge engine takes up to 1; models have 1e-12 to 1e-3. */
 export const Epsilon = v.pipe(Positive, v.maxValue(1));
@@ -34,7 +41,7 @@ const activationNames = [
   "silu",
   "swish",
 ] as const;
-/** Name of an activation in transformers. activation.ts has the formulas of the activations. */
+/** Name of an activation in transformers. layers.ts has the formulas. */
 export type ActivationName = (typeof activationNames)[number];
 export const ActivationName = v.picklist(
   activationNames,

@@ -4,9 +4,8 @@ import { float32Scalar, int64s, tensor } from "../graph/tensor.ts";
 import type { DisentangledAttention, EncoderConfig } from "./encoder-config.ts";
 import type { EncoderLayer, EncoderWeights } from "./encoder-weights.ts";
 import type { GraphWriter } from "./graph-writer.ts";
-import { writeLinear, writeNorm } from "./layers.ts";
-import { axes, int64, writeOffsets } from "./positions.ts";
-import { relativeRow } from "./relative-positions.ts";
+import { axes, int64, writeLinear, writeNorm, writeOffsets } from "./layers.ts";
+import { relativeRow } from "./score-biases.ts";
 import type { LinearWeights } from "./take-weights.ts";
 
 /** Relative positions of a text, and their embeddings. */

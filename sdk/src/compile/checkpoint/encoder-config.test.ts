@@ -4,8 +4,8 @@ import { expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { originalNomicKeys } from "#test/fixtures/tiny-nomic.ts";
 import { maxTokensOf } from "./encoder-config.ts";
-import { EncoderConfigJson } from "./encoder-config-json.ts";
 import { families } from "./families/index.ts";
+import { EncoderConfigJson } from "./read-encoder-config.ts";
 
 const sizes = {
   vocab_size: 100,

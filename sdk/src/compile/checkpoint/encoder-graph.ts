@@ -3,17 +3,16 @@ import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { writeRelativePositions } from "./disentangled-attention.ts";
-import { writeEmbeddings } from "./embeddings.ts";
 import { type EncoderConfig, maxTokensOf } from "./encoder-config.ts";
 import { postNormLayer, preNormLayer } from "./encoder-layer.ts";
 import type { EncoderWeights } from "./encoder-weights.ts";
 import { GraphWriter } from "./graph-writer.ts";
-import { writeNorm } from "./layers.ts";
+import { int64, writeLinear, writeNorm, writePositionsAfterPadding, writeRange } from "./layers.ts";
 import { writeRotation } from "./rotary-positions.ts";
 import { maskBias, windowBias, writeLinearBias, writeRelativeBias } from "./score-biases.ts";
 
 /** Graph values that a task head reads from an encoder. */
-export interface EncoderValues {
+interface EncoderValues {
   /** [batch, sequence, hidden] */
   readonly hiddenStates: Value;
   /** Attention mask, an input of the graph: [batch, sequence], int64. */
@@ -89,4 +88,52 @@ function once<A, R>(make: (argument: A) => R): (argument: A) => R {
     made.set(argument, result);
     return result;
   };
+}
+
+/**
+ * Writes LayerNorm(tokens + positions + types), projected to the hidden size: https://arxiv.org/abs/1810.04805,
+ * section 3. Encoders without a position table or a token type table have fewer terms. Some encoders do not normalize the
+ * sum.
+ *
+ * @param ids [batch, sequence]
+ * @param types [batch, sequence]; undefined for encoders with at most one token type
+ * @returns [batch, sequence, hidden]
+ */
+function writeEmbeddings(
+  g: GraphWriter,
+  config: EncoderConfig,
+  weights: EncoderWeights,
+  ids: Value,
+  types: Value | undefined,
+): Value {
+  const tokens = g.op("tokens", "Gather", [g.constant("token_table", weights.tokens), ids]);
+  const placed = addTypes(g, weights, addPositions(g, config, weights, tokens, ids), types);
+  const normalized = weights.norm ? writeNorm(g, "embeddings", placed, weights.norm, config) : placed;
+  return weights.projection ? writeLinear(g, "embeddings.projection", normalized, weights.projection) : normalized;
+}
+
+function addPositions(
+  g: GraphWriter,
+  { positionPaddingId: padding }: EncoderConfig,
+  { position }: EncoderWeights,
+  x: Value,
+  ids: Value,
+): Value {
+  if (!position) return x;
+  const rows =
+    padding === undefined
+      ? writeRange(g, "position_ids", ids)
+      : writePositionsAfterPadding(g, "position_ids", ids, padding);
+  const positions = g.op("positions", "Gather", [g.constant("position_table", position), rows]);
+  return g.op("tokens_positions", "Add", [x, positions]);
+}
+
+/**
+ * Adds the token type embeddings. If the table has one row, every token gets this row and the graph needs no input for
+ * types.
+ */
+function addTypes(g: GraphWriter, { tokenType }: EncoderWeights, x: Value, types: Value | undefined): Value {
+  if (!tokenType) return x;
+  const row = g.op("types", "Gather", [g.constant("type_table", tokenType), types ?? int64(g, 0)]);
+  return g.op("tokens_positions_types", "Add", [x, row]);
 }

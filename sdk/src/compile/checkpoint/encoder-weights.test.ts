@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { readCheckpoint } from "#test/fixtures/read-checkpoint.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { type TinyOptions, tinyBert, writeTinyCheckpoint } from "#test/fixtures/tiny-bert.ts";
 import { toFloat32 } from "../graph/tensor.ts";
-import { readCheckpoint } from "./checkpoint.ts";
 import { encoderWeights } from "./encoder-weights.ts";
 
 const query = "encoder.layer.1.attention.self.query.weight";

@@ -1,10 +1,8 @@
 import type { Tensor } from "../graph/tensor.ts";
-import type { Encoder } from "./checkpoint.ts";
-import type { EncoderNames, LayerNames, LinearName } from "./encoder-names.ts";
-import type { Family } from "./families/family.ts";
+import type { EncoderNames, Family, LayerNames, LinearName } from "./families/family.ts";
 import { families } from "./families/index.ts";
-import { repeatHeads } from "./repeat-heads.ts";
-import { type LayerNormWeights, type LinearWeights, weightTaker } from "./take-weights.ts";
+import type { Encoder } from "./take-weights.ts";
+import { type LayerNormWeights, type LinearWeights, repeatHeads, weightTaker } from "./take-weights.ts";
 
 export interface EncoderLayer {
   readonly query: LinearWeights;

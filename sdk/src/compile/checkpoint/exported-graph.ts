@@ -13,13 +13,17 @@ import { applyRules } from "../rewrite/apply-rules.ts";
 import { Questions } from "../rewrite/questions.ts";
 import { Trace } from "../rewrite/trace.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
-import { commandToQuantize } from "./command-to-quantize.ts";
 import { type ComparedOutput, type ComparedSizes, openedDifference } from "./compare-opened.ts";
 import { type EncoderConfig, maxTokensOf } from "./encoder-config.ts";
-import { faultOfInputs, faultOfOutputs } from "./export-faults.ts";
-import { type ExportedResult, isSentenceVector, TOKEN_EMBEDDINGS } from "./export-outputs.ts";
-import { fixedIn, sizesIn } from "./fixed-sizes.ts";
-import { openSizes } from "./open-sizes.ts";
+import {
+  type ExportedResult,
+  faultOfInputs,
+  faultOfOutputs,
+  isSentenceVector,
+  TOKEN_EMBEDDINGS,
+} from "./export-outputs.ts";
+import { modelPlace } from "./model-place.ts";
+import { fixedIn, openSizes, sizesIn } from "./open-sizes.ts";
 
 /** A graph that was read from an ONNX file, and what else is in the file. */
 export interface ExportedModel {
@@ -139,3 +143,7 @@ const notOpened = (path: string, { texts, tokens }: FixedSizes, why: string): Be
 const EXPORT_AGAIN =
   "Export the float32 model with dynamic batch and sequence sizes, for example `optimum-cli export onnx --model <model> <folder>`, or " +
   "give a folder with model.safetensors.";
+
+/** Returns the command that makes an ONNX file faster in onnxruntime and keeps all its outputs. */
+export const commandToQuantize = (path: string): string =>
+  `npx bert-edge quantize ${JSON.stringify(path)} ./int8.onnx --mode int8-dynamic --tokenizer ${JSON.stringify(modelPlace(path).folder)}`;

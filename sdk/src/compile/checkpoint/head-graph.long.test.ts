@@ -1,14 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
+import { readHeadedModel } from "#test/fixtures/read-checkpoint.ts";
 import { describeShared } from "#test/fixtures/shared.ts";
 import { fusedOf, largestDifference, logitsOf } from "#test/oracles/logits.ts";
 import { createJsonTokenizer } from "../../runtime/tokenizer/json-tokenizer.ts";
-import { readLabelled } from "../accuracy/tasks/read-labelled.ts";
-import { scoreClassification } from "../accuracy/tasks/score-classification.ts";
+import { readLabelled, scoreClassification } from "../accuracy/tasks/classification.ts";
 import type { Graph } from "../graph/graph.ts";
 import { headGraph } from "./head-graph.ts";
-import { readHeadedModel } from "./headed-model.ts";
 import { readTokenizer } from "./model-folder.ts";
 
 /** Maximum difference of a real model's logits. golden.json stores five decimals. Measured: at most 7.0e-6. */

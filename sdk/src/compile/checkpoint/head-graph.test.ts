@@ -9,12 +9,13 @@ import {
   tokenHeadCases,
   writeClassifier,
 } from "#test/fixtures/classifier-case.ts";
+import { readHeadedModel } from "#test/fixtures/read-checkpoint.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { fusedOf, largestDifference, logitsOf } from "#test/oracles/logits.ts";
 import { symbolicDim } from "../graph/dim.ts";
 import { families } from "./families/index.ts";
 import { headGraph } from "./head-graph.ts";
-import { type HeadedModel, readHeadedModel } from "./headed-model.ts";
+import type { HeadedModel } from "./headed-model.ts";
 
 /**
  * Maximum difference from transformers' logits. transformers adds float32 numbers in another order than our graph, and

@@ -2,15 +2,13 @@ import { int } from "../graph/attribute.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
-import { activationFormulas } from "./activation.ts";
 import type { ActivationName } from "./config-keys.ts";
 import { writeEncoder } from "./encoder-graph.ts";
 import { encoderWeights } from "./encoder-weights.ts";
 import { GraphWriter } from "./graph-writer.ts";
 import type { DenseLayer } from "./head-formula.ts";
 import { type DenseWeights, type HeadedModel, type HeadWeights, headWeights } from "./headed-model.ts";
-import { writeLinear, writeNorm } from "./layers.ts";
-import { axes, int64 } from "./positions.ts";
+import { activationFormulas, axes, int64, writeLinear, writeNorm } from "./layers.ts";
 import { asFloat } from "./score-biases.ts";
 
 /**

@@ -9,12 +9,13 @@ import {
   type Drawn,
   writeClassifier,
 } from "#test/fixtures/classifier-case.ts";
+import { readHeadedModel } from "#test/fixtures/read-checkpoint.ts";
 import { refusalOf } from "#test/fixtures/refusal.ts";
 import { runs } from "#test/fixtures/sampled.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { headGraph } from "./head-graph.ts";
-import { headWeights, readHeadedModel } from "./headed-model.ts";
+import { headWeights } from "./headed-model.ts";
 
 const bert = caseOf("bert");
 

@@ -1,17 +1,16 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import type { Encoder } from "./checkpoint.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
-import { readEncoderConfig } from "./encoder-config-file.ts";
 import { namesOf } from "./encoder-weights.ts";
 import type { Family } from "./families/family.ts";
 import { families } from "./families/index.ts";
 import type { DenseLayer, HeadFormula, HeadOutput, HeadTransform } from "./head-formula.ts";
-import { Labels } from "./labels.ts";
 import { lateInteraction } from "./late-interaction.ts";
-import { readConfig, readWeights } from "./model-folder.ts";
+import { readConfig } from "./model-folder.ts";
 import type { ModelPlace } from "./model-place.ts";
+import { readEncoderConfig } from "./read-encoder-config.ts";
+import type { Encoder } from "./take-weights.ts";
 import { type LayerNormWeights, type LinearWeights, type WeightTaker, weightTaker } from "./take-weights.ts";
-import type { Head } from "./task-head.ts";
+import { type Head, Labels } from "./task-head.ts";
 
 /** An encoder with a task head. */
 export interface HeadedModel extends Encoder {
@@ -41,18 +40,7 @@ export interface DenseWeights {
 }
 
 /**
- * Reads config.json and the weights of a folder whose model has a task head.
- *
- * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `safetensors_invalid`; `checkpoint_unsupported` if the
- *   family has no such head
- */
-export async function readHeadedModel(folder: string, head: Head): Promise<HeadedModel> {
-  const described = await describeHeadedModel({ root: folder, folder }, head);
-  return { ...described, weights: readWeights(folder, described.modules) };
-}
-
-/**
- * Reads everything that `readHeadedModel` does, except the weights.
+ * Reads config.json of a folder whose model has a task head: the head, its labels and where its weights are.
  *
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `checkpoint_unsupported`
  */

@@ -8,15 +8,13 @@ import { readJson } from "../files/json-file.ts";
 import { type StoredFile, storedFile } from "../files/stored-file.ts";
 import { MAX_JSON_BYTES, wholeTextSync } from "../files/whole-file.ts";
 import type { Tensor } from "../graph/tensor.ts";
-import { missingFile } from "./missing/missing-file.ts";
-import { lowerCased } from "./modules/lower-cased.ts";
-import { readLowercases } from "./modules/transformer-config.ts";
-import { conversionOf } from "./pickled/conversion.ts";
+import { missingFile } from "./missing-file.ts";
+import { lowerCased, readLowercases } from "./modules/transformer-config.ts";
+import { conversionOf } from "./pickled/pickle-faults.ts";
 import { readPickled } from "./pickled/read-pickled.ts";
 import { readTensors } from "./read-tensors.ts";
-import { withListedTokens } from "./tokenizer/listed-tokens.ts";
+import { AddedTokens, withAddedTokens, withListedTokens } from "./tokenizer/named-tokens.ts";
 import { overruledTokenizer } from "./tokenizer/overruled-tokenizer.ts";
-import { AddedTokens, withAddedTokens } from "./tokenizer/with-named-tokens.ts";
 
 /** A folder's tokenizer. */
 export interface TokenizerFiles {

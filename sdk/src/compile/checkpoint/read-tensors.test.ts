@@ -3,10 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { float32Tensor, safetensorsFile, withHeader } from "#test/fixtures/safetensors-file.ts";
-import { LARGE_BYTES } from "../files/large-buffers.ts";
-import { storedFile } from "../files/stored-file.ts";
-import { isLazy, type Tensor, toFloat32 } from "../graph/tensor.ts";
-import { readTensors } from "./read-tensors.ts";
+import { LARGE_BYTES, storedFile } from "../files/stored-file.ts";
+import { float32Scalar, isLazy, type Tensor, toFloat32 } from "../graph/tensor.ts";
+import { readTensors, WatchedTensors } from "./read-tensors.ts";
 
 describe("readTensors", () => {
   it("reads float32, float16 and bfloat16 numbers from a file written by hand", () => {
@@ -57,4 +56,12 @@ describe("readTensors", () => {
       }),
     );
   });
+});
+
+it("WatchedTensors names the tensors that were not read, except those that change no result", () => {
+  const names = ["b", "a", "read", "embeddings.position_ids", "bert.pooler.dense.weight", "my_pooler.weight"];
+  const weights = new WatchedTensors(names.map((name) => [name, float32Scalar(1)]));
+  expect(weights.get("read")).toEqual(float32Scalar(1));
+  expect(weights.has("b")).toBe(true);
+  expect(weights.unread).toEqual(["a", "b", "my_pooler.weight"]);
 });

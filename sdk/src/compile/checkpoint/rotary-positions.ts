@@ -3,7 +3,7 @@ import type { Value } from "../graph/node.ts";
 import { int64s, type Tensor, tensor } from "../graph/tensor.ts";
 import type { NtkScaling } from "./encoder-config.ts";
 import type { GraphWriter } from "./graph-writer.ts";
-import { axes, writeRange } from "./positions.ts";
+import { axes, writeRange } from "./layers.ts";
 
 /** Cosines and sines of each position's angles: [1, 1, sequence, size]. Both halves of the last axis are equal. */
 export interface Rotation {

@@ -2,12 +2,17 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Pooling } from "../../artifact/manifest.ts";
-import { type Module, type ModuleList, readModuleList, unsupportedModules } from "./modules/module-list.ts";
-import { readPooling } from "./modules/pooling-config.ts";
+import { MODULES } from "./model-place.ts";
+import {
+  type Module,
+  type ModuleList,
+  readModuleList,
+  readPooling,
+  unsupportedModules,
+} from "./modules/module-list.ts";
 import { readSentenceConfig, SENTENCE_CONFIG } from "./modules/sentence-config.ts";
 import { readTransformerConfig } from "./modules/transformer-config.ts";
 import type { Head } from "./task-head.ts";
-import { MODULES } from "./transformer-folder.ts";
 
 /** What sentence-transformers computes from a model's hidden states or logits. */
 export interface Modules {

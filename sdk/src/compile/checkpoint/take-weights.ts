@@ -1,9 +1,16 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { areFinite } from "../../runtime/are-finite.ts";
 import { elementCount, lazyTensor, reading, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
-import type { Encoder } from "./checkpoint.ts";
-import type { LinearName } from "./encoder-names.ts";
-import { missingTensor } from "./missing/missing-tensor.ts";
+import type { EncoderConfig } from "./encoder-config.ts";
+import type { LinearName } from "./families/family.ts";
+import { missingTensor } from "./missing-tensor.ts";
+
+/** An encoder's configuration and weights, and the folder that they come from. */
+export interface Encoder {
+  readonly folder: string;
+  readonly config: EncoderConfig;
+  readonly weights: ReadonlyMap<string, Tensor>;
+}
 
 /** A linear layer y = x · weightᵀ + bias, as torch.nn.Linear stores it: weight [out, in], bias [out], float32. */
 export interface LinearWeights {
@@ -18,11 +25,7 @@ export interface LayerNormWeights {
 }
 
 /** Picks a checkpoint's tensors by name, checks their shapes, and converts them to float32. */
-export interface WeightTaker {
-  tensor(name: string, ...shape: number[]): Tensor;
-  linear(name: LinearName, outputs: number, inputs: number, hasBias: boolean): LinearWeights;
-  layerNorm(name: string, width: number, hasBias: boolean): LayerNormWeights;
-}
+export type WeightTaker = ReturnType<typeof weightTaker>;
 
 /**
  * Creates a `WeightTaker`. Its methods throw `checkpoint_invalid` with the name of a tensor that is missing, that has
@@ -30,7 +33,7 @@ export interface WeightTaker {
  *
  * @param prefix put before every tensor name
  */
-export function weightTaker({ folder, weights }: Encoder, prefix: string): WeightTaker {
+export function weightTaker({ folder, weights }: Encoder, prefix: string) {
   const taken = new Map<string, Tensor>();
   const read = (name: string, shape: number[]): Tensor => {
     const found = weights.get(prefix + name);
@@ -71,13 +74,42 @@ export function weightTaker({ folder, weights }: Encoder, prefix: string): Weigh
   };
   return {
     tensor: take,
-    linear: (name, outputs, inputs, hasBias) => ({
+    linear: (name: LinearName, outputs: number, inputs: number, hasBias: boolean): LinearWeights => ({
       weight: part(name, "weight", [outputs, inputs]),
       bias: hasBias ? part(name, "bias", [outputs]) : undefined,
     }),
-    layerNorm: (name, width, hasBias) => ({
+    layerNorm: (name: string, width: number, hasBias: boolean): LayerNormWeights => ({
       gamma: take(`${name}.weight`, width),
       beta: hasBias ? take(`${name}.bias`, width) : undefined,
     }),
   };
+}
+
+/**
+ * Repeats the heads of a linear layer that several heads of queries share, as in grouped-query attention
+ * (https://arxiv.org/abs/2305.13245). onnxruntime's MultiHeadAttention needs as many heads of keys and values as of queries.
+ *
+ * @param layer has `from` heads
+ * @returns a layer with `to` heads: head h is head ⌊h · from / to⌋ of `layer`
+ */
+export function repeatHeads(layer: LinearWeights, from: number, to: number): LinearWeights {
+  if (from === to) return layer;
+  return { weight: repeated(layer.weight, from, to), bias: layer.bias && repeated(layer.bias, from, to) };
+}
+
+function repeated(whole: Tensor, from: number, to: number): Tensor {
+  const [rows = 0, ...columns] = whole.shape;
+  const shape = [(rows / from) * to, ...columns];
+  return lazyTensor("float32", shape, () => {
+    const head = elementCount(whole.shape) / from;
+    const values = new Float32Array(to * head);
+    reading(whole, (read) => {
+      const all = toFloat32(read);
+      for (let h = 0; h < to; h++) {
+        const source = Math.floor((h * from) / to);
+        values.set(all.subarray(source * head, (source + 1) * head), h * head);
+      }
+    });
+    return tensor("float32", shape, values).data;
+  });
 }

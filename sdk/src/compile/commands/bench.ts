@@ -3,7 +3,7 @@ import type { Artifact } from "../../artifact/artifact.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Manifest, Target } from "../../artifact/manifest.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
-import { assertWritableFolder } from "../files/writable-folder.ts";
+import { assertWritableFolder } from "../files/folders.ts";
 import { type TargetTimes, type TimedTarget, timedTargets, timeTargets } from "../latency/time-targets.ts";
 import { writeMeasurements } from "../pack/write-artifact.ts";
 import type { RunOptions } from "../stages/stage.ts";

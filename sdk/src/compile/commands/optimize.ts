@@ -1,8 +1,7 @@
 import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
-import { judgeParity } from "../accuracy/judge-parity.ts";
-import type { ModelParity } from "../accuracy/model-parity.ts";
+import { judgeParity, type ModelParity } from "../accuracy/model-parity.ts";
+import type { ModelInput } from "../files/folders.ts";
 import { assertWritable, withOutputFile } from "../files/output-file.ts";
-import type { ModelInput } from "../files/work-folder.ts";
 import type { ExcusedParts } from "../fusions/excused-parts.ts";
 import type { UnfusedReason } from "../rewrite/trace.ts";
 import { compareFiles } from "../stages/check.ts";

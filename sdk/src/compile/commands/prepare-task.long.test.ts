@@ -15,7 +15,7 @@ import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { INT8_LIMIT } from "../accuracy/limits.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
-import { topLabel } from "../accuracy/tasks/accuracy.ts";
+import { topLabel } from "../accuracy/tasks/classification.ts";
 import type { Head } from "../checkpoint/task-head.ts";
 import { describeModel, type TaskChoice } from "../model/describe-model.ts";
 import { readTextModel } from "../model/text-model.ts";

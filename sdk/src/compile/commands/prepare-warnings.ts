@@ -1,12 +1,11 @@
 import { DRAFT } from "../../artifact/draft.ts";
 import type { Manifest, Target, TargetName } from "../../artifact/manifest.ts";
 import { protocolOf } from "../../runtime/tasks/late-interaction.ts";
-import type { GoldenGaps } from "../accuracy/golden/golden-gaps.ts";
+import type { GoldenGaps } from "../accuracy/golden/golden-remarks.ts";
 import { maxTokensOf } from "../checkpoint/encoder-config.ts";
-import { headsAmong } from "../checkpoint/present-heads.ts";
 import type { ExcusedParts } from "../fusions/excused-parts.ts";
 import type { FitTable } from "../latency/platforms/forecast.ts";
-import { tasksOf } from "../model/task-heads.ts";
+import { headsAmong, tasksOf } from "../model/task-heads.ts";
 import type { TextModel } from "../model/text-model.ts";
 
 /** What to know before an artifact is deployed. */

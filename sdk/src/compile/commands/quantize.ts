@@ -5,13 +5,13 @@ import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.
 import type { Candidate } from "../accuracy/choose-precision.ts";
 import { FP16_LIMIT, INT8_LIMIT, type Limit, RANDOM_TOKENS_LIMIT, STATIC_LIMIT } from "../accuracy/limits.ts";
 import { modelAgreementInSubprocess } from "../accuracy/model-agreement.ts";
+import { tableRows } from "../accuracy/probe-inputs.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
-import { tableRows } from "../accuracy/table-rows.ts";
 import { readTokenizer } from "../checkpoint/model-folder.ts";
-import { transformerFolder } from "../checkpoint/transformer-folder.ts";
+import { transformerFolder } from "../checkpoint/model-place.ts";
 import { fixedSizes } from "../evaluate/token-batches.ts";
+import { type ModelInput, modelPath } from "../files/folders.ts";
 import { assertWritable, withOutputFile } from "../files/output-file.ts";
-import { type ModelInput, modelPath } from "../files/work-folder.ts";
 import type { Graph } from "../graph/graph.ts";
 import { inputWithRole } from "../graph/input-role.ts";
 import { byteLength } from "../graph/tensor.ts";

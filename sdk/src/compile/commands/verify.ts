@@ -6,7 +6,6 @@ import { modelOf } from "../../runtime/start-model.ts";
 import { protocolOf } from "../../runtime/tasks/late-interaction.ts";
 import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
 import { openFiles, openFolder } from "../../storage/folder-artifact.ts";
-import { comparedAs } from "../accuracy/compared-as.ts";
 import {
   belowLimit,
   chosenLimit,
@@ -15,15 +14,13 @@ import {
   quantizedGolden,
   summaryOf,
 } from "../accuracy/golden/compare-lines.ts";
-import { describedLine } from "../accuracy/golden/golden-mismatch.ts";
+import { describedLine } from "../accuracy/golden/golden-remarks.ts";
 import { type GoldenOptions, readGolden } from "../accuracy/golden/read-golden.ts";
 import { INT8_LIMIT, shortfall } from "../accuracy/limits.ts";
-import { parity } from "../accuracy/parity.ts";
+import { comparedAs, parity } from "../accuracy/parity.ts";
 import { probeTexts } from "../accuracy/probe-texts.ts";
 import { readTaskData, type TaskFiles } from "../accuracy/task-data.ts";
-import { runInParts } from "../model/run-in-parts.ts";
-import { runTask } from "../model/run-task.ts";
-import { inputsOf } from "../model/task-inputs.ts";
+import { inputsOf, runInParts, runTask } from "../model/run-task.ts";
 import { type TextOrPair, tokenizeTexts } from "../model/tokenize-texts.ts";
 import type { RunOptions } from "../stages/stage.ts";
 

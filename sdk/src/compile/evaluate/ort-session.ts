@@ -1,7 +1,7 @@
 import type * as ort from "onnxruntime-node";
 import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
 import { overflowsInt8 } from "../../runtime/engine/ort-node/overflows-int8.ts";
-import { release } from "../files/large-buffers.ts";
+import { release } from "../files/stored-file.ts";
 import type { Graph } from "../graph/graph.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";

@@ -1,12 +1,26 @@
-import { readFile, rename, stat } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { withWorkFolder } from "./work-folder.ts";
-import { assertWritableFolder } from "./writable-folder.ts";
+import { assertWritableFolder, withWorkFolder } from "./folders.ts";
+
+/**
+ * Replaces a file, or makes it. A process that is killed meanwhile leaves the old content or the new one. The new content is written to a
+ * name that nobody can guess, so that it follows no link.
+ */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const temporary = `${path}.${crypto.randomUUID()}.tmp`;
+  try {
+    await writeFile(temporary, text, { flag: "wx", flush: true });
+    await rename(temporary, path);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
 
 /** An ONNX file that is written to a temporary folder first. */
-export interface OutputFile {
+interface OutputFile {
   /** Temporary path of the file. */
   readonly path: string;
   /** Folder for other temporary files. */

@@ -1,5 +1,6 @@
-import { closeSync, constants, fstatSync, openSync, type StatsBase } from "node:fs";
+import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync, type StatsBase, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
 
 /** Without waiting: a pipe would be opened only when somebody writes to it. Windows has neither. */
@@ -24,7 +25,7 @@ export async function openFile(path: string): Promise<FileHandle> {
     throw opening(path, error);
   });
   try {
-    assertFile(path, await handle.stat());
+    assertKind(path, await handle.stat());
     return handle;
   } catch (error) {
     await handle.close();
@@ -41,7 +42,7 @@ export function withFile<T>(path: string, use: (file: number) => T): T {
     throw opening(path, error);
   }
   try {
-    assertFile(path, fstatSync(file));
+    assertKind(path, fstatSync(file));
     return use(file);
   } finally {
     closeSync(file);
@@ -57,7 +58,38 @@ const noFile = (path: string, kind: string): BertEdgeError =>
     hint: "Put a file in its place, or give the path of a file. Write what a pipe gives to a file first.",
   });
 
-function assertFile(path: string, found: Kind): void {
+function assertKind(path: string, found: Kind): void {
   const kind = otherKind(found);
   if (kind) throw noFile(path, kind);
+}
+
+/**
+ * Refuses what is neither a file nor a folder, also behind a link.
+ *
+ * @throws BertEdgeError `checkpoint_invalid`
+ */
+export function assertFile(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  const kind = found && !found.isDirectory() && otherKind(found);
+  if (!kind) return;
+  throw new BertEdgeError("checkpoint_invalid", `${path} is ${kind}, not a file.`, {
+    hint: "Remove it from the model folder, or copy the model's files to a folder of their own.",
+  });
+}
+
+/** Checks what is in a model folder, and in the folders in it. @throws BertEdgeError `checkpoint_invalid` */
+export function assertOnlyFiles(root: string): void {
+  const below = entriesOf(root).filter((entry) => entry.isDirectory());
+  for (const folder of [root, ...below.map(({ name }) => join(root, name))]) {
+    for (const entry of entriesOf(folder)) if (!entry.isFile()) assertFile(join(folder, entry.name));
+  }
+}
+
+/** Returns what is in a folder; nothing if it cannot be read. */
+export function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
 }

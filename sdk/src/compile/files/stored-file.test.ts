@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { refusal } from "#test/fixtures/refusal.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import { LARGE_BYTES } from "./large-buffers.ts";
-import { bytesOf, partOf, storedFile } from "./stored-file.ts";
+import { bytesOf, LARGE_BYTES, partOf, storedFile } from "./stored-file.ts";
 
 const bytes = Uint8Array.from({ length: 3 * LARGE_BYTES }, (_, i) => i % 251);
 

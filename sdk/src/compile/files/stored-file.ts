@@ -1,7 +1,25 @@
 import { fstatSync, readSync } from "node:fs";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { LARGE_BYTES } from "./large-buffers.ts";
 import { withFile } from "./regular-file.ts";
+
+/** Tensors with at least this many bytes are read or computed again at each use. Smaller tensors stay in memory. */
+export const LARGE_BYTES = 1 << 16;
+
+/**
+ * Frees a buffer now instead of at the next garbage collection. The given array and all other views of the buffer
+ * become unusable.
+ */
+export function release({ buffer }: { readonly buffer: ArrayBuffer }): void {
+  buffer.transfer(0);
+}
+
+/** Makes the errors of a file that cannot be read. */
+export interface FileFaults {
+  /** The file is damaged. @param fault such as "entry x lies outside the file" */
+  readonly invalid: (fault: string, cause?: unknown) => Error;
+  /** The file may be sound, but is not supported. @param fault such as "is compressed" */
+  readonly unsupported: (fault: string) => Error;
+}
 
 /**
  * Bytes that are read or computed at each use. They take no memory between two uses, and each call of `read` returns a

@@ -1,5 +1,6 @@
 import { fstatSync, readSync } from "node:fs";
 import { BertEdgeError } from "../../artifact/error.ts";
+import type { ErrorCode } from "../../artifact/error-codes.ts";
 import { openFile, withFile } from "./regular-file.ts";
 
 /** Maximum bytes of files with settings or keys, which people write, and of what tools say about themselves. */
@@ -42,6 +43,21 @@ export const wholeTextSync = (path: string, maxBytes: number): string =>
       pieces.add(piece.subarray(0, bytesRead));
     }
   });
+
+/**
+ * Reads a file with settings or keys that the user has named.
+ *
+ * @param what names the file in the message
+ * @throws BertEdgeError `code` if it cannot be read; `file_too_large`, `not_a_file`
+ */
+export function namedText(path: string, code: ErrorCode, what: string, hint: string): string {
+  try {
+    return wholeTextSync(path, MAX_SETTINGS_BYTES);
+  } catch (cause) {
+    if (cause instanceof BertEdgeError) throw cause;
+    throw new BertEdgeError(code, `${what} cannot be read.`, { hint, cause });
+  }
+}
 
 /** Collects the pieces of a file. Files can grow, and those of /proc have a size of 0: what arrives counts. */
 function piecesUpTo(maxBytes: number, path: string, size: number) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memoryFile, zipFile } from "#test/fixtures/torch-file.ts";
-import type { FileFaults } from "./file-faults.ts";
+import type { FileFaults } from "./stored-file.ts";
 import { entryRange, zipEntries } from "./zip-entries.ts";
 
 const faults: FileFaults = { invalid: (fault) => new Error(fault), unsupported: (fault) => new Error(fault) };

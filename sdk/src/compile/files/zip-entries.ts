@@ -1,6 +1,5 @@
 // The zip format: https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT. PyTorch's archives are zip64 at any size.
-import type { FileFaults } from "./file-faults.ts";
-import type { StoredFile } from "./stored-file.ts";
+import type { FileFaults, StoredFile } from "./stored-file.ts";
 
 /** A file in an archive. */
 export interface ZipEntry {

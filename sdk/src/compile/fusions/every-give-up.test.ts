@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { caseOf, writeClassifier } from "#test/fixtures/classifier-case.ts";
+import { readHeadedModel } from "#test/fixtures/read-checkpoint.ts";
 import { sampled } from "#test/fixtures/sampled.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { headGraph } from "../checkpoint/head-graph.ts";
-import { readHeadedModel } from "../checkpoint/headed-model.ts";
 import { copyGraph } from "../graph/copy-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import { fuseGraph } from "./fuse-graph.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
-import { LARGE_BYTES } from "../files/large-buffers.ts";
+import { LARGE_BYTES } from "../files/stored-file.ts";
 import {
   byteLength,
   elementCount,

@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { LARGE_BYTES, release } from "../files/large-buffers.ts";
+import { LARGE_BYTES, release } from "../files/stored-file.ts";
 import { fromHalfBits, toHalfBits } from "./float16.ts";
 
 /** Bytes per element of each type. */

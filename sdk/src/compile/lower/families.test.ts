@@ -7,11 +7,11 @@ import {
   tokenHeadCases,
   writeClassifier,
 } from "#test/fixtures/classifier-case.ts";
+import { readHeadedModel } from "#test/fixtures/read-checkpoint.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { engineOnThisMachine } from "../../local/engines.ts";
 import { type Engine, oneModel } from "../../runtime/engine/engine.ts";
 import { headGraph } from "../checkpoint/head-graph.ts";
-import { readHeadedModel } from "../checkpoint/headed-model.ts";
 import type { Head } from "../checkpoint/task-head.ts";
 import { fuseGraph } from "../fusions/fuse-graph.ts";
 import type { Graph } from "../graph/graph.ts";

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { classifierCases, classifierIds, writeClassifier } from "#test/fixtures/classifier-case.ts";
 import { fusedGraph } from "#test/fixtures/fused-graph.ts";
+import { readHeadedModel } from "#test/fixtures/read-checkpoint.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { tinyBert } from "#test/fixtures/tiny-bert.ts";
 import { tinyModernBert } from "#test/fixtures/tiny-modernbert.ts";
@@ -12,7 +13,6 @@ import { type Engine, oneModel, type TokenIds } from "../../runtime/engine/engin
 import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
 import { encoderWeights } from "../checkpoint/encoder-weights.ts";
 import { headGraph } from "../checkpoint/head-graph.ts";
-import { readHeadedModel } from "../checkpoint/headed-model.ts";
 import { fuseGraph } from "../fusions/fuse-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import { precisions } from "../quantize/precisions.ts";

@@ -3,23 +3,21 @@ import type { Protocol } from "../../runtime/tasks/late-interaction.ts";
 import { assertNoAdapter } from "../checkpoint/adapter.ts";
 import { headOfCrossEncoder, readCrossEncoder } from "../checkpoint/cross-encoder.ts";
 import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
-import { readEncoderConfig } from "../checkpoint/encoder-config-file.ts";
 import { describeHeadedModel, type HeadedModel } from "../checkpoint/headed-model.ts";
-import { readMask } from "../checkpoint/mask-token.ts";
-import { assertNoDanglingLink } from "../checkpoint/missing/dangling-link.ts";
+import { assertNoDanglingLink } from "../checkpoint/missing-file.ts";
 import { type ModelPlace, modelPlace } from "../checkpoint/model-place.ts";
 import { assertKeys, type UnknownKeys } from "../checkpoint/modules/accepted-keys.ts";
 import { folderKeys } from "../checkpoint/modules/ledger.ts";
 import { readProtocol } from "../checkpoint/modules/protocol.ts";
-import { type Prompts, readPrompts } from "../checkpoint/prompts.ts";
+import { type Prompts, readPrompts, similarityOf } from "../checkpoint/modules/sentence-config.ts";
+import { readEncoderConfig } from "../checkpoint/read-encoder-config.ts";
 import { assertModulesKept, type Modules, readModules } from "../checkpoint/sentence-transformers.ts";
-import { similarityOf } from "../checkpoint/similarity.ts";
 import { type Head, headOf } from "../checkpoint/task-head.ts";
+import { readMask } from "../checkpoint/tokenizer/special-tokens.ts";
 import { assertPositions, assumedLength } from "./assert-positions.ts";
 import { assertNoPooling, choosesPooling, chosenPooling, type PoolingChoice } from "./chosen-pooling.ts";
 import { type FolderGraph, graphOfEncoder, graphOfHeadedModel } from "./folder-graph.ts";
-import { type HeadedTask, headFor } from "./task-heads.ts";
-import { assertUnnamedHead } from "./unnamed-head.ts";
+import { assertUnnamedHead, type HeadedTask, headFor } from "./task-heads.ts";
 
 /** What to make of a model that can do several things. */
 export interface TaskChoice extends PoolingChoice {

@@ -2,7 +2,7 @@ import { relative } from "node:path";
 import type { Task } from "../../artifact/manifest.ts";
 import type { EncoderConfig } from "../checkpoint/encoder-config.ts";
 import { isUsualExtra } from "../checkpoint/export-outputs.ts";
-import { sizesIn } from "../checkpoint/fixed-sizes.ts";
+import { sizesIn } from "../checkpoint/open-sizes.ts";
 import type { FolderGraph } from "./folder-graph.ts";
 import { takesPairs } from "./run-task.ts";
 

@@ -1,4 +1,3 @@
-import type { Encoder } from "../checkpoint/checkpoint.ts";
 import { encoderGraph } from "../checkpoint/encoder-graph.ts";
 import { encoderWeights } from "../checkpoint/encoder-weights.ts";
 import { exportFiles, type FirstExport, readFirst } from "../checkpoint/export-files.ts";
@@ -7,7 +6,8 @@ import { type ExportedModel, exportedGraph } from "../checkpoint/exported-graph.
 import { headGraph } from "../checkpoint/head-graph.ts";
 import type { HeadedModel } from "../checkpoint/headed-model.ts";
 import { readWeights } from "../checkpoint/model-folder.ts";
-import { WatchedTensors } from "../checkpoint/watched-tensors.ts";
+import { WatchedTensors } from "../checkpoint/read-tensors.ts";
+import type { Encoder } from "../checkpoint/take-weights.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Tensor } from "../graph/tensor.ts";
 

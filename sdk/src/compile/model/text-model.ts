@@ -7,16 +7,12 @@ import type { UnknownKeys } from "../checkpoint/modules/accepted-keys.ts";
 import { assertPadsRight } from "../checkpoint/tokenizer/tokenizer-sides.ts";
 import type { Graph } from "../graph/graph.ts";
 import { type ShippedTokenizer, shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
-import { assertFirstToken } from "./assert-first-token.ts";
-import { assertPlaces } from "./assert-places.ts";
-import { assertPrompts } from "./assert-prompts.ts";
-import { assertPairs, assertSpecialTokens } from "./assert-special-tokens.ts";
+import { assertFirstToken, assertPairs, assertPlaces, assertPrompts, assertSpecialTokens } from "./assert-tokenizer.ts";
 import type { ModelDescription } from "./describe-model.ts";
 import { exportRemarks } from "./export-remarks.ts";
 import { findPooling } from "./find-pooling.ts";
-import { markPrompts } from "./mark-prompts.ts";
 import { runTask } from "./run-task.ts";
-import { openTokenizer, type TextOrPair, type TokenizeTexts, tokenizeTexts } from "./tokenize-texts.ts";
+import { markPrompts, openTokenizer, type TextOrPair, type TokenizeTexts, tokenizeTexts } from "./tokenize-texts.ts";
 
 /** A checkpoint with its tokenizer: encodes texts and computes their results. */
 export interface TextModel {

@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
+import type { Task } from "../../artifact/manifest.ts";
 import type { TokenIds, TokenSequence } from "../../runtime/engine/engine.ts";
 import { idsOf } from "../../runtime/engine/token-sequence.ts";
 import { encodeRole, type Protocol } from "../../runtime/tasks/late-interaction.ts";
+import { promptOf, unpooledPrompts } from "../../runtime/tasks/prompt.ts";
 import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
 import type { Tokenizer } from "../../runtime/tokenizer/tokenizer.ts";
 import { MIN_TOKENS } from "../checkpoint/encoder-config.ts";
@@ -89,3 +91,17 @@ const invalid = (folder: string, what: string, cause?: unknown): BertEdgeError =
     hint: "The weights and the tokenizer (tokenizer.json, tokenizer_config.json, added_tokens.json) must come from the same model.",
     cause,
   });
+
+type MarkPrompts = (texts: readonly TextOrPair[], sequences: readonly TokenSequence[]) => readonly TokenSequence[];
+
+/**
+ * Returns a function that marks the default prompt of texts which begin with it, if the model does not pool it: a request for what is
+ * behind the prompt has this sequence.
+ */
+export function markPrompts(task: Task, tokenizer: Tokenizer, maxTokens: number): MarkPrompts {
+  if (task.task !== "embed" || task.poolsPrompt !== false) return (_, sequences) => sequences;
+  const prompt = promptOf({ ...task, name: "" });
+  const mark = unpooledPrompts({ name: "", poolsPrompt: false, maxTokens }, tokenizer);
+  return (texts, sequences) =>
+    sequences.flatMap((ids, i) => (`${texts[i]}`.startsWith(prompt) ? mark(prompt, [ids as TokenIds]) : [ids]));
+}

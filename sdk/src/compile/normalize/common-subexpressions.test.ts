@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Sketch } from "#test/fixtures/sketch.ts";
 import { only, rewritten } from "#test/oracles/rewritten.ts";
-import { LARGE_BYTES } from "../files/large-buffers.ts";
+import { LARGE_BYTES } from "../files/stored-file.ts";
 import type { Value } from "../graph/node.ts";
 import { lazyTensor, type Tensor } from "../graph/tensor.ts";
 import { verifyGraph } from "../graph/verify-graph.ts";

@@ -1,8 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { release } from "../files/large-buffers.ts";
-import { partOf, type StoredBytes, type StoredFile, storedFile } from "../files/stored-file.ts";
+import { partOf, release, type StoredBytes, type StoredFile, storedFile } from "../files/stored-file.ts";
 import { decodeModel } from "../proto/decode-model.ts";
 import type { GraphProto, ModelProto, NodeProto, TensorProto } from "../proto/onnx-messages.ts";
 

@@ -6,8 +6,8 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { MAX_MANIFEST_BYTES } from "../../artifact/manifest.ts";
 import { MEASUREMENTS_FILE, type Measurements } from "../../artifact/measurements.ts";
 import { MANIFEST_FILE } from "../../storage/folder-artifact.ts";
+import { assertWritableFolder } from "../files/folders.ts";
 import { wholeText } from "../files/whole-file.ts";
-import { assertWritableFolder } from "../files/writable-folder.ts";
 
 /**
  * Copies an artifact folder to a temporary folder and then moves the copy to `out`. At any time, `out` therefore holds

@@ -1,5 +1,4 @@
-import { release } from "../files/large-buffers.ts";
-import { bytesOf, type StoredBytes } from "../files/stored-file.ts";
+import { bytesOf, release, type StoredBytes } from "../files/stored-file.ts";
 
 /** A part of a file. Stored bytes are read when the chunk is written. */
 export type Chunk = Uint8Array<ArrayBuffer> | StoredBytes;

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { caseOf, writeClassifier } from "#test/fixtures/classifier-case.ts";
+import { readHeadedModel } from "#test/fixtures/read-checkpoint.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { countOperators } from "#test/oracles/rewritten.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { headGraph } from "../checkpoint/head-graph.ts";
-import { readHeadedModel } from "../checkpoint/headed-model.ts";
 import { fuseGraph } from "../fusions/fuse-graph.ts";
 import { EDGE } from "../graph/edge-operators.ts";
 import type { Graph } from "../graph/graph.ts";

@@ -16,7 +16,7 @@ import {
 import { MANIFEST_FILE } from "../../storage/folder-artifact.ts";
 import { hubModel } from "../../storage/hub-model.ts";
 import { modelPlace } from "../checkpoint/model-place.ts";
-import { release } from "../files/large-buffers.ts";
+import { release } from "../files/stored-file.ts";
 import type { TextModel } from "../model/text-model.ts";
 import { jsonBytes } from "../pack/write-artifact.ts";
 

@@ -3,7 +3,6 @@ import { oneByOne } from "../../runtime/engine/batching.ts";
 import type { EngineSession } from "../../runtime/engine/engine.ts";
 import { modelOf } from "../../runtime/start-model.ts";
 import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
-import { chosenGolden } from "../accuracy/golden/chosen-golden.ts";
 import {
   belowLimit,
   chosenLimit,
@@ -14,9 +13,9 @@ import {
 } from "../accuracy/golden/compare-lines.ts";
 import { findReading } from "../accuracy/golden/find-reading.ts";
 import { readInput } from "../accuracy/golden/golden-call.ts";
-import { type GoldenGaps, goldenGaps } from "../accuracy/golden/golden-gaps.ts";
-import type { GoldenLine } from "../accuracy/golden/golden-line.ts";
-import { goldenMismatch } from "../accuracy/golden/golden-mismatch.ts";
+import { type GoldenGaps, goldenGaps, goldenMismatch } from "../accuracy/golden/golden-remarks.ts";
+import type { GoldenLine } from "../accuracy/golden/read-golden.ts";
+import { chosenGolden } from "../accuracy/golden-texts.ts";
 import { maxTokensOf } from "../checkpoint/encoder-config.ts";
 import { exactGraph } from "../evaluate/exact-graph.ts";
 import type { TextModel } from "../model/text-model.ts";

@@ -1,15 +1,13 @@
 import type { Parity } from "../../artifact/manifest.ts";
-import { assertFiniteWeights } from "../accuracy/finite-weights.ts";
 import { assertWithin, FP32_LIMIT } from "../accuracy/limits.ts";
-import { assertLongest } from "../accuracy/longest-text.ts";
 import { type ModelComparison, modelParityInSubprocess } from "../accuracy/model-parity.ts";
 import { probesOf } from "../accuracy/probes.ts";
+import { assertFiniteWeights, assertLongest, differ } from "../accuracy/sound-model.ts";
 import type { TaskData } from "../accuracy/task-data.ts";
-import { differ } from "../accuracy/varies.ts";
 import { exactGraph } from "../evaluate/exact-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { ModelSource } from "../model/model-source.ts";
-import { inputsOf } from "../model/task-inputs.ts";
+import { inputsOf } from "../model/run-task.ts";
 import type { TextModel } from "../model/text-model.ts";
 import { withSession } from "./engine-file.ts";
 import { graphFile } from "./graph-file.ts";

@@ -3,8 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { MANIFEST_FORMAT } from "../../artifact/manifest.ts";
 import { modelPlace } from "../checkpoint/model-place.ts";
-import { assertFile } from "../files/only-files.ts";
-import { openFile } from "../files/regular-file.ts";
+import { assertFile, openFile } from "../files/regular-file.ts";
 
 /**
  * Returns the key of a result: the SHA-256 of the kind of result, of the format version, and of `parts`. `parts` must

@@ -11,7 +11,7 @@ import {
   type VectorHead,
 } from "../../runtime/engine/engine.ts";
 import { ortNodeEngine } from "../../runtime/engine/ort-node/index.ts";
-import { type PartsOptions, runInParts } from "../model/run-in-parts.ts";
+import { type PartsOptions, runInParts } from "../model/run-task.ts";
 import { startSubprocess } from "../subprocess/run-in-subprocess.ts";
 
 /** A model file on disk, and the engine that runs it. */

@@ -4,7 +4,7 @@ import { meantNames } from "../../artifact/similar-names.ts";
 import { type HubModel, hubModel, hubPageOf } from "../../storage/hub-model.ts";
 import { catalogue, catalogueModel } from "../checkpoint/hub/catalogue.ts";
 import { type DownloadedModel, downloadModel } from "../checkpoint/hub/download-model.ts";
-import { type ModelInput, modelPath } from "../files/work-folder.ts";
+import { type ModelInput, modelPath } from "../files/folders.ts";
 import type { Stage, StageRun } from "./stage.ts";
 
 /** The commit of a model of the Hugging Face Hub. */

@@ -5,7 +5,7 @@ import { FP16_LIMIT, INT8_LIMIT, type Limit } from "../accuracy/limits.ts";
 import { probesOf } from "../accuracy/probes.ts";
 import type { TaskData } from "../accuracy/task-data.ts";
 import type { Graph } from "../graph/graph.ts";
-import { inputsOf } from "../model/task-inputs.ts";
+import { inputsOf } from "../model/run-task.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { Precision, Quantizer } from "../quantize/precisions.ts";
 import type { CheckedFusion } from "./check.ts";

@@ -3,8 +3,8 @@ import { constants } from "node:fs";
 import { copyFile, mkdir, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { deserialize, serialize } from "node:v8";
+import { userCacheFolder } from "../files/folders.ts";
 import { openFile } from "../files/regular-file.ts";
-import { userCacheFolder } from "../files/user-cache-folder.ts";
 import { MAX_DATA_BYTES, wholeFile } from "../files/whole-file.ts";
 
 /**

@@ -1,10 +1,87 @@
 import type { Target } from "../../../artifact/manifest.ts";
 import type { Model } from "../../../runtime/model.ts";
+import { compareNumbers, rank } from "../compare-numbers.ts";
 import { FP16_LIMIT, INT8_LIMIT } from "../limits.ts";
-import { type Agreement, agreementOf } from "./agreement.ts";
 import type { Expected } from "./expected-answer.ts";
 import { type Asking, type GoldenAnswer, goldenCall } from "./golden-call.ts";
-import type { GoldenLine } from "./golden-line.ts";
+import type { GoldenLine } from "./read-golden.ts";
+
+/** How far a model's answer agrees with that of a line. */
+interface Agreement {
+  /**
+   * Vectors: the smaller one of the cosine and of 1 − ½ (n − 1)², where one vector is n times as long as the other. For vectors
+   * of the length 1 that is the cosine. Scores: 1 minus the largest difference. -1 if the answers cannot be compared.
+   */
+  readonly agreement: number;
+  /** The agreement in words, such as "cosine 0.71340". */
+  readonly says: string;
+}
+
+/** Agreement of answers that cannot be compared. */
+export const INCOMPARABLE = -1;
+
+/** Compares an answer of the present system with the model's. */
+export function agreementOf(expected: Expected, answer: GoldenAnswer): Agreement {
+  if (expected.kind === "vectors")
+    return "rows" in answer ? ofRows(expected.rows, answer.rows) : incomparable("scores");
+  if ("rows" in answer) return incomparable("vectors");
+  const { scores } = answer;
+  if (expected.kind === "label") return ofLabel(expected.label, scores);
+  if (expected.kind === "scores") return ofScores(expected.scores, scores);
+  const own = [...scores.values()][0] ?? Number.NaN;
+  return ofDifference("score", expected.score, own);
+}
+
+const incomparable = (what: string): Agreement => ({ agreement: INCOMPARABLE, says: `the model computes ${what}` });
+
+/** The agreement of several token vectors is the mean over the vectors, as in `parity`. */
+function ofRows(theirs: readonly Float32Array[], ours: readonly Float32Array[]): Agreement {
+  if (theirs.length !== ours.length) {
+    return { agreement: INCOMPARABLE, says: `${theirs.length} vectors in the file, and ${ours.length} here` };
+  }
+  const rows = theirs.map((row, i) => ofVector(row, ours[i] as Float32Array));
+  const mean = (of: (row: (typeof rows)[number]) => number) =>
+    rows.reduce((sum, row) => sum + of(row), 0) / rows.length;
+  const [alike, length] = [mean(({ cosine }) => cosine), mean(({ length }) => length)];
+  const agreement = Math.min(alike, length);
+  const says = `cosine ${figure(alike)}`;
+  if (alike <= length) return { agreement, says };
+  const ratio = mean(({ ratio }) => ratio);
+  return { agreement, says: `${says}, but the file's vector is ${figure(ratio)} times as long` };
+}
+
+function ofVector(theirs: Float32Array, ours: Float32Array): { cosine: number; length: number; ratio: number } {
+  const { cosine } = compareNumbers(theirs, ours);
+  const [a, b] = [lengthOf(theirs), lengthOf(ours)];
+  if (a === 0 && b === 0) return { cosine, length: 1, ratio: 1 };
+  if (a === 0 || b === 0) return { cosine, length: INCOMPARABLE, ratio: a / b };
+  return { cosine, length: 1 - (Math.max(a / b, b / a) - 1) ** 2 / 2, ratio: a / b };
+}
+
+/** Vectors can have more numbers than `Math.hypot` takes. */
+const lengthOf = (vector: Float32Array): number => Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+
+function ofScores(theirs: ReadonlyMap<string, number>, ours: ReadonlyMap<string, number>): Agreement {
+  const each = [...theirs].map(([label, score]) =>
+    ofDifference(`score of ${JSON.stringify(label)}`, score, ours.get(label) ?? Number.NaN),
+  );
+  return each.reduce((worst, next) => (next.agreement < worst.agreement ? next : worst));
+}
+
+/** A label agrees as far as its own score is from the highest score. */
+function ofLabel(label: string, ours: ReadonlyMap<string, number>): Agreement {
+  const best = [...ours].reduce((a, b) => (b[1] > a[1] ? b : a));
+  const own = ours.get(label) ?? Number.NaN;
+  const says = `label ${JSON.stringify(label)} in the file, and ${JSON.stringify(best[0])} here`;
+  return { agreement: 1 - (best[1] - own), says: best[0] === label ? `label ${JSON.stringify(label)}` : says };
+}
+
+const ofDifference = (what: string, theirs: number, ours: number): Agreement => ({
+  agreement: 1 - Math.abs(theirs - ours),
+  says: `${what} ${figure(theirs)} in the file, and ${figure(ours)} here`,
+});
+
+const figure = (value: number): string => value.toFixed(5);
 
 /** Minimum agreement of each line with the file. */
 export interface GoldenLimit {
@@ -63,7 +140,7 @@ export async function compareLines(
 export const belowLimit = (compared: readonly ComparedLine[], limit: GoldenLimit): ComparedLine[] =>
   compared
     .filter(({ line, agreement }) => !(agreement >= limitOf(line.expected, limit)))
-    .toSorted((a, b) => rank(a) - rank(b));
+    .toSorted((a, b) => rank(a.agreement) - rank(b.agreement));
 
 /** The limit for an answer of this kind. */
 export const limitOf = ({ kind }: Expected, limit: GoldenLimit): number =>
@@ -71,7 +148,7 @@ export const limitOf = ({ kind }: Expected, limit: GoldenLimit): number =>
 
 /** @param compared at least one line */
 export function summaryOf(file: string, compared: readonly ComparedLine[]): GoldenAgreement {
-  const worst = compared.reduce((a, b) => (rank(b) < rank(a) ? b : a));
+  const worst = compared.reduce((a, b) => (rank(b.agreement) < rank(a.agreement) ? b : a));
   return {
     file,
     lines: compared.length,
@@ -83,5 +160,3 @@ export function summaryOf(file: string, compared: readonly ComparedLine[]): Gold
 /** Returns the limit that an option sets for vectors and scores, or the limit without it. */
 export const chosenLimit = (minimum: number | undefined, otherwise: GoldenLimit): GoldenLimit =>
   minimum === undefined ? otherwise : { vectors: minimum, scores: minimum };
-
-const rank = ({ agreement }: Agreement): number => (Number.isNaN(agreement) ? Number.NEGATIVE_INFINITY : agreement);

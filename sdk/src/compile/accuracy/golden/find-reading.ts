@@ -3,8 +3,8 @@ import type { EngineSession } from "../../../runtime/engine/engine.ts";
 import type { Model } from "../../../runtime/model.ts";
 import { modelOf } from "../../../runtime/start-model.ts";
 import { belowLimit, type ComparedLine, compareLines, type GoldenLimit } from "./compare-lines.ts";
-import type { GoldenLine } from "./golden-line.ts";
 import { otherReadings, type Reading } from "./other-readings.ts";
+import type { GoldenLine } from "./read-golden.ts";
 
 /** Lines on which all readings are tried. The readings that fit them are tried on all lines. */
 const TRIED_LINES = 4;

@@ -13,7 +13,7 @@ import { type TokenVectors, tokenVectorsCall } from "../../../runtime/tasks/toke
 import { textsOf } from "../../../runtime/text-input.ts";
 import type { Tokenizer } from "../../../runtime/tokenizer/tokenizer.ts";
 import type { Truncation } from "../../../runtime/truncation.ts";
-import type { GoldenLine } from "./golden-line.ts";
+import type { GoldenLine } from "./read-golden.ts";
 
 /** A model's answer to a line, in the form of the file's answers. */
 export type GoldenAnswer =

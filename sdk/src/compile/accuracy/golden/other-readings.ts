@@ -1,8 +1,8 @@
 import type { Manifest, Pooling } from "../../../artifact/manifest.ts";
 import type { Side } from "../../../runtime/truncation.ts";
 import type { Asking } from "./golden-call.ts";
-import type { GoldenLine } from "./golden-line.ts";
 import { namesOfPrompts } from "./names-of-prompts.ts";
+import type { GoldenLine } from "./read-golden.ts";
 
 /** Another way to read a model folder, or to ask the model. */
 export interface Reading {

@@ -1,11 +1,125 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
+import type { Task } from "../../../artifact/manifest.ts";
+import { shown } from "../../../artifact/shown.ts";
 import { type InputLine, lineSplitter } from "../../../bulk/line-splitter.ts";
 import { parseLine } from "../../../bulk/parse-line.ts";
+import type { SearchRole } from "../../../runtime/tasks/late-interaction.ts";
+import { promptsOf } from "../../../runtime/tasks/prompt.ts";
+import type { TextInput } from "../../../runtime/text-input.ts";
 import { openFile } from "../../files/regular-file.ts";
 import { MAX_DATA_BYTES, tooLarge } from "../../files/whole-file.ts";
-import type { GoldenModel } from "./expected-answer.ts";
-import { answerKeysOf, type GoldenLine, readGoldenLine } from "./golden-line.ts";
-import { Misfit } from "./misfit.ts";
+import { type Expected, type GoldenModel, Misfit, readExpectedAnswer } from "./expected-answer.ts";
+
+/** A line of a golden file: what the user's present system was asked, and what it answered. */
+export interface GoldenLine {
+  /** Number of the line, from 1. */
+  readonly line: number;
+  /** A text, or two texts that the model reads as a pair. */
+  readonly input: TextInput;
+  /** Name of the prompt before the text. Default: the model's default prompt. */
+  readonly prompt?: string | undefined;
+  readonly side?: SearchRole | undefined;
+  readonly expected: Expected;
+}
+
+/** Keys of every line. */
+const COMMON = ["id", "text", "text_pair", "prompt_name", "side"];
+
+/** Keys with an answer, by task. */
+const answerKeys: Readonly<Record<Task["task"], readonly string[]>> = {
+  embed: ["embedding"],
+  "token-vectors": ["embeddings"],
+  sparse: ["sparse"],
+  classify: ["score", "scores", "label"],
+  tag: [],
+  answer: [],
+  "fill-mask": [],
+};
+
+/** Returns the keys with which a line can give the answer of a task; none if golden files of the task cannot be compared. */
+const answerKeysOf = ({ task }: Pick<Task, "task">): readonly string[] => answerKeys[task];
+
+/**
+ * Reads a line's JSON value.
+ *
+ * @throws Misfit says what is wrong
+ */
+function readGoldenLine(line: number, value: unknown, model: GoldenModel): GoldenLine {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new Misfit("data_invalid", "The line is not a JSON object.");
+  }
+  const fields = value as Record<string, unknown>;
+  const possible = answerKeysOf(model.task);
+  const unknown = Object.keys(fields).find((key) => ![...COMMON, ...possible].includes(key));
+  if (unknown !== undefined) throw unknownKey(unknown, model.task, possible);
+  const given = possible.filter((key) => fields[key] !== undefined);
+  const [key] = given;
+  if (key === undefined || given.length > 1) {
+    const found = key === undefined ? "none of them" : given.map(quoted).join(" and ");
+    throw new Misfit("data_invalid", `The line needs one of ${possible.map(quoted).join(", ")}, and has ${found}.`);
+  }
+  return {
+    line,
+    input: inputOf(fields, model.task),
+    prompt: promptOfLine(fields.prompt_name, model.task),
+    side: sideOfLine(fields.side, fields.prompt_name, model.task),
+    expected: readExpectedAnswer(key, fields[key], model),
+  };
+}
+
+function unknownKey(key: string, { task }: Task, possible: readonly string[]): Misfit {
+  const other = Object.keys(answerKeys).find((each) => answerKeys[each as Task["task"]].includes(key));
+  return other === undefined
+    ? new Misfit(
+        "data_invalid",
+        `The key ${shown(key)} is unknown. Known keys: ${[...COMMON, ...possible].join(", ")}.`,
+      )
+    : new Misfit("data_unsuitable", `${quoted(key)} is for models with the task ${other}, but this model has ${task}.`);
+}
+
+function inputOf({ text, text_pair: pair }: Record<string, unknown>, task: Task): TextInput {
+  const takesPair = task.task === "classify" && task.input === "pair";
+  const first = textOf("text", text);
+  if (takesPair) return [first, textOf("text_pair", pair)];
+  if (pair === undefined) return first;
+  throw new Misfit("data_unsuitable", "The line has `text_pair`, but the model reads single texts.");
+}
+
+function textOf(key: string, value: unknown): string {
+  if (typeof value !== "string") {
+    throw new Misfit("data_invalid", value === undefined ? `There is no \`${key}\`.` : `\`${key}\` is not a string.`);
+  }
+  if (value.trim() !== "") return value;
+  throw new Misfit("data_invalid", `\`${key}\` is empty.`);
+}
+
+function promptOfLine(name: unknown, task: Task): string | undefined {
+  if (name === undefined || name === null) return undefined;
+  if (task.task === "classify") {
+    throw new Misfit(
+      "data_unsuitable",
+      "`prompt_name` has no meaning here: classifiers have only their default prompt.",
+    );
+  }
+  const prompts = Object.keys(promptsOf(task));
+  if (typeof name === "string" && prompts.includes(name)) return name;
+  const known = prompts.length > 0 ? `Its prompts: ${prompts.join(", ")}.` : "It has no prompts.";
+  throw new Misfit("data_unsuitable", `The model has no prompt ${shown(name)}. ${known}`);
+}
+
+function sideOfLine(side: unknown, prompt: unknown, task: Task): SearchRole | undefined {
+  if (side === undefined || side === null) return undefined;
+  if (side !== "query" && side !== "document") {
+    throw new Misfit("data_invalid", `\`side\` is ${shown(side)}. It can be "query" or "document".`);
+  }
+  if (task.task === "classify") {
+    throw new Misfit("data_unsuitable", `\`side\` has no meaning for models with the task ${task.task}.`);
+  }
+  if (prompt === undefined || prompt === null) return side;
+  throw new Misfit("data_invalid", "The line has `prompt_name` and `side`. One of them chooses the prompt.");
+}
+
+const quoted = (key: string): string => `\`${key}\``;
 
 /** The user's own proof. */
 export interface GoldenOptions {

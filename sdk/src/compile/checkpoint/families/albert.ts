@@ -1,11 +1,9 @@
 import * as v from "valibot";
 import { ActivationName, Count } from "../config-keys.ts";
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
-import type { EncoderNames, LayerNames } from "../encoder-names.ts";
 import { clsHead, type FamilyHeads, fixedHead, languageModel, tokenHeads } from "../head-formula.ts";
-import { bertKeys } from "./bert.ts";
-import { bertNames } from "./bert-names.ts";
-import type { Family } from "./family.ts";
+import { bertKeys } from "./bert-like.ts";
+import { bertNames, type EncoderNames, type Family, type LayerNames } from "./family.ts";
 
 // ALBERT: BERT with narrower embeddings and layers that share weights              https://arxiv.org/abs/1909.11942
 

@@ -1,10 +1,8 @@
 import * as v from "valibot";
 import { ActivationName, Count, Epsilon, encoderKeys, sizeKeys, supports, TypeCount } from "../config-keys.ts";
 import { bertConfig, type DisentangledAttention, type EncoderConfig } from "../encoder-config.ts";
-import type { EncoderNames, LayerNames } from "../encoder-names.ts";
 import { bertLanguageModel, clsHead, type FamilyHeads, languageModel, tokenHeads } from "../head-formula.ts";
-import { bertLayer, bertNames } from "./bert-names.ts";
-import type { Family } from "./family.ts";
+import { bertLayer, bertNames, type EncoderNames, type Family, type LayerNames } from "./family.ts";
 
 // DeBERTa-v2 and -v3: BERT whose attention scores also depend on relative positions, between content and position
 //                                                                                  https://arxiv.org/abs/2006.03654

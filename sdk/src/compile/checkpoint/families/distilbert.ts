@@ -1,10 +1,8 @@
 import * as v from "valibot";
 import { ActivationName, Count, encoderKeys, MaxPositions } from "../config-keys.ts";
 import { bertConfig } from "../encoder-config.ts";
-import type { EncoderNames, LayerNames } from "../encoder-names.ts";
 import { clsHead, type FamilyHeads, fixedHead, languageModel, tokenHeads } from "../head-formula.ts";
-import { bertNames } from "./bert-names.ts";
-import type { Family } from "./family.ts";
+import { bertNames, type EncoderNames, type Family, type LayerNames } from "./family.ts";
 
 // DistilBERT: BERT without token types                                             https://arxiv.org/abs/1910.01108
 

@@ -11,9 +11,8 @@ import {
   supports,
 } from "../config-keys.ts";
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
-import type { EncoderNames, LayerNames } from "../encoder-names.ts";
 import { type FamilyHeads, fixedHead, type HeadFormula, linearHead, outputLayer, tokenHeads } from "../head-formula.ts";
-import type { Family } from "./family.ts";
+import { currentLayer, type EncoderNames, type Family } from "./family.ts";
 
 // EuroBERT: pre-norm layers with RMSNorm, grouped-query attention, a rotary embedding and gated activations
 //                                                                                  https://arxiv.org/abs/2503.05500
@@ -65,22 +64,13 @@ const config = v.pipe(
   ),
 );
 
-const layer = (index: number): LayerNames => {
-  const name = `layers.${index}`;
-  return {
-    query: `${name}.self_attn.q_proj`,
-    key: `${name}.self_attn.k_proj`,
-    value: `${name}.self_attn.v_proj`,
-    attentionOutput: `${name}.self_attn.o_proj`,
-    attentionNorm: `${name}.input_layernorm`,
-    intermediate: `${name}.mlp.gate_proj`,
-    upProjection: `${name}.mlp.up_proj`,
-    output: `${name}.mlp.down_proj`,
-    feedForwardNorm: `${name}.post_attention_layernorm`,
-  };
+const names: EncoderNames = {
+  prefix: "model.",
+  tokens: "embed_tokens",
+  norm: undefined,
+  finalNorm: "norm",
+  layer: currentLayer("input_layernorm", "post_attention_layernorm"),
 };
-
-const names: EncoderNames = { prefix: "model.", tokens: "embed_tokens", norm: undefined, finalNorm: "norm", layer };
 
 const Pooling = v.nullish(
   v.picklist(["bos", "mean", "late"], "the pooling of the classifier must be bos, mean or late"),

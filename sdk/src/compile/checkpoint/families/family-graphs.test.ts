@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { caseOf, writeClassifier } from "#test/fixtures/classifier-case.ts";
+import { readHeadedModel } from "#test/fixtures/read-checkpoint.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { fuseGraph } from "../../fusions/fuse-graph.ts";
 import { countFused } from "../../fusions/fused-operators.ts";
 import { encoderGraph } from "../encoder-graph.ts";
 import { encoderWeights } from "../encoder-weights.ts";
-import { readHeadedModel } from "../headed-model.ts";
 
 /** Fuses the encoder of a case. All have two layers. */
 async function fusedCase(name: string) {

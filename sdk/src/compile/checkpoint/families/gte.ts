@@ -10,10 +10,8 @@ import {
   TypeCount,
 } from "../config-keys.ts";
 import { bertConfig, type EncoderConfig, type NtkScaling } from "../encoder-config.ts";
-import type { LayerNames } from "../encoder-names.ts";
 import { bertClassifier, type FamilyHeads, fixedHead, robertaLanguageModel, tokenHeads } from "../head-formula.ts";
-import { bertNames } from "./bert-names.ts";
-import type { Family } from "./family.ts";
+import { bertNames, currentLayer, type Family, type LayerNames } from "./family.ts";
 
 // GTE: BERT with a rotary embedding and gated activations                          https://arxiv.org/abs/2407.19669
 //
@@ -111,25 +109,10 @@ const unpackedLayer = (index: number): LayerNames => {
   };
 };
 
-const currentLayer = (index: number): LayerNames => {
-  const name = `layers.${index}`;
-  return {
-    query: `${name}.self_attn.q_proj`,
-    key: `${name}.self_attn.k_proj`,
-    value: `${name}.self_attn.v_proj`,
-    attentionOutput: `${name}.self_attn.o_proj`,
-    attentionNorm: `${name}.post_attention_layernorm`,
-    intermediate: `${name}.mlp.gate_proj`,
-    upProjection: `${name}.mlp.up_proj`,
-    output: `${name}.mlp.down_proj`,
-    feedForwardNorm: `${name}.post_mlp_layernorm`,
-  };
-};
-
 const names: Family["names"] = [
   { ...bertNames, prefix: "new.", layer: originalLayer },
   { ...bertNames, prefix: "new.", layer: unpackedLayer },
-  { ...bertNames, prefix: "gte.", layer: currentLayer },
+  { ...bertNames, prefix: "gte.", layer: currentLayer("post_attention_layernorm", "post_mlp_layernorm") },
 ];
 
 const heads: FamilyHeads = {

@@ -1,15 +1,12 @@
 import { albert } from "./albert.ts";
-import { bert } from "./bert.ts";
+import { bert, electra, mpnet, roberta } from "./bert-like.ts";
 import { debertaV2 } from "./deberta-v2.ts";
 import { distilBert } from "./distilbert.ts";
-import { electra } from "./electra.ts";
 import { euroBert } from "./eurobert.ts";
 import type { Family } from "./family.ts";
 import { gte } from "./gte.ts";
 import { modernBert } from "./modernbert.ts";
-import { mpnet } from "./mpnet.ts";
 import { nomicBert } from "./nomic-bert.ts";
-import { roberta } from "./roberta.ts";
 
 /**
  * All families that can be imported, by model_type. To add a family, write a file in this folder that exports a

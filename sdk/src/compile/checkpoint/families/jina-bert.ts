@@ -1,8 +1,7 @@
 import * as v from "valibot";
 import { ActivationName, Count, Epsilon, encoderKeys, ListedLayers, sizeKeys } from "../config-keys.ts";
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
-import type { EncoderNames, LayerNames } from "../encoder-names.ts";
-import { bertLayer, bertNames } from "./bert-names.ts";
+import { bertLayer, bertNames, type EncoderNames, type LayerNames } from "./family.ts";
 
 // JinaBERT v2: BERT with ALiBi's biases instead of a position table, and with gated activations
 //                                                                                  https://arxiv.org/abs/2310.19923

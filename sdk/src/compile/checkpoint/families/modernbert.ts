@@ -10,9 +10,8 @@ import {
   sizeKeys,
 } from "../config-keys.ts";
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
-import type { EncoderNames, LayerNames } from "../encoder-names.ts";
 import { type FamilyHeads, type HeadFormula, type HeadSchema, outputLayer } from "../head-formula.ts";
-import type { Family } from "./family.ts";
+import type { EncoderNames, Family, LayerNames } from "./family.ts";
 
 // ModernBERT: pre-norm layers, a rotary embedding, attention windows in most layers, gated activations, few biases
 //                                                                                  https://arxiv.org/abs/2412.13663

@@ -12,10 +12,8 @@ import {
   TypeCount,
 } from "../config-keys.ts";
 import { bertConfig, type EncoderConfig } from "../encoder-config.ts";
-import type { LayerNames } from "../encoder-names.ts";
 import { bertClassifier, bertLanguageModel, type FamilyHeads, fixedHead, tokenHeads } from "../head-formula.ts";
-import { bertNames } from "./bert-names.ts";
-import type { Family } from "./family.ts";
+import { bertNames, currentLayer, type Family, type LayerNames } from "./family.ts";
 
 // NomicBERT: BERT with a rotary embedding and gated activations                    https://arxiv.org/abs/2402.01613
 //
@@ -141,25 +139,10 @@ const originalLayer = (index: number): LayerNames => {
   };
 };
 
-const currentLayer = (index: number): LayerNames => {
-  const name = `layers.${index}`;
-  return {
-    query: `${name}.self_attn.q_proj`,
-    key: `${name}.self_attn.k_proj`,
-    value: `${name}.self_attn.v_proj`,
-    attentionOutput: `${name}.self_attn.o_proj`,
-    attentionNorm: `${name}.post_attention_layernorm`,
-    intermediate: `${name}.mlp.gate_proj`,
-    upProjection: `${name}.mlp.up_proj`,
-    output: `${name}.mlp.down_proj`,
-    feedForwardNorm: `${name}.post_mlp_layernorm`,
-  };
-};
-
 /** Tensor names of nomic-ai's code and of transformers 5. Both kinds of names occur with both kinds of config.json. */
 const names: Family["names"] = [
   { ...bertNames, norm: "emb_ln", layer: originalLayer },
-  { ...bertNames, prefix: "nomic_bert.", layer: currentLayer },
+  { ...bertNames, prefix: "nomic_bert.", layer: currentLayer("post_attention_layernorm", "post_mlp_layernorm") },
 ];
 
 const heads: FamilyHeads = {

@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import json from "#embedded/catalogue";
+import { integerFrom } from "../config-keys.ts";
 
-const Positive = v.pipe(v.number(), v.integer(), v.minValue(1));
+const Positive = integerFrom(1);
 
 /** A model of the catalogue: what its files and its card on the Hugging Face Hub say. */
 const CatalogueModel = v.strictObject({

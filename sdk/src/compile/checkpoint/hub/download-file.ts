@@ -1,17 +1,15 @@
+import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
-import { open, rename, rm, truncate } from "node:fs/promises";
+import { open, readdir, rename, rm, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { BertEdgeError } from "../../../artifact/error.ts";
-import { bodyFrom } from "./body-from.ts";
-import { unavailable, wrongAnswer } from "./hub-error.ts";
+import { type RetryOptions, unavailable, untilAvailable, wrongAnswer } from "./hub-error.ts";
 import { fileSize, type HubFile, hasContent } from "./hub-file.ts";
-import { claimPartialFile } from "./partial-file.ts";
-import { type RetryOptions, untilAvailable } from "./until-available.ts";
 
 /** Bytes that an attempt must transfer to count as progress. */
 const PROGRESS_BYTES = 2 ** 20;
 
-export interface DownloadOptions extends RetryOptions {
+interface DownloadOptions extends RetryOptions {
   /** Folder for complete and incomplete files. */
   readonly folder: string;
   /** Server of the file, for messages. */
@@ -82,4 +80,75 @@ async function transfer({ path, size }: HubFile, target: string, options: Downlo
     if (count < size) throw unavailable(host, `ended the transfer of ${path} after ${count} of ${size} bytes`);
   }
   await untilAvailable(attempt, options, () => count - first >= PROGRESS_BYTES);
+}
+
+/**
+ * Returns the content of a file from byte `offset` on. Servers may answer a request for a part with the whole file:
+ * https://httpwg.org/specs/rfc9110.html#field.range
+ *
+ * @param response the answer to a request for the bytes from `offset` on
+ * @throws BertEdgeError `hub_answer_invalid` if this is another part
+ */
+async function* bodyFrom(response: Response, offset: number, host: string): AsyncGenerator<Uint8Array> {
+  const { status, headers, body } = response;
+  if (status === 206 && !headers.get("content-range")?.startsWith(`bytes ${offset}-`)) {
+    await body?.cancel();
+    throw wrongAnswer(host, `was asked for the bytes from ${offset} on, and sent others`);
+  }
+  let skip = status === 206 ? 0 : offset;
+  for await (const chunk of body ?? []) {
+    const skipped = Math.min(skip, chunk.length);
+    skip -= skipped;
+    if (skipped < chunk.length) yield chunk.subarray(skipped);
+  }
+}
+
+/** Owner of files that nobody is writing. No process has this id. */
+const NOBODY = 0;
+
+const nameOf = (hash: string, owner: number): string => `${hash}.${owner}-${randomUUID()}.incomplete`;
+
+/**
+ * Returns a file to continue with, whose name contains this process: the longest one that an interrupted download of the same content left, or a new path.
+ * Other files of that kind are removed. Processes that download the same file at the same time get different files.
+ *
+ * @param folder folder of incomplete files
+ * @param hash hash of the complete file
+ */
+export async function claimPartialFile(folder: string, hash: string) {
+  const path = join(folder, nameOf(hash, process.pid));
+  let size = -1;
+  for (const name of await readdir(folder)) {
+    const [, owner] = /^[0-9a-f]+\.(\d+)-[\w-]+\.incomplete$/.exec(name) ?? [];
+    if (owner === undefined || !name.startsWith(`${hash}.`) || isRunning(Number(owner))) continue;
+    const found = join(folder, name);
+    const length = (await fileSize(found)) ?? -1;
+    if (length > size && (await moved(found, path))) size = length;
+    else await rm(found, { force: true });
+  }
+  return {
+    path,
+    /** Leaves the file to the next download of the same content. */
+    async release(): Promise<void> {
+      await moved(path, join(folder, nameOf(hash, NOBODY)));
+    },
+  };
+}
+
+/** Renames a file. Returns false if another process was faster, or if there is no file. */
+const moved = (from: string, to: string): Promise<boolean> =>
+  rename(from, to).then(
+    () => true,
+    () => false,
+  );
+
+function isRunning(owner: number): boolean {
+  if (owner === NOBODY) return false;
+  try {
+    process.kill(owner, 0);
+    return true;
+  } catch (error) {
+    // EPERM: the process belongs to another user.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
 }

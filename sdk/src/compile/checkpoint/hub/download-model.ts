@@ -3,17 +3,14 @@ import * as v from "valibot";
 import type { HubModel } from "../../../storage/hub-model.ts";
 import { readJson } from "../../files/json-file.ts";
 import { abortedError } from "../../subprocess/aborted.ts";
-import { MODULES, ModuleEntries, transformerPath } from "../transformer-folder.ts";
-import { findCommit } from "./find-commit.ts";
+import { MODULES, ModuleEntries, transformerPath } from "../model-place.ts";
 import { HubCache } from "./hub-cache.ts";
-import { hubFetch } from "./hub-fetch.ts";
-import { descriptionFiles, indexFile, modulesFile, weightFiles } from "./needed-files.ts";
+import type { RetryOptions } from "./hub-error.ts";
+import { hubFetch, type TimeLimits } from "./hub-fetch.ts";
+import { assertReadable, descriptionFiles, indexFile, modulesFile, weightFiles } from "./needed-files.ts";
 import { hubRepository } from "./repository.ts";
-import type { TimeLimits } from "./request-deadline.ts";
 import { type HubSettings, hubSettings } from "./settings.ts";
-import { Snapshot } from "./snapshot.ts";
-import { assertReadable } from "./unreadable.ts";
-import type { RetryOptions } from "./until-available.ts";
+import { findCommit, Snapshot } from "./snapshot.ts";
 
 /** A model of the Hub that is on this machine. */
 export interface DownloadedModel {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import * as v from "valibot";
 import { isAbsent } from "../../../storage/absent.ts";
 import { isInnerPath } from "../../../storage/inner-path.ts";
-import { replaceFile } from "../../files/replace-file.ts";
+import { replaceFile } from "../../files/output-file.ts";
 import { MAX_JSON_BYTES, wholeText } from "../../files/whole-file.ts";
 import { fileSize, type HubFile, KeptFile } from "./hub-file.ts";
 import { isCommit } from "./repository.ts";

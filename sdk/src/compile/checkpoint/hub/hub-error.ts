@@ -1,4 +1,5 @@
-import { BertEdgeError, type BertEdgeErrorDetails } from "../../../artifact/error.ts";
+import { setTimeout } from "node:timers/promises";
+import { BertEdgeError, type BertEdgeErrorDetails, retryAfterOf } from "../../../artifact/error.ts";
 import type { ErrorCode } from "../../../artifact/error-codes.ts";
 import type { HubModel } from "../../../storage/hub-model.ts";
 
@@ -24,7 +25,7 @@ export const wrongAnswer = (host: string, what: string, cause?: unknown) =>
   });
 
 /** What a request was for. */
-export interface Asked {
+interface Asked {
   readonly model: Pick<HubModel, "name" | "revision">;
   readonly endpoint: URL;
   /** Variable or file with the access token; undefined if the request had none. */
@@ -38,7 +39,7 @@ export function hubRefusal(response: Response, url: URL, asked: Asked): BertEdge
   const page = new URL(name, asked.endpoint).href;
   const what = `answered HTTP ${status}${requestOf(headers)}`;
   if (status === 429 || status >= 500) {
-    return unavailable(url.host, what, { retryAfterMs: retryAfterMs(headers) });
+    return unavailable(url.host, what, { retryAfterMs: waitOf(headers) });
   }
   // A link to the storage behind the Hub works for a limited time. The next attempt gets a new one.
   if (url.origin !== asked.endpoint.origin) return unavailable(url.host, what);
@@ -88,15 +89,48 @@ const requestOf = (headers: Headers): string => {
 };
 
 /**
- * Returns how long to wait before the next request, in ms; undefined if the response does not say. Reads `Retry-After`
- * (https://httpwg.org/specs/rfc9110.html#field.retry-after) and the Hub's `RateLimit`, such as `"api";r=0;t=55`
- * (https://huggingface.co/docs/hub/rate-limits).
+ * Returns how long to wait before the next request, in ms; undefined if the response does not say. Reads `Retry-After`, or else the Hub's
+ * `RateLimit`, such as `"api";r=0;t=55` (https://huggingface.co/docs/hub/rate-limits).
  */
-export function retryAfterMs(headers: Headers, now = Date.now()): number | undefined {
-  const after = headers.get("retry-after") ?? "";
-  if (/^\d{1,9}$/.test(after)) return 1000 * Number(after);
-  const date = Date.parse(after);
-  if (!Number.isNaN(date)) return Math.max(0, date - now);
+export function waitOf(headers: Headers, now = Date.now()): number | undefined {
   const [, seconds] = /;\s*t=(\d{1,9})/.exec(headers.get("ratelimit") ?? "") ?? [];
-  return seconds === undefined ? undefined : 1000 * Number(seconds);
+  return retryAfterOf(headers, now) ?? (seconds === undefined ? undefined : 1000 * Number(seconds));
+}
+
+/** Waits between attempts, in ms, if the server does not say how long to wait. */
+const WAITS = [500, 1_000, 2_000, 4_000];
+
+/** Longest wait that a server may ask for, in ms. After a longer one, the command fails with the time to wait. */
+const LONGEST_WAIT = 60_000;
+
+export interface RetryOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Waits before the next attempt. Default: a timer. */
+  readonly wait?: ((ms: number, signal: AbortSignal | undefined) => Promise<unknown>) | undefined;
+}
+
+const sleep = (ms: number, signal: AbortSignal | undefined) => setTimeout(ms, undefined, signal ? { signal } : {});
+
+/**
+ * Runs `work` until it succeeds, and again after `hub_unavailable`: four times, or for as long as attempts make progress.
+ *
+ * @param progressed returns whether the last attempt made progress
+ * @throws the last error of `work`
+ */
+export async function untilAvailable<T>(
+  work: () => Promise<T>,
+  { signal, wait = sleep }: RetryOptions,
+  progressed: () => boolean = () => false,
+): Promise<T> {
+  for (let failures = 0; ; failures++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof BertEdgeError) || error.code !== "hub_unavailable") throw error;
+      if (progressed()) failures = 0;
+      const ms = error.retryAfterMs ?? WAITS[failures];
+      if (ms === undefined || failures >= WAITS.length || ms > LONGEST_WAIT) throw error;
+      await wait(ms, signal);
+    }
+  }
 }

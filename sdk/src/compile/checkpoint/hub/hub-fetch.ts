@@ -1,14 +1,14 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
+import { boundedText } from "../../../storage/bounded-text.ts";
 import type { HubModel } from "../../../storage/hub-model.ts";
 import { isRedirect } from "../../../storage/is-redirect.ts";
 import { hubRefusal, unavailable, wrongAnswer } from "./hub-error.ts";
-import { defaultTimeLimits, RequestDeadline, type TimeLimits } from "./request-deadline.ts";
 import { type HubSettings, isSafe } from "./settings.ts";
 
 /** As many redirects as browsers follow: https://fetch.spec.whatwg.org/#http-redirect-fetch */
 const MAX_REDIRECTS = 20;
 
-export interface HubFetchOptions extends Pick<HubSettings, "endpoint" | "token"> {
+interface HubFetchOptions extends Pick<HubSettings, "endpoint" | "token"> {
   /** The model that is asked for, for messages. */
   readonly model: Pick<HubModel, "name" | "revision">;
   readonly signal?: AbortSignal | undefined;
@@ -108,4 +108,85 @@ function watched(
     },
     { highWaterMark: 0 },
   );
+}
+
+/** Bytes of all answers together. The entry of a file has about 300 bytes. */
+const MAX_BYTES = 32e6;
+/** A page of a list has up to 1,000 files: https://huggingface.co/docs/hub/api */
+const MAX_ANSWERS = 200;
+
+/**
+ * Makes a `fetch` for one question to the Hub's API. All answers together are limited, because the caller keeps them in
+ * memory: their number and their bytes.
+ *
+ * @throws BertEdgeError `hub_answer_invalid`, and the errors of `fetch`
+ */
+export function boundedFetch(
+  fetch: typeof globalThis.fetch,
+  { maxBytes = MAX_BYTES, maxAnswers = MAX_ANSWERS } = {},
+): typeof globalThis.fetch {
+  let [bytes, answers] = [0, 0];
+  return async (input, init) => {
+    const { host } = new URL(input instanceof Request ? input.url : input);
+    if (++answers > maxAnswers) throw wrongAnswer(host, `sent a list of more than ${maxAnswers} pages`);
+    const response = await fetch(input, init);
+    const text = await boundedText(response, maxBytes - bytes);
+    if (text === undefined) throw wrongAnswer(host, `answered with more than ${maxBytes / 1e6} MB`);
+    bytes += Buffer.byteLength(text);
+    return new Response(text, { status: response.status, headers: response.headers });
+  };
+}
+
+/** Time limits of a request. */
+export interface TimeLimits {
+  /** Longest time without a byte, in ms. */
+  readonly silenceMs: number;
+  /** Slowest transfer of a body, in bytes per second. */
+  readonly bytesPerSecond: number;
+}
+
+const defaultTimeLimits: TimeLimits = { silenceMs: 30_000, bytesPerSecond: 16 * 1024 };
+
+/** Assumed size of a body whose length is not known, in bytes. Lists of files have less than 1 MB. */
+const UNKNOWN_LENGTH = 2 ** 20;
+
+/** Aborts a request that takes too long: before the response, between two pieces of the body, or as a whole. */
+class RequestDeadline {
+  readonly #limits: TimeLimits;
+  readonly #controller = new AbortController();
+  #silence: NodeJS.Timeout | undefined;
+  #whole: NodeJS.Timeout | undefined;
+
+  constructor(limits: TimeLimits) {
+    this.#limits = limits;
+    this.arrived();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Sets the time limit for the whole body. @param length bytes of the body, if known */
+  begin(length: number | undefined): void {
+    const { silenceMs, bytesPerSecond } = this.#limits;
+    const seconds = (length ?? UNKNOWN_LENGTH) / bytesPerSecond;
+    this.#whole = this.#abortAfter(silenceMs + 1000 * seconds, `sent less than ${bytesPerSecond} bytes per second`);
+  }
+
+  /** Notes that bytes have arrived. */
+  arrived(): void {
+    clearTimeout(this.#silence);
+    const { silenceMs } = this.#limits;
+    this.#silence = this.#abortAfter(silenceMs, `sent nothing for ${silenceMs / 1000} s`);
+  }
+
+  stop(): void {
+    clearTimeout(this.#silence);
+    clearTimeout(this.#whole);
+  }
+
+  #abortAfter(ms: number, what: string): NodeJS.Timeout {
+    // Timers take at most 2³¹ − 1 ms.
+    return setTimeout(() => this.#controller.abort(what), Math.min(ms, 2 ** 31 - 1));
+  }
 }

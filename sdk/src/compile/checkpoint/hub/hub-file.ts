@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { isAbsent } from "../../../storage/absent.ts";
 import { isInnerPath } from "../../../storage/inner-path.ts";
 import { openFile } from "../../files/regular-file.ts";
+import { integerFrom } from "../config-keys.ts";
 
 /** A file of a model on the Hub. */
 export interface HubFile {
@@ -15,7 +16,7 @@ export interface HubFile {
   readonly hash: string;
 }
 
-const Size = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
+const Size = integerFrom(0, Number.MAX_SAFE_INTEGER);
 const Sha1 = v.pipe(v.string(), v.regex(/^[0-9a-f]{40}$/));
 const Sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 

@@ -1,5 +1,8 @@
 import { basename, join } from "node:path/posix";
 import { BertEdgeError } from "../../../artifact/error.ts";
+import type { HubModel } from "../../../storage/hub-model.ts";
+import { ADAPTER_CONFIG } from "../adapter.ts";
+import { vocabularyFiles } from "../missing-file.ts";
 import {
   ADDED_TOKENS,
   PICKLED,
@@ -9,8 +12,8 @@ import {
   WEIGHT_FILES,
   WEIGHTS,
 } from "../model-folder.ts";
+import { MODULES } from "../model-place.ts";
 import { transformerFiles } from "../modules/key-tables.ts";
-import { MODULES } from "../transformer-folder.ts";
 import type { HubFile } from "./hub-file.ts";
 
 /** Files that describe a model: its layers, its tokenizer, and how sentence-transformers uses it. */
@@ -61,7 +64,7 @@ export function descriptionFiles(files: Files, folder: string): HubFile[] {
 }
 
 /** The model that files are chosen for. */
-export interface ChosenModel {
+interface ChosenModel {
   /** `organization/model` */
   readonly name: string;
   /** ONNX file that the user named. */
@@ -124,3 +127,37 @@ const noWeights = (files: Files, name: string): BertEdgeError =>
   new BertEdgeError("checkpoint_missing", `${name} has neither ${[WEIGHTS, PICKLED, ...EXPORTS].join(" nor ")}.`, {
     hint: `Its large files: ${listed(files, /\.(h5|msgpack|ot|bin|gguf|onnx|pt|safetensors)$/) || "none"}. Give a model with safetensors, or the address of an ONNX file in it. The Hub's converter puts safetensors into a pull request: if the model's page has one, give ${name}@refs/pr/<its number>.`,
   });
+
+interface Model extends HubModel {
+  /** Folder of the Transformer module; empty for the model's own folder. */
+  readonly folder: string;
+}
+
+/**
+ * Refuses a model of the Hub whose files must be changed with Python before they can be read, before anything large is
+ * downloaded.
+ *
+ * @throws BertEdgeError `checkpoint_unsupported` for an adapter, `checkpoint_missing` for a model without tokenizer.json
+ */
+export function assertReadable(files: readonly HubFile[], model: Model): void {
+  const has = (name: string) => files.some(({ path }) => path === join(model.folder, name));
+  const { name, file } = model;
+  if (file === undefined && has(ADAPTER_CONFIG)) {
+    const what = has("config.json") ? "besides its model" : "but no model";
+    throw new BertEdgeError("checkpoint_unsupported", `${name} has an adapter (${ADAPTER_CONFIG}), ${what}.`, {
+      hint: `${download(model)} The error for this folder has the command that merges the adapter into its model.`,
+    });
+  }
+  const vocabulary = vocabularyFiles.find(has);
+  if (!has("tokenizer.json") && vocabulary !== undefined) {
+    throw new BertEdgeError("checkpoint_missing", `${name} has no tokenizer.json, but ${vocabulary}.`, {
+      hint: `${download(model)} The error for this folder has the command that makes tokenizer.json.`,
+    });
+  }
+}
+
+function download({ name, revision }: Model): string {
+  const to = `./${name.split("/").at(-1)}`;
+  const at = revision === "main" ? "" : ` --revision ${revision}`;
+  return `Download it with \`hf download ${name}${at} --local-dir ${to}\`, and prepare ${to}.`;
+}

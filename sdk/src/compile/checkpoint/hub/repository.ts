@@ -2,8 +2,8 @@ import * as v from "valibot";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { importError } from "../../../artifact/optional-package.ts";
 import type { HubModel } from "../../../storage/hub-model.ts";
-import { boundedFetch } from "./bounded-fetch.ts";
 import { wrongAnswer } from "./hub-error.ts";
+import { boundedFetch } from "./hub-fetch.ts";
 import { type HubFile, HubFiles } from "./hub-file.ts";
 
 const Commit = v.pipe(v.string(), v.regex(/^[0-9a-f]{40}$/));
@@ -20,16 +20,7 @@ export interface HubCommit {
 export const isCommit = (revision: string): boolean => v.is(Commit, revision);
 
 /** Asks the Hub for a model's commits and files. All requests go through `fetch`. */
-export interface HubRepository {
-  /** The Hub's host, for messages. */
-  readonly host: string;
-  /** Returns the commit of a branch or tag. */
-  readonly resolve: (model: Pick<HubModel, "name" | "revision">) => Promise<HubCommit>;
-  /** Lists the files of a commit. */
-  readonly list: (at: HubCommit) => Promise<HubFile[]>;
-  /** Requests a file's content, from byte `offset` on. */
-  readonly open: (at: HubCommit, file: HubFile, offset: number) => Promise<Response>;
-}
+export type HubRepository = Awaited<ReturnType<typeof hubRepository>>;
 
 /**
  * Opens the Hub with the optional package `@huggingface/hub`.
@@ -40,7 +31,7 @@ export interface HubRepository {
  * @param fetch see `hubFetch`
  * @throws BertEdgeError `package_missing`. The functions throw `hub_answer_invalid` and the errors of `fetch`.
  */
-export async function hubRepository(endpoint: URL, fetch: typeof globalThis.fetch): Promise<HubRepository> {
+export async function hubRepository(endpoint: URL, fetch: typeof globalThis.fetch) {
   const { listFiles, modelInfo } = await huggingfaceHub();
   const base = endpoint.href.replace(/\/+$/, "");
   const access = () => ({ hubUrl: base, fetch: boundedFetch(fetch) });
@@ -54,21 +45,25 @@ export async function hubRepository(endpoint: URL, fetch: typeof globalThis.fetc
     }
   }
   return {
+    /** The Hub's host, for messages. */
     host: endpoint.host,
-    async resolve({ name, revision }) {
+    /** Returns the commit of a branch or tag. */
+    async resolve({ name, revision }: Pick<HubModel, "name" | "revision">): Promise<HubCommit> {
       const info = await valid(Info, `a commit of ${name}`, () =>
         modelInfo({ ...access(), name, revision, additionalFields: ["sha"] }),
       );
       return { name: info.name, commit: info.sha };
     },
-    list: ({ name, commit }) =>
+    /** Lists the files of a commit. */
+    list: ({ name, commit }: HubCommit): Promise<HubFile[]> =>
       valid(HubFiles, `the files of ${name}`, async () => {
         const files: unknown[] = [];
         const pages = listFiles({ ...access(), repo: { type: "model", name }, revision: commit, recursive: true });
         for await (const file of pages) files.push(file);
         return files;
       }),
-    open: ({ name, commit }, { path }, offset) =>
+    /** Requests a file's content, from byte `offset` on. */
+    open: ({ name, commit }: HubCommit, { path }: HubFile, offset: number): Promise<Response> =>
       fetch(`${base}/${name}/resolve/${commit}/${path.split("/").map(encodeURIComponent).join("/")}`, {
         headers: offset > 0 ? { range: `bytes=${offset}-` } : {},
       }),

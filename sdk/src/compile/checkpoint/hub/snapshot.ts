@@ -1,10 +1,12 @@
 import { mkdir } from "node:fs/promises";
-import { assertWritableFolder } from "../../files/writable-folder.ts";
+import { BertEdgeError } from "../../../artifact/error.ts";
+import type { HubModel } from "../../../storage/hub-model.ts";
+import { assertWritableFolder } from "../../files/folders.ts";
 import { downloadFile } from "./download-file.ts";
-import type { HubCache } from "./hub-cache.ts";
+import { HubCache } from "./hub-cache.ts";
+import { type RetryOptions, untilAvailable } from "./hub-error.ts";
 import type { HubFile } from "./hub-file.ts";
-import type { HubCommit, HubRepository } from "./repository.ts";
-import { type RetryOptions, untilAvailable } from "./until-available.ts";
+import { type HubCommit, type HubRepository, isCommit } from "./repository.ts";
 
 /** The files of one commit: those in the cache, and those on the Hub. */
 export class Snapshot {
@@ -66,5 +68,39 @@ export class Snapshot {
     await mkdir(folder, { recursive: true });
     const request = (offset: number) => this.#repository.open(this.#at, file, offset);
     await downloadFile(file, { ...this.#options, folder, host: this.#repository.host, request, onBytes });
+  }
+}
+
+interface FoundCommit {
+  readonly at: HubCommit;
+  /** Whether the Hub could not be asked, so that this is the last known commit of the revision. */
+  readonly isOffline: boolean;
+}
+
+/**
+ * Returns the commit of a model's revision. Asks the Hub, except for commits, which never change. If the Hub cannot be
+ * asked, returns the commit that the cache knows.
+ *
+ * @param root folder of the cache
+ * @throws the errors of `HubRepository.resolve`
+ */
+export async function findCommit(
+  model: HubModel,
+  root: string,
+  repository: HubRepository,
+  options: RetryOptions,
+): Promise<FoundCommit> {
+  const { name, revision } = model;
+  if (isCommit(revision)) return { at: { name, commit: revision }, isOffline: false };
+  const known = await new HubCache(root, name).commitOf(revision);
+  const ask = () => repository.resolve(model);
+  try {
+    const at = await (known === undefined ? untilAvailable(ask, options) : ask());
+    await new HubCache(root, at.name).setCommit(revision, at.commit);
+    return { at, isOffline: false };
+  } catch (error) {
+    const isUnavailable = error instanceof BertEdgeError && error.code === "hub_unavailable";
+    if (known === undefined || !isUnavailable) throw error;
+    return { at: { name, commit: known }, isOffline: true };
   }
 }

@@ -2,9 +2,8 @@ import { join } from "node:path/posix";
 import * as v from "valibot";
 import { readJson } from "../../files/json-file.ts";
 import { SPECIAL_TOKENS } from "../model-folder.ts";
-import { listedModules, MODULES, transformerPath } from "../transformer-folder.ts";
+import { listedModules, MODULES, transformerPath } from "../model-place.ts";
 import { ARTIFACT_METADATA, artifactMetadataKeys } from "./artifact-metadata.ts";
-import { configTable } from "./config-table.ts";
 import { type FoundKey, findKeys, type KeyTable } from "./key-table.ts";
 import {
   denseKeys,
@@ -19,7 +18,7 @@ import {
 } from "./key-tables.ts";
 import { SENTENCE_CONFIG } from "./sentence-config.ts";
 import { findTransformerConfig } from "./transformer-config.ts";
-import { configKeys, specialTokensKeys, tokenizerKeys } from "./transformers-keys.ts";
+import { configKeys, configTable, specialTokensKeys, tokenizerKeys } from "./transformers-keys.ts";
 
 /** Tables of the modules that have a config.json of their own, by the kind of module. */
 const moduleTables: Readonly<Record<string, KeyTable>> = {

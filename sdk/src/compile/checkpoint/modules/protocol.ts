@@ -5,10 +5,10 @@ import type { EncoderConfig } from "../encoder-config.ts";
 import { maxTokensOf } from "../encoder-config.ts";
 import { readTokenizer } from "../model-folder.ts";
 import type { ModelPlace } from "../model-place.ts";
+import { type SpelledTokens, spelledTokens } from "../tokenizer/special-tokens.ts";
 import { assertPadsRight } from "../tokenizer/tokenizer-sides.ts";
 import { readArtifactMetadata } from "./artifact-metadata.ts";
 import { readSentenceConfig, SENTENCE_CONFIG } from "./sentence-config.ts";
-import { type SpelledTokens, spelledTokens } from "./spelled-tokens.ts";
 import { readLowercases } from "./transformer-config.ts";
 
 /** Settings of queries and documents in a folder. */

@@ -1,3 +1,5 @@
+import type * as v from "valibot";
+import { families } from "../families/index.ts";
 import { type KeyTable, noEffect, obeyed, only, type Treatment } from "./key-table.ts";
 
 // The keys that transformers 4.57 and 5.24 read from the files of its own.
@@ -96,3 +98,42 @@ export const configKeys: KeyTable = {
   pruned_heads: only([{}, null]),
   quantization_config: only([null], "Save the model with its float32 weights; prepare quantizes it."),
 };
+
+/**
+ * Returns the table of a config.json: the keys of all families, and those that its own family reads.
+ *
+ * @param config content of config.json
+ */
+export function configTable(config: object): KeyTable {
+  const { model_type: type } = config as { readonly model_type?: unknown };
+  const family = typeof type === "string" && Object.hasOwn(families, type) ? families[type] : undefined;
+  if (!family) return configKeys;
+  const heads = Object.values(family.heads).filter((head) => head !== undefined);
+  const own = [family.config, ...heads].flatMap((schema) => schemaKeys(schema, config));
+  return {
+    ...configKeys,
+    ...Object.fromEntries(own.map((key) => [key, configKeys[key]?.is === "only" ? configKeys[key] : obeyed])),
+  };
+}
+
+/** The parts of valibot's schemas that this file looks into. */
+interface Schema {
+  readonly entries?: Readonly<Record<string, unknown>>;
+  readonly pipe?: readonly Schema[];
+  readonly wrapped?: Schema;
+  readonly getter?: (input: unknown) => Schema;
+}
+
+/**
+ * Returns the keys of an object that a schema reads. A key can be listed twice.
+ *
+ * @param input the object, because some schemas depend on it
+ */
+const schemaKeys = (schema: v.GenericSchema, input: unknown): string[] => keysOf(schema as unknown as Schema, input);
+
+function keysOf({ pipe, getter, wrapped, entries = {} }: Schema, input: unknown): string[] {
+  // The first part of a pipe is the schema that the others go on from.
+  if (pipe) return pipe.flatMap((part) => keysOf(part, input));
+  if (getter) return keysOf(getter(input), input);
+  return wrapped ? keysOf(wrapped, input) : Object.keys(entries);
+}

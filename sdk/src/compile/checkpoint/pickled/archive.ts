@@ -1,6 +1,5 @@
 import { shown } from "../../../artifact/shown.ts";
-import type { FileFaults } from "../../files/file-faults.ts";
-import type { StoredFile } from "../../files/stored-file.ts";
+import type { FileFaults, StoredFile } from "../../files/stored-file.ts";
 import { entryRange, type ZipEntry, zipEntries } from "../../files/zip-entries.ts";
 
 /** The archive that `torch.save` writes. */

@@ -1,4 +1,4 @@
-import type { FileFaults } from "../../files/file-faults.ts";
+import type { FileFaults } from "../../files/stored-file.ts";
 
 const LINE_FEED = 0x0a;
 

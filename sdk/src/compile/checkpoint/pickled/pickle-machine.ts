@@ -1,5 +1,5 @@
 import { shown } from "../../../artifact/shown.ts";
-import type { FileFaults } from "../../files/file-faults.ts";
+import type { FileFaults } from "../../files/stored-file.ts";
 import { PickledDict, type PickledValue } from "./values.ts";
 
 /** Attribute of a state dict that PyTorch saves with it: the versions of its modules' formats. */

@@ -1,4 +1,4 @@
-import type { FileFaults } from "../../files/file-faults.ts";
+import type { FileFaults } from "../../files/stored-file.ts";
 import {
   isDtype,
   isFunction,

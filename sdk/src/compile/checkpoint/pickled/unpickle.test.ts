@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { joined, memoryFile, type Parts, pickled, torchFile } from "#test/fixtures/torch-file.ts";
 import type { BertEdgeError } from "../../../artifact/error.ts";
-import { opcodes } from "./opcodes.ts";
 import { readPickled } from "./read-pickled.ts";
+import { opcodes } from "./unpickle.ts";
 
 const { text, integer, tuple, global, dict, storage, tensor, file } = pickled;
 

@@ -1,12 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
 import { BertEdgeError } from "../../../artifact/error.ts";
-import { pythonTokenizer } from "./python-tokenizer.ts";
+import { withNamedTokens } from "./named-tokens.ts";
 import { type Rebuilt, rebuiltTokenizer } from "./rebuilt-tokenizer.ts";
-import { assertTextTypes } from "./text-types.ts";
-import { type TokenizerClass, tokenizerClass } from "./tokenizer-class.ts";
-import { withNamedTokens } from "./with-named-tokens.ts";
-import { withoutTokenTypes } from "./without-token-types.ts";
+import { assertTextTypes, withoutTokenTypes } from "./token-types.ts";
+import { pythonTokenizer, type TokenizerClass, tokenizerClass } from "./tokenizer-class.ts";
 
 /** tokenizer.json as transformers uses it, and what tokenizer_config.json changed in it, as sentences. */
 export interface Overruled {

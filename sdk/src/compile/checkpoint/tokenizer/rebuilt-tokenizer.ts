@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
 import { BertEdgeError } from "../../../artifact/error.ts";
+import { withNamedTokens } from "./named-tokens.ts";
 import { TokenName, vocabularyIds } from "./token-names.ts";
 import { type Builder, type Flag, type Name, type Part, parts, tokenizerBuilders } from "./tokenizer-builders.ts";
 import type { TokenizerClass } from "./tokenizer-class.ts";
-import { withNamedTokens } from "./with-named-tokens.ts";
 
 const AnyObject = v.looseObject({});
 const Json = v.looseObject({

@@ -1,4 +1,4 @@
-import { templateAround } from "./template.ts";
+import { templateAround } from "./token-types.ts";
 
 /** null counts as false; a missing key has the default of the class. */
 export type Flag = boolean | null | undefined;

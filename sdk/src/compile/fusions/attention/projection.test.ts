@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { LARGE_BYTES } from "../../files/large-buffers.ts";
+import { LARGE_BYTES } from "../../files/stored-file.ts";
 import { numbersOf, tensor } from "../../graph/tensor.ts";
 import { gatherColumns } from "./projection.ts";
 

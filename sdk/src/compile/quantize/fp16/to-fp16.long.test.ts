@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
 import { fusedGraph } from "#test/fixtures/fused-graph.ts";
 import { readGolden } from "#test/fixtures/golden.ts";
+import { readCheckpoint } from "#test/fixtures/read-checkpoint.ts";
 import { describeShared } from "#test/fixtures/shared.ts";
 import { floatCasts } from "#test/oracles/halved.ts";
 import { oneModel } from "../../../runtime/engine/engine.ts";
 import { ortNodeEngine } from "../../../runtime/engine/ort-node/index.ts";
 import { sentenceVector } from "../../../runtime/tasks/sentence-vector.ts";
 import { parity } from "../../accuracy/parity.ts";
-import { readCheckpoint } from "../../checkpoint/checkpoint.ts";
 import { encoderWeights } from "../../checkpoint/encoder-weights.ts";
 import { encodeOnnx } from "../../onnx/to-onnx.ts";
 import { toFp16 } from "./to-fp16.ts";

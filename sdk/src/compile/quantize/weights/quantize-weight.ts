@@ -1,4 +1,4 @@
-import { release } from "../../files/large-buffers.ts";
+import { release } from "../../files/stored-file.ts";
 import { type Tensor, toFloat32 } from "../../graph/tensor.ts";
 import { gramBlocks, type ScaledStatistics, sumsOfSquares } from "../calibration/activation-statistics.ts";
 import { gptqFactors, type RoundInput, roundInOrder } from "./gptq.ts";
