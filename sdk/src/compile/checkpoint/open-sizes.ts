@@ -8,7 +8,7 @@ import { inputWithRole } from "../graph/input-role.ts";
 import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
 import { int64s } from "../graph/tensor.ts";
 import { uniformValue } from "../graph/uniform-value.ts";
-import { reshapeTarget } from "../normalize/reshape-target.ts";
+import { reshapeTarget } from "../normalize/rules/shape.ts";
 import { inferNode, inferShapes } from "../shapes/infer-shapes.ts";
 import { BATCH, openedShape, SEQUENCE } from "./opened-shape.ts";
 

@@ -5,7 +5,7 @@ import { float32Scalar, int64s } from "../../graph/tensor.ts";
 import { type HeadLayout, splitHeads } from "../../layout/heads.ts";
 import { indexMap, SampleSizes } from "../../layout/index-map.ts";
 import { any, bind, op, type Pattern, product, sum, through } from "../../rewrite/pattern.ts";
-import { type Refusal, type Rewrite, type Rule, refuse, rule } from "../../rewrite/rule.ts";
+import { type Refusal, type Rewrite, type Rule, refuse, rule, UNANSWERED } from "../../rewrite/rule.ts";
 import { normalizeAxis } from "../../shapes/shape-rule.ts";
 import { headColumns } from "../attention/head-columns.ts";
 import { halves, type Pairing, pairs, single } from "../attention/rotary-pairing.ts";
@@ -68,13 +68,13 @@ function rotate(
   x: Value,
   tables: readonly [cos: Value, sin: Value],
   { interleaved, table, columns }: Pairing,
-): Value | Refusal | undefined {
+): Value | Refusal {
   const { root, ask, add, constant } = rewrite;
   if (!tables.every(({ shape }) => sameDim(shape?.at(-2), x.shape?.at(-2)))) {
     return refuse("the tables of cos and sin do not have one row per position", root);
   }
   const known = tables.map((each) => ask(table, each));
-  if (known.includes(undefined)) return undefined;
+  if (known.includes(undefined)) return UNANSWERED;
   if (known.includes(false)) return refuse(`the tables of cos and sin are not ${table.name}`, root);
   const [cos, sin] = tables.map((each) => angles(rewrite, each, columns(heads.size / 2)));
   const position = constant(`${root.origin}/position`, int64s(0));
