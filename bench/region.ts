@@ -1,3 +1,18 @@
+import { cpus, loadavg } from "node:os";
+import { table } from "#sdk/cli/output.ts";
+import { parity } from "#sdk/compile/accuracy/parity.ts";
+import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
+import { readSts } from "#sdk/compile/accuracy/tasks/read-sts.ts";
+import { timeSideBySide } from "#sdk/compile/latency/time-targets.ts";
+import type { EngineSession } from "#sdk/runtime/engine/engine.ts";
+import { describeChecks } from "./checks.ts";
+import { command, positive, WrongUsage } from "./command.ts";
+import { figuresOf } from "./figures.ts";
+import { checksOf } from "./region/checks.ts";
+import { openForms } from "./region/forms.ts";
+import { outsideShare } from "./region/outside-share.ts";
+import { writeTinyModel } from "./tiny-model.ts";
+
 /**
  * Compares the forms in which a region's CPU can run a model:
  *
@@ -7,20 +22,6 @@
  * vectors of every form are compared with those of float32, and with `--sts`, those of its sentences with those of the edge. Each
  * check prints what is asked and what was measured.
  */
-import { cpus, loadavg } from "node:os";
-import { table } from "#sdk/cli/output.ts";
-import { parity } from "#sdk/compile/accuracy/parity.ts";
-import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
-import { readSts } from "#sdk/compile/accuracy/tasks/read-sts.ts";
-import { timeSideBySide } from "#sdk/compile/latency/time-side-by-side.ts";
-import type { EngineSession } from "#sdk/runtime/engine/engine.ts";
-import { describeChecks } from "./checks.ts";
-import { command, positive, WrongUsage } from "./command.ts";
-import { figuresOf } from "./figures.ts";
-import { checksOf } from "./region/checks.ts";
-import { openForms } from "./region/forms.ts";
-import { outsideShare } from "./region/outside-share.ts";
-import { writeTinyModel } from "./tiny-model.ts";
 
 const TOKENS = [16, 64, 128, 256];
 

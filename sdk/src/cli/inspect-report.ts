@@ -1,7 +1,6 @@
 import type { FileKeys } from "../compile/checkpoint/modules/ledger.ts";
 import type { InspectReport } from "../compile/commands/inspect.ts";
-import type { Outline, OutlineNode } from "../compile/graph/outline.ts";
-import { repeatedBlocks } from "../compile/graph/repeated-blocks.ts";
+import { type Outline, type OutlineNode, repeatedBlocks } from "../compile/graph/outline.ts";
 import { acceptedLine } from "./accept-key-option.ts";
 import { table } from "./output.ts";
 import { wrapped } from "./wrapped.ts";

@@ -1,6 +1,6 @@
-import { int } from "../graph/attribute.ts";
 import { copyGraph } from "../graph/copy-graph.ts";
 import type { Graph } from "../graph/graph.ts";
+import { int } from "../graph/node.ts";
 import { lazyTensor, reading, tensor, toFloat32 } from "../graph/tensor.ts";
 import { dataTypes } from "../onnx/tensor-proto.ts";
 

@@ -1,5 +1,5 @@
 import type * as ort from "onnxruntime-node";
-import { toOrt } from "../evaluate/ort-tensor.ts";
+import { toOrt } from "../evaluate/ort-session.ts";
 import type { ProbeInputs } from "./probe-inputs.ts";
 
 /** One run of a model. */

@@ -1,9 +1,8 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { FixedSizes } from "../evaluate/token-batches.ts";
-import { int } from "../graph/attribute.ts";
 import type { Graph, Output } from "../graph/graph.ts";
 import { type InputRole, inputRole, plainName } from "../graph/input-role.ts";
-import type { Value } from "../graph/node.ts";
+import { int, type Value } from "../graph/node.ts";
 import { int64s } from "../graph/tensor.ts";
 import { everyGemmRule } from "../normalize/rules/matmul.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";

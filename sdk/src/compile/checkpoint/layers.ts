@@ -1,5 +1,4 @@
-import { float, int, ints } from "../graph/attribute.ts";
-import type { Value } from "../graph/node.ts";
+import { float, int, ints, type Value } from "../graph/node.ts";
 import { float32Scalar } from "../graph/tensor.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
 import type { GraphWriter } from "./graph-writer.ts";

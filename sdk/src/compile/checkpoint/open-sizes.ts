@@ -1,13 +1,12 @@
 import type { FixedSizes } from "../evaluate/token-batches.ts";
 import { fuseGraph } from "../fusions/fuse-graph.ts";
 import { unfusedParts } from "../fusions/unfused-parts.ts";
-import { int } from "../graph/attribute.ts";
 import { type Dim, type Shape, sameShape, symbolicDim } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
 import { inputWithRole } from "../graph/input-role.ts";
-import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
+import { int, MICROSOFT, type Node, type Value } from "../graph/node.ts";
 import { int64s } from "../graph/tensor.ts";
-import { uniformValue } from "../graph/uniform-value.ts";
+import { uniformValue } from "../graph/tensor-math.ts";
 import { reshapeTarget } from "../normalize/rules/shape.ts";
 import { inferNode, inferShapes } from "../shapes/infer-shapes.ts";
 import { BATCH, openedShape, SEQUENCE } from "./opened-shape.ts";

@@ -1,5 +1,4 @@
-import { int } from "../graph/attribute.ts";
-import type { Value } from "../graph/node.ts";
+import { int, type Value } from "../graph/node.ts";
 import { int64s, tensor } from "../graph/tensor.ts";
 import { dataTypes } from "../onnx/tensor-proto.ts";
 import type { GraphWriter } from "./graph-writer.ts";

@@ -1,5 +1,4 @@
-import { int, ints } from "../graph/attribute.ts";
-import type { Value } from "../graph/node.ts";
+import { int, ints, type Value } from "../graph/node.ts";
 import { float32Scalar, type Tensor, tensor } from "../graph/tensor.ts";
 import { dataTypes } from "../onnx/tensor-proto.ts";
 import type { GraphWriter } from "./graph-writer.ts";

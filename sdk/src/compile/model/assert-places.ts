@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { TaskName } from "../../artifact/manifest.ts";
-import type { ShippedTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
+import type { ShippedTokenizer } from "../pack/tokenizer/pack-tokenizer.ts";
 
 /** Tasks whose answers are parts of texts. */
 const placing: readonly TaskName[] = ["tag", "answer"];

@@ -6,7 +6,7 @@ import { readTokenizer } from "../checkpoint/model-folder.ts";
 import type { UnknownKeys } from "../checkpoint/modules/accepted-keys.ts";
 import { assertPadsRight } from "../checkpoint/tokenizer/tokenizer-sides.ts";
 import type { Graph } from "../graph/graph.ts";
-import { type ShippedTokenizer, shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
+import { type ShippedTokenizer, shipTokenizer } from "../pack/tokenizer/pack-tokenizer.ts";
 import { assertFirstToken } from "./assert-first-token.ts";
 import { assertPlaces } from "./assert-places.ts";
 import { assertPrompts } from "./assert-prompts.ts";

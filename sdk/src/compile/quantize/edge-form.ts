@@ -1,8 +1,7 @@
 import { weightColumns } from "../fusions/attention/head-columns.ts";
-import { int, ints } from "../graph/attribute.ts";
 import { copyGraph } from "../graph/copy-graph.ts";
 import type { Graph } from "../graph/graph.ts";
-import type { Node, Value } from "../graph/node.ts";
+import { int, ints, type Node, type Value } from "../graph/node.ts";
 import { int64s, numbersOf } from "../graph/tensor.ts";
 import { applyRules } from "../rewrite/apply-rules.ts";
 import { any, constant, oneOf, op, over, type Pattern, product } from "../rewrite/pattern.ts";

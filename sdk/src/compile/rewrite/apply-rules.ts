@@ -2,7 +2,7 @@ import type { Dim, Shape } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Node, type NodeOptions, Value } from "../graph/node.ts";
 import type { DataType, Tensor } from "../graph/tensor.ts";
-import { uniformValue } from "../graph/uniform-value.ts";
+import { uniformValue } from "../graph/tensor-math.ts";
 import { inferNode } from "../shapes/infer-shapes.ts";
 import { type Match, match, type NearMiss } from "./match.ts";
 import { Questions } from "./questions.ts";

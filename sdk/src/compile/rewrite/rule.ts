@@ -1,6 +1,6 @@
 import type { Graph } from "../graph/graph.ts";
 import type { Node, NodeOptions, Value } from "../graph/node.ts";
-import { elementCount, type Tensor } from "../graph/tensor.ts";
+import type { Tensor } from "../graph/tensor.ts";
 import type { Pattern } from "./pattern.ts";
 
 /** The reason why a rule does not apply, and the node that causes this. Users see both in reports. */
@@ -99,9 +99,3 @@ export const rule = <T>(
     return rewrite(found, checked as T);
   },
 });
-
-/** Returns the value if it is a constant vector of this length. Leading dimensions of 1 are allowed. */
-export function vectorOf(value: Value | undefined, length: unknown): Value | undefined {
-  const shape = value?.constant?.shape;
-  return shape && elementCount(shape) === length && (shape.length === 0 || shape.at(-1) === length) ? value : undefined;
-}

@@ -1,10 +1,8 @@
-import { int } from "../../graph/attribute.ts";
 import { type Dim, sameDim, symbolMultiple, symbolOf } from "../../graph/dim.ts";
-import type { Value } from "../../graph/node.ts";
+import { int, type Value } from "../../graph/node.ts";
 import { int64s, type Tensor, tensorFromNumbers } from "../../graph/tensor.ts";
 import { Refusal, type Rewrite, refuse, UNANSWERED } from "../../rewrite/rule.ts";
-import { castToInt32 } from "../shared/cast-to-int32.ts";
-import { sumTerms } from "../shared/sum-terms.ts";
+import { castToInt32, sumTerms } from "../../rewrite/values.ts";
 import type { AttentionScores, ScoreMask } from "./attention-scores.ts";
 import { paddingMask } from "./padding-mask.ts";
 

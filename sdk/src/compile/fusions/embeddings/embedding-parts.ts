@@ -1,7 +1,8 @@
 import { type Dim, type Shape, sameDim } from "../../graph/dim.ts";
 import type { Node, Value } from "../../graph/node.ts";
 import { elementCount, elementSize, numbersOf, type Tensor, tensorFromNumbers } from "../../graph/tensor.ts";
-import { type Refusal, type Rewrite, refuse, UNANSWERED, vectorOf } from "../../rewrite/rule.ts";
+import { type Refusal, type Rewrite, refuse, UNANSWERED } from "../../rewrite/rule.ts";
+import { vectorOf } from "../../rewrite/values.ts";
 import { embeddingIndices, leadingTableRows } from "./embedding-indices.ts";
 
 /** A lookup of rows in a constant table [rows, width]. */

@@ -1,6 +1,5 @@
-import { type Attribute, float, int, ints } from "../../graph/attribute.ts";
 import { sameDim, sameShape } from "../../graph/dim.ts";
-import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
+import { type Attribute, float, int, ints, MICROSOFT, type Node, type Value } from "../../graph/node.ts";
 import { type DataType, elementCount, elementSize, int64s, type Tensor } from "../../graph/tensor.ts";
 import { type HeadLayout, mergedHeads, splitHeads } from "../../layout/heads.ts";
 import { movementSources } from "../../layout/index-map.ts";
@@ -9,8 +8,7 @@ import { dataTypes } from "../../onnx/tensor-proto.ts";
 import { Refusal, type Rewrite, type Rule, refuse, rule } from "../../rewrite/rule.ts";
 import { type AttentionMask, attentionMask } from "../attention/attention-mask.ts";
 import { type AttentionScores, attentionScores, type ScoreMask } from "../attention/attention-scores.ts";
-import { halvedRotations } from "../attention/halved-rotations.ts";
-import { headColumns, repeatsHeads } from "../attention/head-columns.ts";
+import { halvedRotations, headColumns, repeatsHeads } from "../attention/head-columns.ts";
 import { gatherColumns, type Projection, projectionOf } from "../attention/projection.ts";
 
 // Attention(x) = softmax(scale · q · kᵀ + mask) · v  for every head, with (q, k, v) = x · W + b

@@ -1,12 +1,10 @@
-import { float } from "../../graph/attribute.ts";
 import { sameShape } from "../../graph/dim.ts";
-import { MICROSOFT } from "../../graph/node.ts";
+import { float, MICROSOFT } from "../../graph/node.ts";
 import type { Tensor } from "../../graph/tensor.ts";
 import { Refusal, type Rule, refuse, rule, UNANSWERED } from "../../rewrite/rule.ts";
+import { castToInt32, sumTerms } from "../../rewrite/values.ts";
 import { negativeIndices } from "../embeddings/embedding-indices.ts";
 import { addRow, embeddingParts, isComputed, lookupOf, tableRowsOf } from "../embeddings/embedding-parts.ts";
-import { castToInt32 } from "../shared/cast-to-int32.ts";
-import { sumTerms } from "../shared/sum-terms.ts";
 import { whyNotFusable } from "./normalization.ts";
 
 // EmbedLayerNormalization = LayerNorm(tokens[ids] + positions[0 … sequence − 1, or position ids] + types[type ids])

@@ -1,6 +1,5 @@
-import { float } from "../../graph/attribute.ts";
 import { sameDim, sameShape } from "../../graph/dim.ts";
-import { MICROSOFT, type Node } from "../../graph/node.ts";
+import { float, MICROSOFT, type Node } from "../../graph/node.ts";
 import { any, oneOf, op, type Pattern, product, sum, through } from "../../rewrite/pattern.ts";
 import { type Rule, refuse, rule } from "../../rewrite/rule.ts";
 

@@ -1,6 +1,5 @@
-import { float, int } from "../../graph/attribute.ts";
 import { sameDim } from "../../graph/dim.ts";
-import type { Node, Value } from "../../graph/node.ts";
+import { float, int, type Node, type Value } from "../../graph/node.ts";
 import { reshaped } from "../../graph/tensor.ts";
 import {
   any,
@@ -15,7 +14,8 @@ import {
   sum,
   through,
 } from "../../rewrite/pattern.ts";
-import { type Refusal, type Rule, refuse, rule, vectorOf } from "../../rewrite/rule.ts";
+import { type Refusal, type Rule, refuse, rule } from "../../rewrite/rule.ts";
+import { vectorOf } from "../../rewrite/values.ts";
 import { axesOf, normalizeAxis } from "../../shapes/shape-rule.ts";
 
 /** Whether a node computes means over the last axis, and keeps this axis. If not, returns the reason. */

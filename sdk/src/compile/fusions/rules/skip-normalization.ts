@@ -1,8 +1,8 @@
-import { float } from "../../graph/attribute.ts";
 import { sameShape } from "../../graph/dim.ts";
-import { MICROSOFT, type Value } from "../../graph/node.ts";
+import { float, MICROSOFT, type Value } from "../../graph/node.ts";
 import { any, bind, op, sum } from "../../rewrite/pattern.ts";
-import { type Rule, refuse, rule, vectorOf } from "../../rewrite/rule.ts";
+import { type Rule, refuse, rule } from "../../rewrite/rule.ts";
+import { vectorOf } from "../../rewrite/values.ts";
 import { whyNotFusable } from "./normalization.ts";
 
 // SkipLayerNormalization(x, skip, γ, β, b) = LayerNorm(x + skip + b)

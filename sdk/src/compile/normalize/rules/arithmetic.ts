@@ -1,4 +1,4 @@
-import { int } from "../../graph/attribute.ts";
+import { int } from "../../graph/node.ts";
 import { dataTypes } from "../../onnx/tensor-proto.ts";
 import { any, bind, constant, oneOf, op, product, sum } from "../../rewrite/pattern.ts";
 import { type Rule, rule } from "../../rewrite/rule.ts";

@@ -1,6 +1,5 @@
-import { ints } from "../../graph/attribute.ts";
 import { sameDim } from "../../graph/dim.ts";
-import type { Value } from "../../graph/node.ts";
+import { ints, type Value } from "../../graph/node.ts";
 import { isView } from "../../graph/operators.ts";
 import { elementCount, int64s, reshaped } from "../../graph/tensor.ts";
 import { movementSources } from "../../layout/index-map.ts";

@@ -1,6 +1,5 @@
-import { int } from "../../graph/attribute.ts";
 import { isStatic } from "../../graph/dim.ts";
-import type { Node } from "../../graph/node.ts";
+import { int, type Node } from "../../graph/node.ts";
 import { elementCount, int64s, numbersOf, type Tensor } from "../../graph/tensor.ts";
 import { any, bind, constant, op } from "../../rewrite/pattern.ts";
 import { type Rule, refuse, rule } from "../../rewrite/rule.ts";

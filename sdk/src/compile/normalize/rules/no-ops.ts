@@ -1,7 +1,7 @@
 import { sameShape } from "../../graph/dim.ts";
 import type { Node, Value } from "../../graph/node.ts";
 import { type DataType, elementCount } from "../../graph/tensor.ts";
-import { uniformValue } from "../../graph/uniform-value.ts";
+import { uniformValue } from "../../graph/tensor-math.ts";
 import { type Rule, rule } from "../../rewrite/rule.ts";
 import { normalizeAxis } from "../../shapes/shape-rule.ts";
 

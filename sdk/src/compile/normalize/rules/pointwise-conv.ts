@@ -1,5 +1,4 @@
-import { int } from "../../graph/attribute.ts";
-import type { Value } from "../../graph/node.ts";
+import { int, type Value } from "../../graph/node.ts";
 import { int64s } from "../../graph/tensor.ts";
 import { type Rewrite, type Rule, refuse, rule } from "../../rewrite/rule.ts";
 import { transposed } from "./transpose.ts";

@@ -1,6 +1,5 @@
-import { int } from "../../graph/attribute.ts";
 import { type Dim, type Shape, sameDim, symbolMultiple, symbolOf } from "../../graph/dim.ts";
-import type { Value } from "../../graph/node.ts";
+import { int, type Value } from "../../graph/node.ts";
 import { reshapeOperators } from "../../graph/operators.ts";
 import { int64s, type Tensor } from "../../graph/tensor.ts";
 import { type Rewrite, type Rule, refuse, rule } from "../../rewrite/rule.ts";

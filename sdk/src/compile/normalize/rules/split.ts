@@ -1,5 +1,4 @@
-import { int } from "../../graph/attribute.ts";
-import type { Node, Value } from "../../graph/node.ts";
+import { int, type Node, type Value } from "../../graph/node.ts";
 import { int64s, numbersOf, tensorFromNumbers } from "../../graph/tensor.ts";
 import { type Rule, refuse, rule } from "../../rewrite/rule.ts";
 import { normalizeAxis } from "../../shapes/shape-rule.ts";

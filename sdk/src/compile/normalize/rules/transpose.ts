@@ -1,6 +1,5 @@
-import { ints } from "../../graph/attribute.ts";
 import { type Dim, type Shape, sameDim } from "../../graph/dim.ts";
-import type { Node, Value } from "../../graph/node.ts";
+import { ints, type Node, type Value } from "../../graph/node.ts";
 import { elementCount } from "../../graph/tensor.ts";
 import { type IndexMap, indexMap, movementSources, SampleSizes } from "../../layout/index-map.ts";
 import { any, bind, op } from "../../rewrite/pattern.ts";

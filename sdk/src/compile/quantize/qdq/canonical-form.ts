@@ -1,9 +1,7 @@
 import { runSubgraph } from "../../evaluate/run-subgraph.ts";
-import { type Attribute, int } from "../../graph/attribute.ts";
 import type { Graph } from "../../graph/graph.ts";
-import type { Node, Value } from "../../graph/node.ts";
-import { transposedMatrix } from "../../graph/transposed-matrix.ts";
-import { UNSIGNED_ZERO, unsigned } from "../../graph/unsigned.ts";
+import { type Attribute, int, type Node, type Value } from "../../graph/node.ts";
+import { transposedMatrix, UNSIGNED_ZERO, unsigned } from "../../graph/tensor-math.ts";
 import { bind, constant, op } from "../../rewrite/pattern.ts";
 import { type Rewrite, type Rule, refuse, rule } from "../../rewrite/rule.ts";
 import { inferShapes } from "../../shapes/infer-shapes.ts";

@@ -1,9 +1,9 @@
-import { ints } from "../../graph/attribute.ts";
 import { sameDim } from "../../graph/dim.ts";
-import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
+import { ints, MICROSOFT, type Node, type Value } from "../../graph/node.ts";
 import { elementSize, type Tensor } from "../../graph/tensor.ts";
 import { any, bind, constant, op, product, sum } from "../../rewrite/pattern.ts";
-import { type Refusal, type Rewrite, type Rule, refuse, rule, vectorOf } from "../../rewrite/rule.ts";
+import { type Refusal, type Rewrite, type Rule, refuse, rule } from "../../rewrite/rule.ts";
+import { vectorOf } from "../../rewrite/values.ts";
 import { activationOf, hasOneElement, isEightBit, type QuantizedTensor, weightOf, zeroPoint } from "./dequantized.ts";
 
 const dequantized = [
