@@ -12,7 +12,7 @@ import { table } from "#sdk/cli/output.ts";
 import { parity } from "#sdk/compile/accuracy/parity.ts";
 import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
 import { readSts } from "#sdk/compile/accuracy/tasks/sts.ts";
-import { timeSideBySide } from "#sdk/compile/latency/time-side-by-side.ts";
+import { timeSideBySide } from "#sdk/compile/latency/time-targets.ts";
 import type { EngineSession } from "#sdk/runtime/engine/engine.ts";
 import { describeChecks } from "./checks.ts";
 import { command, positive, WrongUsage } from "./command.ts";

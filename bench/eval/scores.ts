@@ -1,5 +1,5 @@
 import { basename, join } from "node:path";
-import { BertEdge } from "#sdk/client/index.ts";
+import { BertEdge } from "#sdk/client/bert-edge.ts";
 import { comparedAs, parity } from "#sdk/compile/accuracy/parity.ts";
 import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
 import { readLabelled, scoreClassification } from "#sdk/compile/accuracy/tasks/classification.ts";

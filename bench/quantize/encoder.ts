@@ -1,7 +1,7 @@
 import * as ort from "onnxruntime-node";
 import type { Pooling } from "#sdk/artifact/manifest.ts";
 import { tableRows } from "#sdk/compile/accuracy/probe-inputs.ts";
-import { toOrt } from "#sdk/compile/evaluate/ort-tensor.ts";
+import { toOrt } from "#sdk/compile/evaluate/ort-session.ts";
 import { tokenBatches } from "#sdk/compile/evaluate/token-batches.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
 import type { TokenIds } from "#sdk/runtime/engine/engine.ts";

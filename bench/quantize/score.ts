@@ -8,7 +8,7 @@ import type { Graph } from "#sdk/compile/graph/graph.ts";
 import { openTokenizer, type TokenizeTexts, tokenizeTexts } from "#sdk/compile/model/tokenize-texts.ts";
 import { fromOnnx } from "#sdk/compile/onnx/from-onnx.ts";
 import { readOnnx } from "#sdk/compile/onnx/read-onnx.ts";
-import { shipTokenizer } from "#sdk/compile/pack/tokenizer/ship-tokenizer.ts";
+import { shipTokenizer } from "#sdk/compile/pack/tokenizer/pack-tokenizer.ts";
 import { encodeModel } from "#sdk/compile/proto/encode-model.ts";
 import { openEncoder, vocabularyOf } from "./encoder.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { toOrt } from "#sdk/compile/evaluate/ort-tensor.ts";
+import { toOrt } from "#sdk/compile/evaluate/ort-session.ts";
 import { tensor } from "#sdk/compile/graph/tensor.ts";
 import { readOnnx } from "#sdk/compile/onnx/read-onnx.ts";
 import { randomNumbers } from "../fixtures/seeded.ts";

@@ -9,7 +9,7 @@ import type { Manifest } from "#sdk/artifact/manifest.ts";
 import { freePort } from "#sdk/cli/dev/ports.ts";
 import { openProject } from "#sdk/cli/dev/project.ts";
 import { startStack } from "#sdk/cli/dev/stack.ts";
-import { BertEdge } from "#sdk/client/index.ts";
+import { BertEdge } from "#sdk/client/bert-edge.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { bertEdge, startBertEdge } from "../fixtures/bert-edge-command.ts";
 import { writePreparableClassifier } from "../fixtures/classifier-case.ts";

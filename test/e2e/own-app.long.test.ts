@@ -1,6 +1,6 @@
 import type { Miniflare } from "miniflare";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { BertEdge } from "#sdk/client/index.ts";
+import { BertEdge } from "#sdk/client/bert-edge.ts";
 import { exampleOf, exampleWorkers } from "./example-worker.ts";
 
 const ORIGIN = "https://page.example";

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { BertEdge } from "#sdk/client/index.ts";
+import { BertEdge } from "#sdk/client/bert-edge.ts";
 import { s3Env } from "../fixtures/object-storage.ts";
 import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 import { wranglerDev } from "./project.ts";

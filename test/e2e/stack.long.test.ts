@@ -4,7 +4,7 @@ import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { CheckReport } from "#sdk/cli/check/check-deployment.ts";
 import type { Stack } from "#sdk/cli/dev/stack.ts";
-import { BertEdge } from "#sdk/client/index.ts";
+import { BertEdge } from "#sdk/client/bert-edge.ts";
 import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { bertEdge } from "../fixtures/bert-edge-command.ts";
 import { preparedDefault } from "../fixtures/prepared.ts";

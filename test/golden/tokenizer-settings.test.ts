@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { readTokenizer } from "#sdk/compile/checkpoint/model-folder.ts";
 import { truncationSide } from "#sdk/compile/checkpoint/tokenizer/tokenizer-sides.ts";
 import { openTokenizer } from "#sdk/compile/model/tokenize-texts.ts";
-import { shipTokenizer } from "#sdk/compile/pack/tokenizer/ship-tokenizer.ts";
+import { shipTokenizer } from "#sdk/compile/pack/tokenizer/pack-tokenizer.ts";
 import type { Tokenizer } from "#sdk/runtime/tokenizer/tokenizer.ts";
 import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 

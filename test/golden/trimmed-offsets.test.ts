@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { readTokenizer } from "#sdk/compile/checkpoint/model-folder.ts";
 import { openTokenizer } from "#sdk/compile/model/tokenize-texts.ts";
-import { shipTokenizer } from "#sdk/compile/pack/tokenizer/ship-tokenizer.ts";
+import { shipTokenizer } from "#sdk/compile/pack/tokenizer/pack-tokenizer.ts";
 import { temporaryFolder } from "../fixtures/temporary-folder.ts";
 
 /** Places of tokens for folders whose files leave spaces out or not: trimmed_offsets.py. */

@@ -1,4 +1,4 @@
-import { toOrt } from "#sdk/compile/evaluate/ort-tensor.ts";
+import { toOrt } from "#sdk/compile/evaluate/ort-session.ts";
 import { elementCount, type Tensor, tensor } from "#sdk/compile/graph/tensor.ts";
 import { dataTypeOf } from "#sdk/compile/onnx/tensor-proto.ts";
 import type { GraphProto, ValueInfoProto } from "#sdk/compile/proto/onnx-messages.ts";

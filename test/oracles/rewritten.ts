@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { toOrt } from "#sdk/compile/evaluate/ort-tensor.ts";
+import { toOrt } from "#sdk/compile/evaluate/ort-session.ts";
 import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import { substituteSymbols } from "#sdk/compile/graph/dim.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";

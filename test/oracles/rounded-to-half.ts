@@ -1,7 +1,6 @@
-import { int } from "#sdk/compile/graph/attribute.ts";
 import { copyGraph } from "#sdk/compile/graph/copy-graph.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
-import type { Node, Value } from "#sdk/compile/graph/node.ts";
+import { int, type Node, type Value } from "#sdk/compile/graph/node.ts";
 import { tensor, toFloat32 } from "#sdk/compile/graph/tensor.ts";
 import { inferShapes } from "#sdk/compile/shapes/infer-shapes.ts";
 import { CAST } from "../fixtures/sketch.ts";

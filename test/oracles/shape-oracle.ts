@@ -1,5 +1,5 @@
 import type * as ort from "onnxruntime-node";
-import { toOrt } from "#sdk/compile/evaluate/ort-tensor.ts";
+import { toOrt } from "#sdk/compile/evaluate/ort-session.ts";
 import { type Dim, substituteSymbols } from "#sdk/compile/graph/dim.ts";
 import type { Value } from "#sdk/compile/graph/node.ts";
 import { elementCount, elementSize, type Tensor } from "#sdk/compile/graph/tensor.ts";

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Stack } from "#sdk/cli/dev/stack.ts";
-import { BertEdge } from "#sdk/client/index.ts";
+import { BertEdge } from "#sdk/client/bert-edge.ts";
 import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { startDefaultStack } from "../e2e/default-stack.ts";
 import { seriousFaults } from "./accessibility.ts";

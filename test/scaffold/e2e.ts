@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { BertEdge } from "#sdk/client/index.ts";
+import { BertEdge } from "#sdk/client/bert-edge.ts";
 import { commandLine } from "../commands/command-line.ts";
 import { cleanEnv, developerEnv } from "../e2e/clean-env.ts";
 import { pack } from "../package/install.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Measurements } from "#sdk/artifact/measurements.ts";
-import { BertEdge } from "#sdk/client/index.ts";
+import { BertEdge } from "#sdk/client/bert-edge.ts";
 import { cleanEnv } from "../e2e/clean-env.ts";
 import { replayDockerfile } from "../e2e/dockerfile.ts";
 import { publishedModel } from "../e2e/published-model.ts";

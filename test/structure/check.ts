@@ -1,7 +1,9 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sameNameAllowed } from "./allowed-names.ts";
 import { readAssemblyImports, readEntries, readSources } from "./imports.ts";
 import { walk } from "./layers.ts";
+import { silentRewrites } from "./silent-rewrites.ts";
 import {
   backwardImports,
   circles,
@@ -18,6 +20,9 @@ import {
 const sdk = join(import.meta.dirname, "../../sdk");
 const files = readSources(join(sdk, "src"));
 const entries = readEntries(sdk);
+const rewrites = files
+  .filter(({ path }) => path.startsWith("compile/"))
+  .flatMap(({ path }) => silentRewrites(path, readFileSync(join(sdk, "src", path), "utf8")));
 const walked = [...reachedFrom([walk.from], files)];
 console.log(`${walked.length} files are reached from ${walk.from}: ${walked.join(", ")}`);
 const violations = [
@@ -29,6 +34,7 @@ const violations = [
   ...unreachedFiles(files, entries),
   ...crumbs(files, [...entries, ...readAssemblyImports(join(sdk, "src"))]),
   ...crowdedFolders(files),
+  ...rewrites,
   ...(walked.length > walk.atMost
     ? [`${walked.length} files are reached from ${walk.from}, at most ${walk.atMost}`]
     : []),

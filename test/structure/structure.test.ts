@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseSource, readEntries, readSources, type SourceFile } from "./imports.ts";
 import { layers } from "./layers.ts";
+import { silentRewrites } from "./silent-rewrites.ts";
 import {
   backwardImports,
   circles,
@@ -182,6 +183,37 @@ describe("the checks find", () => {
       "serve/d.ts is reached by no entry of the package",
     ]);
     expect(unreachedFiles(files, ["index.ts", "serve/oracle.ts"])).toEqual([]);
+  });
+
+  it("a rewrite that returns neither a result nor a reason", () => {
+    const bodies = [
+      "rewrite({ root }) { if (root.shape) return; return root.output; }",
+      "rewrite: ({ root, add }) => (root.shape ? add(root) : undefined)",
+      "rewrite: ({ root, add }) => root.shape && add(root)",
+      "rewrite: ({ root }) => root.output ?? undefined",
+      "rewrite: helper",
+      "pattern",
+    ];
+    const found = bodies.flatMap((body) => silentRewrites("a.ts", `rule("A", { roots: ["Add"], ${body} });`));
+    expect(found.map((fault) => fault.replace('a.ts: the rule "A" ', ""))).toEqual([
+      "has neither a result nor a reason: return;",
+      "has neither a result nor a reason: (root.shape ? add(root) : undefined)",
+      "has neither a result nor a reason: root.shape && add(root)",
+      "has neither a result nor a reason: root.output ?? undefined",
+      "has no rewrite that is a function in place",
+      "has no rewrite that is a function in place",
+    ]);
+  });
+
+  it("no fault in a rewrite that gives a reason, nor in its check and its inner functions", () => {
+    const text = `rule("A", {
+      check({ root }) { if (!root.shape) return undefined; return root.shape; },
+      rewrite({ root, add }) {
+        const part = (input) => { if (!input) return; return input.output; };
+        return part(root) ? add("A", root.inputs).output : refuse("it has no part", root);
+      },
+    });`;
+    expect(silentRewrites("a.ts", text)).toEqual([]);
   });
 
   it("a compiler with too many rooms", () => {

@@ -1,4 +1,5 @@
 import { parseSync } from "oxc-parser";
+import { nameOf, type Syntax, visit } from "./syntax.ts";
 
 /** Methods that read a whole request, response, blob or stream. */
 const methods = new Set(["text", "json", "arrayBuffer", "bytes", "blob", "formData"]);
@@ -7,8 +8,6 @@ const functions = new Set(["readFile", "readFileSync"]);
 /** Functions that collect pieces without a limit. */
 const collectors = new Set(["Array.fromAsync", "Buffer.concat"]);
 const CONSUMERS = "node:stream/consumers";
-
-type Syntax = Readonly<Record<string, unknown>> & { readonly type?: string };
 
 /**
  * Finds what can read a whole file, body or stream without a limit, by its name: `.text()`, `readFile`, `Buffer.concat`.
@@ -43,18 +42,5 @@ function readOf(node: Syntax): string | undefined {
     }
     default:
       return undefined;
-  }
-}
-
-/** Returns the name of an identifier, or the text of a string. */
-function nameOf(node: unknown): string | undefined {
-  const { name, value } = (node ?? {}) as { name?: unknown; value?: unknown };
-  return typeof name === "string" ? name : typeof value === "string" ? value : undefined;
-}
-
-function visit(node: Syntax, each: (node: Syntax) => void): void {
-  each(node);
-  for (const value of Object.values(node).flat()) {
-    if (typeof value === "object" && value !== null) visit(value as Syntax, each);
   }
 }

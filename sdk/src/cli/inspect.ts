@@ -3,7 +3,7 @@ import { BertEdgeError } from "../artifact/error.ts";
 import type { FileKeys } from "../compile/checkpoint/modules/ledger.ts";
 import type { InspectReport } from "../compile/commands/inspect.ts";
 import type { Outline, OutlineNode } from "../compile/graph/outline.ts";
-import { repeatedBlocks } from "../compile/graph/repeated-blocks.ts";
+import { repeatedBlocks } from "../compile/graph/outline.ts";
 import { hubModel } from "../storage/hub-model.ts";
 import { keyFileOption, optionalApiKey } from "./api-key.ts";
 import { acceptedLine } from "./options.ts";

@@ -10,7 +10,7 @@ export const modelsCommand = new Command("models")
   )
   .action(async ({ json }: { json?: true }) => {
     const { catalogue } = await import("../compile/checkpoint/hub/catalogue.ts");
-    const { estimatedBytes, estimatedFit } = await import("../compile/latency/platforms/estimated-fit.ts");
+    const { estimatedBytes, estimatedFit } = await import("../compile/latency/platforms/fit.ts");
     const models = Object.entries(catalogue()).map(([name, model]) => ({
       name,
       ...model,

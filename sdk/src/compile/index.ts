@@ -36,8 +36,7 @@ export { type QuantizedModel, type QuantizeOptions, type QuantizeReport, quantiz
 export { type VerifiedTarget, type VerifyOptions, type VerifyReport, verify } from "./commands/verify.ts";
 export type { ModelInput } from "./files/folders.ts";
 export type { ExcusedParts } from "./fusions/excused-parts.ts";
-export type { Outline, OutlineNode, OutlineWeight } from "./graph/outline.ts";
-export type { RepeatedBlock } from "./graph/repeated-blocks.ts";
+export type { Outline, OutlineNode, OutlineWeight, RepeatedBlock } from "./graph/outline.ts";
 export type { LatencyPoint } from "./latency/fit-latency.ts";
 export type { LimitName, LimitUse, PlatformFit, PlatformSource } from "./latency/platforms/fit.ts";
 export type { FitTable, PredictedLatency } from "./latency/platforms/forecast.ts";

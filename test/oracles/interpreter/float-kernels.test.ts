@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toOrt } from "#sdk/compile/evaluate/ort-tensor.ts";
+import { toOrt } from "#sdk/compile/evaluate/ort-session.ts";
 import { MICROSOFT, type Node, type Value } from "#sdk/compile/graph/node.ts";
 import { elementCount, numbersOf, type Tensor, tensor, toFloat32 } from "#sdk/compile/graph/tensor.ts";
 import { kernelSupports } from "#sdk/compile/lower/kernel-supports.ts";

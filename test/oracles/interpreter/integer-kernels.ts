@@ -1,7 +1,6 @@
-import { EDGE } from "#sdk/compile/graph/edge-operators.ts";
 import { MICROSOFT, type Node } from "#sdk/compile/graph/node.ts";
-import type { Tensor } from "#sdk/compile/graph/tensor.ts";
-import { numbersOf, toFloat32 } from "#sdk/compile/graph/tensor.ts";
+import { EDGE } from "#sdk/compile/graph/operators.ts";
+import { numbersOf, type Tensor, toFloat32 } from "#sdk/compile/graph/tensor.ts";
 import { quantizedAttention } from "../reference/attention.ts";
 import { fround } from "../reference/float32.ts";
 import type { Bytes, IntegerProduct } from "../reference/integer-product.ts";

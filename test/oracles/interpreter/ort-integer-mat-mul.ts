@@ -1,6 +1,6 @@
-import { toOrt } from "#sdk/compile/evaluate/ort-tensor.ts";
-import { ints } from "#sdk/compile/graph/attribute.ts";
+import { toOrt } from "#sdk/compile/evaluate/ort-session.ts";
 import { Graph } from "#sdk/compile/graph/graph.ts";
+import { ints } from "#sdk/compile/graph/node.ts";
 import { tensor } from "#sdk/compile/graph/tensor.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
 import { onnxruntimeNode } from "#sdk/runtime/engine/ort-node/onnxruntime-node.ts";

@@ -1,9 +1,9 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { fromOrt } from "../evaluate/ort-tensor.ts";
+import { fromOrt } from "../evaluate/ort-session.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
 import { encodeOnnx } from "../onnx/to-onnx.ts";
-import { reportProgress } from "../subprocess/report-progress.ts";
+import { reportProgress } from "../subprocess/messages.ts";
 import { inSubprocess, type SubprocessOptions } from "../subprocess/run-in-subprocess.ts";
 import { COMPARISON, type ModelRun, type OptimizationLevel, type RunnableModel, runModel } from "./model-runs.ts";
 import { type Arithmetic, arithmeticOf, compareOutputs, inFloat32 } from "./output-tolerance.ts";

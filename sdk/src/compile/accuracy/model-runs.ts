@@ -1,6 +1,5 @@
 import type * as ort from "onnxruntime-node";
-import { ortFileSession } from "../evaluate/ort-session.ts";
-import { toOrt } from "../evaluate/ort-tensor.ts";
+import { ortFileSession, toOrt } from "../evaluate/ort-session.ts";
 import type { SubprocessOptions } from "../subprocess/run-in-subprocess.ts";
 import type { ProbeInputs } from "./probe-inputs.ts";
 

@@ -1,7 +1,7 @@
-import { int } from "../graph/attribute.ts";
 import { copyGraph } from "../graph/copy-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Node } from "../graph/node.ts";
+import { int } from "../graph/node.ts";
 import { isView } from "../graph/operators.ts";
 import { lazyTensor, numbersOf, reading, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import { dataTypes } from "../onnx/tensor-proto.ts";

@@ -1,4 +1,4 @@
-import { randomNumbers } from "../evaluate/random-numbers.ts";
+import { randomNumbers } from "../evaluate/token-batches.ts";
 import { substituteSymbols } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";

@@ -1,5 +1,4 @@
-import { int, ints } from "../graph/attribute.ts";
-import type { Value } from "../graph/node.ts";
+import { int, ints, type Value } from "../graph/node.ts";
 import { float32Scalar, int64s, tensor } from "../graph/tensor.ts";
 import type { DisentangledAttention, EncoderConfig } from "./encoder-config.ts";
 import type { EncoderLayer, EncoderWeights } from "./encoder-weights.ts";

@@ -1,5 +1,5 @@
-import { int, ints } from "../graph/attribute.ts";
 import type { Value } from "../graph/node.ts";
+import { int, ints } from "../graph/node.ts";
 import { float32Scalar, int64s } from "../graph/tensor.ts";
 import { type RelativePositions, writePositionTerms } from "./disentangled-attention.ts";
 import type { EncoderConfig } from "./encoder-config.ts";

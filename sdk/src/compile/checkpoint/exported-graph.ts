@@ -1,17 +1,14 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { FixedSizes } from "../evaluate/token-batches.ts";
-import { int } from "../graph/attribute.ts";
 import type { Graph, Output } from "../graph/graph.ts";
 import { type InputRole, inputRole, plainName } from "../graph/input-role.ts";
-import type { Value } from "../graph/node.ts";
+import { int, type Value } from "../graph/node.ts";
 import { int64s } from "../graph/tensor.ts";
-import { everyGemmRule } from "../normalize/rules/gemm.ts";
+import { everyGemmRule } from "../normalize/rules/matmul.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
 import { dataTypes } from "../onnx/tensor-proto.ts";
 import { applyRules } from "../rewrite/apply-rules.ts";
-import { Questions } from "../rewrite/questions.ts";
-import { Trace } from "../rewrite/trace.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { type ComparedOutput, type ComparedSizes, openedDifference } from "./compare-opened.ts";
 import { type EncoderConfig, maxTokensOf } from "./encoder-config.ts";
@@ -73,7 +70,7 @@ export async function exportedGraph(
   if (difference) throw notOpened(path, fixed, difference);
   for (const input of graph.inputs) rename(graph, input);
   if (outputs.length > 1) stack(graph);
-  applyRules(graph, [everyGemmRule], new Trace(), new Questions());
+  applyRules(graph, [everyGemmRule]);
   return {
     ...{ path, graph, fixed },
     results: outputs.map(({ name }) => name),

@@ -1,6 +1,5 @@
-import type { Attribute } from "../graph/attribute.ts";
 import { Graph } from "../graph/graph.ts";
-import type { Value } from "../graph/node.ts";
+import type { Attribute, Value } from "../graph/node.ts";
 import type { Tensor } from "../graph/tensor.ts";
 
 /** First opset with LayerNormalization. */

@@ -1,6 +1,5 @@
-import { int } from "../graph/attribute.ts";
 import type { Graph } from "../graph/graph.ts";
-import type { Value } from "../graph/node.ts";
+import { int, type Value } from "../graph/node.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import type { ActivationName } from "./config-keys.ts";
 import { writeEncoder } from "./encoder-graph.ts";

@@ -1,5 +1,5 @@
-import { float, int, ints } from "../graph/attribute.ts";
 import type { Value } from "../graph/node.ts";
+import { float, int, ints } from "../graph/node.ts";
 import { float32Scalar, int64s, tensor } from "../graph/tensor.ts";
 import { dataTypes } from "../onnx/tensor-proto.ts";
 import type { ActivationName } from "./config-keys.ts";

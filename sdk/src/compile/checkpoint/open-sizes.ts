@@ -1,14 +1,13 @@
 import { type FixedSizes, fixedSizes } from "../evaluate/token-batches.ts";
 import { fuseGraph } from "../fusions/fuse-graph.ts";
 import { unfusedParts } from "../fusions/unfused-parts.ts";
-import { int } from "../graph/attribute.ts";
 import { type Dim, dimProduct, type Shape, sameDim, sameShape, substituteSymbols, symbolicDim } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
 import { inputWithRole } from "../graph/input-role.ts";
-import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
+import { int, MICROSOFT, type Node, type Value } from "../graph/node.ts";
 import { int64s } from "../graph/tensor.ts";
-import { uniformValue } from "../graph/uniform-value.ts";
-import { reshapeTarget } from "../normalize/reshape-target.ts";
+import { uniformValue } from "../graph/tensor-math.ts";
+import { reshapeTarget } from "../normalize/rules/shape.ts";
 import { inferNode, inferShapes } from "../shapes/infer-shapes.ts";
 
 /** Returns the sizes that a graph's token ids always have; undefined if it takes any. */

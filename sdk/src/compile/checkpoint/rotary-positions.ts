@@ -1,5 +1,4 @@
-import { int } from "../graph/attribute.ts";
-import type { Value } from "../graph/node.ts";
+import { int, type Value } from "../graph/node.ts";
 import { int64s, type Tensor, tensor } from "../graph/tensor.ts";
 import type { NtkScaling } from "./encoder-config.ts";
 import type { GraphWriter } from "./graph-writer.ts";

@@ -1,5 +1,5 @@
-import { int, ints } from "../graph/attribute.ts";
 import type { Value } from "../graph/node.ts";
+import { int, ints } from "../graph/node.ts";
 import { float32Scalar, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import { dataTypes } from "../onnx/tensor-proto.ts";
 import type { DisentangledAttention } from "./encoder-config.ts";

@@ -7,8 +7,8 @@ import { refusalOf } from "#test/fixtures/refusal.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { tinyBert, writeTinyCheckpoint } from "#test/fixtures/tiny-bert.ts";
 import { encoderGraph } from "../checkpoint/encoder-graph.ts";
-import { ints } from "../graph/attribute.ts";
 import type { Graph } from "../graph/graph.ts";
+import { ints } from "../graph/node.ts";
 import { writeOnnx } from "../onnx/write-onnx.ts";
 import { optimize } from "./optimize.ts";
 

@@ -28,7 +28,6 @@ import { checkFusion } from "../stages/check.ts";
 import { checkGolden } from "../stages/check-golden.ts";
 import { contentKey, modelKey } from "../stages/content-key.ts";
 import { estimate } from "../stages/estimate.ts";
-import { fromCache } from "../stages/from-cache.ts";
 import { fuse } from "../stages/fuse.ts";
 import { type HubSource, locateModel } from "../stages/locate-model.ts";
 import {
@@ -42,7 +41,7 @@ import { checkMemory } from "../stages/memory-need.ts";
 import { observe } from "../stages/observe.ts";
 import { readFolder } from "../stages/read.ts";
 import { type RunOptions, type StageReport, startRun } from "../stages/stage.ts";
-import { openStageCache } from "../stages/stage-cache.ts";
+import { fromCache, openStageCache } from "../stages/stage-cache.ts";
 import { time } from "../stages/time.ts";
 import { writeFolder } from "../stages/write.ts";
 import { checkPrepareOptions } from "./check-prepare-options.ts";

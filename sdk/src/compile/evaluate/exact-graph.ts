@@ -3,7 +3,7 @@ import { copyGraph } from "../graph/copy-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
 import { elementCount, type Tensor, tensor } from "../graph/tensor.ts";
-import { UNSIGNED_ZERO, unsigned } from "../graph/unsigned.ts";
+import { UNSIGNED_ZERO, unsigned } from "../graph/tensor-math.ts";
 
 interface WeightPlace {
   readonly domain: string;

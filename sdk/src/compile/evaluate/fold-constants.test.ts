@@ -9,7 +9,7 @@ import { verifyGraph } from "../graph/verify-graph.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { foldConstants } from "./fold-constants.ts";
-import { toOrt } from "./ort-tensor.ts";
+import { toOrt } from "./ort-session.ts";
 
 const MEBIBYTE = 1 << 20;
 

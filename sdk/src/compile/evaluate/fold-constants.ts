@@ -3,8 +3,8 @@ import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { isRandom } from "../graph/operators.ts";
 import { byteLength, elementCount, elementSize, type Tensor } from "../graph/tensor.ts";
-import { transposedMatrix } from "../graph/transposed-matrix.ts";
-import { dimsTensor } from "./dims-tensor.ts";
+import { transposedMatrix } from "../graph/tensor-math.ts";
+import { dimsTensor } from "./probe.ts";
 import { runSubgraph } from "./run-subgraph.ts";
 
 /** Operators that are never folded, because folding would undo the quantization of weights. */

@@ -1,8 +1,7 @@
-import { type Shape, substituteSymbols, symbolsOf } from "../graph/dim.ts";
+import { type Dim, type Shape, substituteSymbols, symbolsOf } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
-import { elementCount, isInteger, numbersOf, type Tensor } from "../graph/tensor.ts";
-import { dimsTensor } from "./dims-tensor.ts";
+import { type DataType, elementCount, isInteger, numbersOf, type Tensor, tensorFromNumbers } from "../graph/tensor.ts";
 import { runSubgraph } from "./run-subgraph.ts";
 
 /**
@@ -137,4 +136,20 @@ export function largestConstant({ constants }: ValueSources): number {
   const extents = [...constants].flatMap(({ constant }) => constant?.shape ?? []);
   const lengths = [...small.map((number) => Math.ceil(Math.abs(number))), ...extents];
   return Math.max(0, ...lengths.filter((value) => value < 2 ** 31 - 1));
+}
+
+/**
+ * Converts sizes to an int64, int32 or boolean tensor. Returns undefined for other types, for symbolic sizes, for sizes
+ * beyond 2⁵³, and if the number of sizes does not fit the shape.
+ */
+export function dimsTensor(
+  dtype: DataType | undefined,
+  shape: readonly number[],
+  sizes: readonly Dim[],
+): Tensor | undefined {
+  const exact = sizes.filter((size): size is number => Number.isSafeInteger(size));
+  if (exact.length < sizes.length || exact.length !== elementCount(shape)) return undefined;
+  return dtype === "int64" || dtype === "int32" || dtype === "bool"
+    ? tensorFromNumbers(dtype, shape, exact)
+    : undefined;
 }

@@ -2,8 +2,7 @@ import type * as ort from "onnxruntime-node";
 import { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { numbersOf, type Tensor } from "../graph/tensor.ts";
-import { ortSession } from "./ort-session.ts";
-import { fromOrt, toOrt } from "./ort-tensor.ts";
+import { fromOrt, ortSession, toOrt } from "./ort-session.ts";
 
 /**
  * onnxruntime's log level for fatal errors only. Other errors are expected here: callers treat a value that cannot be

@@ -106,3 +106,15 @@ export function inputContent(name: string, sequence: TokenSequence): TokenIds {
   const types = ids.map(() => 0);
   return role === "token_type_ids" ? types.fill(1, secondFromOf(sequence)) : types;
 }
+
+/**
+ * Returns a function that draws numbers from 0 to 1, without 1: always the same for a seed. It is the linear congruential generator of
+ * Numerical Recipes.
+ */
+export function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}

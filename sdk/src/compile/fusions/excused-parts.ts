@@ -1,6 +1,6 @@
 import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
-import { sumTerms } from "./shared/sum-terms.ts";
+import { sumTerms } from "../rewrite/values.ts";
 import { decomposedParts } from "./unfused-parts.ts";
 
 /** Sub-layers that stay as they are for the same reason: onnxruntime has no operator for them. */

@@ -2,8 +2,30 @@ import type { Graph } from "../graph/graph.ts";
 import { normalizeGraph } from "../normalize/normalize-graph.ts";
 import { applyRules } from "../rewrite/apply-rules.ts";
 import { Questions } from "../rewrite/questions.ts";
+import type { Rule } from "../rewrite/rule.ts";
 import { Trace } from "../rewrite/trace.ts";
-import { fusions } from "./index.ts";
+import { attentionFusion, standardAttentionFusion } from "./rules/attention.ts";
+import { embedLayerNormalizationFusion } from "./rules/embed-layer-normalization.ts";
+import { biasGeluFusions, fastGeluFusion, geluFusion, quickGeluFusion, tanhGeluFusion } from "./rules/gelu.ts";
+import { layerNormalizationFusion, rmsNormalizationFusion } from "./rules/normalization.ts";
+import { rotaryEmbeddingFusion, standardRotaryEmbeddingFusion } from "./rules/rotary-embedding.ts";
+import { skipNormalizationFusions } from "./rules/skip-normalization.ts";
+
+/** The fusions, in stages. The rules of a stage are applied until none matches; then the graph is normalized again. */
+const fusions: readonly (readonly Rule[])[] = [
+  [
+    layerNormalizationFusion,
+    geluFusion,
+    fastGeluFusion,
+    tanhGeluFusion,
+    quickGeluFusion,
+    rotaryEmbeddingFusion,
+    standardRotaryEmbeddingFusion,
+  ],
+  // After LayerNormalization, which is RMSNorm of x − mean(x).
+  [rmsNormalizationFusion, attentionFusion, standardAttentionFusion, embedLayerNormalizationFusion],
+  [...biasGeluFusions, ...skipNormalizationFusions],
+];
 
 /** Fuses the nodes of a graph in place. The returned trace says which rules applied, and why others did not. */
 export async function fuseGraph(graph: Graph): Promise<Trace> {

@@ -1,7 +1,7 @@
 import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { isView } from "../graph/operators.ts";
-import { uniformValue } from "../graph/uniform-value.ts";
+import { uniformValue } from "../graph/tensor-math.ts";
 import type { Trace, UnfusedReason } from "../rewrite/trace.ts";
 import { isFusedAttention } from "./fused-operators.ts";
 import { whyNoOperator } from "./without-operator.ts";

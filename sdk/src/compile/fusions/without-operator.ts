@@ -1,6 +1,6 @@
+import { type Dim, type Shape, sameDim, symbolsOf } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
-import { whyUnlikeAttention } from "./attention/unlike-attention.ts";
 
 /**
  * Returns the reason why onnxruntime has no operator for a sub-layer that consists of several nodes. Returns undefined if
@@ -24,3 +24,72 @@ const isQuantized = ({ users }: Value): boolean =>
       ? isQuantized(user.output)
       : user.is("QuantizeLinear") || user.is("DynamicQuantizeLinear"),
   );
+
+/** Maximum number of nodes to search before a softmax. Windowed attention has the most, about 150. */
+const MAX_NODES = 512;
+
+/**
+ * Returns the reason why a softmax belongs to something that onnxruntime's attention operators do not compute. Returns
+ * undefined if there is no such reason. The reasons are properties of the model, not of the way in which it was exported.
+ */
+function whyUnlikeAttention(graph: Graph, softmax: Node): string | undefined {
+  if (isOutput(graph, softmax.output)) return "the attention probabilities are also an output of the model";
+  const { projections, products } = sourcesOf(softmax);
+  if (products.length === 0 && projections.length === 1 && isOneChain(softmax))
+    return "the softmax is over the result of a linear layer, not over scores of queries and keys";
+  const lengths = softmax.inputs[0]?.shape?.slice(-2) ?? [];
+  const rows = projections.flatMap(({ shape = [] }) => (shape.length === 3 ? shape.slice(0, -1) : []));
+  const isWhole = projections.length === 0 || projections.some(({ shape }) => shape?.length !== 3);
+  return !isWhole && lengths.some((length) => isAnother(graph, length, rows))
+    ? "the scores are of a part of the sequence or of landmarks, not of all queries and keys"
+    : undefined;
+}
+
+/** Whether the elements of a value are also an output of the graph, perhaps without NaN or with another type. */
+const isOutput = (graph: Graph, value: Value): boolean =>
+  graph.isOutput(value) ||
+  [...value.users].some((user) => (user.is("Where") || user.is("Cast")) && isOutput(graph, user.output));
+
+const isMatMul = (node: Node) => node.domain === "" && /^(MatMul|Einsum|Gemm)$/.test(node.opType);
+const computed = (node: Node) =>
+  node.inputs.filter((input): input is Value => input !== undefined && !input.isConstant);
+
+/** Finds the products of two computed tensors before a softmax, and the linear layers before these. */
+function sourcesOf(softmax: Node): { projections: readonly Value[]; products: readonly Node[] } {
+  const projections = new Set<Value>();
+  const products: Node[] = [];
+  const seen = new Set([softmax]);
+  for (const node of seen) {
+    if (seen.size > MAX_NODES) break;
+    for (const { producer } of computed(node)) {
+      if (!producer || seen.has(producer)) continue;
+      if (isMatMul(producer) && computed(producer).length < 2) projections.add(producer.output);
+      else {
+        seen.add(producer);
+        if (isMatMul(producer)) products.push(producer);
+      }
+    }
+  }
+  return { projections: [...projections], products };
+}
+
+/** Whether a softmax only reads a linear layer, with nothing but constants in between. */
+function isOneChain(softmax: Node): boolean {
+  let node: Node | undefined = softmax;
+  while (node && !isMatMul(node)) {
+    const [only, ...more]: readonly Value[] = computed(node);
+    node = more.length === 0 ? only?.producer : undefined;
+  }
+  return node !== undefined;
+}
+
+/**
+ * Whether a fixed length of scores differs from all sizes of linear layers: from fixed sizes, and from open sizes of the
+ * graph's inputs. Symbols of unknown sizes may stand for any length.
+ */
+function isAnother(graph: Graph, length: Dim, rows: Shape): boolean {
+  if (typeof length !== "number") return false;
+  const open = new Set(graph.inputs.flatMap(({ shape = [] }) => shape.flatMap((dim) => [...symbolsOf(dim)])));
+  const isKnown = (dim: Dim) => typeof dim === "number" || [...symbolsOf(dim)].every((symbol) => open.has(symbol));
+  return rows.every((dim) => isKnown(dim) && !sameDim(dim, length));
+}

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
-import { repeatedBlocks } from "./repeated-blocks.ts";
+import { repeatedBlocks } from "./outline.ts";
 
 const folded = (text: string) =>
   repeatedBlocks([...text], (letter) => letter)

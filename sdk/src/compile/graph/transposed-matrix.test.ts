@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { numbersOf, tensor } from "./tensor.ts";
-import { transposedMatrix } from "./transposed-matrix.ts";
+import { transposedMatrix } from "./tensor-math.ts";
 
 const size = fc.integer({ min: 1, max: 9 });
 

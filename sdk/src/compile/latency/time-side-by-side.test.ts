@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { together } from "../../runtime/engine/batching.ts";
 import type { EngineSession } from "../../runtime/engine/engine.ts";
 import { idsOf } from "../../runtime/engine/token-sequence.ts";
-import { timeSideBySide } from "./time-side-by-side.ts";
+import { timeSideBySide } from "./time-targets.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["performance"] });

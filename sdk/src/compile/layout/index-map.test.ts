@@ -4,7 +4,7 @@ import { runs } from "#test/fixtures/sampled.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { Sketch } from "#test/fixtures/sketch.ts";
 import { runGraph } from "#test/oracles/run-graph.ts";
-import { toOrt } from "../evaluate/ort-tensor.ts";
+import { toOrt } from "../evaluate/ort-session.ts";
 import type { Value } from "../graph/node.ts";
 import { elementCount, tensor } from "../graph/tensor.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";

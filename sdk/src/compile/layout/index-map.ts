@@ -1,7 +1,7 @@
 import { type Shape, substituteSymbols, symbolsOf } from "../graph/dim.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { elementCount } from "../graph/tensor.ts";
-import { uniformValue } from "../graph/uniform-value.ts";
+import { uniformValue } from "../graph/tensor-math.ts";
 import { knownNumbers, normalizeAxis } from "../shapes/shape-rule.ts";
 
 /** Maps each element of a value to its flat index in another value. Sample sizes replace symbolic sizes. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { refusal } from "#test/fixtures/refusal.ts";
 import { Sketch } from "#test/fixtures/sketch.ts";
-import { EDGE } from "../graph/edge-operators.ts";
+import { EDGE } from "../graph/operators.ts";
 import { tensor } from "../graph/tensor.ts";
 import { lowerAttention } from "./integer-operators.ts";
 import { LoweringContext } from "./lowering-context.ts";

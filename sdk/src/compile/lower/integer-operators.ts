@@ -1,13 +1,11 @@
 import { LOG2_E } from "../../runtime/engine/wasm/constants/arithmetic.ts";
 import { I8 } from "../../runtime/engine/wasm/constants/operand-ranges.ts";
-import { EDGE } from "../graph/edge-operators.ts";
 import type { Node } from "../graph/node.ts";
+import { EDGE } from "../graph/operators.ts";
 import { numbersOf, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
+import { lowerPositionTerms, lowerRelativeBias } from "./attention-bias.ts";
 import { type LoweringContext, type Operand, view } from "./lowering-context.ts";
-import { lowerPositionTerms } from "./position-terms.ts";
-import { lowerRelativeBias } from "./relative-bias.ts";
-import { rowSums } from "./row-sums.ts";
-import { tilePadded, tileWeight } from "./tile-weight.ts";
+import { rowSums, tilePadded, tileWeight } from "./tile-weight.ts";
 import { unsupported } from "./unsupported.ts";
 
 /**

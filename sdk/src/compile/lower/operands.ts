@@ -1,7 +1,7 @@
 import type { PositionTable, Skip } from "../../runtime/engine/wasm/ops/skip.ts";
-import { concatenate } from "../graph/concatenate.ts";
 import type { Node, Value } from "../graph/node.ts";
 import { type Tensor, toFloat32 } from "../graph/tensor.ts";
+import { concatenate } from "../graph/tensor-math.ts";
 import type { LoweringContext, Operand } from "./lowering-context.ts";
 import type { PositionTables } from "./position-values.ts";
 import { unsupported } from "./unsupported.ts";

@@ -1,6 +1,6 @@
 import type { ActivationKind } from "../../runtime/engine/wasm/ops/elementwise.ts";
-import { EDGE } from "../graph/edge-operators.ts";
 import { MICROSOFT, type Node } from "../graph/node.ts";
+import { EDGE } from "../graph/operators.ts";
 import { numbersOf, type Tensor, toFloat32 } from "../graph/tensor.ts";
 import { lowerAttention, lowerLinearInt8, lowerLookup } from "./integer-operators.ts";
 import { normalization, skipNormalization } from "./layer-norms.ts";

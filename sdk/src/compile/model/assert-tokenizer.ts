@@ -6,7 +6,7 @@ import { idsOf } from "../../runtime/engine/token-sequence.ts";
 import type { Tokenizer } from "../../runtime/tokenizer/tokenizer.ts";
 import { MIN_TOKENS } from "../checkpoint/encoder-config.ts";
 import { TokenName } from "../checkpoint/tokenizer/token-names.ts";
-import type { ShippedTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
+import type { ShippedTokenizer } from "../pack/tokenizer/pack-tokenizer.ts";
 
 /**
  * Checks that a tokenizer encodes pairs, if the task needs it.

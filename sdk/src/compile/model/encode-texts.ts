@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { TokenIds } from "../../runtime/engine/engine.ts";
 import { readTokenizer } from "../checkpoint/model-folder.ts";
 import { readJson } from "../files/json-file.ts";
-import { shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
+import { shipTokenizer } from "../pack/tokenizer/pack-tokenizer.ts";
 import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
 import { openTokenizer, tokenizeTexts } from "./tokenize-texts.ts";
 

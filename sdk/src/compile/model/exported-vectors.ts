@@ -1,8 +1,7 @@
 import type { TokenIds } from "../../runtime/engine/engine.ts";
 import { isSentenceVector, isUsualExtra, SENTENCE_EMBEDDING } from "../checkpoint/export-outputs.ts";
 import type { ExportedModel } from "../checkpoint/exported-graph.ts";
-import { ortFileSession } from "../evaluate/ort-session.ts";
-import { toOrt } from "../evaluate/ort-tensor.ts";
+import { ortFileSession, toOrt } from "../evaluate/ort-session.ts";
 import { tokenBatches } from "../evaluate/token-batches.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";

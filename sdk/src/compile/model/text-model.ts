@@ -6,7 +6,7 @@ import { readTokenizer } from "../checkpoint/model-folder.ts";
 import type { UnknownKeys } from "../checkpoint/modules/accepted-keys.ts";
 import { assertPadsRight } from "../checkpoint/tokenizer/tokenizer-sides.ts";
 import type { Graph } from "../graph/graph.ts";
-import { type ShippedTokenizer, shipTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
+import { type ShippedTokenizer, shipTokenizer } from "../pack/tokenizer/pack-tokenizer.ts";
 import { assertFirstToken, assertPairs, assertPlaces, assertPrompts, assertSpecialTokens } from "./assert-tokenizer.ts";
 import type { ModelDescription } from "./describe-model.ts";
 import { exportRemarks } from "./export-remarks.ts";

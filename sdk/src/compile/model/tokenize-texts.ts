@@ -8,7 +8,7 @@ import { promptOf, unpooledPrompts } from "../../runtime/tasks/prompt.ts";
 import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
 import type { Tokenizer } from "../../runtime/tokenizer/tokenizer.ts";
 import { MIN_TOKENS } from "../checkpoint/encoder-config.ts";
-import type { ShippedTokenizer } from "../pack/tokenizer/ship-tokenizer.ts";
+import type { ShippedTokenizer } from "../pack/tokenizer/pack-tokenizer.ts";
 
 /** A text, or two texts that the model reads as one sequence. */
 export type TextOrPair = string | readonly [first: string, second: string];

@@ -1,10 +1,9 @@
 import type { VectorHead } from "../../runtime/engine/engine.ts";
 import { VECTOR_OUTPUT } from "../../runtime/engine/ort-run.ts";
 import { MIN_NORM } from "../../runtime/engine/wasm/constants/arithmetic.ts";
-import { type Attribute, int, ints } from "../graph/attribute.ts";
 import { copyGraph } from "../graph/copy-graph.ts";
 import type { Graph } from "../graph/graph.ts";
-import type { Value } from "../graph/node.ts";
+import { type Attribute, int, ints, type Value } from "../graph/node.ts";
 import { float32Scalar, int64s, type Tensor, tensor } from "../graph/tensor.ts";
 import { dataTypes } from "../onnx/tensor-proto.ts";
 

@@ -1,4 +1,4 @@
-import type { Attribute } from "../graph/attribute.ts";
+import type { Attribute } from "../graph/node.ts";
 import { float32Scalar, type Tensor, tensor } from "../graph/tensor.ts";
 import type { AttributeProto, NodeProto } from "../proto/onnx-messages.ts";
 import { tensorOf } from "./tensor-proto.ts";

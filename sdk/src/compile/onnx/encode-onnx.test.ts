@@ -5,7 +5,7 @@ import { NamedGraph } from "#test/fixtures/named-graph.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { messagesOf, readFields, valuesOf } from "#test/oracles/protobuf-reader.ts";
 import { runOnnx } from "#test/oracles/run-onnx.ts";
-import { type Attribute, float, int, ints } from "../graph/attribute.ts";
+import { type Attribute, float, int, ints } from "../graph/node.ts";
 import { float32Scalar, int64s, type Tensor, tensor } from "../graph/tensor.ts";
 import { encodeOnnx } from "./to-onnx.ts";
 

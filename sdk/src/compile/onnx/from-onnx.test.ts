@@ -18,8 +18,8 @@ import { float32Scalar, int64s, tensor } from "../graph/tensor.ts";
 import type { PartialMessage } from "../proto/encode-model.ts";
 import type { GraphProto, ModelProto, NodeProto } from "../proto/onnx-messages.ts";
 import { fromOnnx } from "./from-onnx.ts";
+import { freeNames } from "./inline-functions.ts";
 import { readOnnx } from "./read-onnx.ts";
-import { freeNames } from "./sub-graphs.ts";
 
 const x = declarationOf("x", [3]);
 const y = declarationOf("y");

@@ -5,8 +5,7 @@ import type { Value } from "../graph/node.ts";
 import { verifyGraph } from "../graph/verify-graph.ts";
 import type { ModelProto, NodeProto, ValueInfoProto } from "../proto/onnx-messages.ts";
 import { attributesOf, constantOf } from "./attributes.ts";
-import { inlineFunctions } from "./inline-functions.ts";
-import { freeNames, innerNames } from "./sub-graphs.ts";
+import { freeNames, inlineFunctions, innerNames } from "./inline-functions.ts";
 import { dataTypeOf, tensorOf } from "./tensor-proto.ts";
 
 /**

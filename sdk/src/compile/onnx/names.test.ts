@@ -3,7 +3,7 @@ import { drawAttention, HIDDEN, paddedRows } from "#test/fixtures/draw-attention
 import { attribute, declarationOf, modelOf, nodeOf } from "#test/fixtures/onnx-file.ts";
 import { CAST, Sketch } from "#test/fixtures/sketch.ts";
 import { largestOutputDifference, optimized, runModel } from "#test/oracles/run-model.ts";
-import { toOrt } from "../evaluate/ort-tensor.ts";
+import { toOrt } from "../evaluate/ort-session.ts";
 import { sameDim } from "../graph/dim.ts";
 import { tensor } from "../graph/tensor.ts";
 import { encodeModel } from "../proto/encode-model.ts";

@@ -1,6 +1,5 @@
-import type { Attribute } from "../graph/attribute.ts";
 import type { Graph } from "../graph/graph.ts";
-import type { Node, Value } from "../graph/node.ts";
+import type { Attribute, Node, Value } from "../graph/node.ts";
 import type { DataType } from "../graph/tensor.ts";
 import { encodeModel, type PartialMessage } from "../proto/encode-model.ts";
 import type { AttributeProto, ModelProto, NodeProto, TensorProto, ValueInfoProto } from "../proto/onnx-messages.ts";

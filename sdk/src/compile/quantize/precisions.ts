@@ -2,17 +2,15 @@ import type { Graph } from "../graph/graph.ts";
 import type { CalibrationStatistics } from "./calibration/activation-statistics.ts";
 import { edgeForm } from "./edge-form.ts";
 import { toFp16 } from "./fp16/to-fp16.ts";
-import { feedForwardLayers, linearLayersOf } from "./linear-layers.ts";
+import { feedForwardLayers, linearLayersOf, untiedWeights } from "./linear-layers.ts";
 import { embeddingNodes, type QuantizationScheme, quantizeGraph } from "./quantize-graph.ts";
 import { int8Dynamic } from "./schemes/int8-dynamic.ts";
 import { int8Edge } from "./schemes/int8-edge.ts";
 import { matMulNBits } from "./schemes/matmul-nbits.ts";
 import { smoothActivations } from "./smooth-activations.ts";
 import { splitSkipLayerNorms } from "./split-skip-layer-norms.ts";
-import { untiedWeights } from "./untied-weights.ts";
 import { ROUND_TO_NEAREST, type RoundingOptions } from "./weights/quantize-weight.ts";
-import type { WorkContext } from "./weights/quantize-weights.ts";
-import { type WeightQuantizer, weightQuantizer } from "./weights/weight-quantizer.ts";
+import { type WeightQuantizer, type WorkContext, weightQuantizer } from "./weights/weight-quantizer.ts";
 
 export interface PrecisionOptions {
   /** Activation statistics of the graph's linear layers. Without them, weights are rounded to nearest. */

@@ -1,15 +1,13 @@
-import { int } from "../graph/attribute.ts";
 import { copyGraph } from "../graph/copy-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import { inputRole } from "../graph/input-role.ts";
-import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
+import { int, MICROSOFT, type Node, type Value } from "../graph/node.ts";
 import { isView } from "../graph/operators.ts";
 import { elementCount, int64s, type Tensor } from "../graph/tensor.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 import { type LinearLayer, linearLayerOf } from "./linear-layers.ts";
 import type { QuantizedWeight, WeightPrecision } from "./weights/quantize-weight.ts";
-import type { WorkContext } from "./weights/quantize-weights.ts";
-import type { WeightQuantizer } from "./weights/weight-quantizer.ts";
+import type { WeightQuantizer, WorkContext } from "./weights/weight-quantizer.ts";
 
 /** Embedding tables with fewer elements than this stay in float32. Quantizing them saves too little in onnxruntime. */
 const MIN_TABLE_ELEMENTS = 1 << 18;

@@ -1,6 +1,5 @@
-import { float, int } from "../graph/attribute.ts";
 import type { Graph } from "../graph/graph.ts";
-import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
+import { float, int, MICROSOFT, type Node, type Value } from "../graph/node.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
 
 /** Default `epsilon` of SkipLayerNormalization and SkipSimplifiedLayerNormalization. */

@@ -3,8 +3,8 @@ import { Sketch } from "#test/fixtures/sketch.ts";
 import { countOperators, expectSame } from "#test/oracles/rewritten.ts";
 import { fuseGraph } from "../fusions/fuse-graph.ts";
 import type { Graph } from "../graph/graph.ts";
+import { untiedWeights } from "./linear-layers.ts";
 import { precisions } from "./precisions.ts";
-import { untiedWeights } from "./untied-weights.ts";
 
 /** Size of a table that has more bytes than a folded constant may add to a file. */
 const [VOCABULARY, WIDTH] = [10_000, 32];

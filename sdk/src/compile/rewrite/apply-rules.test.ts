@@ -7,7 +7,7 @@ import { inferShapes } from "../shapes/infer-shapes.ts";
 import { applyRules } from "./apply-rules.ts";
 import { any, bind, op } from "./pattern.ts";
 import { Questions } from "./questions.ts";
-import { type Question, type Rule, refuse, rule } from "./rule.ts";
+import { type Question, type Rule, refuse, rule, UNANSWERED } from "./rule.ts";
 import { Trace } from "./trace.ts";
 
 function apply(sketch: Sketch, ...rules: Rule[]) {
@@ -151,7 +151,7 @@ describe("applyRules", () => {
   ])("refuses a replacement with another %s", (_, shape) => {
     const s = new Sketch();
     s.output(s.op("Mul", [s.input("x", ["n", 4]), s.floats(shape, [1, 1, 1])]));
-    const drop = rule("Drop", { roots: ["Mul"], rewrite: ({ root }) => root.inputs[0] });
+    const drop = rule("Drop", { roots: ["Mul"], check: ({ root }) => root.inputs[0], rewrite: (_, x) => x });
     expect(apply(s, drop).operators).toEqual(["Mul"]);
   });
 
@@ -176,8 +176,11 @@ describe("a question", () => {
     };
     const curious = rule("Curious", {
       roots: ["Tanh"],
-      rewrite: ({ root, add, ask }) =>
-        ask(isInner, root.inputs[0] ?? root.output) ? add("Erf", root.inputs).output : undefined,
+      rewrite({ root, add, ask }) {
+        const found = ask(isInner, root.inputs[0] ?? root.output);
+        if (found === undefined) return UNANSWERED;
+        return found ? add("Erf", root.inputs).output : refuse("it is not the inner node", root);
+      },
     });
     const sketch = chain();
     const { questions, trace } = apply(sketch, curious);

@@ -2,12 +2,12 @@ import type { Dim, Shape } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Node, type NodeOptions, Value } from "../graph/node.ts";
 import type { DataType, Tensor } from "../graph/tensor.ts";
-import { uniformValue } from "../graph/uniform-value.ts";
+import { uniformValue } from "../graph/tensor-math.ts";
 import { inferNode } from "../shapes/infer-shapes.ts";
 import { type Match, match, type NearMiss } from "./match.ts";
-import type { Questions } from "./questions.ts";
+import { Questions } from "./questions.ts";
 import { Refusal, type Rewrite, type Rule } from "./rule.ts";
-import type { Trace } from "./trace.ts";
+import { Trace } from "./trace.ts";
 
 /** Maximum rounds over the graph. The limit stops rules that undo each other. */
 const MAX_ROUNDS = 64;
@@ -16,11 +16,17 @@ const MAX_ROUNDS = 64;
  * Applies rules to a graph until no rule applies. Each node is rewritten by the first rule that applies to this node.
  *
  * Refuses a match if a node outside the match reads an intermediate value of the match, because the rewrite removes
- * these values. Values in the rule's `shared` are allowed. `trace` records why rules did not apply.
+ * these values. Values in the rule's `shared` are allowed. `trace` records why rules did not apply, `questions` what they
+ * must know first.
  *
  * @returns whether a rule changed the graph
  */
-export function applyRules(graph: Graph, rules: readonly Rule[], trace: Trace, questions: Questions): boolean {
+export function applyRules(
+  graph: Graph,
+  rules: readonly Rule[],
+  trace = new Trace(),
+  questions = new Questions(),
+): boolean {
   const byRoot = new Map<string, Rule[]>();
   for (const rule of rules) {
     for (const root of rule.roots) {
@@ -64,11 +70,10 @@ function applyRule(graph: Graph, rule: Rule, root: Node, trace: Trace, questions
     return false;
   }
   const added: Node[] = [];
-  const replacement = rule.rewrite(rewriteOf(graph, root, found, added, questions));
-  const pairs = replacement instanceof Value ? [[root.output, replacement] as const] : (replacement ?? []);
-  const refusal = pairs instanceof Refusal ? pairs : (refusalOf(pairs) ?? unsupportedType(added));
-  if (refusal || pairs instanceof Refusal || pairs.length === 0) {
-    if (refusal) trace.nearMiss(rule, root, refusal.node ?? root, refusal.why, found.nodes.size + 1);
+  const pairs = pairsOf(root, rule.apply(rewriteOf(graph, root, found, added, questions)), added);
+  if (pairs === undefined) return false;
+  if (pairs instanceof Refusal) {
+    trace.nearMiss(rule, root, pairs.node ?? root, pairs.why, found.nodes.size + 1);
     graph.prune(added);
     return false;
   }
@@ -78,10 +83,19 @@ function applyRule(graph: Graph, rule: Rule, root: Node, trace: Trace, questions
   return true;
 }
 
+type Pair = readonly [before: Value, after: Value];
+
+/** Returns the values to replace, or the reason why they cannot be replaced. */
+function pairsOf(root: Node, result: ReturnType<Rule["apply"]>, added: readonly Node[]) {
+  if (!result || result instanceof Refusal) return result;
+  const pairs: readonly Pair[] = result instanceof Value ? [[root.output, result]] : result;
+  return refusalOf(pairs) ?? unsupportedType(added) ?? pairs;
+}
+
 /** Whether a sub-graph reads the value by name. Such a value cannot be replaced. */
 const isCaptured = (value: Value) => [...value.users].some((user) => user.captures.includes(value));
 
-function refusalOf(pairs: readonly (readonly [before: Value, after: Value])[]): Refusal | undefined {
+function refusalOf(pairs: readonly Pair[]): Refusal | undefined {
   for (const [before, after] of pairs) {
     if (isCaptured(before)) return new Refusal(`a sub-graph reads ${before.name} by name`, before.producer);
     // If a matched constant has leading axes of size 1, the original output can have more axes than the new one.
@@ -132,6 +146,11 @@ function rewriteOf(graph: Graph, root: Node, { values }: Match, added: Node[], q
     root,
     value,
     maybe: (name) => values.get(name),
+    tensor(name) {
+      const { constant } = value(name);
+      if (!constant) throw new Error(`The pattern does not bind ${name} to a constant`);
+      return constant;
+    },
     number: (name) => uniformValue(value(name)) ?? Number.NaN,
     add(opType: string, inputs: readonly (Value | undefined)[], options?: NodeOptions): Node {
       const node = graph.add(opType, inputs, { name: root.origin, origin: root.origin, ...options });

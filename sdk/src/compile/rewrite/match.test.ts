@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CAST, Sketch, type SketchOperand } from "#test/fixtures/sketch.ts";
 import type { Value } from "../graph/node.ts";
-import { uniformValue } from "../graph/uniform-value.ts";
+import { uniformValue } from "../graph/tensor-math.ts";
 import { CONSTANT_TOLERANCE, match, type NearMiss } from "./match.ts";
 import {
   any,

@@ -1,5 +1,5 @@
 import type { Node, Value } from "../graph/node.ts";
-import { uniformValue } from "../graph/uniform-value.ts";
+import { uniformValue } from "../graph/tensor-math.ts";
 import type { Group, Item, Pattern } from "./pattern.ts";
 
 /** Relative tolerance for constants in patterns. Some exporters write √2 with four digits. */

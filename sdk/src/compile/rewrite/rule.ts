@@ -1,8 +1,6 @@
 import type { Graph } from "../graph/graph.ts";
 import type { Node, NodeOptions, Value } from "../graph/node.ts";
 import type { Tensor } from "../graph/tensor.ts";
-import { elementCount } from "../graph/tensor.ts";
-import { uniformValue } from "../graph/uniform-value.ts";
 import type { Pattern } from "./pattern.ts";
 
 /** The reason why a rule does not apply, and the node that causes this. Users see both in reports. */
@@ -18,15 +16,24 @@ export class Refusal {
 
 export const refuse = (why: string, node?: Node): Refusal => new Refusal(why, node);
 
-/** The matched values by name, and functions that rewrites use. */
-export interface Rewrite {
+/** A rewrite waits for the answer to a question. The rule is tried again once the answer is known. */
+export const UNANSWERED: Refusal = refuse("a value that it depends on is not computed yet");
+
+/** The nodes that a rule has found: the root, and the matched values by name. */
+export interface Found {
   readonly graph: Graph;
   /** The node whose output the pattern matches. */
   readonly root: Node;
   value(name: string): Value;
   maybe(name: string): Value | undefined;
+  /** Returns the tensor of a matched constant. */
+  tensor(name: string): Tensor;
   /** Returns the number that all elements of a matched constant share; NaN if they differ. */
   number(name: string): number;
+}
+
+/** What a rule has found, and functions that change the graph. */
+export interface Rewrite extends Found {
   /** Adds a node and infers its shapes. */
   add(opType: string, inputs: readonly (Value | undefined)[], options?: NodeOptions): Node;
   constant(name: string, tensor: Tensor): Value;
@@ -58,33 +65,37 @@ export interface Rule {
   readonly pattern: Pattern | undefined;
   /** Names of matched values that nodes outside the match may read too, because the rewrite replaces or keeps them. */
   readonly shared: readonly string[];
-  readonly rewrite: (rewrite: Rewrite) => Replacement | Refusal | undefined;
+  /** Returns undefined if the nodes are not the rule's pattern. */
+  readonly apply: (rewrite: Rewrite) => Replacement | Refusal | undefined;
 }
 
-interface RuleOptions {
+interface RuleOptions<T> {
   readonly roots: readonly string[];
   readonly domain?: string;
   readonly pattern?: Pattern;
   readonly shared?: readonly string[];
-  /** @returns the replacement, a refusal, or undefined if there is nothing to do */
-  readonly rewrite: Rule["rewrite"];
+  /**
+   * Decides whether the nodes are the rule's pattern, where `pattern` does not say it. Returns what the rewrite needs; false
+   * or undefined if the rule does not concern these nodes, of which no report speaks.
+   */
+  readonly check?: (found: Found) => T | false | undefined;
+  /** Returns the replacement, or the reason why nodes that are the rule's pattern cannot be replaced. */
+  readonly rewrite: (rewrite: Rewrite, checked: T) => Replacement | Refusal;
 }
 
-/** Defines a rule: a pattern and the function that replaces its match. Only `applyRules` changes the graph. */
-export const rule = (name: string, options: RuleOptions): Rule => ({
+/** Defines a rule: pattern, check and rewrite. Only `applyRules` changes the graph. */
+export const rule = <T>(
+  name: string,
+  { roots, domain = "", pattern, shared = [], check, rewrite }: RuleOptions<T>,
+): Rule => ({
   name,
-  roots: options.roots,
-  domain: options.domain ?? "",
-  pattern: options.pattern,
-  shared: options.shared ?? [],
-  rewrite: options.rewrite,
+  roots,
+  domain,
+  pattern,
+  shared,
+  apply(found) {
+    const checked = check?.(found);
+    if (check && (checked === undefined || checked === false)) return undefined;
+    return rewrite(found, checked as T);
+  },
 });
-
-/** Returns the value if it is a constant vector of this length. Leading dimensions of 1 are allowed. */
-export function vectorOf(value: Value | undefined, length: unknown): Value | undefined {
-  const shape = value?.constant?.shape;
-  return shape && elementCount(shape) === length && (shape.length === 0 || shape.at(-1) === length) ? value : undefined;
-}
-
-/** Returns the number that all elements of a constant share; otherwise NaN. */
-export const uniformNumber = (value: Value | undefined): number => (value && uniformValue(value)) ?? Number.NaN;

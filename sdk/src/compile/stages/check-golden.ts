@@ -19,8 +19,7 @@ import { chosenGolden } from "../accuracy/golden-texts.ts";
 import { maxTokensOf } from "../checkpoint/encoder-config.ts";
 import { exactGraph } from "../evaluate/exact-graph.ts";
 import type { TextModel } from "../model/text-model.ts";
-import { type LoadedModel, withSession } from "./engine-file.ts";
-import { graphFile } from "./graph-file.ts";
+import { graphFile, type LoadedModel, withSession } from "./engine-file.ts";
 import type { Stage } from "./stage.ts";
 
 interface CheckGoldenInput {

@@ -9,8 +9,7 @@ import type { Graph } from "../graph/graph.ts";
 import type { ModelSource } from "../model/model-source.ts";
 import { inputsOf } from "../model/run-task.ts";
 import type { TextModel } from "../model/text-model.ts";
-import { withSession } from "./engine-file.ts";
-import { graphFile } from "./graph-file.ts";
+import { graphFile, withSession } from "./engine-file.ts";
 import type { Stage } from "./stage.ts";
 
 interface CheckFusionInput {

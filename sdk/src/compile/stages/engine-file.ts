@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Target } from "../../artifact/manifest.ts";
 import { engineOnThisMachine } from "../../local/engines.ts";
 import { ownModule } from "../../local/own-module.ts";
@@ -11,11 +12,13 @@ import {
   type VectorHead,
 } from "../../runtime/engine/engine.ts";
 import { ortNodeEngine } from "../../runtime/engine/ort-node/index.ts";
+import type { Graph } from "../graph/graph.ts";
 import { type PartsOptions, runInParts } from "../model/run-task.ts";
+import { writeOnnx } from "../onnx/write-onnx.ts";
 import { startSubprocess } from "../subprocess/run-in-subprocess.ts";
 
 /** A model file on disk, and the engine that runs it. */
-export interface EngineFile {
+interface EngineFile {
   readonly path: string;
   readonly engine: Target["engine"];
   /** Whether onnxruntime may rewrite the graph. Default true. */
@@ -82,12 +85,12 @@ let loaded: EngineSession;
  *
  * @inSubprocess
  */
-export async function loadFile(file: EngineFile): Promise<void> {
+async function loadFile(file: EngineFile): Promise<void> {
   loaded = await loadEngineFile(file);
 }
 
 /** @inSubprocess */
-export const runLoaded = (sequences: readonly TokenSequence[], head?: VectorHead): Promise<Float32Array[]> =>
+const runLoaded = (sequences: readonly TokenSequence[], head?: VectorHead): Promise<Float32Array[]> =>
   loaded.run(sequences, head);
 
 async function loadEngineFile({ path, engine, optimize = true }: EngineFile): Promise<EngineSession> {
@@ -106,3 +109,23 @@ const fileAt = (path: string): ModelFiles => ({
 /** Bytes of an ONNX file and of its external weights. */
 const bytesOnDisk = (path: string): number =>
   [path, `${path}.data`].reduce((sum, each) => sum + (statSync(each, { throwIfNoEntry: false })?.size ?? 0), 0);
+
+/** Files of graphs, by folder. Graphs do not change between stages, so each graph is written once. */
+const written = new WeakMap<Graph, Map<string, Promise<string>>>();
+
+/**
+ * Writes a float32 graph as an ONNX file and returns the path. The weights are in a second file, which onnxruntime maps
+ * into memory instead of copying it.
+ */
+export function graphFile(graph: Graph, folder: string): Promise<string> {
+  const files = written.get(graph) ?? new Map<string, Promise<string>>();
+  written.set(graph, files);
+  const file = files.get(folder) ?? write(graph, join(folder, `${crypto.randomUUID()}.onnx`));
+  files.set(folder, file);
+  return file;
+}
+
+async function write(graph: Graph, path: string): Promise<string> {
+  await writeOnnx(path, graph, {}, { maxInlineBytes: 0 });
+  return path;
+}

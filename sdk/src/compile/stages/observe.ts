@@ -4,16 +4,20 @@ import type { Graph } from "../graph/graph.ts";
 import type { Value } from "../graph/node.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";
-import type { CalibrationStatistics } from "../quantize/calibration/activation-statistics.ts";
+import {
+  type CalibrationStatistics,
+  type StoredStatistics,
+  storedStatistics,
+  writeStatistics,
+} from "../quantize/calibration/activation-statistics.ts";
 import { statisticsObserver } from "../quantize/calibration/observe-statistics.ts";
 import { observeValues } from "../quantize/calibration/observe-values.ts";
-import { type StoredStatistics, storedStatistics, writeStatistics } from "../quantize/calibration/statistics-file.ts";
 import { overflowObserver } from "../quantize/fp16/overflow-observer.ts";
 import { type ObservedRange, observeRanges } from "../quantize/static/observe-ranges.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
-import { reportProgress } from "../subprocess/report-progress.ts";
+import { reportProgress } from "../subprocess/messages.ts";
 import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
-import { graphFile } from "./graph-file.ts";
+import { graphFile } from "./engine-file.ts";
 import type { Stage } from "./stage.ts";
 
 /** The results of the observe stage. */

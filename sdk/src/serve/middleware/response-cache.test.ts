@@ -4,7 +4,8 @@ import { backgroundWork, fakeEngine, publishTiny, TINY } from "#test/fixtures/ti
 import type { Engine } from "../../runtime/engine/engine.ts";
 import { memoryStore } from "../../storage/memory.ts";
 import type { KeyWithDefaults } from "../call-defaults.ts";
-import { type EmbeddingsOptions, embeddings } from "../index.ts";
+import { embeddings } from "../embedding-routes.ts";
+import type { EmbeddingsOptions } from "../index.ts";
 import type { AnswerStore } from "./response-cache.ts";
 
 const errors = errorLog();

@@ -1,10 +1,8 @@
-import { int } from "../../graph/attribute.ts";
 import { type Dim, sameDim, symbolMultiple, symbolOf } from "../../graph/dim.ts";
-import type { Value } from "../../graph/node.ts";
+import { int, type Value } from "../../graph/node.ts";
 import { int64s, type Tensor, tensorFromNumbers } from "../../graph/tensor.ts";
-import { Refusal, type Rewrite, refuse } from "../../rewrite/rule.ts";
-import { castToInt32 } from "../shared/cast-to-int32.ts";
-import { sumTerms } from "../shared/sum-terms.ts";
+import { Refusal, type Rewrite, refuse, UNANSWERED } from "../../rewrite/rule.ts";
+import { castToInt32, sumTerms } from "../../rewrite/values.ts";
 import type { AttentionScores, ScoreMask } from "./attention-scores.ts";
 import { paddingMask } from "./padding-mask.ts";
 
@@ -27,17 +25,16 @@ const LOWEST = -3.4028234663852886e38;
  *
  * @param batch batch size of the queries. A padding mask must have the same batch size, because fused operators do not
  *   broadcast padding masks.
- * @returns undefined if the question `paddingMask` has no answer yet for one of the masks
  */
 export function attentionMask(
   rewrite: Rewrite,
   { masking, zeroing, q, k, transposed }: AttentionScores,
   heads: number,
   batch: Dim | undefined,
-): AttentionMask | Refusal | undefined {
+): AttentionMask | Refusal {
   const masks = masking.flatMap((mask) => splitTerms(mask));
   const kinds = [...masks, ...zeroing].map((mask) => rewrite.ask(paddingMask, maskValue(mask)));
-  if (kinds.includes(undefined)) return undefined;
+  if (kinds.includes(undefined)) return UNANSWERED;
   let keys: Value | undefined;
   let fill: number | undefined;
   const biases: Value[] = [];

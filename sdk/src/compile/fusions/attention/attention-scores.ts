@@ -1,6 +1,6 @@
 import { sameDim } from "../../graph/dim.ts";
 import type { Node, Value } from "../../graph/node.ts";
-import { uniformValue } from "../../graph/uniform-value.ts";
+import { uniformValue } from "../../graph/tensor-math.ts";
 import { Refusal, refuse } from "../../rewrite/rule.ts";
 
 /** A mask or bias that changes scores before the softmax. */

@@ -1,6 +1,6 @@
 import type { Value } from "../../graph/node.ts";
 import { elementCount, elementSize, lazyTensor, reading, type Tensor } from "../../graph/tensor.ts";
-import { vectorOf } from "../../rewrite/rule.ts";
+import { vectorOf } from "../../rewrite/values.ts";
 
 /** A linear layer: x · W + b with constants W [in, out] and b [out]. */
 export interface Projection {

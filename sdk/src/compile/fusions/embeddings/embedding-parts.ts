@@ -1,7 +1,8 @@
 import { type Dim, type Shape, sameDim } from "../../graph/dim.ts";
 import type { Node, Value } from "../../graph/node.ts";
 import { elementCount, elementSize, numbersOf, type Tensor, tensorFromNumbers } from "../../graph/tensor.ts";
-import { type Refusal, type Rewrite, refuse, vectorOf } from "../../rewrite/rule.ts";
+import { type Refusal, type Rewrite, refuse, UNANSWERED } from "../../rewrite/rule.ts";
+import { vectorOf } from "../../rewrite/values.ts";
 import { embeddingIndices, leadingTableRows } from "./embedding-indices.ts";
 
 /** A lookup of rows in a constant table [rows, width]. */
@@ -20,17 +21,12 @@ interface EmbeddingParts {
   readonly positions: Tensor | undefined;
 }
 
-/**
- * Classifies the terms of a sum [batch, sequence, width].
- *
- * @returns undefined if a term cannot be classified yet, because its probe (`embeddingIndices` or `leadingTableRows`)
- *   has not run
- */
+/** Classifies the terms of a sum [batch, sequence, width], by `embeddingIndices` and `leadingTableRows`. */
 export function embeddingParts(
   { root, ask }: Rewrite,
   terms: readonly Value[],
   [, sequence, width]: Shape,
-): EmbeddingParts | Refusal | undefined {
+): EmbeddingParts | Refusal {
   const data: Lookup[] = [];
   const rows: Tensor[] = [];
   const positions: Tensor[] = [];
@@ -39,7 +35,7 @@ export function embeddingParts(
     const lookup = lookupOf(term);
     if (lookup) {
       const kind = ask(embeddingIndices, lookup.ids);
-      if (!kind) return undefined;
+      if (!kind) return UNANSWERED;
       const table = lookup.table.constant as Tensor;
       const isInside = (index: number) => index >= 0 && index < tableRowsOf(lookup);
       if (kind.kind === "data") data.push(lookup);
@@ -53,7 +49,7 @@ export function embeddingParts(
       else return unknown;
     } else {
       const found = ask(leadingTableRows, term);
-      if (found === undefined) return undefined;
+      if (found === undefined) return UNANSWERED;
       if (!found) return unknown;
       positions.push(found);
     }

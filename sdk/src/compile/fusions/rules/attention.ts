@@ -1,16 +1,14 @@
-import { type Attribute, float, int, ints } from "../../graph/attribute.ts";
 import { sameDim, sameShape } from "../../graph/dim.ts";
-import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
+import { type Attribute, float, int, ints, MICROSOFT, type Node, type Value } from "../../graph/node.ts";
 import { type DataType, elementCount, elementSize, int64s, type Tensor } from "../../graph/tensor.ts";
 import { type HeadLayout, mergedHeads, splitHeads } from "../../layout/heads.ts";
 import { movementSources } from "../../layout/index-map.ts";
-import { reshapeTarget } from "../../normalize/reshape-target.ts";
+import { reshapedTo } from "../../normalize/rules/shape.ts";
 import { dataTypes } from "../../onnx/tensor-proto.ts";
 import { Refusal, type Rewrite, type Rule, refuse, rule } from "../../rewrite/rule.ts";
 import { type AttentionMask, attentionMask } from "../attention/attention-mask.ts";
 import { type AttentionScores, attentionScores, type ScoreMask } from "../attention/attention-scores.ts";
-import { halvedRotations } from "../attention/halved-rotations.ts";
-import { headColumns, repeatsHeads } from "../attention/head-columns.ts";
+import { halvedRotations, headColumns, repeatsHeads } from "../attention/head-columns.ts";
 import { gatherColumns, type Projection, projectionOf } from "../attention/projection.ts";
 
 // Attention(x) = softmax(scale · q · kᵀ + mask) · v  for every head, with (q, k, v) = x · W + b
@@ -20,13 +18,12 @@ import { gatherColumns, type Projection, projectionOf } from "../attention/proje
 
 export const attentionFusion: Rule = rule("Attention", {
   roots: ["MatMul"],
-  rewrite(rewrite) {
-    const [probabilities, v] = rewrite.root.inputs;
-    const scores = probabilities && attentionScores(probabilities, rewrite.graph.opsets.get("") ?? 1);
-    if (scores instanceof Refusal) return scores;
-    if (!scores || !v) return undefined;
-    return fuse(rewrite, scores, v);
+  check({ graph, root }) {
+    const [probabilities, v] = root.inputs;
+    const scores = probabilities && attentionScores(probabilities, graph.opsets.get("") ?? 1);
+    return scores && v && { scores, v };
   },
+  rewrite: (rewrite, { scores, v }) => (scores instanceof Refusal ? scores : fuse(rewrite, scores, v)),
 });
 
 /**
@@ -84,7 +81,7 @@ function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
   const isRead = (value: Value) => graph.isOutput(value) || value.users.size > 1;
   const between = merged && movementSources(merged).slice(1).find(isRead);
   const mask = attentionMask(rewrite, scores, q.count, q.source.shape?.[0]);
-  if (!mask || mask instanceof Refusal) return mask;
+  if (mask instanceof Refusal) return mask;
 
   const scale = scores.scale * q.scale * k.scale;
   // A scale of 0 cannot be written: fused operators read it as "use the default scale".
@@ -113,7 +110,10 @@ function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
       return refuse("the heads are not merged in a supported way, and they share an axis with the batch", root);
     return separate;
   }
-  const result = sameShape(output.shape, merged.shape) ? output : reshaped(rewrite, output, merged);
+  const isSameWidth = sameDim(output.shape?.at(-1), merged.shape?.at(-1));
+  const result = sameShape(output.shape, merged.shape)
+    ? output
+    : isSameWidth && reshapedTo(rewrite, output, merged.shape, `${root.origin}/shape`);
   if (!result) return refuse("the output shape of the attention is unknown", root);
   return [[merged, result]] as const;
 }
@@ -232,15 +232,6 @@ function multiHeadAttention(rewrite: Rewrite, heads: readonly HeadLayout[], mask
     domain: MICROSOFT,
     attributes: attributesOf(heads[0] as HeadLayout, mask, scale),
   }).output;
-}
-
-function reshaped({ root, add, constant }: Rewrite, value: Value, like: Value): Value | undefined {
-  const target =
-    value.shape &&
-    like.shape &&
-    sameDim(value.shape.at(-1), like.shape.at(-1)) &&
-    reshapeTarget(value.shape, like.shape);
-  return target ? add("Reshape", [value, constant(`${root.origin}/shape`, target)]).output : undefined;
 }
 
 const zeros = (dtype: DataType = "float32", shape: readonly number[]): Tensor => ({

@@ -1,32 +1,32 @@
-import { float } from "../../graph/attribute.ts";
 import { sameShape } from "../../graph/dim.ts";
-import { MICROSOFT } from "../../graph/node.ts";
+import { float, MICROSOFT } from "../../graph/node.ts";
 import type { Tensor } from "../../graph/tensor.ts";
-import { Refusal, type Rule, refuse, rule } from "../../rewrite/rule.ts";
+import { Refusal, type Rule, refuse, rule, UNANSWERED } from "../../rewrite/rule.ts";
+import { castToInt32, sumTerms } from "../../rewrite/values.ts";
 import { negativeIndices } from "../embeddings/embedding-indices.ts";
 import { addRow, embeddingParts, isComputed, lookupOf, tableRowsOf } from "../embeddings/embedding-parts.ts";
-import { castToInt32 } from "../shared/cast-to-int32.ts";
-import { whyNotFusable } from "../shared/fusable-normalization.ts";
-import { sumTerms } from "../shared/sum-terms.ts";
+import { whyNotFusable } from "./normalization.ts";
 
 // EmbedLayerNormalization = LayerNorm(tokens[ids] + positions[0 … sequence − 1, or position ids] + types[type ids])
 
 export const embedLayerNormalizationFusion: Rule = rule("EmbedLayerNormalization", {
   roots: ["LayerNormalization"],
-  rewrite(rewrite) {
-    const { root, graph, add, constant } = rewrite;
+  check({ root }) {
     const [total, gamma, beta] = root.inputs;
-    const [batch, sequence] = total?.shape ?? [];
-    if (!total || !gamma || !beta || total.shape?.length !== 3) return undefined;
-    const terms = sumTerms(total);
-    if (!terms.some((term) => lookupOf(term))) return undefined;
+    const terms = total ? sumTerms(total) : [];
+    return total?.shape?.length === 3 && gamma && beta && terms.some(lookupOf) && { total, shape: total.shape, terms };
+  },
+  rewrite(rewrite, { total, shape, terms }) {
+    const { root, graph, add, constant } = rewrite;
+    const [, gamma, beta] = root.inputs;
+    const [batch, sequence] = shape;
     const refusal = whyNotFusable(root);
     if (refusal) return refusal;
     if (graph.isOutput(total) || total.users.size > 1)
       return refuse("the sum of the embeddings is also read by other nodes", total.producer);
 
-    const parts = embeddingParts(rewrite, terms, total.shape);
-    if (!parts || parts instanceof Refusal) return parts;
+    const parts = embeddingParts(rewrite, terms, shape);
+    if (parts instanceof Refusal) return parts;
     const { data, rows, positions } = parts;
     // The sum is the same if the token table and the type table are exchanged. The larger table is taken as the token
     // table.
@@ -40,7 +40,7 @@ export const embedLayerNormalizationFusion: Rule = rule("EmbedLayerNormalization
       : (data.find((lookup) => lookup !== tokens && isComputed(lookup)) ?? (others.length > 1 ? others[0] : undefined));
     if (given && isComputed(given)) {
       const areNegative = rewrite.ask(negativeIndices, given.ids);
-      if (areNegative === undefined) return undefined;
+      if (areNegative === undefined) return UNANSWERED;
       if (areNegative) return refuse("the position ids can be negative", given.ids.producer);
     }
     const firstTable = positions ?? given?.table.constant;

@@ -1,14 +1,67 @@
-import { int, ints } from "../../graph/attribute.ts";
+import { probe, sourcesOf, symbolsIn } from "../../evaluate/probe.ts";
 import { sameDim, sameShape } from "../../graph/dim.ts";
-import { MICROSOFT, type Node, type Value } from "../../graph/node.ts";
-import { float32Scalar, int64s } from "../../graph/tensor.ts";
+import { int, ints, MICROSOFT, type Node, type Value } from "../../graph/node.ts";
+import { float32Scalar, int64s, numbersOf } from "../../graph/tensor.ts";
 import { type HeadLayout, splitHeads } from "../../layout/heads.ts";
 import { indexMap, SampleSizes } from "../../layout/index-map.ts";
 import { any, bind, op, type Pattern, product, sum, through } from "../../rewrite/pattern.ts";
-import { type Refusal, type Rewrite, type Rule, refuse, rule } from "../../rewrite/rule.ts";
+import { type Question, type Refusal, type Rewrite, type Rule, refuse, rule, UNANSWERED } from "../../rewrite/rule.ts";
 import { normalizeAxis } from "../../shapes/shape-rule.ts";
 import { headColumns } from "../attention/head-columns.ts";
-import { halves, type Pairing, pairs, single } from "../attention/rotary-pairing.ts";
+
+/** How the elements of a head form pairs, and where the tables of cos and sin have the angle of each pair. */
+interface Pairing {
+  readonly interleaved: boolean;
+  /** Whether a table [1 or batch, …, sequence, columns] has the form below, and depends only on positions. */
+  readonly table: Question<boolean>;
+  /** Start, end and step of the table's columns with one angle for each pair, given the number of pairs. */
+  readonly columns: (pairs: number) => readonly [start: number, end: number, step: number];
+}
+
+const ONCE = "computed from positions alone, the same for every text";
+const halves: Pairing = {
+  interleaved: false,
+  table: tableQuestion(`${ONCE}, and the same in both halves of a head`, (column, columns) => column % (columns / 2)),
+  columns: (pairs) => [0, pairs, 1],
+};
+const pairs: Pairing = {
+  interleaved: true,
+  table: tableQuestion(`${ONCE}, and the same for both elements of a pair`, (column) => column - (column % 2)),
+  columns: (pairs) => [0, 2 * pairs, 2],
+};
+/** Tables that have only one column for each pair. */
+const single: Omit<Pairing, "interleaved"> = {
+  table: tableQuestion(ONCE, (column) => column),
+  columns: (pairs) => [0, pairs, 1],
+};
+
+/**
+ * Makes a question about a table [1 or batch, …, sequence, columns]: whether it depends only on sizes, is the same for
+ * every text, and repeats its columns.
+ *
+ * @param name says this in the reason why a rotation is not fused
+ * @param original returns the column that a column must equal
+ */
+function tableQuestion(name: string, original: (column: number, columns: number) => number): Question<boolean> {
+  return {
+    name,
+    async answer(graph, value) {
+      const sources = sourcesOf(value);
+      const rank = value.shape?.length ?? 0;
+      if (!sources || sources.inputs.size > 0 || rank < 3 || rank > 4) return false;
+      const symbols = new Map([...symbolsIn(sources)].map((symbol, i) => [symbol, 5 + 2 * i]));
+      const found = await probe(graph, value, sources, symbols, new Map());
+      const [batch = 0, ...inner] = found?.shape ?? [];
+      const [length = 0, size = 0] = inner.slice(-2);
+      if (!found || batch === 0 || inner.length !== rank - 1 || (rank === 4 && inner[0] !== 1)) return false;
+      const elements = numbersOf(found);
+      return elements.every((element, i) => {
+        const [at, column] = [i % (length * size), i % size];
+        return element === elements[at - column + original(column, size)];
+      });
+    },
+  };
+}
 
 // rotary(x) = x · cos + rotate(x) · sin                     https://arxiv.org/abs/2104.09864, section 3.4.2
 //
@@ -68,13 +121,13 @@ function rotate(
   x: Value,
   tables: readonly [cos: Value, sin: Value],
   { interleaved, table, columns }: Pairing,
-): Value | Refusal | undefined {
+): Value | Refusal {
   const { root, ask, add, constant } = rewrite;
   if (!tables.every(({ shape }) => sameDim(shape?.at(-2), x.shape?.at(-2)))) {
     return refuse("the tables of cos and sin do not have one row per position", root);
   }
   const known = tables.map((each) => ask(table, each));
-  if (known.includes(undefined)) return undefined;
+  if (known.includes(undefined)) return UNANSWERED;
   if (known.includes(false)) return refuse(`the tables of cos and sin are not ${table.name}`, root);
   const [cos, sin] = tables.map((each) => angles(rewrite, each, columns(heads.size / 2)));
   const position = constant(`${root.origin}/position`, int64s(0));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { families } from "../../checkpoint/families/index.ts";
 import { catalogue, catalogueModel, catalogueModelOf } from "../../checkpoint/hub/catalogue.ts";
-import { estimatedBytes, estimatedFit } from "./estimated-fit.ts";
+import { estimatedBytes, estimatedFit } from "./fit.ts";
 
 const all = Object.entries(catalogue());
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { costPerMillion, fitOf, type TargetNeeds } from "./fit.ts";
+import { costPerMillion, fitOf, predictedMs, reportedLengths, type TargetNeeds } from "./fit.ts";
 import { platforms } from "./platforms.ts";
-import { predictedMs, reportedLengths } from "./predicted-ms.ts";
 
 const MEBIBYTE = 2 ** 20;
 

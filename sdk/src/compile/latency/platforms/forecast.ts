@@ -1,9 +1,8 @@
 import { cpus } from "node:os";
 import type { Manifest, Target, TargetName } from "../../../artifact/manifest.ts";
 import type { Measurements } from "../../../artifact/measurements.ts";
-import { fitOf, type PlatformFit } from "./fit.ts";
+import { fitOf, type PlatformFit, predictedMs, reportedLengths } from "./fit.ts";
 import { platforms } from "./platforms.ts";
-import { predictedMs, reportedLengths } from "./predicted-ms.ts";
 import { targetNeeds } from "./target-needs.ts";
 
 /** How fast an artifact's targets are, where they fit, and what they cost. */

@@ -1,7 +1,6 @@
 import type { Manifest, Target, TargetName } from "../../../artifact/manifest.ts";
 import type { Measurements } from "../../../artifact/measurements.ts";
-import type { TargetNeeds } from "./fit.ts";
-import { predictedMs } from "./predicted-ms.ts";
+import { predictedMs, type TargetNeeds } from "./fit.ts";
 
 const KIBIBYTE = 1024;
 

@@ -1,11 +1,11 @@
 import { sameShape } from "../../graph/dim.ts";
 import type { Node, Value } from "../../graph/node.ts";
 import { type DataType, elementCount } from "../../graph/tensor.ts";
-import { uniformValue } from "../../graph/uniform-value.ts";
+import { uniformValue } from "../../graph/tensor-math.ts";
 import { type Rule, rule } from "../../rewrite/rule.ts";
 import { normalizeAxis } from "../../shapes/shape-rule.ts";
 
-const keepsShape = (node: Node) => sameShape(node.inputs[0]?.shape, node.output.shape);
+const sameShaped = ({ inputs: [x], output }: Node) => (sameShape(x?.shape, output.shape) ? x : undefined);
 
 const isIdentityPerm = (perm: readonly number[] | undefined) => perm?.every((axis, i) => axis === i) === true;
 
@@ -23,13 +23,13 @@ const unchangedInput: Readonly<Record<string, (node: Node) => Value | undefined>
       ? original
       : undefined;
   },
-  Reshape: (node) => (keepsShape(node) ? node.inputs[0] : undefined),
-  Squeeze: (node) => (keepsShape(node) ? node.inputs[0] : undefined),
-  Unsqueeze: (node) => (keepsShape(node) ? node.inputs[0] : undefined),
-  Flatten: (node) => (keepsShape(node) ? node.inputs[0] : undefined),
-  Expand: (node) => (keepsShape(node) ? node.inputs[0] : undefined),
-  Tile: (node) => (keepsShape(node) ? node.inputs[0] : undefined),
-  Slice: (node) => (keepsShape(node) && isFromStart(node) ? node.inputs[0] : undefined),
+  Reshape: sameShaped,
+  Squeeze: sameShaped,
+  Unsqueeze: sameShaped,
+  Flatten: sameShaped,
+  Expand: sameShaped,
+  Tile: sameShaped,
+  Slice: (node) => (isFromStart(node) ? sameShaped(node) : undefined),
   Concat: (node) => (node.inputs.length === 1 ? node.inputs[0] : rejoined(node)),
   Transpose: (node) => (isIdentityPerm(node.ints("perm")) ? node.inputs[0] : undefined),
   Add: (node) => neutral(node, 0, [0, 1]),
@@ -97,9 +97,10 @@ function neutral(node: Node, element: number, places: readonly number[]): Value 
  */
 export const noOpsRule: Rule = rule("no-op", {
   roots: Object.keys(unchangedInput),
-  rewrite({ graph, root }) {
+  check({ graph, root }) {
     const same = unchangedInput[root.opType]?.(root);
     const separates = root.is("Identity") && graph.isOutput(root.output) && (same?.users.size ?? 0) > 1;
-    return separates ? undefined : same;
+    return !separates && same;
   },
+  rewrite: (_, same) => same,
 });

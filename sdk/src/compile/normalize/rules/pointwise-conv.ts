@@ -1,7 +1,7 @@
-import { int, ints } from "../../graph/attribute.ts";
-import type { Value } from "../../graph/node.ts";
+import { int, type Value } from "../../graph/node.ts";
 import { int64s } from "../../graph/tensor.ts";
-import { type Rewrite, type Rule, rule } from "../../rewrite/rule.ts";
+import { type Rewrite, type Rule, refuse, rule } from "../../rewrite/rule.ts";
+import { transposed } from "./transpose.ts";
 
 /** Maximum number of groups. Each group becomes a MatMul of its own, and small ones are slow. SqueezeBERT has 4. */
 const MAX_GROUPS = 8;
@@ -15,25 +15,31 @@ const MAX_GROUPS = 8;
  */
 export const pointwiseConvRule: Rule = rule("pointwise Conv", {
   roots: ["Conv"],
-  rewrite(rewrite) {
-    const { root, add } = rewrite;
-    const [x, weight, bias] = root.inputs;
+  check({ root: { inputs } }) {
+    const [x, weight] = inputs;
     const [channels, width, kernel] = weight?.constant?.shape ?? [];
+    if (x?.shape?.length !== 3 || !weight || channels === undefined || width === undefined) return undefined;
+    return kernel === 1 && { x, weight, shape: [channels, width] };
+  },
+  rewrite(rewrite, { x, weight, shape }) {
+    const { root, add, constant } = rewrite;
+    const bias = root.inputs[2];
     const groups = root.int("group") ?? 1;
-    if (x?.shape?.length !== 3 || !weight || channels === undefined || width === undefined || kernel !== 1)
-      return undefined;
     const isMoved = root.ints("pads")?.some((pad) => pad !== 0) || (root.ints("strides")?.[0] ?? 1) !== 1;
-    if (isMoved || groups > MAX_GROUPS || (bias && !bias.constant)) return undefined;
+    if (isMoved) return refuse("Conv has padding or a stride", root);
+    if (groups > MAX_GROUPS) return refuse(`Conv has ${groups} groups; at most ${MAX_GROUPS} become MatMuls`, root);
+    if (bias && !bias.constant) return refuse("the bias of Conv is not a constant", root);
 
     const rows = transposed(rewrite, x, [0, 2, 1]);
-    const matrix = transposed(rewrite, reshaped(rewrite, weight, [channels, width]), [1, 0]);
-    const product = groups === 1 ? add("MatMul", [rows, matrix]).output : groupedMatMul(rewrite, rows, matrix, groups);
+    const matrix = add("Reshape", [weight, constant(`${root.origin}/shape`, int64s(...shape))]).output;
+    const product = groupedMatMul(rewrite, rows, transposed(rewrite, matrix, [1, 0]), groups);
     return transposed(rewrite, bias ? add("Add", [product, bias]).output : product, [0, 2, 1]);
   },
 });
 
 /** Multiplies each group of the last axis of x [batch, sequence, groups · n] with its columns of the weights [n, groups · m]. */
 function groupedMatMul(rewrite: Rewrite, x: Value, weights: Value, groups: number): Value {
+  if (groups === 1) return rewrite.add("MatMul", [x, weights]).output;
   const products = Array.from({ length: groups }, (_, i) => {
     const [input, matrix] = [x, weights].map((value) => part(rewrite, value, i, groups));
     return rewrite.add("MatMul", [input, matrix]).output;
@@ -47,9 +53,3 @@ function part({ root, add, constant }: Rewrite, value: Value, index: number, cou
   const bounds = [index * size, (index + 1) * size, -1].map((bound) => constant(`${root.origin}/part`, int64s(bound)));
   return add("Slice", [value, ...bounds]).output;
 }
-
-const reshaped = ({ root, add, constant }: Rewrite, value: Value, shape: readonly number[]) =>
-  add("Reshape", [value, constant(`${root.origin}/shape`, int64s(...shape))]).output;
-
-const transposed = ({ add }: Rewrite, value: Value, perm: readonly number[]) =>
-  add("Transpose", [value], { attributes: { perm: ints(...perm) } }).output;

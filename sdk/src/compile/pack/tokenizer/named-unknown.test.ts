@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { defaultTokenizerJson } from "#test/fixtures/packed-tokenizers.ts";
 import { createPackedTokenizer } from "../../../runtime/tokenizer/packed/packed-tokenizer.ts";
-import { namedUnknown } from "./named-unknown.ts";
+import { namedUnknown } from "./decoding.ts";
 import { packTokenizer } from "./pack-tokenizer.ts";
 
 const [UNKNOWN, MASK] = [100, 103];

@@ -4,8 +4,7 @@ import { bpeVariants } from "#test/tokenizer/bpe.ts";
 import { byteLevelVariants } from "#test/tokenizer/byte-level.ts";
 import { unigramVariants } from "#test/tokenizer/unigram.ts";
 import { loadTokenizer } from "../../../runtime/tokenizer/load-tokenizer.ts";
-import { packTokenizer } from "./pack-tokenizer.ts";
-import { shipTokenizer } from "./ship-tokenizer.ts";
+import { packTokenizer, shipTokenizer } from "./pack-tokenizer.ts";
 
 const json = defaultTokenizerJson();
 const byteLevel = byteLevelVariants["byte-level"]?.() as ReturnType<(typeof byteLevelVariants)[string]>;

@@ -1,6 +1,9 @@
 import * as v from "valibot";
+import { IS_ISOLATED, IS_SPACE, PART_SHIFT } from "../../../runtime/tokenizer/packed/byte-level/code-point-flags.ts";
 import { isWhiteSpace, isWordCharacter } from "../../../runtime/tokenizer/packed/character-classes.ts";
-import { classes, isNumeric } from "./code-point-classes.ts";
+import type { CodePointTable } from "../../../runtime/tokenizer/packed/code-points.ts";
+import { classes, isNumeric, isPlainInWords, isPlainPage } from "./code-point-classes.ts";
+import { codePointPages } from "./code-point-pages.ts";
 
 export const Break = v.variant("type", [
   v.object({ type: v.picklist(["BertPreTokenizer", "Whitespace", "WhitespaceSplit"]) }),
@@ -63,4 +66,22 @@ export function breakKinds(breaks: WordBreaks): (character: string) => BreakKind
         (groupsPunctuation && isPunctuation ? 4 : 0),
     };
   };
+}
+
+/**
+ * Returns a table with the bits that `textParts` reads.
+ *
+ * @param flagsOf returns further bits, which are the same for all code points of a plain page
+ */
+export function breakTable(breaks: WordBreaks, flagsOf: (point: number) => number): CodePointTable {
+  if (breaks.length === 0) return codePointPages(flagsOf, isPlainPage);
+  const kindOf = breakKinds(breaks);
+  const bitsOf = (character: string): number => {
+    const { isolated, group } = kindOf(character);
+    return (isWhiteSpace(character) ? IS_SPACE : 0) | (isolated ? IS_ISOLATED : 0) | (group << PART_SHIFT);
+  };
+  return codePointPages(
+    (point) => flagsOf(point) | bitsOf(String.fromCodePoint(point)),
+    breaksInPlainPages(breaks) ? isPlainInWords : isPlainPage,
+  );
 }

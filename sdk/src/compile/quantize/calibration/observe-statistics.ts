@@ -1,13 +1,18 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
 import type { TokenBatch } from "../../evaluate/token-batches.ts";
-import { type Attribute, int, ints } from "../../graph/attribute.ts";
 import type { Graph } from "../../graph/graph.ts";
 import { inputWithRole } from "../../graph/input-role.ts";
-import type { Value } from "../../graph/node.ts";
+import { type Attribute, int, ints, type Value } from "../../graph/node.ts";
 import { int64s, tensor } from "../../graph/tensor.ts";
 import { dataTypes } from "../../onnx/tensor-proto.ts";
 import { type LinearLayer, linearLayersOf } from "../linear-layers.ts";
-import { type ActivationStatistics, type GramBlock, gramBlocks, gramLength } from "./activation-statistics.ts";
+import {
+  type ActivationStatistics,
+  type GramBlock,
+  gramBlocks,
+  gramLength,
+  type WeightStatistics,
+} from "./activation-statistics.ts";
 import { type ObserveOptions, type Observer, observeValues } from "./observe-values.ts";
 
 /**
@@ -18,12 +23,6 @@ const STRIP = 256;
 /** The opset from which Slice reads its bounds from inputs instead of attributes. */
 const SLICE_WITH_INPUTS = 10;
 const ONE: Attribute = { kind: "tensor", value: tensor("float32", [1], Float32Array.of(1)) };
-
-/** Statistics of the inputs of weight matrices that are read with the same values. */
-export interface WeightStatistics extends ActivationStatistics {
-  /** Names of the weight matrices. */
-  readonly weights: readonly string[];
-}
 
 /** Observes the inputs of a float32 graph's linear layers. Padding tokens do not count. */
 export interface StatisticsObserver extends Observer {

@@ -1,8 +1,7 @@
 import { availableParallelism } from "node:os";
 import type { Tensor as OrtTensor } from "onnxruntime-common";
 import { BertEdgeError } from "../../../artifact/error.ts";
-import { ortSession } from "../../evaluate/ort-session.ts";
-import { toOrt } from "../../evaluate/ort-tensor.ts";
+import { ortSession, toOrt } from "../../evaluate/ort-session.ts";
 import type { TokenBatch } from "../../evaluate/token-batches.ts";
 import { copyGraph } from "../../graph/copy-graph.ts";
 import type { Graph } from "../../graph/graph.ts";

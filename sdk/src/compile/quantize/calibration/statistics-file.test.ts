@@ -4,8 +4,7 @@ import { describe, expect, it } from "vitest";
 import { correlatedTokens, statisticsOf } from "#test/fixtures/activation-statistics.ts";
 import { refusal } from "#test/fixtures/refusal.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import type { ActivationStatistics } from "./activation-statistics.ts";
-import { storedStatistics, writeStatistics } from "./statistics-file.ts";
+import { type ActivationStatistics, storedStatistics, writeStatistics } from "./activation-statistics.ts";
 
 const [narrow, wide] = [statisticsOf(correlatedTokens(3, 20, 1)), statisticsOf(correlatedTokens(200, 30, 2))];
 const all = new Map<string, ActivationStatistics>([

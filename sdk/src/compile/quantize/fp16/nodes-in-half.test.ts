@@ -5,7 +5,7 @@ import { attribute, declarationOf, initializerOf, modelOf, nodeOf } from "#test/
 import { CAST, Sketch } from "#test/fixtures/sketch.ts";
 import { floatCasts, halved } from "#test/oracles/halved.ts";
 import type { Tensors } from "#test/oracles/run-model.ts";
-import { toOrt } from "../../evaluate/ort-tensor.ts";
+import { toOrt } from "../../evaluate/ort-session.ts";
 import type { Graph } from "../../graph/graph.ts";
 import { MICROSOFT, type Value } from "../../graph/node.ts";
 import { tensor } from "../../graph/tensor.ts";

@@ -1,6 +1,5 @@
-import { int } from "../../graph/attribute.ts";
 import type { Graph } from "../../graph/graph.ts";
-import type { Node, Value } from "../../graph/node.ts";
+import { int, type Node, type Value } from "../../graph/node.ts";
 import type { Observer } from "../calibration/observe-values.ts";
 import { isFloat32, nodesInHalf } from "./nodes-in-half.ts";
 

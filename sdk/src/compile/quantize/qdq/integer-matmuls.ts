@@ -2,20 +2,18 @@ import { copyGraph } from "../../graph/copy-graph.ts";
 import type { Graph } from "../../graph/graph.ts";
 import { mergeCommonSubexpressions } from "../../normalize/common-subexpressions.ts";
 import { applyRules } from "../../rewrite/apply-rules.ts";
-import { Questions } from "../../rewrite/questions.ts";
 import type { Rule } from "../../rewrite/rule.ts";
-import { Trace } from "../../rewrite/trace.ts";
 import { inferShapes } from "../../shapes/infer-shapes.ts";
-import { dynamicMatMul } from "./dynamic-matmul.ts";
-import { dynamicQuantizeMatMul } from "./dynamic-quantize-matmul.ts";
-import { foldQuantizedConstants } from "./fold-quantized-constants.ts";
-import { matMulBias } from "./matmul-bias.ts";
+import { foldQuantizedConstants, transposedWeight, unsignedActivations } from "./canonical-form.ts";
+import {
+  dynamicMatMul,
+  dynamicQuantizeMatMul,
+  matMulBias,
+  quantizedGemm,
+  requantizedMatMul,
+  staticMatMul,
+} from "./matmul.ts";
 import { qAttention } from "./q-attention.ts";
-import { quantizedGemm } from "./quantized-gemm.ts";
-import { requantizedMatMul } from "./requantized-matmul.ts";
-import { staticMatMul } from "./static-matmul.ts";
-import { transposedWeight } from "./transposed-weight.ts";
-import { unsignedActivations } from "./unsigned-activations.ts";
 
 const stages: readonly (readonly Rule[])[] = [
   [unsignedActivations, quantizedGemm],
@@ -39,9 +37,8 @@ const stages: readonly (readonly Rule[])[] = [
 export async function integerMatMuls(graph: Graph): Promise<Graph> {
   const result = copyGraph(graph);
   await foldQuantizedConstants(result);
-  const [trace, questions] = [new Trace(), new Questions()];
   for (const rules of stages) {
-    applyRules(result, rules, trace, questions);
+    applyRules(result, rules);
     // The rules copy constants. This merges the copies, so that layers continue to share weights.
     mergeCommonSubexpressions(result);
   }

@@ -12,15 +12,18 @@ import { type Rule, refuse, rule } from "../../rewrite/rule.ts";
 export const qAttention: Rule = rule("QAttention", {
   roots: ["MultiHeadAttention"],
   domain: MICROSOFT,
-  rewrite({ graph, root, add, constant }) {
-    const [q, k, v, bias, mask, ...others] = root.inputs;
-    const matMuls = [q, k, v].flatMap((each) => each?.producer ?? []);
+  check({ root }) {
+    const matMuls = root.inputs.slice(0, 3).flatMap((each) => each?.producer ?? []);
     const [first] = matMuls;
-    if (matMuls.length < 3 || !matMuls.every((each) => each.is("MatMulIntegerToFloat", MICROSOFT))) return undefined;
+    const areInteger = matMuls.every((each) => each.is("MatMulIntegerToFloat", MICROSOFT));
+    return matMuls.length === 3 && first && areInteger && { matMuls, first };
+  },
+  rewrite({ graph, root, add, constant }, { matMuls, first }) {
+    const [, , , bias, mask, ...others] = root.inputs;
     if (matMuls.some(({ output }) => output.users.size > 1 || graph.isOutput(output))) {
       return refuse("one of its projections has other readers", root);
     }
-    if (!first || matMuls.some((each) => !haveSameInputs(each, first))) {
+    if (matMuls.some((each) => !haveSameInputs(each, first))) {
       return refuse("its projections have different inputs or types", root);
     }
     const [x, , scale, , zero] = first.inputs;

@@ -10,7 +10,7 @@ import { runOnnx } from "#test/oracles/run-onnx.ts";
 import { runWeb } from "#test/oracles/run-web.ts";
 import { cosine } from "../../../runtime/tasks/sentence-vector.ts";
 import { encoderGraph } from "../../checkpoint/encoder-graph.ts";
-import { toOrt } from "../../evaluate/ort-tensor.ts";
+import { toOrt } from "../../evaluate/ort-session.ts";
 import type { Graph } from "../../graph/graph.ts";
 import { tensor } from "../../graph/tensor.ts";
 import { encodeOnnx } from "../../onnx/to-onnx.ts";

@@ -1,8 +1,7 @@
 import { I8, type OperandRange, U7 } from "../../../runtime/engine/wasm/constants/operand-ranges.ts";
-import { type Attribute, int } from "../../graph/attribute.ts";
-import { EDGE } from "../../graph/edge-operators.ts";
 import type { Graph } from "../../graph/graph.ts";
-import type { Value } from "../../graph/node.ts";
+import { type Attribute, int, type Value } from "../../graph/node.ts";
+import { EDGE } from "../../graph/operators.ts";
 import { type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
 import type { LinearLayer } from "../linear-layers.ts";
 import type { QuantizationScheme } from "../quantize-graph.ts";

@@ -1,10 +1,9 @@
-import { int } from "../../graph/attribute.ts";
-import { concatenate } from "../../graph/concatenate.ts";
-import { MICROSOFT } from "../../graph/node.ts";
+import { int, MICROSOFT } from "../../graph/node.ts";
 import { type Tensor, tensor } from "../../graph/tensor.ts";
+import { concatenate } from "../../graph/tensor-math.ts";
 import type { QuantizationScheme } from "../quantize-graph.ts";
 import { blockLookup, ortTable } from "../tables/block-lookup.ts";
-import { packBits } from "../tables/pack-bits.ts";
+import { packBits } from "../tables/quantize-table.ts";
 import type { QuantizedWeight } from "../weights/quantize-weight.ts";
 import { correctedBias, oncePerWeight } from "../weights/weight-quantizer.ts";
 

@@ -1,7 +1,6 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
-import { int } from "../../graph/attribute.ts";
 import type { Graph } from "../../graph/graph.ts";
-import type { Node, Value } from "../../graph/node.ts";
+import { int, type Node, type Value } from "../../graph/node.ts";
 import { float32Scalar, reading, type Tensor, tensor } from "../../graph/tensor.ts";
 import { mergeCommonSubexpressions } from "../../normalize/common-subexpressions.ts";
 import { inferShapes } from "../../shapes/infer-shapes.ts";

@@ -1,7 +1,6 @@
 import type * as ort from "onnxruntime-node";
 import { BertEdgeError } from "../../../artifact/error.ts";
-import { ortSession } from "../../evaluate/ort-session.ts";
-import { toOrt } from "../../evaluate/ort-tensor.ts";
+import { ortSession, toOrt } from "../../evaluate/ort-session.ts";
 import { maskIn } from "../../evaluate/token-batches.ts";
 import type { Graph } from "../../graph/graph.ts";
 import type { Node, Value } from "../../graph/node.ts";

@@ -1,5 +1,4 @@
-import { int } from "../../graph/attribute.ts";
-import { MICROSOFT } from "../../graph/node.ts";
+import { int, MICROSOFT } from "../../graph/node.ts";
 import { reading } from "../../graph/tensor.ts";
 import type { QuantizationScheme } from "../quantize-graph.ts";
 import { quantizeTable, type TablePrecision } from "./quantize-table.ts";

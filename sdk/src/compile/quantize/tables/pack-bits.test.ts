@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
-import { packBits } from "./pack-bits.ts";
+import { packBits } from "./quantize-table.ts";
 
 describe("packBits", () => {
   it.each([8, 4] as const)("stores every number of %d bits", (bits) => {

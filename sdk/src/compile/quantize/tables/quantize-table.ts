@@ -1,7 +1,6 @@
 import { type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
 import { roundQuotient } from "../round-quotient.ts";
 import { MIN_SCALE } from "../symmetric-scale.ts";
-import { packBits } from "./pack-bits.ts";
 
 /** Format of a quantized embedding table. */
 export interface TablePrecision {
@@ -10,7 +9,7 @@ export interface TablePrecision {
   readonly block: number;
 }
 
-export interface QuantizedTable {
+interface QuantizedTable {
   /** uint8 [rows, width · bits / 8], packed by `packBits`. */
   readonly values: Tensor;
   /** float32 [rows, width / block]: number ≈ scale · (value − 2^(bits − 1)) */
@@ -77,4 +76,18 @@ function minErrorScale(numbers: Float32Array, middle: number, shares: readonly n
     if (error < minError) [best, minError] = [scale, error];
   }
   return best;
+}
+
+/** Packs unsigned integers of 8 or 4 bits into bytes. The first of two 4-bit integers is the lower half of a byte. */
+export function packBits(count: number, bits: 8 | 4, valueAt: (index: number) => number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(Math.ceil((count * bits) / 8));
+  if (bits === 8) {
+    for (let i = 0; i < count; i++) bytes[i] = valueAt(i);
+    return bytes;
+  }
+  for (let i = 0; i < count; i++) {
+    const at = Math.floor((i * bits) / 8);
+    bytes[at] = (bytes[at] as number) | (valueAt(i) << ((i * bits) % 8));
+  }
+  return bytes;
 }

@@ -5,7 +5,7 @@ import { tensor } from "../../graph/tensor.ts";
 import type { ScaledStatistics } from "../calibration/activation-statistics.ts";
 import { INT8_SYMMETRIC } from "./quantization-parameters.ts";
 import { quantizeWeight } from "./quantize-weight.ts";
-import { quantizeWeights, type WeightTask } from "./quantize-weights.ts";
+import { quantizeWeights, type WeightTask } from "./weight-quantizer.ts";
 
 const rounding = { clipping: true, gptq: true, biasCorrection: true };
 

@@ -1,10 +1,18 @@
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+import { ownModule } from "../../../local/own-module.ts";
 import type { Graph } from "../../graph/graph.ts";
 import type { Value } from "../../graph/node.ts";
-import { tensor, toFloat32 } from "../../graph/tensor.ts";
-import type { ScaledCalibration } from "../calibration/activation-statistics.ts";
+import { byteLength, reading, type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
+import { abortedError, throwIfAborted } from "../../subprocess/aborted.ts";
+import {
+  gramBlocks,
+  gramLength,
+  type ScaledCalibration,
+  type ScaledStatistics,
+} from "../calibration/activation-statistics.ts";
 import type { LinearLayer } from "../linear-layers.ts";
-import type { QuantizedWeight, RoundingOptions, WeightPrecision } from "./quantize-weight.ts";
-import { quantizeWeights, type WorkContext } from "./quantize-weights.ts";
+import { type QuantizedWeight, quantizeWeight, type RoundingOptions, type WeightPrecision } from "./quantize-weight.ts";
 
 /**
  * Quantizes the weight matrices of linear layers.
@@ -64,4 +72,97 @@ export function correctedBias(
   const before = bias?.constant && toFloat32(bias.constant);
   const values = correction.map((value, i) => value + (before?.[i] ?? 0));
   return graph.constant(`${name}.bias`, tensor("float32", [values.length], values as Float32Array<ArrayBuffer>));
+}
+
+export interface WeightTask {
+  /** float32 [in, out] */
+  readonly weight: Tensor;
+  readonly precision: WeightPrecision;
+  readonly rounding: RoundingOptions;
+  /** Reads the activation statistics; undefined without calibration. */
+  readonly statistics: () => ScaledStatistics | undefined;
+}
+
+export interface WorkContext {
+  readonly signal?: AbortSignal | undefined;
+  /** Called after each weight with the finished share, from 0 to 1. */
+  readonly progress?: ((fraction: number) => void) | undefined;
+}
+
+/** A task as a worker thread receives it: the arguments of `quantizeWeight`. */
+export type WorkerTask = Parameters<typeof quantizeWeight>;
+
+/**
+ * Elements of all weights below which no threads are started: to start a thread takes as long as to quantize about this
+ * number of elements.
+ */
+const MIN_ELEMENTS = 1 << 18;
+
+/** Maximum bytes that all threads together may need. This is enough for 5 threads with BERT-base. */
+const MAX_BYTES = 1 << 30;
+
+/**
+ * Quantizes weight matrices on all cores, each on one thread. The results do not depend on the number of threads.
+ *
+ * @returns the quantized weights, in the order of `tasks`
+ * @throws BertEdgeError `aborted`, `package_bundled`
+ */
+export async function quantizeWeights(
+  tasks: readonly WeightTask[],
+  { signal, progress }: WorkContext = {},
+): Promise<QuantizedWeight[]> {
+  const results = new Array<QuantizedWeight>(tasks.length);
+  // The largest tasks come first, so that the threads end at about the same time.
+  const queue = [...tasks.keys()].sort((a, b) => bytesOf(tasks[b]) - bytesOf(tasks[a]));
+  let finished = 0;
+  const workThrough = async (quantize: (...task: WorkerTask) => Promise<QuantizedWeight> | QuantizedWeight) => {
+    for (let at = queue.shift(); at !== undefined; at = queue.shift()) {
+      throwIfAborted(signal);
+      const { weight, precision, rounding, statistics } = tasks[at] as WeightTask;
+      results[at] = await reading(weight, (read) => quantize(read, precision, rounding, statistics()));
+      progress?.(++finished / tasks.length);
+    }
+  };
+  const elements = tasks.reduce((sum, { weight }) => sum + byteLength(weight) / 4, 0);
+  if (elements < MIN_ELEMENTS) {
+    await workThrough(quantizeWeight);
+    return results;
+  }
+  const threads = Math.min(availableParallelism(), tasks.length, Math.floor(MAX_BYTES / bytesOf(tasks[queue[0] ?? 0])));
+  const workers = Array.from({ length: Math.max(threads, 1) }, () => startWorker(signal));
+  try {
+    await Promise.all(workers.map(({ quantize }) => workThrough(quantize)));
+  } finally {
+    await Promise.all(workers.map(({ stop }) => stop()));
+  }
+  return results;
+}
+
+/** Bytes that a thread needs: the weight twice, the Gram matrix, and the factors of its largest block in float32 and float64. */
+function bytesOf(task: WeightTask | undefined): number {
+  const [inputs = 0, outputs = 0] = task?.weight.shape ?? [];
+  const [largest] = gramBlocks(inputs);
+  return 2 * 4 * inputs * outputs + 4 * gramLength(inputs) + (4 + 8) * (largest?.width ?? 0) ** 2;
+}
+
+function startWorker(signal: AbortSignal | undefined) {
+  const worker = new Worker(ownModule("compile/quantize/weights/weight-worker"), { execArgv: [] });
+  let settle: PromiseWithResolvers<QuantizedWeight> | undefined;
+  const fail = (error: Error) => settle?.reject(error);
+  const onAbort = () => fail(abortedError(signal as AbortSignal));
+  signal?.addEventListener("abort", onAbort, { once: true });
+  worker.on("message", (quantized: QuantizedWeight) => settle?.resolve(quantized));
+  worker.on("error", fail);
+  worker.on("exit", (code) => fail(new Error(`A thread that quantizes weights ended with ${code}.`)));
+  return {
+    quantize(...task: WorkerTask): Promise<QuantizedWeight> {
+      settle = Promise.withResolvers();
+      worker.postMessage(task);
+      return settle.promise;
+    },
+    async stop() {
+      signal?.removeEventListener("abort", onAbort);
+      await worker.terminate();
+    },
+  };
 }

@@ -1,7 +1,8 @@
-/** The script of the threads of `quantizeWeights`: quantizes one weight for each message. */
 import { parentPort } from "node:worker_threads";
 import { quantizeWeight } from "./quantize-weight.ts";
-import type { WorkerTask } from "./quantize-weights.ts";
+import type { WorkerTask } from "./weight-quantizer.ts";
+
+/** The script of the threads of `quantizeWeights`: quantizes one weight for each message. */
 
 parentPort?.on("message", (task: WorkerTask) => {
   const quantized = quantizeWeight(...task);

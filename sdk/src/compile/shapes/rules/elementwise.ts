@@ -12,8 +12,7 @@ import {
 import type { Node, Value } from "../../graph/node.ts";
 import { type DataType, isInteger } from "../../graph/tensor.ts";
 import { dataTypeOf } from "../../onnx/tensor-proto.ts";
-import { broadcast } from "../broadcast.ts";
-import { type ShapeRule, singleOutput } from "../shape-rule.ts";
+import { broadcast, type ShapeRule, singleOutput } from "../shape-rule.ts";
 
 type Scalar = (...elements: readonly Dim[]) => Dim | undefined;
 

@@ -1,9 +1,9 @@
 import { type Dim, dimProduct, type Shape } from "../../graph/dim.ts";
 import type { Node } from "../../graph/node.ts";
 import { dataTypeOf } from "../../onnx/tensor-proto.ts";
-import { broadcast } from "../broadcast.ts";
 import {
   axesOf,
+  broadcast,
   type KnownValue,
   normalizeAxis,
   type ShapeRule,

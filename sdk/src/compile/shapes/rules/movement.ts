@@ -11,7 +11,7 @@ import {
 } from "../../graph/dim.ts";
 import type { Node, Value } from "../../graph/node.ts";
 import { elementCount, isInteger, numbersOf } from "../../graph/tensor.ts";
-import { uniformValue } from "../../graph/uniform-value.ts";
+import { uniformValue } from "../../graph/tensor-math.ts";
 import { axesOf, knownNumbers, MAX_CONTENT, normalizeAxis, type ShapeRule, singleOutput } from "../shape-rule.ts";
 import { sliceContent, sliceExtent } from "../slice-extent.ts";
 

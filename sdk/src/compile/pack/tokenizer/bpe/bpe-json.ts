@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { Merge } from "../byte-level/byte-level-json.ts";
-import { NormalizerJson } from "../normalizers/normalizer-json.ts";
+import { NormalizerJson } from "../normalizers/pack-normalizers.ts";
 import { common, Vocabulary } from "../tokenizer-json.ts";
 import { WordBreaks } from "../word-breaks.ts";
 

@@ -6,15 +6,11 @@ import { openNormalizer } from "../../../../runtime/tokenizer/packed/normalizers
 import type { BpeSettings } from "../../../../runtime/tokenizer/packed/packed-settings.ts";
 import { specialTokens } from "../../../../runtime/tokenizer/special-tokens.ts";
 import { addedTokens, areUsable } from "../added-tokens.ts";
-import { breakTable } from "../byte-level/break-table.ts";
-import { openedMerges } from "../byte-level/byte-texts.ts";
-import { mergeTable } from "../byte-level/merge-table.ts";
+import { mergeTable, openedMerges, wholeTokens } from "../byte-level/merge-table.ts";
 import { codePointPages, pagesWith } from "../code-point-pages.ts";
-import { decodingOf } from "../decoding.ts";
-import { namedUnknown } from "../named-unknown.ts";
+import { decodingOf, namedUnknown } from "../decoding.ts";
 import { packNormalizers } from "../normalizers/pack-normalizers.ts";
-import { wholeTokens } from "../whole-tokens.ts";
-import { separatesAtSpaces } from "../word-breaks.ts";
+import { breakTable, separatesAtSpaces } from "../word-breaks.ts";
 import { writePackedFile } from "../write-packed-file.ts";
 import { BpeJson } from "./bpe-json.ts";
 

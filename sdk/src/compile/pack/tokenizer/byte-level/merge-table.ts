@@ -1,3 +1,4 @@
+import { createUnitMerger } from "../../../../runtime/tokenizer/packed/byte-level/merge-bytes.ts";
 import { type Merges, UNMERGED } from "../../../../runtime/tokenizer/packed/byte-level/merges.ts";
 
 /** Maximum token id. The table has a row for each id, so larger ids would make the table too large. */
@@ -70,4 +71,59 @@ export function mergeTable(
     ranks: sorted.map(({ rank }) => rank),
     merged,
   };
+}
+
+const bytesOf: ReadonlyMap<string, number> = new Map(byteCharacters.map((character, byte) => [character, byte]));
+
+/** Returns the text of a token of bytes; undefined if its bytes are not UTF-8. */
+export function textOfBytes(spelling: string): string | undefined {
+  const bytes = Array.from(spelling, (character) => bytesOf.get(character));
+  if (!bytes.every((byte) => byte !== undefined)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Uint8Array.from(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The arrays of a table of merges, as the runtime reads them. */
+export const openedMerges = (table: Record<keyof Merges, readonly number[]>): Merges => ({
+  byteIds: Uint32Array.from(table.byteIds),
+  rightStart: Uint32Array.from(table.rightStart),
+  rights: Uint32Array.from(table.rights),
+  ranks: Uint32Array.from(table.ranks),
+  merged: Uint32Array.from(table.merged),
+});
+
+/** Returns a function that merges the bytes of a text. */
+export function byteMergerOf(table: Record<keyof Merges, readonly number[]>): (text: string) => number[] {
+  const merges = openedMerges(table);
+  const merge = createUnitMerger(merges, merges.byteIds);
+  const encoder = new TextEncoder();
+  return (text) => {
+    const bytes = encoder.encode(text);
+    const ids: number[] = [];
+    merge(bytes, bytes.length, ids);
+    return ids;
+  };
+}
+
+/**
+ * Returns the tokens that merging does not give for their own text, with their ids. With `ignore_merges`, a word that is such a token
+ * becomes this token.
+ *
+ * @param textOf returns the text of a token as the vocabulary spells it; undefined if no text is that token
+ * @param merge returns the ids that a text is merged to
+ */
+export function wholeTokens(
+  vocabulary: ReadonlyMap<string, number>,
+  textOf: (spelling: string) => string | undefined,
+  merge: (text: string) => readonly number[],
+): [text: string, id: number][] {
+  return [...vocabulary].flatMap(([spelling, id]): [string, number][] => {
+    const text = textOf(spelling);
+    if (text === undefined || text === "") return [];
+    const merged = merge(text);
+    return merged.length === 1 && merged[0] === id ? [] : [[text, id]];
+  });
 }

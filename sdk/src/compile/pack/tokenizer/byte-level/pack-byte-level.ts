@@ -6,16 +6,12 @@ import type { ByteLevelSettings } from "../../../../runtime/tokenizer/packed/pac
 import { specialTokens } from "../../../../runtime/tokenizer/special-tokens.ts";
 import { addedTokens, areUsable } from "../added-tokens.ts";
 import { classes } from "../code-point-classes.ts";
-import { decodingOf } from "../decoding.ts";
-import { namedUnknown } from "../named-unknown.ts";
+import { decodingOf, namedUnknown } from "../decoding.ts";
 import { packNormalizers } from "../normalizers/pack-normalizers.ts";
-import { wholeTokens } from "../whole-tokens.ts";
-import { separatesAtSpaces } from "../word-breaks.ts";
+import { breakTable, separatesAtSpaces } from "../word-breaks.ts";
 import { writePackedFile } from "../write-packed-file.ts";
-import { breakTable } from "./break-table.ts";
 import { ByteLevelJson, trimmingOf } from "./byte-level-json.ts";
-import { byteMergerOf, textOfBytes } from "./byte-texts.ts";
-import { mergeTable } from "./merge-table.ts";
+import { byteMergerOf, mergeTable, textOfBytes, wholeTokens } from "./merge-table.ts";
 
 /**
  * Packs a tokenizer.json into the file that `createByteLevel` reads.

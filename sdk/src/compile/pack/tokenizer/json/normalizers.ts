@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { escaped } from "./patterns.ts";
+import { escaped } from "./pre-tokenizers.ts";
 import { refusedPart } from "./refuse-part.ts";
 
 const Pattern = v.union([v.strictObject({ String: v.string() }), v.strictObject({ Regex: v.string() })]);

@@ -4,8 +4,7 @@ import { seeded } from "#test/fixtures/seeded.ts";
 import { charsmap } from "#test/tokenizer/charsmap.ts";
 import { openNormalizer } from "../../../../runtime/tokenizer/packed/normalizers/open-normalizer.ts";
 import type { Origins } from "../../../../runtime/tokenizer/packed/token-places.ts";
-import type { NormalizerJson } from "./normalizer-json.ts";
-import { packNormalizers } from "./pack-normalizers.ts";
+import { type NormalizerJson, packNormalizers } from "./pack-normalizers.ts";
 
 const opened = (...normalizers: NormalizerJson[]) => {
   const packed = packNormalizers(normalizers);

@@ -1,15 +1,50 @@
 import { Buffer } from "node:buffer";
+import * as v from "valibot";
 import { type CodePointTable, PAGE_BITS } from "../../../../runtime/tokenizer/packed/code-points.ts";
 import { type NormalizerArrays, SEPARATOR } from "../../../../runtime/tokenizer/packed/normalizers/charsmap.ts";
 import type { NormalizerStep } from "../../../../runtime/tokenizer/packed/packed-settings.ts";
-import { type CharacterMap, characterMapOf } from "./character-maps.ts";
-import { charsmapTable, createResults, eachTable } from "./charsmap-table.ts";
+import { codePointSet } from "../code-point-classes.ts";
+import { type CharacterMap, charsmapTable, createResults, eachTable, readCharsmap } from "./charsmap-table.ts";
 import { formFlags } from "./form-flags.ts";
-import { BLANKS_REGEX, type NormalizerJson } from "./normalizer-json.ts";
-import { readCharsmap } from "./read-charsmap.ts";
+import rust from "./rust-normalizers.json" with { type: "json" };
+
+const Text = v.pipe(v.string(), v.minLength(1));
+
+/** Regular expressions that Replace can have. Others are not packed: Rust's and JavaScript's differ. */
+const BLANKS_REGEX = " {2,}";
+const SPACES_REGEX = String.raw`\s{2,}|[\n\r\t]`;
+
+const SingleNormalizer = v.variant("type", [
+  v.object({ type: v.literal("Precompiled"), precompiled_charsmap: v.pipe(v.string(), v.base64()) }),
+  v.object({ type: v.literal("Strip"), strip_left: v.boolean(), strip_right: v.boolean() }),
+  v.object({
+    type: v.literal("Replace"),
+    pattern: v.union([
+      v.strictObject({ Regex: v.picklist([BLANKS_REGEX, SPACES_REGEX]) }),
+      v.strictObject({ String: Text }),
+    ]),
+    content: v.string(),
+  }),
+  v.object({ type: v.literal("Prepend"), prepend: Text }),
+  v.object({ type: v.picklist(["NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt"]) }),
+]);
+
+/** Schema of the normalizers of tokenizer.json that can be packed. The output is a list. */
+export const NormalizerJson = v.pipe(
+  v.nullish(
+    v.variant("type", [
+      ...SingleNormalizer.options,
+      v.object({ type: v.literal("Sequence"), normalizers: v.array(SingleNormalizer) }),
+    ]),
+    { type: "Sequence", normalizers: [] },
+  ),
+  v.transform((given) => (given.type === "Sequence" ? given.normalizers : [given])),
+);
+
+export type NormalizerJson = v.InferOutput<typeof SingleNormalizer>;
 
 /** Normalizers as `openNormalizer` reads them. */
-export interface PackedNormalizers {
+interface PackedNormalizers {
   readonly steps: readonly NormalizerStep[];
   readonly arrays: NormalizerArrays;
 }
@@ -57,6 +92,25 @@ export function packNormalizers(
   const joinedResults = new TextEncoder().encode(results.texts.join(SEPARATOR));
   return { steps, arrays: { ...joinTables(tables), ...pairs, results: joinedResults } };
 }
+
+const marks = codePointSet(rust.sets.marks);
+
+// Characters that Nmt removes, and those that it replaces with a blank:
+// https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/normalizers/unicode.rs
+const removed = codePointSet("1-8 b e-1f 7f 8f 9f");
+const blank = codePointSet("9-a c-d 1680 200b-200f 2028-2029 2581 feff fffd");
+
+const pointOf = (character: string): number => character.codePointAt(0) as number;
+
+/** The normalizers that change each character by itself. */
+const characterMaps: Partial<Record<NormalizerJson["type"], CharacterMap>> = {
+  Lowercase: (character) => character.toLowerCase(),
+  StripAccents: (character) => (marks.has(pointOf(character)) ? "" : character),
+  Nmt: (character) => (removed.has(pointOf(character)) ? "" : blank.has(pointOf(character)) ? " " : character),
+};
+
+/** Returns the map of a normalizer; undefined if it reads more than one character at a time. */
+const characterMapOf = ({ type }: NormalizerJson): CharacterMap | undefined => characterMaps[type];
 
 function joined(first: CharacterMap | undefined, second: CharacterMap): CharacterMap {
   if (!first) return second;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { charsmap, nmtNfkc } from "#test/tokenizer/charsmap.ts";
-import { readCharsmap } from "./read-charsmap.ts";
+import { readCharsmap } from "./charsmap-table.ts";
 
 const bytes = charsmap(nmtNfkc());
 

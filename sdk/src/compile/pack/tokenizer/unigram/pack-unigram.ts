@@ -6,9 +6,9 @@ import { specialTokens } from "../../../../runtime/tokenizer/special-tokens.ts";
 import { addedTokens, areUsable } from "../added-tokens.ts";
 import { classes, pagesWithBorders } from "../code-point-classes.ts";
 import { codePointPages } from "../code-point-pages.ts";
-import { decodingOf } from "../decoding.ts";
-import { namedUnknown } from "../named-unknown.ts";
+import { decodingOf, namedUnknown } from "../decoding.ts";
 import { packNormalizers } from "../normalizers/pack-normalizers.ts";
+
 import unicode from "../rust-unicode.json" with { type: "json" };
 import { writePackedFile } from "../write-packed-file.ts";
 import { UnigramJson } from "./unigram-json.ts";

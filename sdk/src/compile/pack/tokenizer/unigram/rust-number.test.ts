@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { rustNumber } from "./rust-number.ts";
+import { rustNumber } from "./vocabulary-table.ts";
 
 it.each([
   [-11.899999618530273, -11.899999618530272],

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { NormalizerJson } from "../normalizers/normalizer-json.ts";
+import { NormalizerJson } from "../normalizers/pack-normalizers.ts";
 import { common } from "../tokenizer-json.ts";
 
 const schemes = { replacement: v.literal("▁"), split: v.nullish(v.boolean(), true) } as const;

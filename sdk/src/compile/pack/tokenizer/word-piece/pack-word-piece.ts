@@ -4,15 +4,12 @@ import type { WordPieceSettings } from "../../../../runtime/tokenizer/packed/pac
 import { normalize } from "../../../../runtime/tokenizer/packed/word-piece/characters.ts";
 import { specialTokens } from "../../../../runtime/tokenizer/special-tokens.ts";
 import { addedTokens, areUsable } from "../added-tokens.ts";
-import { decodingOf } from "../decoding.ts";
+import { decodingOf, namedUnknown } from "../decoding.ts";
 import { codesOfCharacters, type EncodedToken, minimalAutomaton } from "../minimal-automaton.ts";
-import { namedUnknown } from "../named-unknown.ts";
 import { breakKinds, breaksInPlainPages, separatesAtSpaces } from "../word-breaks.ts";
 import { writePackedFile } from "../write-packed-file.ts";
-import { characterTable } from "./character-table.ts";
-import { createNormalizer } from "./normalize-character.ts";
-import { normalizerOptions } from "./normalizer-options.ts";
-import { WordPieceJson } from "./word-piece-json.ts";
+import { characterTable, createNormalizer } from "./character-table.ts";
+import { normalizerOptions, WordPieceJson } from "./word-piece-json.ts";
 
 /** A prefix that no token has, because codes begin with 1: tokens of WordLevel are whole words. */
 const NO_PREFIX = [0];

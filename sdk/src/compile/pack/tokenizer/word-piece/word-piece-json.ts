@@ -2,6 +2,59 @@ import * as v from "valibot";
 import { common, Vocabulary } from "../tokenizer-json.ts";
 import { WordBreaks } from "../word-breaks.ts";
 
+/** How a normalizer changes each character of a text, in the order of these options. */
+export interface NormalizerOptions {
+  /** Whether control characters are removed, and white space becomes a blank. */
+  readonly cleans: boolean;
+  /** Whether CJK ideographs are words of their own. */
+  readonly isolatesIdeographs: boolean;
+  /** Whether characters are decomposed (NFD). */
+  readonly decomposes: boolean;
+  /** The marks that are removed: nonspacing ones, or all. */
+  readonly strips: "nothing" | "nonspacing" | "marks";
+  readonly lowercases: boolean;
+}
+
+const NOTHING: NormalizerOptions = {
+  cleans: false,
+  isolatesIdeographs: false,
+  decomposes: false,
+  strips: "nothing",
+  lowercases: false,
+};
+
+/**
+ * Returns the options that equal a sequence of normalizers. Lower-casing and decomposition give the same result in either
+ * order.
+ *
+ * @returns undefined for a sequence that no options equal
+ */
+export function normalizerOptions(steps: NormalizerSteps): NormalizerOptions | undefined {
+  const [only] = steps;
+  if (only?.type === "BertNormalizer") {
+    const removesAccents = only.strip_accents ?? only.lowercase;
+    const options: NormalizerOptions = {
+      cleans: only.clean_text,
+      isolatesIdeographs: only.handle_chinese_chars,
+      decomposes: removesAccents,
+      strips: removesAccents ? "nonspacing" : "nothing",
+      lowercases: only.lowercase,
+    };
+    return steps.length === 1 ? options : undefined;
+  }
+  const types = steps.map(({ type }) => type);
+  const stripping = types.indexOf("StripAccents");
+  const decomposing = types.indexOf("NFD");
+  // Marks that are part of a character remain if it is decomposed afterwards.
+  if (types.includes("BertNormalizer") || (stripping >= 0 && stripping < decomposing)) return undefined;
+  return {
+    ...NOTHING,
+    decomposes: decomposing >= 0,
+    strips: stripping >= 0 ? "marks" : "nothing",
+    lowercases: types.includes("Lowercase"),
+  };
+}
+
 const Step = v.variant("type", [
   v.object({
     type: v.literal("BertNormalizer"),
@@ -39,4 +92,4 @@ export const WordPieceJson = v.object({
   ]),
 });
 
-export type NormalizerSteps = v.InferOutput<typeof Normalizer>;
+type NormalizerSteps = v.InferOutput<typeof Normalizer>;
