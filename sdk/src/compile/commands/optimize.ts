@@ -3,7 +3,7 @@ import { judgeParity } from "../accuracy/judge-parity.ts";
 import type { ModelParity } from "../accuracy/model-parity.ts";
 import { assertWritable, withOutputFile } from "../files/output-file.ts";
 import type { ModelInput } from "../files/work-folder.ts";
-import type { ExcusedParts } from "../fusions/excused-parts.ts";
+import type { ExcusedParts } from "../fusions/unfused-parts.ts";
 import type { UnfusedReason } from "../rewrite/trace.ts";
 import { compareFiles } from "../stages/check.ts";
 import { fuse } from "../stages/fuse.ts";

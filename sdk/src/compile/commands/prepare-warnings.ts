@@ -4,7 +4,7 @@ import { protocolOf } from "../../runtime/tasks/late-interaction.ts";
 import type { GoldenGaps } from "../accuracy/golden/golden-gaps.ts";
 import { maxTokensOf } from "../checkpoint/encoder-config.ts";
 import { headsAmong } from "../checkpoint/present-heads.ts";
-import type { ExcusedParts } from "../fusions/excused-parts.ts";
+import type { ExcusedParts } from "../fusions/unfused-parts.ts";
 import type { FitTable } from "../latency/platforms/forecast.ts";
 import { tasksOf } from "../model/task-heads.ts";
 import type { TextModel } from "../model/text-model.ts";
