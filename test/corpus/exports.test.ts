@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { excusedParts } from "#sdk/compile/fusions/excused-parts.ts";
-import { unfusedParts } from "#sdk/compile/fusions/unfused-parts.ts";
+import { excusedParts, unfusedParts } from "#sdk/compile/fusions/unfused-parts.ts";
 import { readOnnx } from "#sdk/compile/onnx/read-onnx.ts";
 import { type Claim, type ExportCase, readExportCase } from "../fixtures/export-case.ts";
 import { sampled } from "../fixtures/sampled.ts";

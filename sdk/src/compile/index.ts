@@ -35,7 +35,7 @@ export type { PrepareWarning } from "./commands/prepare-warnings.ts";
 export { type QuantizedModel, type QuantizeOptions, type QuantizeReport, quantize } from "./commands/quantize.ts";
 export { type VerifiedTarget, type VerifyOptions, type VerifyReport, verify } from "./commands/verify.ts";
 export type { ModelInput } from "./files/folders.ts";
-export type { ExcusedParts } from "./fusions/excused-parts.ts";
+export type { ExcusedParts } from "./fusions/unfused-parts.ts";
 export type { Outline, OutlineNode, OutlineWeight, RepeatedBlock } from "./graph/outline.ts";
 export type { LatencyPoint } from "./latency/fit-latency.ts";
 export type { LimitName, LimitUse, PlatformFit, PlatformSource } from "./latency/platforms/fit.ts";

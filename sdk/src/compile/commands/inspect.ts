@@ -10,7 +10,7 @@ import { acceptableKeys } from "../checkpoint/modules/accepted-keys.ts";
 import { type FileKeys, folderKeys } from "../checkpoint/modules/ledger.ts";
 import { withWorkFolder } from "../files/folders.ts";
 import { wholeFile } from "../files/whole-file.ts";
-import type { ExcusedParts } from "../fusions/excused-parts.ts";
+import type { ExcusedParts } from "../fusions/unfused-parts.ts";
 import { type Outline, outline, outlineOf } from "../graph/outline.ts";
 import { fromOnnx } from "../onnx/from-onnx.ts";
 import { readOnnx } from "../onnx/read-onnx.ts";

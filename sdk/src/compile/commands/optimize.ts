@@ -2,7 +2,7 @@ import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.
 import { judgeParity, type ModelParity } from "../accuracy/model-parity.ts";
 import type { ModelInput } from "../files/folders.ts";
 import { assertWritable, withOutputFile } from "../files/output-file.ts";
-import type { ExcusedParts } from "../fusions/excused-parts.ts";
+import type { ExcusedParts } from "../fusions/unfused-parts.ts";
 import type { UnfusedReason } from "../rewrite/trace.ts";
 import { compareFiles } from "../stages/check.ts";
 import { fuse } from "../stages/fuse.ts";

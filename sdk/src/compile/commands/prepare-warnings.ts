@@ -3,7 +3,7 @@ import type { Manifest, Target, TargetName } from "../../artifact/manifest.ts";
 import { protocolOf } from "../../runtime/tasks/late-interaction.ts";
 import type { GoldenGaps } from "../accuracy/golden/golden-remarks.ts";
 import { maxTokensOf } from "../checkpoint/encoder-config.ts";
-import type { ExcusedParts } from "../fusions/excused-parts.ts";
+import type { ExcusedParts } from "../fusions/unfused-parts.ts";
 import type { FitTable } from "../latency/platforms/forecast.ts";
 import { headsAmong, tasksOf } from "../model/task-heads.ts";
 import type { TextModel } from "../model/text-model.ts";

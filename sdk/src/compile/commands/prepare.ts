@@ -17,7 +17,7 @@ import { readTaskData, type TaskFiles } from "../accuracy/task-data.ts";
 import { catalogueModelOf } from "../checkpoint/hub/catalogue.ts";
 import { tokenBatches } from "../evaluate/token-batches.ts";
 import { withWorkFolder } from "../files/folders.ts";
-import type { ExcusedParts } from "../fusions/excused-parts.ts";
+import type { ExcusedParts } from "../fusions/unfused-parts.ts";
 import { type FitTable, forecastOf, type PredictedLatency } from "../latency/platforms/forecast.ts";
 import { describeModel, type ModelDescription, type TaskChoice } from "../model/describe-model.ts";
 import { inputsOf } from "../model/run-task.ts";

@@ -11,9 +11,8 @@ import {
 import { Sketch } from "#test/fixtures/sketch.ts";
 import { MICROSOFT, type Value } from "../graph/node.ts";
 import { tensor } from "../graph/tensor.ts";
-import { excusedParts } from "./excused-parts.ts";
 import { fuseGraph } from "./fuse-graph.ts";
-import { unfusedParts } from "./unfused-parts.ts";
+import { excusedParts, unfusedParts } from "./unfused-parts.ts";
 
 /** Fuses what `draw` draws. Returns the parts that are excused, and the reasons why others are not fused. */
 async function report(draw: (s: Sketch, x: Value) => Value, length: string | number = "sequence") {

@@ -47,7 +47,7 @@ export function lowerLinearInt8(lowering: LoweringContext, node: Node): void {
     zeroPoints: integers(lowering, zeroPoints?.name ?? "", Int32Array.from(numbersOf(zeroPoints?.constant as Tensor))),
     sums: integers(lowering, `${name}.sums`, rowSums(values.data, inputs, outputs)),
     bias: lowering.floats(`${node.name}.bias`, tilePadded(given ?? new Float32Array(outputs))),
-    out: lowering.result(node.output, outputs, lowering.rowsOf(operand)),
+    out: lowering.resultLike(node, operand, outputs),
   };
   lowering.push(node, step);
   if (!given) lowering.addWithoutBias(node.output, step);

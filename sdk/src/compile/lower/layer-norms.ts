@@ -61,6 +61,6 @@ function normalize(
     ...(beta && { beta: lowering.floats(`${node.name}.beta`, toFloat32(beta.constant as Tensor)) }),
     epsilon: node.float("epsilon") ?? 1e-5,
     ...(total !== undefined && { total }),
-    out: lowering.result(node.output, operand.width, lowering.rowsOf(operand)),
+    out: lowering.resultLike(node, operand),
   });
 }

@@ -130,6 +130,11 @@ export class LoweringContext {
     return index;
   }
 
+  /** Adds the engine value of a node's result that has as many rows as an operand. Default width: the operand's. */
+  resultLike({ output }: Pick<Node, "output">, operand: Operand, width = operand.width): number {
+    return this.result(output, width, this.rowsOf(operand));
+  }
+
   add(value: ProgramValue): number {
     return this.values.push(value) - 1;
   }

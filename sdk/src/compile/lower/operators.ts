@@ -50,7 +50,7 @@ function add(lowering: LoweringContext, node: Node): void {
     return;
   }
   const y = addendOf(lowering, node, added, operand);
-  const out = lowering.result(node.output, operand.width, lowering.rowsOf(operand));
+  const out = lowering.resultLike(node, operand);
   lowering.push(node, { op: "add", x: operand.value, y, out });
 }
 
@@ -70,7 +70,7 @@ function multiply(lowering: LoweringContext, node: Node): void {
     op: "multiply",
     x: view(x),
     y: other,
-    out: lowering.result(node.output, x.width, lowering.rowsOf(x)),
+    out: lowering.resultLike(node, x),
   });
 }
 
@@ -84,7 +84,7 @@ function activation(lowering: LoweringContext, node: Node, kind: ActivationKind,
     operand = lowering.addRow(whole(lowering, node), bias.constant, node);
   }
   const isInPlace = lowering.isWhole(operand) && lowering.claim(operand, node) === undefined;
-  const out = isInPlace ? operand.value : lowering.result(node.output, operand.width, lowering.rowsOf(operand));
+  const out = isInPlace ? operand.value : lowering.resultLike(node, operand);
   if (isInPlace) lowering.alias(node, node.output, operand);
   lowering.push(node, { op: "activation", kind, ...(alpha !== undefined && { alpha }), x: view(operand), out });
 }
@@ -99,7 +99,7 @@ function linearF32(lowering: LoweringContext, node: Node): void {
     numbers,
     (_, at) => numbers[(at % inputs) * outputs + Math.floor(at / inputs)] as number,
   );
-  const out = lowering.result(node.output, outputs, lowering.rowsOf(operand));
+  const out = lowering.resultLike(node, operand, outputs);
   const step = {
     op: "linearF32" as const,
     x: operand.value,

@@ -1,8 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
-import { type ExcusedParts, excusedParts } from "../fusions/excused-parts.ts";
 import { fuseGraph } from "../fusions/fuse-graph.ts";
 import { countFused } from "../fusions/fused-operators.ts";
-import { unfusedParts } from "../fusions/unfused-parts.ts";
+import { type ExcusedParts, excusedParts, unfusedParts } from "../fusions/unfused-parts.ts";
 import { copyGraph } from "../graph/copy-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import { integerMatMuls } from "../quantize/qdq/integer-matmuls.ts";

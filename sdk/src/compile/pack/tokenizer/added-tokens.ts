@@ -26,6 +26,23 @@ export function addedTokens(
 }
 
 /**
+ * Returns the added tokens as texts have them after `normalize`; undefined if Hugging Face's Rust tokenizers would not load them.
+ *
+ * @param size see `addedTokens`
+ */
+export function normalizedTokens(
+  json: Pick<CommonJson, "added_tokens">,
+  vocabulary: ReadonlyMap<string, number>,
+  normalize: (text: string) => string,
+  size?: number,
+): AddedToken[] | undefined {
+  const added = addedTokens(json, vocabulary, size).map((token) =>
+    token.normalized ? { ...token, content: normalize(token.content) } : token,
+  );
+  return areUsable(added.filter(({ normalized }) => normalized).map(({ content }) => content)) ? added : undefined;
+}
+
+/**
  * Whether Hugging Face's Rust tokenizers load added tokens with these normalized texts: all texts must be different,
  * and none may be empty.
  */

@@ -21,23 +21,25 @@ export function cleansTexts(json: object, config: object): boolean {
   return cleans && (!leavesTexts || more.clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output);
 }
 
-/** Settings of decoding that all kinds of tokenizers share. Without a decoder, Hugging Face's Rust tokenizers join tokens with blanks. */
+/**
+ * Settings that all kinds of tokenizers share. Without a decoder, Hugging Face's Rust tokenizers join tokens with blanks.
+ *
+ * @param own id of the token that the model takes for unknown words or characters
+ */
 export const decodingOf = (
   json: object,
   config: object,
-): Pick<TokenizerSettings, "cleansTexts" | "joinsAsSpelled"> => ({
+  own?: number,
+): Pick<TokenizerSettings, "cleansTexts" | "joinsAsSpelled" | "namedUnknown"> => ({
   cleansTexts: cleansTexts(json, config),
   joinsAsSpelled: v.is(v.object({ decoder: v.null() }), json),
+  ...namedUnknown(json, config, own),
 });
 
 const Config = v.object({ unk_token: TokenName });
 
-/**
- * Returns the token that tokenizer_config.json names as unknown, if it is not the one of the model.
- *
- * @param own id of the token that the model takes for unknown words or characters
- */
-export function namedUnknown(json: object, config: object, own?: number): Pick<TokenizerSettings, "namedUnknown"> {
+/** Returns the token that tokenizer_config.json names as unknown, if it is not the one of the model. */
+function namedUnknown(json: object, config: object, own: number | undefined): Pick<TokenizerSettings, "namedUnknown"> {
   if (!v.is(Config, config)) return {};
   const id = tokenIds(json).get(v.parse(Config, config).unk_token);
   return id === undefined || id === own ? {} : { namedUnknown: id };

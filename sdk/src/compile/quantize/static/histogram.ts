@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
-import { symmetricScale } from "../symmetric-scale.ts";
+import { symmetricScale } from "../scales.ts";
 
 /** Minimum and maximum of an activation. */
 export interface ActivationRange {

@@ -4,7 +4,7 @@ import { int, type Node, type Value } from "../../graph/node.ts";
 import { float32Scalar, reading, type Tensor, tensor } from "../../graph/tensor.ts";
 import { mergeCommonSubexpressions } from "../../normalize/common-subexpressions.ts";
 import { inferShapes } from "../../shapes/infer-shapes.ts";
-import { symmetricScale } from "../symmetric-scale.ts";
+import { symmetricScale } from "../scales.ts";
 import { INT8_SYMMETRIC } from "../weights/quantization-parameters.ts";
 import { quantizeWeight, ROUND_TO_NEAREST } from "../weights/quantize-weight.ts";
 import { constantMatMuls, exposeMatMuls } from "./expose-matmuls.ts";

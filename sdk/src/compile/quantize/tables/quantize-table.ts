@@ -1,6 +1,5 @@
 import { type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
-import { roundQuotient } from "../round-quotient.ts";
-import { MIN_SCALE } from "../symmetric-scale.ts";
+import { MIN_SCALE, roundQuotient } from "../scales.ts";
 
 /** Format of a quantized embedding table. */
 export interface TablePrecision {

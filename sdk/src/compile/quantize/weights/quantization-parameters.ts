@@ -1,5 +1,4 @@
-import { roundQuotient } from "../round-quotient.ts";
-import { MIN_SCALE } from "../symmetric-scale.ts";
+import { MIN_SCALE, roundQuotient } from "../scales.ts";
 
 /** Range of integers that weights are rounded to. */
 export interface IntegerRange {

@@ -5,10 +5,10 @@ import { bytePiece } from "../../../../runtime/tokenizer/packed/byte-pieces.ts";
 import { openNormalizer } from "../../../../runtime/tokenizer/packed/normalizers/open-normalizer.ts";
 import type { BpeSettings } from "../../../../runtime/tokenizer/packed/packed-settings.ts";
 import { specialTokens } from "../../../../runtime/tokenizer/special-tokens.ts";
-import { addedTokens, areUsable } from "../added-tokens.ts";
+import { normalizedTokens } from "../added-tokens.ts";
 import { mergeTable, openedMerges, wholeTokens } from "../byte-level/merge-table.ts";
 import { codePointPages, pagesWith } from "../code-point-pages.ts";
-import { decodingOf, namedUnknown } from "../decoding.ts";
+import { decodingOf } from "../decoding.ts";
 import { packNormalizers } from "../normalizers/pack-normalizers.ts";
 import { breakTable, separatesAtSpaces } from "../word-breaks.ts";
 import { writePackedFile } from "../write-packed-file.ts";
@@ -36,10 +36,8 @@ export function packBpe(json: object, config: object): Uint8Array<ArrayBuffer> |
   const normalizers = packNormalizers(parsed.output.normalizer, [breakTable(words?.breaks ?? [], () => 0)]);
   if (!specials || !table || !normalizers || !words) return undefined;
   const normalize = openNormalizer(normalizers.steps, normalizers.arrays);
-  const added = addedTokens(parsed.output, vocabulary).map((token) =>
-    token.normalized ? { ...token, content: normalize(token.content) } : token,
-  );
-  if (!areUsable(added.filter(({ normalized }) => normalized).map(({ content }) => content))) return undefined;
+  const added = normalizedTokens(parsed.output, vocabulary, normalize);
+  if (!added) return undefined;
   const unknown = unknownOf(parsed.output, vocabulary);
   if (unknown === "unusable" || (unknown === undefined && bytes.length === 0)) return undefined;
 
@@ -75,8 +73,7 @@ export function packBpe(json: object, config: object): Uint8Array<ArrayBuffer> |
       ignoresMerges: model.ignore_merges,
       ...decoder,
       ...specials,
-      ...decodingOf(json, config),
-      ...namedUnknown(json, config, unknown),
+      ...decodingOf(json, config, unknown),
       added,
     },
     {

@@ -4,9 +4,9 @@ import { isWhiteSpace } from "../../../../runtime/tokenizer/packed/character-cla
 import { openNormalizer } from "../../../../runtime/tokenizer/packed/normalizers/open-normalizer.ts";
 import type { ByteLevelSettings } from "../../../../runtime/tokenizer/packed/packed-settings.ts";
 import { specialTokens } from "../../../../runtime/tokenizer/special-tokens.ts";
-import { addedTokens, areUsable } from "../added-tokens.ts";
+import { normalizedTokens } from "../added-tokens.ts";
 import { classes } from "../code-point-classes.ts";
-import { decodingOf, namedUnknown } from "../decoding.ts";
+import { decodingOf } from "../decoding.ts";
 import { packNormalizers } from "../normalizers/pack-normalizers.ts";
 import { breakTable, separatesAtSpaces } from "../word-breaks.ts";
 import { writePackedFile } from "../write-packed-file.ts";
@@ -30,18 +30,14 @@ export function packByteLevel(json: object, config: object): Uint8Array<ArrayBuf
   const normalizers = packNormalizers(normalizer, [breakTable(breaks, flagsOf)]);
   if (specials === undefined || merges === undefined || normalizers === undefined) return undefined;
   const normalize = openNormalizer(normalizers.steps, normalizers.arrays);
-  const added = addedTokens(parsed.output, vocabulary).map((token) =>
-    token.normalized ? { ...token, content: normalize(token.content) } : token,
-  );
-  const normalized = added.filter(({ normalized }) => normalized).map(({ content }) => content);
-  if (!areUsable(normalized)) return undefined;
+  const added = normalizedTokens(parsed.output, vocabulary, normalize);
+  if (!added) return undefined;
 
   return writePackedFile<ByteLevelSettings>(
     {
       kind: "byte-level",
       ...specials,
       ...decodingOf(json, config),
-      ...namedUnknown(json, config),
       normalizers: [...normalizers.steps],
       ...(pattern && { pattern }),
       ...(breaks.length > 0 && { parts: { separates: separatesAtSpaces(breaks) } }),

@@ -3,10 +3,10 @@ import type { CodePointTable } from "../../../../runtime/tokenizer/packed/code-p
 import { openNormalizer } from "../../../../runtime/tokenizer/packed/normalizers/open-normalizer.ts";
 import type { UnigramSettings } from "../../../../runtime/tokenizer/packed/packed-settings.ts";
 import { specialTokens } from "../../../../runtime/tokenizer/special-tokens.ts";
-import { addedTokens, areUsable } from "../added-tokens.ts";
+import { normalizedTokens } from "../added-tokens.ts";
 import { classes, pagesWithBorders } from "../code-point-classes.ts";
 import { codePointPages } from "../code-point-pages.ts";
-import { decodingOf, namedUnknown } from "../decoding.ts";
+import { decodingOf } from "../decoding.ts";
 import { packNormalizers } from "../normalizers/pack-normalizers.ts";
 
 import unicode from "../rust-unicode.json" with { type: "json" };
@@ -30,10 +30,8 @@ export function packUnigram(json: object, config: object): Uint8Array<ArrayBuffe
   if (specials === undefined || normalizers === undefined || table === undefined) return undefined;
 
   const normalize = openNormalizer(normalizers.steps, normalizers.arrays);
-  const added = addedTokens(parsed.output, table.vocabulary, model.vocab.length).map((token) =>
-    token.normalized ? { ...token, content: normalize(token.content) } : token,
-  );
-  if (!areUsable(added.filter(({ normalized }) => normalized).map(({ content }) => content))) return undefined;
+  const added = normalizedTokens(parsed.output, table.vocabulary, normalize, model.vocab.length);
+  if (!added) return undefined;
 
   return writePackedFile<UnigramSettings>(
     {
@@ -46,8 +44,7 @@ export function packUnigram(json: object, config: object): Uint8Array<ArrayBuffe
       prefixSpace: metaspace.prepend_scheme === "always",
       splits: metaspace.split,
       ...specials,
-      ...decodingOf(json, config),
-      ...namedUnknown(json, config, model.unk_id),
+      ...decodingOf(json, config, model.unk_id),
       added,
     },
     { ...normalizers.arrays, ...table.arrays },

@@ -4,7 +4,7 @@ import type { WordPieceSettings } from "../../../../runtime/tokenizer/packed/pac
 import { normalize } from "../../../../runtime/tokenizer/packed/word-piece/characters.ts";
 import { specialTokens } from "../../../../runtime/tokenizer/special-tokens.ts";
 import { addedTokens, areUsable } from "../added-tokens.ts";
-import { decodingOf, namedUnknown } from "../decoding.ts";
+import { decodingOf } from "../decoding.ts";
 import { codesOfCharacters, type EncodedToken, minimalAutomaton } from "../minimal-automaton.ts";
 import { breakKinds, breaksInPlainPages, separatesAtSpaces } from "../word-breaks.ts";
 import { writePackedFile } from "../write-packed-file.ts";
@@ -62,8 +62,7 @@ export function packWordPiece(json: object, config: object): Uint8Array<ArrayBuf
       unknown,
       longestWord: model.type === "WordLevel" ? Number.MAX_SAFE_INTEGER : model.max_input_chars_per_word,
       ...specials,
-      ...decodingOf(json, config),
-      ...namedUnknown(json, config, unknown),
+      ...decodingOf(json, config, unknown),
       characters: [...codes.keys()].join(""),
       cleansUp: decoder?.cleanup ?? false,
       continuation: model.type === "WordLevel" ? NO_PREFIX : codesOf(model.continuing_subword_prefix),

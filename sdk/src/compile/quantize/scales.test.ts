@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seeded } from "#test/fixtures/seeded.ts";
-import { roundQuotient } from "./round-quotient.ts";
+import { roundQuotient } from "./scales.ts";
 
 /** Math.round has −0 for numbers from −0.5 to 0. */
 const rounded = (quotient: number): number => Math.round(quotient) + 0;
