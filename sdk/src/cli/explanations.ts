@@ -1,5 +1,5 @@
 import { errorCodes } from "../artifact/error-codes.ts";
-import type { OwnErrorCode } from "../client/errors/bert-edge-client-error.ts";
+import type { OwnErrorCode } from "../client/errors.ts";
 import { figures } from "./figures.ts";
 import { type Explanation, reasons } from "./reasons.ts";
 

@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import { printable, printableJson } from "../artifact/printable.ts";
-import { BertEdgeClientError } from "../client/errors/bert-edge-client-error.ts";
+import { BertEdgeClientError } from "../client/errors.ts";
 import { colour } from "./colour.ts";
 import { explanationOf } from "./explanations.ts";
 
