@@ -44,11 +44,13 @@ describe("the client, bundled and minified", () => {
     client = await bundle("sdk/src/client/index.ts");
   });
 
-  it("consists only of the client's files and the encoding of vectors", () => {
+  it("consists only of the client's files and what the wire needs: vectors, and names of fields", () => {
     expect(inputsOf(client.metafile).length).toBeGreaterThan(1);
-    expect(inputsOf(client.metafile).filter((path) => !path.startsWith("sdk/src/client/"))).toEqual([
-      "sdk/src/serve/contract/base64.ts",
-    ]);
+    expect(
+      inputsOf(client.metafile)
+        .filter((path) => !path.startsWith("sdk/src/client/"))
+        .sort(),
+    ).toEqual(["base64", "camel-case"].map((name) => `sdk/src/serve/contract/${name}.ts`));
   });
 
   it("imports nothing", () => {

@@ -41,7 +41,7 @@ const ours =
   (engine: "wasm" | "ort-node") =>
   async ({ artifact }: Measured): Promise<Embed> => {
     const model = await loadArtifact(await openFolder(artifact), await engineOnThisMachine(engine));
-    return async (text) => (await model.embed([text]))[0] ?? new Float32Array();
+    return async (text) => (await model.embed(text)).embeddings[0] ?? new Float32Array();
   };
 
 async function transformers({ installed, pooling, normalize }: Measured): Promise<Embed> {

@@ -34,3 +34,13 @@ export interface Answers {
   /** Returns documents for a query, best first. */
   rerank(query: string, documents: readonly string[], budget?: Budget): Promise<Answered<readonly Scored[]>>;
 }
+
+/** Returns a text or a pair as the methods of the package take it. */
+export const classifyInput = (input: Classified) =>
+  typeof input === "string" ? input : { text: input[0], textPair: input[1] };
+
+/** Labels ranked documents with their texts. */
+export const scoredDocuments = (
+  ranked: readonly { readonly index: number; readonly relevanceScore: number }[],
+  documents: readonly string[],
+): Scored[] => ranked.map(({ index, relevanceScore }) => ({ label: documents[index] ?? "", score: relevanceScore }));

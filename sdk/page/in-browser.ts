@@ -1,7 +1,7 @@
 import { wasmEngine } from "bert-edge/engine/wasm";
-import { classifyCall, embedCall, loadPublished, rerankCall, type TaskCall } from "bert-edge/runtime";
+import { loadPublished } from "bert-edge/runtime";
 import { httpStore } from "bert-edge/storage/http";
-import type { Answered, Answers } from "./answers.ts";
+import { type Answered, type Answers, classifyInput, scoredDocuments } from "./answers.ts";
 import type { Connection } from "./connection.ts";
 
 /** Loads the deployment's model into this browser. Then it answers with the engine of the edge. */
@@ -14,18 +14,21 @@ export async function inBrowser({ baseURL, key, info }: Connection): Promise<Ans
   const engine = wasmEngine({ simd, ...(relaxed && { relaxed }) });
   const store = httpStore(`${baseURL}artifacts`, { headers: { authorization: `Bearer ${key}` } });
   const model = await loadPublished(store, info.model_id, engine);
-  async function answer<R>(call: TaskCall<R>): Promise<Answered<R>> {
-    const { sequences, decode } = model.encode(call.on(model.manifest));
-    const { outputs, tokens } = await model.run(sequences);
-    return { result: decode(outputs), place: "browser", version: model.version, tokens };
-  }
+  const answered = <R>(result: R, { version, tokens }: { version: string; tokens: number }): Answered<R> => ({
+    ...{ result, place: "browser", version, tokens },
+  });
   return {
-    embed: (texts) => answer(embedCall(texts, { truncate: true })),
-    classify: (inputs) => answer(classifyCall(inputs, { truncate: true })),
+    async embed(texts) {
+      const { embeddings, ...details } = await model.embed(texts, { truncate: true });
+      return answered(embeddings, details);
+    },
+    async classify(inputs) {
+      const { results, ...details } = await model.classify(inputs.map(classifyInput), { truncate: true });
+      return answered(results, details);
+    },
     async rerank(query, documents) {
-      const answered = await answer(rerankCall(query, documents));
-      const scored = answered.result.map(({ index, score }) => ({ label: documents[index] ?? "", score }));
-      return { ...answered, result: scored };
+      const { results, ...details } = await model.rerank(query, documents);
+      return answered(scoredDocuments(results, documents), details);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { BertEdge } from "bert-edge/client";
-import type { Answered, Answers, Budget } from "./answers.ts";
+import { type Answered, type Answers, type Budget, classifyInput, scoredDocuments } from "./answers.ts";
 import type { Connection } from "./connection.ts";
 
 /** Details of an answer that the client reads from headers. */
@@ -19,17 +19,15 @@ export function overHttp({ baseURL, key }: Connection): Answers {
       return answered(embeddings, details);
     },
     async classify(inputs, budget) {
-      const sent = inputs.map((input) => (typeof input === "string" ? input : { text: input[0], textPair: input[1] }));
-      const { results, ...details } = await bert.classify(sent, { ...wishes(budget), truncate: true });
+      const { results, ...details } = await bert.classify(inputs.map(classifyInput), {
+        ...wishes(budget),
+        truncate: true,
+      });
       return answered(results, details);
     },
     async rerank(query, documents, budget) {
       const { results, ...details } = await bert.rerank(query, documents, wishes(budget));
-      const scored = results.map(({ index, relevanceScore }) => ({
-        label: documents[index] ?? "",
-        score: relevanceScore,
-      }));
-      return answered(scored, details);
+      return answered(scoredDocuments(results, documents), details);
     },
   };
 }

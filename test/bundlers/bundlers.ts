@@ -26,7 +26,7 @@ ${imports}
 export const dynamic = "force-dynamic";
 export async function GET() {
   const model = await loadModel(process.env.ARTIFACT, ${options});
-  const [vector] = await model.embed(["to be or not to be"]);
+  const [vector] = (await model.embed("to be or not to be")).embeddings;
   await model[Symbol.asyncDispose]();
   return new Response(Buffer.from(vector.buffer).toString("hex"));
 }`;
@@ -253,7 +253,7 @@ export const projects: readonly BundlerProject[] = [
 export const JEST = `test("embeds", async () => {
   const { loadModel } = await import("bert-edge");
   const model = await loadModel(process.env.ARTIFACT);
-  const [vector] = await model.embed(["to be or not to be"]);
+  const [vector] = (await model.embed("to be or not to be")).embeddings;
   expect(Buffer.from(vector.buffer).toString("hex")).toBe(process.env.VECTOR);
   await model[Symbol.asyncDispose]();
 });`;

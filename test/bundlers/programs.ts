@@ -10,7 +10,7 @@ const TEXT = "to be or not to be";
 const EMBED = `
 const hex = async (options) => {
   const model = await loadModel(process.env.ARTIFACT, options);
-  const [vector] = await model.embed([${JSON.stringify(TEXT)}]);
+  const [vector] = (await model.embed(${JSON.stringify(TEXT)})).embeddings;
   await model[Symbol.asyncDispose]();
   return Buffer.from(vector.buffer).toString("hex");
 };`;
@@ -56,7 +56,7 @@ export async function writePrograms(folder: string): Promise<{ vector: string; e
   await mkdir(join(folder, "built"), { recursive: true });
   for (const [name, text] of Object.entries(programs)) await writeFile(join(folder, `${name}.mjs`), text);
   await using model = await loadModel(artifact);
-  const [vector] = await model.embed([TEXT]);
+  const [vector] = (await model.embed(TEXT)).embeddings;
   return {
     vector: Buffer.from((vector as Float32Array<ArrayBuffer>).buffer).toString("hex"),
     env: { ...process.env, ARTIFACT: artifact },

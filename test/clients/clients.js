@@ -7,9 +7,9 @@ import { embedMany, rerank } from "ai";
 import OpenAI from "openai";
 
 const [baseURL, apiKey, model, adapters] = process.argv.slice(2);
-const { aiProvider } = await import(new URL("ai-sdk.js", adapters));
+const { createBertEdge } = await import(new URL("ai-sdk.js", adapters));
 const { LangChainEmbeddings } = await import(new URL("langchain.js", adapters));
-const bert = aiProvider({ baseURL, apiKey });
+const bert = createBertEdge({ baseURL, apiKey });
 const texts = (count) => Array.from({ length: count }, (_, i) => `The mill number ${i} stands at the brook.`);
 
 /** Name, number of texts, and the client's own call. */

@@ -138,7 +138,7 @@ describe("a job of 10,000 records on Cloudflare Queues, in workerd", () => {
     expect((await ask(worker, "POST", "big", "other")).status).toBe(404);
 
     await using model = await loadModel(artifact);
-    const vectors = await model.embed([EQUAL, "where is the house number 9998?"]);
+    const { embeddings: vectors } = await model.embed([EQUAL, "where is the house number 9998?"]);
     const equal = records.filter(({ line }) => line % 100 === 1);
     expect(equal).toHaveLength(100);
     for (const { embedding } of equal) expect(Float32Array.from(embedding)).toEqual(vectors[0]);

@@ -3,8 +3,7 @@ import { type HttpBindings, serve } from "@hono/node-server";
 import { Hono } from "hono";
 import OpenAI from "openai";
 import { afterEach, describe, expect, it } from "vitest";
-import { BertEdge } from "#sdk/client/bert-edge.ts";
-import type { EmbedProgress } from "#sdk/client/embeddings.ts";
+import { BertEdge, type EmbedOptions } from "#sdk/client/index.ts";
 import type { TokenIds } from "#sdk/runtime/engine/engine.ts";
 import { createEdgeApp } from "#sdk/serve/edge-app.ts";
 import type { Limits } from "#sdk/serve/limits.ts";
@@ -59,7 +58,7 @@ async function expectedVectors(): Promise<Float32Array[]> {
   const { app } = await countingEdge();
   const vectors: Float32Array[] = [];
   for (let at = 0; at < DOCUMENTS; at += 2_000) {
-    vectors.push(...(await app.embed(inProcess, documents.slice(at, at + 2_000))).vectors);
+    vectors.push(...(await app.embed(inProcess, documents.slice(at, at + 2_000))).embeddings);
   }
   return vectors;
 }
@@ -96,7 +95,7 @@ describe("a corpus of 10,000 documents in one call, over HTTP", () => {
     });
 
     const client = new BertEdge({ baseURL: `${await listen(front)}/v1`, apiKey: "k" });
-    const progress: EmbedProgress[] = [];
+    const progress: Parameters<NonNullable<EmbedOptions["onProgress"]>>[0][] = [];
     const found = await client.embed(documents, { onProgress: (step) => progress.push(step) });
 
     expect(found.embeddings).toEqual(await expectedVectors());
@@ -130,7 +129,7 @@ describe("a corpus of 10,000 documents in one call, over HTTP", () => {
     const texts = documents.slice(0, 1_000);
     const { embeddings, requests } = await client.embed(texts);
     const { app: other } = await countingEdge();
-    expect(embeddings).toEqual((await other.embed(inProcess, texts)).vectors);
+    expect(embeddings).toEqual((await other.embed(inProcess, texts)).embeddings);
     expect(requests.length).toBeGreaterThan(1_000 / BATCH);
     expect([...computed.values()]).toEqual(Array(1_000).fill(1));
   });
@@ -167,7 +166,7 @@ describe("OpenAI's client, with 2,048 inputs over HTTP", () => {
 
   it("gets all vectors in their order from the edge and from the region", async () => {
     const { app } = await countingEdge();
-    const { vectors } = await app.embed(inProcess, input);
+    const { embeddings: vectors } = await app.embed(inProcess, input);
     for (const [url, key] of [
       [await listen(app), "k"],
       [await region(), "r"],
@@ -189,7 +188,7 @@ describe("OpenAI's client, with 2,048 inputs over HTTP", () => {
     expect(response.headers.get("x-bert-edge-reason")).toBe("edge-cpu-limit");
     expect(data.data).toHaveLength(2_048);
     const { app: other } = await countingEdge();
-    const { vectors } = await other.embed(inProcess, input);
+    const { embeddings: vectors } = await other.embed(inProcess, input);
     expect(data.data.map(({ embedding }) => Float32Array.from(embedding))).toEqual(vectors);
   });
 });

@@ -8,6 +8,7 @@ import { CHUNK_BYTES } from "#sdk/artifact/manifest.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
 import type { Model } from "#sdk/runtime/model.ts";
 import { startModel } from "#sdk/runtime/start-model.ts";
+import { embedCall } from "#sdk/runtime/tasks/embed.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { memoryStore } from "#sdk/storage/memory.ts";
 import { publish } from "#sdk/storage/publish.ts";
@@ -102,7 +103,7 @@ async function ask(text: string): Promise<Float32Array | string> {
 }
 
 async function vectorOf(text: string): Promise<Float32Array | undefined> {
-  const [vector] = await model.embed([text]);
+  const [vector] = await model.call(embedCall([text]));
   return vector;
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { BertEdge } from "#sdk/client/bert-edge.ts";
-import { UnavailableError } from "#sdk/client/errors/unavailable-error.ts";
+import { UnavailableError } from "#sdk/client/errors.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { bertEdge } from "../fixtures/bert-edge-command.ts";
 import { preparedDefault } from "../fixtures/prepared.ts";

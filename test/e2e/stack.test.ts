@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Stack } from "#sdk/cli/dev/stack.ts";
 import { tour } from "#sdk/cli/dev/tour.ts";
 import { BertEdge } from "#sdk/client/bert-edge.ts";
-import { AuthenticationError } from "#sdk/client/errors/authentication-error.ts";
-import { InvalidRequestError } from "#sdk/client/errors/invalid-request-error.ts";
+import { AuthenticationError, InvalidRequestError } from "#sdk/client/errors.ts";
 import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { startDefaultStack } from "./default-stack.ts";
 

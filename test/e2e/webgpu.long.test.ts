@@ -27,7 +27,7 @@ describe.skipIf(reason !== undefined)(
       // Each length has shaders of its own, which take seconds to compile.
       const golden = (await readGolden(defaultModel)).slice(0, TEXTS);
       const texts = golden.map(({ text }) => text);
-      const vectors = await model.embed(texts, { truncate: true });
+      const { embeddings: vectors } = await model.embed(texts, { truncate: true });
       const cosines = golden.map(({ embedding }, i) =>
         cosine(Float32Array.from(embedding), vectors[i] as Float32Array),
       );

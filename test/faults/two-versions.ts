@@ -58,7 +58,7 @@ async function prepareBoth(): Promise<TwoVersions> {
     for (const [tier, engine] of Object.entries(engines)) {
       const model = await loadArtifact(artifact, await engineOnThisMachine(engine));
       for (const text of texts) {
-        const [vector = []] = await model.embed([text]);
+        const [vector = []] = (await model.embed(text)).embeddings;
         vectors.set(`${artifact.version} ${tier} ${text}`, [...vector].join());
       }
       await model[Symbol.asyncDispose]();

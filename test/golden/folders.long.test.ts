@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { loadModel } from "#sdk/local/load-model.ts";
+import { edgeEngine } from "#sdk/local/edge-engine.ts";
 import { ortNodeEngine } from "#sdk/runtime/engine/ort-node/index.ts";
+import { wholeModel } from "#sdk/runtime/start-model.ts";
 import { tokenVectorsCall } from "#sdk/runtime/tasks/token-vectors.ts";
+import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import {
   type ColbertCase,
   type GoldenFolder,
@@ -20,8 +22,10 @@ const MIN_COSINE = 0.9995;
 /** Prepares a case. Returns its models: at the edge, and in a region. */
 async function modelsOf(stored: GoldenFolder) {
   const model = await writeGoldenFolder(stored);
-  const artifact = await prepared({ model, name: "golden", targets: ["edge", "regional-cpu"], ...quick });
-  return [await loadModel(artifact), await loadModel(artifact, { engine: ortNodeEngine() })];
+  const artifact = await openFolder(
+    await prepared({ model, name: "golden", targets: ["edge", "regional-cpu"], ...quick }),
+  );
+  return Promise.all([wholeModel(artifact, await edgeEngine()), wholeModel(artifact, ortNodeEngine())]);
 }
 
 describe("token vectors of both tiers are those of PyLate", () => {

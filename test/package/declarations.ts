@@ -62,11 +62,15 @@ function resolve(path: string, name: string): { path: string; name: string } | u
 
 const keyOf = ({ path, name }: { path: string; name: string }): Declaration => `${path}#${name}`;
 
-/** Removes string literals, `typeof x` and the base of `Pick<Base, …>`. Users never need to name these types. */
-const typeText = (text: string): string => text.replace(/"[^"]*"|typeof [\w.]+|\b(?:Pick|Omit)<\w+/g, "");
+const VALUE = /^(export )?(default )?(declare )?(abstract )?(function|class|const|let)\b/m;
+
+/** Removes string literals, `typeof x`, the base of `Pick<Base, …>` and private members. Users never need to name these types. */
+const typeText = (text: string): string =>
+  text.replace(/"[^"]*"|typeof [\w.]+|\b(?:Pick|Omit)<\w+|^\s*private .*$/gm, "");
 
 /**
- * Lists types that occur in an entry's public declarations, but cannot be imported from that entry.
+ * Lists types that functions and classes of an entry take or return, but that cannot be imported from that entry. Types of fields
+ * are not listed: users can write `Options["field"]`.
  *
  * @returns `Name (in Declaration)`
  */
@@ -75,11 +79,25 @@ export function unnamedTypes(entry: string): string[] {
   const nameable = new Set(roots.map(keyOf));
   const missing = new Set<string>();
   for (const root of roots) {
-    const text = typeText(read(root.path).declared.get(root.name) ?? "");
-    for (const [word] of text.matchAll(/\b[A-Z]\w*\b/g)) {
+    const text = read(root.path).declared.get(root.name) ?? "";
+    if (!VALUE.test(text.trimStart())) continue;
+    for (const [word] of typeText(text).matchAll(/\b[A-Z]\w*\b/g)) {
       const type = resolve(root.path, word);
       if (type && !nameable.has(keyOf(type))) missing.add(`${type.name} (in ${root.name})`);
     }
   }
   return [...missing].sort();
+}
+
+/** Lists the names that an entry exports: values, and types. */
+export function exportedNames(entry: string): { values: string[]; types: string[] } {
+  const { exported } = read(entry);
+  const names = { values: [] as string[], types: [] as string[] };
+  for (const name of [...exported.keys()].sort()) {
+    const found = resolve(entry, name);
+    const text = found && read(found.path).declared.get(found.name);
+    const isValue = VALUE.test(text?.trimStart() ?? "");
+    names[isValue ? "values" : "types"].push(name);
+  }
+  return names;
 }

@@ -7,9 +7,8 @@ import { type ObjectStore, r2Store } from "bert-edge/storage/r2";
 import { expectTypeOf } from "vitest";
 
 expectTypeOf(loadModel).parameter(0).extract<string>().toEqualTypeOf<string>();
-expectTypeOf<Awaited<ReturnType<typeof loadModel>>["embed"]>().returns.resolves.toEqualTypeOf<
-  Float32Array<ArrayBuffer>[]
->();
+const model = await loadModel("./artifact");
+expectTypeOf((await model.embed("to be")).embeddings).toEqualTypeOf<Float32Array<ArrayBuffer>[]>();
 expectTypeOf<Awaited<ReturnType<typeof loadModel>>>().toExtend<AsyncDisposable>();
 expectTypeOf(ortNodeEngine).returns.toEqualTypeOf<Engine>();
 expectTypeOf(r2Store).returns.toEqualTypeOf<ObjectStore>();

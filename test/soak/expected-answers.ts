@@ -1,6 +1,6 @@
 import type { PublishableArtifact } from "#sdk/artifact/artifact.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
-import { type DisposableModel, loadArtifact } from "#sdk/runtime/load-published.ts";
+import { wholeModel } from "#sdk/runtime/start-model.ts";
 import type { Shot } from "./shot.ts";
 
 /** Characters in which requests of the same kind and length differ. */
@@ -17,10 +17,10 @@ export interface ExpectedAnswers extends AsyncDisposable {
 /** Loads all models for both tiers. All versions of a model have the same weights. */
 export async function expectedAnswers(artifacts: readonly PublishableArtifact[]): Promise<ExpectedAnswers> {
   await using stack = new AsyncDisposableStack();
-  const models = new Map<string, DisposableModel>();
+  const models = new Map<string, Awaited<ReturnType<typeof wholeModel>>>();
   for (const [tier, engine] of Object.entries(engines)) {
     for (const artifact of artifacts) {
-      const model = stack.use(await loadArtifact(artifact, await engineOnThisMachine(engine)));
+      const model = stack.use(await wholeModel(artifact, await engineOnThisMachine(engine)));
       models.set(`${artifact.manifest.name} ${tier}`, model);
     }
   }

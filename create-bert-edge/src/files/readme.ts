@@ -58,7 +58,7 @@ The Worker in \`functions/edge.ts\` is a Hono app. Add this before its last line
 /** GET /v1/similar?a=…&b=…: how similar two texts are. 1: the same, 0 or less: not at all. */
 app.get("/v1/similar", async (c) => {
   const { a = "", b = "" } = c.req.query();
-  const { vectors } = await app.embed(c, [a, b]);
+  const { embeddings } = await app.embed(c, [a, b]);
   const [x, y] = vectors;
   return c.json({ similarity: x.reduce((sum, value, i) => sum + value * y[i], 0) });
 });

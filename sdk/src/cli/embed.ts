@@ -12,11 +12,11 @@ export const embedCommand = new Command("embed")
   .option("--json", "print one JSON document with all vectors, at the end")
   .action(async (folder: string, { engine, json }: { engine?: EngineName; json?: true }) => {
     const { engineOnThisMachine } = await import("../local/engines.ts");
-    const { loadModel } = await import("../local/load-model.ts");
+    const { wholeModel } = await import("../runtime/start-model.ts");
     const { openFolder } = await import("../storage/folder-artifact.ts");
     const artifact = await openFolder(folder);
     sentenceEncoder(artifact.manifest);
-    const model = await loadModel(artifact, { engine: await engineOnThisMachine(chosenEngine(artifact, engine)) });
+    const model = await wholeModel(artifact, await engineOnThisMachine(chosenEngine(artifact, engine)));
     const vectors: number[][] = [];
     let number = 0;
     for await (const line of createInterface({ input: process.stdin })) {

@@ -1,5 +1,5 @@
 import { errorCodes } from "../artifact/error-codes.ts";
-import type { OwnErrorCode } from "../client/errors/bert-edge-client-error.ts";
+import type { OwnErrorCode } from "../client/errors.ts";
 import type { Figure } from "../serve/contract/decision.ts";
 import type { Reason } from "../serve/contract/headers.ts";
 

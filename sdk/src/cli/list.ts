@@ -20,10 +20,10 @@ export const listCommand = new Command("list")
   .option("--json", "print the versions as JSON")
   .addHelpText("after", "\nVerifies signatures if $MODEL_SIGNERS or $BERT_EDGE_SIGNING_KEY is set.")
   .action(async (name: string | undefined, { store: place, json, ...options }: Options) => {
-    const { publishedVersions } = await import("../storage/versions.ts");
+    const { listVersions } = await import("../storage/versions.ts");
     await using opened = await openPlace(place, "read", options);
     const { store } = await signingOf(opened.store);
-    const versions = await publishedVersions(store, name);
+    const versions = await listVersions(store, name);
     if (name !== undefined && versions.length === 0) {
       throw new BertEdgeError("model_not_published", `${store.name} has no model named ${name}.`, {
         hint: "Correct the name. Without a name, `bert-edge list` shows all models.",

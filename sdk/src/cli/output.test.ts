@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { BertEdgeError } from "../artifact/error.ts";
-import { UnavailableError } from "../client/errors/unavailable-error.ts";
+import { UnavailableError } from "../client/errors.ts";
 import { printError, printErrorJson, printJson, printNote, printResult, table, wrapped } from "./output.ts";
 
 let out: string;

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import { BertEdgeError } from "../artifact/error.ts";
 import { printable, printableJson } from "../artifact/printable.ts";
-import { BertEdgeClientError } from "../client/errors/bert-edge-client-error.ts";
+import { BertEdgeClientError } from "../client/errors.ts";
 import { explanationOf } from "./explanations.ts";
 
 /** stdout carries only the result. Progress and notes go to stderr. */

@@ -127,7 +127,6 @@ describe("embed", () => {
     expect(init.headers).toEqual({ authorization: "Bearer secret-key", "content-type": "application/json" });
     expect(JSON.parse(init.body as string)).toEqual({
       inputs: ["to be"],
-      truncate: false,
       encoding_format: "base64",
     });
   });

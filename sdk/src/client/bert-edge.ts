@@ -1,11 +1,10 @@
-import type { EmbedRequest, EmbedResponse } from "../serve/tasks/embed.ts";
+import type { CallOptions, TaskMethods } from "../serve/contract/call-options.ts";
+import { snakeCase } from "../serve/contract/camel-case.ts";
 import { type CallChoice, type CallSettings, callAll } from "./call-all.ts";
-import { snakeCase } from "./camel-case.ts";
 import { collectCalls } from "./collect-calls.ts";
 import { type EmbedManyOptions, embedMany } from "./embed-many.ts";
-import type { Embeddings, EmbedOptions, PartialEmbeddings, SkippingOptions } from "./embeddings.ts";
-import { readVectors } from "./read-vectors.ts";
-import { type CallList, TaskMethods } from "./task-methods.ts";
+import type { CallDetails, Embeddings, EmbedOptions, PartialEmbeddings, SkippingOptions } from "./embeddings.ts";
+import { httpTasks } from "./http-tasks.ts";
 
 export interface BertEdgeOptions {
   /** The URL of the deployment, for example `https://bert.example.workers.dev`. It may end in `/v1`. */
@@ -31,8 +30,27 @@ export interface BertEdgeOptions {
   fetch?: typeof fetch;
 }
 
-/** Client of a bert-edge deployment. */
-export class BertEdge extends TaskMethods {
+type Methods = TaskMethods<CallOptions, CallDetails>;
+
+export interface BertEdge extends Omit<Methods, "embed"> {}
+
+/**
+ * Client of a bert-edge deployment, with a method for each task. They split lists into requests, and throw a subclass of
+ * BertEdgeClientError, or the abort reason of `signal`.
+ */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the static block adds the methods.
+export class BertEdge implements Pick<Methods, "embed"> {
+  static {
+    for (const name of Object.keys(httpTasks) as (keyof TaskMethods)[]) {
+      if (name === "embed") continue;
+      const { length } = httpTasks[name];
+      const value = function call(this: BertEdge, ...args: unknown[]) {
+        return this.#call(name, args.slice(0, length), args[length] as CallChoice | undefined);
+      };
+      Object.defineProperty(BertEdge.prototype, name, { value });
+    }
+  }
+
   readonly #settings: Omit<CallSettings, "fetch" | keyof CallChoice> &
     Pick<BertEdgeOptions, "fetch" | "latencyBudgetMs">;
 
@@ -48,7 +66,6 @@ export class BertEdge extends TaskMethods {
       ...options
     }: BertEdgeOptions = {} as BertEdgeOptions,
   ) {
-    super();
     const { baseURL, apiKey } = options;
     if (!URL.canParse(baseURL) || !/^https?:/i.test(baseURL)) {
       throw new TypeError(`baseURL is not a URL that begins with http:// or https://: ${baseURL}`);
@@ -76,15 +93,11 @@ export class BertEdge extends TaskMethods {
     options: EmbedOptions | SkippingOptions = {},
   ): Promise<Embeddings | PartialEmbeddings> {
     const { signal, onProgress, onError, ...shared } = options;
-    const embedList = async (list: readonly string[], choice: EmbedOptions | SkippingOptions) => {
-      const { results: embeddings, ...details } = await callAll(embedTask(shared), list, this.#settingsWith(choice));
-      return { embeddings, ...details };
-    };
-    const isAlone = typeof texts !== "string" || signal || onProgress;
-    const { failed, ...result } =
-      this.#collect && !isAlone
-        ? await this.#collect(JSON.stringify(shared), texts, (list) => embedList(list, { ...shared, onError: "skip" }))
-        : await embedList(typeof texts === "string" ? [texts] : texts, options);
+    if (!this.#collect || typeof texts !== "string" || signal || onProgress)
+      return this.#call("embed", [texts], options);
+    const skipping = { ...shared, onError: "skip" as const };
+    const embedList = (list: readonly string[]) => this.embed(list, skipping);
+    const { failed, ...result } = await this.#collect(JSON.stringify(shared), texts, embedList);
     return onError === "skip" ? { ...result, failed } : (result as Embeddings);
   }
 
@@ -106,20 +119,24 @@ export class BertEdge extends TaskMethods {
     return embedMany(texts, { batchSize, concurrency, embed }, options);
   }
 
-  protected callList: CallList = async (
-    { body, ...task },
-    inputs,
-    { latencyBudgetMs, tier, signal, ...fields } = {},
-  ) => {
-    const withFields = { ...task, body: (part: typeof inputs) => snakeCase({ ...body(part), ...fields }) };
-    const { failed, ...answer } = await callAll(
-      withFields,
-      inputs,
-      this.#settingsWith({ latencyBudgetMs, tier, signal }),
+  /** Splits the list of a task into requests, and joins their results. */
+  async #call<Result>(
+    name: keyof TaskMethods,
+    given: readonly unknown[],
+    { latencyBudgetMs, tier, signal, onProgress, onError, ...fields }: CallChoice = {},
+  ): Promise<Result> {
+    const task = httpTasks[name](...(given as never[]));
+    const { results, failed, ...details } = await callAll(
+      {
+        route: name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+        body: (part) => snakeCase({ ...task.body(part), ...fields }),
+        read: (json, part) => task.read(json as never, part as never),
+      },
+      task.items,
+      this.#settingsWith({ latencyBudgetMs, tier, signal, onProgress, onError }),
     );
-    // Without `onError: "skip"`, no input fails alone.
-    return answer as never;
-  };
+    return { ...task.result(results, fields as never), ...details, ...(onError === "skip" && { failed }) } as Result;
+  }
 
   /** Returns the settings of a call, whose budget comes before the client's. */
   #settingsWith({ latencyBudgetMs, tier, signal, onProgress, onError }: CallChoice): CallSettings {
@@ -137,25 +154,3 @@ function withoutVersion(baseURL: string): string {
   url.pathname = url.pathname.replace(/\/*(\/v1\/*)?$/, "/");
   return url.href;
 }
-
-/** The route of `embed`, with the options that are fields of its body. */
-const embedTask = ({
-  truncate = false,
-  poolChunks,
-  promptName,
-  dimensions,
-  model,
-}: EmbedOptions | Omit<EmbedOptions, "onError">) => ({
-  route: "embed",
-  body: (inputs: readonly string[]): EmbedRequest => ({
-    ...{ inputs: [...inputs], encoding_format: "base64" },
-    ...snakeCase<Partial<EmbedRequest>>({ truncate, poolChunks, promptName, dimensions, model }),
-  }),
-  read({ embeddings }: EmbedResponse) {
-    let dimensions: number | undefined;
-    return readVectors(embeddings, (length) => {
-      dimensions ??= length;
-      return length === dimensions;
-    });
-  },
-});

@@ -1,10 +1,9 @@
+import type { CallOptions } from "../serve/contract/call-options.ts";
 import type { HttpErrorCode } from "../serve/contract/errors.ts";
 import type { AnswerFields } from "../serve/contract/fields.ts";
-import type { Tier } from "../serve/contract/headers.ts";
 import { abortWith } from "./abort-with.ts";
 import type { EmbedOptions, PartialEmbeddings, RequestDetails } from "./embeddings.ts";
-import { BertEdgeClientError } from "./errors/bert-edge-client-error.ts";
-import { versionChanged } from "./errors/version-changed-error.ts";
+import { BertEdgeClientError, versionChanged } from "./errors.ts";
 import { type ReplyDetails, type RequestSettings, request } from "./request.ts";
 import { splitInputs } from "./split-inputs.ts";
 import { withRetries } from "./with-retries.ts";
@@ -23,11 +22,8 @@ export interface ListTask<Input, Response extends AnswerFields, Result> {
   read(json: Response, inputs: readonly Input[]): readonly Result[];
 }
 
-/** Wishes of a caller. */
-export interface CallChoice {
-  readonly latencyBudgetMs?: number | "none" | undefined;
-  readonly tier?: Tier | undefined;
-  readonly signal?: AbortSignal | undefined;
+/** Options of a call that are no fields of its body. */
+export interface CallChoice extends Omit<CallOptions, "model"> {
   readonly onProgress?: EmbedOptions["onProgress"] | undefined;
   readonly onError?: "throw" | "skip" | undefined;
 }

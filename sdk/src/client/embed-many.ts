@@ -1,6 +1,6 @@
 import { abortWith } from "./abort-with.ts";
 import type { Embeddings, EmbedOptions } from "./embeddings.ts";
-import { versionChanged } from "./errors/version-changed-error.ts";
+import { versionChanged } from "./errors.ts";
 
 export interface EmbedManyOptions extends Omit<EmbedOptions, "onProgress" | "onError"> {
   /** Called after each batch, with the number of texts that have a vector. */

@@ -1,40 +1,10 @@
+import type { CallOptions, TaskOptions } from "../serve/contract/call-options.ts";
 import type { Reason, Tier } from "../serve/contract/headers.ts";
-import type { BertEdgeClientError } from "./errors/bert-edge-client-error.ts";
+import type { BertEdgeClientError } from "./errors.ts";
 
-/** Which vectors a call asks for. */
-export interface VectorOptions {
-  /** Name of the model, or `name@version`. Default: the default model of the deployment. */
-  model?: string;
-  /**
-   * Whether to cut texts that are too long: `true` or `right` at their end, `left` at their beginning. Otherwise the call fails.
-   * Default false.
-   */
-  truncate?: boolean | "left" | "right";
-  /** Whether to embed texts that are too long in chunks, and return the mean of their vectors. Default false. */
-  poolChunks?: boolean;
-  /** Name of a prompt of the model that is put before each text, such as `query`. Default: the model's default prompt. */
-  promptName?: string;
-  /** Size of the vectors. Smaller vectors keep their quality only if the model was trained for it (Matryoshka). */
-  dimensions?: number;
-}
-
-/** Wishes of a call about time and place. */
-export interface CallOptions {
-  /**
-   * Time in which you need the answer, in ms. The service chooses the edge or the region by this time. Late answers are
-   * sent too. Each request of a call has this budget, and so has each retry. The wait before a retry comes on top. With `none`, no
-   * default of the deployment applies. Default: that of the client; a call that needs several requests has `none`.
-   */
-  latencyBudgetMs?: number | "none";
-  /** The only tier that may answer. Default: the deployment chooses. */
-  tier?: Tier;
-  /** Aborts the call. */
-  signal?: AbortSignal;
-}
-
-export interface EmbedOptions extends CallOptions, VectorOptions {
-  /** Called after each batch of texts. */
-  onProgress?: (progress: EmbedProgress) => void;
+export interface EmbedOptions extends CallOptions, TaskOptions<"embed"> {
+  /** Called after each batch, with the number of texts that have a vector or were skipped, and of all texts of the call. */
+  onProgress?: (progress: { done: number; total: number }) => void;
   /**
    * `throw`: the call fails at the first text that the service refuses. `skip`: only this text fails. Every skipped text
    * costs one more request. All other errors always fail the call. Default `throw`.
@@ -44,13 +14,6 @@ export interface EmbedOptions extends CallOptions, VectorOptions {
 
 export interface SkippingOptions extends Omit<EmbedOptions, "onError"> {
   onError: "skip";
-}
-
-export interface EmbedProgress {
-  /** Number of texts that have a vector or were skipped. */
-  done: number;
-  /** Number of all texts of the call. */
-  total: number;
 }
 
 /**

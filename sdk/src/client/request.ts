@@ -1,3 +1,4 @@
+import type { CallOptions } from "../serve/contract/call-options.ts";
 import type { AnswerFields } from "../serve/contract/fields.ts";
 import type {
   BUDGET_HEADER,
@@ -7,12 +8,10 @@ import type {
   REPORT_HEADER,
   Reason,
   TIER_HEADER,
-  Tier,
 } from "../serve/contract/headers.ts";
 import { abortWith } from "./abort-with.ts";
 import type { RequestDetails } from "./embeddings.ts";
-import { ConnectionError } from "./errors/connection-error.ts";
-import { TimeoutError } from "./errors/timeout-error.ts";
+import { ConnectionError, TimeoutError } from "./errors.ts";
 import { decisionHeader, responseError } from "./response-error.ts";
 
 // Only types are imported from the contract, to keep the bundle small. The types check that each name equals the name
@@ -31,12 +30,10 @@ const MAX_ERROR_LENGTH = 16_384;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Settings that all requests of a call share. */
-export interface RequestSettings {
+export interface RequestSettings extends Pick<CallOptions, "latencyBudgetMs" | "tier"> {
   /** The deployment's URL, with a slash at the end. */
   readonly url: string;
   readonly apiKey: string;
-  readonly latencyBudgetMs?: number | "none" | undefined;
-  readonly tier?: Tier | undefined;
   readonly timeoutMs: number;
   readonly fetch: typeof fetch;
   readonly signal: AbortSignal;

@@ -1,10 +1,13 @@
 import type { ErrorBody } from "../serve/contract/errors.ts";
 import type { DECISION_HEADER } from "../serve/contract/headers.ts";
-import { AuthenticationError } from "./errors/authentication-error.ts";
-import type { BertEdgeClientError, ErrorDetails } from "./errors/bert-edge-client-error.ts";
-import { InvalidRequestError } from "./errors/invalid-request-error.ts";
-import { RateLimitError } from "./errors/rate-limit-error.ts";
-import { UnavailableError } from "./errors/unavailable-error.ts";
+import {
+  AuthenticationError,
+  type BertEdgeClientError,
+  type ErrorDetails,
+  InvalidRequestError,
+  RateLimitError,
+  UnavailableError,
+} from "./errors.ts";
 
 // Only the type is imported, to keep the bundle small.
 export const decisionHeader: typeof DECISION_HEADER = "x-bert-edge-decision";

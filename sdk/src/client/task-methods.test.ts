@@ -4,13 +4,7 @@ import { taskEngine, taskStore } from "#test/fixtures/task-model.ts";
 import { type FakeEngine, TINY } from "#test/fixtures/tiny-model.ts";
 import type { Task } from "../artifact/manifest.ts";
 import { createEdgeApp } from "../serve/edge-app.ts";
-import {
-  BertEdge,
-  type Classification,
-  ConnectionError,
-  InvalidRequestError,
-  type RerankRequestOptions,
-} from "./index.ts";
+import { BertEdge, ConnectionError, InvalidRequestError, type TaskOptions, type TaskResult } from "./index.ts";
 
 errorLog();
 
@@ -212,9 +206,11 @@ describe("the methods of tasks", () => {
   });
 
   it("have the types of the HTTP interface", () => {
-    expectTypeOf<Classification["results"]>().toEqualTypeOf<{ label: string; score: number }[][]>();
-    expectTypeOf<RerankRequestOptions["topN"]>().toEqualTypeOf<number | undefined>();
+    expectTypeOf<TaskResult<"classify">["results"]>().toEqualTypeOf<
+      { readonly label: string; readonly score: number }[][]
+    >();
+    expectTypeOf<TaskOptions<"rerank">["topN"]>().toEqualTypeOf<number | undefined>();
     // @ts-expect-error options have the names of JavaScript
-    expectTypeOf<RerankRequestOptions["top_n"]>().toBeNever();
+    expectTypeOf<TaskOptions<"rerank">["top_n"]>().toBeNever();
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { BertEdgeClientError } from "./errors/bert-edge-client-error.ts";
+import { BertEdgeClientError } from "./errors.ts";
 import { withRetries } from "./with-retries.ts";
 
 const failing = (retryAfterMs?: number, retryable = true) =>

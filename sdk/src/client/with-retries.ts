@@ -1,4 +1,4 @@
-import { BertEdgeClientError } from "./errors/bert-edge-client-error.ts";
+import { BertEdgeClientError } from "./errors.ts";
 
 /** Backoff before the first retry, in ms. It doubles with each retry, up to the maximum. */
 const FIRST_BACKOFF_MS = 500;

@@ -21,8 +21,9 @@ describe("loadModel", () => {
 
   it("embeds texts with the WebAssembly engine", async () => {
     const model = await loadModel(folder);
-    const vectors = await model.embed(TEXTS);
-    expect(vectors.map((vector) => vector.length)).toEqual([384, 384]);
+    const { embeddings, ...details } = await model.embed(TEXTS);
+    expect(embeddings.map(({ length }) => length)).toEqual([384, 384]);
+    expect(details).toEqual({ model: "bert-edge-mini", version: model.version, tokens: expect.any(Number) });
     expect({ target: model.target, provider: model.provider }).toEqual({ target: "edge", provider: "wasm" });
     await model.release();
   });
@@ -32,7 +33,8 @@ describe("loadModel", () => {
     await using native = await loadModel(folder, { engine: ortNodeEngine() });
     expect({ target: native.target, provider: native.provider }).toEqual({ target: "regional-cpu", provider: "cpu" });
     const [a, b] = [await wasm.embed(TEXTS), await native.embed(TEXTS)];
-    for (const [i, vector] of a.entries()) expect(cosine(vector, b[i] as Float32Array)).toBeGreaterThan(0.98);
+    for (const [i, vector] of a.embeddings.entries())
+      expect(cosine(vector, b.embeddings[i] as Float32Array)).toBeGreaterThan(0.98);
   });
 
   it("loads an opened artifact, and a published model by its name", async () => {
@@ -92,13 +94,17 @@ describe("loadModel", () => {
     });
   });
 
-  it.each([["to be"], [undefined], [[null]], [["a"], { truncate: "END" }], [["a"], { prompt_name: "query" }]])(
-    "refuses embed(%j, %j)",
-    async (texts, options?: unknown) => {
-      await using model = await loadModel(await tinyArtifact("tiny"), { engine: fakeEngine() });
-      await expect(model.embed(texts as never, options as never)).rejects.toMatchObject({ code: "request_invalid" });
-    },
-  );
+  it.each([
+    [7],
+    [undefined],
+    [[null]],
+    [["a"], { truncate: "END" }],
+    [["a"], { prompt_name: "query" }],
+    [["a"], { latencyBudgetMs: 50 }],
+  ])("refuses embed(%j, %j)", async (texts, options?: unknown) => {
+    await using model = await loadModel(await tinyArtifact("tiny"), { engine: fakeEngine() });
+    await expect(model.embed(texts as never, options as never)).rejects.toMatchObject({ code: "request_invalid" });
+  });
 
   it("embeds nothing with a classifier", async () => {
     const classifier = { task: "classify", input: "text", labels: ["no", "yes"] } as Partial<Manifest>;

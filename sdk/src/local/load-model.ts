@@ -3,7 +3,8 @@ import { BertEdgeError } from "../artifact/error.ts";
 import { shown } from "../artifact/shown.ts";
 import { assertOptions } from "../artifact/similar-names.ts";
 import type { Engine } from "../runtime/engine/engine.ts";
-import { type DisposableModel, loadArtifact, loadPublished } from "../runtime/load-published.ts";
+import { loadArtifact, loadPublished } from "../runtime/load-published.ts";
+import type { LocalModel } from "../runtime/local-model.ts";
 import { openFolder } from "../storage/folder-artifact.ts";
 import type { ObjectStore } from "../storage/store.ts";
 import { edgeEngine } from "./edge-engine.ts";
@@ -20,13 +21,13 @@ export interface LoadModelOptions {
 
 /**
  * Loads a model into this process. For Node, Deno and Bun: it reads files and compiles WebAssembly. In a Worker,
- * use `embed` of the app that `createEdgeApp` or `embeddings` of `bert-edge/serve` makes.
+ * use the methods of the app that `createEdgeApp` or `embeddings` of `bert-edge/serve` makes.
  *
  * @param source path of an artifact folder, or an opened artifact; with `store`, the name of a published model
  * @throws BertEdgeError `setting_invalid`, `artifact_missing`, `model_not_published`, `target_missing`,
  *   `engine_mismatch`, `engine_failed`, `artifact_corrupt`, `model_invalid`, `tokenizer_invalid`, `storage_unavailable`
  */
-export async function loadModel(source: string | Artifact, options: LoadModelOptions = {}): Promise<DisposableModel> {
+export async function loadModel(source: string | Artifact, options: LoadModelOptions = {}): Promise<LocalModel> {
   checkCall(source, options);
   const { engine, store } = options;
   const chosen = engine ?? (await edgeEngine());

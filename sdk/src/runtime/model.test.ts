@@ -17,7 +17,7 @@ describe("Model.embed", () => {
   it("returns one pooled and normalized vector per text", async () => {
     const model = await tinyModel();
     const sequences = TEXTS.map((text) => model.tokenizer.encode(text, TINY.maxTokens).ids);
-    expect(await model.embed(TEXTS)).toEqual(
+    expect(await model.call(embedCall(TEXTS))).toEqual(
       sequences.map((ids) =>
         sentenceVector(hiddenStatesOf(ids), TINY.dimensions, { pooling: "mean", normalize: true }),
       ),
@@ -39,13 +39,13 @@ describe("Model.embed", () => {
   it("pools and normalizes as the manifest says", async () => {
     const model = await startModel(await tinyArtifact("tiny", { pooling: "cls", normalize: false }), fakeEngine());
     const { ids } = model.tokenizer.encode("to be", TINY.maxTokens);
-    expect(await model.embed(["to be"])).toEqual([hiddenStatesOf(ids).slice(0, TINY.dimensions)]);
+    expect(await model.call(embedCall(["to be"]))).toEqual([hiddenStatesOf(ids).slice(0, TINY.dimensions)]);
   });
 
   it("refuses a text that is too long before it computes anything, and names its index", async () => {
     const engine = fakeEngine();
     const model = await startModel(await tinyArtifact(), engine);
-    await expect(model.embed(["to be", LONG])).rejects.toMatchObject({
+    await expect(model.call(embedCall(["to be", LONG]))).rejects.toMatchObject({
       code: "input_too_long",
       message: expect.stringContaining("Input 1"),
       hint: expect.stringContaining("truncate"),
@@ -55,20 +55,20 @@ describe("Model.embed", () => {
 
   it("embeds the beginning of a text that is too long if `truncate` is set", async () => {
     const model = await tinyModel();
-    expect(await model.embed([LONG], { truncate: true })).toEqual(
-      await model.embed(["word ".repeat(TINY.maxTokens - 2)]),
+    expect(await model.call(embedCall([LONG], { truncate: true }))).toEqual(
+      await model.call(embedCall(["word ".repeat(TINY.maxTokens - 2)])),
     );
   });
 
   it.each([Number.NaN, Number.POSITIVE_INFINITY])("fails instead of returning a vector with %d", async (value) => {
     const run = async (sequences: readonly TokenIds[]) => sequences.map((ids) => hiddenStatesOf(ids).fill(value, 0, 1));
     const model = await startModel(await tinyArtifact("tiny", { normalize: false }), fakeEngine({ run }));
-    await expect(model.embed(TEXTS)).rejects.toMatchObject({ code: "vector_invalid" });
+    await expect(model.call(embedCall(TEXTS))).rejects.toMatchObject({ code: "vector_invalid" });
   });
 
   it("names what an engine throws, which need not be an Error", async () => {
     const model = await tinyModel({ run: () => Promise.reject(7) });
-    await expect(model.embed(TEXTS)).rejects.toMatchObject({
+    await expect(model.call(embedCall(TEXTS))).rejects.toMatchObject({
       code: "engine_failed",
       message: expect.stringContaining(`${model.version} cannot be run on fake: 7`),
       cause: 7,
@@ -79,7 +79,7 @@ describe("Model.embed", () => {
     const run = async (sequences: readonly TokenIds[]) =>
       sequences.map((ids) => new Float32Array(ids.length * (TINY.dimensions + 1)));
     const model = await startModel(await tinyArtifact("tiny", { normalize: false }), fakeEngine({ run }));
-    await expect(model.embed(TEXTS)).rejects.toMatchObject({ code: "model_invalid" });
+    await expect(model.call(embedCall(TEXTS))).rejects.toMatchObject({ code: "model_invalid" });
   });
 });
 
@@ -144,7 +144,7 @@ describe("Model.run", () => {
     });
     const { sequences } = model.encode(embedCall(TEXTS).on(model.manifest));
     const { outputs, tokens, computeMs } = await model.run(sequences, () => clock.now);
-    expect(outputs).toEqual(await model.embed(TEXTS));
+    expect(outputs).toEqual(await model.call(embedCall(TEXTS)));
     expect({ tokens, computeMs }).toEqual({ tokens: 4 + 6, computeMs: 7 });
   });
 });

@@ -1,10 +1,10 @@
 import type { GoldenTexts, Manifest, TargetName } from "../artifact/manifest.ts";
 import type { Measurements } from "../artifact/measurements.ts";
 import type { Batching, TokenSequence } from "./engine/engine.ts";
-import type { EmbedParameters, EncodedCall, ModelCall, TaskCall } from "./tasks/task-call.ts";
+import type { EncodedCall, ModelCall, TaskCall } from "./tasks/task-call.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
 
-/** A loaded model. */
+/** A model that an engine runs, or loads. */
 export interface Model {
   readonly manifest: Manifest;
   readonly version: string;
@@ -35,12 +35,6 @@ export interface Model {
    */
   call<R>(call: TaskCall<R>): Promise<R>;
   /**
-   * Embeds texts: `call(embedCall(texts, options))`.
-   *
-   * @returns one vector [dimensions] per text
-   */
-  embed(texts: readonly string[], options?: EmbedParameters): Promise<Float32Array<ArrayBuffer>[]>;
-  /**
    * Encodes the inputs of a call to token sequences, with special tokens.
    *
    * @throws BertEdgeError `input_too_long` unless the call truncates its inputs
@@ -63,7 +57,7 @@ export interface Model {
   golden(): Promise<GoldenTexts | undefined>;
   /** Returns the bytes of WebAssembly memory in use; undefined for engines that do not use WebAssembly. */
   memoryBytes(): number | undefined;
-  /** Frees the model's memory. Later calls of `embed` fail. */
+  /** Frees the model's memory. Later calls of `run` fail. */
   release(): Promise<void>;
 }
 

@@ -11,7 +11,6 @@ import { runFailed } from "./engine/engine-error.ts";
 import { idsOf } from "./engine/token-sequence.ts";
 import type { Model, ModelOutputs } from "./model.ts";
 import { modelFilesOf } from "./model-files.ts";
-import { embedCall } from "./tasks/embed.ts";
 import { encodedCall, encoderOf } from "./tasks/encoded-call.ts";
 import type { EncodedCall, ModelCall, TaskCall } from "./tasks/task-call.ts";
 import { isPerToken, neededOutput, taskOutput, vectorHead } from "./tasks/task-output.ts";
@@ -45,6 +44,18 @@ export async function startModel(artifact: Artifact, engine: Engine): Promise<Mo
     throw error;
   }
   return modelOf(artifact, tokenizer, session);
+}
+
+/** Starts a model, and waits until all of it is loaded. @throws BertEdgeError the errors of `startModel` */
+export async function wholeModel(artifact: Artifact, engine: Engine): Promise<Model & AsyncDisposable> {
+  const model = await startModel(artifact, engine);
+  try {
+    await model.complete;
+  } catch (error) {
+    await releaseModel(model);
+    throw error;
+  }
+  return { ...model, [Symbol.asyncDispose]: () => model.release() };
 }
 
 /**
@@ -119,7 +130,6 @@ export function modelOf(
     ready,
     complete: session.complete ?? Promise.resolve(),
     call,
-    embed: (texts, options) => call(embedCall(texts, options)),
     encode,
     run,
     golden,

@@ -7,3 +7,6 @@ export type Truncation = boolean | Side;
 /** Returns where a call cuts inputs that are too long. */
 export const sideOf = (truncate: Truncation, { side }: { readonly side: Side }): Side =>
   typeof truncate === "string" ? truncate : side;
+
+export const isTruncation = (value: unknown): value is Truncation =>
+  typeof value === "boolean" || value === "left" || value === "right";

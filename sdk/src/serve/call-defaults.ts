@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import { shown } from "../artifact/shown.ts";
 import { meantNames } from "../artifact/similar-names.ts";
-import type { Truncation } from "../runtime/truncation.ts";
+import { isTruncation, type Truncation } from "../runtime/truncation.ts";
 import { type BudgetSetter, UNLIMITED_MS } from "./contract/decision.ts";
 import type { Tier } from "./contract/headers.ts";
 import { isBudget } from "./routing/deadline.ts";
@@ -132,8 +132,6 @@ export function checkDefaults(defaults: CallDefaults, place: string): void {
   check("tier", isTier, '"edge" or "region"');
   check("truncate", isTruncation, 'true, false, "left" or "right"');
 }
-
-const isTruncation = (value: unknown): boolean => typeof value === "boolean" || value === "left" || value === "right";
 
 const TIERS: readonly Tier[] = ["edge", "region"];
 

@@ -22,7 +22,7 @@ export type EdgeAppOptions<Env extends object> = Omit<EmbeddingsOptions<Env>, "t
 
 /**
  * Makes the app of the edge, with the routes of all tasks, `/info`, `/health` and `/ready`. A Worker exports it as the default
- * export; other runtimes call its `fetch`. Like `embeddings()`, it can be mounted in your own app, and has `call` and `embed`.
+ * export; other runtimes call its `fetch`. Like `embeddings()`, it can be mounted in your own app, and has the methods of all tasks.
  *
  * You can add routes. Under `/v1/`, `/v2/` and `/models/` they need one of the `keys`. Elsewhere they are open to everyone.
  */

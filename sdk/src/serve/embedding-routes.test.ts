@@ -5,8 +5,6 @@ import { describe, expect, it, vi } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
 import { type FakeEngineOptions, fakeEngine, publishTiny, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
 import { BertEdgeError } from "../artifact/error.ts";
-import { classifyCall } from "../runtime/tasks/classify.ts";
-import { similarityCall } from "../runtime/tasks/rerank.ts";
 import { memoryStore } from "../storage/memory.ts";
 import type { EmbeddingsOptions } from "./deployment.ts";
 import { embeddings } from "./embedding-routes.ts";
@@ -155,8 +153,8 @@ describe("embed, in process", () => {
     const app = new Hono<{ Bindings: Env & { OTHER?: string }; Variables: { user: string } }>();
     app.route("/", bert);
     app.get("/mine", async (c) => {
-      const { vectors, tier, reason, version, tokens, model } = await bert.embed(c, ["to be", "or not"]);
-      return c.json({ vectors: vectors.map((vector) => [...vector]), tier, reason, version, tokens, model });
+      const { embeddings, tier, reason, version, tokens, model } = await bert.embed(c, ["to be", "or not"]);
+      return c.json({ embeddings: embeddings.map((vector) => [...vector]), tier, reason, version, tokens, model });
     });
     const [, mounted] = await outcome(app.request("/v1/embed", post({ inputs: ["to be", "or not"] }), env));
     const [status, own] = await outcome(app.request("/mine", {}, env));
@@ -168,7 +166,7 @@ describe("embed, in process", () => {
       version: mounted.version,
       tokens: 8,
     });
-    expect(own.vectors.map((vector: number[]) => Float32Array.from(vector))).toEqual(
+    expect(own.embeddings.map((vector: number[]) => Float32Array.from(vector))).toEqual(
       mounted.embeddings.map((vector: number[]) => Float32Array.from(vector)),
     );
     expect(engine.sessions).toHaveLength(1);
@@ -176,8 +174,8 @@ describe("embed, in process", () => {
 
   it("works outside requests, with the environment alone", async () => {
     const { bert, env } = await setUp();
-    const { vectors } = await bert.embed({ env, executionCtx }, ["a"], { latencyBudgetMs: 100_000 });
-    expect(vectors).toEqual([expect.any(Float32Array)]);
+    const { embeddings } = await bert.embed({ env, executionCtx }, "a", { latencyBudgetMs: 100_000 });
+    expect(embeddings).toEqual([expect.any(Float32Array)]);
   });
 
   it("truncates on request, and throws the errors of HTTP", async () => {
@@ -189,7 +187,7 @@ describe("embed, in process", () => {
       [["a", " "], {}, { code: "input_empty", index: 1 }],
       [[], {}, { code: "input_empty", index: undefined }],
       [["a", undefined as unknown as string], {}, { code: "request_invalid", index: 1 }],
-      [[5 as unknown as string], {}, { message: "Input 0 is not a text: it is number." }],
+      [[5 as unknown as string], {}, { message: "Input 0 is not a text: it is 5." }],
       [["a"], { latencyBudgetMs: 0 }, { code: "budget_invalid" }],
       [Array(2_049).fill("a"), {}, { code: "too_many_inputs" }],
     ] as const) {
@@ -198,18 +196,17 @@ describe("embed, in process", () => {
   });
 });
 
-describe("call, in process", () => {
-  it("answers a call with the model that an option names", async () => {
+describe("other tasks, in process", () => {
+  it("use the model that an option names", async () => {
     const models = memoryStore();
     for (const name of ["small", "large"]) await publishTiny(models, name, { name });
     const bert = await tinyEmbeddings({ models, model: ["small", "large"] });
     const c = { env: {}, executionCtx: { waitUntil: () => {} } };
-    const call = similarityCall("to be", ["to be", "or not"]);
-    const { result, model } = await bert.call(c, call, { model: "large" });
+    const { scores, model } = await bert.similarity(c, "to be", ["to be", "or not"], { model: "large" });
     expect(model).toBe("large");
-    expect(result).toEqual([expect.closeTo(1, 6), expect.any(Number)]);
-    expect((await bert.call(c, call)).model).toBe("small");
-    await expect(bert.call(c, classifyCall(["to be"]))).rejects.toMatchObject({
+    expect(scores).toEqual([expect.closeTo(1, 6), expect.any(Number)]);
+    expect((await bert.similarity(c, "to be", ["to be"])).model).toBe("small");
+    await expect(bert.classify(c, "to be")).rejects.toMatchObject({
       code: "task_unsupported",
       hint: 'Set `model` to one of "large".',
     });

@@ -28,8 +28,8 @@ export interface EmbeddingsApp<Env extends object> extends Hono<{ Bindings: Env 
  * app.use(cors());
  * app.route("/", bert);
  * app.get("/vector", async (c) => {
- *   const { vectors } = await bert.embed(c, ["to be"]);
- *   return c.json([...(vectors[0] ?? [])]);
+ *   const { embeddings } = await bert.embed(c, "to be");
+ *   return c.json([...(embeddings[0] ?? [])]);
  * });
  * ```
  *

@@ -18,7 +18,7 @@ import { readPointer } from "./published-artifact.ts";
 import { s3Store } from "./s3.ts";
 import { s3Publisher } from "./s3-publisher.ts";
 import type { ManagedStore } from "./store.ts";
-import { previousVersion, promote, publishedVersions } from "./versions.ts";
+import { listVersions, previousVersion, promote } from "./versions.ts";
 
 const MIB = 1024 * 1024;
 
@@ -113,7 +113,7 @@ describe("s3Publisher on a service without conditional writes", () => {
     const refused = { code: "storage_unavailable", hint: expect.stringContaining("Without s3:ListBucket") };
     const store = s3Publisher(options);
     await expect(publish(await smallArtifact("a"), store)).rejects.toMatchObject(refused);
-    await expect(publishedVersions(store)).rejects.toMatchObject(refused);
+    await expect(listVersions(store)).rejects.toMatchObject(refused);
     await expect(readPointer(s3Store(options), "small")).rejects.toMatchObject(refused);
   });
 });

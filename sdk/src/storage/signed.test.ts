@@ -12,7 +12,7 @@ import { publish } from "./publish.ts";
 import { openPublished, readPointer } from "./published-artifact.ts";
 import { type SignatureOptions, signedStore, signersFromEnv } from "./signed.ts";
 import type { ManagedStore } from "./store.ts";
-import { promote, publishedVersions } from "./versions.ts";
+import { listVersions, promote } from "./versions.ts";
 import type { Signing } from "./write-pointer.ts";
 
 const DAY_MS = 86_400_000;
@@ -199,7 +199,7 @@ describe("publish and promote with a key", () => {
       expect((await readPointer(trusting(store), "small")).version).toBe(version);
     }
     expect(numbers).toEqual([...new Set(numbers)].sort((x, y) => x - y));
-    const [current] = (await publishedVersions(store)).filter(({ isCurrent }) => isCurrent);
+    const [current] = (await listVersions(store)).filter(({ isCurrent }) => isCurrent);
     expect(current?.signed).toMatchObject({ signer: ours.signer, sequence: numbers.at(-1) });
   });
 

@@ -11,7 +11,7 @@ import { memoryStore } from "./memory.ts";
 import { publish } from "./publish.ts";
 import { readPointer } from "./published-artifact.ts";
 import type { ManagedStore } from "./store.ts";
-import { previousVersion, promote, publishedVersions } from "./versions.ts";
+import { listVersions, previousVersion, promote, rollback } from "./versions.ts";
 
 const DAY_MS = 86_400_000;
 const contentType = "application/octet-stream";
@@ -32,19 +32,19 @@ async function published(store: ManagedStore, ...contents: string[]): Promise<st
 const currentOf = async (store: ManagedStore) => (await readPointer(store, "small")).version;
 const later = (days: number) => Date.now() + days * DAY_MS;
 
-describe("publishedVersions", () => {
+describe("listVersions", () => {
   it("lists versions, the newest first, and says which one is current", async () => {
     const store = memoryStore();
     const [a, b] = await published(store, "a", "b");
     await store.put("models/small/notes.json", bytesOf("{}"), { contentType });
     await store.put("models/UPPER/0123456789ab.json", bytesOf("{}"), { contentType });
-    const versions = await publishedVersions(store);
+    const versions = await listVersions(store);
     expect(versions.map(({ version, isCurrent }) => [version, isCurrent])).toEqual([
       [b, true],
       [a, false],
     ]);
-    expect(await publishedVersions(store, "small")).toEqual(versions);
-    expect(await publishedVersions(store, "other")).toEqual([]);
+    expect(await listVersions(store, "small")).toEqual(versions);
+    expect(await listVersions(store, "other")).toEqual([]);
   });
 });
 
@@ -66,6 +66,14 @@ describe("promote and previousVersion", () => {
     await expect(previousVersion(store, "other")).rejects.toMatchObject({
       message: expect.stringContaining("no model named other"),
     });
+  });
+
+  it("are what rollback does, which names the version that is current then", async () => {
+    const store = memoryStore();
+    const [a = ""] = await published(store, "a", "b");
+    expect(await rollback(store, "small")).toBe(a);
+    expect(await currentOf(store)).toBe(a);
+    await expect(rollback(store, "small")).rejects.toMatchObject({ code: "model_not_published" });
   });
 
   it("go to the version that was current, whatever else was written when", async () => {
@@ -141,11 +149,11 @@ describe("collectGarbage", () => {
     const young = { olderThanMs: 30 * DAY_MS };
     expect(await collectGarbage(store, young)).toEqual({ versions: [], objects: 0, bytes: 0, uploads: 0 });
     const dry = await collectGarbage(store, { ...young, now: later(31), dryRun: true });
-    expect(await publishedVersions(store)).toHaveLength(2);
+    expect(await listVersions(store)).toHaveLength(2);
     const collected = await collectGarbage(store, { ...young, now: later(31) });
     expect(collected).toEqual(dry);
     expect(collected).toMatchObject({ versions: [`small@${a}`], objects: 1 });
-    expect((await publishedVersions(store)).map(({ version }) => version)).toEqual([b]);
+    expect((await listVersions(store)).map(({ version }) => version)).toEqual([b]);
     expect(await store.head(blobKey("f".repeat(64)))).toBeUndefined();
     expect(await verifyPublished(store, "small")).toBeGreaterThan(0);
   });
@@ -247,9 +255,7 @@ describe("collectGarbage", () => {
   it("keeps the objects of a version that is published while it runs", async () => {
     const store = memoryStore();
     await published(store, "a", "b");
-    const [a = ""] = (await publishedVersions(store))
-      .filter(({ isCurrent }) => !isCurrent)
-      .map(({ version }) => version);
+    const [a = ""] = (await listVersions(store)).filter(({ isCurrent }) => !isCurrent).map(({ version }) => version);
     let began = false;
     const racing: ManagedStore = {
       ...store,
@@ -283,7 +289,7 @@ it("after any order of publish, promote, rollback and gc, the current version is
         if (each.do === "publish") wanted = (await publish(await artifactOf(each.content), store)).version;
         if (each.do === "gc") await collectGarbage(store, { olderThanMs: 30 * DAY_MS, now: later(each.days) });
         if (each.do === "promote" || each.do === "rollback") {
-          const versions = await publishedVersions(store, "small");
+          const versions = await listVersions(store, "small");
           const chosen =
             each.do === "promote"
               ? versions[each.which % versions.length]?.version

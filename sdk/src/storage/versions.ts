@@ -28,7 +28,7 @@ export interface PublishedVersion {
  * Lists the versions of all models in a store, or of one model: by name, the newest first. A model whose pointer to the current version
  * cannot be read is listed too.
  */
-export async function publishedVersions(store: ManagedStore, name?: string): Promise<PublishedVersion[]> {
+export async function listVersions(store: ManagedStore, name?: string): Promise<PublishedVersion[]> {
   const found: { name: string; version: string; published: Date }[] = [];
   for await (const { key, modified } of store.list(name === undefined ? "models/" : `models/${name}/`)) {
     const { name: model, version } = pointerPlace(key) ?? {};
@@ -86,7 +86,7 @@ export async function previousVersion(
         : `${name}@${previous} was current before, but ${store.name} does not have it any more.`,
     );
   }
-  const versions = await publishedVersions(store, name);
+  const versions = await listVersions(store, name);
   const current = versions.findIndex(({ isCurrent }) => isCurrent);
   const guess = current < 0 ? undefined : versions[current + 1];
   if (!guess) throw notThere(`${store.name} has no version of ${name} before the current one.`);
@@ -138,6 +138,22 @@ export async function promote(
   // After a step back, the next one goes further back, and not to the version that was left.
   const previous = isStepBack ? pointer.previous : versionBefore(version, before);
   await writePointers(store, pointer, { before, previous, signing });
+}
+
+/**
+ * Makes the version current that was current before.
+ *
+ * @returns the version that is now current
+ * @throws BertEdgeError the errors of `promote`, `pointer_invalid`, and `model_not_published` if no version was current before
+ */
+export async function rollback(
+  store: ManagedStore,
+  name: string,
+  options: { readonly signing?: Signing | undefined } = {},
+): Promise<string> {
+  const version = await previousVersion(store, name);
+  await promote(store, name, version, options);
+  return version;
 }
 
 /** Returns the version that was current before this one. null: none. undefined: it is not known. */

@@ -4,7 +4,7 @@ import base64
 import struct
 
 import cohere
-from common import LONG, TEXTS, compare, embedded, fields, key, model, of, ranked, refused, url
+from common import LONG, TEXTS, compare, embedded, fields, key, model, of, own, ranked, refused, url
 
 client = cohere.ClientV2(api_key=key, base_url=url)
 name = of("cohere")
@@ -34,7 +34,8 @@ for cut, side in (("START", "left"), ("END", "right")):
     compare(f"{name}: embed, truncate {cut}", answer([LONG], truncate=cut).float_, embedded([LONG], truncate=side, prompt_name="document"))
 compare(f"{name}: embed, long text", answer([LONG]).float_, embedded([LONG], truncate="right", prompt_name="document"))
 refused(f"{name}: embed, truncate NONE", lambda: answer([LONG], truncate="NONE"), '`truncate` to "END"')
-refused(f"{name}: embed, max_tokens", lambda: answer(max_tokens=4), "max_tokens", "Shorten the texts")
+[cut] = own("/v1/embeddings", input=LONG, truncate="END", truncate_prompt_tokens=16, prompt_name="document")["data"]
+compare(f"{name}: embed, max_tokens", answer([LONG], max_tokens=16).float_, [cut["embedding"]])
 refused(f"{name}: embed, inputs", lambda: client.embed(
     model=model, input_type="search_document", embedding_types=["float"],
     inputs=[dict(content=[dict(type="text", text=TEXTS[0])])]), "Send `texts`")

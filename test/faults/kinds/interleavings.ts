@@ -4,7 +4,7 @@ import { memoryStore } from "#sdk/storage/memory.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { openPublished, readPointer } from "#sdk/storage/published-artifact.ts";
 import type { ManagedStore, StoredObject } from "#sdk/storage/store.ts";
-import { previousVersion, promote, publishedVersions } from "#sdk/storage/versions.ts";
+import { listVersions, previousVersion, promote } from "#sdk/storage/versions.ts";
 import { smallArtifact, textOf } from "../../fixtures/small-artifact.ts";
 import { verifyPublished } from "../../fixtures/verify-published.ts";
 import type { Fault, Outcome } from "../fault.ts";
@@ -74,7 +74,7 @@ const pick = <T>(items: readonly T[], random: () => number): T => items[Math.flo
 const steps: readonly Step[] = [
   async (store, random) => publish(await smallArtifact(pick(CONTENTS, random)), store),
   async (store, random) => {
-    const versions = await publishedVersions(store, "small");
+    const versions = await listVersions(store, "small");
     if (versions.length > 0) await promote(store, "small", pick(versions, random).version);
   },
   async (store) => promote(store, "small", await previousVersion(store, "small")),

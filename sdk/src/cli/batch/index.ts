@@ -47,13 +47,14 @@ export const batchCommand = new Command("batch")
     const { inputFile } = await import("./input-file.ts");
     const { name: inputName, size, pieces } = inputFile(input, out);
     const { engineOnThisMachine } = await import("../../local/engines.ts");
-    const { loadModel } = await import("../../local/load-model.ts");
+    const { wholeModel } = await import("../../runtime/start-model.ts");
+    const { embedCall } = await import("../../runtime/tasks/embed.ts");
     const { runBatch } = await import("./run-batch.ts");
     using log = stageLog();
     const artifact = await openModel(folder, log.progress);
     log.done();
     const engine = await engineOnThisMachine(chosenEngine(artifact, wished), threads);
-    await using model = await loadModel(artifact, { engine });
+    await using model = await wholeModel(artifact, engine);
     const { name, maxTokens } = model.manifest;
     const report = await runBatch({
       input: pieces(),
@@ -63,7 +64,7 @@ export const batchCommand = new Command("batch")
         name,
         maxTokens,
         countTokens: (text) => model.tokenizer.encode(text, maxTokens).tokens,
-        embed: (texts) => model.embed(texts, { truncate: true }),
+        embed: (texts) => model.call(embedCall(texts, { truncate: true })),
       },
       settings: {
         model: `${name}@${model.version}`,

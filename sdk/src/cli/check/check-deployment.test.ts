@@ -6,6 +6,7 @@ import type { PublishableArtifact } from "../../artifact/artifact.ts";
 import { sentenceEncoder } from "../../artifact/manifest.ts";
 import type { GoldenLine } from "../../compile/accuracy/golden/read-golden.ts";
 import { startModel } from "../../runtime/start-model.ts";
+import { embedCall } from "../../runtime/tasks/embed.ts";
 import { encodeBytes } from "../../serve/contract/base64.ts";
 import { createEdgeApp, type EdgeAppOptions } from "../../serve/edge-app.ts";
 import { regionTier } from "../../serve/region/region.ts";
@@ -27,7 +28,7 @@ let artifact: PublishableArtifact;
 beforeAll(async () => {
   artifact = await tinyArtifact();
   const model = await startModel(artifact, fakeEngine());
-  const vectors = await model.embed(texts);
+  const vectors = await model.call(embedCall(texts));
   await model.release();
   expected = { manifest: sentenceEncoder(artifact.manifest), version: artifact.version, golden: { texts, vectors } };
 });

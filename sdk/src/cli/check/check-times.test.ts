@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { BertEdgeClientError } from "../../client/errors/bert-edge-client-error.ts";
+import { BertEdgeClientError } from "../../client/errors.ts";
 import type { Reason, Tier } from "../../serve/contract/headers.ts";
 import { checkBudget } from "./check-times.ts";
 import type { Probe, ProbeAnswer } from "./probe.ts";

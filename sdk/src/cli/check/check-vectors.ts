@@ -1,5 +1,5 @@
 import type { EmbedManifest, GoldenTexts } from "../../artifact/manifest.ts";
-import type { BertEdgeClientError } from "../../client/errors/bert-edge-client-error.ts";
+import type { BertEdgeClientError } from "../../client/errors.ts";
 import type { Tier } from "../../serve/contract/headers.ts";
 import { againstGolden } from "../../serve/region/compare-golden.ts";
 import { type Finding, findingsOf } from "../finding.ts";

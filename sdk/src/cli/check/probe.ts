@@ -1,5 +1,5 @@
 import { BertEdge } from "../../client/bert-edge.ts";
-import { BertEdgeClientError } from "../../client/errors/bert-edge-client-error.ts";
+import { BertEdgeClientError } from "../../client/errors.ts";
 import { responseError } from "../../client/response-error.ts";
 import {
   BUDGET_HEADER,

@@ -5,6 +5,7 @@ import { type GoldenFolder, goldenFolders, writeGoldenFolder } from "#test/fixtu
 import { quick } from "#test/fixtures/preparable.ts";
 import { prepared } from "#test/fixtures/prepared.ts";
 import { loadModel } from "../../local/load-model.ts";
+import { embedCall } from "../../runtime/tasks/embed.ts";
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 import { readExpected } from "./read-expected.ts";
 
@@ -16,7 +17,7 @@ describe("readExpected", () => {
     expect(golden.texts).toContain("a");
     expect(present?.lines).toHaveLength(lines.length);
     await using model = await loadModel(artifact);
-    const found = await model.embed(golden.texts);
+    const { embeddings: found } = await model.embed(golden.texts);
     golden.vectors.forEach((vector, i) => {
       expect(cosine(vector, found[i] as Float32Array), golden.texts[i]).toBeGreaterThan(0.99);
     });
@@ -37,7 +38,7 @@ describe("readExpected", () => {
     expect(golden.texts.length).toBeGreaterThan(0);
     const model = await float32Model(folder);
     onTestFinished(() => model.release());
-    const found = await model.embed(golden.texts, { truncate: true });
+    const found = await model.call(embedCall(golden.texts, { truncate: true }));
     golden.vectors.forEach((vector, i) => {
       expect(cosine(vector, found[i] as Float32Array), golden.texts[i]).toBeGreaterThan(0.999999);
     });

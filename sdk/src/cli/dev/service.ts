@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { ErrorCode } from "../../artifact/error-codes.ts";
-import type { BertEdgeClientError } from "../../client/errors/bert-edge-client-error.ts";
+import type { BertEdgeClientError } from "../../client/errors.ts";
 import { responseError } from "../../client/response-error.ts";
 import { MAX_SETTINGS_BYTES } from "../../compile/files/whole-file.ts";
 import { boundedText } from "../../storage/bounded-text.ts";

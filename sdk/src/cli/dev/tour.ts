@@ -1,6 +1,6 @@
 import { BertEdge } from "../../client/bert-edge.ts";
 import type { Embeddings } from "../../client/embeddings.ts";
-import { UnavailableError } from "../../client/errors/unavailable-error.ts";
+import { UnavailableError } from "../../client/errors.ts";
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 import { table } from "../output.ts";
 import type { Stack } from "./stack.ts";

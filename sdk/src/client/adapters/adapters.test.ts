@@ -1,11 +1,11 @@
 import type { EmbeddingModelV3, RerankingModelV3 } from "@ai-sdk/provider";
-import { describe, expect, expectTypeOf, it } from "vitest";
+import { describe, expect, expectTypeOf, it, vi } from "vitest";
 import { taskEngine, taskStore } from "#test/fixtures/task-model.ts";
 import { TINY } from "#test/fixtures/tiny-model.ts";
 import type { Task } from "../../artifact/manifest.ts";
 import { createEdgeApp } from "../../serve/edge-app.ts";
 import { BertEdge } from "../bert-edge.ts";
-import { type AiEmbeddingModel, type AiRerankingModel, aiProvider } from "./ai-sdk.ts";
+import { type AiEmbeddingModel, type AiRerankingModel, bertEdge, createBertEdge } from "./ai-sdk.ts";
 import { LangChainEmbeddings } from "./langchain.ts";
 
 const encoder: Task = {
@@ -29,7 +29,7 @@ async function options() {
 
 const texts = ["to be", "or not", "to be again"];
 
-describe("aiProvider", () => {
+describe("createBertEdge", () => {
   it("has the types of the AI SDK", () => {
     expectTypeOf<AiEmbeddingModel>().toExtend<EmbeddingModelV3>();
     expectTypeOf<AiRerankingModel>().toExtend<RerankingModelV3>();
@@ -38,7 +38,7 @@ describe("aiProvider", () => {
   it("embeds texts, in the order of the texts", async () => {
     const given = await options();
     const { embeddings, tokens } = await new BertEdge(given).embed(texts, { dimensions: 4 });
-    const model = aiProvider(given).embeddingModel(TINY.name, { dimensions: 4 });
+    const model = createBertEdge(given).embeddingModel(TINY.name, { dimensions: 4 });
     expect(await model.doEmbed({ values: texts })).toEqual({
       embeddings: embeddings.map((vector) => [...vector]),
       usage: { tokens },
@@ -46,7 +46,7 @@ describe("aiProvider", () => {
     });
     await expect(model.doEmbed({ values: texts, abortSignal: AbortSignal.abort("gone") })).rejects.toBe("gone");
     await expect(
-      aiProvider(given)
+      createBertEdge(given)
         .embeddingModel("other")
         .doEmbed({ values: ["a"] }),
     ).rejects.toMatchObject({
@@ -54,8 +54,15 @@ describe("aiProvider", () => {
     });
   });
 
+  it("says what the default provider needs, when it is first used", async () => {
+    vi.stubEnv("BERT_EDGE_URL", "");
+    const embedded = bertEdge.embeddingModel(TINY.name).doEmbed({ values: ["a"] });
+    await expect(embedded).rejects.toThrow("Give it to createBertEdge(), or set BERT_EDGE_URL.");
+    vi.unstubAllEnvs();
+  });
+
   it("ranks texts and objects", async () => {
-    const model = aiProvider(await options()).rerankingModel(TINY.name);
+    const model = createBertEdge(await options()).rerankingModel(TINY.name);
     const { ranking } = await model.doRerank({ query: "or not", documents: { type: "text", values: texts }, topN: 2 });
     expect(ranking).toEqual([
       { index: 1, relevanceScore: expect.any(Number) },

@@ -1,8 +1,7 @@
+import type { TaskOptions } from "../../serve/contract/call-options.ts";
 import { BertEdge, type BertEdgeOptions } from "../bert-edge.ts";
-import type { VectorOptions } from "../embeddings.ts";
 
-export type { BertEdgeOptions } from "../bert-edge.ts";
-export type { VectorOptions } from "../embeddings.ts";
+export type { BertEdgeOptions };
 
 /** An embedding model of the AI SDK, version 6: `EmbeddingModelV3` of `@ai-sdk/provider`. */
 export interface AiEmbeddingModel {
@@ -32,25 +31,37 @@ export interface AiRerankingModel {
 }
 
 /** Models of a deployment, for the AI SDK: https://ai-sdk.dev */
-export interface AiProvider {
+export interface BertEdgeProvider {
   /** @param model name of a sentence encoder, or `name@version` */
-  embeddingModel(model: string, options?: Omit<VectorOptions, "model">): AiEmbeddingModel;
+  embeddingModel(model: string, options?: TaskOptions<"embed">): AiEmbeddingModel;
   /** @param model name of a cross-encoder or a sentence encoder, or `name@version` */
   rerankingModel(model: string): AiRerankingModel;
 }
 
 const PROVIDER = "bert-edge";
 
+/** Variables that say where the deployment is, if the options do not. */
+const variables = { baseURL: "BERT_EDGE_URL", apiKey: "BERT_EDGE_API_KEY" } as const;
+
 /**
- * Makes models for the AI SDK:
+ * Makes a provider for the AI SDK:
  *
  * ```ts
- * const bert = aiProvider({ baseURL: "https://bert.example.workers.dev", apiKey: "<key>" });
+ * const bert = createBertEdge({ baseURL: "https://bert.example.workers.dev", apiKey: "<key>" });
  * const { embedding } = await embed({ model: bert.embeddingModel("bert-edge-mini"), value: "to be" });
  * ```
+ *
+ * @param options those of the client. Default of `baseURL`: the variable BERT_EDGE_URL; of `apiKey`: BERT_EDGE_API_KEY
  */
-export function aiProvider(options: BertEdgeOptions): AiProvider {
-  const client = new BertEdge(options);
+export function createBertEdge(options: Partial<BertEdgeOptions> = {}): BertEdgeProvider {
+  const setting = (name: keyof typeof variables) => {
+    const value = options[name] ?? globalThis.process?.env?.[variables[name]];
+    if (value) return value;
+    throw new TypeError(`${name} is missing. Give it to createBertEdge(), or set ${variables[name]}.`);
+  };
+  let client: BertEdge | undefined;
+  // The variables are read at the first call: the default provider is made when its module is loaded.
+  const asked = () => (client ??= new BertEdge({ ...options, baseURL: setting("baseURL"), apiKey: setting("apiKey") }));
   return {
     embeddingModel: (model, choice = {}) => ({
       specificationVersion: "v3",
@@ -60,7 +71,7 @@ export function aiProvider(options: BertEdgeOptions): AiProvider {
       maxEmbeddingsPerCall: undefined,
       supportsParallelCalls: true,
       async doEmbed({ values, abortSignal }) {
-        const { embeddings, tokens } = await client.embed(values, {
+        const { embeddings, tokens } = await asked().embed(values, {
           ...choice,
           model,
           ...(abortSignal && { signal: abortSignal }),
@@ -74,7 +85,7 @@ export function aiProvider(options: BertEdgeOptions): AiProvider {
       modelId: model,
       async doRerank({ documents: { values }, query, topN, abortSignal }) {
         const texts = values.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
-        const { results } = await client.rerank(query, texts, {
+        const { results } = await asked().rerank(query, texts, {
           model,
           returnDocuments: false,
           ...(topN !== undefined && { topN }),
@@ -85,3 +96,6 @@ export function aiProvider(options: BertEdgeOptions): AiProvider {
     }),
   };
 }
+
+/** The provider of the deployment that BERT_EDGE_URL and BERT_EDGE_API_KEY name. */
+export const bertEdge: BertEdgeProvider = createBertEdge();

@@ -1,10 +1,7 @@
 import { BertEdge, type BertEdgeOptions } from "../bert-edge.ts";
-import type { VectorOptions } from "../embeddings.ts";
+import type { EmbedOptions } from "../embeddings.ts";
 
-export type { BertEdgeOptions } from "../bert-edge.ts";
-export type { VectorOptions } from "../embeddings.ts";
-
-export interface LangChainOptions extends BertEdgeOptions, Omit<VectorOptions, "promptName"> {
+export interface LangChainOptions extends BertEdgeOptions, Pick<EmbedOptions, "model" | "truncate" | "dimensions"> {
   /** Name of the model's prompt for queries, such as `query`. Default: the model's default prompt. */
   queryPrompt?: string;
   /** Name of the model's prompt for documents, such as `passage`. Default: the model's default prompt. */

@@ -12,6 +12,7 @@ import { describeFile } from "../../artifact/describe-file.ts";
 import { targetNames } from "../../artifact/manifest.ts";
 import { engineOnThisMachine } from "../../local/engines.ts";
 import { startModel } from "../../runtime/start-model.ts";
+import { embedCall } from "../../runtime/tasks/embed.ts";
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { FP16_LIMIT } from "../accuracy/limits.ts";
@@ -31,7 +32,7 @@ async function expectAgreement(artifact: Artifact): Promise<void> {
   const vectors: Float32Array[] = [];
   for (const engine of ["wasm", "ort-node"] as const) {
     const model = await startModel(artifact, await engineOnThisMachine(engine));
-    vectors.push(...(await model.embed(["Where is the mill?"])));
+    vectors.push(...(await model.call(embedCall(["Where is the mill?"]))));
     await model.release();
   }
   const [edge, region] = vectors as [Float32Array, Float32Array];
@@ -78,7 +79,7 @@ describe("prepare", () => {
     const model = await startModel(artifact, await engineOnThisMachine("ort-node"));
     const { texts = [], vectors = [] } = (await model.golden()) ?? {};
     expect(texts.length).toBeGreaterThanOrEqual(5);
-    const found = await model.embed(texts);
+    const found = await model.call(embedCall(texts));
     vectors.forEach((vector, index) => {
       expect(cosine(vector, found[index] as Float32Array)).toBeGreaterThanOrEqual(FP16_LIMIT.minCosine);
     });

@@ -14,6 +14,7 @@ import type { Artifact } from "../../artifact/artifact.ts";
 import { describeFile } from "../../artifact/describe-file.ts";
 import { engineOnThisMachine } from "../../local/engines.ts";
 import { startModel } from "../../runtime/start-model.ts";
+import { embedCall } from "../../runtime/tasks/embed.ts";
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import { FP16_LIMIT, INT8_LIMIT } from "../accuracy/limits.ts";
@@ -136,7 +137,7 @@ describe("prepare", () => {
     const loaded = await startModel(artifact, await engineOnThisMachine("wasm"));
     const { texts = [], vectors = [] } = (await loaded.golden()) ?? {};
     expect(texts.length).toBeGreaterThanOrEqual(5);
-    const found = await loaded.embed(texts);
+    const found = await loaded.call(embedCall(texts));
     vectors.forEach((vector, index) => {
       expect(cosine(vector, found[index] as Float32Array)).toBeGreaterThanOrEqual(INT8_LIMIT.minCosine);
     });
@@ -216,7 +217,7 @@ describe("prepare", () => {
     expect(texts.slice(0, 2)).toEqual(["Anna works for ACME Corp.", "where does she live?"]);
     expect(texts).toContain("ask for the example: Anna works for ACME Corp.");
     expect(texts).toHaveLength(vectors.length);
-    const [first = new Float32Array()] = await loaded.embed(texts.slice(0, 1));
+    const [first = new Float32Array()] = await loaded.call(embedCall(texts.slice(0, 1)));
     expect(cosine(first, vectors[0] as Float32Array)).toBeGreaterThanOrEqual(INT8_LIMIT.minCosine);
     await loaded.release();
   });

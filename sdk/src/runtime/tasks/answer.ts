@@ -15,9 +15,8 @@ export interface ContextQuestion {
   readonly context: string;
 }
 
-export interface AnswerParameters extends AnswerOptions {
-  /** Number of tokens that two parts of a long context share. Default 128, or half of a sequence if that is less. */
-  readonly stride?: number | undefined;
+/** What other HTTP interfaces can ask of a model for question answering. */
+export interface AnswerParameters extends AnswerOptions, SpanOptions {
   /** Maximum number of tokens of a sequence, with those of the question. Default 384, or what the model reads if that is less. */
   readonly maxTokens?: number | undefined;
 }
@@ -25,7 +24,7 @@ export interface AnswerParameters extends AnswerOptions {
 /** Calls a model for question answering. The result is the best answers to each question. Offsets are UTF-16 indices. */
 export const answerCall = (
   questions: readonly ContextQuestion[],
-  { stride, maxTokens: wanted, ...options }: AnswerParameters = {},
+  { docStride, maxTokens: wanted, ...options }: AnswerParameters = {},
 ): TaskCall<AnswerSpan[][], AnswerSpan[]> => ({
   texts: questions.flatMap(({ question, context }) => [question, context]),
   size: questions.length,
@@ -34,7 +33,7 @@ export const answerCall = (
     if (manifest.task !== "answer") throw taskUnsupported(manifest, "answer");
     const maxTokens = wanted ?? Math.min(MAX_TOKENS, manifest.maxTokens);
     if (maxTokens > manifest.maxTokens) throw partTooLong(manifest, maxTokens);
-    const shared = stride ?? Math.min(STRIDE, Math.floor(maxTokens / 2));
+    const shared = docStride ?? Math.min(STRIDE, Math.floor(maxTokens / 2));
     return {
       inputs: questions.map(({ question, context }) => [question, context] as const),
       // Contexts are read in parts.
@@ -80,15 +79,21 @@ export interface AnswerWindow {
   readonly wordIds: ArrayLike<number>;
 }
 
+/** How answers are found in windows. */
+export interface SpanOptions extends Omit<AnswerOptions, "docStride"> {
+  /** Widens answers to whole words; default true. */
+  readonly alignToWords?: boolean | undefined;
+}
+
 export interface AnswerOptions {
+  /** Number of tokens that two parts of a long context share. Default 128, or half of a sequence if that is less. */
+  readonly docStride?: number | undefined;
   /** Maximum number of answers; default 1. */
   readonly topK?: number | undefined;
   /** Maximum number of tokens in an answer, before it is widened to whole words; default 15. */
   readonly maxAnswerTokens?: number | undefined;
   /** Adds an empty answer, with the score that there is none; default false. */
   readonly handleImpossibleAnswer?: boolean | undefined;
-  /** Widens answers to whole words; default true. */
-  readonly alignToWords?: boolean | undefined;
 }
 
 /** Part of a context that answers the question. */
@@ -112,7 +117,7 @@ export interface AnswerSpan {
 export function bestAnswers(
   windows: readonly AnswerWindow[],
   context: string,
-  { topK = 1, maxAnswerTokens = 15, handleImpossibleAnswer = false, alignToWords = true }: AnswerOptions = {},
+  { topK = 1, maxAnswerTokens = 15, handleImpossibleAnswer = false, alignToWords = true }: SpanOptions = {},
 ): AnswerSpan[] {
   // Widening makes several spans equal, so transformers takes more of each window.
   const perWindow = alignToWords ? 2 * topK + 10 : topK;

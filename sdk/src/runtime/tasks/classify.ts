@@ -1,40 +1,47 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { type Manifest, type ProblemType, taskUnsupported } from "../../artifact/manifest.ts";
 import { type TextInput, textsOf } from "../text-input.ts";
-import type { Truncation } from "../truncation.ts";
 import { promptOf } from "./prompt.ts";
 import { bestOf, softmax } from "./scores.ts";
-import type { ModelOutput, TaskCall } from "./task-call.ts";
+import type { CuttingOptions, ModelCall, ModelOutput, TaskCall } from "./task-call.ts";
 
-export interface ClassifyParameters {
-  /** Whether to cut inputs that are too long. Otherwise they are refused. Default false. */
-  readonly truncate?: Truncation | undefined;
+export interface ClassifyOptions extends CuttingOptions {
   /** Maximum number of labels per input. Default: all. */
   readonly topK?: number | undefined;
-  /** How logits become scores. Default: the one of `defaultActivation`. */
-  readonly activation?: Activation | undefined;
+  /** How logits become scores. Default: as the model says, as in transformers. */
+  readonly functionToApply?: Activation | undefined;
 }
 
+/** A text for a classifier, or two for a classifier of pairs. */
+export type ClassifyInput = string | { readonly text: string; readonly textPair: string };
+
 /** Calls a classifier. The result is the labels of each input, best first. */
-export const classifyCall = (
-  inputs: readonly TextInput[],
-  { truncate = false, topK, activation }: ClassifyParameters = {},
-): TaskCall<LabelScore[][], ModelOutput> => ({
-  texts: inputs.flatMap(textsOf),
-  size: inputs.length,
-  on(manifest) {
+export function classifyCall(
+  given: readonly (ClassifyInput | TextInput)[],
+  { truncate = false, topK, functionToApply }: ClassifyOptions = {},
+): TaskCall<LabelScore[][], ModelOutput> {
+  const inputs = given.map(textInput);
+  return { texts: inputs.flatMap(textsOf), size: inputs.length, on };
+
+  function on(manifest: Manifest): ModelCall<LabelScore[][], ModelOutput> {
     const { labels, problem, input } = classifier(manifest);
     const prompt = promptOf(classifier(manifest));
     const wrong = inputs.findIndex((each) => (typeof each === "string") !== (input === "text"));
     if (wrong >= 0) throw otherInputs(manifest.name, input, wrong);
-    const how = activation ?? defaultActivation(labels.length, problem);
+    const how = functionToApply ?? defaultActivation(labels.length, problem);
     return {
       inputs: prompt === "" ? inputs : inputs.map((each) => withFirst(prompt, each)),
       truncate,
       decode: (outputs) => outputs.map((logits) => labelScores(logits, labels, how, topK)),
     };
-  },
-});
+  }
+}
+
+function textInput(given: ClassifyInput | TextInput): TextInput {
+  if (typeof given === "string" || Array.isArray(given)) return given as TextInput;
+  const { text, textPair } = Object(given) as { text: string; textPair: string };
+  return [text, textPair];
+}
 
 const withFirst = (prompt: string, input: TextInput): TextInput =>
   typeof input === "string" ? prompt + input : [prompt + input[0], input[1]];

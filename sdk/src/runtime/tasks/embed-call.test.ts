@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { fakeEngine, TINY, tinyStore } from "#test/fixtures/tiny-model.ts";
-import { loadPublished } from "../load-published.ts";
+import { fakeEngine, TINY, tinyArtifact } from "#test/fixtures/tiny-model.ts";
+import { startModel } from "../start-model.ts";
 import { embedCall } from "./embed.ts";
 
 const LONG = "to be or not to be ".repeat(20);
 
 describe("embedCall of texts and token ids together", () => {
   async function setUp() {
-    const model = await loadPublished(await tinyStore(), TINY.name, fakeEngine());
+    const model = await startModel(await tinyArtifact(), fakeEngine());
     const ids = [...model.tokenizer.encode("to be", TINY.maxTokens).ids];
     return { model, ids };
   }
@@ -20,14 +20,14 @@ describe("embedCall of texts and token ids together", () => {
   it("cuts a text as without ids", async () => {
     const { model, ids } = await setUp();
     for (const truncate of ["left", "right"] as const) {
-      const texts = await model.embed(["to be", LONG, "be"], { truncate });
+      const texts = await model.call(embedCall(["to be", LONG, "be"], { truncate }));
       expect(await model.call(embedCall([ids, LONG, "be"], { truncate }))).toEqual(texts);
     }
   });
 
   it("pools the chunks of a text only if the call wants it", async () => {
     const { model, ids } = await setUp();
-    const pooled = await model.embed(["to be", LONG, "be"], { poolChunks: true });
+    const pooled = await model.call(embedCall(["to be", LONG, "be"], { poolChunks: true }));
     expect(await model.call(embedCall([ids, LONG, "be"], { poolChunks: true }))).toEqual(pooled);
   });
 });

@@ -21,9 +21,9 @@ export type EmbedInput = string | readonly number[];
  */
 export const embedCall = (
   given: readonly EmbedInput[],
-  { truncate = false, dimensions, prompt, normalize, search, poolChunks = false, maxTokens }: EmbedParameters = {},
+  { truncate = false, dimensions, promptName, normalize, search, poolChunks = false, maxTokens }: EmbedParameters = {},
 ): TaskCall<ModelOutput[], ModelOutput> => ({
-  texts: given.map((input) => (typeof input === "string" ? input : ENCODED)),
+  texts: given.map((input) => (Array.isArray(input) ? ENCODED : (input as string))),
   on(manifest) {
     const own = sentenceEncoder(manifest);
     const isShorter = maxTokens !== undefined && maxTokens < own.maxTokens;
@@ -32,7 +32,7 @@ export const embedCall = (
     if (size > model.dimensions) throw dimensionsUnsupported(model.name, model.dimensions, size);
     if (normalize === false && model.normalize) throw alwaysNormalized(model.name);
     const isSame = size === model.dimensions && (normalize ?? model.normalize) === model.normalize;
-    const before = search ? searchPrompts(model)[search] : promptOf(model, prompt);
+    const before = search ? searchPrompts(model)[search] : promptOf(model, promptName);
     const poolsPart = model.poolsPrompt === false && before !== "";
     const isPlain = !isShorter && !poolChunks && !poolsPart && given.every((input) => typeof input === "string");
     return {

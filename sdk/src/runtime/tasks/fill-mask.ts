@@ -4,9 +4,8 @@ import { once } from "../../artifact/once.ts";
 import { idsOf } from "../engine/token-sequence.ts";
 import { inputEncoder } from "../input-encoder.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
-import type { Truncation } from "../truncation.ts";
 import { bestOf, softmax } from "./scores.ts";
-import type { ModelOutput, TaskCall } from "./task-call.ts";
+import type { CuttingOptions, ModelOutput, TaskCall } from "./task-call.ts";
 
 /**
  * Tokens of all sequences of an answer, at most: each result has its whole sequence. 2,048 texts of 97 tokens have as many with 5
@@ -14,7 +13,7 @@ import type { ModelOutput, TaskCall } from "./task-call.ts";
  */
 const MAX_RESULT_TOKENS = 1_000_000;
 
-export interface FillMaskParameters {
+export interface FillMaskOptions extends CuttingOptions {
   /** Maximum number of tokens for each mask token. Default 5. */
   readonly topK?: number | undefined;
   /**
@@ -22,8 +21,6 @@ export interface FillMaskParameters {
    * tokens.
    */
   readonly targets?: readonly string[] | undefined;
-  /** Whether to cut texts that are too long. Otherwise they are refused. Default false. */
-  readonly truncate?: Truncation | undefined;
 }
 
 /** A token in place of a mask token. */
@@ -43,7 +40,7 @@ export interface FilledMask {
  */
 export const fillMaskCall = (
   texts: readonly string[],
-  { topK = 5, targets, truncate = false }: FillMaskParameters = {},
+  { topK = 5, targets, truncate = false }: FillMaskOptions = {},
 ): TaskCall<FilledMask[][][], FilledMask[][]> => ({
   texts,
   on(manifest) {
@@ -111,7 +108,7 @@ export interface MaskCandidate {
   readonly score: number;
 }
 
-export interface FillMaskOptions {
+export interface CandidateOptions {
   /** Maximum number of candidates for each mask token; default 5. */
   readonly topK?: number | undefined;
   /** Token ids of which the candidates are chosen; default: all. Their scores stay the same. */
@@ -128,7 +125,7 @@ export interface FillMaskOptions {
 export function maskCandidates(
   logits: Float32Array,
   vocabulary: number,
-  { topK = 5, targets }: FillMaskOptions = {},
+  { topK = 5, targets }: CandidateOptions = {},
 ): MaskCandidate[][] {
   const ids = targets && [...new Set(targets)];
   return Array.from({ length: logits.length / vocabulary }, (_, mask) => {

@@ -8,27 +8,28 @@ import { pairScorer } from "./pair-scorer.ts";
 import { promptOf, searchPrompts, unpooledEncoder, withPrompt } from "./prompt.ts";
 import { bestOf } from "./scores.ts";
 import { cosine } from "./sentence-vector.ts";
-import type { Encode, ModelCall, ModelOutput, TaskCall } from "./task-call.ts";
+import type { Encode, EncodingOptions, ModelCall, ModelOutput, TaskCall } from "./task-call.ts";
 import { cannotRank } from "./unfit-classifier.ts";
 
-export interface RerankParameters {
-  /** Whether to cut texts that are too long. Otherwise they are refused. Default true, as rerankers of other makers do. */
+export interface RerankOptions {
+  /** Whether to cut texts that are too long. Otherwise they are refused. Default: that of the deployment, or true, as other rerankers do. */
   readonly truncate?: Truncation | undefined;
   /** Maximum number of tokens that are read of a document, without special tokens. Default: as many as the model reads. */
-  readonly maxDocumentTokens?: number | undefined;
+  readonly maxTokensPerDoc?: number | undefined;
   /** Maximum number of results. Default: all. */
   readonly topN?: number | undefined;
+}
+
+/** What other HTTP interfaces can ask of a model that ranks. */
+export interface RerankParameters extends RerankOptions {
   /** How a cross-encoder's logits become scores. Default: as the model says. Both activations give the same order. */
   readonly activation?: ScoreActivation | undefined;
 }
 
-export interface SimilarityParameters extends Pick<RerankParameters, "activation"> {
-  /** Whether to cut texts that are too long. Otherwise they are refused. Default false. */
-  readonly truncate?: Truncation | undefined;
+/** What other HTTP interfaces can ask of a model that compares texts. */
+export interface SimilarityParameters extends EncodingOptions, Pick<RerankParameters, "activation"> {
   /** How a sentence encoder's vectors are compared. Default: as the model says, else by their cosine. */
   readonly similarity?: Similarity | "cosine" | undefined;
-  /** Name of the prompt that is put before each text. Default: the model's default prompt, which most models do not have. */
-  readonly prompt?: string | undefined;
 }
 
 /**
@@ -38,12 +39,12 @@ export interface SimilarityParameters extends Pick<RerankParameters, "activation
 export const rerankCall = (
   query: string,
   documents: readonly string[],
-  { truncate = true, maxDocumentTokens, topN, activation }: RerankParameters = {},
+  { truncate = true, maxTokensPerDoc, topN, activation }: RerankParameters = {},
 ): TaskCall<RankedDocument[], ModelOutput> => ({
   ...comparison(query, documents, ["Document", "The query"]),
   on(manifest) {
     const { decode, scoreOf, ...call } = compare(query, documents, {
-      ...{ manifest, truncate, activation, maxDocumentTokens },
+      ...{ manifest, truncate, activation, maxTokensPerDoc },
       isSearch: true,
     });
     return { ...call, decode: (outputs) => rankedDocuments(decode(outputs), { scoreOf, topN }) };
@@ -70,7 +71,7 @@ const comparison = (source: string, others: readonly string[], [other, first]: r
   nameOf: (index: number) => (index < others.length ? `${other} ${index}` : first),
 });
 
-interface Comparison extends Omit<SimilarityParameters, "truncate">, Pick<RerankParameters, "maxDocumentTokens"> {
+interface Comparison extends Omit<SimilarityParameters, "truncate">, Pick<RerankParameters, "maxTokensPerDoc"> {
   readonly manifest: Manifest;
   readonly truncate: Truncation;
   /** Whether the source is a query that the other texts answer. Otherwise, all texts are of the same kind. */
@@ -85,10 +86,10 @@ interface ComparingCall extends ModelCall<number[], ModelOutput> {
 function compare(
   source: string,
   others: readonly string[],
-  { manifest, truncate, activation, similarity, prompt, maxDocumentTokens, isSearch }: Comparison,
+  { manifest, truncate, activation, similarity, promptName, maxTokensPerDoc, isSearch }: Comparison,
 ): ComparingCall {
   if (manifest.task === "embed") {
-    const same = promptOf(manifest, prompt);
+    const same = promptOf(manifest, promptName);
     const { query, document } = isSearch ? searchPrompts(manifest) : { query: same, document: same };
     return {
       inputs: [...withPrompt(document, others), query + source],
@@ -104,7 +105,7 @@ function compare(
   }
   const scorer = pairScorer(manifest);
   if (!scorer) throw cannotRank(manifest);
-  const query = promptOf(scorer.manifest, prompt) + source;
+  const query = promptOf(scorer.manifest, promptName) + source;
   return {
     inputs: others.map((other): TextInput => [query, other]),
     truncate,
@@ -119,11 +120,11 @@ function compare(
     shortened: (cut: (document: string) => string, index: number) => TextInput,
   ): ((tokenizer: Tokenizer) => Encode<ModelOutput>) | undefined {
     // The model reads fewer tokens of a document anyway.
-    if (maxDocumentTokens === undefined || maxDocumentTokens >= manifest.maxTokens) return encoder;
+    if (maxTokensPerDoc === undefined || maxTokensPerDoc >= manifest.maxTokens) return encoder;
     return (tokenizer) => {
       const encodeOne = inputEncoder(tokenizer, manifest, truncate);
       const encode = encoder?.(tokenizer) ?? ((input, index) => ({ sequences: [encodeOne(input, index)] }));
-      const cut = (document: string) => firstTokens(tokenizer, document, maxDocumentTokens);
+      const cut = (document: string) => firstTokens(tokenizer, document, maxTokensPerDoc);
       return (_, index) => {
         const input = shortened(cut, index);
         return { ...encode(input, index), text: typeof input === "string" ? input : undefined };
@@ -193,3 +194,19 @@ export const rankedDocuments = (
   { scoreOf, topN = ranks.length }: RankedParameters,
 ): RankedDocument[] =>
   bestOf(ranks.entries(), ([, rank]) => rank, topN).map(([index, rank]) => ({ index, score: scoreOf(rank) }));
+
+/**
+ * Describes ranked documents as Jina and Cohere do, in JSON or in JavaScript.
+ *
+ * @param name of the field for scores
+ */
+export const rankedResults = <Score extends string>(
+  ranked: readonly RankedDocument[],
+  documents: readonly string[],
+  name: Score,
+  hasDocuments = true,
+) =>
+  ranked.map(({ index, score }) => ({
+    ...({ index, [name]: score } as { index: number } & { [Key in Score]: number }),
+    ...(hasDocuments && { document: { text: documents[index] as string } }),
+  }));

@@ -1,18 +1,18 @@
 import { taskUnsupported } from "../../artifact/manifest.ts";
 import { promptOf, withPrompt } from "./prompt.ts";
 import { bestOf } from "./scores.ts";
-import type { ModelOutput, PromptedParameters, TaskCall } from "./task-call.ts";
+import type { EncodingOptions, ModelOutput, TaskCall } from "./task-call.ts";
 
 /** Calls a sparse encoder (SPLADE). The result is the weights of each text. */
 export const sparseCall = (
   texts: readonly string[],
-  { truncate = false, prompt }: PromptedParameters = {},
+  { truncate = false, promptName }: EncodingOptions = {},
 ): TaskCall<SparseEntries[], ModelOutput> => ({
   texts,
   on(manifest) {
     if (manifest.task !== "sparse") throw taskUnsupported(manifest, "sparse");
     return {
-      inputs: withPrompt(promptOf(manifest, prompt), texts),
+      inputs: withPrompt(promptOf(manifest, promptName), texts),
       truncate,
       decode: (outputs) => outputs.map((weights) => sparseEntries(weights)),
     };

@@ -1,22 +1,20 @@
 import { taskUnsupported } from "../../artifact/manifest.ts";
 import { inputTooLong } from "../input-too-long.ts";
-import { sideOf, type Truncation } from "../truncation.ts";
+import { sideOf } from "../truncation.ts";
 import { bestOf, softmax } from "./scores.ts";
-import type { ModelOutput, TaskCall } from "./task-call.ts";
+import type { CuttingOptions, ModelOutput, TaskCall } from "./task-call.ts";
 
-export interface TagParameters {
+export interface TagOptions extends CuttingOptions {
   /** How tokens become entities. Default `simple`. */
-  readonly strategy?: AggregationStrategy | undefined;
+  readonly aggregationStrategy?: AggregationStrategy | undefined;
   /** Labels that are left out, without B- and I- unless the strategy is `none`. Default `O`. */
   readonly ignoreLabels?: readonly string[] | undefined;
-  /** Whether to cut texts that are too long. Otherwise they are refused. Default false. */
-  readonly truncate?: Truncation | undefined;
 }
 
 /** Calls a token classifier. The result is the entities of each text. Offsets are UTF-16 indices. */
 export const tagCall = (
   texts: readonly string[],
-  { strategy = "simple", ignoreLabels = ["O"], truncate = false }: TagParameters = {},
+  { aggregationStrategy: strategy = "simple", ignoreLabels = ["O"], truncate = false }: TagOptions = {},
 ): TaskCall<Entity[][], Entity[]> => ({
   texts,
   on(manifest) {
@@ -42,7 +40,7 @@ export const tagCall = (
               wordStarts: wordStarts({ ...placed, text, unknownId: tokenizer.unknownId }),
               strategy,
               ignoreLabels,
-            }),
+            }).map(({ firstToken, endToken, ...entity }) => entity),
         };
       },
       decode: (entities) => [...entities],
@@ -118,13 +116,17 @@ export interface Entity {
   /** UTF-16 offsets in the text. */
   readonly start: number;
   readonly end: number;
+}
+
+/** An entity, and its tokens. */
+export interface TokenSpan extends Entity {
   /** Index of the first token, and the index after the last token. */
   readonly firstToken: number;
   readonly endToken: number;
 }
 
 /** Tokens with one label. */
-type Span = Pick<Entity, "label" | "score" | "firstToken" | "endToken">;
+type Span = Pick<TokenSpan, "label" | "score" | "firstToken" | "endToken">;
 
 /**
  * Finds the entities of a text as transformers' TokenClassificationPipeline does. It ignores special tokens.
@@ -136,7 +138,15 @@ type Span = Pick<Entity, "label" | "score" | "firstToken" | "endToken">;
  *
  * A score is a softmax over the labels, and the mean over the tokens (simple) or words of an entity.
  */
-export function entitiesOf({ text, logits, labels, offsets, wordIds, wordStarts, ...options }: TaggedText): Entity[] {
+export function entitiesOf({
+  text,
+  logits,
+  labels,
+  offsets,
+  wordIds,
+  wordStarts,
+  ...options
+}: TaggedText): TokenSpan[] {
   const { strategy, ignoreLabels } = options;
   const tokens = Array.from({ length: wordIds.length }, (_, i) => i).filter((i) => (wordIds[i] as number) >= 0);
   const scoresOf = (i: number) => softmax(logits.subarray(i * labels.length, (i + 1) * labels.length));

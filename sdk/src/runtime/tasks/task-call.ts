@@ -73,16 +73,23 @@ export interface EncodedCall<R> extends Pick<ModelCall<R>, "inputs" | "truncate"
   decode(outputs: readonly ModelOutput[]): R;
 }
 
-/** The wishes of a caller of any encoder. */
-export interface PromptedParameters {
-  /** Whether to cut texts that are too long. Otherwise they are refused. Default false. */
+/** Options of the tasks that can cut their inputs. */
+export interface CuttingOptions {
+  /**
+   * Whether to cut inputs that are too long: `right` at their end, `left` at their beginning, `true` where the model's tokenizer cuts.
+   * Otherwise they are refused. Default: that of the deployment, or false.
+   */
   readonly truncate?: Truncation | undefined;
-  /** Name of the prompt that is put before each text. Default: the model's default prompt, which most models do not have. */
-  readonly prompt?: string | undefined;
 }
 
-/** The wishes of a caller of a sentence encoder. */
-export interface EmbedParameters extends PromptedParameters {
+/** Options of all encoders. */
+export interface EncodingOptions extends CuttingOptions {
+  /** Name of the model's prompt that is put before each text, such as `query`. Default: its default prompt, which most models do not have. */
+  readonly promptName?: string | undefined;
+}
+
+/** Options of sentence encoders. */
+export interface VectorOptions extends EncodingOptions {
   /**
    * Size of the vectors: up to that of the model, which is the default. Vectors are cut, and normalized again. Only models that
    * were trained with Matryoshka representation learning keep their quality.
@@ -93,10 +100,14 @@ export interface EmbedParameters extends PromptedParameters {
    * Default: they are refused, or cut.
    */
   readonly poolChunks?: boolean | undefined;
-  /** Number of tokens that are read of a text, if it is less than what the model reads. */
-  readonly maxTokens?: number | undefined;
   /** Whether vectors must have the length 1. Default: as the model says. */
   readonly normalize?: boolean | undefined;
-  /** Chooses the prompt of a search's queries or documents, instead of the one that `prompt` names. */
+}
+
+/** What other HTTP interfaces can ask of a sentence encoder. */
+export interface EmbedParameters extends VectorOptions {
+  /** Number of tokens that are read of a text, if it is less than what the model reads. */
+  readonly maxTokens?: number | undefined;
+  /** Chooses the prompt of a search's queries or documents, instead of the one that `promptName` names. */
   readonly search?: SearchRole | undefined;
 }

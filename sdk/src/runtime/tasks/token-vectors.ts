@@ -5,7 +5,7 @@ import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import { sideOf, type Truncation } from "../truncation.ts";
 import { encodeRole, type Protocol, type SearchRole, withoutSkipped } from "./late-interaction.ts";
 import { promptOf, withPrompt } from "./prompt.ts";
-import type { Encode, ModelOutput, PromptedParameters, TaskCall } from "./task-call.ts";
+import type { Encode, EncodingOptions, ModelOutput, TaskCall } from "./task-call.ts";
 
 /** Vectors of a text's tokens: [tokens, dimensions], row-major. */
 export interface TokenVectors {
@@ -13,7 +13,7 @@ export interface TokenVectors {
   readonly dimensions: number;
 }
 
-export interface TokenVectorsParameters extends PromptedParameters {
+export interface TokenVectorsOptions extends EncodingOptions {
   /** Role of the texts in a search. Default `document`. Only models with a protocol for both have it. */
   readonly side?: SearchRole | undefined;
 }
@@ -21,13 +21,13 @@ export interface TokenVectorsParameters extends PromptedParameters {
 /** Calls an encoder for late interaction (ColBERT). The result is the vectors of each text. */
 export const tokenVectorsCall = (
   texts: readonly string[],
-  { truncate = false, prompt, side }: TokenVectorsParameters = {},
+  { truncate = false, promptName, side }: TokenVectorsOptions = {},
 ): TaskCall<TokenVectors[], ModelOutput> => ({
   texts,
   on(manifest) {
     if (manifest.task !== "token-vectors") throw taskUnsupported(manifest, "token-vectors");
     const { name, dimensions, protocol } = manifest;
-    const inputs = withPrompt(promptOf(manifest, prompt), texts);
+    const inputs = withPrompt(promptOf(manifest, promptName), texts);
     if (!protocol && side !== undefined) throw sideUnsupported(manifest, side);
     return {
       inputs,

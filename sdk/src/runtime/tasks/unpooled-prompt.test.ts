@@ -2,9 +2,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { taskEngine, taskStore } from "#test/fixtures/task-model.ts";
 import { TINY } from "#test/fixtures/tiny-model.ts";
 import type { Task } from "../../artifact/manifest.ts";
+import { openPublished, readPointer } from "../../storage/published-artifact.ts";
 import { idsOf, pooledFromOf } from "../engine/token-sequence.ts";
-import { loadPublished } from "../load-published.ts";
 import type { Model } from "../model.ts";
+import { startModel } from "../start-model.ts";
 import { embedCall } from "./embed.ts";
 import { withoutPrompt } from "./prompt.ts";
 import { rerankCall } from "./rerank.ts";
@@ -16,7 +17,10 @@ const pooled: Task = {
 };
 const unpooled: Task = { ...pooled, poolsPrompt: false };
 
-const modelOf = async (task: Task) => loadPublished(await taskStore(task, 24), TINY.name, taskEngine(task));
+const modelOf = async (task: Task) => {
+  const store = await taskStore(task, 24);
+  return startModel(await openPublished(store, await readPointer(store, TINY.name)), taskEngine(task));
+};
 
 /** Returns where the pooling of each sequence of a call begins. */
 const pooledFrom = (model: Model, call: TaskCall<unknown>) =>
@@ -32,14 +36,14 @@ describe("prompts that are not pooled", () => {
   });
 
   it("are left out of the pooling of embeddings", () => {
-    expect(pooledFrom(model, embedCall(["to be", "a"], { prompt: "query" }))).toEqual([promptTokens, promptTokens]);
+    expect(pooledFrom(model, embedCall(["to be", "a"], { promptName: "query" }))).toEqual([promptTokens, promptTokens]);
     expect(pooledFrom(model, embedCall(["to be"]))).toEqual([0]);
-    expect(pooledFrom(model, embedCall([[101, 102]], { prompt: "query" }))).toEqual([0]);
+    expect(pooledFrom(model, embedCall([[101, 102]], { promptName: "query" }))).toEqual([0]);
   });
 
   it("are left out only in the first chunk of a text", () => {
     const text = "to be or not to be ".repeat(5);
-    const [first, ...others] = pooledFrom(model, embedCall([text], { prompt: "query", poolChunks: true }));
+    const [first, ...others] = pooledFrom(model, embedCall([text], { promptName: "query", poolChunks: true }));
     expect(first).toBe(promptTokens);
     expect(others.length).toBeGreaterThan(0);
     expect(others.every((from) => from === 0)).toBe(true);
@@ -48,7 +52,7 @@ describe("prompts that are not pooled", () => {
   it("are refused if they leave no room for a text", async () => {
     const long = await modelOf({ ...unpooled, prompts: { query: "to be or not to be ".repeat(9) } });
     for (const options of [{ poolChunks: true }, { truncate: true }]) {
-      await expect(long.embed(["to be"], { prompt: "query", ...options })).rejects.toMatchObject({
+      await expect(long.call(embedCall(["to be"], { promptName: "query", ...options }))).rejects.toMatchObject({
         code: "input_too_long",
         message: expect.stringContaining("no token of a text is left"),
       });
@@ -63,12 +67,12 @@ describe("prompts that are not pooled", () => {
     const texts = ["to be", "a"];
     const other = await modelOf(pooled);
     const [of, ofOther] = [
-      await model.embed(texts, { prompt: "query" }),
-      await other.embed(texts, { prompt: "query" }),
+      await model.call(embedCall(texts, { promptName: "query" })),
+      await other.call(embedCall(texts, { promptName: "query" })),
     ];
     expect(of).not.toEqual(ofOther);
-    expect(await model.embed(texts)).toEqual(await other.embed(texts));
-    expect(pooledFrom(other, embedCall(texts, { prompt: "query" }))).toEqual([0, 0]);
+    expect(await model.call(embedCall(texts))).toEqual(await other.call(embedCall(texts)));
+    expect(pooledFrom(other, embedCall(texts, { promptName: "query" }))).toEqual([0, 0]);
   });
 
   it("leave at least one token", () => {

@@ -1,30 +1,22 @@
 import type { TextInput } from "../text-input.ts";
-import type { Truncation } from "../truncation.ts";
 import { bestLabels, type LabelScore, logistic } from "./classify.ts";
 import { softmax } from "./scores.ts";
 import { cosine } from "./sentence-vector.ts";
-import type { ModelOutput, TaskCall } from "./task-call.ts";
+import type { CuttingOptions, ModelOutput, TaskCall } from "./task-call.ts";
 import { cannotInfer } from "./unfit-classifier.ts";
 
-export interface ZeroShotParameters {
-  readonly candidateLabels: readonly string[];
+export interface ZeroShotOptions extends CuttingOptions {
   /** Whether several labels can be true, so that each is scored on its own. Default false. */
   readonly multiLabel?: boolean | undefined;
   /** Sentence with `{}` in place of the label. Default `This example is {}.`, as in transformers. */
   readonly hypothesisTemplate?: string | undefined;
-  /** Whether to cut texts that are too long. Otherwise they are refused. Default false. */
-  readonly truncate?: Truncation | undefined;
 }
 
 /** Classifies texts by labels of the request. The result is all labels for each text, best first. */
 export const zeroShotCall = (
   texts: readonly string[],
-  {
-    candidateLabels,
-    multiLabel = false,
-    hypothesisTemplate = "This example is {}.",
-    truncate = false,
-  }: ZeroShotParameters,
+  candidateLabels: readonly string[],
+  { multiLabel = false, hypothesisTemplate = "This example is {}.", truncate = false }: ZeroShotOptions = {},
 ): TaskCall<LabelScore[][], ModelOutput> => ({
   texts,
   size: texts.length * candidateLabels.length,
@@ -60,7 +52,7 @@ export const zeroShotCall = (
  */
 const COSINE_SCALE = 20;
 
-export interface ZeroShotOptions {
+export interface Candidates {
   readonly candidateLabels: readonly string[];
   /** Several labels can be true, so each is scored on its own. */
   readonly multiLabel: boolean;
@@ -92,7 +84,7 @@ export function entailmentIndex(labels: readonly string[]): number | undefined {
 export function entailmentScores(
   logits: readonly Float32Array[],
   entailment: number,
-  { candidateLabels, multiLabel }: ZeroShotOptions,
+  { candidateLabels, multiLabel }: Candidates,
 ): LabelScore[] {
   const entailments = logits.map((row) => row[entailment] as number);
   const contradiction = (row: Float32Array) => (entailment === 0 ? row.at(-1) : row[0]) as number;
@@ -116,7 +108,7 @@ export function entailmentScores(
 export function cosineScores(
   text: Float32Array,
   hypotheses: readonly Float32Array[],
-  { candidateLabels, multiLabel }: ZeroShotOptions,
+  { candidateLabels, multiLabel }: Candidates,
 ): LabelScore[] {
   const cosines = hypotheses.map((hypothesis) => cosine(text, hypothesis));
   const scores =

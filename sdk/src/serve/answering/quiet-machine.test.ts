@@ -7,6 +7,7 @@ import { memoryStore } from "../../storage/memory.ts";
 import { defaultLimits } from "../limits.ts";
 import { modelHolder } from "../models/model-holder.ts";
 import { modelPool } from "../models/model-pool.ts";
+import type { Region } from "../region/region.ts";
 import { regionEstimate } from "../region/region-estimate.ts";
 import type { RegionTier } from "../region/region-tier.ts";
 import { startDeadline } from "../routing/deadline.ts";
@@ -84,7 +85,7 @@ async function setUp({ measuredMs, cpuLimitMs = 30_000, stands = false }: Option
   const service = taskService({
     models: modelPool({ served: servedNames([TINY.name]), holder: () => holder }),
     tier: "edge",
-    regions: [{ connect: () => region }],
+    regions: [{ connect: () => region } as unknown as Region],
     limits: defaultLimits,
     ...{ cpuLimitMs, engine, now, log: false },
   });

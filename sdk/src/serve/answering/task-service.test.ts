@@ -19,6 +19,7 @@ import { memoryStore } from "../../storage/memory.ts";
 import { defaultLimits } from "../limits.ts";
 import { modelHolder } from "../models/model-holder.ts";
 import { modelPool } from "../models/model-pool.ts";
+import type { Region } from "../region/region.ts";
 import { connectRegion, type RegionTier } from "../region/region-tier.ts";
 import { createRegionApp } from "../region-app.ts";
 import { startDeadline } from "../routing/deadline.ts";
@@ -70,7 +71,7 @@ async function setUp(
   const service = taskService({
     models: modelPool({ served: servedNames([TINY.name]), holder: () => holder }),
     tier: "edge",
-    regions: region ? [{ connect: () => region }] : [],
+    regions: region ? [{ connect: () => region } as unknown as Region] : [],
     limits: defaultLimits,
     cpuLimitMs: options.cpuLimitMs ?? 30_000,
     engine: { blocksThread: false },
@@ -275,7 +276,7 @@ describe("a warm edge with a region", () => {
     const service = taskService({
       models: modelPool({ served: servedNames([TINY.name]), holder: () => holder }),
       tier: "edge",
-      regions: [{ connect: () => region }],
+      regions: [{ connect: () => region } as unknown as Region],
       limits: defaultLimits,
       cpuLimitMs: 30_000,
       engine: { blocksThread: false },

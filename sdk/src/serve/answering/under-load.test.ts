@@ -13,6 +13,7 @@ import { defaultLimits } from "../limits.ts";
 import { modelHolder } from "../models/model-holder.ts";
 import { modelPool } from "../models/model-pool.ts";
 import { type Caller, callerWith } from "../queue/caller.ts";
+import type { Region } from "../region/region.ts";
 import type { RegionTier } from "../region/region-tier.ts";
 import { startDeadline } from "../routing/deadline.ts";
 import { servedNames } from "../served-names.ts";
@@ -53,7 +54,7 @@ async function setUp({ regionMs, engine = {} }: { regionMs?: number; engine?: Fa
       log: "unusual",
       now: () => 0,
     },
-    regions: regionMs === undefined ? [] : [{ connect: () => region }],
+    regions: regionMs === undefined ? [] : [{ connect: () => region } as unknown as Region],
     limits: { ...defaultLimits, maxWaitMs: 5_000, maxBytesInFlight: 40_000 },
     cpuLimitMs: 30_000,
   });

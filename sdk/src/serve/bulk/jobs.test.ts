@@ -103,7 +103,7 @@ describe("a job", () => {
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line) as { embedding: string });
-    const { vectors } = await app.embed(
+    const { embeddings: vectors } = await app.embed(
       { env: {}, executionCtx: { waitUntil: () => {} } },
       ["to be", "word ".repeat(40)],
       {

@@ -8,7 +8,7 @@ import { noted } from "../middleware/variables.ts";
 import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
 import { taskAt } from "../routes/task-route.ts";
 import type { AnswerDetails } from "../service.ts";
-import { Document, RerankResult, rankedResults } from "../tasks/rerank.ts";
+import { Document, documentResults, RerankResult } from "../tasks/rerank.ts";
 
 const vectorTypes = ["float", "int8", "uint8", "binary", "ubinary", "base64"] as const;
 const inputTypes = ["search_document", "search_query", "classification", "clustering"] as const;
@@ -87,10 +87,10 @@ const rerank = taskAt("/v2/rerank", {
   response: v.object({ id: v.string(), results: v.array(RerankResult), meta: Meta }),
   // Cohere's scores are between 0 and 1.
   call: ({ query, documents, top_n, max_tokens_per_doc }) =>
-    rerankCall(query, documents, { topN: top_n, maxDocumentTokens: max_tokens_per_doc, activation: "sigmoid" }),
+    rerankCall(query, documents, { topN: top_n, maxTokensPerDoc: max_tokens_per_doc, activation: "sigmoid" }),
   respond: (answer, body, c) => ({
     id: noted(c, "trace")?.requestId ?? "",
-    results: rankedResults(answer.result, body),
+    results: documentResults(answer.result, body),
     meta: metaOf(answer),
   }),
 });

@@ -13,6 +13,7 @@ import type { TaskCall } from "../../runtime/tasks/task-call.ts";
 import { tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
 import { zeroShotCall } from "../../runtime/tasks/zero-shot.ts";
 import type { TextInput } from "../../runtime/text-input.ts";
+import { camelCase } from "../contract/camel-case.ts";
 import {
   bodyOf,
   CohereTexts,
@@ -31,7 +32,6 @@ import { taskAt } from "../routes/task-route.ts";
 import { answerRoute, MAX_ANSWER_TOKENS, MAX_ANSWERS, QuestionInContext } from "../tasks/answer.ts";
 import { FunctionToApply } from "../tasks/classify.ts";
 import { MAX_TOKENS_PER_MASK, MaskTarget, Targets } from "../tasks/fill-mask.ts";
-import { entityResults } from "../tasks/tag.ts";
 import { CandidateLabel, HypothesisTemplate, MAX_LABEL_CHARACTERS } from "../tasks/zero-shot.ts";
 
 const TextPair = v.object({ text: v.string(), text_pair: v.string() });
@@ -170,7 +170,10 @@ function callFor(
 ): TaskCall<unknown> {
   // Hugging Face's servers cut what is too long.
   const truncate = isCut && (options.truncation_direction ?? isCut);
-  const optionsOf = <Name extends keyof Options>(...names: Name[]) => only(options, manifest.task, names);
+  const optionsOf = <Name extends keyof Options>(names: readonly Name[], task: string = manifest.task) => ({
+    ...camelCase(only(options, task, names)),
+    truncate,
+  });
   const fields: object = Object(inputs);
 
   const textList = (): readonly string[] => {
@@ -187,38 +190,30 @@ function callFor(
   if ("source_sentence" in fields) {
     const { source_sentence, sentences } = fields as v.InferOutput<typeof SimilarityInput>;
     // Their pipeline compares the vectors of all models by their cosine.
-    const { prompt_name: prompt } = only(options, "sentence similarity", [...cutting, "prompt_name"]);
-    return similarityCall(source_sentence, sentences, { truncate, similarity: "cosine", prompt });
+    const given = optionsOf([...cutting, "prompt_name"], "sentence similarity");
+    return similarityCall(source_sentence, sentences, { ...given, similarity: "cosine" });
   }
   if (candidateLabels) {
-    const names = ["candidate_labels", "multi_label", "hypothesis_template"] as const;
-    const { multi_label: multiLabel, hypothesis_template: hypothesisTemplate } = only(options, "zero-shot", [
-      ...cutting,
-      ...names,
-    ]);
-    const call = zeroShotCall(textList(), { candidateLabels, multiLabel, hypothesisTemplate, truncate });
+    const names = [...cutting, "candidate_labels", "multi_label", "hypothesis_template"] as const;
+    const call = zeroShotCall(textList(), candidateLabels, optionsOf(names, "zero-shot"));
     return call.texts.length === 1 ? mapResult(call, ([only]) => only) : call;
   }
   switch (manifest.task) {
     case "embed": {
-      const names = ["prompt_name", "normalize", "dimensions", "encoding_format"] as const;
-      const { prompt_name: prompt, normalize, dimensions } = optionsOf(...cutting, ...names);
-      return each(embedCall(textList(), { truncate, prompt, normalize, dimensions }), vectorNumbers);
+      const names = [...cutting, "prompt_name", "normalize", "dimensions", "encoding_format"] as const;
+      return each(embedCall(textList(), optionsOf(names)), vectorNumbers);
     }
     case "classify": {
       const { text, text_pair } = fields as Partial<v.InferOutput<typeof TextPair>>;
       const pairs: readonly TextInput[] = text !== undefined ? [[text, text_pair as string]] : textList();
-      const names = ["top_k", "function_to_apply", "return_all_scores"] as const;
-      const { top_k: topK, function_to_apply: activation } = optionsOf(...cutting, ...names);
-      return classifyCall(pairs, { truncate, topK, activation });
+      return classifyCall(pairs, optionsOf([...cutting, "top_k", "function_to_apply", "return_all_scores"]));
     }
     case "tag": {
-      const names = ["aggregation_strategy", "ignore_labels"] as const;
-      const { aggregation_strategy: strategy, ignore_labels: ignoreLabels } = optionsOf(...cutting, ...names);
-      const call = tagCall(textList(), { strategy, ignoreLabels, truncate });
-      const name = strategy === "none" ? "entity" : "entity_group";
+      const given = optionsOf([...cutting, "aggregation_strategy", "ignore_labels"]);
+      const call = tagCall(textList(), given);
+      const name = given.aggregationStrategy === "none" ? "entity" : "entity_group";
       return each(call, (entities, i) =>
-        entityResults(call.texts[i] ?? "", entities).map(({ label, score, text: word, start, end }) => ({
+        inCodePoints(call.texts[i] ?? "", entities).map(({ label, score, text: word, start, end }) => ({
           [name]: label,
           score,
           word,
@@ -232,31 +227,25 @@ function callFor(
       const asked = fields as v.InferOutput<typeof QuestionInContext>;
       // Long contexts are read in parts, and never cut.
       const lengths = ["doc_stride", "max_answer_len", "max_seq_len", "max_question_len"] as const;
-      const given = optionsOf(...lengths, "top_k", "align_to_words", "handle_impossible_answer");
-      const topK = topKUpTo(MAX_ANSWERS, given.top_k) ?? 1;
-      const reading = {
-        ...{ topK, stride: given.doc_stride, maxTokens: given.max_seq_len },
-        ...{ maxAnswerTokens: given.max_answer_len, handleImpossibleAnswer: given.handle_impossible_answer },
-        alignToWords: given.align_to_words,
-      };
+      const given = optionsOf([...lengths, "top_k", "align_to_words", "handle_impossible_answer"]);
+      const topK = topKUpTo(MAX_ANSWERS, given.topK) ?? 1;
+      const reading = { ...given, topK, maxTokens: given.maxSeqLen, maxAnswerTokens: given.maxAnswerLen };
       return mapResult(answerCall([asked], reading), ([answers = []]) => {
         const results = inCodePoints(asked.context, answers);
         return topK === 1 ? results[0] : results;
       });
     }
     case "sparse":
-      return each(sparseCall(textList(), { truncate, prompt: optionsOf(...cutting, "prompt_name").prompt_name }));
-    case "token-vectors": {
-      const { prompt_name: prompt } = optionsOf(...cutting, "prompt_name");
-      return each(tokenVectorsCall(textList(), { truncate, prompt }), ({ vectors, dimensions }) =>
+      return each(sparseCall(textList(), optionsOf([...cutting, "prompt_name"])));
+    case "token-vectors":
+      return each(tokenVectorsCall(textList(), optionsOf([...cutting, "prompt_name"])), ({ vectors, dimensions }) =>
         Array.from({ length: vectors.length / dimensions }, (_, token) =>
           vectorNumbers(vectors.subarray(token * dimensions, (token + 1) * dimensions)),
         ),
       );
-    }
     case "fill-mask": {
-      const given = optionsOf(...cutting, "top_k", "targets");
-      const topK = topKUpTo(MAX_TOKENS_PER_MASK, given.top_k);
+      const given = optionsOf([...cutting, "top_k", "targets"]);
+      const topK = topKUpTo(MAX_TOKENS_PER_MASK, given.topK);
       const targets = given.targets === undefined ? undefined : [given.targets].flat();
       return each(fillMaskCall(textList(), { topK, targets, truncate }), (masks) => {
         const lists = masks.map((found) =>

@@ -138,7 +138,7 @@ describe("the option truncate of a deployment", () => {
 
   it("counts for calls in process, and is in /info", async () => {
     const { app, get, own } = await setUp({ truncate: "left" });
-    const { vectors } = await app.embed({ env: {}, executionCtx: { waitUntil: () => {} } }, [LONG]);
+    const { embeddings: vectors } = await app.embed({ env: {}, executionCtx: { waitUntil: () => {} } }, [LONG]);
     expect([...(vectors[0] as Float32Array)].map((value) => Math.fround(value))).toEqual(
       (await own({ truncate: "left" }))?.map((value) => Math.fround(value)),
     );

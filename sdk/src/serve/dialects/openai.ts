@@ -121,7 +121,7 @@ const embeddings = taskAt("/v1/embeddings", {
     const { truncate, truncation_side: side, maxTokens, pool_chunks: poolChunks } = reading;
     return embedCall(input, {
       dimensions,
-      prompt: prompt_name,
+      promptName: prompt_name,
       search: input_type ? inputTypes[input_type] : task && tasks[task],
       normalize: normalized,
       truncate: truncate && (side ?? truncate),

@@ -12,6 +12,7 @@ import { tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
 import { type TextInput, textsOf } from "../../runtime/text-input.ts";
 import type { Tokenizer } from "../../runtime/tokenizer/tokenizer.ts";
 import type { Truncation } from "../../runtime/truncation.ts";
+import { camelCase } from "../contract/camel-case.ts";
 import { errorStatus, type HttpErrorCode } from "../contract/errors.ts";
 import {
   bodyOf,
@@ -46,6 +47,11 @@ const Cutting = objectOf({
 const truncationOf = ({ truncate = true, truncation_direction }: v.InferOutput<typeof Cutting>): Truncation =>
   truncate && (truncation_direction ?? truncate);
 
+const optionsOf = <Fields extends v.InferOutput<typeof Cutting>>(fields: Fields) => ({
+  ...camelCase(fields),
+  truncate: truncationOf(fields),
+});
+
 const Vectors = v.array(v.array(v.number()));
 
 const embed = taskAt("/embed", {
@@ -60,8 +66,7 @@ const embed = taskAt("/embed", {
   summary: "Vectors of texts, for clients of text-embeddings-inference",
   example: { inputs: ["to be"] },
   response: Vectors,
-  call: ({ inputs, normalize, prompt_name: prompt, dimensions, ...cut }) =>
-    embedCall(inputs, { truncate: truncationOf(cut), normalize, prompt, dimensions }),
+  call: ({ inputs, ...options }) => embedCall(inputs, optionsOf(options)),
   respond: (answer, { inputs }, c) =>
     listResponse(describeWork(c, answer, inputs.map(String)), answer.result, (vector) => formatVector(vector, "float")),
 });
@@ -74,7 +79,7 @@ const embedAll = taskAt("/embed_all", {
   summary: "A vector for each token of texts, for clients of text-embeddings-inference",
   example: { inputs: ["to be"] },
   response: v.array(Vectors),
-  call: ({ inputs, prompt_name: prompt, ...cut }) => tokenVectorsCall(inputs, { truncate: truncationOf(cut), prompt }),
+  call: ({ inputs, ...options }) => tokenVectorsCall(inputs, optionsOf(options)),
   respond: (answer, { inputs }, c) => listResponse(describeWork(c, answer, inputs), answer.result, formatTokenVectors),
 });
 
@@ -84,7 +89,7 @@ const embedSparse = taskAt("/embed_sparse", {
   summary: "Sparse vectors of texts, for clients of text-embeddings-inference",
   example: { inputs: ["to be"] },
   response: v.array(v.array(v.object({ index: v.number(), value: v.number() }))),
-  call: ({ inputs, prompt_name: prompt, ...cut }) => sparseCall(inputs, { truncate: truncationOf(cut), prompt }),
+  call: ({ inputs, ...options }) => sparseCall(inputs, optionsOf(options)),
   respond: (answer, { inputs }, c) =>
     listResponse(describeWork(c, answer, inputs), answer.result, ({ indices, values }) =>
       JSON.stringify(indices.map((index, i) => ({ index, value: values[i] }))),
@@ -121,7 +126,7 @@ const predict = taskAt("/predict", {
   example: { inputs: "to be" },
   response: v.union([Labels, v.array(Labels)]),
   call: ({ inputs: { inputs }, raw_scores, ...cut }) =>
-    classifyCall(inputs, { truncate: truncationOf(cut), ...(raw_scores && { activation: "none" }) }),
+    classifyCall(inputs, { ...optionsOf(cut), functionToApply: raw_scores ? "none" : undefined }),
   respond: ({ result, ...details }, { inputs: { isBatch, inputs } }, c) =>
     describeWork(c, details, inputs.flatMap(textsOf)).json(isBatch ? result : result[0]),
 });
@@ -155,9 +160,8 @@ const rerank = taskAt("/rerank", {
   ]),
   call(body) {
     if ("documents" in body) return rerankRoute.call(body);
-    const { query, texts, raw_scores, top_n, ...cut } = body;
-    const activation = raw_scores ? "none" : "sigmoid";
-    return rerankCall(query, texts, { topN: top_n, truncate: truncationOf(cut), activation });
+    const { query, texts, raw_scores, ...options } = body;
+    return rerankCall(query, texts, { ...optionsOf(options), activation: raw_scores ? "none" : "sigmoid" });
   },
   respond(answer, body, c) {
     if ("documents" in body) return rerankRoute.respond(answer, body, c);
@@ -182,7 +186,7 @@ const similarity = taskAt("/similarity", {
     similarityCall(source_sentence, sentences, {
       truncate: truncationOf({ ...beside, ...parameters }),
       similarity: "cosine",
-      prompt: parameters?.prompt_name,
+      promptName: parameters?.prompt_name,
     }),
   respond: (answer, { inputs: { source_sentence, sentences } }, c) =>
     describeWork(c, answer, [source_sentence, ...sentences]).json(answer.result),

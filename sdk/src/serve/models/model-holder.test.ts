@@ -13,6 +13,7 @@ import {
 import { waitFor } from "#test/fixtures/wait-for.ts";
 import type { BertEdgeError } from "../../artifact/error.ts";
 import type { TokenIds } from "../../runtime/engine/engine.ts";
+import { embedCall } from "../../runtime/tasks/embed.ts";
 import type { ObjectStore, WritableStore } from "../../storage/store.ts";
 import { type ModelHolderOptions, modelHolder } from "./model-holder.ts";
 
@@ -187,7 +188,7 @@ describe("a model that answers before it is complete", () => {
     const rest = latch();
     const { holder, engine, background, settled } = await setUp({ complete: () => rest.promise });
     const early = await holder.load(background);
-    expect(await holder.using(early, (model) => model.embed(["to be"]))).toHaveLength(1);
+    expect(await holder.using(early, (model) => model.call(embedCall(["to be"])))).toHaveLength(1);
     expect(await holder.load(background)).toBe(early);
     expect(holder.current(background)).toBeUndefined();
     rest.resolve();
@@ -206,7 +207,7 @@ describe("a model that answers before it is complete", () => {
     const early = await holder.load(background);
     const using = holder.using(early, async (model) => {
       await use.promise;
-      return model.embed(["to be"]);
+      return model.call(embedCall(["to be"]));
     });
     rest.reject(new Error("connection lost"));
     await settled();
@@ -462,7 +463,7 @@ describe("a newer version", () => {
     const uses = [first, second].map(({ promise }) =>
       holder.using(old, async (model) => {
         await promise;
-        return model.embed(["to be"]);
+        return model.call(embedCall(["to be"]));
       }),
     );
     await publishTiny(store, "newer");
@@ -513,7 +514,7 @@ describe("a newer version", () => {
     expect(await refresh()).toBe(old);
     expect(await holder.load(background)).toBe(old);
     expect(engine.sessions[0]?.releases).toBe(0);
-    await expect(holder.using(old, (model) => model.embed(["to be"]))).resolves.toHaveLength(1);
+    await expect(holder.using(old, (model) => model.call(embedCall(["to be"])))).resolves.toHaveLength(1);
     expect(log).toHaveBeenCalled();
 
     loadable = true;

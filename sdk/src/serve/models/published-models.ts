@@ -1,5 +1,5 @@
 import type { Engine } from "../../runtime/engine/engine.ts";
-import type { Model } from "../../runtime/model.ts";
+import { type LocalModel, withMethods } from "../../runtime/local-model.ts";
 import { releasedAfterUse } from "../../runtime/released-after-use.ts";
 import type { ObjectStore } from "../../storage/store.ts";
 import { modelHolder } from "./model-holder.ts";
@@ -29,14 +29,14 @@ export function publishedModels({ store, engine, limitBytes }: PublishedModelsOp
      *
      * @throws BertEdgeError `memory_full` when the models in use leave too little memory; errors of the load and of `work`
      */
-    async using<T>(name: string, work: (model: Model) => Promise<T>): Promise<T> {
+    async using<T>(name: string, work: (model: LocalModel) => Promise<T>): Promise<T> {
       try {
         return await calls.using(name, async () => {
           const holder = memory.holderOf(name, (reserve) => modelHolder({ ...settings, name, reserve }));
           for (;;) {
             const model = await holder.load(() => {});
             await model.complete;
-            if (holder.holds(model)) return holder.using(model, work);
+            if (holder.holds(model)) return holder.using(model, () => work(withMethods(model)));
           }
         });
       } finally {

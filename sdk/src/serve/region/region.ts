@@ -2,8 +2,15 @@ import type { AskingThread } from "./probe.ts";
 import { type HttpDialect, type RegionTierOptions, regionSettings, type WorkersAiBinding } from "./region-settings.ts";
 import { connectRegion, type RegionTier } from "./region-tier.ts";
 
-/** A region that a deployment can ask. */
+declare const opaque: unique symbol;
+
+/** A region that a deployment can ask: what `regionTier` and `regionFromEnv` return. */
 export interface Region {
+  readonly [opaque]: true;
+}
+
+/** What a region is, for the deployment that asks it. */
+export interface ConnectableRegion {
   /** Called once, when the deployment starts. */
   connect(thread: AskingThread): RegionTier;
 }
@@ -15,7 +22,8 @@ export interface Region {
  */
 export function regionTier(options: RegionTierOptions): Region {
   regionSettings(options);
-  return { connect: ({ busyMs }) => connectRegion({ ...options, busyMs }) };
+  const region: ConnectableRegion = { connect: ({ busyMs }) => connectRegion({ ...options, busyMs }) };
+  return region as unknown as Region;
 }
 
 /** Variables, secrets and bindings of a Worker that say where its region is. */

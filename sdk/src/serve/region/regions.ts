@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { logFailure } from "./failure.ts";
 import type { AskingThread } from "./probe.ts";
-import type { Region } from "./region.ts";
+import type { ConnectableRegion, Region } from "./region.ts";
 import type { RegionTier } from "./region-tier.ts";
 
 /**
@@ -41,7 +41,7 @@ export function regions(tiers: readonly RegionTier[], extra: ExtraLoad): RegionT
 
 /** Connects to the regions. Returns one tier that stands for all of them; undefined without a region. */
 export function connectAll(all: readonly Region[], thread: AskingThread, extra: ExtraLoad): RegionTier | undefined {
-  const [first, ...others] = all.map((region) => region.connect(thread));
+  const [first, ...others] = all.map((region) => (region as unknown as ConnectableRegion).connect(thread));
   return first && others.length > 0 ? regions([first, ...others], extra) : first;
 }
 

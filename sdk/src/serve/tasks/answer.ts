@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { answerCall } from "../../runtime/tasks/answer.ts";
+import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, countUpTo, ownAnswer } from "../contract/fields.ts";
 import { inCodePoints } from "../routes/code-points.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
@@ -47,13 +48,7 @@ export const answerRoute = taskAt("/v1/answer", {
     /** The answers to each question, best first. */
     results: v.array(v.array(AnswerResult)),
   }),
-  call: ({ questions, top_k, max_answer_tokens, doc_stride, handle_impossible_answer }) =>
-    answerCall(questions, {
-      topK: top_k,
-      maxAnswerTokens: max_answer_tokens,
-      stride: doc_stride,
-      handleImpossibleAnswer: handle_impossible_answer,
-    }),
+  call: ({ questions, ...options }) => answerCall(questions, camelCase(options)),
   respond(answer, { questions }) {
     const results = answer.result.map((spans, i) => inCodePoints(questions[i]?.context ?? "", spans));
     return { ...answerFields(answer), results };

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { classifyCall } from "../../runtime/tasks/classify.ts";
-import type { TextInput } from "../../runtime/text-input.ts";
+import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, ownAnswer, PositiveInteger, ScoredLabel, Truncate } from "../contract/fields.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
@@ -33,12 +33,7 @@ export const classifyRoute = taskAt("/v1/classify", {
     /** The labels of each input, best first. */
     results: v.array(v.array(ScoredLabel)),
   }),
-  call({ inputs, truncate, top_k, function_to_apply }) {
-    const all = [inputs]
-      .flat()
-      .map((input): TextInput => (typeof input === "string" ? input : [input.text, input.text_pair]));
-    return classifyCall(all, { truncate, topK: top_k, activation: function_to_apply });
-  },
+  call: ({ inputs, ...options }) => classifyCall(camelCase([inputs].flat()), camelCase(options)),
   respond: (answer) => ({ ...answerFields(answer), results: answer.result }),
 });
 

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { embedCall } from "../../runtime/tasks/embed.ts";
 import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
+import { camelCase } from "../contract/camel-case.ts";
 import {
   bodyOf,
   CohereTexts,
@@ -45,8 +46,7 @@ export const embedRoute = taskAt("/v1/embed", {
     /** One vector per input, in the order of the inputs; base64 strings when `encoding_format` is `base64`. */
     embeddings: v.union([v.array(v.array(v.number())), v.array(v.string())]),
   }),
-  call: ({ inputs, truncate, pool_chunks, dimensions, prompt_name, normalize }) =>
-    embedCall(inputs, { truncate, poolChunks: pool_chunks, dimensions, prompt: prompt_name, normalize }),
+  call: ({ inputs, ...options }) => embedCall(inputs, camelCase(options)),
   respond: (answer, { encoding_format, output_type }, c) =>
     listResponse(c, answer.result, (vector) => formatVector(vectorFormats[output_type](vector), encoding_format), {
       ...answerFields(answer),

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { fillMaskCall } from "../../runtime/tasks/fill-mask.ts";
+import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, countUpTo, ownAnswer, Texts, Truncate } from "../contract/fields.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
@@ -39,7 +40,7 @@ export const fillMaskRoute = taskAt("/v1/fill-mask", {
     /** For each input, and for each of its mask tokens: the most probable tokens, best first. */
     results: v.array(v.array(v.array(MaskResult))),
   }),
-  call: ({ inputs, top_k, targets, truncate }) => fillMaskCall(inputs, { topK: top_k, targets, truncate }),
+  call: ({ inputs, ...options }) => fillMaskCall(inputs, camelCase(options)),
   respond: (answer) => ({
     ...answerFields(answer),
     results: answer.result.map((masks) =>

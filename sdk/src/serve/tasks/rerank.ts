@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { type RankedDocument, rerankCall } from "../../runtime/tasks/rerank.ts";
+import { type RankedDocument, rankedResults, rerankCall } from "../../runtime/tasks/rerank.ts";
+import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, onlyAs, ownAnswer, PositiveInteger, Truncate } from "../contract/fields.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
@@ -48,11 +49,10 @@ export const rerankRoute = taskAt("/v1/rerank", {
     results: v.array(RerankResult),
     usage: v.object({ tokens: v.number(), total_tokens: v.number() }),
   }),
-  call: ({ query, documents, top_n, truncate, max_tokens_per_doc }) =>
-    rerankCall(query, documents, { topN: top_n, truncate, maxDocumentTokens: max_tokens_per_doc }),
+  call: ({ query, documents, ...options }) => rerankCall(query, documents, camelCase(options)),
   respond(answer, body) {
     const { usage, ...fields } = answerFields(answer);
-    const results = rankedResults(answer.result, body);
+    const results = documentResults(answer.result, body);
     return { ...fields, results, usage: { ...usage, total_tokens: usage.tokens } };
   },
 });
@@ -61,13 +61,8 @@ export const rerankRoute = taskAt("/v1/rerank", {
 export type RerankRequest = v.InferInput<typeof rerankRoute.schema>;
 export type RerankResponse = v.InferOutput<typeof rerankRoute.response>;
 
-/** Describes ranked documents as Jina and Cohere do. */
-export const rankedResults = (
+/** Describes the ranked documents of an answer. */
+export const documentResults = (
   ranked: readonly RankedDocument[],
   { documents, return_documents }: { readonly documents: readonly string[]; readonly return_documents: boolean },
-): RerankResult[] =>
-  ranked.map(({ index, score }) => ({
-    index,
-    relevance_score: score,
-    ...(return_documents && { document: { text: documents[index] as string } }),
-  }));
+): RerankResult[] => rankedResults(ranked, documents, "relevance_score", return_documents);

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { similarityCall } from "../../runtime/tasks/rerank.ts";
+import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, ownAnswer, PromptName, Truncate } from "../contract/fields.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
@@ -20,7 +21,7 @@ export const similarityRoute = taskAt("/v1/similarity", {
      */
     scores: v.array(v.number()),
   }),
-  call: ({ source, texts, truncate, prompt_name }) => similarityCall(source, texts, { truncate, prompt: prompt_name }),
+  call: ({ source, texts, ...options }) => similarityCall(source, texts, camelCase(options)),
   respond: (answer) => ({ ...answerFields(answer), scores: answer.result }),
 });
 

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { sparseCall } from "../../runtime/tasks/sparse.ts";
+import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, ownAnswer, PromptName, Texts, Truncate } from "../contract/fields.ts";
 import { listResponse } from "../routes/in-parts.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
@@ -13,7 +14,7 @@ export const sparseRoute = taskAt("/v1/sparse", {
     /** The weights above 0 of each input. The indices are token ids, and rise. */
     embeddings: v.array(v.object({ indices: v.array(v.number()), values: v.array(v.number()) })),
   }),
-  call: ({ inputs, truncate, prompt_name }) => sparseCall(inputs, { truncate, prompt: prompt_name }),
+  call: ({ inputs, ...options }) => sparseCall(inputs, camelCase(options)),
   respond: (answer, _, c) =>
     listResponse(c, answer.result, (weights) => JSON.stringify(weights), { ...answerFields(answer), embeddings: [] }),
 });

@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { aggregationStrategies, type Entity, tagCall } from "../../runtime/tasks/tag.ts";
+import { aggregationStrategies, tagCall } from "../../runtime/tasks/tag.ts";
+import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, ownAnswer, Texts, Truncate } from "../contract/fields.ts";
 import { inCodePoints } from "../routes/code-points.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
@@ -30,10 +31,9 @@ export const tagRoute = taskAt("/v1/tag", {
     /** The entities of each input, in the order of the text. */
     results: v.array(v.array(EntityResult)),
   }),
-  call: ({ inputs, aggregation_strategy, ignore_labels, truncate }) =>
-    tagCall(inputs, { strategy: aggregation_strategy, ignoreLabels: ignore_labels, truncate }),
+  call: ({ inputs, ...options }) => tagCall(inputs, camelCase(options)),
   respond(answer, { inputs }) {
-    const results = answer.result.map((entities, i) => entityResults(inputs[i] ?? "", entities));
+    const results = answer.result.map((entities, i) => inCodePoints(inputs[i] ?? "", entities));
     return { ...answerFields(answer), results };
   },
 });
@@ -41,7 +41,3 @@ export const tagRoute = taskAt("/v1/tag", {
 /** The body of `POST /v1/tag`. */
 export type TagRequest = v.InferInput<typeof tagRoute.schema>;
 export type TagResponse = v.InferOutput<typeof tagRoute.response>;
-
-/** Describes the entities of a text, with offsets in code points. */
-export const entityResults = (text: string, entities: readonly Entity[]): EntityResult[] =>
-  inCodePoints(text, entities).map(({ label, score, text, start, end }) => ({ label, score, text, start, end }));

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { searchRoles } from "../../runtime/tasks/late-interaction.ts";
 import { type TokenVectors, tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
+import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, EncodingFormat, ownAnswer, PromptName, Texts, Truncate } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { listResponse } from "../routes/in-parts.ts";
@@ -25,7 +26,7 @@ export const tokenVectorsRoute = taskAt("/v1/token-vectors", {
     /** Size of each vector. */
     dimensions: v.number(),
   }),
-  call: ({ inputs, truncate, prompt_name, side }) => tokenVectorsCall(inputs, { truncate, prompt: prompt_name, side }),
+  call: ({ inputs, ...options }) => tokenVectorsCall(inputs, camelCase(options)),
   respond: (answer, { encoding_format }, c) =>
     listResponse(
       c,

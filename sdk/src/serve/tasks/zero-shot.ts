@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { zeroShotCall } from "../../runtime/tasks/zero-shot.ts";
+import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, ownAnswer, ScoredLabel, Texts, Truncate } from "../contract/fields.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
@@ -36,13 +37,7 @@ export const zeroShotRoute = taskAt("/v1/zero-shot", {
     /** The labels of each input, best first. */
     results: v.array(v.array(ScoredLabel)),
   }),
-  call: ({ inputs, candidate_labels, multi_label, hypothesis_template, truncate }) =>
-    zeroShotCall(inputs, {
-      candidateLabels: candidate_labels,
-      multiLabel: multi_label,
-      hypothesisTemplate: hypothesis_template,
-      truncate,
-    }),
+  call: ({ inputs, candidate_labels, ...options }) => zeroShotCall(inputs, candidate_labels, camelCase(options)),
   respond: (answer) => ({ ...answerFields(answer), results: answer.result }),
 });
 

@@ -47,17 +47,17 @@ function answerCall(
   { truncate = true, activation }: Asking,
 ): TaskCall<GoldenAnswer> {
   const [first = "", second = ""] = textsOf(line.input);
-  const prompt = promptNameOf(line, manifest);
+  const promptName = promptNameOf(line, manifest);
   switch (manifest.task) {
     case "embed":
-      return mapResult(embedCall([first], { truncate, prompt }), (vectors) => ({ rows: vectors }));
+      return mapResult(embedCall([first], { truncate, promptName }), (vectors) => ({ rows: vectors }));
     case "sparse":
-      return mapResult(sparseCall([first], { truncate, prompt }), ([entries]) => ({
+      return mapResult(sparseCall([first], { truncate, promptName }), ([entries]) => ({
         rows: [dense(entries as SparseEntries, manifest.vocabulary)],
       }));
     case "token-vectors": {
       const side = manifest.protocol && line.side;
-      return mapResult(tokenVectorsCall([first], { truncate, prompt, side }), ([vectors]) => ({
+      return mapResult(tokenVectorsCall([first], { truncate, promptName, side }), ([vectors]) => ({
         rows: rowsOf(vectors as TokenVectors),
       }));
     }
@@ -69,7 +69,7 @@ function answerCall(
           scores: new Map([[manifest.labels[0] ?? "", ranked?.score ?? Number.NaN]]),
         }));
       }
-      return mapResult(classifyCall([line.input], { truncate, activation }), ([labels = []]) => ({
+      return mapResult(classifyCall([line.input], { truncate, functionToApply: activation }), ([labels = []]) => ({
         scores: new Map(labels.map(({ label, score }) => [label, score])),
       }));
     default:

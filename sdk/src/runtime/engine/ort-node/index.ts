@@ -11,20 +11,7 @@ import { onnxruntimeNode } from "./onnxruntime-node.ts";
 import { EXACT_INT8, overflowsInt8 } from "./overflows-int8.ts";
 import { sessionThreads } from "./session-threads.ts";
 
-export type { Destination } from "../../../artifact/fill.ts";
-export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../../../artifact/manifest.ts";
-export type {
-  Batching,
-  Engine,
-  EngineSession,
-  MarkedTokens,
-  ModelFiles,
-  ModelShape,
-  TokenIds,
-  TokenPair,
-  TokenSequence,
-  VectorHead,
-} from "../engine.ts";
+export type { Engine } from "../engine.ts";
 
 /**
  * Calls that can share the batches of a GPU. While one batch runs, the calls for the next one wait in the engine. Further calls

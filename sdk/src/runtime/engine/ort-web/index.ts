@@ -7,20 +7,7 @@ import { inBatches } from "../with-head.ts";
 import { ortMemory, placeholder, withCompiledModule } from "./compiled-module.ts";
 import { onnxruntimeWeb } from "./onnxruntime-web.ts";
 
-export type { Destination } from "../../../artifact/fill.ts";
-export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../../../artifact/manifest.ts";
-export type {
-  Batching,
-  Engine,
-  EngineSession,
-  MarkedTokens,
-  ModelFiles,
-  ModelShape,
-  TokenIds,
-  TokenPair,
-  TokenSequence,
-  VectorHead,
-} from "../engine.ts";
+export type { Engine } from "../engine.ts";
 
 /**
  * Creates an engine from onnxruntime-web. It runs on the CPU of any runtime with WebAssembly SIMD. `load` throws

@@ -2,20 +2,7 @@ import type { Engine } from "../engine.ts";
 import { type PoolEngineOptions, poolEngine } from "./pool-engine.ts";
 import { webThread } from "./web-thread.ts";
 
-export type { Destination } from "../../../artifact/fill.ts";
-export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../../../artifact/manifest.ts";
-export type {
-  Batching,
-  Engine,
-  EngineSession,
-  MarkedTokens,
-  ModelFiles,
-  ModelShape,
-  TokenIds,
-  TokenPair,
-  TokenSequence,
-  VectorHead,
-} from "../engine.ts";
+export type { Engine } from "../engine.ts";
 export type { KernelModules } from "../wasm/index.ts";
 
 /** Creates the WebAssembly engine with several threads, for runtimes with Web Workers: Deno, browsers. */

@@ -13,20 +13,7 @@ import { allocate } from "./run/allocate.ts";
 import { instantiate } from "./run/kernels.ts";
 import { createSession } from "./run/session.ts";
 
-export type { Destination } from "../../../artifact/fill.ts";
-export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../../../artifact/manifest.ts";
-export type {
-  Batching,
-  Engine,
-  EngineSession,
-  MarkedTokens,
-  ModelFiles,
-  ModelShape,
-  TokenIds,
-  TokenPair,
-  TokenSequence,
-  VectorHead,
-} from "../engine.ts";
+export type { Engine } from "../engine.ts";
 
 /** The kernels as compiled modules. Workers can import such modules, but refuse to compile bytes. */
 export interface KernelModules {

@@ -3,20 +3,7 @@ import type { Engine } from "../../engine.ts";
 import { nodeThread } from "../../threads/node-thread.ts";
 import { type PoolEngineOptions, poolEngine } from "../pool-engine.ts";
 
-export type { Destination } from "../../../../artifact/fill.ts";
-export type { EmbedManifest, Manifest, Pooling, Target, TargetName } from "../../../../artifact/manifest.ts";
-export type {
-  Batching,
-  Engine,
-  EngineSession,
-  MarkedTokens,
-  ModelFiles,
-  ModelShape,
-  TokenIds,
-  TokenPair,
-  TokenSequence,
-  VectorHead,
-} from "../../engine.ts";
+export type { Engine } from "../../engine.ts";
 export type { KernelModules } from "../../wasm/index.ts";
 
 /**

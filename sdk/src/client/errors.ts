@@ -1,4 +1,4 @@
-import type { HttpErrorCode } from "../../serve/contract/errors.ts";
+import type { HttpErrorCode } from "../serve/contract/errors.ts";
 
 /**
  * Error code of the service or of the client. `http_<status>` means that the response body has no error code. Other codes
@@ -50,3 +50,44 @@ export class BertEdgeClientError extends Error {
     Object.assign(this, { retryable: false, ...details });
   }
 }
+
+/** The API key is missing or wrong (401). */
+export class AuthenticationError extends BertEdgeClientError {
+  override readonly name = "AuthenticationError";
+}
+
+/** The request is invalid and would fail again (400, 404, 413, 415, …). */
+export class InvalidRequestError extends BertEdgeClientError {
+  override readonly name = "InvalidRequestError";
+}
+
+/** The platform, a proxy or your own app refused the request because there were too many (429). */
+export class RateLimitError extends BertEdgeClientError {
+  override readonly name = "RateLimitError";
+}
+
+/** The service cannot answer now (5xx). Trying again may help. */
+export class UnavailableError extends BertEdgeClientError {
+  override readonly name = "UnavailableError";
+}
+
+/** The service could not be reached, the connection was dropped, or the response is not from bert-edge. */
+export class ConnectionError extends BertEdgeClientError {
+  override readonly name = "ConnectionError";
+}
+
+/** The service did not answer within `timeoutMs`. */
+export class TimeoutError extends BertEdgeClientError {
+  override readonly name = "TimeoutError";
+}
+
+/** Requests of one call were answered by different versions of the model. Such vectors cannot be compared. */
+export class VersionChangedError extends BertEdgeClientError {
+  override readonly name = "VersionChangedError";
+}
+
+export const versionChanged = (before: string, after: string): VersionChangedError =>
+  new VersionChangedError(`The model changed from ${before} to ${after} during the call.`, {
+    code: "version_changed",
+    hint: "Embed all texts again.",
+  });
