@@ -2,7 +2,7 @@ import { predictLatency } from "#sdk/serve/answering/plan.ts";
 
 import type { AnswerEstimate } from "#sdk/serve/queue/speed.ts";
 import { sharedThread } from "#sdk/serve/queue/thread.ts";
-import { extraLoad } from "#sdk/serve/region/regions.ts";
+import { newRetryBudget } from "#sdk/serve/region/regions.ts";
 import { type ArrivalTime, arrivalBetween, lostMs, maxLateMs } from "#sdk/serve/routing/deadline.ts";
 import { decide, type Situation } from "#sdk/serve/routing/decide.ts";
 import type { Clock } from "./clock.ts";
@@ -78,7 +78,7 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
       busyMs: engine.busyMs,
     }),
   );
-  const extra = extraLoad();
+  const retryBudget = newRetryBudget();
   /** Times at which the region's answers are due. */
   const fetches = sharedThread(now);
   /** Events that wait for the thread. */
@@ -158,7 +158,7 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
     const decision = policy(situationOf(work, asked, predicted));
     if ("refusal" in decision) refuse(request);
     else if (region && decision.tier === "region") askRegion(asked, region.link);
-    else if (region && decision.hedge && extra.take()) hedge(work, asked, region.link);
+    else if (region && decision.hedge && retryBudget.take()) hedge(work, asked, region.link);
     else engine.add(work);
   }
 
@@ -219,7 +219,7 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
       }
       const leftMs = remainingOf(asked);
       const other = isSecond ? undefined : usableRegions(regionMs).find((usable) => usable.link !== link);
-      if (other && other.predicted.ms <= leftMs && extra.take()) {
+      if (other && other.predicted.ms <= leftMs && retryBudget.take()) {
         tally.extra(request);
         askRegion(asked, other.link, true);
         return;
@@ -249,7 +249,7 @@ export function startIsolate({ clock, world, plan, regions, policy, tally, left 
   function answer(request: Request, tier: "edge" | "region"): void {
     if (request.outcome) tally.discarded(request);
     else {
-      extra.answered();
+      retryBudget.answered();
       end(request, tier);
     }
   }

@@ -32,7 +32,7 @@ const levels: readonly Level[] = [
 export const growth = (samples: readonly Sample[]): Verdict[] =>
   levels.map(({ name, of, limit, warmUp }) => {
     const warm = samples.slice(Math.ceil(warmUp * samples.length));
-    const slope = slopeOf(warm.map((sample) => [sample.atMs / MINUTE_MS, of(sample) / MIB]));
+    const slope = theilSenSlope(warm.map((sample) => [sample.atMs / MINUTE_MS, of(sample) / MIB]));
     return {
       what: `${name} does not grow`,
       measured: `${slope.toFixed(2)} MiB a minute, at most ${limit}`,
@@ -44,7 +44,7 @@ export const growth = (samples: readonly Sample[]): Verdict[] =>
  * Returns the slope of points: the median of the slopes between any two of them, which single samples, such as those while a model is
  * replaced, do not change (https://en.wikipedia.org/wiki/Theil–Sen_estimator). NaN without two points.
  */
-function slopeOf(points: readonly (readonly [x: number, y: number])[]): number {
+function theilSenSlope(points: readonly (readonly [x: number, y: number])[]): number {
   const slopes = points.flatMap(([x, y], i) =>
     points.slice(i + 1).map(([laterX, laterY]) => (laterY - y) / (laterX - x)),
   );

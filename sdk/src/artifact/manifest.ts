@@ -101,7 +101,7 @@ const Tokenizer = v.variant("kind", [
 
 const Labels = v.pipe(v.array(v.string()), v.minLength(1));
 
-/** What a classifier was trained for: key `problem_type` of config.json, which does not always have it. */
+/** The training objective of a classifier: key `problem_type` of config.json, which does not always have it. */
 export const problemTypes = ["regression", "single_label_classification", "multi_label_classification"] as const;
 export type ProblemType = (typeof problemTypes)[number];
 

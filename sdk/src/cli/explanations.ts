@@ -4,7 +4,7 @@ import type { Figure } from "../serve/contract/decision.ts";
 import type { Reason } from "../serve/contract/headers.ts";
 
 export interface Explanation {
-  /** Who answers, and why. */
+  /** The situation in which the reason is given. */
   readonly when: string;
   /** Setting or action that changes the reason; undefined if nothing has to be done. */
   readonly fix?: string;

@@ -31,7 +31,7 @@ const Info = v.looseObject({
 });
 const Models = v.object({ data: v.array(v.object({ id: v.string() })) });
 
-/** What a deployment says of itself, and what it shows to everyone. */
+/** A deployment's description of itself, and the routes that it shows to everyone. */
 export interface InspectedDeployment {
   readonly kind: "deployment";
   readonly url: string;

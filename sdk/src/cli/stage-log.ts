@@ -84,7 +84,7 @@ export function stageLog(): StageLog {
   };
 }
 
-/** What a progress line shows. */
+/** The content of a progress line. */
 interface ProgressState {
   readonly name: string;
   /** Finished share from 0 to 1; undefined if not known. */

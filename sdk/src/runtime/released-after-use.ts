@@ -15,7 +15,7 @@ export interface ReleasedAfterUse<T> {
 export function releasedAfterUse<T>(release: (item: T) => Promise<void>): ReleasedAfterUse<T> {
   const users = new Map<T, number>();
   const retired = new Set<T>();
-  /** Those who wait until an item is released. In a Worker, a promise belongs to the request that made it. */
+  /** Promises of the release of an item. In a Worker, a promise belongs to the request that made it. */
   const waiting = new Map<T, PromiseWithResolvers<void>>();
 
   async function releaseIfIdle(item: T): Promise<void> {

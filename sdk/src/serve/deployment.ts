@@ -69,7 +69,7 @@ export interface EmbeddingsOptions<Env extends object> {
    */
   metrics?: boolean;
   limits?: Partial<Limits>;
-  /** Who may load the served models from `/artifacts`: everyone with a key, or everyone at all. Default: nobody. */
+  /** The callers that may load the served models from `/artifacts`: all with a key, or all. Default: none. */
   artifacts?: "key" | "public";
   /** Static assets with the page that `GET /` shows. Default: none. */
   page?: Setting<Env, PageBinding | undefined>;

@@ -12,7 +12,7 @@ import type { ArrivalTime, Deadline } from "./routing/deadline.ts";
 import type { RequestTrace } from "./trace.ts";
 
 /** Wishes of the caller of a request, apart from the texts. */
-export interface CallTerms {
+export interface RequestOptions {
   /** Name of the requested model, or `name@version`. Default: the default model of the deployment. */
   readonly model?: string | undefined;
   readonly deadline: Deadline;
@@ -22,7 +22,7 @@ export interface CallTerms {
   readonly precision?: NumberFormat | undefined;
   /** Aborted when the caller has gone. */
   readonly signal?: AbortSignal | undefined;
-  /** Who asks. Default: `anyone`. */
+  /** Default: `anyone`. */
   readonly caller?: Caller | undefined;
   /** Memory of the request. Default: it is not counted. */
   readonly hold?: Hold | undefined;
@@ -41,7 +41,7 @@ export interface Cost {
 }
 
 /** A request for the results of a task, independent of the route that received it. */
-export interface TaskQuery<R> extends CallTerms {
+export interface TaskQuery<R> extends RequestOptions {
   readonly call: TaskCall<R>;
 }
 
@@ -109,7 +109,7 @@ export interface TaskService {
    *
    * @throws BertEdgeError `overloaded`, `budget_exceeded`, `tier_missing`, `tier_unavailable`, `precision_unavailable`
    */
-  admit(call: CallTerms, background: Background): void;
+  admit(call: RequestOptions, background: Background): void;
   /**
    * Answers a request.
    *

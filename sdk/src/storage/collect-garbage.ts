@@ -92,7 +92,7 @@ export async function collectGarbage(
   return { versions, objects, bytes, uploads };
 }
 
-/** Everything under `models/`. */
+/** The objects under `models/`. */
 interface Pointers {
   /** Keys of the pointers of current versions, and of those to which `rollback` returns from a version that is new. */
   readonly kept: Set<string>;

@@ -100,7 +100,7 @@ export async function publish(
   return result;
 }
 
-/** What is stored under a key. */
+/** The content of an object in a store. */
 interface Content {
   readonly sha256: string;
   readonly size: number;

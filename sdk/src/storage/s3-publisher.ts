@@ -187,7 +187,7 @@ const REFUSED: ReadonlySet<string> = new Set(["PreconditionFailed", "Conditional
 /** Answers of a service that obeys a condition which no object meets. */
 const UNMET: ReadonlySet<string> = new Set([...REFUSED, ...ABSENT]);
 
-/** What the service says of an object. */
+/** The service's description of an object. */
 interface Description {
   readonly ContentLength?: number | undefined;
   readonly LastModified?: Date | undefined;

@@ -7,7 +7,7 @@ import type { ObjectStore } from "./store.ts";
 
 export type { ObjectStore };
 
-/** Whose models a deployment loads. */
+/** The signatures that a deployment asks for. */
 export interface SignatureOptions {
   /** Public keys, as `bert-edge keys signer` prints them. */
   readonly signers: readonly string[];

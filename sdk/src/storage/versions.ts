@@ -98,7 +98,7 @@ const PROMOTE = "`bert-edge list` shows all versions. `bert-edge promote` makes 
 
 const notThere = (what: string) => new BertEdgeError("model_not_published", what, { hint: PROMOTE });
 
-/** What a version needs: its manifest, and the files that the manifest names. */
+/** Returns the objects of a version: its manifest, and the files that the manifest names. */
 export async function objectsOf(
   store: ObjectStore,
   pointer: Pointer,

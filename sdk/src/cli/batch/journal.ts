@@ -17,13 +17,13 @@ const Settings = v.object({
   truncate: v.boolean(),
 });
 
-/** What the results of a job depend on, apart from its input. */
+/** The settings on which the results of a job depend, apart from its input. */
 export type JobSettings = v.InferOutput<typeof Settings>;
 
 const Fields = v.object({
   journal: v.literal(1),
   settings: Settings,
-  /** What was read, and what was written for it. */
+  /** The part of the input that was read, and the part of the output that was written for it. */
   input: Prefix,
   output: Prefix,
   rejected: Prefix,

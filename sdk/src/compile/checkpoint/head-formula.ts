@@ -33,7 +33,7 @@ export interface DenseLayer {
  */
 export interface HeadFormula {
   /**
-   * What the head computes logits for: the first token, the mean of all tokens except padding, or each token (undefined).
+   * The vector for which the head computes logits: that of the first token, the mean of all tokens except padding, or each token (undefined).
    */
   readonly pooling: "cls" | "mean" | undefined;
   /** Whether the head computes logits for every token, and `pooling` is applied to these logits. */

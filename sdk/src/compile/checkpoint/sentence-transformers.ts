@@ -14,7 +14,7 @@ import { readSentenceConfig, SENTENCE_CONFIG } from "./modules/sentence-config.t
 import { readTransformerConfig } from "./modules/transformer-config.ts";
 import type { Head } from "./task-head.ts";
 
-/** What sentence-transformers computes from a model's hidden states or logits. */
+/** The computation of sentence-transformers from a model's hidden states or logits. */
 export interface Modules {
   readonly task: "embed" | "sparse" | "token-vectors";
   readonly pooling: Pooling;

@@ -44,7 +44,7 @@ export interface OptimizeReport {
   /** Parts that are not fused because onnxruntime has no operator for them. */
   readonly excused: readonly ExcusedParts[];
   readonly parity: ModelParity | undefined;
-  /** What to know before using the result, as sentences. */
+  /** Warnings about the result, as sentences. */
   readonly warnings: readonly string[];
   /** Seconds for reading, fusing and writing. */
   readonly seconds: number;

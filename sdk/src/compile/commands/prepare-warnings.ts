@@ -8,7 +8,7 @@ import type { FitTable } from "../latency/platforms/forecast.ts";
 import { headsAmong, tasksOf } from "../model/task-heads.ts";
 import type { TextModel } from "../model/text-model.ts";
 
-/** What to know before an artifact is deployed. */
+/** Warnings before an artifact is deployed. */
 export interface PrepareWarning {
   readonly code:
     | "draft"

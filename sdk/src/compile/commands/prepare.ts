@@ -126,7 +126,7 @@ export interface PrepareReport {
   readonly latency: PredictedLatency;
   /** Where each target fits, which limit binds, and what a million requests cost. */
   readonly fit: FitTable;
-  /** What was assumed, cut or left out. */
+  /** Sentences about what was assumed, cut or left out. */
   readonly warnings: readonly PrepareWarning[];
   /** Engines that could not run a target, and why. */
   readonly passedOver: readonly PassedOver[];

@@ -19,11 +19,11 @@ import { assertNoPooling, choosesPooling, chosenPooling, type PoolingChoice } fr
 import { type FolderGraph, graphOfEncoder, graphOfHeadedModel } from "./folder-graph.ts";
 import { assertUnnamedHead, type HeadedTask, headFor } from "./task-heads.ts";
 
-/** What to make of a model that can do several things. */
+/** A choice of task for a model that can do several. */
 export interface TaskChoice extends PoolingChoice {
   /** Default: what modules.json or the model's class says. Models with a language-model head are sentence encoders. */
   readonly task?: TaskName | undefined;
-  /** What a classifier reads. Default: pairs if its files look like those of a cross-encoder, else texts. */
+  /** The inputs of a classifier. Default: pairs if its files look like those of a cross-encoder, else texts. */
   readonly input?: "text" | "pair" | undefined;
   /** Prompts of a model whose files have none. */
   readonly prompts?: Readonly<Record<string, string>> | undefined;
@@ -34,13 +34,13 @@ export interface TaskChoice extends PoolingChoice {
   readonly acceptKeys?: readonly string[] | undefined;
 }
 
-/** What a folder's model computes, without its weights. */
+/** The computation of a folder's model, without its weights. */
 export interface ModelDescription extends Pick<ModelPlace, "root" | "folder"> {
   readonly config: EncoderConfig;
   readonly task: Task;
   /** Maximum tokens of a text, special tokens included. */
   readonly maxTokens: number;
-  /** What the folder's files do not say and what was assumed instead, as sentences. */
+  /** Assumptions where the folder's files say nothing, as sentences. */
   readonly assumed: readonly string[];
   /** Keys of the folder's files that are not known. */
   readonly unknown: readonly UnknownKeys[];

@@ -21,7 +21,7 @@ export interface TextModel {
   readonly tokenizer: ShippedTokenizer;
   /** Maximum tokens of a text, special tokens included. */
   readonly maxTokens: number;
-  /** What the folder's files do not say and what was assumed instead, as sentences. */
+  /** Assumptions where the folder's files say nothing, as sentences. */
   readonly assumed: readonly string[];
   /** Keys of the folder's files that are not known. */
   readonly unknown: readonly UnknownKeys[];

@@ -113,7 +113,7 @@ async function removeOldest(root: string, maxBytes: number): Promise<void> {
 export interface KeptWork<T> {
   /** The stage that a kept result is reported as. */
   readonly stage: StageName;
-  /** What the work is for, such as "edge". */
+  /** The purpose of the work, such as "edge". */
   readonly label: string;
   /** Hashes everything that determines the result, except for the code. */
   readonly key: () => Promise<string>;

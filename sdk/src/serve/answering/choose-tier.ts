@@ -6,19 +6,19 @@ import { decisionFigures } from "../decision-figures.ts";
 import type { Limits } from "../limits.ts";
 import type { Opened } from "../models/model-holder.ts";
 import { anyone } from "../queue/caller.ts";
+import type { TurnScheduler, Work } from "../queue/scheduler.ts";
 import type { AnswerEstimate } from "../queue/speed.ts";
-import type { Turns, Work } from "../queue/turns.ts";
 import { Refused, retrySlots } from "../refusal.ts";
 import type { RegionTier } from "../region/region-tier.ts";
 import { lostMs, maxLateMs } from "../routing/deadline.ts";
 import { type Decision, decide, type Situation } from "../routing/decide.ts";
-import type { CallTerms, TaskQuery } from "../service.ts";
+import type { RequestOptions, TaskQuery } from "../service.ts";
 import { inRegionMs, longestWithin, type Plan, planOf } from "./plan.ts";
 
 /** The part of a request that a decision depends on. While the model is loading, little of it is known. */
 export interface UndecidedRequest {
   /** It has no call before its body is read. */
-  readonly query: CallTerms & Partial<Pick<TaskQuery<unknown>, "call">>;
+  readonly query: RequestOptions & Partial<Pick<TaskQuery<unknown>, "call">>;
   readonly opened: Opened;
   readonly model?: Model;
   /** Undefined while the model is loading. */
@@ -41,7 +41,7 @@ export interface RequestState extends UndecidedRequest {
 export type TierChoice = Extract<Decision, { tier: unknown }> & { readonly situation: Situation };
 
 export interface TierChooserOptions {
-  readonly lane: Turns;
+  readonly scheduler: TurnScheduler;
   /** Undefined without a region. */
   readonly region: RegionTier | undefined;
   /** Tier of this deployment. */
@@ -53,7 +53,7 @@ export interface TierChooserOptions {
 }
 
 /** Makes the part of the service that decides who answers, from the queue here and the region's measurements. */
-export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: TierChooserOptions) {
+export function tierChooser({ scheduler, region, tier, limits, cpuLimitMs, now }: TierChooserOptions) {
   const retryAfter = retrySlots(now);
 
   function situationOf({ query, opened, model, work, inRegionMs, onlyOurs }: UndecidedRequest): Situation {
@@ -61,7 +61,7 @@ export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: Tie
     return {
       remainingMs: deadline.remainingMs(),
       elapsedErrorMs: deadline.arrival.errorMs,
-      lostMs: lostMs(deadline.arrival, lane.busyMs()),
+      lostMs: lostMs(deadline.arrival, scheduler.busyMs()),
       maxLateMs: maxLateMs(deadline.budgetMs),
       maxWaitMs: limits.maxWaitMs,
       pin: pin === undefined ? undefined : pin === tier ? "here" : "region",
@@ -69,7 +69,7 @@ export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: Tie
         ? "unsuitable"
         : work
           ? {
-              ...lane.outlook(work),
+              ...scheduler.outlook(work),
               compute: work.compute,
               engineMs: Math.min(work.engineMs, work.measuredMs),
               calls: work.calls.length,
@@ -84,7 +84,7 @@ export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: Tie
   /** Adds to a region's prediction that this thread may handle the answer late. */
   function regionFromHere(predicted: AnswerEstimate | "down"): AnswerEstimate | "down" {
     if (predicted === "down") return predicted;
-    const lag = lane.lag();
+    const lag = scheduler.lag();
     const { ms, spreadMs, waitMs } = predicted;
     return { ms: ms + lag.ms, spreadMs: spreadMs + lag.spreadMs, waitMs: waitMs + lag.ms };
   }
@@ -96,7 +96,7 @@ export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: Tie
       model: Model,
       lengths: readonly { readonly length: number }[],
     ): Q & Required<UndecidedRequest> {
-      const plan = planOf(model, lengths, lane.speed);
+      const plan = planOf(model, lengths, scheduler.speed);
       const remainingMs = request.query.deadline.remainingMs();
       // A request that would be late even without a queue must not push aside those that can be in time.
       const canBeInTime = remainingMs !== undefined && plan.compute.ms <= remainingMs;
@@ -122,7 +122,7 @@ export function tierChooser({ lane, region, tier, limits, cpuLimitMs, now }: Tie
       if ("tier" in decision) return { ...decision, situation };
       const { refusal, retryAfterMs: earliestMs } = decision;
       const { id } = request.query.caller ?? anyone;
-      const retryAfterMs = earliestMs && retryAfter(id, earliestMs, request.work?.compute.ms || lane.callMs());
+      const retryAfterMs = earliestMs && retryAfter(id, earliestMs, request.work?.compute.ms || scheduler.callMs());
       throw new Refused({ refusal, retryAfterMs }, decisionFigures(situation, request.query.deadline), {
         cpuMs: request.work?.measuredMs ?? 0,
         cpuLimitMs,
@@ -140,7 +140,7 @@ export function fromRegionToo(choice: TierChoice): TierChoice {
 }
 
 /** Whether the model that this deployment runs has a lower precision than the caller accepts. */
-function isTooCoarse({ manifest }: Opened, model: Model | undefined, lowest: CallTerms["precision"]): boolean {
+function isTooCoarse({ manifest }: Opened, model: Model | undefined, lowest: RequestOptions["precision"]): boolean {
   if (lowest === undefined || !model) return false;
   const own = manifest.targets[model.target]?.precision.startsWith("int8") ? "int8" : "fp16";
   return numberFormats.indexOf(own) < numberFormats.indexOf(lowest);

@@ -1,7 +1,7 @@
 import type { Reason, Tier } from "../contract/headers.ts";
 import type { RefusalCode, Refused } from "../refusal.ts";
-import { extraLoad } from "../region/regions.ts";
-import type { AnswerDetails, CallTerms, RequestTotals, TaskQuery } from "../service.ts";
+import { newRetryBudget } from "../region/regions.ts";
+import type { AnswerDetails, RequestOptions, RequestTotals, TaskQuery } from "../service.ts";
 import type { RequestTrace } from "../trace.ts";
 
 /** Whether an answer is expected to be late, or slower than that of a region that works. */
@@ -11,14 +11,14 @@ export const isExpectedLate = (reason: Reason): boolean => reason === "over-budg
 export function requestObserver({ tier, log }: { readonly tier: Tier; readonly log: DecisionLog }) {
   const answers = new Map<Tier, Map<Reason, number>>();
   const refusals = new Map<RefusalCode, number>();
-  const extra = extraLoad();
-  const given = givenPredictions();
+  const retryBudget = newRetryBudget();
+  const given = issuedPredictions();
   return {
     totals: { answers, refusals } satisfies RequestTotals,
-    extra,
+    retryBudget,
     answered({ caller, call, deadline, trace }: TaskQuery<unknown>, answer: AnswerDetails): void {
       const { tier: outcome, reason, predictedMs, decision: basis } = answer;
-      extra.answered();
+      retryBudget.answered();
       const byReason = answers.get(outcome) ?? new Map<Reason, number>();
       answers.set(outcome, byReason);
       increment(byReason, reason);
@@ -28,12 +28,12 @@ export function requestObserver({ tier, log }: { readonly tier: Tier; readonly l
       logDecision(log, { outcome, texts, reason, isUnusual, basis, elapsedMs: deadline.elapsedMs(), trace });
     },
     /** @param texts number of texts; undefined while it is unknown */
-    refused({ code: outcome, basis }: Refused, { deadline, trace }: CallTerms, texts?: number): void {
+    refused({ code: outcome, basis }: Refused, { deadline, trace }: RequestOptions, texts?: number): void {
       increment(refusals, outcome);
       logDecision(log, { outcome, texts, isUnusual: true, basis, elapsedMs: deadline.elapsedMs(), trace });
     },
     /** Returns the report of a caller about an answer that it got, once: it changes the predictions of all callers. */
-    reportOf: ({ caller, report }: CallTerms) =>
+    reportOf: ({ caller, report }: RequestOptions) =>
       report && given.take(caller?.id, report.predictedMs) ? report : undefined,
   };
 }
@@ -46,7 +46,7 @@ function increment<Key>(counts: Map<Key, number>, key: Key): void {
 const [PER_CALLER, CALLERS] = [256, 1_000];
 
 /** Remembers the last predictions of each caller, who may report the time of an answer once, and only of its own. */
-export function givenPredictions() {
+export function issuedPredictions() {
   const given = new Map<string | undefined, number[]>();
   return {
     give(caller: string | undefined, predictedMs: number): void {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { coldFactor } from "#test/fixtures/cold-engine.ts";
 import { TINY } from "#test/fixtures/tiny-model.ts";
 import { anyone } from "../queue/caller.ts";
-import { turns } from "../queue/turns.ts";
+import { turnScheduler } from "../queue/scheduler.ts";
 import { ownTexts } from "./own-texts.ts";
 import { planOf } from "./plan.ts";
 
@@ -11,7 +11,7 @@ function setUp({ cpuLimitMs = 30_000, slowness = 1, compilesAsItRuns = false, st
   const clock = { now: 1_000 };
   const machine = { slowness, doneMs: 0, usedMs: 0, requests: 0 };
   const now = () => clock.now;
-  const lane = turns({ engine: { blocksThread: true, compilesAsItRuns }, now });
+  const scheduler = turnScheduler({ engine: { blocksThread: true, compilesAsItRuns }, now });
   const lengths: number[] = [];
   const model = {
     batches: (texts: readonly unknown[]) => texts.map((_, index) => [index]),
@@ -32,24 +32,24 @@ function setUp({ cpuLimitMs = 30_000, slowness = 1, compilesAsItRuns = false, st
   /** Computes a text of a request. */
   async function request(tokens: number) {
     const sequences = [new Int32Array(tokens)];
-    const plan = planOf(model, sequences, lane.speed);
-    await lane.using({ ...plan, caller: anyone, dueAt: undefined }, {}, ({ turn }) =>
+    const plan = planOf(model, sequences, scheduler.speed);
+    await scheduler.using({ ...plan, caller: anyone, dueAt: undefined }, {}, ({ turn }) =>
       turn(plan.measuredMs, () => model.run(sequences)),
     );
     lengths.pop();
   }
-  const predictedMs = () => lane.speed.predict(10, 1).ms;
-  const compute = ownTexts({ lane, cpuLimitMs, isBusy: () => machine.requests > 0, now });
+  const predictedMs = () => scheduler.speed.predict(10, 1).ms;
+  const compute = ownTexts({ scheduler, cpuLimitMs, isBusy: () => machine.requests > 0, now });
   const warm = (spentMs = 0) => compute(model, { spentMs, wasTooSlow: false });
   const measureAgain = () => compute(model, { spentMs: 0, wasTooSlow: true });
-  return { clock, machine, lane, lengths, model, warm, measureAgain, request, predictedMs };
+  return { clock, machine, scheduler, lengths, model, warm, measureAgain, request, predictedMs };
 }
 
 describe("after a request, a deployment whose engine is cold", () => {
   it("computes texts of about 8 ms on this machine until the engine is warm", async () => {
-    const { warm, lane, lengths, machine } = setUp({ compilesAsItRuns: true });
+    const { warm, scheduler, lengths, machine } = setUp({ compilesAsItRuns: true });
     await warm();
-    expect(lane.speed.isWarm()).toBe(true);
+    expect(scheduler.speed.isWarm()).toBe(true);
     expect(machine.usedMs / lengths.length).toBeLessThan(10);
     const before = lengths.length;
     await warm();
@@ -69,20 +69,20 @@ describe("after a request, a deployment whose engine is cold", () => {
     ["if none is left", 10, 6, false],
   ])("uses no more than half of the CPU time %s", async (_, cpuLimitMs, spentMs, stands) => {
     for (const which of ["warm", "measureAgain"] as const) {
-      const { [which]: compute, lane, machine } = setUp({ compilesAsItRuns: true, cpuLimitMs, stands });
+      const { [which]: compute, scheduler, machine } = setUp({ compilesAsItRuns: true, cpuLimitMs, stands });
       const leftMs = cpuLimitMs / 2 - (which === "warm" ? spentMs : 0);
       await compute(spentMs);
       // The engine is a little slower at first than predicted.
       expect(machine.usedMs).toBeLessThanOrEqual(1.1 * Math.max(0, leftMs));
       expect(machine.usedMs > 0).toBe(leftMs > 0);
-      if (cpuLimitMs === 10) expect(lane.speed.isWarm()).toBe(false);
+      if (cpuLimitMs === 10) expect(scheduler.speed.isWarm()).toBe(false);
     }
   });
 
   it("warms its engine in many requests if each of them may take little CPU time", async () => {
-    const { warm, lane } = setUp({ compilesAsItRuns: true, cpuLimitMs: 10 });
+    const { warm, scheduler } = setUp({ compilesAsItRuns: true, cpuLimitMs: 10 });
     for (let request = 0; request < 60; request++) await warm();
-    expect(lane.speed.isWarm()).toBe(true);
+    expect(scheduler.speed.isWarm()).toBe(true);
   });
 
   it("computes nothing while a request is under way, and stops when one comes", async () => {
@@ -101,7 +101,7 @@ describe("after a request, a deployment whose engine is cold", () => {
   });
 
   it("makes no request count as one that waits", async () => {
-    const { warm, lane } = setUp({ compilesAsItRuns: true });
+    const { warm, scheduler } = setUp({ compilesAsItRuns: true });
     const waits = new Set<number>();
     let isDone = false;
     const done = warm().then(() => {
@@ -109,7 +109,8 @@ describe("after a request, a deployment whose engine is cold", () => {
     });
     while (!isDone) {
       waits.add(
-        lane.outlook({ caller: anyone, dueAt: undefined, engineMs: 10, loadMs: 10, calls: [0], parallel: 1 }).waitMs,
+        scheduler.outlook({ caller: anyone, dueAt: undefined, engineMs: 10, loadMs: 10, calls: [0], parallel: 1 })
+          .waitMs,
       );
       await new Promise((resolve) => setImmediate(resolve));
     }

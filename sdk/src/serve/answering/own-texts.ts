@@ -21,7 +21,7 @@ const VANISHED_MS = 5_000;
 
 type Computing = Pick<Model, "batches" | "parallel" | "measurements" | "target" | "manifest" | "run">;
 
-interface OwnTextsOptions extends Pick<TierChooserOptions, "lane" | "cpuLimitMs" | "now"> {
+interface OwnTextsOptions extends Pick<TierChooserOptions, "scheduler" | "cpuLimitMs" | "now"> {
   /** Whether a request is under way. */
   readonly isBusy: () => boolean;
 }
@@ -32,7 +32,7 @@ interface OwnTextsOptions extends Pick<TierChooserOptions, "lane" | "cpuLimitMs"
  * believes to be slow is not asked, and so does not learn that it is fast again. Each time, the pause doubles until a request is
  * computed here.
  */
-export function ownTexts({ lane, cpuLimitMs, isBusy, now }: OwnTextsOptions) {
+export function ownTexts({ scheduler, cpuLimitMs, isBusy, now }: OwnTextsOptions) {
   let busyUntil = Number.NEGATIVE_INFINITY;
   let pauseMs = SHORTEST_PAUSE_MS;
   /** End of the last own text. */
@@ -40,21 +40,21 @@ export function ownTexts({ lane, cpuLimitMs, isBusy, now }: OwnTextsOptions) {
 
   /** Whether the speed has to be measured again now. */
   function isDue(): boolean {
-    if (lane.speed.isBlind()) return false;
-    if (lane.usedAt() > endedAt) pauseMs = SHORTEST_PAUSE_MS;
-    if (now() - lane.usedAt() < pauseMs) return false;
+    if (scheduler.speed.isBlind()) return false;
+    if (scheduler.usedAt() > endedAt) pauseMs = SHORTEST_PAUSE_MS;
+    if (now() - scheduler.usedAt() < pauseMs) return false;
     pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     return true;
   }
 
   /** Computes a text that fits into a time. @returns its plan, and the time that it took; undefined if none fits, or if a request is here */
   async function computeWithin(ms: number, model: Computing): Promise<{ plan: Plan; tookMs: number } | undefined> {
-    const fitting = longestWithin(model, Math.min(CALL_MS, ms) / lane.speed.predict(1, 0).ms);
+    const fitting = longestWithin(model, Math.min(CALL_MS, ms) / scheduler.speed.predict(1, 0).ms);
     // A large model takes longer than a call should, even for one token.
     const sequences = [new Int32Array(Math.max(fitting, 1))];
-    const plan = planOf(model, sequences, lane.speed);
+    const plan = planOf(model, sequences, scheduler.speed);
     if (fitting === 0 && plan.compute.ms > ms) return undefined;
-    const tookMs = await lane.whenIdle(plan.measuredMs, () => model.run(sequences, now));
+    const tookMs = await scheduler.whenIdle(plan.measuredMs, () => model.run(sequences, now));
     if (tookMs === undefined) return undefined;
     endedAt = now();
     return { plan, tookMs };
@@ -62,12 +62,12 @@ export function ownTexts({ lane, cpuLimitMs, isBusy, now }: OwnTextsOptions) {
 
   /** `spentMs`: CPU time of the request. `wasTooSlow`: whether it was lost because this deployment seems too slow. */
   return async (model: Computing, { spentMs, wasTooSlow }: { spentMs: number; wasTooSlow: boolean }): Promise<void> => {
-    if (now() < busyUntil || (lane.speed.isWarm() && !wasTooSlow)) return;
+    if (now() < busyUntil || (scheduler.speed.isWarm() && !wasTooSlow)) return;
     let texts = wasTooSlow && isDue() ? MAX_TEXTS : 0;
     let leftMs = CPU_SHARE * cpuLimitMs - spentMs;
     busyUntil = now() + VANISHED_MS;
     try {
-      while (texts > 0 || !lane.speed.isWarm()) {
+      while (texts > 0 || !scheduler.speed.isWarm()) {
         // The answer leaves first, and what has arrived is heard.
         await nextTurn();
         if (isBusy()) return;
@@ -76,7 +76,7 @@ export function ownTexts({ lane, cpuLimitMs, isBusy, now }: OwnTextsOptions) {
         const { ms, spreadMs } = computed.plan.compute;
         leftMs -= ms;
         const isKnown = ms <= RIGHT * computed.tookMs && spreadMs <= CERTAIN * ms;
-        texts = isKnown || lane.speed.isBlind() ? 0 : texts - 1;
+        texts = isKnown || scheduler.speed.isBlind() ? 0 : texts - 1;
       }
     } catch {
       // The next request meets the same error, and reports it.

@@ -1,8 +1,8 @@
 import type { LatencyFit, Measurements } from "../../artifact/measurements.ts";
 import type { Model } from "../../runtime/model.ts";
 import { charactersOf, type TextInput } from "../../runtime/text-input.ts";
+import type { Work } from "../queue/scheduler.ts";
 import { CALL_MS, type Estimate, type Speed } from "../queue/speed.ts";
-import type { Work } from "../queue/turns.ts";
 
 /** How this deployment would compute a request. Times are in milliseconds. */
 export interface Plan extends Omit<Work, "caller" | "dueAt"> {

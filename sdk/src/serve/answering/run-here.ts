@@ -3,25 +3,29 @@ import { sideBySide } from "../../artifact/side-by-side.ts";
 import { totalLength } from "../../artifact/total-length.ts";
 import { sequencesOf } from "../../runtime/engine/batching.ts";
 import { idsOf } from "../../runtime/engine/token-sequence.ts";
-import type { Turns } from "../queue/turns.ts";
+import type { TurnScheduler } from "../queue/scheduler.ts";
 import { maxLateMs } from "../routing/deadline.ts";
 import type { TierAnswer } from "../service.ts";
 import type { RequestState } from "./choose-tier.ts";
 
-/** Runs the model here, when it is the request's turn. Throws the errors of `Place.turn`. */
+/** Runs the model here, when it is the request's turn. Throws the errors of `Ticket.turn`. */
 export function runHere(
   { query, work, model, sequences }: Required<RequestState>,
-  { lane, signal, now }: { readonly lane: Turns; readonly signal: AbortSignal | undefined; readonly now: () => number },
+  {
+    scheduler,
+    signal,
+    now,
+  }: { readonly scheduler: TurnScheduler; readonly signal: AbortSignal | undefined; readonly now: () => number },
 ): Promise<TierAnswer> {
   const { budgetMs } = query.deadline;
   const remainingMs = query.deadline.remainingMs();
   const giveUpAt = remainingMs === undefined ? undefined : now() + remainingMs + maxLateMs(budgetMs) + work.compute.ms;
-  return lane.using(work, { signal, giveUpAt }, async (place) => {
+  return scheduler.using(work, { signal, giveUpAt }, async (ticket) => {
     const outputs: Float32Array<ArrayBuffer>[] = new Array(sequences.length);
     let computeMs = 0;
     let tokens = 0;
     await sideBySide(work.calls, work.parallel, async ({ indices, measuredMs }) => {
-      const part = await place.turn(measuredMs, () => {
+      const part = await ticket.turn(measuredMs, () => {
         const batch = sequencesOf(sequences, indices);
         tokens += totalLength(batch.map(idsOf));
         query.onWork?.({ tokens, texts: query.call.texts.length });
@@ -40,7 +44,7 @@ export function runHere(
       model: model.manifest.name,
       version: model.version,
       provider: model.provider,
-      timings: { queue: place.waitedMs() / atATime, compute: computeMs / atATime },
+      timings: { queue: ticket.waitedMs() / atATime, compute: computeMs / atATime },
     };
   });
 }

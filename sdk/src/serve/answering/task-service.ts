@@ -13,7 +13,7 @@ import { decisionFigures } from "../decision-figures.ts";
 import type { ModelHolder } from "../models/model-holder.ts";
 import type { ModelPool } from "../models/model-pool.ts";
 import { inFlight, NoRoom } from "../queue/in-flight.ts";
-import { type EngineTraits, turns } from "../queue/turns.ts";
+import { type EngineTraits, turnScheduler } from "../queue/scheduler.ts";
 import { Refused } from "../refusal.ts";
 import { expectedAnswer } from "../region/expected-answer.ts";
 import { logFailure } from "../region/failure.ts";
@@ -22,7 +22,7 @@ import type { RegionTier } from "../region/region-tier.ts";
 import { connectAll, isOfTheRegion } from "../region/regions.ts";
 import { arrivalBetween, maxLateMs, startDeadline } from "../routing/deadline.ts";
 import type { Situation } from "../routing/decide.ts";
-import type { CallTerms, TaskAnswer, TaskQuery, TaskService, TierAnswer } from "../service.ts";
+import type { RequestOptions, TaskAnswer, TaskQuery, TaskService, TierAnswer } from "../service.ts";
 import {
   fromRegionToo,
   type RequestState,
@@ -50,7 +50,7 @@ export interface TaskServiceOptions extends Pick<TierChooserOptions, "tier" | "l
 const [ARRIVING_MS, ANSWERING_MS] = [70_000, 600_000];
 
 /** Longest age of the region's measurement while requests are refused, in ms. */
-const SCARCE_PROBE_MS = 250;
+const OVERLOADED_PROBE_MS = 250;
 
 type Answered = TaskAnswer<unknown>;
 
@@ -60,20 +60,20 @@ type Answered = TaskAnswer<unknown>;
  */
 export function taskService(options: TaskServiceOptions): TaskService {
   const { models, tier, limits, log, cpuLimitMs, engine, now = () => performance.now() } = options;
-  const lane = turns({ engine, now });
+  const scheduler = turnScheduler({ engine, now });
   const book = requestObserver({ tier, log });
   const memory = inFlight({
     maxBytes: () => limits.maxBytesInFlight ?? roomForRequests(models.bytes()),
     refused: (error, { trace }) => book.refused(error, { deadline: startDeadline(undefined, { now }), trace }),
     now,
   });
-  const computeOwnTexts = ownTexts({ lane, cpuLimitMs, isBusy: () => unanswered > 0, now });
+  const computeOwnTexts = ownTexts({ scheduler, cpuLimitMs, isBusy: () => unanswered > 0, now });
   /** Number of requests without an answer yet. */
   let unanswered = 0;
   /** Whether the last answer was refused, or expected late. Then a region that seemed too slow may be needed. */
-  let isScarce = false;
-  const region = connectAll(options.regions, lane, book.extra);
-  const { asked, choose: chooseTier } = tierChooser({ lane, region, tier, limits, cpuLimitMs, now });
+  let isOverloaded = false;
+  const region = connectAll(options.regions, scheduler, book.retryBudget);
+  const { asked, choose: chooseTier } = tierChooser({ scheduler, region, tier, limits, cpuLimitMs, now });
 
   async function answer<R>(query: TaskQuery<R>, background: Background): Promise<TaskAnswer<R>> {
     const { texts } = query.call;
@@ -93,14 +93,14 @@ export function taskService(options: TaskServiceOptions): TaskService {
   }
 
   /** Notes a refusal. Returns the error for the caller. */
-  function refused(error: unknown, terms: CallTerms, texts?: number): unknown {
+  function refused(error: unknown, terms: RequestOptions, texts?: number): unknown {
     if (!(error instanceof Refused) || error instanceof NoRoom) return error;
     book.refused(error, terms, texts);
     return error.of(terms.deadline);
   }
 
   /** Names the other models in the error of a call that does not fit the default model. */
-  function withModels(error: unknown, { model }: CallTerms): unknown {
+  function withModels(error: unknown, { model }: RequestOptions): unknown {
     const [, ...others] = models.served.names;
     return model === undefined && others[0] && error instanceof BertEdgeError && error.code === "task_unsupported"
       ? new BertEdgeError(error.code, error.message, { hint: [{ set: "model", among: others }] })
@@ -111,9 +111,9 @@ export function taskService(options: TaskServiceOptions): TaskService {
     checkQuery(query, limits);
     const holder = models.holderOf(query.model);
     const report = book.reportOf(query);
-    if (report) lane.speed.observeReport(report.predictedMs, report.measuredMs);
+    if (report) scheduler.speed.observeReport(report.predictedMs, report.measuredMs);
     const loaded = holder.current(background);
-    region?.keepMeasured(background, isScarce ? SCARCE_PROBE_MS : undefined, loaded);
+    region?.keepMeasured(background, isOverloaded ? OVERLOADED_PROBE_MS : undefined, loaded);
     if (loaded) return using(holder, loaded, query, background);
     const whileLoading = await askWhileLoading(query, holder, background);
     if (whileLoading) {
@@ -128,9 +128,9 @@ export function taskService(options: TaskServiceOptions): TaskService {
 
   /** Warms the engine as soon as the model is loaded. An error is that of the load, which reports it. */
   function warmWhenLoaded(holder: ModelHolder, background: Background): void {
-    if (lane.speed.isWarm()) return;
+    if (scheduler.speed.isWarm()) return;
     const warm = (model: Model) =>
-      holder.using(model, () => computeOwnTexts(model, { spentMs: 0, wasTooSlow: false })).then(lane.settled);
+      holder.using(model, () => computeOwnTexts(model, { spentMs: 0, wasTooSlow: false })).then(scheduler.settled);
     background(loadedBy(holder, background).then(warm, () => {}));
   }
 
@@ -161,7 +161,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     });
     // Workers drop the work of a request whose caller has gone, and what runs on after a response, without running anything
     // further. Then the model would count as in use, and the queue as occupied, for ever.
-    background(work.then(lane.settled));
+    background(work.then(scheduler.settled));
     return answered.promise;
   }
 
@@ -214,7 +214,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     const request = encodedRequest(query, call, model);
     const choice = choose(request);
     const inRegion = choice.hedge ? fromRegionToo(choice) : choice;
-    if (choice.hedge && book.extra.take()) {
+    if (choice.hedge && book.retryBudget.take()) {
       const ways = {
         elsewhere: (signal: AbortSignal) => askRegion(request, inRegion, signal),
         here: (signal: AbortSignal) => answerHere(request, choice, signal),
@@ -240,10 +240,10 @@ export function taskService(options: TaskServiceOptions): TaskService {
   function choose(request: UndecidedRequest, changes?: Partial<Situation>): TierChoice {
     try {
       const choice = chooseTier(request, changes);
-      isScarce = isExpectedLate(choice.reason);
+      isOverloaded = isExpectedLate(choice.reason);
       return choice;
     } catch (error) {
-      isScarce = true;
+      isOverloaded = true;
       throw error;
     }
   }
@@ -257,7 +257,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     const { query, call, opened, sequences } = request;
     const { inputs, truncate } = call;
     const remainingMs = query.deadline.remainingMs();
-    const handled = lane.startFetch(remainingMs === undefined ? undefined : now() + remainingMs);
+    const handled = scheduler.startFetch(remainingMs === undefined ? undefined : now() + remainingMs);
     try {
       query.onWork?.({ tokens: totalLength(sequences?.map(idsOf) ?? []), texts: query.call.texts.length });
       const expected = expectedAnswer(opened, { ...request, inputs: inputs.length });
@@ -267,7 +267,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
       return describe(answer, "region", choice, request);
     } catch (error) {
       if (!isOfTheRegion(error)) throw error;
-      isScarce = true;
+      isOverloaded = true;
       logFailure(error, { trace: query.trace });
       if (query.pin === "region" && error.code === "region_overloaded") {
         throw new Refused(
@@ -282,7 +282,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
   }
 
   async function answerHere(request: Required<RequestState>, choice: TierChoice, signal?: AbortSignal) {
-    return describe(await runHere(request, { lane, signal, now }), tier, choice, request);
+    return describe(await runHere(request, { scheduler, signal, now }), tier, choice, request);
   }
 
   /** Decodes an answer, and adds why it came from this tier. */
@@ -322,9 +322,9 @@ export function taskService(options: TaskServiceOptions): TaskService {
     },
     warm: (background) => warmWhenLoaded(models.holderOf(), background),
     failure: () => models.holderOf().failure(),
-    arrival: (now) => arrivalBetween(lane.noticed(now), now, lane.busyMs()),
+    arrival: (now) => arrivalBetween(scheduler.noticed(now), now, scheduler.busyMs()),
     memoryBytes: () => models.bytes(),
-    queueMs: lane.waitMs,
+    queueMs: scheduler.waitMs,
   };
 }
 

@@ -25,7 +25,7 @@ const JobSchema = v.object({
   input: v.object({ etag: v.string(), bytes: Count }),
   encodingFormat: v.picklist(["float", "base64"]),
   truncate: TruncationField,
-  /** What decides where parts end. It is fixed when the job starts, so that each split makes the same parts. */
+  /** The sizes at which parts end. They are fixed when the job starts, so that each split makes the same parts. */
   parts: v.object({
     lines: v.pipe(Count, v.minValue(1)),
     /** Predicted CPU time of a part in ms, and of a sequence. */
@@ -47,7 +47,7 @@ export type BulkJob = v.InferOutput<typeof JobSchema>;
 export const readJob = (bucket: JobsBucket, name: string): Promise<BulkJob | undefined> =>
   readJsonOf(bucket, jobKey(name), JobSchema, "job");
 
-/** Who asks about a job; undefined if keys are not checked. */
+/** The caller that asks about a job; undefined if keys are not checked. */
 export type JobCaller = Pick<KnownKey, "name" | "jobs" | "isAlone"> | undefined;
 
 /**

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { KnownKey } from "../call-defaults.ts";
 import type { Caller, Hold } from "../queue/caller.ts";
-import type { AnswerDetails, CallTerms } from "../service.ts";
+import type { AnswerDetails, RequestOptions } from "../service.ts";
 import type { RequestTrace } from "../trace.ts";
 
 /** Facts about a request. Hono keeps them with it. */
@@ -10,10 +10,10 @@ export interface RequestVariables {
   readonly trace: RequestTrace;
   /** The key that the request was accepted with. */
   readonly key: KnownKey;
-  /** Who sends the request, the memory that it holds, and how its body is read. */
+  /** The caller, the memory that the request holds, and a function that reads its body. */
   readonly flight: { readonly caller: Caller; readonly hold: Hold; readonly bodyText: () => Promise<string> };
   /** Counts work of the request when it begins: Workers do not run what comes after a caller has gone. */
-  readonly onWork: NonNullable<CallTerms["onWork"]>;
+  readonly onWork: NonNullable<RequestOptions["onWork"]>;
   /** How the request was answered, and the number of texts that were computed. */
   readonly answer: AnswerDetails & { readonly texts: number };
   /** Whether the request is given to the writers of the log. */

@@ -1,6 +1,6 @@
 import type { RequestTrace } from "../trace.ts";
 
-/** Who sends a request. Callers share the engine and the memory of a deployment. */
+/** The sender of a request. Callers share the engine and the memory of a deployment. */
 export interface Caller {
   /** Tells callers apart. */
   readonly id: string;
@@ -27,7 +27,7 @@ export const callerWith = (
 /** Stands for all callers of a deployment without keys. */
 export const anyone = callerWith({ name: "" });
 
-/** Who holds memory. */
+/** A request that holds memory. */
 export interface Holder {
   readonly caller: Caller;
   readonly trace?: RequestTrace | undefined;

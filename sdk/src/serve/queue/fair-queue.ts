@@ -34,7 +34,7 @@ interface Queue<J extends CallersJob> {
   delaysOthers(job: CallersJob, now: number, lasting?: (ms: number) => number): boolean;
 }
 
-/** Those who share a queue. */
+/** The work of one caller in a queue that callers share. */
 interface Flow<J extends CallersJob> {
   readonly jobs: Queue<J>;
   weight: number;

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { slopeOf } from "./speed.ts";
+import { theilSenSlope } from "./speed.ts";
 
-describe("slopeOf", () => {
+describe("theilSenSlope", () => {
   it("finds the slope of points on a line, whatever its distance from zero", () => {
     const factor = fc.double({ min: 0.1, max: 10, noNaN: true });
     fc.assert(
       fc.property(factor, fc.integer({ min: 0, max: 1_000 }), (slope, offset) => {
         const points = [10, 30, 70, 20, 110].map((x) => [x, offset + slope * x] as const);
-        expect(slopeOf(points, 0.2)).toBeCloseTo(slope, 6);
+        expect(theilSenSlope(points, 0.2)).toBeCloseTo(slope, 6);
       }),
     );
   });
@@ -20,16 +20,16 @@ describe("slopeOf", () => {
       [1, 59_999],
       [30_000, 1],
     ] as const;
-    expect(slopeOf([...right, ...wrong], 0.2)).toBeCloseTo(2, 1);
+    expect(theilSenSlope([...right, ...wrong], 0.2)).toBeCloseTo(2, 1);
   });
 
   it("is unknown for no points, one point, and points with almost the same x", () => {
-    expect(slopeOf([], 0.2)).toBeUndefined();
-    expect(slopeOf([[1, 1]], 0.2)).toBeUndefined();
+    expect(theilSenSlope([], 0.2)).toBeUndefined();
+    expect(theilSenSlope([[1, 1]], 0.2)).toBeUndefined();
     const close = [
       [100, 1],
       [101, 50],
     ] as const;
-    expect(slopeOf(close, 0.2)).toBeUndefined();
+    expect(theilSenSlope(close, 0.2)).toBeUndefined();
   });
 });

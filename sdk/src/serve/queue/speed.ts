@@ -1,4 +1,4 @@
-import { DEVIATION_GAIN, MEAN_GAIN, smoothed } from "../smoothed.ts";
+import { DEVIATION_GAIN, ewma, MEAN_GAIN } from "../ewma.ts";
 
 /** Relative deviation of a prediction before the first observation, and how many turns the assumption of equal machines outweighs. */
 const [FIRST_DEVIATION, FIRST_WEIGHT] = [1 / 4, 1 / 4];
@@ -76,7 +76,7 @@ export type Speed = ReturnType<typeof machineSpeed>;
  */
 export function machineSpeed(options: { readonly compilesAsItRuns: boolean | undefined; readonly now: () => number }) {
   const { compilesAsItRuns, now } = options;
-  const factor = smoothed({ prior: 1, deviation: FIRST_DEVIATION, weight: FIRST_WEIGHT, fallGain: FALL_GAIN, now });
+  const factor = ewma({ prior: 1, deviation: FIRST_DEVIATION, weight: FIRST_WEIGHT, fallGain: FALL_GAIN, now });
   /** Extra time of the engine's next call, relative to its own. */
   let cold = compilesAsItRuns ? COLD : 0;
   const coldAfter = (ms: number) => cold * 2 ** (-ms / HALF_LIFE_MS);
@@ -132,7 +132,7 @@ export function machineSpeed(options: { readonly compilesAsItRuns: boolean | und
       reports.push([predictedMs, measuredMs]);
       if (reports.length < REPORTS) return;
       // If the predictions are right, the slope is 1. The distance of the line from zero is the time on the network.
-      const slope = slopeOf(reports, MIN_SPREAD) ?? 1;
+      const slope = theilSenSlope(reports, MIN_SPREAD) ?? 1;
       factor.replace(bounded(factor.mean * Math.min(Math.max(slope, 1 / MAX_STEP), MAX_STEP)));
       reports.length = 0;
     },
@@ -162,7 +162,10 @@ export function machineSpeed(options: { readonly compilesAsItRuns: boolean | und
  *
  * @param minSpread smallest distance of two points on the x axis, relative to the larger x, for their slope to count
  */
-export function slopeOf(points: readonly (readonly [x: number, y: number])[], minSpread: number): number | undefined {
+export function theilSenSlope(
+  points: readonly (readonly [x: number, y: number])[],
+  minSpread: number,
+): number | undefined {
   const slopes = points.flatMap(([x, y], i) =>
     points
       .slice(0, i)

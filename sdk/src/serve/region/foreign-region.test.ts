@@ -8,7 +8,7 @@ import { CALLER_HEADER } from "../contract/headers.ts";
 import { callerWith } from "../queue/caller.ts";
 import { startDeadline } from "../routing/deadline.ts";
 import type { ExpectedAnswer } from "./expected-answer.ts";
-import type { ProvableModel } from "./proof.ts";
+import type { ProvableModel } from "./golden-check.ts";
 import type { RegionAddress } from "./region-settings.ts";
 import { connectRegion, type RegionQuery } from "./region-tier.ts";
 

@@ -2,14 +2,14 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { boundedText } from "../../storage/bounded-text.ts";
 import type { Background } from "../background.ts";
 import type { AnswerEstimate } from "../queue/speed.ts";
-import type { CallTerms, TierAnswer } from "../service.ts";
+import type { RequestOptions, TierAnswer } from "../service.ts";
 import { MAX_ERROR_BYTES } from "./ask.ts";
 import { breaker as newBreaker } from "./breaker.ts";
 import { FP16_COSINE } from "./compare-golden.ts";
 import { type RegionReport, reportWithin } from "./dialects/dialect.ts";
 import type { ExpectedAnswer } from "./expected-answer.ts";
 import { connectionFailed, failureOf, logFailure, RegionFailure, readRefusal } from "./failure.ts";
-import { goldenProof, type ProvableModel } from "./proof.ts";
+import { goldenCheck, type ProvableModel } from "./golden-check.ts";
 import type { RegionConnection } from "./region-connection.ts";
 import { regionEstimate } from "./region-estimate.ts";
 import type { RegionTiming } from "./region-settings.ts";
@@ -39,7 +39,7 @@ export function regionProbe(
   const isForeign = dialect.foreign !== undefined;
   const estimate = regionEstimate(options);
   const breaker = newBreaker(now);
-  const proof = isForeign ? goldenProof(connection, options) : undefined;
+  const check = isForeign ? goldenCheck(connection, options) : undefined;
   /** The version that the edge serves, and that a foreign region has to run. */
   let served: string | undefined;
   /** Models that the region does not serve, and when it is asked for them again. */
@@ -77,7 +77,7 @@ export function regionProbe(
         const waitedMs = tookMs - (busyMs() - busyBefore);
         const counts = kind !== "late" || waitedMs >= Math.min(patienceMs, tookMs) - TIMER_TOLERANCE_MS;
         const isDown = !isAlive && counts && breaker.failed(start, kind === "wrong" || kind === "broken");
-        if (isDown) proof?.forget();
+        if (isDown) check?.forget();
         return { error, isDown };
       },
       /** Ends the measurement, also of a fetch that was stopped and tells nothing. */
@@ -94,9 +94,9 @@ export function regionProbe(
       const body = await boundedText(response, MAX_ERROR_BYTES);
       if (!response.ok) throw readRefusal(response, body, 0, connection);
       fetch.answered(dialect.readReport(response.headers));
-      if (model && proof?.isDue(model)) {
+      if (model && check?.isDue(model)) {
         probingUntil = now() + timeoutMs;
-        await proof.prove(model);
+        await check.prove(model);
       }
     } catch (cause) {
       const { error, isDown } = fetch.failed(cause);
@@ -115,7 +115,7 @@ export function regionProbe(
       { onlyOurs = false, model = "" }: Partial<Pick<ExpectedAnswer, "onlyOurs" | "model">> = {},
     ): AnswerEstimate | "down" {
       if (now() < (lacking.get(model) ?? 0)) return "down";
-      const isReady = !proof || (!onlyOurs && served !== undefined && proof.cosine(served) !== undefined);
+      const isReady = !check || (!onlyOurs && served !== undefined && check.cosine(served) !== undefined);
       return breaker.state() === "closed" && isReady ? estimate.predict(computeMs) : "down";
     },
     /**
@@ -126,15 +126,15 @@ export function regionProbe(
     keepMeasured(background: Background, maxAgeMs = probeMs, model?: ProvableModel): void {
       served = model?.version ?? served;
       if (now() < probingUntil || breaker.state() === "open") return;
-      const isDue = model !== undefined && proof?.isDue(model);
+      const isDue = model !== undefined && check?.isDue(model);
       if (!isDue && !breaker.wantsProbe() && now() - measuredAt < maxAgeMs) return;
       measuredAt = now();
       background(probe(model));
     },
     /** @throws BertEdgeError when a foreign region cannot be expected to give the edge's answer */
-    assertProven({ precision }: Pick<CallTerms, "precision">, { version, onlyOurs, model }: ExpectedAnswer): void {
-      if (!proof) return;
-      const cosine = proof.cosine(version);
+    assertProven({ precision }: Pick<RequestOptions, "precision">, { version, onlyOurs, model }: ExpectedAnswer): void {
+      if (!check) return;
+      const cosine = check.cosine(version);
       if (cosine === undefined) throw connectionFailed(connection, `has not shown that it runs ${model}@${version}`);
       if (onlyOurs) throw connectionFailed(connection, "may cut texts elsewhere than the edge, or pool other tokens");
       if (precision === undefined || precision === "int8" || cosine >= FP16_COSINE) return;

@@ -1,5 +1,5 @@
+import { ewma, exactly, type Interval } from "../ewma.ts";
 import { type AnswerEstimate, CALL_MS, type Estimate } from "../queue/speed.ts";
-import { exactly, type Interval, smoothed } from "../smoothed.ts";
 import type { RegionReport } from "./dialects/dialect.ts";
 
 /** Weight of a network time below the mean: large, so that a few probes lower the estimate after a slow cold start. */
@@ -43,9 +43,9 @@ export interface MeasuredFetch extends Partial<Pick<RegionReport, "totalMs" | "c
  *   time, and the rest of an answer is both.
  */
 export function regionEstimate({ priorMs, now }: { priorMs: number; now: () => number }) {
-  const network = smoothed({ prior: priorMs, fallGain: RECOVERY_GAIN });
-  const connecting = smoothed({ prior: 0, fallGain: RECOVERY_GAIN });
-  const slowdown = smoothed({ prior: 1, deviation: SLOWDOWN_DEVIATION, now });
+  const network = ewma({ prior: priorMs, fallGain: RECOVERY_GAIN });
+  const connecting = ewma({ prior: 0, fallGain: RECOVERY_GAIN });
+  const slowdown = ewma({ prior: 1, deviation: SLOWDOWN_DEVIATION, now });
   /** End of the last fetch that computed. */
   let computedAt = Number.NEGATIVE_INFINITY;
   /** End of the last fetch, and of the last one that may have opened a connection. */

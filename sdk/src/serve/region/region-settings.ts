@@ -19,7 +19,7 @@ export type HttpDialect = (typeof httpDialects)[number];
 /** A region with a URL. */
 export interface HttpRegionAddress {
   /**
-   * What the region understands. `bert-edge`: a deployment of `createRegionApp`. `tei`: text-embeddings-inference.
+   * The dialect of the region. `bert-edge`: a deployment of `createRegionApp`. `tei`: text-embeddings-inference.
    * `openai`: any server with OpenAI's route `/embeddings`. Default `bert-edge`.
    */
   dialect?: HttpDialect | undefined;

@@ -1,6 +1,6 @@
 import { BUDGET_HEADER, CALLER_HEADER, PRECISION_HEADER } from "../contract/headers.ts";
 import { anyone } from "../queue/caller.ts";
-import type { CallTerms, TierAnswer } from "../service.ts";
+import type { RequestOptions, TierAnswer } from "../service.ts";
 import { traceHeaders } from "../trace.ts";
 import { ask } from "./ask.ts";
 import type { RegionQuestion } from "./dialects/dialect.ts";
@@ -11,7 +11,7 @@ import { forwardedBudgetMs, patienceMs } from "./region-estimate.ts";
 import { type RegionTierOptions, regionSettings } from "./region-settings.ts";
 
 /** A request as the region gets it. */
-export type RegionQuery = CallTerms & RegionQuestion;
+export type RegionQuery = RequestOptions & RegionQuestion;
 
 export interface RegionCallOptions {
   signal?: AbortSignal | undefined;

@@ -31,7 +31,7 @@ export interface RegionEnv {
   /** URL and API key of the region. */
   REGION_URL?: string;
   REGION_KEY?: string;
-  /** What the region understands: `bert-edge`, `tei` or `openai`. Default `bert-edge`. */
+  /** The dialect of the region: `bert-edge`, `tei` or `openai`. Default `bert-edge`. */
   REGION_DIALECT?: HttpDialect;
   /** The model's name on a server of the dialect `openai`, or in the catalogue of Workers AI. */
   REGION_MODEL?: string;

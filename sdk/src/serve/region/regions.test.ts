@@ -4,9 +4,9 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { startDeadline } from "../routing/deadline.ts";
 import type { TierAnswer } from "../service.ts";
 import type { ExpectedAnswer } from "./expected-answer.ts";
-import type { ProvableModel } from "./proof.ts";
+import type { ProvableModel } from "./golden-check.ts";
 import type { RegionTier } from "./region-tier.ts";
-import { extraLoad, regions } from "./regions.ts";
+import { newRetryBudget, regions } from "./regions.ts";
 
 const log = errorLog();
 const expected: ExpectedAnswer = {
@@ -35,7 +35,7 @@ function region(ms: number | "down", ask?: () => Promise<never>) {
 describe("regions", () => {
   it("asks the usable region with the shortest predicted time", async () => {
     const [far, near, down] = [region(80), region(20), region("down")];
-    const all = regions([far, down, near], extraLoad());
+    const all = regions([far, down, near], newRetryBudget());
     expect(all.predict(5)).toEqual({ ms: 25, spreadMs: 1, waitMs: 0 });
     const signal = new AbortController().signal;
     const asked = query();
@@ -48,13 +48,13 @@ describe("regions", () => {
     const tiers = [region(80), region("down")];
     const background = () => {};
     const model = { version: "0123456789ab" } as ProvableModel;
-    regions(tiers, extraLoad()).keepMeasured(background, 250, model);
+    regions(tiers, newRetryBudget()).keepMeasured(background, 250, model);
     for (const { keepMeasured } of tiers) expect(keepMeasured).toHaveBeenCalledExactlyOnceWith(background, 250, model);
   });
 
   it("is down when all regions are", async () => {
     for (const tiers of [[], [region("down"), region("down")]]) {
-      const all = regions(tiers, extraLoad());
+      const all = regions(tiers, newRetryBudget());
       expect(all.predict(5)).toBe("down");
       await expect(all.ask(query(), expected)).rejects.toMatchObject({ code: "region_failed" });
     }
@@ -63,7 +63,7 @@ describe("regions", () => {
   it.each(["region_failed", "region_overloaded"] as const)(
     "asks the second region after %s, and logs it",
     async (code) => {
-      const all = regions([region(20, failing(code)), region(80)], extraLoad());
+      const all = regions([region(20, failing(code)), region(80)], newRetryBudget());
       expect(await all.ask(query(), expected)).toMatchObject({ provider: "region-80" });
       expect(log).toHaveBeenCalledOnce();
     },
@@ -76,18 +76,18 @@ describe("regions", () => {
     ["the second one would be late", {}, failing("region_failed"), 84],
   ])("does not ask the second region when %s", async (_, options, embed, budget) => {
     const second = region(80);
-    const all = regions([region(20, embed), second], extraLoad());
+    const all = regions([region(20, embed), second], newRetryBudget());
     await expect(all.ask(query(budget), expected, options)).rejects.toThrow();
     expect(second.ask).not.toHaveBeenCalled();
   });
 
   it("asks the second region as often as the extra load allows", async () => {
     const second = region(80);
-    const extra = extraLoad();
-    const all = regions([region(20, failing("region_failed")), second], extra);
+    const retryBudget = newRetryBudget();
+    const all = regions([region(20, failing("region_failed")), second], retryBudget);
     for (let request = 0; request < 10; request++) await all.ask(query(), expected).catch(() => {});
     expect(second.ask).toHaveBeenCalledTimes(3);
-    for (let answer = 0; answer < 21; answer++) extra.answered();
+    for (let answer = 0; answer < 21; answer++) retryBudget.answered();
     for (let request = 0; request < 10; request++) await all.ask(query(), expected).catch(() => {});
     expect(second.ask).toHaveBeenCalledTimes(4);
   });

@@ -6,9 +6,9 @@ import type { RegionTier } from "./region-tier.ts";
 
 /**
  * Makes one tier of several regions. Each request goes to the usable region with the shortest predicted time. When that
- * region fails or is overloaded, the next one is asked, if it is expected to answer within the budget and `extra` allows it.
+ * region fails or is overloaded, the next one is asked, if it is expected to answer within the budget and `retryBudget` allows it.
  */
-export function regions(tiers: readonly RegionTier[], extra: ExtraLoad): RegionTier {
+export function regions(tiers: readonly RegionTier[], retryBudget: RetryBudget): RegionTier {
   /** Returns the usable regions, the fastest first. */
   const usable = (...question: Parameters<RegionTier["predict"]>) =>
     tiers
@@ -31,7 +31,7 @@ export function regions(tiers: readonly RegionTier[], extra: ExtraLoad): RegionT
       } catch (error) {
         const remainingMs = query.deadline.remainingMs() ?? Number.POSITIVE_INFINITY;
         const isInTime = second !== undefined && second.predicted.ms <= remainingMs;
-        if (!isInTime || options?.hedge || !isOfTheRegion(error) || !extra.take()) throw error;
+        if (!isInTime || options?.hedge || !isOfTheRegion(error) || !retryBudget.take()) throw error;
         logFailure(error, { trace: query.trace, next: "Another region is asked." });
         return second.tier.ask(query, expected, options);
       }
@@ -40,9 +40,13 @@ export function regions(tiers: readonly RegionTier[], extra: ExtraLoad): RegionT
 }
 
 /** Connects to the regions. Returns one tier that stands for all of them; undefined without a region. */
-export function connectAll(all: readonly Region[], thread: AskingThread, extra: ExtraLoad): RegionTier | undefined {
+export function connectAll(
+  all: readonly Region[],
+  thread: AskingThread,
+  retryBudget: RetryBudget,
+): RegionTier | undefined {
   const [first, ...others] = all.map((region) => (region as unknown as ConnectableRegion).connect(thread));
-  return first && others.length > 0 ? regions([first, ...others], extra) : first;
+  return first && others.length > 0 ? regions([first, ...others], retryBudget) : first;
 }
 
 /** Whether somebody else may answer: the request is valid, and its caller is waiting. */
@@ -57,7 +61,7 @@ const BURST = 3;
  * Limits the load of retries and hedges to 5 % of the answers, and a few more at once: they must not double the load of regions
  * that fail because they have too much of it. Every answer adds a part of a token, and every extra request takes a whole one.
  */
-export function extraLoad() {
+export function newRetryBudget() {
   let tokens = BURST;
   return {
     /** Counts an answer to a caller, from whichever tier. */
@@ -73,4 +77,4 @@ export function extraLoad() {
   };
 }
 
-export type ExtraLoad = ReturnType<typeof extraLoad>;
+export type RetryBudget = ReturnType<typeof newRetryBudget>;

@@ -7,7 +7,7 @@ import { keyRing } from "../keys/key-ring.ts";
 import { defaultLimits } from "../limits.ts";
 import { apiKey } from "../middleware/api-key.ts";
 import { servedNames } from "../served-names.ts";
-import type { CallTerms } from "../service.ts";
+import type { RequestOptions } from "../service.ts";
 import { embedRoute } from "../tasks/embed.ts";
 import { readCall } from "./task-route.ts";
 
@@ -34,7 +34,7 @@ interface Settings {
 
 /** Reads a request with these headers, behind the check of its key. Returns the code of an error. */
 async function read(headers: Record<string, string>, { defaults = {}, key, bodyMs }: Settings = {}) {
-  let call: CallTerms | undefined;
+  let call: RequestOptions | undefined;
   let code: string | undefined;
   const service = () => ({ ...unused, arrival: (at: number) => ({ at, errorMs: 0, busyMs: 0 }), admit: () => {} });
   const app = new Hono<{ Bindings: object }>();
@@ -50,7 +50,7 @@ async function read(headers: Record<string, string>, { defaults = {}, key, bodyM
   const sent = { authorization: "Bearer k", "content-type": "application/json", ...headers };
   const body = JSON.stringify({ inputs: "to be", latency_budget_ms: bodyMs });
   await app.request("/", { method: "POST", headers: sent, body });
-  return code ?? (call as CallTerms);
+  return code ?? (call as RequestOptions);
 }
 
 const pin = async (header: string | undefined, settings?: Settings) => {
@@ -137,7 +137,7 @@ describe("the budget of a request", () => {
     ],
   ])("of %s, where the default is 100", async (_, headers, settings, budgetMs, setBy) => {
     const call = await read(headers, { defaults: { latencyBudgetMs: 100 }, ...settings });
-    expect((call as CallTerms).deadline).toMatchObject({ budgetMs, setBy });
+    expect((call as RequestOptions).deadline).toMatchObject({ budgetMs, setBy });
   });
 
   it("is refused in the body", async () => {
@@ -153,7 +153,7 @@ describe("the budget of a request", () => {
 });
 
 describe("the report of a client", () => {
-  it.each<[string, CallTerms["report"]]>([
+  it.each<[string, RequestOptions["report"]]>([
     ["12.3 20.1", { predictedMs: 12.3, measuredMs: 20.1 }],
     ["12 20", { predictedMs: 12, measuredMs: 20 }],
     ["undefined 20", undefined],

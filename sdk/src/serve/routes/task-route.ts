@@ -27,7 +27,7 @@ import { formatDecision } from "../decision-figures.ts";
 import { hintsWith, jsonBody } from "../middleware/body.ts";
 import { note, noted } from "../middleware/variables.ts";
 import { type Deadline, readBudget, smallerBudget, startDeadline } from "../routing/deadline.ts";
-import type { AnswerDetails, CallTerms, Serving, TaskAnswer } from "../service.ts";
+import type { AnswerDetails, RequestOptions, Serving, TaskAnswer } from "../service.ts";
 import { jsonResponse } from "./in-parts.ts";
 
 /** Describes a route. */
@@ -103,13 +103,13 @@ export async function readCall<Env extends object, S extends BodySchema>(
   c: Context<{ Bindings: Env }>,
   { service, defaults: ofDeployment, limits }: Serving<Env>,
   { schema, example }: Pick<RouteDescription<S, v.GenericSchema>, "schema" | "example">,
-): Promise<{ terms: CallTerms; body: v.InferOutput<S> }> {
+): Promise<{ terms: RequestOptions; body: v.InferOutput<S> }> {
   const { arrival, admit } = service(c.env);
   const arrived = arrival(performance.now());
   const headerMs = readBudget({ header: c.req.header(BUDGET_HEADER), grpcTimeout: c.req.header("grpc-timeout") });
   const defaults = defaultsFor(noted(c, "key"), ofDeployment);
   const wishes = readWishes(c, defaults);
-  const termsWith = (ownMs: number | undefined): CallTerms => {
+  const termsWith = (ownMs: number | undefined): RequestOptions => {
     const { ms, setBy } = appliedBudget(ownMs, defaults);
     return { ...wishes, deadline: startDeadline(ms, { arrival: arrived, setBy }) };
   };
@@ -120,7 +120,7 @@ export async function readCall<Env extends object, S extends BodySchema>(
   return { body, terms: termsWith(smallerBudget(headerMs, body.latency_budget_ms)) };
 }
 
-function readWishes(c: Context, defaults: CallDefaults): Omit<CallTerms, "deadline"> {
+function readWishes(c: Context, defaults: CallDefaults): Omit<RequestOptions, "deadline"> {
   const tier = c.req.header(TIER_HEADER);
   const flight = noted(c, "flight");
   return {
@@ -136,7 +136,7 @@ function readWishes(c: Context, defaults: CallDefaults): Omit<CallTerms, "deadli
 }
 
 /** Reads the report of a client. A report that cannot be read is ignored: it does not concern the caller. */
-function readReport(header: string | undefined): CallTerms["report"] {
+function readReport(header: string | undefined): RequestOptions["report"] {
   const [, predicted, measured] = /^(\d{1,7}(?:\.\d+)?) (\d{1,7}(?:\.\d+)?)$/.exec(header ?? "") ?? [];
   return predicted && measured ? { predictedMs: Number(predicted), measuredMs: Number(measured) } : undefined;
 }

@@ -24,7 +24,7 @@ export const wrongAnswer = (host: string, what: string, cause?: unknown) =>
     cause,
   });
 
-/** What a request was for. */
+/** The purpose of a request. */
 interface Asked {
   readonly model: Pick<HubModel, "name" | "revision">;
   readonly endpoint: URL;

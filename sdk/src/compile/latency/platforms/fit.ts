@@ -3,7 +3,7 @@ import type { LatencyFit } from "../../../artifact/measurements.ts";
 import type { CatalogueModel } from "../../checkpoint/hub/catalogue.ts";
 import type { Platform, Prices, Sourced } from "./platforms.ts";
 
-/** What a target needs. */
+/** The needs of a target. */
 export interface TargetNeeds {
   readonly engine: Target["engine"];
   /** Bytes of memory of the process or isolate; undefined if not known. */

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { extraLoad } from "./regions.ts";
+import { newRetryBudget } from "./regions.ts";
 
-describe("extraLoad", () => {
+describe("newRetryBudget", () => {
   it("allows three extra requests at once, and then one for every 20 answers", () => {
-    const load = extraLoad();
+    const load = newRetryBudget();
     expect([load.take(), load.take(), load.take(), load.take()]).toEqual([true, true, true, false]);
     for (let answer = 0; answer < 19; answer++) load.answered();
     expect(load.take()).toBe(false);
@@ -14,7 +14,7 @@ describe("extraLoad", () => {
   });
 
   it("does not save more than three extra requests", () => {
-    const load = extraLoad();
+    const load = newRetryBudget();
     for (let answer = 0; answer < 10_000; answer++) load.answered();
     expect([load.take(), load.take(), load.take(), load.take()]).toEqual([true, true, true, false]);
   });
@@ -22,7 +22,7 @@ describe("extraLoad", () => {
   it("never allows more than 5 % of the answers and three", () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { maxLength: 2_000 }), (events) => {
-        const load = extraLoad();
+        const load = newRetryBudget();
         let [answers, extra] = [0, 0];
         for (const isAnswer of events) {
           if (isAnswer) {

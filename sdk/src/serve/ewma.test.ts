@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { exactly, smoothed } from "./smoothed.ts";
+import { ewma, exactly } from "./ewma.ts";
 
 const value = fc.double({ min: 0, max: 1e6, noNaN: true });
 const interval = fc.tuple(value, value).map(([a, b]) => ({ from: Math.min(a, b), to: Math.max(a, b) }));
@@ -8,9 +8,9 @@ const gain = fc.constantFrom(1 / 8, 1 / 2);
 /** Averages of doubles round differently from their inputs. */
 const TOLERANCE = 1e-6;
 
-describe("smoothed", () => {
+describe("ewma", () => {
   it("follows RFC 6298: a measurement counts for 1/8 of the mean and 1/4 of the deviation", () => {
-    const time = smoothed({ prior: 50 });
+    const time = ewma({ prior: 50 });
     time.observe(exactly(16));
     expect([time.mean, time.deviation]).toEqual([16, 0]);
     time.observe(exactly(32));
@@ -20,7 +20,7 @@ describe("smoothed", () => {
   });
 
   it("averages the first measurements of a quantity that scatters", () => {
-    const time = smoothed({ prior: 20, weight: 1 });
+    const time = ewma({ prior: 20, weight: 1 });
     for (const ms of [16, 32, 18, 22, 24, 16, 12]) time.observe(exactly(ms));
     expect(time.mean).toBeCloseTo(20, 9);
     time.observe(exactly(28));
@@ -28,14 +28,14 @@ describe("smoothed", () => {
   });
 
   it("gives up its deviation as it falls, unless the quantity scatters", () => {
-    const [steady, scattering] = [smoothed({ prior: 50 }), smoothed({ prior: 50, weight: 1 })];
+    const [steady, scattering] = [ewma({ prior: 50 }), ewma({ prior: 50, weight: 1 })];
     for (const time of [steady, scattering]) for (const ms of [20, 100, 20]) time.observe(exactly(ms));
     expect(steady.deviation).toBeLessThan(10);
     expect(scattering.deviation).toBeGreaterThan(10);
   });
 
   it("learns nothing from an interval that contains its mean and its deviation", () => {
-    const time = smoothed({ prior: 50 });
+    const time = ewma({ prior: 50 });
     time.observe(exactly(16));
     time.observe(exactly(32));
     time.observe({ from: 0, to: 100 });
@@ -43,14 +43,14 @@ describe("smoothed", () => {
   });
 
   it("moves to the nearer end of an interval", () => {
-    const time = smoothed({ prior: 0 });
+    const time = ewma({ prior: 0 });
     time.observe(exactly(16));
     time.observe({ from: 24, to: 1_000 });
     expect(time.mean).toBe(17);
   });
 
   it("keeps its prior until a measurement contradicts it", () => {
-    const time = smoothed({ prior: 50 });
+    const time = ewma({ prior: 50 });
     time.observe({ from: 10, to: 200 });
     expect(time.mean).toBe(50);
     time.observe({ from: 10, to: 30 });
@@ -60,7 +60,7 @@ describe("smoothed", () => {
   it("stays in the range of its measurements and its prior, whatever it observes", () => {
     fc.assert(
       fc.property(value, gain, fc.array(interval, { maxLength: 50 }), (prior, fallGain, measured) => {
-        const time = smoothed({ prior, fallGain });
+        const time = ewma({ prior, fallGain });
         for (const one of measured) time.observe(one);
         const all = [prior, ...measured.flatMap(({ from, to }) => [from, to])];
         const [least, most] = [Math.min(...all), Math.max(...all)];
@@ -75,7 +75,7 @@ describe("smoothed", () => {
   it("never moves away from a true value that every interval contains", () => {
     fc.assert(
       fc.property(value, value, gain, fc.array(fc.tuple(value, value)), (prior, truth, fallGain, widths) => {
-        const time = smoothed({ prior, fallGain });
+        const time = ewma({ prior, fallGain });
         for (const [below, above] of widths) {
           const before = Math.abs(time.mean - truth);
           time.observe({ from: truth - below, to: truth + above });
@@ -88,7 +88,7 @@ describe("smoothed", () => {
   describe("with a clock", () => {
     function make() {
       const clock = { now: 0 };
-      const slowness = smoothed({ prior: 1, deviation: 0.25, now: () => clock.now });
+      const slowness = ewma({ prior: 1, deviation: 0.25, now: () => clock.now });
       return { clock, slowness };
     }
 

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { givenPredictions } from "./observer.ts";
+import { issuedPredictions } from "./observer.ts";
 
 it("takes each prediction once, as its header says it, and only from its key", () => {
-  const given = givenPredictions();
+  const given = issuedPredictions();
   given.give("web", 12.345_678);
   given.give("web", 7);
   given.give(undefined, 3);
@@ -12,7 +12,7 @@ it("takes each prediction once, as its header says it, and only from its key", (
 });
 
 it("forgets old predictions, and old keys", () => {
-  const given = givenPredictions();
+  const given = issuedPredictions();
   for (let ms = 0; ms < 1_000; ms++) given.give("web", ms);
   expect([given.take("web", 0), given.take("web", 999)]).toEqual([false, true]);
   for (let key = 0; key < 1_000; key++) given.give(`key-${key}`, 1);

@@ -21,7 +21,7 @@ const RETRY_MS = 1_000;
 const REFUSED_MS = 60_000;
 
 /** Knows whether a foreign region computes the same vectors as the edge's model. */
-export function goldenProof(
+export function goldenCheck(
   connection: RegionConnection,
   { timeoutMs, now }: Required<Pick<RegionTiming, "timeoutMs" | "now">>,
 ) {
@@ -72,7 +72,7 @@ export function goldenProof(
         console.error(`bert-edge: ${error.message} ${error.hint}`);
       }
     },
-    /** Forgets the proof. A region that has failed can come back with another model. */
+    /** Forgets the check. A region that has failed can come back with another model. */
     forget() {
       proven = undefined;
     },

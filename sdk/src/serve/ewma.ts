@@ -22,7 +22,7 @@ export interface Interval {
 
 export const exactly = (value: number): Interval => ({ from: value, to: value });
 
-interface SmoothedOptions {
+interface EwmaOptions {
   /** The mean before the first measurement that contradicts it. */
   readonly prior: number;
   /** The mean deviation before the first measurement, relative to the mean. Default 0 */
@@ -42,8 +42,8 @@ interface SmoothedOptions {
   readonly now?: () => number;
 }
 
-/** Makes a smoothed quantity. Measurements count as those of TCP round trips do: RFC 6298. */
-export function smoothed(options: SmoothedOptions) {
+/** Makes an exponentially weighted moving average (EWMA) and mean deviation. Measurements count as those of TCP round trips do: RFC 6298. */
+export function ewma(options: EwmaOptions) {
   const { prior, deviation: priorDeviation = 0, weight: priorWeight = 0, fallGain = 0, now = () => 0 } = options;
   const scatters = priorWeight > 0;
   let mean = prior;

@@ -1,6 +1,6 @@
 import type { Engine } from "../../runtime/engine/engine.ts";
+import { MEAN_GAIN } from "../ewma.ts";
 import { Refused } from "../refusal.ts";
-import { MEAN_GAIN } from "../smoothed.ts";
 import { anyone, type Caller } from "./caller.ts";
 import { type CallersJob, fairQueue } from "./fair-queue.ts";
 import { type Estimate, machineSpeed } from "./speed.ts";
@@ -37,15 +37,15 @@ export interface Work {
   readonly parallel: number;
 }
 
-/** A request's place in the queue. */
-export interface Place {
+/** Stands for a request in the queue. */
+export interface Ticket {
   /**
    * Waits until it is this request's turn, and runs `work`. Meanwhile, others use the engine only if it computes several
    * calls side by side. Then the request can have several turns at a time.
    *
    * @param ms predicted milliseconds of `work` on the machine that measured the model
    * @throws the reason of the signal when the caller has gone; Refused `budget_exceeded` when the answer would be
-   *   very late, `overloaded` when the request lost its place; and the errors of `work`
+   *   very late, `overloaded` when the request lost its ticket; and the errors of `work`
    */
   turn<T>(ms: number, work: () => Promise<T>): Promise<T>;
   /** Milliseconds that this request has waited for its turns so far, all turns together. */
@@ -62,14 +62,14 @@ export interface EnterOptions {
 export type EngineTraits = Pick<Engine, "blocksThread" | "compilesAsItRuns">;
 
 /** The requests of this process that use one engine. */
-export type Turns = ReturnType<typeof turns>;
+export type TurnScheduler = ReturnType<typeof turnScheduler>;
 
 /** A turn that a request has. `predictedMs`: that of its computation, once it has begun. */
 interface Turn {
   predictedMs?: number;
 }
 
-/** A place, as the queue sees it. */
+/** A ticket, as the queue sees it. */
 interface Waiting extends CallersJob {
   /** Number of turns that there can be at a time while it has one: as many calls as its engine computes side by side. */
   readonly parallel: number;
@@ -93,7 +93,7 @@ const wantsTurn = ({ claims, turns, leftCalls }: Waiting): boolean => claims > 0
  * uses its own CPU limit, and its timers and fetches stay its own. Before a turn, the request lets everything else run that
  * has waited for the thread: new requests, finished answers, and fetches.
  */
-export function turns(options: { readonly engine: EngineTraits; readonly now?: () => number }) {
+export function turnScheduler(options: { readonly engine: EngineTraits; readonly now?: () => number }) {
   const { now = () => performance.now() } = options;
   const { blocksThread, compilesAsItRuns } = options.engine;
   const queue = fairQueue<Waiting>();
@@ -109,7 +109,7 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
   /** Smoothed milliseconds of a computation. */
   let callMs = 0;
 
-  const newPlace = (work: Pick<Waiting, "caller" | "dueAt" | "leftMs" | "leftCalls" | "parallel">): Waiting => ({
+  const newTicket = (work: Pick<Waiting, "caller" | "dueAt" | "leftMs" | "leftCalls" | "parallel">): Waiting => ({
     ...{ ...work, claims: 0, seenAt: now(), isRemoved: false, wakes: new Set(), turns: new Set() },
   });
   const allTurns = (): Turn[] => [...holders].flatMap(({ turns }) => [...turns]);
@@ -153,10 +153,10 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
     pass();
   }
 
-  function remove(place: Waiting): void {
-    place.isRemoved = true;
-    queue.remove(place);
-    holders.delete(place);
+  function remove(ticket: Waiting): void {
+    ticket.isRemoved = true;
+    queue.remove(ticket);
+    holders.delete(ticket);
     pass();
   }
 
@@ -172,7 +172,7 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
     }
   }
 
-  /** Waits until the place is woken, its caller goes, or it is time to look. */
+  /** Waits until the ticket is woken, its caller goes, or it is time to look. */
   async function wait(own: Waiting, signal: AbortSignal | undefined): Promise<void> {
     const { promise: woken, resolve } = Promise.withResolvers<void>();
     const wake = () => resolve();
@@ -191,12 +191,12 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
       own.seenAt = now();
       signal?.throwIfAborted();
       if (giveUpAt !== undefined && now() > giveUpAt) throw new Refused({ refusal: "budget_exceeded" });
-      if (own.isRemoved) throw lostPlace();
+      if (own.isRemoved) throw lostTicket();
       if (isFree(own.parallel) && isNext(own)) {
         const turn = hold(own);
         if (mayFollow() || !thread.mustYield()) return { turn, othersRan: false };
         await thread.letOthersRun();
-        if (own.isRemoved) throw lostPlace();
+        if (own.isRemoved) throw lostTicket();
         if (!signal?.aborted && isNext(own)) return { turn, othersRan: true };
         release(own, turn);
         signal?.throwIfAborted();
@@ -275,7 +275,7 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
       return outlook({ ...work, caller }).waitMs;
     },
     /**
-     * Runs work of our own, if no request is here. It has no place in the queue, so that no request counts as one that waits for it.
+     * Runs work of our own, if no request is here. It has no ticket, so that no request counts as one that waits for it.
      *
      * @param ms predicted milliseconds of `work` on the machine that measured the model
      * @returns the milliseconds that it took; undefined if a request was here
@@ -284,7 +284,7 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
       if (thread.isUnheard()) await thread.letOthersRun();
       if (queue.size > 0 || !isFree(1)) return undefined;
       const start = now();
-      const own = newPlace({ caller: anyone, dueAt: undefined, leftMs: 0, leftCalls: 0, parallel: 1 });
+      const own = newTicket({ caller: anyone, dueAt: undefined, leftMs: 0, leftCalls: 0, parallel: 1 });
       const turn = hold(own);
       turn.predictedMs = speed.predict(ms, 0).ms;
       try {
@@ -295,10 +295,10 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
         release(own, turn);
       }
     },
-    /** Runs `use` with a place in the queue. The place is given up when the returned promise settles. */
-    async using<T>(work: Work, options: EnterOptions, use: (place: Place) => Promise<T>): Promise<T> {
+    /** Runs `use` with a ticket. The ticket is given up when the returned promise settles. */
+    async using<T>(work: Work, options: EnterOptions, use: (ticket: Ticket) => Promise<T>): Promise<T> {
       const { caller, dueAt, loadMs, measuredMs, calls, parallel } = work;
-      const own = newPlace({ caller, dueAt, leftMs: loadMs, leftCalls: calls.length, parallel });
+      const own = newTicket({ caller, dueAt, leftMs: loadMs, leftCalls: calls.length, parallel });
       let leftMs = measuredMs;
       let waitedMs = 0;
       const counted = dueAt === undefined ? 0 : 1;
@@ -332,4 +332,4 @@ export function turns(options: { readonly engine: EngineTraits; readonly now?: (
   };
 }
 
-const lostPlace = (): Refused => new Refused({ refusal: "overloaded", retryAfterMs: VANISHED_MS });
+const lostTicket = (): Refused => new Refused({ refusal: "overloaded", retryAfterMs: VANISHED_MS });
