@@ -43,10 +43,11 @@ function exportedBy(path: string): Declaration[] {
   return Object.entries(byName).flatMap(([name, same = []]) => merged(name, same));
 }
 
-/** Joins declarations of one name: overloads of a function; of a schema and its type, only the type. */
+/** Joins declarations of one name: overloads of a function, a class and its interface; of a schema and its type, only the type. */
 function merged(name: string, declarations: readonly Declaration[]): Declaration[] {
   const types = declarations.filter(({ code }) => /^(export )?(type|interface) /.test(code));
-  const chosen = types.length > 0 ? types.slice(0, 1) : declarations;
+  const isClass = declarations.some(({ code }) => /^(export )?(declare )?class /.test(code));
+  const chosen = types.length > 0 && !isClass ? types.slice(0, 1) : declarations;
   const comment = declarations.map((each) => each.comment).find((text) => text !== "") ?? "";
   return [{ name, comment, code: [...new Set(chosen.map(({ code }) => code))].join("\n") }];
 }

@@ -74,7 +74,9 @@ it("the menu names every page", () => {
 it("the API reference has what each entry exports, with its comments", () => {
   const reference = apiReference("sdk");
   const client = reference.slice(reference.indexOf("## bert-edge/client"), reference.indexOf("## bert-edge/ai-sdk"));
-  expect(client).toMatch(/### BertEdge\n\nClient of a bert-edge deployment\.\n\n```ts\nexport class BertEdge /);
+  expect(client).toMatch(
+    /### BertEdge\n\nClient of a bert-edge deployment[\s\S]*?```ts\nexport interface BertEdge [\s\S]*?export class BertEdge /,
+  );
   expect(client).toContain("### EmbedOptions");
   expect(reference).toMatch(/## bert-edge\/serve\n[\s\S]*### createEdgeApp\n/);
   expect(reference).not.toMatch(/### \n/);

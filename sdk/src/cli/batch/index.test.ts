@@ -26,13 +26,13 @@ describe("bert-edge batch", () => {
     expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining("2 of 3 records embedded with tiny@") });
     expect(first.stdout).toContain("Set aside: 1.");
     await using loaded = await loadModel(model);
-    const vectors = await loaded.embed(["to be", "or not"]);
+    const { embeddings } = await loaded.embed(["to be", "or not"]);
     const lines = (await readFile(out, "utf8"))
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line) as { embedding: number[] });
     expect(lines).toMatchObject([{ line: 1, id: "a" }, { line: 2 }]);
-    expect(lines.map(({ embedding }) => Float32Array.from(embedding))).toEqual(vectors);
+    expect(lines.map(({ embedding }) => Float32Array.from(embedding))).toEqual(embeddings);
 
     const more = await batch(`${stdin}"more"\n`, "--json");
     expect(JSON.parse(more.stdout)).toMatchObject({ resumed: 3, counts: { records: 4, embedded: 3 } });

@@ -151,13 +151,6 @@ describe("bench", () => {
   });
 });
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["performance"] });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
-
 /** Returns a session that records its calls in `calls`. Call number n takes `ms(tokens, n)` on a simulated clock. */
 function session(name: string, calls: string[], ms: (tokens: number, call: number) => number): EngineSession {
   let call = 0;
@@ -177,6 +170,13 @@ function session(name: string, calls: string[], ms: (tokens: number, call: numbe
 }
 
 describe("timeSideBySide", () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
   it("times every engine at every length in every round, one after the other", async () => {
     const calls: string[] = [];
     const sessions = new Map([

@@ -298,7 +298,7 @@ describe("a warm edge with a region", () => {
 describe("a model that leaves prompts out of the pooling", () => {
   const manifest = { poolsPrompt: false, prompts: { query: "to find: " } } as const;
   // No tier is in time, so that the faster one is asked.
-  const hurried = { budget: 1, prompt: "query" };
+  const hurried = { budget: 1, promptName: "query" };
 
   /** Makes a region that may be another program: it is down for what only our own regions compute. */
   const foreign = () =>

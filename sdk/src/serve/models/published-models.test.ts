@@ -37,7 +37,7 @@ async function setUp(options: FakeEngineOptions = {}, published = publishAll()) 
   const models = publishedModels({ store, engine, limitBytes: LIMIT });
   const ask = (name: string) =>
     models.using(name, async ({ manifest, embed }) => {
-      expect(await embed(["to be"])).toHaveLength(1);
+      expect((await embed(["to be"])).embeddings).toHaveLength(1);
       return manifest.name;
     });
   /** Uses a model until the test calls `end`. */
