@@ -25,7 +25,7 @@ export const withOptions = (code: string): string =>
   `import { wasmEngine as engine } from "bert-edge/engine/wasm";
 import relaxed from "bert-edge/kernels/relaxed.wasm";
 import simd from "bert-edge/kernels/simd.wasm";
-import { settings as shared } from "../../functions/edge-settings.ts";
+import { settings as shared } from "./functions/edge-settings.ts";
 ${code.replace(/declare const (\w+): EdgeAppOptions<\w+>;/, "const $1 = { ...shared, engine: engine({ relaxed, simd }) };")}`;
 
 interface ExampleModel {

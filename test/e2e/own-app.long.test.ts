@@ -30,8 +30,8 @@ app.use(cors());
 app.route("/", bert);
 app.use("/search", (c, next) => bearerAuth<{ Bindings: Env }>({ token: c.env.SEARCH_TOKEN })(c, next));
 app.post("/search", async (c) => {
-  const { vectors, tier } = await bert.embed(c, [await c.req.text()]);
-  return c.json({ query: Array.from(vectors[0] ?? []), tier });
+  const { embeddings, tier } = await bert.embed(c, await c.req.text());
+  return c.json({ query: Array.from(embeddings[0] ?? []), tier });
 });
 app.onError((error, c) => {
   if (error instanceof HTTPException) return error.getResponse();

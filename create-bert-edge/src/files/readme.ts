@@ -59,7 +59,7 @@ The Worker in \`functions/edge.ts\` is a Hono app. Add this before its last line
 app.get("/v1/similar", async (c) => {
   const { a = "", b = "" } = c.req.query();
   const { embeddings } = await app.embed(c, [a, b]);
-  const [x, y] = vectors;
+  const [x, y] = embeddings;
   return c.json({ similarity: x.reduce((sum, value, i) => sum + value * y[i], 0) });
 });
 \`\`\`
