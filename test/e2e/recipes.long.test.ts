@@ -49,7 +49,7 @@ function running(make: () => Promise<Miniflare>): (path: string, init?: RequestI
 const edgeVariables = { MODEL: "bert-edge-mini", API_KEYS: "key" };
 
 describe("the recipe for a Worker of your own", () => {
-  const send = running(async () => startClassifier(exampleOf("docs/recipes.md", "classifyCall(["), {}));
+  const send = running(async () => startClassifier(exampleOf("docs/recipes.md", "bert.classify({ env"), {}));
   const classify = (body: string) => send("/", { method: "POST", body });
 
   it("answers with the labels of a text, best first, and cuts one that is too long", async () => {

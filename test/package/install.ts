@@ -102,5 +102,5 @@ export const entries = Object.keys(manifest.exports)
 export async function threeLineExample(): Promise<string> {
   const readme = await readFile(join(root, "README.md"), "utf8");
   const [example = ""] = /(?<=```ts\n)import \{ loadModel \}[^`]*/.exec(readme) ?? [];
-  return `${example}\nconsole.log(vectors.map((vector) => vector.length).join());\n`;
+  return `${example}\nconsole.log(embeddings.map((vector) => vector.length).join());\n`;
 }
