@@ -80,7 +80,7 @@ export function parseJson<S extends v.GenericSchema>(
 }
 
 /** A schema's message whose second sentence says what to do. It is the hint. */
-const WITH_ADVICE = /^([^.]*)\. (.*\.)$/s;
+const WITH_ADVICE = /^([^.]*)\. ([A-Z].*\.)$/s;
 
 /** Names of kinds, as valibot writes them. */
 const kinds: Readonly<Record<string, string>> = {

@@ -40,7 +40,7 @@ export const hintsWith =
     const fields = Object(example) as Record<string, unknown>;
     if (field === undefined) return `Send a body such as ${JSON.stringify(example)}.`;
     if (Object.hasOwn(fields, field)) return `Set \`${field}\` to a value such as ${JSON.stringify(fields[field])}.`;
-    if (field === "latency_budget_ms") return 'Give milliseconds such as 30, or "none", or leave it out.';
+    if (field === "latency_budget_ms") return 'Give milliseconds, for example 30, or "none", or leave the field out.';
     return `Correct \`${field.slice(0, 80)}\`, or leave it out. GET /docs shows the fields.`;
   };
 

@@ -106,5 +106,5 @@ function parseGrpcTimeout(header: string): number {
 
 const budgetInvalid = (found: string): BertEdgeError =>
   new BertEdgeError("budget_invalid", `${found}, which is not a positive number below 10⁹.`, {
-    hint: "Give milliseconds such as 30, or `none`, or leave it out.",
+    hint: "Give milliseconds, for example 30 or 12.5, or `none`, or leave the budget out.",
   });
