@@ -34,8 +34,7 @@ export function notJson(
  *
  * @param code the error's code, or a function that chooses the code by valibot's issue. If the text is not JSON, there is
  *   no issue.
- * @param hint or a function of the name of the wrong field. If the text is not JSON, or not an object, there is none. The second
- *   sentence of a schema's message is the hint instead.
+ * @param hint or a function of the name of the wrong field. If the text is not JSON, or not an object, there is none
  * @param check checks the JSON before the schema does
  * @param quotes whether the message quotes the place at which the text is not JSON. Default false: it could be a secret
  * @param what names the document in the message, e.g. "manifest at s3(models)/…"
@@ -72,15 +71,10 @@ export function parseJson<S extends v.GenericSchema>(
   if (result.success) return result.output;
   const [issue] = result.issues;
   const at = visible(v.getDotPath(issue) ?? "its root");
-  const message = messageOf(issue);
-  const [, found = message, advice] = WITH_ADVICE.exec(message) ?? [];
-  throw new BertEdgeError(codeOf(issue), `The ${what} is not valid at ${shorten(at)}: ${shorten(found)}`, {
-    hint: advice ?? hintOf(issue.path?.[0] && visible(String(issue.path[0].key))),
+  throw new BertEdgeError(codeOf(issue), `The ${what} is not valid at ${shorten(at)}: ${shorten(messageOf(issue))}`, {
+    hint: hintOf(issue.path?.[0] && visible(String(issue.path[0].key))),
   });
 }
-
-/** A schema's message whose second sentence says what to do. It is the hint. */
-const WITH_ADVICE = /^([^.]*)\. ([A-Z].*\.)$/s;
 
 /** Names of kinds, as valibot writes them. */
 const kinds: Readonly<Record<string, string>> = {
