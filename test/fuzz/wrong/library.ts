@@ -45,15 +45,16 @@ const LOAD_OPTIONS: readonly Argument[] = [
   [{ store: {} }, "store"],
 ];
 const TEXTS: readonly Argument[] = [
-  ...[undefined, null, "to be", 7, {}, { text: "to be" }].map((value): Argument => [value, "embed"]),
-  ...[[null], [7], [{ text: "to be" }], ["to be", undefined]].map((value): Argument => [value, "Text"]),
+  ...[undefined, null, 7, {}, { text: "to be" }].map((value): Argument => [value, "Input 0"]),
+  ...[[null], [7], [{ text: "to be" }], ["to be", undefined]].map((value): Argument => [value, "Input"]),
 ];
 const EMBED_OPTIONS: readonly Argument[] = [
   [{ truncate: "END" }, "truncate"],
   [{ truncate: "true" }, "truncate"],
   [{ prompt_name: "query" }, "prompt_name"],
   [{ pooling: "mean" }, "pooling"],
-  [{ prompt: "qery" }, "prompt"],
+  [{ prompt: "query" }, "prompt"],
+  [{ promptName: "qery" }, "qery"],
   [{ dimensions: 99_999 }, "dimensions"],
 ];
 const PREPARE: readonly Argument[] = [
