@@ -1,5 +1,4 @@
 import * as v from "valibot";
-import { camelCase } from "../../artifact/camel-case.ts";
 import { type Advice, BertEdgeError } from "../../artifact/error.ts";
 import type { Manifest } from "../../artifact/manifest.ts";
 import { answerCall } from "../../runtime/tasks/answer.ts";
@@ -14,6 +13,7 @@ import type { TaskCall } from "../../runtime/tasks/task-call.ts";
 import { tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
 import { zeroShotCall } from "../../runtime/tasks/zero-shot.ts";
 import type { TextInput } from "../../runtime/text-input.ts";
+import { camelCase } from "../contract/camel-case.ts";
 import {
   bodyOf,
   CohereTexts,

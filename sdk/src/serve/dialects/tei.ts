@@ -1,7 +1,6 @@
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import * as v from "valibot";
-import { camelCase } from "../../artifact/camel-case.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { totalLength } from "../../artifact/total-length.ts";
 import { classifyCall } from "../../runtime/tasks/classify.ts";
@@ -13,6 +12,7 @@ import { tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
 import { type TextInput, textsOf } from "../../runtime/text-input.ts";
 import type { Tokenizer } from "../../runtime/tokenizer/tokenizer.ts";
 import type { Truncation } from "../../runtime/truncation.ts";
+import { camelCase } from "../contract/camel-case.ts";
 import { errorStatus, type HttpErrorCode } from "../contract/errors.ts";
 import {
   bodyOf,

@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { camelCase } from "../../artifact/camel-case.ts";
 import { answerCall } from "../../runtime/tasks/answer.ts";
+import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, countUpTo, ownAnswer } from "../contract/fields.ts";
 import { inCodePoints } from "../routes/code-points.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";

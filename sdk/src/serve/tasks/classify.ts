@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { camelCase } from "../../artifact/camel-case.ts";
 import { classifyCall } from "../../runtime/tasks/classify.ts";
+import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, ownAnswer, PositiveInteger, ScoredLabel, Truncate } from "../contract/fields.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 

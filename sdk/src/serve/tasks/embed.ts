@@ -1,7 +1,7 @@
 import * as v from "valibot";
-import { camelCase } from "../../artifact/camel-case.ts";
 import { embedCall } from "../../runtime/tasks/embed.ts";
 import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
+import { camelCase } from "../contract/camel-case.ts";
 import {
   bodyOf,
   CohereTexts,

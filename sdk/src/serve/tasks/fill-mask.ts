@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { camelCase } from "../../artifact/camel-case.ts";
 import { fillMaskCall } from "../../runtime/tasks/fill-mask.ts";
+import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, countUpTo, ownAnswer, Texts, Truncate } from "../contract/fields.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 

@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { camelCase } from "../../artifact/camel-case.ts";
 import { type RankedDocument, rankedResults, rerankCall } from "../../runtime/tasks/rerank.ts";
+import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, onlyAs, ownAnswer, PositiveInteger, Truncate } from "../contract/fields.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 

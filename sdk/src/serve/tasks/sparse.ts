@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { camelCase } from "../../artifact/camel-case.ts";
 import { sparseCall } from "../../runtime/tasks/sparse.ts";
+import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, ownAnswer, PromptName, Texts, Truncate } from "../contract/fields.ts";
 import { listResponse } from "../routes/in-parts.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";

@@ -1,7 +1,7 @@
 import * as v from "valibot";
-import { camelCase } from "../../artifact/camel-case.ts";
 import { searchRoles } from "../../runtime/tasks/late-interaction.ts";
 import { type TokenVectors, tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
+import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, EncodingFormat, ownAnswer, PromptName, Texts, Truncate } from "../contract/fields.ts";
 import { formatVector } from "../contract/format-vector.ts";
 import { listResponse } from "../routes/in-parts.ts";
