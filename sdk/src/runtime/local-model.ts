@@ -6,7 +6,7 @@ import type { Model } from "./model.ts";
 import { methodCall, methodsOf, type TaskMethods, type TaskOptions } from "./tasks/task-methods.ts";
 import { isTruncation } from "./truncation.ts";
 
-/** What a loaded model tells about an answer. */
+/** Details that a loaded model adds to each result. */
 export interface ModelDetails {
   /** Tokens of all sequences together. */
   readonly tokens: number;
@@ -17,7 +17,7 @@ export interface ModelDetails {
 
 /** A model that is loaded into this process, or page. `await using` releases it at the end of its block. */
 export interface LocalModel extends TaskMethods<object, ModelDetails>, AsyncDisposable {
-  /** What the artifact says about the model: its name, its task, the number of tokens that it reads. */
+  /** The artifact's description of the model: its name, its task, the number of tokens that it reads. */
   readonly manifest: Manifest;
   readonly version: string;
   /** The target that the engine loaded: `edge`, `regional-cpu`, … */

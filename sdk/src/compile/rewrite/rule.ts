@@ -32,7 +32,7 @@ export interface Found {
   number(name: string): number;
 }
 
-/** What a rule has found, and functions that change the graph. */
+/** The nodes that a rule has found, and functions that change the graph. */
 export interface Rewrite extends Found {
   /** Adds a node and infers its shapes. */
   add(opType: string, inputs: readonly (Value | undefined)[], options?: NodeOptions): Node;

@@ -15,7 +15,7 @@ export interface ContextQuestion {
   readonly context: string;
 }
 
-/** What other HTTP interfaces can ask of a model for question answering. */
+/** Options of question answering, with those that only other HTTP interfaces have. */
 export interface AnswerParameters extends AnswerOptions, SpanOptions {
   /** Maximum number of tokens of a sequence, with those of the question. Default 384, or what the model reads if that is less. */
   readonly maxTokens?: number | undefined;

@@ -20,13 +20,13 @@ export interface RerankOptions {
   readonly topN?: number | undefined;
 }
 
-/** What other HTTP interfaces can ask of a model that ranks. */
+/** Options of ranking, with those that only other HTTP interfaces have. */
 export interface RerankParameters extends RerankOptions {
   /** How a cross-encoder's logits become scores. Default: as the model says. Both activations give the same order. */
   readonly activation?: ScoreActivation | undefined;
 }
 
-/** What other HTTP interfaces can ask of a model that compares texts. */
+/** Options of comparing texts, with those that only other HTTP interfaces have. */
 export interface SimilarityParameters extends EncodingOptions, Pick<RerankParameters, "activation"> {
   /** How a sentence encoder's vectors are compared. Default: as the model says, else by their cosine. */
   readonly similarity?: Similarity | "cosine" | undefined;

@@ -104,7 +104,7 @@ export interface VectorOptions extends EncodingOptions {
   readonly normalize?: boolean | undefined;
 }
 
-/** What other HTTP interfaces can ask of a sentence encoder. */
+/** Options of a sentence encoder, with those that only other HTTP interfaces have. */
 export interface EmbedParameters extends VectorOptions {
   /** Number of tokens that are read of a text, if it is less than what the model reads. */
   readonly maxTokens?: number | undefined;

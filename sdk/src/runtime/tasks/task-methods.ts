@@ -18,7 +18,7 @@ type OneOrMore<Item> = Item | readonly Item[];
 /** A document's place in the request, and how well it answers the query. */
 export interface RankedResult {
   readonly index: number;
-  /** Of a cross-encoder: the sigmoid of its logit, or the logit if the model says so. Of other models: the similarity to the query. */
+  /** A cross-encoder gives the sigmoid of its logit, or the logit if the model says so. Other models give the similarity to the query. */
   readonly relevanceScore: number;
   /** Missing with `returnDocuments: false`. */
   readonly document?: { readonly text: string };

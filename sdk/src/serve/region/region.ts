@@ -4,12 +4,12 @@ import { connectRegion, type RegionTier } from "./region-tier.ts";
 
 declare const opaque: unique symbol;
 
-/** A region that a deployment can ask: what `regionTier` and `regionFromEnv` return. */
+/** A region that a deployment can ask. `regionTier` and `regionFromEnv` make it. */
 export interface Region {
   readonly [opaque]: true;
 }
 
-/** What a region is, for the deployment that asks it. */
+/** A region, as the deployment sees it that asks it. */
 export interface ConnectableRegion {
   /** Called once, when the deployment starts. */
   connect(thread: AskingThread): RegionTier;

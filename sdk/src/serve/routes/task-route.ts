@@ -108,10 +108,10 @@ export async function readCall<Env extends object, S extends BodySchema>(
   const arrived = arrival(performance.now());
   const headerMs = readBudget({ header: c.req.header(BUDGET_HEADER), grpcTimeout: c.req.header("grpc-timeout") });
   const defaults = defaultsFor(noted(c, "key"), ofDeployment);
-  const wishes = readWishes(c, defaults);
+  const options = readOptions(c, defaults);
   const termsWith = (ownMs: number | undefined): RequestOptions => {
     const { ms, setBy } = appliedBudget(ownMs, defaults);
-    return { ...wishes, deadline: startDeadline(ms, { arrival: arrived, setBy }) };
+    return { ...options, deadline: startDeadline(ms, { arrival: arrived, setBy }) };
   };
   // The body can only make the budget smaller.
   if (headerMs !== undefined && headerMs < UNLIMITED_MS) admit(termsWith(headerMs), backgroundOf(c));
@@ -120,7 +120,7 @@ export async function readCall<Env extends object, S extends BodySchema>(
   return { body, terms: termsWith(smallerBudget(headerMs, body.latency_budget_ms)) };
 }
 
-function readWishes(c: Context, defaults: CallDefaults): Omit<RequestOptions, "deadline"> {
+function readOptions(c: Context, defaults: CallDefaults): Omit<RequestOptions, "deadline"> {
   const tier = c.req.header(TIER_HEADER);
   const flight = noted(c, "flight");
   return {
