@@ -106,7 +106,10 @@ async function tinyData(folder: string): Promise<Data> {
 function inProcess(args: readonly string[]): Promise<Result> {
   return new Promise((resolve, reject) => {
     const child = fork(join(import.meta.dirname, "accuracy/child.ts"), args);
-    child.once("message", (result) => resolve(result as Result));
+    child.once("message", (result) => {
+      child.kill("SIGKILL");
+      resolve(result as Result);
+    });
     child.once("exit", (code) =>
       reject(new Error(`${args[0]} stopped with exit code ${code} before it sent a result.`)),
     );

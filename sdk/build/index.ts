@@ -32,30 +32,33 @@ const buildKernels = (out: string) => [
 
 const onlyKernels = process.argv[2] === "kernels";
 process.chdir(`${import.meta.dirname}/..`);
-if (!onlyKernels && (await isBuilt())) process.exit();
-const draft = await mkdtemp("dist.draft-");
-const removeDraft = () => rmSync(draft, { recursive: true, force: true });
-onInterrupt(() => {
-  interrupted.abort();
-  removeDraft();
-});
-try {
-  // Waits for all compilers, also when one fails: they would write into the removed folder.
-  const compiled = await Promise.allSettled([
-    ...(onlyKernels ? [] : [compile("tsc", ["-p", "tsconfig.json", "--outDir", draft])]),
-    ...buildKernels(draft),
-  ]);
-  for (const each of compiled) if (each.status === "rejected") throw each.reason;
-  await Promise.all([buildEmbedded(draft), ...(onlyKernels ? [] : [buildPage(draft), buildCatalogue(draft)])]);
-  const built = await moveFiles(draft, "dist");
-  if (!onlyKernels) {
-    await removeOthers("dist", built);
-    await rememberBuild();
+if (onlyKernels || !(await isBuilt())) await build();
+
+async function build(): Promise<void> {
+  const draft = await mkdtemp("dist.draft-");
+  const removeDraft = () => rmSync(draft, { recursive: true, force: true });
+  onInterrupt(() => {
+    interrupted.abort();
+    removeDraft();
+  });
+  try {
+    // Waits for all compilers, also when one fails: they would write into the removed folder.
+    const compiled = await Promise.allSettled([
+      ...(onlyKernels ? [] : [compile("tsc", ["-p", "tsconfig.json", "--outDir", draft])]),
+      ...buildKernels(draft),
+    ]);
+    for (const each of compiled) if (each.status === "rejected") throw each.reason;
+    await Promise.all([buildEmbedded(draft), ...(onlyKernels ? [] : [buildPage(draft), buildCatalogue(draft)])]);
+    const built = await moveFiles(draft, "dist");
+    if (!onlyKernels) {
+      await removeOthers("dist", built);
+      await rememberBuild();
+    }
+  } catch (error) {
+    const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
+    console.error(stdout + stderr || error);
+    process.exitCode = 1;
+  } finally {
+    removeDraft();
   }
-} catch (error) {
-  const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
-  console.error(stdout + stderr || error);
-  process.exitCode = 1;
-} finally {
-  removeDraft();
 }

@@ -34,6 +34,16 @@ export function numberOf(
 }
 
 /**
+ * Ends the process, with all that its module still had to do. `process.exit` would stop the threads in which V8 compiles what was just
+ * loaded, and waits for ever if one of them waits for the garbage collection: https://github.com/nodejs/node/issues/54918
+ */
+function end(code: number): never {
+  process.exitCode = code;
+  process.once("uncaughtException", () => {});
+  throw new Error(`The process ends with ${code}.`);
+}
+
+/**
  * Reads the command line of a script of package.json. `--help` prints the usage and ends the process with 0. An option that does not
  * exist ends it with 2, as does an argument, unless arguments are allowed.
  *
@@ -46,18 +56,23 @@ export function commandLine<const O extends ParseArgsOptionsConfig = Record<neve
 ): CommandLine<O> {
   const refuse = (what: string): never => {
     console.error(`${what}\n\nusage: ${usage}`);
-    process.exit(WRONG_USAGE);
+    return end(WRONG_USAGE);
   };
+  const { values, positionals } = parsed(
+    { ...options, help: { type: "boolean", short: "h" } },
+    allowPositionals,
+    refuse,
+  );
+  if ((values as { help?: boolean }).help) {
+    console.log(`usage: ${usage}`);
+    end(0);
+  }
+  return { values: values as CommandLine<O>["values"], positionals, refuse };
+}
+
+function parsed(options: ParseArgsOptionsConfig, allowPositionals: boolean, refuse: (what: string) => never) {
   try {
-    const { values, positionals } = parseArgs({
-      options: { ...options, help: { type: "boolean", short: "h" } },
-      allowPositionals,
-    } as { options: O & { help: { type: "boolean" } }; allowPositionals: true });
-    if ((values as { help?: boolean }).help) {
-      console.log(`usage: ${usage}`);
-      process.exit();
-    }
-    return { values: values as CommandLine<O>["values"], positionals, refuse };
+    return parseArgs({ options, allowPositionals });
   } catch (error) {
     return refuse((error as Error).message);
   }

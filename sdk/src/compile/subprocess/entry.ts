@@ -2,7 +2,8 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Answer, Call } from "./messages.ts";
 
-process.once("disconnect", () => process.exit());
+// `process.exit` can wait for ever for a thread of V8: https://github.com/nodejs/node/issues/54918
+process.once("disconnect", () => process.kill(process.pid, "SIGKILL"));
 process.on("message", async (call: Call) => {
   const answer: Answer<unknown> = await make(call).then((result) => ({ result }), answerOf);
   process.send?.(answer);

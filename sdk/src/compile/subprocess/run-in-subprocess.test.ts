@@ -27,6 +27,7 @@ const FUNCTIONS = `
   export const hang = () => { console.error(process.pid); return new Promise((done) => setTimeout(done, 60_000)); };
   export const hangAfter = (path) => { writeFileSync(path, ""); return hang(); };
   export const spinAfter = (path) => { writeFileSync(path, String(process.pid)); for (;;); };
+  export const staysAtExit = () => { process.on("exit", () => { for (;;); }); return process.pid; };
   export const constant = 1;`;
 
 async function functionsFile(content = FUNCTIONS): Promise<string> {
@@ -134,6 +135,11 @@ describe("runInSubprocess", () => {
       ...getEventListeners(signal, "abort"),
     ];
     await expect.poll(left).toEqual([]);
+  });
+
+  it("ends a subprocess that would not end by itself", async () => {
+    const pid = await run<number>("staysAtExit");
+    await expect.poll(() => isRunning(pid)).toBe(false);
   });
 
   it("ends a subprocess whose parent was killed", async () => {

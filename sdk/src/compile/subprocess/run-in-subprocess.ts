@@ -103,14 +103,11 @@ export function startSubprocess({ failure, what, deadlineMs, signal, onProgress 
     cancel();
     ended.reject(failed(cause.message));
   });
-  // After a disconnect, Node.js emits no "close".
-  subprocess.once("exit", () => {
-    cancel();
-    signal?.removeEventListener("abort", onAbort);
-  });
   // A stopped call rejects only after "close", so that the subprocess cannot write files after the caller has removed
   // them.
   subprocess.once("close", (code, killedBy) => {
+    cancel();
+    signal?.removeEventListener("abort", onAbort);
     ended.reject(stoppedBy ?? failed(`the subprocess ended with ${killedBy ?? code}`));
   });
   return {
@@ -132,9 +129,7 @@ export function startSubprocess({ failure, what, deadlineMs, signal, onProgress 
         clearTimeout(deadline);
       }
     },
-    end() {
-      if (subprocess.connected) subprocess.disconnect();
-    },
+    end: () => void subprocess.kill("SIGKILL"),
   };
 }
 
