@@ -1,7 +1,7 @@
 import { parity } from "#sdk/compile/accuracy/parity.ts";
 import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
-import { decodeFloats } from "#sdk/serve/contract/base64.ts";
 import { TIER_HEADER, type Tier } from "#sdk/serve/contract/headers.ts";
+import { decodeFloats } from "#sdk/serve/contract/vector-text.ts";
 import type { EmbedResponse } from "#sdk/serve/tasks/embed.ts";
 import { figuresOf } from "../figures.ts";
 import type { Context } from "./context.ts";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { BertEdgeError } from "#sdk/artifact/error.ts";
-import { encodeBytes } from "#sdk/serve/contract/base64.ts";
+import { encodeBytes } from "#sdk/serve/contract/vector-text.ts";
 import { errorLog } from "../fixtures/error-log.ts";
 import { attemptOnce, noOutcomes } from "./attempts.ts";
 import { outcome } from "./outcome.ts";

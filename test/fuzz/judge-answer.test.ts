@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { encodeBytes } from "#sdk/serve/contract/base64.ts";
+import { encodeBytes } from "#sdk/serve/contract/vector-text.ts";
 import { judgeAnswer } from "./judge-answer.ts";
 
 const fields = { model: "tiny", version: "0", tier: "edge", usage: { tokens: 1 } };

@@ -1,5 +1,5 @@
-import { decodeFloats } from "#sdk/serve/contract/base64.ts";
 import { ATTRIBUTES_HEADER, readAttributes, STATUS_ATTRIBUTE } from "#sdk/serve/contract/sagemaker.ts";
+import { decodeFloats } from "#sdk/serve/contract/vector-text.ts";
 import { dialects, routesOf } from "#sdk/serve/dialects/index.ts";
 import { embedRoute } from "#sdk/serve/tasks/embed.ts";
 

@@ -1,5 +1,5 @@
 import type { Task } from "#sdk/artifact/manifest.ts";
-import { encodeBytes } from "#sdk/serve/contract/base64.ts";
+import { encodeBytes } from "#sdk/serve/contract/vector-text.ts";
 import { TINY } from "../fixtures/tiny-model.ts";
 import type { Json } from "./damage-json.ts";
 

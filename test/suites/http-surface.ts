@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeFloats } from "#sdk/serve/contract/base64.ts";
 import { type ErrorBody, errorStatus, type HttpErrorCode } from "#sdk/serve/contract/errors.ts";
+import { decodeFloats } from "#sdk/serve/contract/vector-text.ts";
 import { defaultLimits, type Limits } from "#sdk/serve/limits.ts";
 import type { EmbedResponse } from "#sdk/serve/tasks/embed.ts";
 import type { ObjectStore } from "#sdk/storage/store.ts";

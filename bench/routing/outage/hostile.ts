@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
-import { decodeFloats } from "#sdk/serve/contract/base64.ts";
 import { BUDGET_HEADER, PREDICTED_HEADER, TIER_HEADER } from "#sdk/serve/contract/headers.ts";
+import { decodeFloats } from "#sdk/serve/contract/vector-text.ts";
 import type { EmbedResponse } from "#sdk/serve/tasks/embed.ts";
 import { startDirectEdge } from "#test/fixtures/direct-edge.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { encodeBytes } from "#sdk/serve/contract/base64.ts";
+import { encodeBytes } from "#sdk/serve/contract/vector-text.ts";
 
 /** The region's genuine answer. */
 export interface Genuine {

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { BertEdgeError } from "../artifact/error.ts";
-import { decodeFloats } from "../serve/contract/base64.ts";
+import { decodeFloats } from "../serve/contract/vector-text.ts";
 import { type ChunkModel, embedChunk } from "./embed-chunk.ts";
 import { lineSplitter } from "./line-splitter.ts";
 

@@ -2,7 +2,7 @@ import { BertEdgeError } from "../artifact/error.ts";
 import type { ErrorCode } from "../artifact/error-codes.ts";
 import type { Truncation } from "../runtime/truncation.ts";
 import type { EncodingFormat } from "../serve/contract/fields.ts";
-import { formatVector } from "../serve/contract/format-vector.ts";
+import { formatVector } from "../serve/contract/vector-text.ts";
 import type { InputLine } from "./line-splitter.ts";
 import { type RejectedRecord, readRecord, type TextRecord } from "./read-record.ts";
 import type { RecordCounts } from "./record-counts.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, expectTypeOf, it, vi } from "vitest";
-import { encodeBytes } from "../serve/contract/base64.ts";
+import { encodeBytes } from "../serve/contract/vector-text.ts";
 import {
   AuthenticationError,
   BertEdge,

@@ -1,5 +1,5 @@
-import type { CallOptions, TaskMethods } from "../serve/contract/call-options.ts";
-import { snakeCase } from "../serve/contract/camel-case.ts";
+import type { CallOptions, TaskMethods } from "../serve/contract/javascript.ts";
+import { snakeCase } from "../serve/contract/javascript.ts";
 import { type CallChoice, type CallSettings, callAll } from "./call-all.ts";
 import { collectCalls } from "./collect-calls.ts";
 import { type EmbedManyOptions, embedMany } from "./embed-many.ts";

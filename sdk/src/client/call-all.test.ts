@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { encodeBytes } from "../serve/contract/base64.ts";
+import { encodeBytes } from "../serve/contract/vector-text.ts";
 import {
   BertEdge,
   type BertEdgeOptions,

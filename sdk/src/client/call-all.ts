@@ -1,6 +1,6 @@
-import type { CallOptions } from "../serve/contract/call-options.ts";
 import type { HttpErrorCode } from "../serve/contract/errors.ts";
 import type { AnswerFields } from "../serve/contract/fields.ts";
+import type { CallOptions } from "../serve/contract/javascript.ts";
 import { abortWith } from "./abort-with.ts";
 import type { EmbedOptions, PartialEmbeddings, RequestDetails } from "./embeddings.ts";
 import { BertEdgeClientError, versionChanged } from "./errors.ts";

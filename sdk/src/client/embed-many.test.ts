@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../artifact/next-turn.ts";
-import { encodeBytes } from "../serve/contract/base64.ts";
+import { encodeBytes } from "../serve/contract/vector-text.ts";
 import { BertEdge, type BertEdgeOptions, InvalidRequestError, VersionChangedError } from "./index.ts";
 
 interface ClientSetup extends Partial<BertEdgeOptions> {

@@ -1,5 +1,5 @@
-import type { CallOptions, TaskOptions } from "../serve/contract/call-options.ts";
 import type { Reason, Tier } from "../serve/contract/headers.ts";
+import type { CallOptions, TaskOptions } from "../serve/contract/javascript.ts";
 import type { BertEdgeClientError } from "./errors.ts";
 
 export interface EmbedOptions extends CallOptions, TaskOptions<"embed"> {

@@ -1,5 +1,5 @@
-import type { TaskMethods } from "../serve/contract/call-options.ts";
-import { camelCase } from "../serve/contract/camel-case.ts";
+import type { TaskMethods } from "../serve/contract/javascript.ts";
+import { camelCase } from "../serve/contract/javascript.ts";
 import type { AnswerResponse } from "../serve/tasks/answer.ts";
 import type { EmbedResponse } from "../serve/tasks/embed.ts";
 import type { RerankResponse } from "../serve/tasks/rerank.ts";

@@ -1,5 +1,5 @@
-export type { CallOptions, TaskMethods, TaskOptions, TaskResult } from "../serve/contract/call-options.ts";
 export type { Reason, Tier } from "../serve/contract/headers.ts";
+export type { CallOptions, TaskMethods, TaskOptions, TaskResult } from "../serve/contract/javascript.ts";
 export { BertEdge, type BertEdgeOptions } from "./bert-edge.ts";
 export type { EmbedManyOptions } from "./embed-many.ts";
 export type {

@@ -1,4 +1,4 @@
-import { decodeFloats } from "../serve/contract/base64.ts";
+import { decodeFloats } from "../serve/contract/vector-text.ts";
 
 /**
  * Decodes the vectors of an answer, each in base64.

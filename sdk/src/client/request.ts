@@ -1,4 +1,3 @@
-import type { CallOptions } from "../serve/contract/call-options.ts";
 import type { AnswerFields } from "../serve/contract/fields.ts";
 import type {
   BUDGET_HEADER,
@@ -9,6 +8,7 @@ import type {
   Reason,
   TIER_HEADER,
 } from "../serve/contract/headers.ts";
+import type { CallOptions } from "../serve/contract/javascript.ts";
 import { abortWith } from "./abort-with.ts";
 import type { RequestDetails } from "./embeddings.ts";
 import { ConnectionError, TimeoutError } from "./errors.ts";

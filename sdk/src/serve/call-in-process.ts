@@ -1,8 +1,8 @@
 import { methodCall, methodsOf, type TaskMethods } from "../runtime/tasks/task-methods.ts";
 import { backgroundOf, type CallContext } from "./background.ts";
 import { appliedBudget, readPin } from "./call-defaults.ts";
-import type { CallOptions } from "./contract/call-options.ts";
 import { NO_BUDGET, UNLIMITED_MS } from "./contract/decision.ts";
+import type { CallOptions } from "./contract/javascript.ts";
 import type { Deployment } from "./deployment.ts";
 import { anyone } from "./queue/caller.ts";
 import { startDeadline } from "./routing/deadline.ts";

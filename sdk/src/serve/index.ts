@@ -6,7 +6,7 @@ export type { ObjectStore } from "../storage/store.ts";
 export type { CallContext } from "./background.ts";
 export type { JobsBucket, JobsQueue } from "./bulk/bindings.ts";
 export type { ApiKey } from "./call-defaults.ts";
-export type { CallOptions } from "./contract/call-options.ts";
+export type { CallOptions } from "./contract/javascript.ts";
 export type { EmbeddingsOptions } from "./deployment.ts";
 export { createEdgeApp, type EdgeAppOptions, type EdgeBindings } from "./edge-app.ts";
 export { type EmbeddingsApp, embeddings } from "./embedding-routes.ts";

@@ -7,7 +7,7 @@ import { sentenceEncoder } from "../../artifact/manifest.ts";
 import type { GoldenLine } from "../../compile/accuracy/golden/read-golden.ts";
 import { startModel } from "../../runtime/start-model.ts";
 import { embedCall } from "../../runtime/tasks/embed.ts";
-import { encodeBytes } from "../../serve/contract/base64.ts";
+import { encodeBytes } from "../../serve/contract/vector-text.ts";
 import { createEdgeApp, type EdgeAppOptions } from "../../serve/edge-app.ts";
 import { regionTier } from "../../serve/region/region.ts";
 import { createRegionApp } from "../../serve/region-app.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { serve } from "#test/fixtures/serve.ts";
-import { encodeBytes } from "../../serve/contract/base64.ts";
+import { encodeBytes } from "../../serve/contract/vector-text.ts";
 import { crowd } from "./tour.ts";
 
 it("counts, for each budget, who answered and what was refused", async () => {

@@ -1,4 +1,4 @@
-import type { TaskOptions } from "../../serve/contract/call-options.ts";
+import type { TaskOptions } from "../../serve/contract/javascript.ts";
 import { BertEdge, type BertEdgeOptions } from "../bert-edge.ts";
 
 export type { BertEdgeOptions };

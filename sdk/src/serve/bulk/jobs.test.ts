@@ -6,7 +6,7 @@ import { fakeEngine, publishTiny, TINY, tinyStore } from "#test/fixtures/tiny-mo
 import type { Truncation } from "../../runtime/truncation.ts";
 import type { WritableStore } from "../../storage/store.ts";
 import type { CallDefaults } from "../call-defaults.ts";
-import { decodeFloats } from "../contract/base64.ts";
+import { decodeFloats } from "../contract/vector-text.ts";
 import { createEdgeApp } from "../edge-app.ts";
 import type { EmbeddingsApp } from "../embedding-routes.ts";
 import type { JobStatus } from "./job-status.ts";

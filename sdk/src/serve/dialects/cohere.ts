@@ -3,7 +3,7 @@ import { embedCall } from "../../runtime/tasks/embed.ts";
 import { rerankCall } from "../../runtime/tasks/rerank.ts";
 import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
 import { bodyOf, FewTokens, onlyAs, PositiveInteger, truncations } from "../contract/fields.ts";
-import { formatVector } from "../contract/format-vector.ts";
+import { formatVector } from "../contract/vector-text.ts";
 import { noted } from "../middleware/variables.ts";
 import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
 import { taskAt } from "../routes/task-route.ts";

@@ -13,7 +13,6 @@ import type { TaskCall } from "../../runtime/tasks/task-call.ts";
 import { tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
 import { zeroShotCall } from "../../runtime/tasks/zero-shot.ts";
 import type { TextInput } from "../../runtime/text-input.ts";
-import { camelCase } from "../contract/camel-case.ts";
 import {
   bodyOf,
   CohereTexts,
@@ -25,7 +24,8 @@ import {
   TruncateFlag,
   TruncationDirection,
 } from "../contract/fields.ts";
-import { vectorNumbers } from "../contract/format-vector.ts";
+import { camelCase } from "../contract/javascript.ts";
+import { vectorNumbers } from "../contract/vector-text.ts";
 import { inCodePoints } from "../routes/code-points.ts";
 import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
 import { taskAt } from "../routes/task-route.ts";

@@ -16,7 +16,7 @@ import {
   Texts,
   truncations,
 } from "../contract/fields.ts";
-import { formatVector } from "../contract/format-vector.ts";
+import { formatVector } from "../contract/vector-text.ts";
 import { type Dialect, type FieldsWithoutEffect, inOneSentence } from "../routes/dialect.ts";
 import { listResponse } from "../routes/in-parts.ts";
 import { taskAt } from "../routes/task-route.ts";

@@ -12,7 +12,6 @@ import { tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
 import { type TextInput, textsOf } from "../../runtime/text-input.ts";
 import type { Tokenizer } from "../../runtime/tokenizer/tokenizer.ts";
 import type { Truncation } from "../../runtime/truncation.ts";
-import { camelCase } from "../contract/camel-case.ts";
 import { errorStatus, type HttpErrorCode } from "../contract/errors.ts";
 import {
   bodyOf,
@@ -27,7 +26,8 @@ import {
   TruncateFlag,
   TruncationDirection,
 } from "../contract/fields.ts";
-import { formatVector } from "../contract/format-vector.ts";
+import { camelCase } from "../contract/javascript.ts";
+import { formatVector } from "../contract/vector-text.ts";
 import { codePointsBefore } from "../routes/code-points.ts";
 import { type Dialect, inOneSentence } from "../routes/dialect.ts";
 import { listResponse } from "../routes/in-parts.ts";

@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { signatureOf } from "#test/fixtures/aws-signature.ts";
 import { serve } from "#test/fixtures/serve.ts";
-import { encodeBytes } from "../contract/base64.ts";
+import { encodeBytes } from "../contract/vector-text.ts";
 import { anyone, callerWith } from "../queue/caller.ts";
 import { readBudget, startDeadline } from "../routing/deadline.ts";
 import type { RequestTrace } from "../trace.ts";

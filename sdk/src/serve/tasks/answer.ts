@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { answerCall } from "../../runtime/tasks/answer.ts";
-import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, countUpTo, ownAnswer } from "../contract/fields.ts";
+import { camelCase } from "../contract/javascript.ts";
 import { inCodePoints } from "../routes/code-points.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { classifyCall } from "../../runtime/tasks/classify.ts";
-import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, ownAnswer, PositiveInteger, ScoredLabel, Truncate } from "../contract/fields.ts";
+import { camelCase } from "../contract/javascript.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 const Input = v.union(

@@ -1,7 +1,6 @@
 import * as v from "valibot";
 import { embedCall } from "../../runtime/tasks/embed.ts";
 import { vectorFormats } from "../../runtime/tasks/vector-formats.ts";
-import { camelCase } from "../contract/camel-case.ts";
 import {
   bodyOf,
   CohereTexts,
@@ -13,7 +12,8 @@ import {
   PromptName,
   Truncate,
 } from "../contract/fields.ts";
-import { formatVector } from "../contract/format-vector.ts";
+import { camelCase } from "../contract/javascript.ts";
+import { formatVector } from "../contract/vector-text.ts";
 import { listResponse } from "../routes/in-parts.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 

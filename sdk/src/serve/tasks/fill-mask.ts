@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { fillMaskCall } from "../../runtime/tasks/fill-mask.ts";
-import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, countUpTo, ownAnswer, Texts, Truncate } from "../contract/fields.ts";
+import { camelCase } from "../contract/javascript.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 /** Tokens for a mask token, at most. */

@@ -1,8 +1,8 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { TokenSequence } from "../../runtime/engine/engine.ts";
 import { outputsCall } from "../../runtime/tasks/outputs.ts";
-import { decodeIds, encodeBytes } from "../contract/base64.ts";
 import { OutputsRequest, OutputsResponse, type SequenceJson } from "../contract/outputs.ts";
+import { decodeIds, encodeBytes } from "../contract/vector-text.ts";
 import { listResponse } from "../routes/in-parts.ts";
 import { answerFields, type Route, taskAt } from "../routes/task-route.ts";
 

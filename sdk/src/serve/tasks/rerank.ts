@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { type RankedDocument, rankedResults, rerankCall } from "../../runtime/tasks/rerank.ts";
-import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, onlyAs, ownAnswer, PositiveInteger, Truncate } from "../contract/fields.ts";
+import { camelCase } from "../contract/javascript.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 /** A document's text. */

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { similarityCall } from "../../runtime/tasks/rerank.ts";
-import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, ownAnswer, PromptName, Truncate } from "../contract/fields.ts";
+import { camelCase } from "../contract/javascript.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 export const similarityRoute = taskAt("/v1/similarity", {

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { sparseCall } from "../../runtime/tasks/sparse.ts";
-import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, ownAnswer, PromptName, Texts, Truncate } from "../contract/fields.ts";
+import { camelCase } from "../contract/javascript.ts";
 import { listResponse } from "../routes/in-parts.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { aggregationStrategies, tagCall } from "../../runtime/tasks/tag.ts";
-import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, ownAnswer, Texts, Truncate } from "../contract/fields.ts";
+import { camelCase } from "../contract/javascript.ts";
 import { inCodePoints } from "../routes/code-points.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 

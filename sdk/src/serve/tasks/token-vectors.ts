@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import { searchRoles } from "../../runtime/tasks/late-interaction.ts";
 import { type TokenVectors, tokenVectorsCall } from "../../runtime/tasks/token-vectors.ts";
-import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, EncodingFormat, ownAnswer, PromptName, Texts, Truncate } from "../contract/fields.ts";
-import { formatVector } from "../contract/format-vector.ts";
+import { camelCase } from "../contract/javascript.ts";
+import { formatVector } from "../contract/vector-text.ts";
 import { listResponse } from "../routes/in-parts.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 

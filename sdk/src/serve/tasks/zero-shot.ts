@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { zeroShotCall } from "../../runtime/tasks/zero-shot.ts";
-import { camelCase } from "../contract/camel-case.ts";
 import { bodyOf, ownAnswer, ScoredLabel, Texts, Truncate } from "../contract/fields.ts";
+import { camelCase } from "../contract/javascript.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
 /** Characters of a label, and of the template, at most: each hypothesis has both. */

@@ -4,10 +4,10 @@ import { ModelName, ModelVersion } from "../../../artifact/manifest.ts";
 import { parseJson } from "../../../artifact/parse-json.ts";
 import type { TokenSequence } from "../../../runtime/engine/engine.ts";
 import { attendedOf, idsOf, pooledFromOf, secondFromOf } from "../../../runtime/engine/token-sequence.ts";
-import { encodeBytes } from "../../contract/base64.ts";
 import { ErrorBody, errorStatus } from "../../contract/errors.ts";
 import { QUEUE_HEADER, timingOf } from "../../contract/headers.ts";
 import type { OutputsRequest, SequenceJson } from "../../contract/outputs.ts";
+import { encodeBytes } from "../../contract/vector-text.ts";
 import { checkedOutputs, fault, type RegionDialect, vectorOfBase64 } from "./dialect.ts";
 
 /** Bytes of an answer beyond its outputs: the names of the fields, model, version and usage. */

@@ -4,7 +4,7 @@ import { parseJson } from "../../../artifact/parse-json.ts";
 import type { TokenSequence } from "../../../runtime/engine/engine.ts";
 import type { TextInput } from "../../../runtime/text-input.ts";
 import type { Truncation } from "../../../runtime/truncation.ts";
-import { decodeFloats } from "../../contract/base64.ts";
+import { decodeFloats } from "../../contract/vector-text.ts";
 import type { ExpectedAnswer } from "../expected-answer.ts";
 
 /** A question to a region. */

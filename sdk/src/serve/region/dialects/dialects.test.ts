@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BertEdgeError } from "../../../artifact/error.ts";
-import { encodeBytes } from "../../contract/base64.ts";
+import { encodeBytes } from "../../contract/vector-text.ts";
 import type { ExpectedAnswer } from "../expected-answer.ts";
 import { bertEdgeDialect } from "./bert-edge.ts";
 import { type RegionDialect, reportWithin } from "./dialect.ts";

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { decodeFloats, encodeBytes } from "./base64.ts";
+import { decodeFloats, encodeBytes, formatVector } from "./vector-text.ts";
 
 const vector = fc.float32Array({ maxLength: 64 }).map((values) => Float32Array.from(values));
+const finite = fc.float32Array({ noNaN: true, noDefaultInfinity: true }).map((values) => Float32Array.from(values));
 
 /** Implements `toBase64` and `fromBase64`, because the runtime of this test may lack them. */
 const standIns = {
@@ -68,4 +69,22 @@ describe.each([
       expect(() => decodeFloats(text)).toThrow();
     });
   });
+});
+
+it("formats numbers that are read back as the same float32 numbers", () => {
+  fc.assert(
+    fc.property(finite, (values) => {
+      const read = Float32Array.from(JSON.parse(formatVector(values, "float")) as number[]);
+      expect(read.every((value, i) => value === values[i])).toBe(true);
+      expect(read.length).toBe(values.length);
+    }),
+  );
+});
+
+it("formats base64 that is decoded to the same bytes", () => {
+  fc.assert(
+    fc.property(finite, (values) => {
+      expect(decodeFloats(JSON.parse(formatVector(values, "base64")) as string)).toEqual(values);
+    }),
+  );
 });
