@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
-import { installedCommand, installedProject, runNode } from "./install.ts";
+import { entries, installedCommand, installedProject, runNode } from "./install.ts";
 
 describe("the packed package without its optional packages", () => {
   let project: string;
@@ -45,6 +45,13 @@ describe("the packed package without its optional packages", () => {
       code: 0,
       stdout: expect.stringContaining("is current at public"),
     });
+  });
+
+  it("loads every entry but bert-edge/serve, whose error names hono", async () => {
+    const script = `for (const entry of ${JSON.stringify(entries)})
+      await import(entry).catch(({ code, message }) => console.log(entry, code, /package 'hono'/.test(message)));`;
+    const printed = await runNode(project, ["--input-type=module", "--eval", script]);
+    expect(printed).toBe("bert-edge/serve ERR_MODULE_NOT_FOUND true\n");
   });
 
   it("throws package_missing in the library, when the package is first needed", async () => {

@@ -28,7 +28,8 @@ export function packageJson(project: Project): string {
     dependencies: {
       ...(hasRegion && { "@hono/node-server": nodeServer }),
       "bert-edge": `^${sdk.version}`,
-      ...(hasRegion && { hono, "onnxruntime-node": ortNode }),
+      hono,
+      ...(hasRegion && { "onnxruntime-node": ortNode }),
     },
     devDependencies: {
       "@types/node": nodeTypes,

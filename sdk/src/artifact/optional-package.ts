@@ -5,6 +5,7 @@ import { BertEdgeError } from "./error.ts";
 export const purposes = {
   "@aws-sdk/client-s3": "to publish to a bucket",
   "@huggingface/hub": "to find models on the Hugging Face Hub",
+  hono: "to serve models over HTTP",
   "onnxruntime-node": "to prepare models and to run them natively",
   "onnxruntime-web": "to run models that its own engine cannot run",
   osls: "to deploy a region to AWS",

@@ -1,4 +1,4 @@
-import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { preparedTiny } from "#test/fixtures/prepared-tiny.ts";
@@ -37,6 +37,9 @@ it("finds what only a person can do, and what is missing, before it changes anyt
   await writeFile(secrets, "API_KEYS=key-of-the-deployment\n");
   await refused("project_invalid", "serves the model bert-edge-mini, not tiny");
   await writeFile(config, settings.replace("bert-edge-mini", "tiny"));
+  await rm(join(root, "node_modules/hono"), { recursive: true });
+  await refused("package_missing", "npm install hono");
+  await cp("node_modules/hono/package.json", join(root, "node_modules/hono/package.json"));
   await refused("login_missing", "npx wrangler login");
 
   const dryRun = await deploy("--secrets", secrets, "--dry-run");

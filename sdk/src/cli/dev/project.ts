@@ -55,6 +55,7 @@ export function openProject(root: string, configuration: WranglerConfig = readWr
       hint: `${choose} ${bucketSetting(configuration, "my-models")}. The Worker reads its model from there.`,
     });
   }
+  packageFile(root, "hono", "package.json");
   const region = existsSync(join(root, REGION)) ? REGION : undefined;
   if (region) packageFile(root, "onnxruntime-node", "package.json");
   const built = builtConfig(root, configuration);

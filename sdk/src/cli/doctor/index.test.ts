@@ -16,7 +16,7 @@ async function doctor(cwd: string) {
 
 /** A project without onnxruntime, whose providers take seconds to try. */
 async function healthyProject() {
-  const { root, remove } = await userProject({ packages: ["wrangler", "bert-edge"] });
+  const { root, remove } = await userProject({ packages: ["wrangler", "bert-edge", "hono"] });
   onTestFinished(remove);
   await cp(await preparedTiny(), join(root, "models/tiny"), { recursive: true });
   const config = join(root, "wrangler.toml");
