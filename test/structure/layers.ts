@@ -12,7 +12,6 @@ export const layers: readonly string[] = [
   "serve/queue",
   "serve/routing",
   "serve/region",
-  "serve/models",
   "serve/answering",
   "serve/keys",
   "serve/bulk",

@@ -39,7 +39,7 @@ const allowed: Readonly<Record<string, string>> = {
   "sdk/src/runtime/engine/engine.ts .bytes()": OWN_METHOD,
   "sdk/src/runtime/engine/wasm-pool/answering.ts .bytes()": OWN_METHOD,
   "sdk/src/serve/answering/task-service.ts .bytes()": OWN_METHOD,
-  "sdk/src/serve/models/model-pool.ts .bytes()": OWN_METHOD,
+  "sdk/src/runtime/models/model-memory.ts .bytes()": OWN_METHOD,
 };
 
 it("finds reads of whole files, bodies and streams", () => {

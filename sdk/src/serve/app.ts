@@ -4,7 +4,7 @@ import { findTargetHandler, isMiddleware } from "hono/utils/handler";
 import { BertEdgeError } from "../artifact/error.ts";
 import { once } from "../artifact/once.ts";
 import { didYouMean, similarNames } from "../artifact/similar-names.ts";
-import { backgroundOf } from "./background.ts";
+import { backgroundOf } from "../runtime/background.ts";
 import { QUEUE_HEADER } from "./contract/headers.ts";
 import type { Deployment } from "./deployment.ts";
 import { dialects, isVersioned, routesOf, shownRoutes } from "./dialects/index.ts";

@@ -1,5 +1,5 @@
+import { backgroundOf, type CallContext } from "../runtime/background.ts";
 import { methodCall, methodsOf, type TaskMethods } from "../runtime/tasks/task-methods.ts";
-import { backgroundOf, type CallContext } from "./background.ts";
 import { appliedBudget, readPin } from "./call-defaults.ts";
 import { NO_BUDGET, UNLIMITED_MS } from "./contract/decision.ts";
 import type { CallOptions } from "./contract/javascript.ts";

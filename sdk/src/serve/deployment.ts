@@ -1,7 +1,9 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import { once } from "../artifact/once.ts";
 import type { Engine } from "../runtime/engine/engine.ts";
+import { modelHolder, type WarmUpShape } from "../runtime/models/model-holder.ts";
 import type { ObjectStore } from "../storage/store.ts";
+import { modelPool } from "./answering/model-pool.ts";
 import type { DecisionLog } from "./answering/observer.ts";
 import { taskService } from "./answering/task-service.ts";
 import type { JobsPlace } from "./bulk/bindings.ts";
@@ -20,8 +22,6 @@ import { type Limits, limitsWith } from "./limits.ts";
 import type { RateLimit } from "./middleware/limits.ts";
 import { type AnalyticsDataset, analyticsWriter, printRequestLine } from "./middleware/log-request.ts";
 import type { ResponseCache } from "./middleware/response-cache.ts";
-import { modelHolder, type WarmUpShape } from "./models/model-holder.ts";
-import { modelPool } from "./models/model-pool.ts";
 import type { CrossOrigin, Operations } from "./operations.ts";
 import type { Region } from "./region/region.ts";
 import { type ModelAliases, servedNames } from "./served-names.ts";

@@ -1,9 +1,9 @@
 export { type Advice, BertEdgeError, type BertEdgeErrorDetails } from "../artifact/error.ts";
 export type { ErrorCode } from "../artifact/error-codes.ts";
+export type { CallContext } from "../runtime/background.ts";
 export type { LocalModel } from "../runtime/local-model.ts";
 export type { TaskMethods, TaskOptions, TaskResult } from "../runtime/tasks/task-methods.ts";
 export type { ObjectStore } from "../storage/store.ts";
-export type { CallContext } from "./background.ts";
 export type { JobsBucket, JobsQueue } from "./bulk/bindings.ts";
 export type { ApiKey } from "./call-defaults.ts";
 export type { CallOptions } from "./contract/javascript.ts";
@@ -12,7 +12,6 @@ export { createEdgeApp, type EdgeAppOptions, type EdgeBindings } from "./edge-ap
 export { type EmbeddingsApp, embeddings } from "./embedding-routes.ts";
 export { type KeysEnv, keysFromEnv, keysFromStore, parseKeys } from "./keys/key-list.ts";
 export type { RateLimiter } from "./middleware/limits.ts";
-export { type ModelCache, type PublishedModelsOptions, publishedModels } from "./models/published-models.ts";
 export { type Region, type RegionEnv, regionFromEnv, regionTier } from "./region/region.ts";
 export type { RegionTierOptions, WorkersAiBinding } from "./region/region-settings.ts";
 export { createRegionApp, type RegionAppOptions } from "./region-app.ts";

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../artifact/error-codes.ts";
+import type { Background } from "../runtime/background.ts";
 import type { Model } from "../runtime/model.ts";
 import type { TaskCall } from "../runtime/tasks/task-call.ts";
-import type { Background } from "./background.ts";
 import type { CallDefaults } from "./call-defaults.ts";
 import type { Figures } from "./contract/decision.ts";
 import type { NumberFormat, Reason, Tier } from "./contract/headers.ts";

@@ -1,10 +1,10 @@
 import type { TokenSequence } from "../../runtime/engine/engine.ts";
 import type { Model } from "../../runtime/model.ts";
+import type { Opened } from "../../runtime/models/model-holder.ts";
 import type { EncodedCall } from "../../runtime/tasks/task-call.ts";
 import { numberFormats, type Tier } from "../contract/headers.ts";
 import { decisionFigures } from "../decision-figures.ts";
 import type { Limits } from "../limits.ts";
-import type { Opened } from "../models/model-holder.ts";
 import { anyone } from "../queue/caller.ts";
 import type { TurnScheduler, Work } from "../queue/scheduler.ts";
 import type { AnswerEstimate } from "../queue/speed.ts";

@@ -3,15 +3,15 @@ import { coldFactor } from "#test/fixtures/cold-engine.ts";
 import { embedQuery } from "#test/fixtures/embed-query.ts";
 import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { backgroundWork, fakeEngine, hiddenStatesOf, publishTiny, TINY } from "#test/fixtures/tiny-model.ts";
+import { modelHolder } from "../../runtime/models/model-holder.ts";
 import { memoryStore } from "../../storage/memory.ts";
 import { defaultLimits } from "../limits.ts";
-import { modelHolder } from "../models/model-holder.ts";
-import { modelPool } from "../models/model-pool.ts";
 import type { Region } from "../region/region.ts";
 import { regionEstimate } from "../region/region-estimate.ts";
 import type { RegionTier } from "../region/region-tier.ts";
 import { startDeadline } from "../routing/deadline.ts";
 import { servedNames } from "../served-names.ts";
+import { modelPool } from "./model-pool.ts";
 import { taskService } from "./task-service.ts";
 
 /** A text, and its tokens. */

@@ -14,16 +14,16 @@ import {
 import { waitFor } from "#test/fixtures/wait-for.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { EmbedManifest } from "../../artifact/manifest.ts";
+import { modelHolder } from "../../runtime/models/model-holder.ts";
 import { sentenceVector } from "../../runtime/tasks/sentence-vector.ts";
 import { memoryStore } from "../../storage/memory.ts";
 import { defaultLimits } from "../limits.ts";
-import { modelHolder } from "../models/model-holder.ts";
-import { modelPool } from "../models/model-pool.ts";
 import type { Region } from "../region/region.ts";
 import { connectRegion, type RegionTier } from "../region/region-tier.ts";
 import { createRegionApp } from "../region-app.ts";
 import { startDeadline } from "../routing/deadline.ts";
 import { servedNames } from "../served-names.ts";
+import { modelPool } from "./model-pool.ts";
 import { taskService } from "./task-service.ts";
 
 const log = errorLog();

@@ -1,17 +1,16 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Manifest } from "../../artifact/manifest.ts";
 import { totalLength } from "../../artifact/total-length.ts";
+import type { Background } from "../../runtime/background.ts";
 import { idsOf, pooledFromOf } from "../../runtime/engine/token-sequence.ts";
 import type { Model } from "../../runtime/model.ts";
+import type { ModelHolder } from "../../runtime/models/model-holder.ts";
 import { answeredBytes, askedBytes, computedBytes, readBytes, roomForRequests } from "../../runtime/request-memory.ts";
 import type { EncodedCall, ModelCall } from "../../runtime/tasks/task-call.ts";
 import { isPerToken, outputLength } from "../../runtime/tasks/task-output.ts";
-import type { Background } from "../background.ts";
 import { checkOutputs, checkQuery } from "../check-query.ts";
 import type { Tier } from "../contract/headers.ts";
 import { decisionFigures } from "../decision-figures.ts";
-import type { ModelHolder } from "../models/model-holder.ts";
-import type { ModelPool } from "../models/model-pool.ts";
 import { inFlight, NoRoom } from "../queue/in-flight.ts";
 import { type EngineTraits, turnScheduler } from "../queue/scheduler.ts";
 import { Refused } from "../refusal.ts";
@@ -32,6 +31,7 @@ import {
   type UndecidedRequest,
 } from "./choose-tier.ts";
 import { encodeInParts, hasParts } from "./encode-in-parts.ts";
+import type { ModelPool } from "./model-pool.ts";
 import { type DecisionLog, isExpectedLate, requestObserver } from "./observer.ts";
 import { ownTexts } from "./own-texts.ts";
 import { estimatedLengths } from "./plan.ts";

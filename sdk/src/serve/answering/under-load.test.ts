@@ -9,14 +9,14 @@ import {
   tinyStore,
 } from "#test/fixtures/tiny-model.ts";
 import { BertEdgeError } from "../../artifact/error.ts";
+import { modelHolder } from "../../runtime/models/model-holder.ts";
 import { defaultLimits } from "../limits.ts";
-import { modelHolder } from "../models/model-holder.ts";
-import { modelPool } from "../models/model-pool.ts";
 import { type Caller, callerWith } from "../queue/caller.ts";
 import type { Region } from "../region/region.ts";
 import type { RegionTier } from "../region/region-tier.ts";
 import { startDeadline } from "../routing/deadline.ts";
 import { servedNames } from "../served-names.ts";
+import { modelPool } from "./model-pool.ts";
 import { taskService } from "./task-service.ts";
 
 /** Text of 4 tokens. The model's measurements predict 1,400 ms at the edge. */

@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { sentenceEncoder } from "../../artifact/manifest.ts";
+import type { Background } from "../../runtime/background.ts";
 import { predictedFit } from "../answering/plan.ts";
-import type { Background } from "../background.ts";
 import type { TaskService } from "../service.ts";
 import { inTime, type JobsPlace } from "./bindings.ts";
 import { type BulkJob, inputKey, type JobCaller, readJob, seesJob, writeJob } from "./job.ts";

@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { sha256Hex } from "../../artifact/sha256.ts";
 import { withDeadline } from "../../artifact/with-deadline.ts";
-import type { Background } from "../background.ts";
+import type { Background } from "../../runtime/background.ts";
 import { type ApiKey, type KeyLimits, type KnownKey, limitNames } from "../call-defaults.ts";
 import { readEntry } from "./key-list.ts";
 import { type BeginRequest, keyLimits } from "./spending.ts";

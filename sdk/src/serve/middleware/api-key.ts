@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { backgroundOf } from "../background.ts";
+import { backgroundOf } from "../../runtime/background.ts";
 import { type CurrentKeys, findKey } from "../keys/key-ring.ts";
 import { countGuesses } from "../keys/spending.ts";
 import { note } from "./variables.ts";

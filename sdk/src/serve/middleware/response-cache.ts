@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { sha256Hex } from "../../artifact/sha256.ts";
-import { backgroundOf } from "../background.ts";
+import { backgroundOf } from "../../runtime/background.ts";
 import { defaultsFor } from "../call-defaults.ts";
 import { CACHE_HEADER, MODEL_HEADER, PRECISION_HEADER, TIER_HEADER, type Tier } from "../contract/headers.ts";
 import type { Hold } from "../queue/caller.ts";

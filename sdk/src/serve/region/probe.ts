@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../../artifact/error.ts";
+import type { Background } from "../../runtime/background.ts";
 import { boundedText } from "../../storage/bounded-text.ts";
-import type { Background } from "../background.ts";
 import type { AnswerEstimate } from "../queue/speed.ts";
 import type { RequestOptions, TierAnswer } from "../service.ts";
 import { MAX_ERROR_BYTES } from "./ask.ts";

@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { backgroundOf, type CallContext } from "../background.ts";
+import { backgroundOf, type CallContext } from "../../runtime/background.ts";
 import type { JobsBatch, JobsPlace } from "../bulk/bindings.ts";
 import { handleBatch } from "../bulk/handle-batch.ts";
 import { type BulkJob, type PartKind, readJob, seesJob } from "../bulk/job.ts";

@@ -1,12 +1,12 @@
 import type { Context, Handler } from "hono";
 import type { Manifest } from "../../artifact/manifest.ts";
+import { type Background, backgroundOf } from "../../runtime/background.ts";
 import type { Model } from "../../runtime/model.ts";
 import { readingOf } from "../../runtime/reading.ts";
 import { protocolOf, searchRoles } from "../../runtime/tasks/late-interaction.ts";
 import { pairScorer } from "../../runtime/tasks/pair-scorer.ts";
 import { isPerToken } from "../../runtime/tasks/task-output.ts";
 import { longestWithin } from "../answering/plan.ts";
-import { type Background, backgroundOf } from "../background.ts";
 import { appliedBudget, defaultsFor } from "../call-defaults.ts";
 import { outputBytes } from "../check-query.ts";
 import { UNLIMITED_MS } from "../contract/decision.ts";

@@ -1,9 +1,9 @@
-import type { Engine } from "../../runtime/engine/engine.ts";
-import { type LocalModel, withMethods } from "../../runtime/local-model.ts";
-import { releasedAfterUse } from "../../runtime/released-after-use.ts";
 import type { ObjectStore } from "../../storage/store.ts";
+import type { Engine } from "../engine/engine.ts";
+import { type LocalModel, withMethods } from "../local-model.ts";
+import { releasedAfterUse } from "../released-after-use.ts";
 import { modelHolder } from "./model-holder.ts";
-import { modelMemory } from "./model-pool.ts";
+import { modelMemory } from "./model-memory.ts";
 
 export interface PublishedModelsOptions {
   store: ObjectStore;

@@ -3,13 +3,13 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { ErrorCode } from "../../artifact/error-codes.ts";
 import type { Manifest, Target, TargetName } from "../../artifact/manifest.ts";
 import { withDeadline } from "../../artifact/with-deadline.ts";
-import type { Engine } from "../../runtime/engine/engine.ts";
-import type { Model } from "../../runtime/model.ts";
-import { releasedAfterUse } from "../../runtime/released-after-use.ts";
-import { releaseModel, startModel } from "../../runtime/start-model.ts";
 import { openPublished, readPointer } from "../../storage/published-artifact.ts";
 import type { ObjectStore } from "../../storage/store.ts";
 import type { Background } from "../background.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Model } from "../model.ts";
+import { releasedAfterUse } from "../released-after-use.ts";
+import { releaseModel, startModel } from "../start-model.ts";
 
 export interface ModelHolderOptions {
   store: ObjectStore;

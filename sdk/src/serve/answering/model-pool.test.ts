@@ -5,9 +5,9 @@ import { randomNumbers } from "#test/fixtures/seeded.ts";
 import { backgroundWork, fakeEngine, latch, publishTiny } from "#test/fixtures/tiny-model.ts";
 import { pointerKey } from "../../artifact/keys.ts";
 import { nextTurn } from "../../artifact/next-turn.ts";
+import { modelHolder } from "../../runtime/models/model-holder.ts";
 import { memoryStore } from "../../storage/memory.ts";
 import { servedNames } from "../served-names.ts";
-import { modelHolder } from "./model-holder.ts";
 import { modelPool } from "./model-pool.ts";
 
 errorLog();

@@ -12,9 +12,9 @@ import {
 } from "#test/fixtures/tiny-model.ts";
 import { waitFor } from "#test/fixtures/wait-for.ts";
 import type { BertEdgeError } from "../../artifact/error.ts";
-import type { TokenIds } from "../../runtime/engine/engine.ts";
-import { embedCall } from "../../runtime/tasks/embed.ts";
 import type { ObjectStore, WritableStore } from "../../storage/store.ts";
+import type { TokenIds } from "../engine/engine.ts";
+import { embedCall } from "../tasks/embed.ts";
 import { type ModelHolderOptions, modelHolder } from "./model-holder.ts";
 
 const REFRESH_MS = 60_000;
