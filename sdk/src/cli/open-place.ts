@@ -80,9 +80,9 @@ export async function openPlace(
   }
   switch (place.kind) {
     case "assets": {
-      const { assetsFolder } = await import("../storage/assets-folder.ts");
+      const { assetsPublisher } = await import("../storage/assets-publisher.ts");
       await assertFolder(place.folder, access);
-      return { store: assetsFolder(place.folder), address: place.folder, [Symbol.asyncDispose]: nothing };
+      return { store: assetsPublisher(place.folder), address: place.folder, [Symbol.asyncDispose]: nothing };
     }
     case "folder": {
       const { fsStore } = await import("../storage/fs.ts");

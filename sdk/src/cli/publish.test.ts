@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { preparedTiny } from "#test/fixtures/prepared-tiny.ts";
 import { runCommandLine } from "#test/fixtures/run-command-line.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import { assetsFolder } from "../storage/assets-folder.ts";
+import { assetsPublisher } from "../storage/assets-publisher.ts";
 import { fsStore } from "../storage/fs.ts";
 import { openPublished, readPointer } from "../storage/published-artifact.ts";
 
@@ -20,7 +20,7 @@ async function run(args: readonly string[], env: Record<string, string> = {}) {
 
 describe("publish", () => {
   it.each([
-    ["static assets", "assets", assetsFolder],
+    ["static assets", "assets", assetsPublisher],
     ["objects for MODELS_FOLDER", "folder", fsStore],
   ])("writes %s into a folder", async (_, kind, storeOf) => {
     const target = await temporaryFolder();

@@ -30,7 +30,7 @@ export const publishCommand = withPublisherOptions(
     const artifact = await openFolder(folder);
     const { manifest } = artifact;
     if (manifest.draft) printNote(`! ${DRAFT}`);
-    if (to.kind === "assets") (await import("../storage/assets-folder.ts")).assertAssetSizes(manifest);
+    if (to.kind === "assets") (await import("../storage/assets-publisher.ts")).assertAssetSizes(manifest);
     await using opened = await openPlace(to, "publish", options);
     const { address } = opened;
     const { store, signing } = await signingOf(opened.store, options);

@@ -17,7 +17,7 @@ export interface AssetsOptions {
 }
 
 /**
- * Reads models that are deployed with the Worker as static assets. `assetsFolder` publishes them there. Set
+ * Reads models that are deployed with the Worker as static assets. `assetsPublisher` publishes them there. Set
  * `run_worker_first = true` in the settings of the assets: otherwise Cloudflare serves the model's files to everybody.
  */
 export function assetsStore(assets: Assets, { prefix: folder = "", timeoutMs }: AssetsOptions = {}): ObjectStore {

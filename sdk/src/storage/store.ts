@@ -1,7 +1,7 @@
 /**
  * A place that published models are read from. To add a driver: write a file in this folder, test the driver with
- * `test/suites/store-suite.ts`, and add the file to the exports of package.json. `functions/` chooses the driver of a
- * deployment. `cli/publish.ts` chooses the driver of `bert-edge publish`.
+ * `test/suites/store-suite.ts`, and add the file to the exports of package.json. A `…Store` reads, a `…Publisher`
+ * writes too. `functions/` chooses the driver of a deployment. `cli/open-place.ts` chooses the driver of `bert-edge publish`.
  */
 export interface ObjectStore {
   /** Name of the driver and the location, for messages: `s3(models)`. The name never contains a secret. */

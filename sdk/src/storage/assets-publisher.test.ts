@@ -2,14 +2,14 @@ import { readdir } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { smallFiles, smallManifest } from "#test/fixtures/small-artifact.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import { assertAssetSizes, assetsFolder } from "./assets-folder.ts";
+import { assertAssetSizes, assetsPublisher } from "./assets-publisher.ts";
 
 const octets = { contentType: "application/octet-stream" };
 const LIMIT = 25 * 1024 * 1024;
 
 it("writes an asset of 25 MiB, and refuses an asset with one byte more", async () => {
   const folder = await temporaryFolder();
-  const store = assetsFolder(folder);
+  const store = assetsPublisher(folder);
   await store.put("largest", new Uint8Array(LIMIT), octets);
   await expect(store.put("blobs/too-large", new Uint8Array(LIMIT + 1), octets)).rejects.toMatchObject({
     code: "asset_too_large",

@@ -12,7 +12,7 @@ const ASSET_BYTES = 25 * 1024 * 1024;
  * Keeps objects as files in a folder that is deployed with a Worker as static assets. In the Worker, `assetsStore`
  * reads the files. `put` throws `asset_too_large` for a file that Cloudflare would refuse.
  */
-export function assetsFolder(folder: string): ManagedStore {
+export function assetsPublisher(folder: string): ManagedStore {
   const store = fsStore(folder);
   return {
     ...store,
