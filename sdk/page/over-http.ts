@@ -12,21 +12,21 @@ type Details = Pick<
 export function overHttp({ baseURL, key }: Connection): Answers {
   // Without retries, the page shows what the deployment answers first. Requests that exceed its limits are split.
   const bert = new BertEdge({ baseURL, apiKey: key, maxRetries: 0 });
-  const wishes = (budget: Budget) => (budget === undefined ? {} : { latencyBudgetMs: budget });
+  const options = (budget: Budget) => (budget === undefined ? {} : { latencyBudgetMs: budget });
   return {
     async embed(texts, budget) {
-      const { embeddings, ...details } = await bert.embed(texts, { ...wishes(budget), truncate: true });
+      const { embeddings, ...details } = await bert.embed(texts, { ...options(budget), truncate: true });
       return answered(embeddings, details);
     },
     async classify(inputs, budget) {
       const { results, ...details } = await bert.classify(inputs.map(classifyInput), {
-        ...wishes(budget),
+        ...options(budget),
         truncate: true,
       });
       return answered(results, details);
     },
     async rerank(query, documents, budget) {
-      const { results, ...details } = await bert.rerank(query, documents, wishes(budget));
+      const { results, ...details } = await bert.rerank(query, documents, options(budget));
       return answered(scoredDocuments(results, documents), details);
     },
   };

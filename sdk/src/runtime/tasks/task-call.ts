@@ -9,8 +9,8 @@ import type { SearchRole } from "./late-interaction.ts";
 export type ModelOutput = Float32Array<ArrayBuffer>;
 
 /**
- * One call of a task, before it is known which model answers. Calls contain no wishes about time and place: those belong to
- * the request.
+ * One call of a task, before it is known which model answers. Latency budget and tier are not part of it: they belong to the
+ * request.
  */
 export interface TaskCall<R, Part = unknown> {
   /** All texts of the call, in order. */
@@ -22,8 +22,8 @@ export interface TaskCall<R, Part = unknown> {
   /**
    * Fits the call to a model.
    *
-   * @throws BertEdgeError `task_unsupported` if the model has another task, and other errors of wishes that this model
-   *   cannot fulfil
+   * @throws BertEdgeError `task_unsupported` if the model has another task, and other errors of options that this model
+   *   does not have
    */
   on(manifest: Manifest): ModelCall<R, Part>;
 }

@@ -12,7 +12,7 @@ export function requestObserver({ tier, log }: { readonly tier: Tier; readonly l
   const answers = new Map<Tier, Map<Reason, number>>();
   const refusals = new Map<RefusalCode, number>();
   const retryBudget = newRetryBudget();
-  const given = issuedPredictions();
+  const issued = issuedPredictions();
   return {
     totals: { answers, refusals } satisfies RequestTotals,
     retryBudget,
@@ -22,7 +22,7 @@ export function requestObserver({ tier, log }: { readonly tier: Tier; readonly l
       const byReason = answers.get(outcome) ?? new Map<Reason, number>();
       answers.set(outcome, byReason);
       increment(byReason, reason);
-      if (outcome === tier && predictedMs !== undefined) given.give(caller?.id, predictedMs);
+      if (outcome === tier && predictedMs !== undefined) issued.record(caller?.id, predictedMs);
       const isUnusual = outcome !== tier || "hedge" in basis || isExpectedLate(reason);
       const texts = call.texts.length;
       logDecision(log, { outcome, texts, reason, isUnusual, basis, elapsedMs: deadline.elapsedMs(), trace });
@@ -34,7 +34,7 @@ export function requestObserver({ tier, log }: { readonly tier: Tier; readonly l
     },
     /** Returns the report of a caller about an answer that it got, once: it changes the predictions of all callers. */
     reportOf: ({ caller, report }: RequestOptions) =>
-      report && given.take(caller?.id, report.predictedMs) ? report : undefined,
+      report && issued.take(caller?.id, report.predictedMs) ? report : undefined,
   };
 }
 
@@ -47,21 +47,21 @@ const [PER_CALLER, CALLERS] = [256, 1_000];
 
 /** Remembers the last predictions of each caller, who may report the time of an answer once, and only of its own. */
 export function issuedPredictions() {
-  const given = new Map<string | undefined, number[]>();
+  const issued = new Map<string | undefined, number[]>();
   return {
-    give(caller: string | undefined, predictedMs: number): void {
-      const issued = given.get(caller) ?? [];
+    record(caller: string | undefined, predictedMs: number): void {
+      const own = issued.get(caller) ?? [];
       // Keys that change leave their names behind.
-      if (!given.has(caller) && given.size === CALLERS) given.delete(given.keys().next().value);
-      given.set(caller, issued);
-      issued.push(asSent(predictedMs));
-      if (issued.length > PER_CALLER) issued.shift();
+      if (!issued.has(caller) && issued.size === CALLERS) issued.delete(issued.keys().next().value);
+      issued.set(caller, own);
+      own.push(asSent(predictedMs));
+      if (own.length > PER_CALLER) own.shift();
     },
     /** Returns whether the caller got this prediction and has not reported about it, and forgets it. */
     take(caller: string | undefined, predictedMs: number): boolean {
-      const issued = given.get(caller) ?? [];
-      const at = issued.indexOf(asSent(predictedMs));
-      if (at >= 0) issued.splice(at, 1);
+      const own = issued.get(caller) ?? [];
+      const at = own.indexOf(asSent(predictedMs));
+      if (at >= 0) own.splice(at, 1);
       return at >= 0;
     },
   };

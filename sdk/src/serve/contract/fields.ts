@@ -49,7 +49,7 @@ const missingMessage =
 const STEM = 5;
 
 /** Optional fields of all bodies. The modules that make schemas add theirs when they are loaded. */
-const wishes = new Set<string>();
+const optionalFields = new Set<string>();
 
 /**
  * Makes the schema of an object in a body. An optional field that is null is absent. Lists are refused, which valibot takes for objects.
@@ -60,7 +60,7 @@ export const objectOf = <const Entries extends v.ObjectEntries>(entries: Entries
   const fields = v.object(entries, missingMessage(entries));
   const optional = Object.keys(entries).filter((name) => entries[name]?.type === "optional");
   const obeyed = optional.filter((name) => !("advice" in (entries[name] as object)));
-  for (const name of optional) wishes.add(name);
+  for (const name of optional) optionalFields.add(name);
   const run: (typeof fields)["~run"] = ({ value: given }, config) => {
     const value = Array.isArray(given) ? "a list" : withoutNulls(given, optional);
     const body = Object(value) as Record<string, unknown>;
@@ -71,7 +71,7 @@ export const objectOf = <const Entries extends v.ObjectEntries>(entries: Entries
       obeyed.find((name) => !Object.hasOwn(body, name) && isSimilar(key, name));
     const misspelt = others.find(similarTo);
     const read = fields["~run"]({ value }, config);
-    const refused = misspelt ?? (read.issues ? undefined : others.find((key) => wishes.has(key)));
+    const refused = misspelt ?? (read.issues ? undefined : others.find((key) => optionalFields.has(key)));
     if (refused === undefined) return read;
     const meant = similarTo(refused) ?? obeyed.find((name) => name.slice(0, STEM) === refused.slice(0, STEM));
     const field = v.picklist([], `there is no such field${meant === undefined ? "" : `. Did you mean \`${meant}\`?`}`);

@@ -100,10 +100,10 @@ const isKept = (name: string): boolean =>
 async function entryOf(c: Context, settings: readonly unknown[]): Promise<Request> {
   const { path } = c.req;
   const { origin, search } = new URL(c.req.url);
-  const wishes = ["content-type", TIER_HEADER, PRECISION_HEADER].map((name) => c.req.header(name));
+  const headers = ["content-type", TIER_HEADER, PRECISION_HEADER].map((name) => c.req.header(name));
   // Not as JSON: a body of control characters would become six times as long.
   const body = await sha256Hex(new TextEncoder().encode(await bodyText(c)));
-  const parts = [settings, path, search, wishes, body];
+  const parts = [settings, path, search, headers, body];
   const hash = await sha256Hex(new TextEncoder().encode(JSON.stringify(parts)));
   return new Request(`${origin}${path.replace(/\/$/, "")}/answers/${hash}`);
 }

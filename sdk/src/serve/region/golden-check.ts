@@ -11,7 +11,7 @@ import type { RegionTiming } from "./region-settings.ts";
 /** The model that the edge serves, with its golden texts. */
 export type ProvableModel = Pick<Model, "version" | "manifest" | "golden">;
 
-/** Age at which a proof is repeated, in ms: another model can be deployed behind the same URL. */
+/** Age at which a golden check is repeated, in ms: another model can be deployed behind the same URL. */
 const REPEAT_MS = 600_000;
 
 /** Pause between two attempts, in ms. */

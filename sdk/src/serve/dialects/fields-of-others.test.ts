@@ -30,7 +30,7 @@ const optionalOf = (route: (typeof routes)[number]) => {
   const { properties = {}, required = [] } = jsonSchema(route.schema) as BodySchema;
   return Object.keys(properties).filter((name) => !required.includes(name));
 };
-const wishes = [...new Set(routes.flatMap(optionalOf))];
+const optionalFields = [...new Set(routes.flatMap(optionalOf))];
 
 describe("a field of another route", () => {
   it.each(routes.map((route) => [route.path, route] as const))("is refused by name on POST %s", async (path, route) => {
@@ -51,7 +51,7 @@ describe("a field of another route", () => {
     };
     const example = route.example as object;
     expect(await post(example)).toMatchObject({ ok: true });
-    const others = wishes.filter((name) => !(name in propertiesOf(route)));
+    const others = optionalFields.filter((name) => !(name in propertiesOf(route)));
     expect(others.length).toBeGreaterThan(10);
     for (const name of others) {
       expect(await post({ ...example, [name]: "x" }), name).toMatchObject({
