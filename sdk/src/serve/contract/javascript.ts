@@ -39,7 +39,9 @@ function renamed(value: unknown, rename: (key: string) => string): unknown {
 }
 
 export const camelCase = <T>(value: T): CamelCase<T> =>
-  renamed(value, (key) => key.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())) as CamelCase<T>;
+  renamed(value, (key) =>
+    key.includes("_") ? key.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()) : key,
+  ) as CamelCase<T>;
 
 /** The inverse of `camelCase`. */
 export const snakeCase = <T extends object>(value: object): T =>
