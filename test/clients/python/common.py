@@ -8,6 +8,7 @@ and compares what its client returns with the answer of our own routes.
 import json
 import math
 import sys
+import urllib.error
 import urllib.request
 from importlib.metadata import version
 
@@ -23,8 +24,12 @@ def asked(path, body=None, root=url):
     """Returns the JSON of a route. Without a body, it is asked with GET."""
     request = urllib.request.Request(root + path, None if body is None else json.dumps(body).encode(), {
         "authorization": f"Bearer {key}", "content-type": "application/json"})
-    with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
-        return json.load(response)
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
+            return json.load(response)
+    except urllib.error.HTTPError as error:
+        error.add_note(error.read().decode())
+        raise
 
 
 def own(path, **body):

@@ -34,7 +34,7 @@ for cut, side in (("START", "left"), ("END", "right")):
     compare(f"{name}: embed, truncate {cut}", answer([LONG], truncate=cut).float_, embedded([LONG], truncate=side, prompt_name="document"))
 compare(f"{name}: embed, long text", answer([LONG]).float_, embedded([LONG], truncate="right", prompt_name="document"))
 refused(f"{name}: embed, truncate NONE", lambda: answer([LONG], truncate="NONE"), '`truncate` to "END"')
-[cut] = own("/v1/embeddings", input=LONG, truncate="right", truncate_prompt_tokens=16, prompt_name="document")["data"]
+[cut] = own("/v1/embeddings", model=model, input=LONG, truncate="right", truncate_prompt_tokens=16, prompt_name="document")["data"]
 compare(f"{name}: embed, max_tokens", answer([LONG], max_tokens=16).float_, [cut["embedding"]])
 refused(f"{name}: embed, inputs", lambda: client.embed(
     model=model, input_type="search_document", embedding_types=["float"],
