@@ -21,15 +21,14 @@ TOLERANCE = 1e-6
 
 
 def asked(path, body=None, root=url):
-    """Returns the JSON of a route. Without a body, it is asked with GET."""
+    """Returns the JSON of a route. Without a body, it is asked with GET. An error has what the server says."""
     request = urllib.request.Request(root + path, None if body is None else json.dumps(body).encode(), {
         "authorization": f"Bearer {key}", "content-type": "application/json"})
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
             return json.load(response)
     except urllib.error.HTTPError as error:
-        error.add_note(error.read().decode())
-        raise
+        raise RuntimeError(error.read().decode()) from error
 
 
 def own(path, **body):

@@ -4,17 +4,11 @@ README: https://github.com/huggingface/text-embeddings-inference
 Dify: https://github.com/langgenius/dify, huggingface_tei in api/core/model_runtime/model_providers (moved to dify-official-plugins).
 """
 
-import urllib.error
-
 from common import LONG, TEXTS, asked, compare, embedded, fields, model, own, ranked, refused, url
 
 
 def sent(path, root=url, **body):
-    """Posts a body. An error has what the server says."""
-    try:
-        return asked(path, body, root)
-    except urllib.error.HTTPError as error:
-        raise RuntimeError(error.read().decode()) from error
+    return asked(path, body, root)
 
 
 encoder, pairs, topics = (f"{url}/models/{name}" for name in (model, "pairs", "topics"))
