@@ -29,7 +29,7 @@ compare(f"{name}: feature_extraction, left by default", features([LONG], truncat
 compare(f"{name}: feature_extraction, prompt_name", features(prompt_name="query"), embedded(TEXTS, prompt_name="query"))
 compare(f"{name}: feature_extraction, float", features(encoding_format="float"), embedded(TEXTS))
 refused(f"{name}: feature_extraction, base64", lambda: features(encoding_format="base64"), "encoding_format")
-refused(f"{name}: feature_extraction, truncate=False", lambda: features([LONG], truncate=False), "`truncate` to true")
+refused(f"{name}: feature_extraction, truncate=False", lambda: features([LONG], truncate=False), "`parameters.truncate` to true")
 # A model that computes only normalized vectors refuses others.
 refused(f"{name}: feature_extraction, normalize=False", lambda: features(normalize=False), "normalize")
 
