@@ -53,7 +53,7 @@ describe("an export of fixed sizes", () => {
     await expect(reading).rejects.toMatchObject({
       code: "export_unsupported",
       message: expect.stringMatching(
-        /has inputs of a fixed size \(1 × …\), and cannot be run at other sizes: a text of \d+ tokens gets other numbers beside other texts\.$/,
+        /has inputs of a fixed size \(1 × …\), and cannot be run at other sizes: a text of \d+ tokens gets other results in a batch with other texts\.$/,
       ),
       hint: expect.stringContaining("dynamic batch and sequence sizes"),
     });

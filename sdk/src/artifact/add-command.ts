@@ -14,15 +14,15 @@ const lockfiles: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the command that adds a package to the project in the current folder: with the package manager whose lockfile
- * is in this folder or the nearest folder above it, or else with the one that started this process.
+ * Returns the command that adds a package to the project in the current folder. The package manager is the one whose
+ * lockfile is in this folder or the nearest folder above it. Without a lockfile, it is the one that started this process.
  */
 export function addCommand(name: string): string {
   const manager = lockfileManager() ?? startedBy() ?? "npm";
   return `${commands[manager] ?? commands["npm"]} ${name}`;
 }
 
-/** Reads the package manager from the variable that each of them sets, such as "pnpm/10.1.0 npm/? node/v24.0.0 linux". */
+/** Reads the package manager from a variable that every package manager sets, such as "pnpm/10.1.0 npm/? node/v24.0.0 linux". */
 function startedBy(): string | undefined {
   return /^[a-z]+/.exec(globalThis.process?.env?.["npm_config_user_agent"] ?? "")?.[0];
 }

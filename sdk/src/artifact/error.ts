@@ -1,8 +1,8 @@
 import type { ErrorCode } from "./error-codes.ts";
 
 /**
- * Texts and changes of the request, each of which cures an error. A text is for the operator, or about no field. The words of a change
- * depend on the route, because dialects call fields differently.
+ * Ways to fix an error, each of which is enough. A string is used as it is: it addresses the operator, or concerns no field. An object is
+ * a change of the request. Each route words it, because dialects name fields differently.
  */
 export type Advice = readonly (
   | string
@@ -13,15 +13,15 @@ export type Advice = readonly (
   | { readonly task: string }
 )[];
 
-/** How a route writes what advice is about. */
+/** Words of a route for the fields and tasks in advice. */
 export interface Wording {
-  /** Returns a field of the route and its value. */
+  /** Returns the name and the value that a field has in the dialect of the route. */
   field?(name: string, value: unknown): readonly [field: string, value: unknown];
-  /** Says where the task is done. */
+  /** Tells the caller which route performs a task. */
   task?(task: string): string;
 }
 
-/** Writes advice as a sentence. Default: in the words of our own routes. */
+/** Writes advice as a sentence. Default: in the words of bert-edge's own routes. */
 export function sentenceOf(advice: Advice, { field = ownField, task = useFor }: Wording = {}): string {
   const words = advice.map((change) => {
     if (typeof change === "string") return change;
@@ -60,7 +60,7 @@ export class BertEdgeError extends Error {
   readonly advice: Advice | undefined;
   /** Index of the input at fault; undefined if the error is not about one input. */
   readonly index: number | undefined;
-  /** Milliseconds after which a retry makes sense; undefined if this is not known, or if it never does. */
+  /** Milliseconds after which a retry makes sense; undefined if the time is not known, or if a retry never helps. */
   readonly retryAfterMs: number | undefined;
 
   constructor(code: ErrorCode, message: string, { hint, index, retryAfterMs, cause }: BertEdgeErrorDetails = {}) {
@@ -77,7 +77,7 @@ export class BertEdgeError extends Error {
  * Reads the header `Retry-After` of a response: seconds, or a date (https://httpwg.org/specs/rfc9110.html#field.retry-after).
  *
  * @param now the present time, in ms
- * @returns milliseconds to wait; undefined if the header is missing, or is neither
+ * @returns milliseconds to wait; undefined if the header is missing, or has neither form
  */
 export function retryAfterOf(headers: Headers, now = Date.now()): number | undefined {
   const after = headers.get("retry-after") ?? "";

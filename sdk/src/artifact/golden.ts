@@ -9,7 +9,7 @@ export const GOLDEN_FILE = "golden.safetensors";
 const TENSOR = "vectors";
 const Texts = v.pipe(v.string(), v.parseJson(), v.array(v.string()));
 
-/** @param golden at least one text */
+/** Writes golden texts, of which there must be at least one, and their vectors as a safetensors file. */
 export function writeGolden({ texts, vectors }: GoldenTexts): Uint8Array<ArrayBuffer> {
   const dimensions = vectors[0]?.length ?? 0;
   const rows = new Float32Array(vectors.length * dimensions);

@@ -2,13 +2,13 @@
 export const blobKey = (sha256: string): string => `blobs/sha256/${sha256}`;
 
 /**
- * Key of the pointer to a version of a model. That of the current version is the only object that changes.
+ * Key of the pointer to a version of a model. Pointers are the only objects that change.
  *
- * @param version default: the current version
+ * @param version default: the pointer to the current version
  */
 export const pointerKey = (name: string, version = "current"): string => `models/${name}/${version}.json`;
 
-/** Key of the pointer to a version that `gc` has removed. Its objects stay for an hour. */
+/** Key of the pointer to a version that `gc` has removed. The objects of the version stay for an hour. */
 export const removedKey = (name: string, version: string): string => `models/${name}/${version}.removed`;
 
 /** A model's version: the first 12 digits of its manifest's SHA-256. */

@@ -105,41 +105,41 @@ const Labels = v.pipe(v.array(v.string()), v.minLength(1));
 export const problemTypes = ["regression", "single_label_classification", "multi_label_classification"] as const;
 export type ProblemType = (typeof problemTypes)[number];
 
-/** Characters of a prompt, at most: it is put before each text. Instructions have a few hundred. */
+/** Maximum characters of a prompt, which is put before each text. Instructions have a few hundred. */
 export const MAX_PROMPT_LENGTH = 10_000;
 
 const Prompt = v.pipe(v.string(), v.maxLength(MAX_PROMPT_LENGTH, `must have at most ${MAX_PROMPT_LENGTH} characters`));
 
-/** Texts that the model was trained to find before others, such as `query: `. */
+/** Prompts that are put before texts, as in the model's training, such as `query: `. */
 const Prompts = {
   /** Prompts by name, from config_sentence_transformers.json. */
   prompts: v.optional(v.record(v.string(), Prompt)),
-  /** Name of the prompt of texts for which no other one is asked. Default: none. */
+  /** Name of the prompt for requests that name no prompt. Default: no prompt. */
   defaultPrompt: v.optional(v.string()),
 };
 
-/** Functions that compare vectors, apart from the cosine. A larger number means that they are more similar. */
+/** Functions other than the cosine that compare vectors. A larger result means more similar vectors. */
 const similarities = ["dot", "euclidean", "manhattan"] as const;
 export type Similarity = (typeof similarities)[number];
 
-/** How a cross-encoder's logit becomes a score. */
+/** Functions that turn a cross-encoder's logit into a score. */
 const scoreActivations = ["sigmoid", "none"] as const;
 export type ScoreActivation = (typeof scoreActivations)[number];
 const TokenId = v.pipe(v.number(), v.integer(), v.minValue(0));
 
-/** How a model for late interaction reads a text, as a query or as a document. */
+/** Rules by which a model for late interaction reads the texts of one side: queries or documents. */
 const SearchRole = {
   /** Maximum tokens of the text, the marker and special tokens included. */
   length: v.pipe(Positive, v.minValue(3)),
-  /** The token that is put behind the first one. */
+  /** The token that is inserted after the first token. */
   marker: v.optional(TokenId),
 };
 
-/** How a model for late interaction reads queries and documents: https://arxiv.org/abs/2004.12832 */
+/** Rules by which a model for late interaction reads queries and documents: https://arxiv.org/abs/2004.12832 */
 const Protocol = v.object({
   query: v.object({
     ...SearchRole,
-    /** The token that fills queries up to their length, and whether tokens attend to it. */
+    /** The token that fills queries up to `length`, and whether other tokens attend to it. */
     expansion: v.optional(v.object({ token: TokenId, isAttended: v.boolean() })),
   }),
   document: v.object({
@@ -151,7 +151,7 @@ const Protocol = v.object({
   lowercases: v.optional(v.boolean()),
 });
 
-/** The model's task: what its output is, and what becomes of it. */
+/** The model's task: its output, and how the output becomes a result. */
 const Task = v.variant("task", [
   /** A sentence vector, computed from hidden states [tokens, dimensions]. */
   v.object({
@@ -159,9 +159,9 @@ const Task = v.variant("task", [
     pooling: v.picklist(["mean", "cls", "max", "last"]),
     normalize: v.boolean(),
     dimensions: Positive,
-    /** How vectors are compared. Default: by their cosine. */
+    /** Function that compares vectors. Default: the cosine. */
     similarity: v.optional(v.picklist(similarities)),
-    /** Whether the tokens of a prompt are pooled with those of the text. Default: they are. */
+    /** Whether the tokens of a prompt are pooled with those of the text. Default: true. */
     poolsPrompt: v.optional(v.literal(false)),
     ...Prompts,
   }),
@@ -171,19 +171,19 @@ const Task = v.variant("task", [
     labels: Labels,
     input: v.picklist(["text", "pair"]),
     problem: v.optional(v.picklist(problemTypes)),
-    /** How the logit of a cross-encoder with one label becomes a score. Default: by a sigmoid. */
+    /** Function that turns the logit of a cross-encoder with one label into a score. Default: the sigmoid. */
     activation: v.optional(v.picklist(scoreActivations)),
     /** Prompts of a cross-encoder are put before the first text of a pair. */
     ...Prompts,
   }),
   /** Logits [tokens, labels]. */
   v.object({ task: v.literal("tag"), labels: Labels }),
-  /** Logits [tokens, 2] of a question with a context: that the answer starts at a token, and that it ends there. */
+  /** Logits [tokens, 2] of a question with a context. Each token has one for the start of the answer, and one for its end. */
   v.object({ task: v.literal("answer") }),
   /** Logits [tokens, vocabulary]. Only those of the mask tokens are used. */
   v.object({
     task: v.literal("fill-mask"),
-    /** The token in texts that stands for the one to find, such as [MASK]. */
+    /** The mask token, which stands for the token to predict, such as [MASK]. */
     mask: v.object({ id: TokenId, token: v.pipe(v.string(), v.minLength(1)) }),
   }),
   /** SPLADE's weights [vocabulary], computed from logits [tokens, vocabulary]. */
@@ -205,9 +205,9 @@ const Common = v.pipe(
     /** Maximum length of an input in tokens. At least 3: two special tokens and one token of the text. */
     maxTokens: v.pipe(Positive, v.minValue(3)),
     vocabulary: Positive,
-    /** Whether it was prepared for a first look, with few texts. */
+    /** Whether the model was prepared with few texts, for a first look (`--fast`). */
     draft: v.optional(v.literal(true)),
-    /** Keys of the model's folder that bert-edge does not know, and that were accepted when it was prepared. */
+    /** Keys in the model folder that bert-edge does not know, and that `--accept-key` has accepted. */
     acceptedKeys: v.optional(v.array(v.string())),
     tokenizer: Tokenizer,
     files: v.record(FileName, File),
@@ -251,6 +251,8 @@ export type Pooling = EmbedManifest["pooling"];
 export const PREPARE_AGAIN = "Run `bert-edge prepare` and `bert-edge publish` again with this version of bert-edge.";
 
 /**
+ * Parses and checks a manifest.
+ *
  * @param source where the text comes from, for the error message
  * @throws BertEdgeError `manifest_invalid`
  */
@@ -262,7 +264,11 @@ export function parseManifest(text: string, source: string): Manifest {
   });
 }
 
-/** @throws BertEdgeError `task_unsupported` for models with another task */
+/**
+ * Returns the manifest of a sentence encoder.
+ *
+ * @throws BertEdgeError `task_unsupported` for models with another task
+ */
 export function sentenceEncoder(manifest: Manifest): EmbedManifest {
   if (manifest.task === "embed") return manifest;
   throw taskUnsupported(manifest, "embed");
@@ -274,7 +280,7 @@ export const taskUnsupported = ({ name, task }: Pick<Manifest, "name" | "task">,
     hint: [{ task }, `serve another model, with the task ${wanted}`],
   });
 
-/** Texts, and their vectors from the float32 model. Whoever returns other vectors for them runs another model. */
+/** Texts, and their vectors from the float32 model. A deployment that returns other vectors for these texts runs another model. */
 export interface GoldenTexts {
   /** Texts that the model's tokenizer does not cut. */
   readonly texts: readonly string[];

@@ -36,6 +36,8 @@ export type LatencyFit = v.InferOutput<typeof LatencyFit>;
 export type MemoryUse = v.InferOutput<typeof MemoryUse>;
 
 /**
+ * Parses and checks measurements.json.
+ *
  * @param source where the text comes from, for the error message
  * @throws BertEdgeError `manifest_invalid`
  */

@@ -1,6 +1,6 @@
 /**
- * Returns a function that calls `make` the first time, and gives the same result again, whatever its arguments are. An error of
- * `make` is not kept.
+ * Returns a function that calls `make` at the first call, and returns the same result at every later call, whatever the arguments are.
+ * If `make` throws, the next call tries again.
  */
 export function once<Args extends readonly unknown[], T>(make: (...args: Args) => T): (...args: Args) => T {
   let made: { readonly value: T } | undefined;

@@ -15,8 +15,8 @@ export const purposes = {
 export type OptionalPackage = keyof typeof purposes;
 
 /**
- * Returns the error to throw when the `import()` of an optional package has failed: `package_missing`, or the import's own error. The
- * `import()` must be in a `try` block itself: bundlers see its path there, and do not refuse it if the package is not installed.
+ * Returns the error to throw when the `import()` of an optional package has failed: `package_missing`, or the import's own error. Write
+ * the `import()` with its path into a `try` block. Bundlers then include the package, but do not fail if it is not installed.
  *
  *     try {
  *       return await import("onnxruntime-node");

@@ -1,10 +1,10 @@
 import type { Task } from "./manifest.ts";
 
-/** Question answering has two logits for each token: that the answer starts there, and that it ends there. */
+/** Logits of question answering for each token: one for the start of the answer, and one for its end. */
 const STARTS_AND_ENDS = 2;
 
 /**
- * Returns the width of a model's output: the numbers of each text or token.
+ * Returns the width of a model's output: how many numbers each text or token has.
  *
  * @param vocabulary number of tokens in the model's vocabulary
  */

@@ -3,17 +3,17 @@ import { BertEdgeError } from "./error.ts";
 import type { ErrorCode } from "./error-codes.ts";
 import { printable, visible } from "./printable.ts";
 
-/** Shortens a key or value for a message: it can be as long as the document, and have any characters. */
+/** Shortens a key or value for a message, and escapes its control characters. It can be as long as the document. */
 const shorten = (text: string): string => printable(text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
-/** Bytes that are no text, in what `JSON.parse` quotes. */
+/** Characters that show that a document, which `JSON.parse` quotes in its message, is binary. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it finds them.
 const BINARY = /[\0-\x08\x0e-\x1f\ufffd]/;
 
 /**
  * Returns the error of a text that is not JSON.
  *
- * @param quotes whether the message has what `JSON.parse` says, which quotes the text: only its sender may see it
+ * @param quotes whether to include the message of `JSON.parse`. It quotes the text, which only the sender of the text may see
  */
 export function notJson(
   what: string,
@@ -32,11 +32,12 @@ export function notJson(
 /**
  * Parses `text` as JSON and checks it against a schema.
  *
- * @param code the error's code, or a function that chooses the code by valibot's issue. If the text is not JSON, there is
- *   no issue.
- * @param hint or a function of the name of the wrong field. If the text is not JSON, or not an object, there is none
+ * @param code the error's code, or a function that chooses the code by valibot's issue. The issue is undefined if the text
+ *   is not JSON
+ * @param hint the error's hint, or a function that makes it from the name of the wrong field. The name is undefined if the
+ *   text is not JSON, or not an object
  * @param check checks the JSON before the schema does
- * @param quotes whether the message quotes the place at which the text is not JSON. Default false: it could be a secret
+ * @param quotes whether the message quotes the place at which the text is not JSON. Default false: the quote could be a secret
  * @param what names the document in the message, e.g. "manifest at s3(models)/…"
  * @throws BertEdgeError with this code; the message names the wrong key
  */
@@ -66,7 +67,7 @@ export function parseJson<S extends v.GenericSchema>(
     throw notJson(what, cause, { code: codeOf(), hint: hintOf(), quotes });
   }
   check?.(json);
-  // The message names one issue, and a list can have one in every item.
+  // Stops at the first issue: the message names only one, and a list can have an issue in every item.
   const result = v.safeParse(schema, json, { abortEarly: true });
   if (result.success) return result.output;
   const [issue] = result.issues;
@@ -76,14 +77,14 @@ export function parseJson<S extends v.GenericSchema>(
   });
 }
 
-/** Names of kinds, as valibot writes them. */
+/** Words for kinds of values, by the names that valibot gives them. */
 const kinds: Readonly<Record<string, string>> = {
   ...{ string: "a string", number: "a number", boolean: "true or false", Object: "an object", Array: "a list" },
-  // A list that must be an object is not shown.
+  // Schemas of request bodies pass this text to valibot in place of a list that must be an object, so that the list is not quoted.
   '"a list"': "a list",
 };
 
-/** Returns the message of an issue. Those that valibot words itself read like the others: `must be a number, not "x"`. */
+/** Returns the message of an issue. Words the messages of valibot like those of the schemas: `must be a number, not "x"`. */
 function messageOf({ message, type, expected, received }: v.BaseIssue<unknown>): string {
   if (message.startsWith("Invalid key: ") && received === "undefined") return "the field is missing";
   if (!/^Invalid [^:]*: (Expected .* but r|R)eceived /s.test(message)) return message;

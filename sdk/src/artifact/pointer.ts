@@ -26,20 +26,27 @@ const PointerSchema = v.pipe(
     /** Time and memory of the targets. They can change while the version stays. */
     measurements: v.optional(MeasurementsSchema),
     /**
-     * In the pointer of a version: the version that was current when it was published. In that to the current version: the one that
-     * `rollback` makes current. null: none. Pointers of earlier versions of bert-edge do not have it.
+     * In the pointer to a version: the version that was current when this version was published. In the pointer to the current version:
+     * the version that `rollback` makes current. null if there is none. Earlier versions of bert-edge wrote pointers without this field.
      */
     previous: v.optional(v.nullable(ModelVersion)),
     ...SignatureFields,
   }),
-  v.check(({ version, manifest }) => version === versionOf(manifest.sha256), "the version is not the manifest's"),
+  v.check(
+    ({ version, manifest }) => version === versionOf(manifest.sha256),
+    "the version must be the first 12 digits of the manifest's SHA-256",
+  ),
 );
 export type Pointer = v.InferOutput<typeof PointerSchema>;
 
 /** Maximum bytes of a pointer: room for the text of the largest manifest. */
 export const MAX_POINTER_BYTES = 16 * 1024 * 1024;
 
-/** @throws BertEdgeError `pointer_invalid` */
+/**
+ * Parses and checks a pointer.
+ *
+ * @throws BertEdgeError `pointer_invalid`
+ */
 export function parsePointer(text: string, source: string): Pointer {
   return parseJson(PointerSchema, text, { code: "pointer_invalid", what: `pointer at ${source}`, hint: PREPARE_AGAIN });
 }

@@ -9,10 +9,10 @@ const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 export const printable = (text: string): string =>
   text.replace(CONTROL, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
 
-/** Makes letters visible that look like those of a field's name: a Cyrillic о becomes `\u{43e}`. */
+/** Escapes characters that are not ASCII, because they can look like letters of a field's name: a Cyrillic о becomes `\u{43e}`. */
 export const visible = (name: string): string =>
   name.replace(/[^\0-\x9f]/gu, (letter) => `\\u{${letter.codePointAt(0)?.toString(16)}}`);
 
-/** Makes the control characters in JSON visible that JSON leaves as they are. The value stays the same. */
+/** Escapes the control characters that JSON leaves as they are. The parsed value stays the same. */
 export const printableJson = (json: string): string =>
   json.replace(/[\x7f-\x9f]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);

@@ -1,4 +1,4 @@
-/** Most characters of a value in a message. */
+/** Maximum characters of a value in a message. */
 const LONGEST = 200;
 
 /** Writes a value of unknown type for a message. An object from JSON may have anything as its `toString`. */
@@ -7,7 +7,7 @@ export function shown(value: unknown): string {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }
 
-/** `JSON.parse` reads any depth, but `JSON.stringify` recurses. */
+/** Writes a value as JSON. `JSON.stringify` recurses, so it fails on depths that `JSON.parse` reads. */
 function jsonOf(value: object | string | null): string {
   try {
     return JSON.stringify(value);

@@ -1,5 +1,5 @@
 /**
- * Performs `work` for each item, in order, for `limit` items at a time at most. When one fails, no further one begins.
+ * Performs `work` for each item, in order, for at most `limit` items at a time. After an error, no further item begins.
  *
  * @throws the first error of `work`
  */

@@ -18,7 +18,7 @@ export const signerOf = (publicKey: string): string => PREFIX + publicKey;
 export const SignatureFields = {
   /** Rises with every signature of a model, so that readers can tell an older pointer from a newer one. */
   sequence: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
-  /** When readers begin to refuse the pointer. They refuse a signed one without it too. */
+  /** Time from which readers refuse the pointer. They also refuse a signed pointer without this field. */
   expires: v.optional(v.pipe(v.string(), v.isoTimestamp())),
   signature: v.optional(
     v.object({
@@ -30,7 +30,7 @@ export const SignatureFields = {
 
 /**
  * Returns the text that is signed: the key of a pointer, a newline, and the pointer without its field `signature`, as
- * `JSON.stringify` writes it. With the key, the pointer of an old version cannot be copied to the place of the current one.
+ * `JSON.stringify` writes it. Because the text has the key, the signature is not valid if the pointer is copied to another key.
  *
  * @param pointer the parsed JSON, with all of its fields in the order of the file
  */
@@ -39,7 +39,11 @@ export function signedText(key: string, pointer: object): string {
   return `${key}\n${JSON.stringify(rest)}`;
 }
 
-/** @param value the signature in hexadecimal */
+/**
+ * Whether a signature by `signer` matches a text.
+ *
+ * @param value the signature in hexadecimal
+ */
 export async function isSignatureOf(signer: string, value: string, text: string): Promise<boolean> {
   const key = await crypto.subtle.importKey("raw", fromHex(signer.slice(PREFIX.length)), ED25519, false, ["verify"]);
   return crypto.subtle.verify(ED25519, key, fromHex(value), new TextEncoder().encode(text));

@@ -6,7 +6,7 @@ import { ED25519, signerOf } from "./signature.ts";
 export interface SigningKey {
   /** Its public key, for the setting MODEL_SIGNERS of readers. */
   readonly signer: string;
-  /** @returns the signature of a text's UTF-8, in hexadecimal */
+  /** Signs the UTF-8 of a text. @returns the signature in hexadecimal */
   sign(text: string): Promise<string>;
 }
 
@@ -35,7 +35,7 @@ export async function importSigningKey(pem: string): Promise<SigningKey> {
   }
 }
 
-/** Makes a private key. @returns it as PKCS #8 in PEM */
+/** Makes a private key. @returns the key as PKCS #8 in PEM */
 export async function newSigningKey(): Promise<string> {
   const { privateKey } = (await crypto.subtle.generateKey(ED25519, true, ["sign", "verify"])) as CryptoKeyPair;
   const der = new Uint8Array(await crypto.subtle.exportKey("pkcs8", privateKey));

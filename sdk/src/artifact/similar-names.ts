@@ -1,12 +1,12 @@
 import { BertEdgeError } from "./error.ts";
 import { shown } from "./shown.ts";
 
-/** Part of the letters of a name that may be wrong. */
+/** Maximum share of a name's letters that may be wrong. */
 const WRONG = 1 / 3;
 
 /**
- * Returns the known names that a wrong one can be meant for, the most similar first: those that it is the first half of, or more, and
- * those of which a third of the letters is wrong at most.
+ * Returns the known names that a wrong name can stand for, the most similar first. A known name is similar if it begins with the wrong
+ * name and is at most twice as long, or if at most a third of its letters are wrong.
  */
 export function similarNames(name: string, known: readonly string[]): string[] {
   const isBeginning = (other: string) => other.startsWith(name) && 2 * name.length >= other.length;
@@ -26,9 +26,9 @@ export const didYouMean = (names: readonly string[]): string =>
   names.length > 0 ? ` Did you mean ${names.slice(0, 3).join(" or ")}?` : "";
 
 /**
- * Refuses options that a call does not have: a misspelt one of plain JavaScript would have no effect.
+ * Refuses options that a call does not have. In plain JavaScript, a misspelt option would have no effect.
  *
- * @throws BertEdgeError with the code
+ * @throws BertEdgeError with `code`
  */
 export function assertOptions(
   call: string,

@@ -7,7 +7,7 @@ import type { InputLine } from "./line-splitter.ts";
 export interface ChunkLimits {
   readonly lines: number;
   readonly bytes: number;
-  /** Sum of `costOf` of the lines. Default: no limit. */
+  /** Sum of `costOf` over the lines that ends a chunk. Default: no limit. */
   readonly cost?: number;
   readonly costOf?: (line: InputLine) => number;
 }

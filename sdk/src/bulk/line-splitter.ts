@@ -1,4 +1,4 @@
-/** Longest line in bytes that is read: a text of a megabyte has far more tokens than any model takes. */
+/** Maximum bytes of a line that is read: a text of a megabyte has far more tokens than any model takes. */
 export const MAX_LINE_BYTES = 1_000_000;
 
 /** A line of a JSONL file. */
@@ -7,7 +7,7 @@ export interface InputLine {
   readonly number: number;
   /** The line without its line feed; undefined if it is longer than `MAX_LINE_BYTES`. */
   readonly bytes: Uint8Array | undefined;
-  /** Bytes that the line takes in its file, with its line feed. */
+  /** Bytes of the line in its file, including its line feed. */
   readonly size: number;
 }
 
@@ -38,7 +38,7 @@ export function lineSplitter(firstLine = 1, maxBytes = MAX_LINE_BYTES) {
   }
 
   return {
-    /** Returns the lines that end in this piece. The lines may share its memory. */
+    /** Returns the lines that end in this piece. The lines may share the piece's memory. */
     push(piece: Uint8Array): InputLine[] {
       const lines: InputLine[] = [];
       let start = 0;

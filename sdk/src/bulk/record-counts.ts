@@ -1,6 +1,6 @@
 /** Numbers of lines and records. `records` is the sum of `embedded` and `rejected`. */
 export interface RecordCounts {
-  /** Lines, with those of white space. */
+  /** Number of lines, including lines of only white space. */
   readonly lines: number;
   readonly records: number;
   readonly embedded: number;

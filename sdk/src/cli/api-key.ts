@@ -6,7 +6,7 @@ import { parseVariables } from "./wrangler/variables.ts";
 /** The environment variable with an API key of a deployment. */
 export const KEY_VARIABLE = "BERT_EDGE_API_KEY";
 
-/** Option of commands that call a deployment. Arguments of a process are visible to all users of a machine: a file is not. */
+/** Option of commands that call a deployment. The key is in a file, because all users of a machine can see a process's arguments. */
 export const keyFileOption = [
   "--key-file <file>",
   `file with an API key, or with a line API_KEYS=…, such as .dev.vars (default: $${KEY_VARIABLE})`,

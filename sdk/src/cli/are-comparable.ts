@@ -6,13 +6,13 @@ import { cosine } from "../runtime/tasks/sentence-vector.ts";
 import { openPublished, readPointer } from "../storage/published-artifact.ts";
 import type { ObjectStore } from "../storage/store.ts";
 
-/** Cosine of the float32 vectors of a text above which two versions have the same weights, pooling and prompts. */
+/** Minimum cosine between the float32 vectors of a text in two versions that have the same weights, pooling and prompts. */
 const SAME_MODEL = 0.999;
 
 /**
  * Whether the vectors of two versions of a model can be compared. For models without vectors, they always can.
  *
- * @returns null: the artifacts do not show it
+ * @returns null if the artifacts do not show whether they can
  * @throws BertEdgeError if a version cannot be read
  */
 export async function areComparable(
@@ -35,7 +35,7 @@ const open = async (store: ObjectStore, name: string, version: string): Promise<
 
 const tasksWithVectors: ReadonlySet<Manifest["task"]> = new Set(["embed", "sparse", "token-vectors"]);
 
-/** Whether everything is equal that decides what the numbers of a vector mean, as far as manifests have it. */
+/** Whether two manifests agree in all fields that decide what the numbers of a vector mean. */
 function sameVectorSpace(a: Manifest, b: Manifest): boolean {
   if (!tasksWithVectors.has(a.task)) return true;
   return JSON.stringify(vectorSpace(a)) === JSON.stringify(vectorSpace(b)) && haveSamePrompts(a, b);
@@ -47,14 +47,14 @@ function vectorSpace(manifest: Manifest): readonly unknown[] {
   return [manifest.vocabulary, dimensions, pooling, normalize, poolsPrompt, protocolOf(manifest)];
 }
 
-/** Whether the same prompt is added to texts: the default one, and every prompt that both have. */
+/** Whether two models have the same default prompt, and the same text for every name of a prompt that both have. */
 function haveSamePrompts(a: Manifest, b: Manifest): boolean {
   const [before, after] = [promptsOf(a), promptsOf(b)];
   const isEqual = (name: string) => before.get(name) === after.get(name);
   return isEqual(DEFAULT) && [...before.keys()].every((name) => !after.has(name) || isEqual(name));
 }
 
-/** Key of the text that is added if no prompt is asked for. No prompt has this name. */
+/** Key of the default prompt's text in the result of `promptsOf`. No prompt has this name. */
 const DEFAULT = "";
 
 function promptsOf(manifest: Manifest): ReadonlyMap<string, string> {
@@ -63,7 +63,7 @@ function promptsOf(manifest: Manifest): ReadonlyMap<string, string> {
   return new Map([...texts, [DEFAULT, (defaultPrompt !== undefined && texts.get(defaultPrompt)) || ""]]);
 }
 
-/** Whether both have the same tokenizer, and the same weights for some target. */
+/** Whether two versions have the same tokenizer, and the same model file for some target. */
 function haveSameFiles(a: Manifest, b: Manifest): boolean {
   const hash = ({ files }: Manifest, file: string | undefined) => file && files[file]?.sha256;
   const tokenizer = (manifest: Manifest) => tokenizerFiles(manifest.tokenizer).map((file) => hash(manifest, file));

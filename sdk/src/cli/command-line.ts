@@ -10,7 +10,7 @@ const WRONG_USAGE = 2;
 /**
  * Runs a command, and prints what it throws.
  *
- * @param args arguments behind `bert-edge`
+ * @param args arguments after `bert-edge`
  * @returns the exit code
  */
 export async function commandLine(args: readonly string[]): Promise<number> {
@@ -19,7 +19,7 @@ export async function commandLine(args: readonly string[]): Promise<number> {
     return 0;
   } catch (error) {
     if (error instanceof ReportedFailure) return FAILED;
-    // commander has printed the help: because it was asked for, or because there is no command.
+    // commander has printed the help, either on request or because the command is missing.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE;
     printError(error);
     if (wantsJson(args)) printErrorJson(error);
@@ -27,7 +27,7 @@ export async function commandLine(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Commander parses no options of a command that is called in a wrong way. */
+/** Whether the arguments include `--json`. commander does not parse the options of a command that is called in a wrong way. */
 function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf("--");
   return args.slice(0, end < 0 ? undefined : end).includes("--json");

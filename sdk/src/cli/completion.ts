@@ -20,13 +20,13 @@ export const completionCommand = (program: Command): Command =>
 const shells = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof shells)[number];
 
-/** A word that can follow, with its explanation. */
+/** A word that can come next in a command line, with its explanation. */
 interface Word {
   readonly text: string;
   readonly description: string;
 }
 
-/** Words that can follow a command. */
+/** A command, and the words that can follow it. */
 interface Place {
   /** Names of the command and its parents, each after a space: ` keys new`. Empty for the program. */
   readonly path: string;
@@ -34,7 +34,7 @@ interface Place {
   readonly words: readonly Word[];
   readonly options: readonly (Word & {
     readonly takesValue: boolean;
-    /** The values that the option allows; empty if it allows others. */
+    /** The only values that the option allows; empty if it allows any value. */
     readonly choices: readonly string[];
   })[];
 }
@@ -62,7 +62,7 @@ function placesOf(command: Command, path: string): Place[] {
 
 const texts = (words: readonly Word[]): string => words.map(({ text }) => text).join(" ");
 
-/** Paths of all commands, as patterns of a `case` in bash or of a `case` in fish. */
+/** Returns the paths of all commands as quoted patterns, for `case` in bash and in fish. */
 const quotedPaths = (places: readonly Place[]): string[] =>
   places.flatMap(({ path }) => (path === "" ? [] : [`'${path}'`]));
 
@@ -73,7 +73,7 @@ const bash = (places: readonly Place[]): string => {
       choices.length > 0 ? [`    '${path} ${text}') ${reply(choices.join(" "))}; return ;;`] : [],
     ),
   );
-  // Without a match, bash completes names of files.
+  // If no word matches, bash completes file names.
   const each = places.flatMap(({ path, words, options }) => [
     `    '${path} -') ${reply(texts(options))} ;;`,
     ...(words.length > 0 ? [`    '${path} ') ${reply(texts(words))} ;;`] : []),
@@ -103,7 +103,7 @@ const fish = (places: readonly Place[]): string => {
   const lines = places.flatMap(({ path, words, options }) => {
     const complete = `complete -c bert-edge -n ${quoted(`__bert_edge_at "${path}"`)}`;
     return [
-      // Names of files only where there are no words.
+      // `-f` switches file names off where words can follow.
       ...(words.length > 0 ? [`${complete} -f`] : []),
       ...words.map(({ text, description }) => `${complete} -a ${text} -d ${quoted(description)}`),
       ...options.map(({ text, description, takesValue, choices }) => {

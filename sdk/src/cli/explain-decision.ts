@@ -4,7 +4,7 @@ import { maxLateMs } from "../serve/routing/deadline.ts";
 import { CERTAIN, type Decision, decide, type Situation } from "../serve/routing/decide.ts";
 import { figures as known } from "./explanations.ts";
 
-/** Figures that are there or not. The others are numbers. */
+/** Figures without a value, which are present or absent. All other figures are numbers. */
 const flags: ReadonlySet<string> = new Set<Figure>([
   ...([
     "default-budget",
@@ -18,7 +18,10 @@ const flags: ReadonlySet<string> = new Set<Figure>([
   ...(["region-down", "region-refused", "pinned", "hedge"] as const),
 ]);
 
-/** Reads the figures of a decision, as `x-bert-edge-decision` has them: `budget=50.0, wait=12.3, hedge`. Undefined if the text has others. */
+/**
+ * Reads the figures of a decision from the text of `x-bert-edge-decision`: `budget=50.0, wait=12.3, hedge`. Returns undefined for other
+ * texts.
+ */
 export function parseDecision(text: string): Figures | undefined {
   const figures: Record<string, number | true> = {};
   for (const part of text.replace(/^\s*x-bert-edge-decision:/i, "").split(",")) {
@@ -26,7 +29,7 @@ export function parseDecision(text: string): Figures | undefined {
     if (flags.has(name) === (value !== undefined) || !(flags.has(name) || Object.hasOwn(known, name))) return undefined;
     figures[name] = value === undefined ? true : Number(value);
   }
-  // A single name is a figure to explain.
+  // Without numbers, the text is not a decision, but the name of a figure to explain.
   return Object.values(figures).some((value) => value !== true) ? figures : undefined;
 }
 
@@ -40,7 +43,7 @@ export function explainDecision(figures: Figures): string {
 
 const number = (figures: Figures, name: Figure): number => Number(figures[name] ?? 0);
 
-/** Returns the situation in which a decision had these figures. What they do not tell is as in a deployment without limits of its own. */
+/** Returns the situation in which a decision had these figures. For what they do not tell, takes the default limits of a deployment. */
 function situationOf(figures: Figures): Situation {
   const { budget, compute, region } = figures;
   const of = (name: Figure) => number(figures, name);

@@ -31,7 +31,7 @@ export const explainCommand = new Command("explain")
       );
   });
 
-/** A name that a deployment gives a request, without more. */
+/** Form of the ids that deployments give to requests. */
 const NAME_OF_REQUEST = /^[0-9a-f-]{16,}$/;
 
 /** Reads a code as it stands in a message: `Error input_too_long:`. */

@@ -35,7 +35,7 @@ const reasons: Readonly<Record<Reason, Explanation>> = {
   },
   "edge-cold": {
     when: "The region answers, because the edge is loading its model.",
-    fix: "It ends within a second or so. A smaller model loads faster.",
+    fix: "Loading ends within about a second. A smaller model loads faster.",
   },
   "edge-cpu-limit": {
     when: "The region answers, because the edge would need more CPU time than cpuLimitMs.",
@@ -46,38 +46,38 @@ const reasons: Readonly<Record<Reason, Explanation>> = {
     fix: "Ask for a lower precision to keep such requests at the edge.",
   },
   "over-budget": {
-    when: "Edge and region are both expected to be late. The one that is expected first answers.",
+    when: "Edge and region are both expected to be late, so the tier that is expected to be faster answers.",
     fix: "Give a larger budget or shorter texts, or a faster region. x-bert-edge-decision has the predicted times.",
   },
   pinned: {
-    when: "The tier of the request (x-bert-edge-tier), of its key or of the deployment's defaults allows no other one.",
+    when: "The request (x-bert-edge-tier), its key or the deployment's defaults pin this tier.",
     fix: "Leave out x-bert-edge-tier, and `tier` of the key and of the defaults, so that the deployment chooses.",
   },
 };
 
 const HERE = "this deployment, which is the edge, or a region that is called directly";
 
-/** Every figure of `x-bert-edge-decision`, for `bert-edge explain`. Figures that are reasons too are explained as reasons. */
+/** Every figure of `x-bert-edge-decision`, for `bert-edge explain`. Figures that are also reasons are in `reasons`. */
 export const figures: Readonly<Record<Exclude<Figure, Reason>, Explanation>> = {
   budget: { when: "The whole latency budget of the request, in ms.", fix: "Send x-latency-budget-ms to change it." },
   "default-budget": {
-    when: "The request gives no budget, so that of its key or of the deployment's `defaults` applied.",
+    when: "The request gives no budget, so the budget of its key or of the deployment's `defaults` applied.",
     fix: "Send x-latency-budget-ms with another number, or with `none`.",
   },
   "longest-budget": {
-    when: "The request gives a longer budget, or none, so the longest one applied that the operator allows.",
+    when: "The request gives no budget, or a longer one than the operator allows, so the longest allowed budget applied.",
     fix: "Change maxLatencyBudgetMs of the key or of the deployment's `defaults`.",
   },
   used: {
-    when: "Part of the budget that was over when the request was decided, in ms.",
-    fix: "Loads of a model and computations of other requests take it: send fewer texts a request.",
+    when: "Part of the budget that had passed when the tier was chosen, in ms.",
+    fix: "Loading a model and computing other requests use it up: send fewer texts a request.",
   },
   "arrival-error": {
     when: "Largest error of the time at which the request arrived, in ms. Requests that arrive during a computation are handled after it.",
     fix: "Send fewer texts a request, so that computations are shorter.",
   },
   lost: {
-    when: "Part of the budget that computations of other requests have taken, at most, in ms.",
+    when: "Maximum part of the budget that computations of other requests have taken, in ms.",
     fix: "Send fewer texts a request, so that computations are shorter.",
   },
   wait: { when: `Predicted wait in the queue of ${HERE}, in ms.`, fix: "Send fewer requests at a time." },
@@ -86,7 +86,7 @@ export const figures: Readonly<Record<Exclude<Figure, Reason>, Explanation>> = {
     fix: "Send fewer or shorter texts, or serve a smaller model.",
   },
   spread: {
-    when: "Mean deviation of compute from its prediction, in ms. A tier is certain to be in time with three deviations to spare.",
+    when: "Mean deviation of compute from its prediction, in ms. A tier counts as certain to be in time if its prediction plus three deviations is within the budget.",
   },
   cpu: {
     when: "CPU time of the computation in ms, on the machine that measured the model. It exceeds cpu-limit.",
@@ -96,9 +96,11 @@ export const figures: Readonly<Record<Exclude<Figure, Reason>, Explanation>> = {
     when: "CPU time that the platform allows, in ms: the option cpuLimitMs.",
     fix: "On a paid Workers plan, raise cpuLimitMs in functions/edge-settings.ts, and cpu_ms in wrangler.toml.",
   },
-  "next-turn": { when: "No other request of this caller waits: only requests of others, who take turns with it." },
+  "next-turn": {
+    when: "No other request of this caller waits. The requests that wait are of other callers, who take turns with it.",
+  },
   short: {
-    when: "The computation here takes no more time than asking the region is worth, so the queue alone does not send it there.",
+    when: "The computation here is so short that asking the region saves no work, so a queue alone does not send the request there.",
   },
   "several-calls": { when: "The computation has several calls of the engine, so it can stop between them." },
   "others-late": {
@@ -106,7 +108,7 @@ export const figures: Readonly<Record<Exclude<Figure, Reason>, Explanation>> = {
     fix: "Send fewer texts a request.",
   },
   "answers-late": {
-    when: "The computation here would make an answer of the region late that is due meanwhile.",
+    when: "An answer of the region is due during the computation here, and would be handled too late.",
     fix: "Send fewer texts a request.",
   },
   region: {
@@ -117,7 +119,7 @@ export const figures: Readonly<Record<Exclude<Figure, Reason>, Explanation>> = {
     when: "Mean deviation of region from its prediction, in ms. It shrinks with each similar answer of the region.",
   },
   "region-wait": {
-    when: "Part of region that is spent in queues, in ms: those of the region and of the edge.",
+    when: "Part of the time in region that is spent in the queues of the region and of the edge, in ms.",
     fix: "Give the region more machines, or more SESSIONS.",
   },
   "region-refused": {

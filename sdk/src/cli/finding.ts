@@ -9,12 +9,12 @@ export interface Finding {
   /** Name of the part that was examined, such as `keys`. */
   readonly check: string;
   readonly level: Level;
-  /** The tier, request, file or package that shows it. */
+  /** The tier, request, file or package that the finding is about. */
   readonly where: string;
   readonly what: string;
-  /** How to fix it. Every broken finding has it. */
+  /** Instruction that fixes the fault. Every broken finding has one. */
   readonly fix?: string;
-  /** Numbers behind the finding: milliseconds, or cosines. */
+  /** Numbers from which the finding follows: milliseconds, or cosines. */
   readonly figures?: Readonly<Record<string, number>>;
 }
 
@@ -48,9 +48,10 @@ export function findingLines(
 }
 
 /**
- * Runs an examiner. What it throws becomes a finding, so that one fault does not hide the findings of the others.
+ * Runs a check. An error that it throws becomes a finding, so that the other checks still run.
  *
- * @param check name of the part that is examined, and where it is
+ * @param check name of the part that is examined
+ * @param where the tier, request, file or package that an error is about
  */
 export async function attempt(
   check: string,

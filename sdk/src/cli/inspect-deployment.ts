@@ -7,9 +7,9 @@ import { KEY_VARIABLE } from "./api-key.ts";
 
 /** Time for all requests together, in ms. A cold deployment loads its model for the first one. */
 const TIMEOUT_MS = 60_000;
-/** Tries after an answer that may be another one soon, such as that of a deployment that loads its model. */
+/** Maximum number of retries after a temporary error, such as one of a deployment that is loading its model. */
 const MAX_RETRIES = 4;
-/** Bytes of a body that is read. Lists of models are much smaller. */
+/** Maximum bytes of a body that is read. Lists of models are much smaller. */
 const MAX_BODY_BYTES = 1e6;
 
 const Info = v.looseObject({
@@ -31,24 +31,25 @@ const Info = v.looseObject({
 });
 const Models = v.object({ data: v.array(v.object({ id: v.string() })) });
 
-/** A deployment's description of itself, and the routes that it shows to everyone. */
+/** A deployment's description of itself, and which optional routes it has. */
 export interface InspectedDeployment {
   readonly kind: "deployment";
   readonly url: string;
   readonly info: v.InferOutput<typeof Info>;
   /** Names of all served models; the first is the default. */
   readonly models: readonly string[];
-  /** Whether `/` shows the page, and whether browsers can load the model. */
+  /** Whether `/` shows the page. */
   readonly page: boolean;
+  /** Whether browsers can load the files of the model. */
   readonly artifacts: boolean;
 }
 
 export interface InspectDeploymentOptions {
-  /** Undefined sends none: some deployments need none. */
+  /** API key; undefined for a deployment that needs none. */
   readonly key: string | undefined;
   /** File of the key, for messages; undefined if the key comes from the environment. */
   readonly keyFile?: string | undefined;
-  /** Time for all requests together, in ms. */
+  /** Time limit for all requests together, in ms. */
   readonly timeoutMs?: number;
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
@@ -89,7 +90,7 @@ export async function inspectDeployment(
     if (response.status === 401) throw keyRefused(url, key, keyFile);
     if (!response.ok) {
       const error = responseError(response, body, []);
-      // Only bert-edge's own errors prove that it is there.
+      // Only an error of bert-edge itself proves that the URL is a deployment.
       throw error.code === `http_${response.status}` && !error.retryable
         ? notDeployed(url, `GET ${path} answers ${response.status}`)
         : error;
@@ -142,7 +143,7 @@ const notDeployed = (url: string, why: string, cause?: unknown): BertEdgeError =
     cause,
   });
 
-/** Says what a request can compute; undefined if every text of the model fits. */
+/** Describes what a request can compute within the CPU limit; undefined if the longest text of the model fits. */
 export function cpuLimitLine({
   cpu_limit_ms,
   cpu_limit_tokens,

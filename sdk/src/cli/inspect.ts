@@ -40,7 +40,7 @@ export const inspectCommand = new Command("inspect")
 
 const COLUMNS = 100;
 
-/** Nodes that a repeated block needs to be called a layer. */
+/** Minimum number of nodes in a repeated block that is called a layer. */
 const MIN_LAYER_NODES = 4;
 
 /** Describes graphs with one line for each node. Repeated layers are printed once. */
@@ -71,7 +71,7 @@ const treatments = {
   unknown: "not known",
 } as const;
 
-/** Counts the keys of each file of a model folder by what becomes of them, and lists them. docs/model-folders.md says why. */
+/** Counts the keys of each file of a model folder by their treatment, and lists them. docs/model-folders.md has the treatments. */
 function keyLines(files: readonly FileKeys[]): string[] {
   const kinds = Object.keys(treatments) as (keyof typeof treatments)[];
   const rows = files.map(({ file, counts }) => [file, ...kinds.map((kind) => `${counts[kind]}`)]);
@@ -81,7 +81,7 @@ function keyLines(files: readonly FileKeys[]): string[] {
   ];
 }
 
-/** Lists the keys of a file that have a treatment, with what is to be known about them. */
+/** Lists the keys of a file that have this treatment. A refused key is listed with the reason. */
 function keysOf({ module, keys }: FileKeys, kind: keyof typeof treatments): string[] {
   const names = keys
     .filter(({ treatment }) => treatment === kind)

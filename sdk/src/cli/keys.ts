@@ -8,10 +8,10 @@ import { KEY_NAME } from "../serve/keys/key-list.ts";
 import { textUpTo } from "../storage/bounded-text.ts";
 import { printJson, printNote, printResult } from "./output.ts";
 
-/** Bytes of a new key: nobody can guess it, so its SHA-256 needs no salt and no slow hash. */
+/** Number of random bytes in a new key. Nobody can guess so many, so a plain SHA-256 without a salt protects the key. */
 const KEY_BYTES = 32;
 
-/** Fewest characters of a key whose hash may be published in a setting. A short key can be found from its hash. */
+/** Minimum characters of a key whose hash may be in a setting. A shorter key can be found from its hash. */
 const LEAST_CHARACTERS = 20;
 
 interface Options {

@@ -25,7 +25,7 @@ export type LocalR2 = ManagedStore & AsyncDisposable;
  */
 export async function openLocalR2({ root, bucket, state = WRANGLER_STATE }: LocalR2Options): Promise<LocalR2> {
   const { getPlatformProxy } = requireWrangler(root);
-  // The project's own configuration may have bindings that cannot be opened here. This one has a bucket and nothing else.
+  // The project's own configuration may have bindings that cannot be opened here, so this configuration has only the bucket.
   using folder = disposableFolder("r2");
   const configPath = join(folder.path, "wrangler.json");
   const config = {

@@ -56,11 +56,11 @@ export interface OpenPlace extends AsyncDisposable {
   readonly address: string;
 }
 
-/** How a command uses a place. `publish` may make a new folder. */
+/** Use that a command makes of a place. `publish` may make a new folder. */
 export type Access = "read" | "write" | "publish";
 
 /**
- * Opens a store. Checks that a folder exists, that it can be written to if it is to be written to, and that a project has the bucket.
+ * Opens a store. Checks that a folder exists and is writable, as far as `access` needs this, and that the project has a local bucket.
  *
  * @throws BertEdgeError `place_missing`, `out_unwritable`, `project_invalid`, `package_missing`, `usage_invalid` for an option that the
  *   place does not have

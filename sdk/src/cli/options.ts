@@ -63,7 +63,7 @@ export function textLines(path: string): string[] {
   throw new InvalidArgumentError(`${path} has no lines of text.`);
 }
 
-/** Where to publish: a bucket, a bucket on this machine, static assets of a Worker, or a folder. */
+/** A place to publish to: a bucket, a bucket on this machine, static assets of a Worker, or a folder. */
 export type PublishPlace =
   /** `prefix` is the prefix of every key: empty, or ends with a slash. */
   | { readonly kind: "s3"; readonly bucket: string; readonly prefix: string }
@@ -106,18 +106,22 @@ export interface AcceptedKeys {
   acceptKey?: readonly string[];
 }
 
-/** Names the accepted keys; no line if there are none. */
+/** Returns a line with the accepted keys; no line if there are none. */
 export const acceptedLine = (names: readonly string[]): string[] =>
   names.length === 0 ? [] : [`accepted keys: ${names.join(", ")}`];
 
-/** Makes the option for the user's own proof. */
+/** Makes the option for a file with answers of the user's present system. */
 export const goldenOption = (): Option =>
   new Option(
     "--golden <file>",
     "JSONL file of texts with the vectors, scores or labels that your present system gives; other answers are refused",
   );
 
-/** @param fallback what applies without the option */
+/**
+ * Makes the option for the minimum agreement with a golden file.
+ *
+ * @param fallback the default, in words
+ */
 export const goldenMinOption = (fallback: string): Option =>
   new Option(
     "--golden-min <number>",

@@ -4,14 +4,14 @@ import { printable, printableJson } from "../artifact/printable.ts";
 import { BertEdgeClientError } from "../client/errors.ts";
 import { explanationOf } from "./explanations.ts";
 
-/** stdout carries only the result. Progress and notes go to stderr. */
+/** Prints a result as JSON on stdout. Progress and notes go to stderr, so that stdout has only the result. */
 export const printJson = (value: unknown): void =>
   void process.stdout.write(`${printableJson(JSON.stringify(value, null, 2))}\n`);
 
 /**
  * Prints text, with its control characters made visible.
  *
- * @param sign our own text before it, such as a coloured sign, which is printed as it is
+ * @param sign text before it that is printed unchanged, such as a coloured sign
  */
 export const printResult = (text: string, sign = ""): void => void process.stdout.write(`${sign}${printable(text)}\n`);
 
@@ -34,7 +34,7 @@ export function printError(error: unknown): void {
   if (explanationOf(error.code)) printNote(`  More: bert-edge explain ${error.code}`);
 }
 
-/** Prints an error as JSON, for callers that asked for JSON. Codes of Node.js, such as ENOENT, are not ours. */
+/** Prints an error as JSON, for `--json`. Errors of Node.js, such as ENOENT, get the code `internal`. */
 export function printErrorJson(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
   const { code, hint } = isOurs(error) ? error : { code: "internal", hint: undefined };
@@ -56,7 +56,7 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
 /** Ends a command with exit code 1. The command has printed the reason. */
 export class ReportedFailure extends Error {}
 
-/** Colours a text, if the stream is a terminal that shows colours. NO_COLOR and FORCE_COLOR decide otherwise. */
+/** Colours a text, if the stream is a terminal that shows colours. NO_COLOR and FORCE_COLOR override this. */
 export const colour = (
   name: "green" | "red" | "yellow" | "bold" | "dim",
   text: string,
@@ -64,7 +64,7 @@ export const colour = (
 ): string => styleText(name, text, { stream });
 
 /**
- * Breaks a text into lines at spaces. Words longer than a line, and what is left after `maxLines` lines, are cut with "…".
+ * Breaks a text into lines at spaces. Shortens words that are longer than a line, and text after `maxLines` lines, with "…".
  * Lines after the first are indented.
  */
 export function wrapped(text: string, columns: number, maxLines: number): string[] {

@@ -42,7 +42,7 @@ function summary({ manifest, version, source, reading, golden, nodes, fused, fus
   ];
 }
 
-/** Says how a model reads texts: what the folder's files say, or what was assumed. */
+/** Describes how a model reads texts, as the folder's files say or as was assumed. */
 function sentenceOf({
   prompts = {},
   default_prompt,
@@ -112,7 +112,7 @@ function accuracy(report: PrepareReport): string[] {
   return [table(["target", "engine", "precision", "size", "cosine", "worst", ...optional], rows)];
 }
 
-/** The cosines of encoders by the lengths of texts. */
+/** Makes a table of the cosines of encoders by the lengths of texts. */
 function accuracyByLength(report: PrepareReport): string[] {
   const targets = targetsOf(report).filter(([, { parity }]) => parity.lengths);
   const [first] = targets;
@@ -154,7 +154,7 @@ function fit({ fit: { tokens, platforms } }: PrepareReport): string[] {
   ];
 }
 
-/** The months in which the numbers were last compared with their sources: "2026-05 to 2026-09". */
+/** Returns the months in which limits and prices were last compared with their sources: "2026-05 to 2026-09". */
 function months(platforms: readonly PlatformFit[]): string {
   const all = platforms.flatMap(({ sources }) => sources.map(({ asOf }) => asOf)).sort();
   return all[0] === all.at(-1) ? `${all[0]}` : `${all[0]} to ${all.at(-1)}`;
@@ -165,7 +165,7 @@ function described({ limit, used, allowed }: LimitUse): string {
   return `${limit} ${mebibytes(used)} of ${mebibytes(allowed)} MiB`;
 }
 
-/** A cost, or the cost of an hour if the time of a request is not known. */
+/** Describes the cost of a million requests, or the cost of an hour if the time of a request is not known. */
 function cost({ fits, requestsPerDay, costPerMillion, costPerHour }: PlatformFit): string {
   if (!fits) return "";
   if (requestsPerDay !== undefined) return `$0, ${requestsPerDay / 1000}k a day`;

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 
-/** Time in ms that a process that serves gets to end by itself. */
+/** Time in ms between SIGTERM and SIGKILL, in which a process can end by itself. */
 const STOP_MS = 5_000;
 
 /** A process together with all processes that it starts. */
@@ -23,7 +23,7 @@ export interface LaunchOptions {
   readonly watch?: boolean;
 }
 
-/** A process that was started, and maybe does not answer yet. */
+/** A process that was started, but may not answer yet. */
 interface Launched {
   readonly ended: Promise<void>;
   hasEnded(): boolean;

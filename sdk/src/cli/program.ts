@@ -55,7 +55,7 @@ const commands = [
 for (const command of [...commands, completionCommand(program)]) program.addCommand(command);
 throwUsageErrors(program);
 
-/** commander's messages, and sentences that say the same to users. */
+/** Patterns of commander's messages, and the sentences that replace them. */
 const sentences: readonly (readonly [message: RegExp, sentence: string])[] = [
   [/^unknown option '(.*)'$/s, "There is no option $1."],
   [/^unknown command '(.*)'$/s, "There is no command $1."],
@@ -86,7 +86,7 @@ function usageError({ message }: CommanderError, command: Command): BertEdgeErro
   const [what = "", suggestion] = message.replace(/^error: /, "").split(/\n\((Did you mean .*)\)$/);
   const [pattern, sentence] = sentences.find(([each]) => each.test(what)) ?? [/\.?$/, "."];
   const found = what.replace(pattern, sentence);
-  // Some commands take as an argument what others take as an option.
+  // Shows the usage, because some commands take as an argument what others take as an option.
   const usage = found.startsWith("There is no option") && `Usage: ${fullName(command)} ${command.usage()}.`;
   const help = `See ${fullName(command)} --help.`;
   const hint = [suggestion ?? usage, help].filter(Boolean).join(" ");

@@ -59,7 +59,7 @@ it.each([
   await damage(join(folder, current));
   await expect(json(rollbackCommand, "small")).rejects.toMatchObject({
     code,
-    message: expect.stringContaining("not known which version was before"),
+    message: expect.stringContaining("not known which version was current before"),
     hint: expect.stringContaining("promote"),
   });
   const { json: result, stderr } = await json(promoteCommand, `small@${old}`);

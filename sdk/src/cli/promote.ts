@@ -37,14 +37,20 @@ function withPlace(command: Command): Command {
   );
 }
 
-/** @param version undefined: the one before the current one */
+/**
+ * Makes a version current, and prints which version was current before.
+ *
+ * @param version default: the version that was current before the current one
+ */
 async function makeCurrent(name: string, version: string | undefined, { store: place, json, ...options }: Options) {
   const { previousVersion, promote } = await import("../storage/versions.ts");
   const { readPointer } = await import("../storage/published-artifact.ts");
   await using opened = await openPlace(place, "write", options);
   const { store, signing } = await signingOf(opened.store, options);
   const onGuess = () =>
-    printNote("! The current version does not say which one was before. This is the one that was published before it.");
+    printNote(
+      "! The pointer to the current version does not name the version before it. Taking the version that was published before it.",
+    );
   const next = version ?? (await previousVersion(store, name, onGuess));
   const before = await attempt(
     async () => (await readPointer(store, name)).version,
@@ -57,7 +63,7 @@ async function makeCurrent(name: string, version: string | undefined, { store: p
   printResult(`${name}@${next} is current at ${opened.address}.${was} Deployments load it within a minute.`);
 }
 
-/** Whether vectors of both versions can be compared. Says so if they cannot, or if it is not known. */
+/** Whether vectors of both versions can be compared. Prints a note if they cannot, or if it is not known. */
 async function comparison(store: ObjectStore, name: string, versions: readonly [string, string]) {
   const { areComparable } = await import("./are-comparable.ts");
   const vectors = `Vectors of ${versions.map((version) => `${name}@${version}`).join(" and ")}`;
@@ -69,7 +75,7 @@ async function comparison(store: ObjectStore, name: string, versions: readonly [
   return comparable;
 }
 
-/** Returns null, and says why, if something cannot be found out: a broken version is a reason to leave it. */
+/** Returns the result of `work`. If it fails, prints the reason and returns null: a broken version must not prevent its replacement. */
 async function attempt<T>(work: () => Promise<T>, otherwise: string): Promise<T | null> {
   try {
     return await work();

@@ -34,7 +34,7 @@ export const publishCommand = withPublisherOptions(
     await using opened = await openPlace(to, "publish", options);
     const { address } = opened;
     const { store, signing } = await signingOf(opened.store, options);
-    // A request for content shows whether credentials and bucket are right. Services answer other requests with less detail.
+    // Reads an object first, because the error of a read tells wrong credentials from a wrong bucket. Other requests give less detail.
     await readObject(store, pointerKey(manifest.name), MAX_POINTER_BYTES);
     await assertLoadable(artifact);
     const result = await publish(artifact, store, {

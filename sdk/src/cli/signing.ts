@@ -5,13 +5,13 @@ import type { Signing } from "../storage/write-pointer.ts";
 
 const DAY_MS = 86_400_000;
 const EXPIRES_DAYS = 365;
-/** Ten years. JavaScript has no dates in the far future. */
+/** Maximum number of days until a signature expires: ten years. JavaScript has no dates in the far future. */
 const MOST_DAYS = 3_650;
 
 /** Options of commands that make a version current. */
 export interface SigningOptions {
   readonly signingKey?: string;
-  /** In days. */
+  /** Number of days until the signature expires. */
   readonly expires?: number;
 }
 
@@ -29,12 +29,12 @@ export const expiresOption = [
 export function expiryDays(value: string): number {
   const days = Number(value);
   if (Number.isSafeInteger(days) && days >= 1 && days <= MOST_DAYS) return days;
-  throw new InvalidArgumentError(`${value} is not a number from 1 to ${MOST_DAYS} days.`);
+  throw new InvalidArgumentError(`${value} is not a whole number of days from 1 to ${MOST_DAYS}.`);
 }
 
 /**
- * Reads the signing key. With one, or with $MODEL_SIGNERS, pointers that the store has must be signed by one of these keys. They may
- * be expired: whoever has the key can sign them again.
+ * Reads the signing key. If there is a key, or $MODEL_SIGNERS is set, returns a store whose pointers must be signed by one of these keys.
+ * The pointers may be expired, because a publisher with the key can sign them again.
  *
  * @throws BertEdgeError `signing_key_invalid`, also for an empty file or variable; `setting_invalid`
  */

@@ -1,12 +1,12 @@
 import { printable } from "../artifact/printable.ts";
 import { colour, printNote } from "./output.ts";
 
-/** Time between two reports on work that is still running, on a terminal. */
+/** Time in ms between two reports on running work, on a terminal. */
 const TERMINAL_MS = 100;
-/** Time until the first report in a log. Each later one comes after twice the time: 5 s, 10 s, 20 s, … */
+/** Time in ms until the first report in a log. The time doubles with each report: 5 s, 10 s, 20 s, … */
 const LOG_MS = 5_000;
 
-/** Time after which the elapsed time is shown again, even if no progress arrived. */
+/** Time in ms after which the elapsed time is shown again, even if no progress arrived. */
 const IDLE_MS = 1_000;
 
 /** Columns of a terminal that does not tell its width. */
@@ -15,7 +15,7 @@ const DEFAULT_COLUMNS = 80;
 /** Escape sequence that deletes the rest of a terminal's line. */
 const DELETE_LINE = "\x1b[K";
 
-/** A log that is disposed before `done` ends without a word about the running work. */
+/** Log of a command's work. Disposing it before `done` ends it without a line about the running work. */
 export interface StageLog extends Disposable {
   stage(name: string): void;
   progress(now: StageProgress): void;
@@ -96,10 +96,10 @@ interface ProgressState {
   readonly detail?: string | undefined;
 }
 
-/** Time after which the finished share says enough about the speed to predict the end. */
+/** Minimum elapsed time in ms for a prediction of the end. Before, the finished share says too little about the speed. */
 const MIN_PREDICTION_MS = 1_000;
 const BAR_WIDTH = 20;
-/** Columns of the name. Names are shortened where the terminal is narrow. */
+/** Columns for the name of the work. On a narrow terminal, the name is shortened. */
 const NAME_WIDTH = 48;
 const MIN_NAME_WIDTH = 16;
 

@@ -97,7 +97,9 @@ describe("new BertEdge", () => {
     ["timeoutMs", Number.NaN],
     ["timeoutMs", Number.POSITIVE_INFINITY],
   ])("refuses the %s %d", (name, value) => {
-    expect(() => new BertEdge({ baseURL: "https://a", apiKey: "k", [name]: value })).toThrow(`${name} is not valid: `);
+    expect(() => new BertEdge({ baseURL: "https://a", apiKey: "k", [name]: value })).toThrow(
+      `${name} must be a whole number of at least `,
+    );
   });
 
   it.each([undefined, "", " ", "secret…", "secret\nkey"])("refuses the key %j, and does not print it", (apiKey) => {

@@ -9,21 +9,21 @@ import { httpTasks } from "./http-tasks.ts";
 export interface BertEdgeOptions {
   /** The URL of the deployment, for example `https://bert.example.workers.dev`. It may end in `/v1`. */
   baseURL: string;
-  /** One of the deployment's API keys. HTTP headers carry only characters of Latin-1. */
+  /** One of the deployment's API keys. It is sent in an HTTP header, so it has only characters of Latin-1. */
   apiKey: string;
-  /** Default latency budget of requests, in ms, or `none`. Default: that of the deployment, which most do not have. */
+  /** Latency budget of calls that set none, in ms, or `none`. Default: the deployment's budget, which most deployments do not have. */
   latencyBudgetMs?: number | "none";
   /** Timeout of a request, in ms. A retry has the same timeout again. Default 30,000. */
   timeoutMs?: number;
-  /** Maximum number of retries of a request after HTTP 429, HTTP 5xx that may pass, and dropped connections. Default 3. */
+  /** Maximum number of retries of a request after HTTP 429, temporary HTTP 5xx, and dropped connections. Default 3. */
   maxRetries?: number;
   /** Maximum number of requests of a call at the same time. Default 4. */
   concurrency?: number;
   /** Maximum number of texts per request. Requests that exceed the limits of the deployment are halved. Default 128. */
   batchSize?: number;
   /**
-   * Time in ms for which a call of `embed` for one text waits for others with the same options, to go in one request. `tokens` and
-   * `requests` are then those of all. Default: calls do not wait.
+   * Time in ms for which a call of `embed` for one text waits for other calls with the same options, to share a request with them.
+   * `tokens` and `requests` of its result then cover all these calls. Default: calls do not wait.
    */
   collectMs?: number;
   /** Function to use instead of the global `fetch`. */
@@ -35,7 +35,7 @@ type Methods = TaskMethods<CallOptions, CallDetails>;
 export interface BertEdge extends Omit<Methods, "embed"> {}
 
 /**
- * Client of a bert-edge deployment, with a method for each task. They split lists into requests, and throw a subclass of
+ * Client of a bert-edge deployment, with a method for each task. The methods split lists into requests, and throw a subclass of
  * BertEdgeClientError, or the abort reason of `signal`.
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the static block adds the methods.
@@ -74,7 +74,9 @@ export class BertEdge implements Pick<Methods, "embed"> {
     const numbers = { timeoutMs: Math.ceil(timeoutMs), maxRetries, concurrency, batchSize };
     for (const [name, value] of Object.entries(numbers)) {
       if (!Number.isInteger(value) || value < (name === "maxRetries" ? 0 : 1)) {
-        throw new TypeError(`${name} is not valid: ${value}`);
+        throw new TypeError(
+          `${name} must be a whole number of at least ${name === "maxRetries" ? 0 : 1}, but is ${value}`,
+        );
       }
     }
     if (collectMs !== undefined) this.#collect = collectCalls(collectMs, batchSize);
@@ -103,7 +105,7 @@ export class BertEdge implements Pick<Methods, "embed"> {
 
   /**
    * Embeds texts while they are read, such as the lines of a file. Yields a vector for each, in order. Sends `concurrency` requests
-   * at the same time, and holds no more texts than these.
+   * at the same time, and holds only the texts of these requests in memory.
    *
    * @throws a subclass of BertEdgeClientError, the abort reason of `signal`, or the error of reading the texts
    */
@@ -138,7 +140,7 @@ export class BertEdge implements Pick<Methods, "embed"> {
     return { ...task.result(results, fields as never), ...details, ...(onError === "skip" && { failed }) } as Result;
   }
 
-  /** Returns the settings of a call, whose budget comes before the client's. */
+  /** Returns the settings of a call. The call's own latency budget replaces the client's. */
   #settingsWith({ latencyBudgetMs, tier, signal, onProgress, onError }: CallChoice): CallSettings {
     const { fetch: send = fetch, ...settings } = this.#settings;
     return {

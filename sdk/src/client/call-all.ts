@@ -22,7 +22,7 @@ export interface ListTask<Input, Response extends AnswerFields, Result> {
   read(json: Response, inputs: readonly Input[]): readonly Result[];
 }
 
-/** Options of a call that are no fields of its body. */
+/** Options of a call that its body does not contain. */
 export interface CallChoice extends Omit<CallOptions, "model"> {
   readonly onProgress?: EmbedOptions["onProgress"] | undefined;
   readonly onError?: "throw" | "skip" | undefined;
@@ -58,9 +58,9 @@ export async function callAll<Input, Response extends AnswerFields, Result>(
   const results: (Result | undefined)[] = inputs.map(() => undefined);
   const failed: PartialEmbeddings["failed"] = [];
   let first: ReplyDetails | undefined;
-  /** Most inputs of a request. As many as were too many, while both halves were not, are not sent again for a while. */
+  /** Maximum number of inputs of a request. Falls when a request is too large but both its halves are answered; later it grows again. */
   let most = call.batchSize;
-  /** Requests with as many inputs that were answered since. */
+  /** Number of answered requests of `most` inputs since `most` changed. */
   let fitted = 0;
 
   /**
@@ -75,12 +75,12 @@ export async function callAll<Input, Response extends AnswerFields, Result>(
       ...{ route, body: body(part), indices },
       read(json: Response) {
         const found = read(json, part);
-        if (found.length !== part.length) throw new TypeError("Wrong number of results");
+        if (found.length !== part.length) throw new TypeError(`${found.length} results for ${part.length} inputs`);
         return found;
       },
     };
     try {
-      // A default budget of the deployment is for a request. Work that needs several has time, if the caller does not say otherwise.
+      // The deployment's default budget is meant for one request. A call that needs several requests has no budget by default.
       const latencyBudgetMs = call.latencyBudgetMs ?? (indices.length < inputs.length ? "none" : undefined);
       const { result, details } = await withRetries(
         () => request(question, { ...settings, latencyBudgetMs }),
@@ -159,10 +159,10 @@ export async function callAll<Input, Response extends AnswerFields, Result>(
   };
 }
 
-/** Answered requests after which larger ones are tried again: a few long texts must not keep all later requests small. */
+/** Number of answered requests after which larger ones are tried again: a few long texts must not keep all later requests small. */
 const GROW_AFTER = 8;
 
-/** Codes of requests of which a part may be answered. */
+/** Error codes of requests that are too large, so that a smaller part of the request may be answered. */
 const tooLarge: ReadonlySet<string> = new Set<HttpErrorCode>(["too_many_inputs", "request_too_costly"]);
 
 /** Returns the value that all requests have in common, or `mixed`. */

@@ -1,6 +1,6 @@
 import type { PartialEmbeddings } from "./embeddings.ts";
 
-/** A text of a call that waits to be sent with others. */
+/** The text of a call that waits to share a request with other calls. */
 interface Waiting {
   readonly text: string;
   readonly answered: PromiseWithResolvers<PartialEmbeddings>;
@@ -11,7 +11,7 @@ interface Waiting {
  * request. A text that the service refuses fails its own call only.
  *
  * @param embedTexts embeds texts with `onError: "skip"`
- * @returns a function that answers the call for a text; `key` names the call's options
+ * @returns a function that answers the call for a text; `key` is the same for calls with the same options
  */
 export function collectCalls(
   collectMs: number,

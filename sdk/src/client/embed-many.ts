@@ -44,7 +44,7 @@ export async function* embedMany(
     for await (const batch of batchesOf(texts, batchSize)) {
       stop.signal.throwIfAborted();
       const answer = embed(batch, stop.signal);
-      // It may fail while earlier batches are awaited. Node exits on an unhandled rejection.
+      // `answer` may reject while earlier batches are awaited. Without this handler, Node would exit.
       answer.catch(() => {});
       running.push(answer);
       if (running.length === concurrency) yield* first();

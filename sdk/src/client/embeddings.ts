@@ -3,7 +3,7 @@ import type { CallOptions, TaskOptions } from "../serve/contract/javascript.ts";
 import type { BertEdgeClientError } from "./errors.ts";
 
 export interface EmbedOptions extends CallOptions, TaskOptions<"embed"> {
-  /** Called after each batch, with the number of texts that have a vector or were skipped, and of all texts of the call. */
+  /** Called after each batch. `done` counts the texts that have a vector or were skipped, `total` all texts of the call. */
   onProgress?: (progress: { done: number; total: number }) => void;
   /**
    * `throw`: the call fails at the first text that the service refuses. `skip`: only this text fails. Every skipped text
@@ -17,8 +17,8 @@ export interface SkippingOptions extends Omit<EmbedOptions, "onError"> {
 }
 
 /**
- * One request of a call, and its answer. All but `texts`, `tokens` and `tier` are response headers: in browsers, they are undefined
- * on pages of another origin, unless the deployment names these headers in `exposeHeaders` of Hono's `cors()`.
+ * One request of a call, and its answer. All fields but `texts`, `tokens` and `tier` come from response headers. In browsers, they are
+ * undefined on pages of another origin, unless the deployment names these headers in `exposeHeaders` of Hono's `cors()`.
  */
 export interface RequestDetails {
   /** Number of texts in the request. */
@@ -27,7 +27,7 @@ export interface RequestDetails {
   tokens: number;
   /** The tier that computed the answer. */
   tier: Tier;
-  /** Why the tier was chosen. */
+  /** Reason for the choice of the tier. */
   reason: Reason | undefined;
   /** Predicted time of the tier, in ms; undefined without a prediction. */
   predictedMs: number | undefined;
@@ -35,9 +35,9 @@ export interface RequestDetails {
    * Budget that was left when the answer was ready, in ms; negative if the answer was late, undefined without a budget.
    */
   remainingMs: number | undefined;
-  /** The request's name in the logs of the edge and the region. */
+  /** Id of the request in the logs of the edge and the region. */
   requestId: string | undefined;
-  /** The figures behind the decision, as in the header: `budget=50.0, wait=12.3, compute=29.8, spread=4.1, region=41.7`. */
+  /** Figures behind the choice of the tier, as in the header: `budget=50.0, wait=12.3, compute=29.8, spread=4.1, region=41.7`. */
   decision: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface CallDetails {
   /** The tier and the reason that all requests have in common, or `mixed`. */
   tier: Tier | "mixed";
   reason: Reason | "mixed" | undefined;
-  /** The times of `RequestDetails`, if the call needed one request; otherwise undefined. */
+  /** The times of the request, as in `RequestDetails`; undefined if the call needed several requests. */
   predictedMs: number | undefined;
   remainingMs: number | undefined;
   /** Tokens of all texts together. */

@@ -32,7 +32,7 @@ export class BertEdgeClientError extends Error {
   declare readonly code: ClientErrorCode;
   /** The HTTP status; undefined without a response. */
   declare readonly status: number | undefined;
-  /** How to fix the error, if known. */
+  /** Advice that fixes the error, if known. */
   declare readonly hint: string | undefined;
   /** Index of the text at fault in the list of texts; undefined if the error is not about one text. */
   declare readonly index: number | undefined;
@@ -40,9 +40,9 @@ export class BertEdgeClientError extends Error {
   declare readonly retryable: boolean;
   /** Milliseconds to wait before the next try, if the service said so. */
   declare readonly retryAfterMs: number | undefined;
-  /** The request's name in the logs of the edge and the region; undefined without a response. */
+  /** Id of the request in the logs of the edge and the region; undefined without a response. */
   declare readonly requestId: string | undefined;
-  /** The figures behind a refusal, as in `RequestDetails`. */
+  /** Figures behind a refusal: see `decision` of `RequestDetails`. */
   declare readonly decision: string | undefined;
 
   constructor(message: string, details: ErrorDetails) {

@@ -8,7 +8,7 @@ import type { TagResponse } from "../serve/tasks/tag.ts";
 import type { TokenVectorsResponse } from "../serve/tasks/token-vectors.ts";
 import { readVectors } from "./read-vectors.ts";
 
-/** How the method of a task is asked over HTTP. */
+/** The requests that a method call becomes, and how their answers are read. */
 export interface HttpTask {
   /** The list that is split into requests. */
   readonly items: readonly unknown[];
@@ -20,7 +20,7 @@ export interface HttpTask {
   result(found: readonly unknown[], options: never): object;
 }
 
-/** A task whose items are the `inputs` of the body, and which answers with `results`, unless something else is said. */
+/** Returns a task whose items are the `inputs` of the body and whose answer has `results`, unless `others` replaces this. */
 const listed = (items: readonly unknown[], others: Partial<HttpTask> = {}): HttpTask => ({
   items,
   body: (inputs) => ({ inputs }),
@@ -35,7 +35,7 @@ const listOf = (texts: Texts): readonly string[] => (typeof texts === "string" ?
 const base64 = (inputs: readonly unknown[]) => ({ inputs, encodingFormat: "base64" });
 const embeddings = (embeddings: readonly unknown[]) => ({ embeddings });
 
-/** The tasks, by their methods. The functions take what a method takes before its options. The path of a route is the name of the method. */
+/** The tasks, by the names of their methods. Each function takes the arguments that its method takes before the options. */
 export const httpTasks: Readonly<Record<keyof TaskMethods, (...args: never[]) => HttpTask>> = {
   embed: (texts: Texts) =>
     listed(listOf(texts), {
@@ -72,7 +72,7 @@ export const httpTasks: Readonly<Record<keyof TaskMethods, (...args: never[]) =>
   rerank: (query: string, documents: readonly string[]) =>
     listed(documents, {
       body: (documents) => ({ query, documents }),
-      // In the order of the ranks, because equal scores can have different ones.
+      // Keeps the order of the ranks, because documents with equal scores have different ranks.
       read: (json: RerankResponse, documents: readonly string[]) => {
         const results = camelCase(json.results);
         return documents.map((_, rank) => {
@@ -97,7 +97,7 @@ export const httpTasks: Readonly<Record<keyof TaskMethods, (...args: never[]) =>
   },
 };
 
-/** A ranked document of a request: `beyondRank` is its index in the request, less its rank. */
+/** A ranked document of a request. `beyondRank` is its index in the request minus its rank. */
 type Placed = { readonly relevanceScore: number; readonly beyondRank: number } | undefined;
 
 /** Ranks the documents of all requests together. */
@@ -110,14 +110,14 @@ const ranked = (found: readonly Placed[]) =>
     })
     .sort((a, b) => b.relevanceScore - a.relevanceScore);
 
-/** Turns numbers of code points of a text, which the service counts, into UTF-16 indices, which `slice` takes. */
+/** Returns a function that turns a position in code points, as the service counts, into a UTF-16 index, as `slice` takes it. */
 function utf16Positions(text: string): (codePoints: number) => number {
   const starts = [0];
   for (const character of text) starts.push((starts.at(-1) as number) + character.length);
   return (codePoints) => starts[codePoints] as number;
 }
 
-/** Changes the places of parts of a text to UTF-16 indices. */
+/** Converts the positions of parts of a text from code points to UTF-16 indices. */
 export function inUtf16<Part extends { start: number; end: number }>(text: string, parts: readonly Part[]): Part[] {
   const position = utf16Positions(text);
   return parts.map((part) => ({ ...part, start: position(part.start), end: position(part.end) }));

@@ -23,10 +23,10 @@ const reportHeader: typeof REPORT_HEADER = "x-bert-edge-report";
 const tierHeader: typeof TIER_HEADER = "x-bert-edge-tier";
 const remainingHeader: typeof REMAINING_HEADER = "x-latency-budget-remaining-ms";
 
-/** Longest body of an error that is read, in characters. */
+/** Maximum number of characters that are read of the body of an error. */
 const MAX_ERROR_LENGTH = 16_384;
 
-/** Longest time of a timer, in ms. Longer ones end at once. */
+/** Maximum time of a timer, in ms. A timer with a longer time fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Settings that all requests of a call share. */
@@ -37,7 +37,7 @@ export interface RequestSettings extends Pick<CallOptions, "latencyBudgetMs" | "
   readonly timeoutMs: number;
   readonly fetch: typeof fetch;
   readonly signal: AbortSignal;
-  /** The times of the last answer of the edge. The next request tells the edge about it. */
+  /** Predicted and measured time in ms of the last answer of the edge. The next request reports them to the edge. */
   readonly report: { last?: string };
 }
 
@@ -141,7 +141,7 @@ async function beginningOf({ body }: globalThis.Response): Promise<string> {
     if (done) break;
     text += decoder.decode(value, { stream: true });
   }
-  // A body that goes on would keep the connection.
+  // A body with more data would keep the connection open.
   reader?.cancel().catch(() => {});
   return text;
 }
@@ -154,7 +154,7 @@ function locationOf({ headers }: globalThis.Response): string {
 /** @throws an error if the response is not from bert-edge */
 function detailsOf({ model, version, tier, usage }: AnswerFields, headers: Headers): ReplyDetails {
   const isNamed = typeof model === "string" && typeof version === "string" && (tier === "edge" || tier === "region");
-  if (!isNamed || !Number.isSafeInteger(usage.tokens)) throw new TypeError("Wrong details");
+  if (!isNamed || !Number.isSafeInteger(usage.tokens)) throw new TypeError("Wrong model, version, tier or usage");
   const milliseconds = (name: string) => (headers.has(name) ? Number(headers.get(name)) : undefined);
   return {
     model,

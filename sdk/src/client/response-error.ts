@@ -20,9 +20,9 @@ export const decisionHeader: typeof DECISION_HEADER = "x-bert-edge-decision";
 export function responseError(response: Response, body: string, indices: readonly number[]): BertEdgeClientError {
   const { status, headers } = response;
   const { message, ...details } = serviceError(body, indices) ?? platformError(status, body);
-  // The service forbids retries that would fail again.
+  // With this header, the service says that a retry would fail again.
   const retryable = status === 429 || (status > 499 && headers.get("x-should-retry") !== "false");
-  // Seconds or a date. A deployment also says the milliseconds.
+  // `retry-after` has seconds or a date. A deployment also sends `retry-after-ms`.
   const retryAfter = String(headers.get("retry-after"));
   const waitMs =
     Number(headers.get("retry-after-ms")) || 1_000 * Number(retryAfter) || Date.parse(retryAfter) - Date.now();
@@ -39,14 +39,14 @@ export function responseError(response: Response, body: string, indices: readonl
 type Described = ErrorDetails & { message: string };
 
 /**
- * Reads an error in the format of bert-edge; undefined if the body is none. Indices and messages name texts of the
- * caller's list.
+ * Reads an error in the format of bert-edge; returns undefined for any other body. The index, also in the message, is that of
+ * the text in the caller's list.
  */
 function serviceError(body: string, indices: readonly number[]): Described | undefined {
   try {
     const { code, message, hint, index } = (JSON.parse(body) as ErrorBody).error;
     if (typeof code !== "string" || typeof message !== "string") return undefined;
-    // A batch that is too large is halved until its first text is alone.
+    // An error about the size has no index. The client halves such a batch until the text at fault is alone, with index 0.
     const at = indices[index ?? (code === "body_too_large" || code === "request_too_costly" ? 0 : -1)];
     return {
       code,
@@ -59,7 +59,7 @@ function serviceError(body: string, indices: readonly number[]): Described | und
   }
 }
 
-/** Beginning of an error page that is searched for a number, in characters. */
+/** Number of characters at the beginning of an error page that are searched for Cloudflare's error number. */
 const MAX_PAGE_LENGTH = 4_096;
 
 /** Describes an error page of the platform, or of a proxy. */

@@ -3,12 +3,12 @@ import { BertEdgeClientError } from "./errors.ts";
 /** Backoff before the first retry, in ms. It doubles with each retry, up to the maximum. */
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 8_000;
-/** If the service asks for a longer wait, in ms, the caller gets the error instead. */
+/** Maximum wait that the service may ask for, in ms. If it asks for a longer one, the caller gets the error instead. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
 /**
- * Runs `attempt`, and runs it again after errors that are `retryable`. Waits half of the backoff, or as long as the
- * service asks, and up to half of the backoff more: clients that failed together do not return together.
+ * Runs `attempt`, and runs it again after errors that are `retryable`. Waits half of the backoff, or as long as the service asks,
+ * plus a random time of up to half of the backoff: clients that failed together must not retry together.
  *
  * @throws the last error, or the abort reason of `signal`
  */

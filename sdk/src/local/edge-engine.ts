@@ -6,7 +6,7 @@ const compiled = async ({ default: base64 }: { default: string }): Promise<WebAs
   WebAssembly.compile(Buffer.from(base64, "base64"));
 
 /**
- * Returns the edge engine for this process. Its kernels are modules: a bundle contains them, and reads no files.
+ * Returns the edge engine for this process. JavaScript modules contain its kernels, so that a bundle includes them and reads no files.
  *
  * @param threads CPU threads. Default 1, as in an edge isolate
  */

@@ -12,14 +12,14 @@ const engines: Record<Target["engine"], (threads: number) => Promise<Engine>> = 
   wasm: edgeEngine,
   "ort-web": async () => {
     await onnxruntimeWeb();
-    // Bundlers would take an imported createRequire for a require of their own, and search for the file.
+    // Not imported, because bundlers would treat the result of an imported createRequire as their own `require`, and search for the file.
     const { createRequire } = process.getBuiltinModule("node:module");
     const file = createRequire(ownModule("local/engines")).resolve("onnxruntime-web/ort-wasm-simd-threaded.wasm");
     return ortWebEngine({ wasm: await WebAssembly.compile(await readFile(file)) });
   },
   "ort-node": async (threads) => {
     await onnxruntimeNode();
-    // Also runs fp16 models, which are made for GPUs. They run slowly on the CPU.
+    // On the CPU, this engine also runs the fp16 models for GPUs, but slowly.
     return ortNodeEngine({ threads });
   },
 };

@@ -35,7 +35,7 @@ export async function loadModel(source: string | Artifact, options: LoadModelOpt
   return store ? loadPublished(store, source, chosen) : loadArtifact(await openFolder(source), chosen);
 }
 
-/** Checks what plain JavaScript can give. */
+/** Checks the arguments, because plain JavaScript can pass any value. */
 function checkCall(source: unknown, options: unknown): void {
   const invalid = (what: string, hint: string) => new BertEdgeError("setting_invalid", `${what}.`, { hint });
   const isArtifact = typeof Object(source).read === "function" && typeof Object(source).manifest === "object";
@@ -46,20 +46,23 @@ function checkCall(source: unknown, options: unknown): void {
     );
   }
   if (typeof options !== "object" || options === null) {
-    throw invalid(`loadModel has no option ${shown(options)}`, "Leave it out, or give an object with engine or store.");
+    throw invalid(
+      `The second argument of loadModel is ${shown(options)}`,
+      "Leave it out, or give an object with engine or store.",
+    );
   }
   assertOptions("loadModel", options, ["engine", "store"]);
   const { engine, store } = options as Record<string, unknown>;
   if (engine !== undefined && typeof Object(engine).load !== "function") {
     throw invalid(
       "The option engine of loadModel is not an engine",
-      "Give what a function returns: ortNodeEngine() of bert-edge/engine/ort-node.",
+      "Give an engine, such as the result of ortNodeEngine() of bert-edge/engine/ort-node.",
     );
   }
   if (store !== undefined && typeof Object(store).open !== "function") {
     throw invalid(
       "The option store of loadModel is not a store",
-      "Give what a function returns: fsStore(folder) of bert-edge/storage/fs.",
+      "Give a store, such as the result of fsStore(folder) of bert-edge/storage/fs.",
     );
   }
 }

@@ -6,8 +6,8 @@ import { BertEdgeError } from "../artifact/error.ts";
 const SELF = "local/own-module";
 
 /**
- * Finds the folder of the package's modules: the compiled ones, or the sources if those run. Nothing else asks for the place of a
- * module, because a bundle has the module at another place, or tells none.
+ * Finds the folder of the package's modules: `dist`, or `src` if this process runs the sources. All Node code that needs files of
+ * the package uses this function, because in a bundle the paths of modules differ or are unknown.
  *
  * @throws BertEdgeError `package_bundled`
  */
@@ -22,7 +22,7 @@ export function ownFolder(): string {
 /**
  * Finds a module of the package, for a thread or a subprocess to load.
  *
- * @param path of the module in `src`, without its extension
+ * @param path path of the module in `src`, without its extension
  * @throws BertEdgeError `package_bundled`
  */
 export function ownModule(path: string): URL {

@@ -1,4 +1,4 @@
-/** Whether no number is NaN or infinite. 0 · x is 0 for finite numbers, and NaN for all others. */
+/** Whether no number is NaN or infinite. Sums 0 · x, which is 0 for a finite x, and NaN for all others. */
 export function areFinite(numbers: Float32Array | Float64Array): boolean {
   let sum = 0;
   for (let i = 0; i < numbers.length; i++) sum += 0 * (numbers[i] as number);
@@ -6,8 +6,7 @@ export function areFinite(numbers: Float32Array | Float64Array): boolean {
 }
 
 /**
- * Whether numbers can be the constant of a graph: finite ones, a single infinite number, which is a bound, or a mask, which consists
- * of 0 and −∞.
+ * Whether numbers can be a constant of a graph. Valid are finite numbers, a single infinite number (a bound), and masks of 0 and −∞.
  */
 export function canBeConstant(numbers: Float32Array | Float64Array): boolean {
   if (areFinite(numbers)) return true;

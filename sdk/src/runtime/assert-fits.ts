@@ -5,8 +5,7 @@ import type { ModelShape } from "./engine/engine.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
 
 /**
- * Checks that a model file is the one that the manifest describes. Texts are cut, and vectors are read, by the sizes in the
- * manifest.
+ * Checks that a model file has the sizes of the manifest, which decide where texts are cut and how vectors are read.
  *
  * @throws BertEdgeError `model_invalid`
  */
@@ -31,8 +30,8 @@ export const notOfManifest = (what: string, described: number, own: number, name
   );
 
 /**
- * Checks that the special tokens around a text, and around the two texts of a pair, leave room for a token of the text, and that
- * the default prompt does.
+ * Checks that `maxTokens` has room for at least one token of a text beside the special tokens, also if the text is part of a pair,
+ * or follows the default prompt.
  *
  * @throws BertEdgeError `tokenizer_invalid`
  */
@@ -50,7 +49,7 @@ export function assertTokenizerFits(manifest: Manifest, tokenizer: Tokenizer): v
   if (prompted >= maxTokens) throw refuse(`The default prompt of ${name} has at least ${prompted} tokens`);
 }
 
-/** Returns the tokens around two texts; 0 if the tokenizer cannot encode pairs, which each request for them is told. */
+/** Returns the number of special tokens around two texts; 0 if the tokenizer cannot encode pairs, and refuses requests with pairs. */
 function tokensOfPair(tokenizer: Tokenizer, maxTokens: number): number {
   try {
     return tokenizer.encodePair("", "", maxTokens).tokens;

@@ -10,7 +10,7 @@ import { parseProgram } from "./engine/wasm/load/parse-program.ts";
 import { shapeOf } from "./engine/wasm/run/shape-of.ts";
 import { loadTokenizer } from "./tokenizer/load-tokenizer.ts";
 
-/** The engines that each target can be for. */
+/** Engines that can run each target. */
 const engines: Readonly<Record<TargetName, readonly Target["engine"][]>> = {
   edge: ["wasm", "ort-web"],
   "regional-cpu": ["ort-node"],
@@ -51,7 +51,7 @@ function assertDefaultPrompt(manifest: Manifest): void {
   const { name, prompts = {}, defaultPrompt } = manifest;
   if (defaultPrompt === undefined || Object.hasOwn(prompts, defaultPrompt)) return;
   const shown = JSON.stringify(defaultPrompt.slice(0, 80));
-  throw new BertEdgeError("manifest_invalid", `The default prompt ${shown} of ${name} is none of its prompts.`, {
+  throw new BertEdgeError("manifest_invalid", `The default prompt ${shown} of ${name} is not among its prompts.`, {
     hint: PREPARE_AGAIN,
   });
 }

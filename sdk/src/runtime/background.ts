@@ -1,7 +1,7 @@
 /** Keeps work running after the response, with `waitUntil` on platforms that have this function. */
 export type Background = (work: Promise<unknown>) => void;
 
-/** The parts of Hono's context that do not depend on a request. `{ env, executionCtx }` stands for it in a cron handler. */
+/** The parts of Hono's context that bert-edge needs. In handlers without a request, such as cron handlers, pass `{ env, executionCtx }`. */
 export interface CallContext<Env> {
   readonly env: Env;
   readonly req?: { readonly raw: Request };

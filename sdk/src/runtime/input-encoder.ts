@@ -6,8 +6,8 @@ import type { EncodedPair, Tokenizer } from "./tokenizer/tokenizer.ts";
 import { sideOf, type Truncation } from "./truncation.ts";
 
 /**
- * Returns a function that encodes the inputs of a call as one sequence each. The first text of pairs that follow each other, such
- * as the query of a reranker, is read once.
+ * Returns a function that encodes each input of a call as a sequence. If consecutive pairs have the same first text, such as the query
+ * of a reranker, this text is tokenized only once.
  *
  * @param truncate whether an input that is too long is cut. Otherwise the function throws BertEdgeError `input_too_long`
  */

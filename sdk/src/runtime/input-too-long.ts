@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import type { Manifest } from "../artifact/manifest.ts";
 
-/** Returns the error for an input of more tokens than a model reads, unless the caller has it cut. */
+/** Returns the error for an input that has more tokens than the model reads, in a call that does not truncate its inputs. */
 export const inputTooLong = (
   { name, maxTokens }: Pick<Manifest, "name" | "maxTokens">,
   index: number,

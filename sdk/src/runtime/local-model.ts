@@ -62,7 +62,7 @@ export const optionNames = {
   tokenVectors: [...encoding, "side"],
 } as const satisfies { [Method in keyof TaskMethods]: readonly (keyof TaskOptions<Method>)[] };
 
-/** Checks what only plain JavaScript can give. @throws BertEdgeError `request_invalid` */
+/** Checks options, because plain JavaScript can pass any value. @throws BertEdgeError `request_invalid` */
 function checkOptions(method: keyof TaskMethods, options: { readonly truncate?: unknown }): void {
   assertOptions(method, options, optionNames[method], "request_invalid");
   const { truncate } = options;

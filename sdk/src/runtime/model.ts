@@ -19,7 +19,7 @@ export interface Model {
   readonly passedOver: readonly { readonly provider: string; readonly why: string }[];
   /** Number of calls of `run` that are computed side by side. */
   readonly parallel: number;
-  /** Splits sequences into the smallest parts that the engine computes without losing much time. */
+  /** Splits the sequences of a request into batches that are as small as possible without slowing the request down much. */
   readonly batches: Batching;
   /** Resolves when `run` can run these sequences, which may be before the whole model is loaded. */
   ready(sequences: readonly TokenSequence[]): Promise<void>;
@@ -51,7 +51,7 @@ export interface Model {
   /**
    * Reads the artifact's golden texts, with their vectors from the float32 model.
    *
-   * @returns undefined if an earlier version of bert-edge has prepared the artifact
+   * @returns undefined for tasks other than `embed`, and if an earlier version of bert-edge has prepared the artifact
    * @throws BertEdgeError `artifact_corrupt`, `storage_unavailable`
    */
   golden(): Promise<GoldenTexts | undefined>;
@@ -63,7 +63,7 @@ export interface Model {
 
 export interface ModelOutputs {
   /**
-   * One array per sequence: what the task of the manifest describes. `embed`: a vector [dimensions]; `sparse`: weights
+   * One array per sequence. Its content depends on the task of the manifest. `embed`: a vector [dimensions]; `sparse`: weights
    * [vocabulary]; `token-vectors`: [tokens, dimensions]; `fill-mask`: logits [mask tokens, vocabulary]; other tasks: logits.
    */
   readonly outputs: Float32Array<ArrayBuffer>[];

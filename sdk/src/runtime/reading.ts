@@ -2,7 +2,7 @@ import type { Manifest } from "../artifact/manifest.ts";
 import { type PairScorer, pairScorer } from "./tasks/pair-scorer.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
 
-/** How a model reads texts, and what its outputs become, as its folder says it. The keys are those of `/info`. */
+/** Settings of a model's folder that decide how texts are read and what becomes of outputs. The keys are those of `/info`. */
 export interface ModelReading {
   readonly max_tokens: number;
   /** End at which texts that are too long are cut. */
@@ -24,14 +24,14 @@ export interface ModelReading {
   readonly default_prompt?: string;
   /** Whether the tokens of a prompt are pooled with those of the text. */
   readonly pools_prompt?: boolean;
-  /** Keys of the folder that bert-edge does not know, and that were accepted when the model was prepared. */
+  /** Keys of the folder's configuration that bert-edge does not know. The user accepted them when the model was prepared. */
   readonly accepted_keys?: readonly string[];
 }
 
-/** Words that tokenizers of capitals and of small letters read differently. */
+/** The same text in capitals and in small letters. A tokenizer that reads capitals as small letters gives both the same ids. */
 const [CAPITALS, SMALL] = ["Anna Maria New York ABC", "anna maria new york abc"];
 
-/** Returns how a model reads texts. */
+/** Collects the settings from a model's manifest and tokenizer. */
 export function readingOf(manifest: Manifest, tokenizer: Tokenizer): ModelReading {
   const { maxTokens } = manifest;
   const isSame = (a: ArrayLike<number>, b: ArrayLike<number>) => `${Array.from(a)}` === `${Array.from(b)}`;

@@ -5,7 +5,7 @@ export interface ReleasedAfterUse<T> {
   using<R>(item: T, work: (item: T) => Promise<R>): Promise<R>;
   /** Releases `item` at once if nobody uses it, otherwise after its last user. */
   retire(item: T): Promise<void>;
-  /** Resolves when `item`, which is retired, has been released. */
+  /** Resolves when the retired `item` has been released. */
   released(item: T): Promise<void>;
   /** Returns the items that are retired but still in use. */
   retiring(): readonly T[];
@@ -15,7 +15,7 @@ export interface ReleasedAfterUse<T> {
 export function releasedAfterUse<T>(release: (item: T) => Promise<void>): ReleasedAfterUse<T> {
   const users = new Map<T, number>();
   const retired = new Set<T>();
-  /** Promises of the release of an item. In a Worker, a promise belongs to the request that made it. */
+  /** Promises of `released`, by item. Only `released` makes them: in a Worker, a promise belongs to the request that makes it. */
   const waiting = new Map<T, PromiseWithResolvers<void>>();
 
   async function releaseIfIdle(item: T): Promise<void> {

@@ -61,7 +61,7 @@ export async function wholeModel(artifact: Artifact, engine: Engine): Promise<Mo
 /**
  * Makes a model of a loaded tokenizer and a session.
  *
- * @param artifact its golden texts are read when they are asked for
+ * @param artifact source of the golden texts, which `golden` reads
  */
 export function modelOf(
   { manifest, version, measurements, read }: Pick<Artifact, "manifest" | "version" | "measurements" | "read">,

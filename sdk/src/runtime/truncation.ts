@@ -1,10 +1,10 @@
 /** End of a text at which tokens are cut. */
 export type Side = "left" | "right";
 
-/** Whether inputs that are too long are cut, and where: `true` stands for the side of the model's tokenizer. Otherwise they are refused. */
+/** End at which inputs that are too long are cut. `true` is the end that the model's tokenizer cuts; `false` refuses such inputs. */
 export type Truncation = boolean | Side;
 
-/** Returns where a call cuts inputs that are too long. */
+/** Returns the end at which a call cuts inputs that are too long. */
 export const sideOf = (truncate: Truncation, { side }: { readonly side: Side }): Side =>
   typeof truncate === "string" ? truncate : side;
 

@@ -20,7 +20,7 @@ import type { Dialect } from "./routes/dialect.ts";
 import { describeServed, infoRoute, listModels, metrics } from "./routes/status.ts";
 import { withAndWithoutSlash } from "./routes/task-route.ts";
 
-/** Makes the app of both tiers, with `/health` and `/ready`, and with `/info` and the embeddings routes behind an API key. */
+/** Makes the app of the edge or of a region. `/info` and the routes of all tasks need an API key; `/health` and `/ready` do not. */
 export function createApp<Env extends object>(
   deployment: Deployment<Env>,
   known: readonly Dialect[] = dialects,
@@ -58,7 +58,7 @@ export function createApp<Env extends object>(
     for (const path of ["/v1/*", "/v2/*", "/models/*", ...info]) app.use(path, guard);
     app.on("POST", atRoot, guard);
   }
-  // Guards count requests and wrong keys, so that all routes of a key share them.
+  // Each guard counts requests and wrong keys, so the artifacts share the guards of the other routes unless they are public.
   for (const guard of deployment.artifacts?.isPublic ? guards(false, operations) : guarded)
     app.use(`${ARTIFACTS}/*`, guard);
   addArtifactRoutes(app, deployment);
@@ -103,19 +103,19 @@ function unknownRoute(c: Context, allowed: readonly string[], known: readonly Di
   });
 }
 
-/** Returns the known paths that end like a wrong one, the longest first, or else those that are similar. */
+/** Returns the known paths that share their end with a wrong path, the longest first. Without any, returns the most similar paths. */
 function meantPaths(path: string, known: readonly string[]): string[] {
   const asked = path.toLowerCase().replace(/(\/|%2f)+/g, "/");
   const ending = known.filter((each) => each !== "/" && (asked.endsWith(each) || each.endsWith(asked)));
   return ending.length > 0 ? ending.sort((a, b) => b.length - a.length) : similarNames(asked, known);
 }
 
-/** Reports with every response how long a new request would wait, so that the edge learns how busy a region is. */
+/** Adds the predicted wait of the caller's next request to every response, so that the edge learns how busy a region is. */
 function reportQueue<Env extends object>({ service }: Deployment<Env>): MiddlewareHandler<{ Bindings: Env }> {
   return async function reportQueue(c, next) {
     await next();
     const queueMs = service(c.env).queueMs(noted(c, "flight")?.caller ?? anyone);
-    // `c.header` would copy an answer that is complete.
+    // `c.header` would copy the finished response.
     c.res.headers.set(QUEUE_HEADER, queueMs.toFixed(1));
   };
 }

@@ -6,29 +6,29 @@ import { type BudgetSetter, UNLIMITED_MS } from "./contract/decision.ts";
 import type { Tier } from "./contract/headers.ts";
 import { isBudget } from "./routing/deadline.ts";
 
-/** Settings of a request that does not ask for others. */
+/** Settings that apply to a request unless it sets its own. */
 export interface CallDefaults {
   /** Latency budget in milliseconds. Requests can give another one, or `none`. Default: none. */
   readonly latencyBudgetMs?: number | undefined;
-  /** Longest budget in milliseconds. A request that gives a longer one, or none, has this one. Default: any. */
+  /** Maximum latency budget in milliseconds. It also applies to requests with a longer budget, or with none. Default: no maximum. */
   readonly maxLatencyBudgetMs?: number | undefined;
-  /** The only tier that may answer a request that names none. With `edge`, its texts stay there. Default: either. */
+  /** The only tier that may answer a request that names no tier. With `edge`, its texts do not leave the edge. Default: either tier. */
   readonly tier?: Tier | undefined;
   /**
-   * Whether texts that are too long are cut, and where, if a request does not say. Default: as each route does it. OpenAI's and our
-   * own refuse them.
+   * Whether and where to cut texts that are too long, if a request does not say. Default: that of each route. The routes of
+   * OpenAI and of bert-edge refuse such texts.
    */
   readonly truncate?: Truncation | undefined;
 }
 
-/** Limits of a key, for each process or isolate. Default: none. */
+/** Limits of a key. Each process or isolate counts on its own. Default: no limits. */
 export interface KeyLimits {
   readonly requestsPerMinute?: number | undefined;
   readonly tokensPerMinute?: number | undefined;
   readonly textsPerMinute?: number | undefined;
-  /** Requests that may be in flight at a time: their answers have not been sent. */
+  /** Maximum number of requests whose answers have not been sent yet. */
   readonly requestsInFlight?: number | undefined;
-  /** Share of the engine and of the memory, compared with those of other keys. Default 1. */
+  /** Share of the engine and of the memory, relative to the weights of other keys. Default 1. */
   readonly weight?: number | undefined;
 }
 
@@ -41,7 +41,7 @@ export const perMinute = ["requestsPerMinute", "tokensPerMinute", "textsPerMinut
 /** Names of all limits of a key. */
 export const limitNames = [...perMinute, "requestsInFlight", "weight"] as const;
 
-/** An API key, its limits, and what its requests get when they do not ask for anything else. */
+/** An API key, its limits, and the default settings of its requests. */
 export interface KeyWithDefaults extends CallDefaults, KeyLimits {
   /** The key, or `sha256:<hex>` as `bert-edge keys hash` prints it. */
   readonly key: string;
@@ -50,7 +50,7 @@ export interface KeyWithDefaults extends CallDefaults, KeyLimits {
    * `key-` and the first 8 digits of its SHA-256.
    */
   readonly name?: string | undefined;
-  /** The jobs that it can start again, and whose results it can read: those of keys of its name, or all. Default `own`. */
+  /** Jobs that the key may start again and read the results of: `own`, those of keys with the same name, or `all`. Default `own`. */
   readonly jobs?: "own" | "all" | undefined;
 }
 
@@ -59,12 +59,12 @@ export type ApiKey = string | KeyWithDefaults;
 
 /** An API key that a deployment accepts. */
 export interface KnownKey extends CallDefaults, KeyLimits {
-  /** Its name, for logs and limits. A key without a name is called by the first digits of its hash. */
+  /** Name for logs and limits. Default: `key-` and the first digits of the hash. */
   readonly name: string;
   /** SHA-256 of the key, in 64 hexadecimal digits. */
   readonly sha256: string;
   readonly jobs?: "own" | "all" | undefined;
-  /** Whether all keys of the deployment have its name. */
+  /** Whether all keys of the deployment have this name. */
   readonly isAlone: boolean;
   /** The key itself; undefined until a caller has sent it, if only its hash is configured. */
   plain: string | undefined;
@@ -80,7 +80,7 @@ export const defaultsFor = (key: CallDefaults | undefined, deployment: CallDefau
   }) satisfies Record<keyof CallDefaults, unknown>;
 
 /**
- * Returns the budget of a request: its own, or else the default, up to the longest one. It is `UNLIMITED_MS` without a budget.
+ * Returns the budget of a request: its own, or else the default, but at most the maximum. Without a budget, returns `UNLIMITED_MS`.
  *
  * @param ownMs undefined if the request says nothing about a budget
  */
@@ -89,7 +89,7 @@ export function appliedBudget(
   { latencyBudgetMs: defaultMs, maxLatencyBudgetMs: maxMs = UNLIMITED_MS }: CallDefaults,
 ): { ms: number; setBy: BudgetSetter } {
   const askedMs = ownMs ?? defaultMs ?? UNLIMITED_MS;
-  // A number that is no budget stays, and is refused later.
+  // An invalid number is returned unchanged: `startDeadline` refuses it.
   const isValid = askedMs === UNLIMITED_MS || isBudget(askedMs);
   if (isValid && askedMs > maxMs) return { ms: maxMs, setBy: "maximum" };
   return { ms: askedMs, setBy: ownMs === undefined && defaultMs !== undefined ? "default" : "caller" };
@@ -100,9 +100,9 @@ export const optionInvalid = (what: string, hint: string): BertEdgeError =>
   new BertEdgeError("setting_invalid", `The option ${what}.`, { hint });
 
 /**
- * Refuses fields that an option does not have: a misspelt one would have no effect.
+ * Refuses unknown fields of an option: a misspelt field would have no effect.
  *
- * @param where a place in the option, for the message
+ * @param where place of the fields in the option, for the message
  * @throws BertEdgeError `setting_invalid`
  */
 export function checkFields(given: object, known: readonly string[], option: string, where = ""): void {
@@ -117,7 +117,7 @@ export function checkFields(given: object, known: readonly string[], option: str
 /**
  * Checks defaults, because plain JavaScript and settings of the environment can give anything.
  *
- * @param place where the defaults are: `defaults`, or `keys`
+ * @param place name of the option that contains the defaults: `defaults` or `keys`
  * @throws BertEdgeError `setting_invalid`
  */
 export function checkDefaults(defaults: CallDefaults, place: string): void {
@@ -138,7 +138,7 @@ const TIERS: readonly Tier[] = ["edge", "region"];
 export const isTier = (word: unknown): word is Tier => TIERS.some((tier) => tier === word);
 
 /**
- * Reads which tier alone may answer; undefined if the deployment chooses.
+ * Reads the only tier that may answer; undefined if the deployment chooses.
  *
  * @param word what the caller says: a tier, or `auto`, which leaves the choice to the deployment
  * @param place names the header or the option in the message

@@ -11,9 +11,10 @@ import type { AnswerDetails } from "./service.ts";
 type Methods = TaskMethods<CallOptions, AnswerDetails>;
 
 /**
- * Methods with which an app's own routes use the models of a deployment, in this process: without HTTP and without an API key. They are
- * those of the client, after the context of a Hono handler, or `{ env, executionCtx }` of any other handler. They throw BertEdgeError
- * with the codes of the HTTP errors, such as `input_empty`, `input_too_long`, `task_unsupported` and `overloaded`.
+ * Methods with which an app's own routes use the models of a deployment in this process, without HTTP and without an API key. The first
+ * argument is the context of a Hono handler, or `{ env, executionCtx }` of any other handler. The other arguments are those of the
+ * client's methods. The methods throw BertEdgeError with the codes of the HTTP errors, such as `input_empty`, `input_too_long`,
+ * `task_unsupported` and `overloaded`.
  */
 export type InProcess<Env extends object> = {
   readonly [Name in keyof Methods]: (

@@ -5,7 +5,11 @@ import { outputLength } from "../runtime/tasks/task-output.ts";
 import type { Limits } from "./limits.ts";
 import type { TaskQuery } from "./service.ts";
 
-/** @throws BertEdgeError `too_many_inputs`, `input_empty`: what can be checked without the model */
+/**
+ * Checks a request as far as this is possible without the model: the number of inputs, and that no input is empty.
+ *
+ * @throws BertEdgeError `too_many_inputs`, `input_empty`
+ */
 export function checkQuery({ call }: TaskQuery<unknown>, { maxInputs }: Limits): void {
   const { texts, size = texts.length, nameOf = (index: number) => `Input ${index}` } = call;
   checkSize(size, maxInputs);
@@ -36,7 +40,7 @@ export const outputBytes = (manifest: Manifest, ids: TokenIds | undefined): numb
 /**
  * Checks the size of a request's outputs before they are computed.
  *
- * @param ids the sequences; undefined for those that are not encoded
+ * @param ids token ids of each sequence; undefined for a sequence that is not encoded
  * @throws BertEdgeError `too_many_inputs`
  */
 export function checkOutputs(

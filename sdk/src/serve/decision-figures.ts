@@ -2,10 +2,10 @@ import type { Budget, Figures } from "./contract/decision.ts";
 import { isShort, type Situation } from "./routing/decide.ts";
 import type { AnswerDetails } from "./service.ts";
 
-/** Shorter times, in ms, are printed as 0.0. */
+/** Shortest time in ms that is not printed as 0.0. Shorter times are left out. */
 const SHOWN_MS = 0.05;
 
-/** Names the figures of a situation, and of the request's budget, on which a decision is based. */
+/** Returns the figures on which a decision is based, by name: those of the situation and of the request's budget. */
 export function decisionFigures(situation: Situation, { budgetMs, setBy }: Budget): Figures {
   const { remainingMs = 0, elapsedErrorMs, lostMs, pin, here, region } = situation;
   const figures: Figures = {};
@@ -43,7 +43,7 @@ export function decisionFigures(situation: Situation, { budgetMs, setBy }: Budge
   return figures;
 }
 
-/** Formats what a decision was based on as a dictionary of RFC 8941: `budget=50, wait=12.3, hedge`. */
+/** Formats the figures of a decision as a dictionary of RFC 8941: `budget=50, wait=12.3, hedge`. */
 export const formatDecision = (decision: AnswerDetails["decision"]): string =>
   Object.entries(decision)
     .map(([name, value]) => (value === true ? name : `${name}=${value.toFixed(1)}`))

@@ -32,13 +32,13 @@ export type Setting<Env, T> = T | ((env: Env) => T);
 export interface EmbeddingsOptions<Env extends object> {
   /** The store where models are published. */
   models: Setting<Env, ObjectStore>;
-  /** The name of the model to serve. Of several, a request names one, or `name@version`. Default: the first. */
+  /** Name of the model to serve, or a list of names. A request can name one of them, or `name@version`. Default: the first. */
   model: Setting<Env, string | readonly string[]>;
-  /** Other names of the models, for clients that send a fixed one. None may be that of a model. Default: none. */
+  /** Other names of the models, for clients that send a fixed name. They must differ from the models' names. Default: none. */
   aliases?: Setting<Env, ModelAliases | undefined>;
   /**
-   * Maximum bytes of all loaded models together. Models that have not been used for the longest time are unloaded. Default: no
-   * limit, so set it if you serve several models: an isolate of Workers has 128 MB for everything.
+   * Maximum bytes of all loaded models together. Beyond it, the least recently used models are unloaded. Default: no limit, so
+   * set it if you serve several models: an isolate of Workers has 128 MB for everything.
    */
   memoryLimitBytes?: number;
   engine: Engine;
@@ -48,18 +48,18 @@ export interface EmbeddingsOptions<Env extends object> {
    * is refused. `false` disables the check: use it only behind your own authentication.
    */
   keys: Setting<Env, readonly ApiKey[] | Promise<readonly ApiKey[]>> | false;
-  /** The region to ask when this deployment would be late. Of several, the nearest by measured time. Default: none. */
+  /** The region to ask when this deployment would be late. Of several regions, the fastest by measured times is asked. Default: none. */
   region?: Setting<Env, Region | readonly Region[] | undefined>;
   /**
-   * Chooses what is logged, as one line of JSON each: `requests`, or decisions, which are `all` or the `unusual` ones. Default
-   * `unusual`: refusals, answers of the region, and answers that are expected to be late.
+   * Events to log, each as one line of JSON: `requests`, or decisions, either `all` or only `unusual` ones. Unusual decisions are
+   * refusals, answers of the region, and answers that are expected to be late. Default `unusual`.
    */
   log?: DecisionLog | "requests";
   /** Dataset of Cloudflare's Analytics Engine that gets a point for every request. Default: none. */
   analytics?: Setting<Env, AnalyticsDataset | undefined>;
   /** Origins whose pages may call the routes: one, several, or `true` for all. Default false. */
   cors?: CrossOrigin;
-  /** Limit of requests of each key, or without keys of each address. Default: none. */
+  /** Limit of requests of each key, or of each address if keys are not checked. Default: none. */
   rateLimit?: Setting<Env, RateLimit | undefined>;
   /** Cache of answers by model version, key, route and body: `() => ({ store: caches.default })`. Default: none. */
   cache?: Setting<Env, ResponseCache | undefined>;
@@ -69,7 +69,7 @@ export interface EmbeddingsOptions<Env extends object> {
    */
   metrics?: boolean;
   limits?: Partial<Limits>;
-  /** The callers that may load the served models from `/artifacts`: all with a key, or all. Default: none. */
+  /** Callers that may load the served models from `/artifacts`: those with a `key`, or everyone (`public`). Default: nobody. */
   artifacts?: "key" | "public";
   /** Static assets with the page that `GET /` shows. Default: none. */
   page?: Setting<Env, PageBinding | undefined>;
@@ -77,9 +77,9 @@ export interface EmbeddingsOptions<Env extends object> {
   cpuLimitMs?: number;
   /** Bucket and queue for jobs of many records. Default: none, and the routes of jobs do not exist. */
   jobs?: Setting<Env, JobsPlace | undefined>;
-  /** Settings of requests that do not ask for others. Default: no latency budget, and either tier. */
+  /** Settings that apply to requests unless they set their own. Default: no latency budget, and either tier. */
   defaults?: CallDefaults;
-  /** Texts that a new model computes before it answers, to be fast at once. Default: none, for a short cold start. */
+  /** Sizes of inputs that a new model computes before its first answer, to make it fast. Default: none, for a short cold start. */
   warmUp?: readonly WarmUpShape[];
   /** The tier that responses name when this deployment computes the answer. Default `edge`. */
   tier?: Tier;
@@ -90,7 +90,7 @@ export interface PageBinding {
   fetch(request: Request): Promise<Response>;
 }
 
-/** Parts of a deployment. The functions create theirs on the first request, which brings a Worker's environment. */
+/** Parts of a deployment. Functions create their part on the first request, because a Worker gets its environment with a request. */
 export type Deployment<Env extends object> = ReturnType<typeof deploymentOf<Env>>;
 
 export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>) {
@@ -105,7 +105,7 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
   if (artifacts !== undefined && artifacts !== "key" && artifacts !== "public") {
     throw optionInvalid(`artifacts is ${String(artifacts)}`, 'Give "key" or "public", or leave it out.');
   }
-  // A process receives the same environment with every request.
+  // `once` reads the store only once: a process receives the same environment with every request.
   const store = once(readerOf("models", options.models));
   const served = (env: Env) =>
     servedNames([readerOf("model", options.model)(env)].flat(), readerOf("aliases", options.aliases)(env));
@@ -128,12 +128,12 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
     defaults,
     cpuLimitMs,
     operations,
-    /** Where `/artifacts` reads from; undefined if these routes do not exist. */
+    /** Store that `/artifacts` reads, and whether it needs no key; undefined if these routes do not exist. */
     artifacts: artifacts && { store, isPublic: artifacts === "public" },
     page: options.page && readerOf("page", options.page),
-    /** Where jobs are kept; undefined if the deployment was made without jobs. */
+    /** Bucket and queue of jobs; undefined if the deployment was made without jobs. */
     jobs: options.jobs && once(readerOf("jobs", options.jobs)),
-    // Only `false` opens a deployment. Without `keys`, in plain JavaScript, it has none and refuses every request.
+    // Only `false` disables the check of keys. If plain JavaScript leaves `keys` out, every request is refused.
     callers:
       keys === false
         ? (false as const)
@@ -146,7 +146,7 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
       });
       return taskService({
         models,
-        // An engine that computes texts before it answers is warm.
+        // Warm-up texts make the engine compile its kernels before the first answer.
         engine: { ...engine, compilesAsItRuns: engine.compilesAsItRuns && !warmUp?.length },
         tier,
         regions: readRegions(options.region, env),
@@ -159,8 +159,8 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
 }
 
 /**
- * Returns a function that reads an option. If the option's own function fails, such as on a secret that is not set, the reason is
- * logged, and callers do not see it: they get `setting_invalid`, or the BertEdgeError of the option's function.
+ * Returns a function that reads an option. If the option's own function fails, for example because a secret is not set, the log gets
+ * the reason. Callers get only `setting_invalid`, or the BertEdgeError that the option's function has thrown.
  */
 function readerOf<Env, T>(option: string, setting: Setting<Env, T>): (env: Env) => T {
   const failed = (cause: unknown): never => {
@@ -181,7 +181,7 @@ function readerOf<Env, T>(option: string, setting: Setting<Env, T>): (env: Env) 
   };
 }
 
-/** Reads the regions. If a setting is wrong, this is logged, and there are none: the edge can answer without them. */
+/** Reads the regions. If a setting is wrong, logs this and returns no regions: the edge can answer without them. */
 function readRegions<Env extends object>(setting: EmbeddingsOptions<Env>["region"], env: Env): Region[] {
   try {
     return [readerOf("region", setting)(env) ?? []].flat();

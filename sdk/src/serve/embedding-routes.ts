@@ -9,7 +9,10 @@ import { entrance, guards } from "./operations.ts";
 import { jobPaths, jobRoutes, type QueueHandler, queueHandler } from "./routes/jobs.ts";
 import { type Route, withAndWithoutSlash } from "./routes/task-route.ts";
 
-/** Returns the paths of a route: with a slash at the end too, and under the prefix that names a model, for dialects without a field for it. */
+/**
+ * Returns the paths of a route, each with and without a slash at the end: the path itself, and the path after `/models/:model`, for clients
+ * that cannot name a model in the body.
+ */
 export const pathsOf = (path: string): string[] =>
   [path, `/models/:model${path}`.replace(/\/$/, "")].flatMap(withAndWithoutSlash);
 
@@ -20,7 +23,7 @@ export interface EmbeddingsApp<Env extends object> extends Hono<{ Bindings: Env 
 }
 
 /**
- * Makes a Hono app with the routes under `/v1` and `/v2`: our own, OpenAI's, Jina's and Cohere's. Mount it in your own app:
+ * Makes a Hono app with the routes under `/v1` and `/v2`: those of bert-edge, OpenAI, Jina and Cohere. Mount it in your own app:
  *
  * ```ts
  * const bert = embeddings({ models, model: "bert-edge-mini", engine, keys: ["secret"] });
@@ -46,7 +49,7 @@ export function embeddings<Env extends object = object>(options: EmbeddingsOptio
   });
 }
 
-/** Routes to add to an app, and the middleware that it does not run before them already. */
+/** Routes to add to an app, and the middleware that the app does not yet run before them. */
 interface AddedRoutes<Env extends object> {
   readonly table: readonly Route[];
   readonly entrance: readonly MiddlewareHandler<{ Bindings: Env }>[];

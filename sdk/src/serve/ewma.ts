@@ -2,16 +2,16 @@
 export const MEAN_GAIN = 1 / 8;
 export const DEVIATION_GAIN = 1 / 4;
 
-/** Weight of everything that was measured, in measurements. It makes the gain of one more `MEAN_GAIN`. */
+/** Maximum weight of all past measurements together, in measurements. At this weight, the gain of a new one is `MEAN_GAIN`. */
 const MAX_WEIGHT = 1 / MEAN_GAIN - 1;
 
-/** A measurement that is this number of deviations below the mean shows that the quantity has fallen, even if it scatters. */
+/** Distance below the mean, in deviations, from which a measurement shows a fall of a quantity that scatters. */
 const CLEARLY = 2;
 
-/** Age in ms up to which a measurement tells what is true now. */
+/** Age in ms up to which a measurement keeps its whole weight. */
 const FRESH_MS = 10_000;
 
-/** Time in ms in which an older one loses half of its weight. */
+/** Time in ms in which an older measurement loses half of its weight. */
 const HALF_LIFE_MS = 30_000;
 
 /** The bounds between which a measured quantity lies. They are equal when it was measured exactly. */
@@ -23,26 +23,25 @@ export interface Interval {
 export const exactly = (value: number): Interval => ({ from: value, to: value });
 
 interface EwmaOptions {
-  /** The mean before the first measurement that contradicts it. */
+  /** Mean until a measurement contradicts it. */
   readonly prior: number;
-  /** The mean deviation before the first measurement, relative to the mean. Default 0 */
+  /** Mean deviation before the first measurement, relative to the mean. Default 0. */
   readonly deviation?: number;
   /**
-   * Weight of the prior, in measurements, of a quantity that scatters. The first measurements are averaged with it, and one that is a
-   * little below the mean does not show that the quantity has fallen. Default: the first measurement replaces the prior.
+   * Weight of the prior, in measurements, if the quantity scatters. The first measurements are averaged with the prior. A measurement
+   * that is only a little below the mean does not count as a fall. Default: the first measurement replaces the prior.
    */
   readonly weight?: number;
-  /** Smallest weight of a measurement that shows that the quantity has fallen. Default: that of any other */
+  /** Minimum gain of a measurement that shows a fall of the quantity. Default: the gain of any other measurement. */
   readonly fallGain?: number;
   /**
-   * Clock, in ms, by which measurements age. What is old is not certain, and a time that was long may be short again: it would
-   * not be measured again if nobody expected this. So the mean returns to its prior if it is above it, and the deviation grows by
-   * as much. Default: measurements do not age.
+   * Clock, in ms, by which measurements age: a mean above the prior returns to it, and the deviation grows by the same amount. A
+   * time that was long may be short again, but nobody measures it while the prediction stays high. Default: measurements do not age.
    */
   readonly now?: () => number;
 }
 
-/** Makes an exponentially weighted moving average (EWMA) and mean deviation. Measurements count as those of TCP round trips do: RFC 6298. */
+/** Makes an exponentially weighted moving average (EWMA) with a mean deviation. The gains are those of TCP round trips: RFC 6298. */
 export function ewma(options: EwmaOptions) {
   const { prior, deviation: priorDeviation = 0, weight: priorWeight = 0, fallGain = 0, now = () => 0 } = options;
   const scatters = priorWeight > 0;
@@ -51,7 +50,7 @@ export function ewma(options: EwmaOptions) {
   let total = priorWeight;
   let measuredAt = now();
 
-  /** Returns the share of what was measured that still counts. */
+  /** Returns the share of its weight that the last measurement still has. */
   const kept = () => 2 ** (-Math.max(0, now() - measuredAt - FRESH_MS) / HALF_LIFE_MS);
   const currentTotal = () => priorWeight + (total - priorWeight) * kept();
 
@@ -59,14 +58,14 @@ export function ewma(options: EwmaOptions) {
     get mean() {
       return mean > prior ? prior + (mean - prior) * kept() : mean;
     },
-    /** The mean deviation from the mean. It does not grow while the quantity falls: only what takes longer than predicted is late. */
+    /** Mean deviation from the mean. It does not grow while the quantity falls, because only underestimates make answers late. */
     get deviation() {
       const [share, current] = [kept(), quantity.mean];
       return share * deviation + (1 - share) * priorDeviation * current + (mean - current);
     },
     /**
-     * Learns from a measurement. The mean moves only if it lies outside of the interval, and then towards the nearer end:
-     * the rest of the interval is possible, but unknown.
+     * Learns from a measurement. A mean outside of the interval moves towards the nearer end. A mean inside stays, because
+     * every number of the interval is possible.
      *
      * @param weight between 0 and 1
      */
@@ -81,22 +80,22 @@ export function ewma(options: EwmaOptions) {
         const error = Math.min(Math.max(deviation, Math.abs(nearest - mean)), most);
         deviation += DEVIATION_GAIN * weight * ((hasFallen ? Math.min(error, deviation / 2) : error) - deviation);
       }
-      // An interval that contains the mean is no reason to believe it.
+      // An interval that contains the mean does not confirm it, so `total` does not grow.
       if (nearest === mean && from < to) return;
       const gain = weight / (total + weight);
       mean += (hasFallen ? Math.max(gain, fallGain * weight) : gain) * (nearest - mean);
       total = scatters ? Math.min(total + weight, MAX_WEIGHT) : MAX_WEIGHT;
-      // Otherwise, it would keep a prediction high that the mean has already given up.
+      // A larger deviation would keep predictions high although the mean has fallen.
       if (hasFallen && !scatters && !isFirst) deviation = Math.min(deviation, mean - nearest);
     },
-    /** Replaces the mean by one that follows from many measurements. */
+    /** Replaces the mean by a value that was computed from many measurements. */
     replace(value: number): void {
       deviation = quantity.deviation;
       mean = value;
       total = MAX_WEIGHT;
       measuredAt = now();
     },
-    /** Says that what was measured last still holds, although it cannot be measured again. */
+    /** Restores the whole weight of the last measurement: it still holds, but cannot be repeated. */
     confirm(): void {
       measuredAt = now();
     },

@@ -2,7 +2,7 @@ import { BertEdgeError } from "../artifact/error.ts";
 import { checkFields } from "./call-defaults.ts";
 
 export interface Limits {
-  /** Maximum number of texts in a request. Default 2,048, the same as OpenAI. */
+  /** Maximum number of texts in a request. Default 2,048, as at OpenAI. */
   maxInputs: number;
   /** Maximum bytes of a request body. Default 4,000,000: 2,048 texts of almost 2,000 characters. */
   maxBodyBytes: number;
@@ -10,7 +10,7 @@ export interface Limits {
   maxWaitMs: number;
   /**
    * Maximum bytes of memory that all requests in flight hold together: bodies, texts, token ids, outputs, and answers until they are sent.
-   * Default: at the edge what the model leaves of 96 MiB, between 8 and 32 MiB; in a region 128 MiB.
+   * Default at the edge: 96 MiB minus the bytes of the models, but at least 8 and at most 32 MiB. Default in a region: 128 MiB.
    */
   maxBytesInFlight: number | undefined;
   /** Maximum bytes of a request's outputs. Default 16,777,216: vectors of 2,048 dimensions for 2,048 texts. */

@@ -10,13 +10,13 @@ import { noted } from "./middleware/variables.ts";
 import { Refused } from "./refusal.ts";
 import type { Dialect, PublicError } from "./routes/dialect.ts";
 
-/** Errors of a model, its files or its store. Another version, or another try, can help. The operator finds the cause in the log. */
+/** Errors of a model, its files or its store. A retry or another version can help. The operator finds the cause in the log. */
 const ofModel = new Set<ErrorCode>([
   "artifact_corrupt",
   "buffer_invalid",
   "engine_failed",
   "engine_mismatch",
-  // The token ids of callers are checked before: these are those of a tokenizer that does not fit the model.
+  // Token ids of callers are checked earlier, so this error means that the tokenizer does not fit the model.
   "input_invalid",
   "manifest_invalid",
   "memory_full",
@@ -36,13 +36,13 @@ const ofModel = new Set<ErrorCode>([
   "worker_failed",
 ]);
 
-/** Errors with HTTP 5xx that another try does not change. */
+/** Errors with HTTP 5xx for which a retry is useless. */
 const lasting = new Set<ErrorCode>(["budget_exceeded", "internal", "keys_not_configured", "setting_invalid"]);
 
 /** nginx's status for a request whose client closed the connection. */
 const CLIENT_CLOSED_REQUEST = 499;
 
-/** Pause before a retry while no model is loaded. */
+/** Pause before a retry while no model is loaded, in ms. */
 const RETRY_AFTER_MS = 1_000;
 
 /** Returns errors of the HTTP contract unchanged. Logs all other errors and hides their messages. */
@@ -69,7 +69,7 @@ function toPublic(error: unknown, c: Context, known?: readonly Dialect[]): Publi
     : { code: "internal", message: "The service failed unexpectedly.", hint: "See the server log." };
 }
 
-/** Returns a caller's mistake for a body that your own route cannot read as JSON, and other errors unchanged. */
+/** Returns `request_invalid` if an app's own route could not parse the request body as JSON. Returns other errors unchanged. */
 export async function ofBody(error: unknown, { req }: Context): Promise<unknown> {
   if (!(error instanceof SyntaxError) || req.bodyCache.text === undefined) return error;
   const text = await req.text();
@@ -77,15 +77,19 @@ export async function ofBody(error: unknown, { req }: Context): Promise<unknown>
     JSON.parse(text);
     return error;
   } catch (cause) {
-    // The route can have read other JSON.
+    // The route may have failed to parse other JSON than the body.
     if ((cause as SyntaxError).message !== error.message) return error;
     return notJson("request body", cause, { code: "request_invalid", hint: "Send JSON.", quotes: true });
   }
 }
 
-/** Answers an error as JSON, in the format of the path's dialect. Default: one of those that are understood. */
+/**
+ * Answers an error as JSON, in the format of the path's dialect.
+ *
+ * @param known dialects to choose from. Default: all
+ */
 export function answerError(error: unknown, c: Context, known?: readonly Dialect[]): Response {
-  // The work was stopped because the caller has gone. Nobody reads the answer.
+  // The work was stopped because the caller has disconnected. Nobody reads the answer.
   if (c.req.raw.signal.aborted && !(error instanceof BertEdgeError))
     return new Response(null, { status: CLIENT_CLOSED_REQUEST });
   const found = toPublic(error, c, known);

@@ -12,7 +12,7 @@ import { readTrace } from "./trace.ts";
 /** Origins whose pages may call a deployment: one, several, or `true` for all. */
 export type CrossOrigin = string | readonly string[] | boolean;
 
-/** How a deployment is operated: who may call it, how often, and what is written about it. */
+/** Operation of a deployment: the callers that it accepts, their limits, and the logs and metrics about them. */
 export interface Operations<Env extends object> {
   readonly writers?: readonly RequestWriter<Env>[];
   readonly cors?: Exclude<CrossOrigin, false> | undefined;
@@ -21,7 +21,7 @@ export interface Operations<Env extends object> {
   readonly cache?: ((env: Env) => ResponseCache | undefined) | undefined;
 }
 
-/** Middleware of every request, also of those without a key. */
+/** Middleware that runs for every request, also without a key. */
 export function entrance<Env extends object>({
   writers = [],
   cors,
@@ -40,7 +40,7 @@ export function guards<Env extends object>(
   ];
 }
 
-/** Names every request in `x-request-id`: by the caller's id if it is valid, else by a new one, unless it has a name. */
+/** Gives a request an id, unless it already has one: the caller's `x-request-id` if it is valid, else a new id. The response repeats it. */
 export const requestId: MiddlewareHandler = async function nameRequest(c, next) {
   if (noted(c, "trace")) return next();
   const trace = readTrace(c.req.raw.headers);

@@ -1,16 +1,16 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import type { Budget, BudgetSetter, Figures } from "./contract/decision.ts";
 
-/** Pause before a retry when nothing better is known, in ms. */
+/** Default pause before a retry, in ms. */
 const RETRY_MS = 1_000;
 
-/** Longest wait for a slot, in ms. Clients that ignore their slots take those of others, so the queue of slots must end. */
+/** Maximum delay of a retry by slots, in ms. Clients that ignore their slots use up those of others, so the delay needs a limit. */
 const LONGEST_SLOT_MS = 2_000;
 
 interface Explanation {
   readonly message: string;
   readonly hint: string;
-  /** Undefined if the same request would be refused again. */
+  /** Pause before a retry, in ms; undefined if the same request would be refused again. */
   readonly retryMs?: number;
 }
 
@@ -26,7 +26,7 @@ const explanations = {
   },
   request_too_costly: {
     message: "The request needs more CPU time than the platform allows for one request.",
-    hint: "Send fewer texts a request (batchSize of the client), or shorter ones. If the platform allows more CPU time, raise cpuLimitMs, in a project in functions/edge-settings.ts. A region would answer, if the request may go there.",
+    hint: "Send fewer texts a request (batchSize of the client), or shorter ones. If the platform allows more CPU time, raise cpuLimitMs, in a project in functions/edge-settings.ts. A region would answer, if the deployment has one and the request does not pin the edge.",
   },
   tier_missing: {
     message: "This deployment does not have the tier that the request pins.",
@@ -46,9 +46,9 @@ const explanations = {
 export type RefusalCode = keyof typeof explanations;
 
 const ONE_TEXT_TOO_COSTLY =
-  "Shorten the text, or split it. If the platform allows more CPU time, raise cpuLimitMs, in a project in functions/edge-settings.ts. A region would answer, if the request may go there.";
+  "Shorten the text, or split it. If the platform allows more CPU time, raise cpuLimitMs, in a project in functions/edge-settings.ts. A region would answer, if the deployment has one and the request does not pin the edge.";
 
-/** Refusals for which a budget that the caller has not set can be the cause: how to get another one. */
+/** Hints for refusals that a budget can have caused, by who has set the budget. A caller's own budget needs no hint. */
 const otherBudgets: Readonly<Record<BudgetSetter, (budgetMs: number) => string | undefined>> = {
   caller: () => undefined,
   default: (budgetMs) =>
@@ -57,16 +57,16 @@ const otherBudgets: Readonly<Record<BudgetSetter, (budgetMs: number) => string |
     `The operator allows budgets of up to ${budgetMs} ms. Send fewer or shorter texts, or try again later.`,
 };
 
-/** The error of a request that nobody answers, with what this was decided by. */
+/** The error of a request that no tier answers, with the figures behind this decision. */
 export class Refused extends BertEdgeError {
   declare readonly code: RefusalCode;
   /** The figures behind the decision. Empty if the request was refused without a prediction. */
   readonly basis: Readonly<Figures>;
 
   /**
-   * @param given.message default, as of the hint: that of the code
-   * @param cpu the CPU time that the request needs, and that the platform allows, in ms; the tokens of the longest text that fits; and
-   *   the number of texts of the request
+   * @param given `message` and `hint` default to those of the code
+   * @param cpu CPU time in ms that the request needs (`cpuMs`) and that the platform allows (`cpuLimitMs`), tokens of the longest text
+   *   that fits, and number of texts of the request
    */
   constructor(
     given: { refusal: RefusalCode; retryAfterMs?: number | undefined; message?: string; hint?: string | undefined },
@@ -85,7 +85,7 @@ export class Refused extends BertEdgeError {
     this.basis = basis;
   }
 
-  /** Returns the error of a request with this deadline: its hint says whose budget applied, if it is not the caller's own. */
+  /** Returns this error for a request with a budget. If the caller has not set the budget, the hint says who has. */
   of({ budgetMs, setBy }: Budget): Refused {
     const { code, retryAfterMs, basis } = this;
     const isForTime = code === "budget_exceeded" || code === "overloaded";
@@ -95,13 +95,13 @@ export class Refused extends BertEdgeError {
 }
 
 /**
- * Makes a function that gives every refused request its own time to come again. Otherwise, all requests that were refused in an
- * overload would come again at the same time, and most would be refused again. Each caller has slots of its own, so that nobody comes
- * later because others were refused. It takes the name of the caller, the time in ms after which the request may be answered, and the time
- * that an answer needs, and returns the milliseconds until the request should come.
+ * Makes a function that gives every refused request its own slot for a retry. Otherwise, all requests that were refused in an overload
+ * would return at the same time, and most would be refused again. Each caller has slots of its own, so refusals of others do not delay its
+ * retries. The function takes the name of the caller, the time in ms after which the request may be answered, and the time in ms that an
+ * answer needs. It returns the milliseconds until the retry.
  */
 export function retrySlots(now: () => number): (caller: string, ms: number, lengthMs: number) => number {
-  /** The last slot of each caller, those who were refused longest ago first. */
+  /** Time of each caller's last slot. The callers that were refused longest ago come first. */
   const lastAt = new Map<string, number>();
   return (caller, ms, lengthMs) => {
     const earliest = now() + ms;

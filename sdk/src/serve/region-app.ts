@@ -24,13 +24,13 @@ export interface RegionAppOptions
   sagemaker?: boolean;
 }
 
-/** Growth of a body at the edge, at most: an invalid UTF-8 byte becomes three bytes, and the edge adds fields. */
+/** Maximum factor by which a body grows at the edge: an invalid UTF-8 byte becomes three bytes, and the edge adds fields. */
 const FORWARDED_GROWTH = 4;
 
-/** Outputs of a request, in bytes. A region has more memory than an isolate, so an edge with a higher limit can ask it. */
+/** Maximum bytes of a request's outputs. It is higher than the default, so that edges with a higher limit can ask the region too. */
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
-/** Memory of all requests in flight, in bytes. */
+/** Maximum bytes of memory that all requests in flight hold together. */
 const MAX_BYTES_IN_FLIGHT = 128 * 1024 * 1024;
 
 /** Makes the app of the region, with the same routes as the edge. It starts loading the model at once. */
@@ -38,10 +38,10 @@ export function createRegionApp(options: RegionAppOptions): Hono<{ Bindings: obj
   const maxBodyBytes = FORWARDED_GROWTH * defaultLimits.maxBodyBytes;
   const deployment = deploymentOf({
     ...options,
-    // A region is never open. With `false`, or without `keys`, in plain JavaScript, it refuses every request.
+    // A region always checks keys. If plain JavaScript gives `false` or no `keys`, it refuses every request.
     keys: options.keys || [],
     tier: "region",
-    // A region is the place for requests that are too large for the edge. The server or the function has its own limit.
+    // No CPU limit here: the region takes the requests that are too large for the edge, and its platform has its own limit.
     cpuLimitMs: Number.POSITIVE_INFINITY,
     limits: {
       maxBodyBytes,

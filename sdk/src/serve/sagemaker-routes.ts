@@ -19,7 +19,7 @@ const methods: Readonly<Record<string, string>> = {
   ready: "GET",
 };
 
-/** Headers about the body. SageMaker passes them on. */
+/** Headers about the body, which SageMaker passes on as headers. */
 const BODY_HEADERS = ["content-type", "content-length"];
 
 /**
@@ -64,8 +64,8 @@ function requestTo(path: string, attributes: ReadonlyMap<string, string>, c: Con
 /**
  * Writes the headers of a response into its custom attributes, the only header that SageMaker passes back.
  *
- * @param isOurs whether the caller knows our attributes. Then a refusal has the status 200, and its own status is an
- *   attribute: SageMaker replaces responses with other statuses.
+ * @param isOurs whether the caller is an edge, which reads the attributes. For an edge, a refusal has the status 200 and carries its
+ *   own status as an attribute, because SageMaker replaces responses with other statuses.
  */
 function packed({ status, headers, body }: Response, isOurs: boolean): Response {
   const hidesStatus = isOurs && status >= 400;

@@ -10,7 +10,7 @@ export type ModelAliases = Readonly<Record<string, string>>;
 
 /** Variables with other names of served models. */
 export interface AliasesEnv {
-  /** Other names, each with its model: `text-embedding-3-small=bert-edge-mini`. Commas are between them. */
+  /** Other names, each with its model, separated by commas: `text-embedding-3-small=bert-edge-mini`. */
   MODEL_ALIASES?: string | undefined;
 }
 
@@ -19,15 +19,18 @@ export function aliasesFromEnv({ MODEL_ALIASES = "" }: AliasesEnv): ModelAliases
   const aliases = new Map<string, string>();
   for (const entry of MODEL_ALIASES.split(",").filter((each) => each.trim() !== "")) {
     const [alias = "", ...model] = entry.split("=").map((part) => part.trim());
-    // An alias of two models is refused later: no model has this name.
+    // Joins the models of a repeated alias with a comma, so that `servedNames` refuses it: no model has such a name.
     aliases.set(alias, [aliases.get(alias) ?? [], model.join("=")].flat().join());
   }
   return Object.fromEntries(aliases);
 }
 
 /**
- * @param given names of the served models, of which plain JavaScript can give anything
- * @throws BertEdgeError `setting_invalid` if a name is none, or if an alias is the name of a model, or stands for none
+ * Checks the names and aliases of the served models, and makes the lookup of a request's model.
+ *
+ * @param given names of the served models. Plain JavaScript can give anything
+ * @throws BertEdgeError `setting_invalid` if a name is not valid, or if an alias is the name of a served model or stands for a model that
+ *   is not served
  */
 export function servedNames(given: readonly string[], aliases: ModelAliases = {}): ServedNames {
   const names = [...new Set(given.map((name) => (typeof name === "string" ? name.trim() : name)))];
@@ -39,7 +42,7 @@ export function servedNames(given: readonly string[], aliases: ModelAliases = {}
   for (const [alias, model] of Object.entries(aliases)) checkAlias(alias, model, names);
   const models = new Map([...names.map((name) => [name, name] as const), ...Object.entries(aliases)]);
 
-  /** Returns the only model with a name that differs in nothing that matters; undefined if there are several or none. */
+  /** Returns the only model with an equal name or alias, apart from capital letters and `org/`; undefined if several or none match. */
   function alike(asked: string): string | undefined {
     const found = new Set([...models].flatMap(([known, model]) => (bare(known) === bare(asked) ? [model] : [])));
     return found.size === 1 ? [...found][0] : undefined;
@@ -64,7 +67,7 @@ export function servedNames(given: readonly string[], aliases: ModelAliases = {}
   };
 }
 
-/** Returns a name in small letters, without an organization before it. */
+/** Returns a name in lower case, without the organization before it. */
 const bare = (name: string): string => name.toLowerCase().replace(/^\w[^/]*\/(?=[^/]+$)/, "");
 
 const ALIAS = 'Write { "ada": "bge-small" }, or MODEL_ALIASES=ada=bge-small,bert=bge-large.';
@@ -84,7 +87,7 @@ function checkAlias(alias: string, model: string | undefined, names: readonly st
   }
 }
 
-/** @param known the names that requests can have */
+/** @param known names and aliases that requests can use */
 const modelUnknown = (model: string, known: Iterable<string>): BertEdgeError =>
   new BertEdgeError(
     "model_unknown",

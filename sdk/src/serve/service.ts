@@ -11,7 +11,7 @@ import type { RefusalCode } from "./refusal.ts";
 import type { ArrivalTime, Deadline } from "./routing/deadline.ts";
 import type { RequestTrace } from "./trace.ts";
 
-/** Wishes of the caller of a request, apart from the texts. */
+/** Options of a request, apart from its texts. */
 export interface RequestOptions {
   /** Name of the requested model, or `name@version`. Default: the default model of the deployment. */
   readonly model?: string | undefined;
@@ -20,17 +20,17 @@ export interface RequestOptions {
   readonly pin?: Tier | undefined;
   /** The lowest precision that may answer; undefined accepts any. */
   readonly precision?: NumberFormat | undefined;
-  /** Aborted when the caller has gone. */
+  /** Aborts when the caller disconnects. */
   readonly signal?: AbortSignal | undefined;
   /** Default: `anyone`. */
   readonly caller?: Caller | undefined;
   /** Memory of the request. Default: it is not counted. */
   readonly hold?: Hold | undefined;
-  /** The times of an earlier answer, in milliseconds, as its client measured it. */
+  /** Predicted and measured milliseconds of an earlier answer, as its client reports them. */
   readonly report?: { readonly predictedMs: number; readonly measuredMs: number } | undefined;
-  /** Told about the work of the request as soon as it begins, each time about all of it: the caller may go before it ends. */
+  /** Called with the whole cost of the request whenever a tier begins its work: the caller may disconnect before the work ends. */
   readonly onWork?: ((cost: Cost) => void) | undefined;
-  /** Names of the request in the logs of other services. */
+  /** Ids of the request, which the region's logs and traces repeat. */
   readonly trace?: RequestTrace | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface TaskQuery<R> extends RequestOptions {
   readonly call: TaskCall<R>;
 }
 
-/** How a request was answered. */
+/** Details of an answer, apart from its result. */
 export interface AnswerDetails {
   /** Tokens of all sequences together. */
   readonly tokens: number;
@@ -81,17 +81,17 @@ export interface RequestTotals {
 export interface ServedNames {
   /** Names of the models, the default one first. */
   readonly names: readonly string[];
-  /** The model of each name that requests can have: `names`, and then their aliases. */
+  /** The model for each name that requests can use: first the models' own names, then the aliases. */
   readonly models: ReadonlyMap<string, string>;
   /**
-   * Returns the model that a request means, and the version if it pins one. Capital letters and an `org/` before the name do not
-   * matter, if only one model is meant.
+   * Returns the model that a request names, and the version if it pins one. Capital letters and an `org/` before the name are
+   * ignored if only one model matches.
    *
-   * @param model as the request has it. Default: the default model
+   * @param model name in the request. Default: the default model
    * @throws BertEdgeError `model_unknown`
    */
   find(model?: string): { readonly name: string; readonly version: string | undefined };
-  /** Checks that a request needs no name. @throws BertEdgeError `request_invalid` if there are several models */
+  /** Checks that a request may leave the model out. @throws BertEdgeError `request_invalid` if there are several models */
   assertOne(): void;
 }
 
@@ -99,7 +99,7 @@ export interface TaskService {
   /**
    * Counts the memory of a request from its arrival on.
    *
-   * @param bytes of its body
+   * @param bytes bytes of the request's body
    * @throws BertEdgeError `overloaded`, `rate_limited`
    */
   hold(holder: Holder, bytes: number): Hold;
@@ -120,7 +120,7 @@ export interface TaskService {
   /**
    * Runs work on a model, which is loaded first if needed, and is not released before the work ends.
    *
-   * @param name of the model, or `name@version`. Default: the default model
+   * @param name name of the model, or `name@version`. Default: the default model
    * @throws BertEdgeError `model_unknown`, and the errors of loading the model
    */
   using<T>(background: Background, work: (model: Model) => Promise<T>, name?: string): Promise<T>;
@@ -128,21 +128,21 @@ export interface TaskService {
   ready(background: Background): { model: string; version: string; provider: string } | undefined;
   /** Computes texts of its own in the background, as soon as the default model is loaded, until the engine is warm. */
   warm(background: Background): void;
-  /** Returns the code of the error with which the last load of the default model failed; undefined if none did, or after a later one has succeeded. */
+  /** Returns the error code of the last failed load of the default model; undefined if no load has failed since the last success. */
   failure(): ErrorCode | undefined;
-  /** Returns when a request arrived that is handled at `now`: earlier if a computation occupied the thread. */
+  /** Returns the arrival time of a request that is first handled at `now`. It is earlier if a computation occupied the thread. */
   arrival(now: number): ArrivalTime;
-  /** Bytes of all loaded models, and of those that are being loaded. */
+  /** Bytes of all models that are loaded or being loaded. */
   memoryBytes(): number;
   /** Bytes of all requests in flight. */
   bytesInFlight(): number;
-  /** Predicted milliseconds that a new request with a budget would wait for its turn. Default: of the caller who waits longest. */
+  /** Predicted milliseconds that a new request with a budget waits for its turn. Default caller: the one who would wait longest. */
   queueMs(caller?: Caller): number;
   /** Requests that this process or isolate has answered or refused so far. */
   readonly totals: RequestTotals;
 }
 
-/** The part of a deployment that routes need. Its service is made on the first request: a Worker receives its environment with each. */
+/** The part of a deployment that routes need. The first request makes the service, because a Worker gets its environment with requests. */
 export interface Serving<Env extends object> {
   readonly service: (env: Env) => TaskService;
   readonly limits: Limits;

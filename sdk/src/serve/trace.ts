@@ -1,6 +1,6 @@
 import { toHex } from "../artifact/hex.ts";
 
-/** Names of a request, which go along to the region. */
+/** Ids of a request for logs and traces. The edge sends them to the region too. */
 export interface RequestTrace {
   /** The value of `x-request-id`. */
   readonly requestId: string;
@@ -11,7 +11,7 @@ export interface RequestTrace {
 const NO_TRACE = "0".repeat(32);
 const NO_PARENT = "0".repeat(16);
 
-/** Characters of version 00. Later versions begin with the same fields, and what follows can have any length. */
+/** Number of characters of a `traceparent` of version 00. Later versions begin with the same fields, and can be longer. */
 const KNOWN_LENGTH = 55;
 
 /** Flags that this version of the format defines: the caller records the trace, and its id is random. */
@@ -27,7 +27,7 @@ function parseTraceparent(header: string) {
   return { traceId, flags: Number.parseInt(flags, 16) };
 }
 
-/** Reads the names of a request from its headers. A request without a valid id gets a new one. */
+/** Reads the ids of a request from its headers. A request without a valid `x-request-id` gets a new id. */
 export function readTrace(headers: Headers): RequestTrace {
   const id = headers.get("x-request-id") ?? "";
   const traceparent = headers.get("traceparent") ?? "";

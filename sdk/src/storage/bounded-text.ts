@@ -7,22 +7,26 @@ import { pieceReader } from "./piece-reader.ts";
  */
 export async function boundedText({ body, headers }: Response, maxBytes: number): Promise<string | undefined> {
   if (!body) return "";
-  // A compressed body is larger than its declared size, never smaller.
+  // Compression only makes the declared size smaller than the body, so no valid body is refused here.
   if (Number(headers.get("content-length") ?? 0) <= maxBytes) return textUpTo(body, maxBytes);
   await body.cancel().catch(() => {});
   return undefined;
 }
 
 interface Reading {
-  /** Size of the buffer in bytes. Default: the whole content, up to that of `pieceReader`. */
+  /** Size of the read buffer in bytes, which `pieceReader` limits. Default: `maxBytes` + 1. */
   readonly bufferBytes?: number;
-  /** Is told how many bytes have arrived, before they are kept. An error that it throws ends the reading. */
+  /** Called with the number of bytes that have arrived so far, before they are decoded. If it throws, the reading ends with its error. */
   readonly arrived?: (bytes: number) => void;
-  /** Ends the reading when it rejects. Default: never. */
+  /** Promise that ends the reading when it rejects. Default: none. */
   readonly late?: Promise<never>;
 }
 
-/** Reads a stream as `boundedText` reads a body. */
+/**
+ * Reads a stream as UTF-8, and stops as soon as it is larger than `maxBytes`.
+ *
+ * @returns undefined when the stream is larger
+ */
 export async function textUpTo(
   stream: ReadableStream<Uint8Array>,
   maxBytes: number,

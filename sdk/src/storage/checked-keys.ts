@@ -14,14 +14,14 @@ export function withCheckedKeys(store: ManagedStore): ManagedStore {
     head: async (key) => store.head(checked(name, key)),
     remove: async (key, only) => store.remove(checked(name, key), only),
     async *list(prefix) {
-      // The beginning of a key can end with a slash or a dot.
+      // A valid prefix can end with a slash or a dot, so the check completes it to a key.
       checked(name, `${prefix}x`);
       yield* store.list(prefix);
     },
   };
 }
 
-/** Does the same for a store that is only read. */
+/** Makes a read-only store that refuses the same keys as `withCheckedKeys`. */
 export const readingCheckedKeys = <Store extends ObjectStore>(store: Store): Store => ({
   ...store,
   open: async (key, signal) => store.open(checked(store.name, key), signal),
@@ -30,7 +30,11 @@ export const readingCheckedKeys = <Store extends ObjectStore>(store: Store): Sto
 function checked(store: string, key: string): string {
   if (isInnerPath(key)) return key;
   const fault = "an empty part, the part . or .., a backslash, a colon or a NUL";
-  throw new BertEdgeError("object_key_invalid", `${store} takes no key with ${fault}: ${JSON.stringify(key)}.`, {
-    hint: "Correct the name and the version of the model, or the setting that names the object.",
-  });
+  throw new BertEdgeError(
+    "object_key_invalid",
+    `The key ${JSON.stringify(key)} is not valid in ${store}: it has ${fault}.`,
+    {
+      hint: "Correct the name and the version of the model, or the setting that names the object.",
+    },
+  );
 }

@@ -8,44 +8,44 @@ import type { ManagedStore, StoredObject } from "./store.ts";
 import { objectsOf } from "./versions.ts";
 
 export interface GarbageOptions {
-  /** Age in ms from which on versions that are not current, and objects that no version needs, are removed. */
+  /** Minimum age in ms of what is removed: versions that are not current, and objects that no version needs. */
   readonly olderThanMs: number;
-  /** Whether to remove nothing, only to report. Default false. */
+  /** Whether only to report what would be removed. Default false. */
   readonly dryRun?: boolean;
   readonly now?: number;
-  /** Called for each object, after it is removed. */
+  /** Called for each object or upload after its removal; in a dry run, for each that would be removed. */
   readonly onObject?: (object: Pick<StoredObject, "key">) => void;
 }
 
 export interface CollectedGarbage {
-  /** Versions that were removed: `name@version`. Their objects are removed by a run an hour later. */
+  /** Removed versions: `name@version`. A run an hour later removes their objects. */
   readonly versions: readonly string[];
   /** Number of removed objects, without pointers. */
   readonly objects: number;
   readonly bytes: number;
-  /** Number of removed uploads that began and did not end. */
+  /** Number of removed uploads that were not finished. */
   readonly uploads: number;
 }
 
-/** Time for which the objects of a removed version stay: somebody may just be making this version current. */
+/** Time in ms for which the objects of a removed version stay, because another process may be making this version current. */
 const GRACE_MS = 3_600_000;
 
-/** Ends the keys of what publishers that were killed leave in a folder. */
+/** Endings of the files that killed publishers leave in a folder. */
 const LEFTOVER = /\.(tmp|lock)$/;
 
-/** Keys of objects, and of what is left of writing them. Nothing else below `blobs/` is of bert-edge. */
+/** Keys of objects, and of the files that an interrupted write leaves. Other files under `blobs/` do not belong to bert-edge. */
 const OBJECT = /^blobs\/sha256\/[0-9a-f]{64}(\..*(tmp|lock))?$/;
 
 /**
- * Removes old versions of models that are not current, and old objects that no version needs, such as those of publishers that were
- * killed. Keeps the current version of each model, whatever its age, and everything that is younger than `olderThanMs`. If a version
- * became current more recently, the version to which `rollback` returns stays too.
+ * Removes old versions that are not current, and old objects that no version needs, such as those that a killed publisher left. Keeps
+ * the current version of each model, whatever its age, and everything that is younger than `olderThanMs`. If the current version
+ * became current less than `olderThanMs` ago, also keeps the version to which `rollback` returns.
  *
- * Publishers may run at the same time. A version is removed by renaming its pointer to `.removed`, and its objects stay for another
- * hour. An object is removed only if nobody has written it again meanwhile, and `publish` does so with old objects.
+ * Publishers may run at the same time. The removal of a version renames its pointer to `.removed`, and its objects stay for another
+ * hour. An object is removed only if no publisher has written it again since it was listed. `publish` writes old objects again.
  *
- * @throws BertEdgeError `pointer_invalid`, `manifest_invalid` and others if it cannot be known what a version needs. Then nothing
- *   was removed.
+ * @throws BertEdgeError `pointer_invalid`, `manifest_invalid` and others if the objects that a version needs cannot be determined.
+ *   Then no version and no object was removed.
  */
 export async function collectGarbage(
   store: ManagedStore,
@@ -58,7 +58,7 @@ export async function collectGarbage(
     return true;
   };
 
-  // Objects first: a version that is published after the pointers are read writes its old objects again, which saves them.
+  // Lists objects before it reads pointers. A version that is published later writes its old objects again, so `remove` keeps them.
   const oldObjects: StoredObject[] = [];
   for await (const object of store.list("blobs/")) {
     if (OBJECT.test(object.key) && isOlder(object)) oldObjects.push(object);
@@ -66,7 +66,7 @@ export async function collectGarbage(
   const { kept, own, removed, leftovers, needed } = await readPointers(store, isOlder);
   for (const object of removed) {
     if (await remove(object)) continue;
-    // Another gc has just removed this version once more.
+    // Another gc has just removed this version again, so its objects must stay for another hour.
     for (const key of await neededBy(store, await pointerIn(store, object.key))) needed.add(key);
   }
   for (const object of leftovers) if (isOlder(object)) await remove(object);
@@ -92,11 +92,11 @@ export async function collectGarbage(
   return { versions, objects, bytes, uploads };
 }
 
-/** The objects under `models/`. */
+/** The objects under `models/`, sorted by what happens to them. */
 interface Pointers {
-  /** Keys of the pointers of current versions, and of those to which `rollback` returns from a version that is new. */
+  /** Keys of the pointers to current versions, and to the versions to which `rollback` returns from a recent current version. */
   readonly kept: Set<string>;
-  /** The pointer of each version, by its object. */
+  /** The pointer to each version, by the stored object that contains it. */
   readonly own: Map<StoredObject, Pointer>;
   /** Pointers of removed versions whose objects need not stay any longer. */
   readonly removed: StoredObject[];
@@ -105,7 +105,11 @@ interface Pointers {
   readonly needed: Set<string>;
 }
 
-/** @param isOlder whether an object is older than a number of ms. Default: `olderThanMs` */
+/**
+ * Reads the pointers under `models/`.
+ *
+ * @param isOlder returns whether an object is older than `ms`. Default of `ms`: `olderThanMs`
+ */
 async function readPointers(
   store: ManagedStore,
   isOlder: (object: StoredObject, ms?: number) => boolean,
@@ -135,8 +139,8 @@ async function readPointers(
 /**
  * Renames the pointer of a version, so that nobody can make this version current any more.
  *
- * @param pointer as it was listed
- * @returns false if it was written again meanwhile. Then it stays.
+ * @param pointer the object of the pointer, as it was listed
+ * @returns false if the pointer was removed or written again since. Then it is not renamed.
  */
 async function removeVersion(store: ManagedStore, pointer: StoredObject, newKey: string): Promise<boolean> {
   const bytes = await readObject(store, pointer.key, MAX_POINTER_BYTES);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { isAbsent } from "./absent.ts";
 
-/** A lock is held for a few milliseconds. One whose owner stays the same for longer was left by a process that was killed. */
+/** Time in ms after which a lock with the same owner counts as left by a killed process. Locks are held for a few milliseconds. */
 const STALE_MS = 5_000;
 const RETRY_MS = 5;
 
@@ -16,15 +16,16 @@ interface LockClock {
 const realClock: LockClock = { now: () => performance.now(), sleep: setTimeout };
 
 /**
- * Takes the lock of a file, which one process at a time can hold. Disposing the result frees it. Waits while another process holds it.
+ * Takes the lock of a file, which one process at a time can hold. Waits while another process holds the lock. Disposing the result
+ * releases the lock.
  *
- * The lock is a folder beside the file, which contains one file named for the owner. Only a folder that is empty or absent can be
- * replaced, by a folder that is complete. A lock ends when its owner's file is removed, so nobody ends the lock of somebody else
- * by mistake.
+ * The lock is a folder beside the file. It contains one file, which is named after the owner. A process prepares such a folder and
+ * renames it to the lock, which fails while the lock is not empty. Removing the owner's file releases the lock, so a process cannot
+ * release the lock of another owner by mistake.
  */
 export async function lockOf(path: string, { now, sleep } = realClock): Promise<AsyncDisposable> {
   const lock = `${path}.lock`;
-  // `gc` removes what is left of locks by the end of its name.
+  // `gc` recognizes the remains of locks by this ending.
   const owner = `${crypto.randomUUID()}.lock`;
   const prepared = `${path}.${owner}`;
   await mkdir(prepared);
@@ -34,7 +35,7 @@ export async function lockOf(path: string, { now, sleep } = realClock): Promise<
     while (!(await hasReplaced(lock, prepared))) {
       const [other] = await readdir(lock).catch(ifAbsent([]));
       if (other === undefined) {
-        // Not every file system replaces an empty folder.
+        // Some file systems do not rename a folder over an empty one, so the empty one is removed first.
         await rmdir(lock).catch(() => {});
         continue;
       }
@@ -49,7 +50,7 @@ export async function lockOf(path: string, { now, sleep } = realClock): Promise<
   return { [Symbol.asyncDispose]: () => end(lock, owner) };
 }
 
-/** Puts a folder in the place of a lock that is free. Returns whether it was. */
+/** Renames the prepared folder to the lock. Returns false if another process holds the lock. */
 async function hasReplaced(lock: string, prepared: string): Promise<boolean> {
   try {
     await rename(prepared, lock);
@@ -60,13 +61,13 @@ async function hasReplaced(lock: string, prepared: string): Promise<boolean> {
   }
 }
 
-/** Answers of file systems when a folder is to be replaced that is not empty. */
+/** Error codes of file systems for renaming a folder over one that is not empty. */
 const TAKEN: ReadonlySet<string> = new Set(["ENOTEMPTY", "EEXIST"]);
 
-/** Ends the lock of an owner, if it has not ended yet. */
+/** Releases the lock, if this owner still holds it. */
 async function end(lock: string, owner: string): Promise<void> {
   await unlink(join(lock, owner)).catch(ifAbsent(undefined));
-  // Somebody else may have the lock already: then the folder is not empty.
+  // If another process has already taken the lock, the folder is not empty and stays.
   await rmdir(lock).catch(() => {});
 }
 

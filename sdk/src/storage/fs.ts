@@ -14,7 +14,7 @@ export type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpl
 
 const HINT = "Give a folder that you may read and write.";
 
-/** Without waiting: a pipe would be opened only when somebody writes to it. Windows has neither. */
+/** Flags that open a file without waiting: opening a named pipe would wait for a writer. Windows has no O_NONBLOCK. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /**
@@ -26,9 +26,14 @@ export function fsStore(root: string): ManagedStore {
   /** @throws BertEdgeError `storage_unavailable` */
   const assertInside = async (key: string, folder: string): Promise<void> => {
     if (!(await leadsOut(root, folder))) return;
-    throw storageError(name, key, `the folder ${folder} leads out of the store, because it or one above it is a link`, {
-      hint: "Put the folder itself in the place of the link, or give the folder to which the link leads.",
-    });
+    throw storageError(
+      name,
+      key,
+      `the folder ${folder} leads out of the store, because it or a folder above it is a link`,
+      {
+        hint: "Put the folder itself in the place of the link, or give the folder to which the link leads.",
+      },
+    );
   };
   return withCheckedKeys({
     name,
@@ -37,7 +42,7 @@ export function fsStore(root: string): ManagedStore {
       try {
         handle = await open(join(root, key), READ);
       } catch (error) {
-        // A socket cannot be opened.
+        // Opening a socket fails with ENXIO.
         if (isAbsent(error) || (error as NodeJS.ErrnoException).code === "ENXIO") return undefined;
         throw error;
       }
@@ -78,7 +83,8 @@ export function fsStore(root: string): ManagedStore {
       const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error: unknown) =>
         isAbsent(error) ? [] : unreadable(error),
       );
-      // They are not followed. But a list without their objects would look complete, and `gc` would remove what these need.
+      // `readdir` does not follow links. A list without the objects behind a link would look complete, and `gc` would remove what
+      // these objects need. Links that lead out of the store are therefore refused.
       for (const entry of entries) {
         const path = join(entry.parentPath, entry.name);
         if (entry.isSymbolicLink() && (await isFolder(path))) await assertInside(prefix, path).catch(unreadable);
@@ -111,7 +117,7 @@ export function fsStore(root: string): ManagedStore {
 const isFolder = async (path: string): Promise<boolean> =>
   (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 
-/** Describes a file. Returns undefined if there is none. Each write makes a new file, with its own number and time. */
+/** Describes a file; undefined if it does not exist. Each write makes a new file, whose inode and time give it another etag. */
 async function describe(root: string, key: string): Promise<StoredObject | undefined> {
   try {
     const file = await stat(join(root, key), { bigint: true });

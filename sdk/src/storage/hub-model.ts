@@ -21,9 +21,9 @@ export interface HubModel {
 
 /**
  * Recognizes a model of the Hugging Face Hub: `organization/model`, `organization/model@revision`, or the address of its
- * page. Returns undefined for everything else, and if the organization's name is a folder here: then it is a path.
+ * page. Returns undefined for everything else. If `organization` is a folder here, the text is a path, and not a model.
  *
- * @throws BertEdgeError `hub_model_missing` if the revision or the file cannot exist, because it leads out of a folder
+ * @throws BertEdgeError `hub_model_missing` if the revision or the file leads out of a folder, so it cannot exist
  */
 export function hubModel(text: string): HubModel | undefined {
   const page = PAGE.exec(text)?.groups;
@@ -33,7 +33,7 @@ export function hubModel(text: string): HubModel | undefined {
   return { ...named(id), file: undefined };
 }
 
-/** Returns the address of the model on the Hub that a path may mean; undefined if the path has another form. */
+/** Returns the Hub's page of the model whose id a path could be; undefined if the path does not have the form of an id. */
 export function hubPageOf(path: string): string | undefined {
   const name = ID.exec(path)?.groups?.["name"];
   return name && `https://huggingface.co/${name}`;

@@ -27,7 +27,7 @@ export function memoryStore(objects = new Map<string, Uint8Array<ArrayBuffer>>()
     async put(key, bytes, { replaces }) {
       // Copies the bytes. `slice` is not enough: on a Node Buffer it returns a view.
       const copy = new Uint8Array(bytes);
-      // The same content has the same etag, as in S3 and R2. A bucket that was stricter would hide errors of its users.
+      // Equal contents have equal etags, as in S3 and R2. With an etag for each write, tests would miss errors of callers.
       const etag = await sha256Hex(copy);
       assertUnchanged(name, key, find(key), replaces);
       const earliest = (written.get(key)?.modified.getTime() ?? 0) + 1;

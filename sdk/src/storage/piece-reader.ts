@@ -1,4 +1,4 @@
-/** Size of the reused buffer. workerd is equally fast from 64 KiB to 1 MiB. */
+/** Maximum size of the reused buffer, in bytes. workerd is equally fast with 64 KiB to 1 MiB. */
 const PIECE_BYTES = 256 * 1024;
 
 interface PieceReader {
@@ -13,7 +13,7 @@ interface PieceReader {
  * 4 KiB, and reading takes more than twice as long (docs/decisions/0008). The read option `min` is not used: workerd
  * throws if the stream ends with fewer than `min` bytes left.
  *
- * @param expectedBytes size of the buffer if the stream is shorter than `PIECE_BYTES`
+ * @param expectedBytes size of the buffer, if it is less than `PIECE_BYTES`
  */
 export function pieceReader(stream: ReadableStream<Uint8Array>, expectedBytes = PIECE_BYTES): PieceReader {
   const reader = bufferReader(stream);

@@ -7,20 +7,21 @@ export const publishConflict = (store: string, key: string): BertEdgeError =>
     hint: "Its version is current. `bert-edge list` shows all versions, and `bert-edge promote` makes another one current.",
   });
 
-/** Makes the error for a service that cannot keep two publishers apart. */
+/** Makes the error for an S3 service without conditional writes, which cannot keep two publishers apart. */
 export const conditionalWritesMissing = (store: string, does: "refuses" | "ignores"): BertEdgeError =>
   new BertEdgeError(
     "conditional_writes_missing",
-    `${store} ${does} conditional writes. The current version is as before.`,
+    `${store} ${does} conditional writes. The current version is unchanged.`,
     {
       hint: "If nobody else publishes to it at the same time, use `bert-edge publish`, `promote` and `rollback` with --single-publisher. Otherwise use a bucket of AWS S3 or R2.",
     },
   );
 
 /**
- * Checks that an object is still the one that is to be replaced, for stores that do not check it themselves.
+ * Checks that an object still has the etag that the caller has seen, for stores whose service does not check this.
  *
- * @param replaces undefined: any object
+ * @param found the present object
+ * @param replaces the object as the caller has seen it; null if it did not exist; undefined accepts any object
  * @throws BertEdgeError `publish_conflict`
  */
 export function assertUnchanged(
@@ -33,10 +34,10 @@ export function assertUnchanged(
 }
 
 /**
- * Says whether an object was not written since it was described. The ETag alone does not show this: S3 and R2 give the same one to
- * the same content.
+ * Whether nobody has written an object since it was described as `seen`. The ETag alone does not show this: in S3 and R2, equal contents
+ * have equal ETags.
  *
- * @param clockMs precision of the times by which the store says when an object was written, in ms
+ * @param clockMs precision of the store's modification times, in ms
  */
 export function isSameWrite(found: StoredObject | undefined, seen: StoredObject, clockMs = 1): boolean {
   const tick = ({ modified }: StoredObject) => Math.floor(modified.getTime() / clockMs);

@@ -12,8 +12,8 @@ import { damagedObjects, versionBefore } from "./versions.ts";
 import { currentPointer, type Signing, trusted, writePointers } from "./write-pointer.ts";
 
 /**
- * Age in ms from which on an object is written again, although the store has it. A `gc` that runs at the same time may have decided to
- * remove an old object. It does not remove one that has changed.
+ * Minimum age in ms of an object that is written again although the store has it. A `gc` that runs at the same time may have decided to
+ * remove an old object, but it keeps an object that was written again.
  */
 const OLD_MS = 86_400_000;
 
@@ -23,8 +23,8 @@ export interface PublishOptions {
   /** Signs the pointers. Default: they are not signed. */
   readonly signing?: Signing | undefined;
   /**
-   * Whether to read every object back, also those that the store had already, and to write damaged ones again. The version becomes
-   * current only if all objects match their hashes. Default false.
+   * Whether to read back every object, including those that the store already had, and to write damaged ones again. The version
+   * becomes current only if all objects match their hashes. Default false.
    */
   readonly verify?: boolean;
 }
@@ -43,12 +43,12 @@ export interface Published {
 }
 
 /**
- * Copies an artifact into a store: first the files, then the manifest, and last the pointers: that of this version, and that of the
+ * Copies an artifact into a store: first the files, then the manifest, then the pointer to this version, and last the pointer to the
  * current version. The keys of files and manifest are derived from their content. Readers see either the old model or the complete
  * new model. If the store already has this version, only the pointers are written again, with the artifact's current measurements.
  *
- * @throws BertEdgeError `artifact_corrupt` if a file does not match its hash; `storage_unavailable`; `publish_conflict` if another publisher makes a version current
- *   meanwhile; `signing_key_missing`
+ * @throws BertEdgeError `artifact_corrupt` if a file does not match its hash; `storage_unavailable`; `publish_conflict` if another
+ *   publisher makes a version current meanwhile; `signing_key_missing`
  */
 export async function publish(
   artifact: PublishableArtifact,
@@ -108,13 +108,13 @@ interface Content {
   read(): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** Whether the store has an object that need not be written again. An upload that broke off can leave a part of it. */
+/** Whether the store has an object that need not be written again: it is complete, and not old. An interrupted upload can leave a part. */
 async function isYoung(store: WritableStore, key: string, { size }: Content): Promise<boolean> {
   const found = await store.head(key);
   return found?.size === size && Date.now() - found.modified.getTime() < OLD_MS;
 }
 
-/** Reads an object, and compares all of it with its hash. */
+/** Whether an object in the store matches its hash. Reads the whole object. */
 async function matches(store: WritableStore, key: string, { sha256, size }: Content): Promise<boolean> {
   try {
     await readStored(store, key, { sha256, size }, into(new Uint8Array(size)));
@@ -126,10 +126,10 @@ async function matches(store: WritableStore, key: string, { sha256, size }: Cont
 }
 
 /**
- * Writes an object. Its content is compared with its key, because other artifacts may have the same file: `read` checks the chunks of a
- * file, which a manifest can combine with the hash of another file.
+ * Writes an object after comparing its content with the hash in its key, because other artifacts may share the object. `read` does not
+ * check this hash if the file has chunk hashes: a wrong manifest can list them with the hash of another file.
  *
- * @returns the number of bytes
+ * @returns the number of bytes written
  */
 async function upload(store: WritableStore, key: string, { sha256, read, contentType }: Content): Promise<number> {
   const bytes = await read();
@@ -143,9 +143,9 @@ async function upload(store: WritableStore, key: string, { sha256, read, content
 }
 
 /**
- * Writes objects again that are gone, because a `gc` that began before had already decided to remove them.
+ * Checks that the store has all objects, and writes missing or damaged ones again. A `gc` that began earlier may have removed them.
  *
- * @throws BertEdgeError `artifact_corrupt` if an object is gone once more
+ * @throws BertEdgeError `artifact_corrupt` if an object is then still missing or damaged
  */
 async function assertThere(store: WritableStore, contents: ReadonlyMap<string, Content>): Promise<void> {
   const sizes = new Map([...contents].map(([key, { size }]) => [key, size]));
@@ -161,7 +161,7 @@ const changed = (what: string) =>
     hint: "Something else removes or changes objects in this store. Stop it, and publish again.",
   });
 
-/** Reads both pointers back. */
+/** Reads both pointers back, and checks that this version is current. */
 async function assertCurrent(store: WritableStore, { name, version }: Published): Promise<void> {
   await readPointer(store, name, version);
   const current = await readPointer(store, name);

@@ -17,7 +17,7 @@ import { readStored, storedArtifact } from "./stored-artifact.ts";
 export const readPointer = async (store: ObjectStore, name: string, version?: string): Promise<Pointer> =>
   (await readPointerText(store, name, version)).pointer;
 
-/** Reads a pointer as `readPointer` does, with the text that was checked. */
+/** Reads a pointer as `readPointer` does, and also returns the text that was checked. */
 export async function readPointerText(
   store: ObjectStore,
   name: string,
@@ -42,8 +42,9 @@ export async function readPointerText(
 }
 
 /**
- * Checks that a pointer names the model of its place.
+ * Checks that a pointer names the model and the version that its key names.
  *
+ * @param place the pointer's store and key, for the error message
  * @throws BertEdgeError `pointer_invalid`
  */
 export function assertNames(
@@ -61,7 +62,8 @@ export function assertNames(
 /**
  * Opens the version that a pointer names.
  *
- * @throws BertEdgeError `artifact_corrupt`, `manifest_invalid`, `storage_unavailable`; `pointer_invalid` if its manifest has another name
+ * @throws BertEdgeError `artifact_corrupt`, `manifest_invalid`, `storage_unavailable`; `pointer_invalid` if the manifest has another
+ *   name than the pointer
  */
 export async function openPublished(
   store: ObjectStore,

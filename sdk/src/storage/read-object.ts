@@ -24,8 +24,8 @@ export async function readObject(
   return found ? new Uint8Array(await new Blob(pieces).arrayBuffer()) : undefined;
 }
 
-/** Makes the error for an object that is not read, because it is larger than any sound one of its kind. */
+/** Makes the error for an object that is not read, because it is larger than any valid object of its kind. */
 const tooLarge = (store: string, key: string, maxBytes: number): BertEdgeError =>
   storageError(store, key, `the object is larger than ${maxBytes} bytes`, {
-    hint: "Put the right object there: this one is damaged, or of another kind.",
+    hint: "Put the right object under this key: the present one is damaged, or of another kind.",
   });

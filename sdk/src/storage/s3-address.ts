@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../artifact/error.ts";
 
-/** Settings that messages about an S3 store name: those that the user has set, or would set. */
+/** Names of the settings in messages about an S3 store: the ones that the user has set, or can set. */
 export interface S3SettingNames {
   readonly endpoint: string;
   readonly bucket: string;
@@ -20,33 +20,33 @@ export interface S3Location {
   /** URL of the service: no bucket in it, and no slash at its end. */
   readonly endpoint: string;
   readonly bucket: string;
-  /** Region of the signatures. Undefined if nothing names it. */
+  /** Region for signatures; undefined if neither a setting nor the endpoint names a region. */
   readonly region: string | undefined;
 }
 
 interface S3Settings {
-  /** As the user wrote it. Dashboards show it with the bucket. */
+  /** URL as the user wrote it. It may contain the bucket, because dashboards show it so. */
   readonly endpoint: string;
   readonly bucket: string;
   readonly region?: string | undefined;
-  /** Region of an endpoint that names none: AWS Lambda and many shells set AWS_REGION for other services too. */
+  /** Region if the endpoint names none. AWS_REGION is only such a default: AWS Lambda and many shells set it for other services too. */
   readonly otherwise?: string | undefined;
 }
 
-/** Host name that those of all accounts end with. */
+/** Domain of R2. The endpoint of each account is a host under it. */
 export const R2_HOST = "r2.cloudflarestorage.com";
 
-/** Returns the endpoint of the R2 buckets of an account. Buckets of a jurisdiction, such as `eu`, have one of their own. */
+/** Returns the endpoint of an account's R2 buckets. Buckets of a jurisdiction, such as `eu`, have another endpoint. */
 export const r2Endpoint = (account: string, jurisdiction?: string): string =>
   `https://${account}.${jurisdiction ? `${jurisdiction}.` : ""}${R2_HOST}`;
 
 /** Hosts such as `s3.eu-central-1.amazonaws.com` and `s3.us-west-004.backblazeb2.com` name their region. */
 const NAMED_REGION = /(?:^|\.)s3[.-](?:dualstack\.)?([a-z]+(?:-[a-z]+)+-\d+)\./;
-/** Services that have a host name for each bucket, and no path of their own. */
+/** Services that have a host name for each bucket, and whose endpoints have no path. */
 const KNOWN = /\.(r2\.cloudflarestorage|amazonaws)\.com/;
 
 /**
- * Reads where a bucket is. The drivers put the bucket into the path of each request, so an endpoint that has it already loses it.
+ * Returns the location of a bucket. Removes the bucket from the endpoint, because the drivers add it to the path of each request.
  *
  * @throws BertEdgeError `setting_invalid`
  */
@@ -70,10 +70,10 @@ export function s3Location(
   if (username || search || hash) throw invalid(setting, text, "has credentials, a query or a fragment", url.origin);
   const parts = pathname.split("/").filter(Boolean);
   if (parts.at(-1) === bucket) parts.pop();
-  // Some services have a path of their own, such as `/storage/v1/s3`.
+  // A path of several parts can belong to the endpoint of a service, such as `/storage/v1/s3`. Other paths are refused.
   if (parts.length === 1 || parts.includes(bucket) || (parts[0] && KNOWN.test(hostname))) {
     const hint = `${url.origin}, without a path. Name the bucket in ${named}`;
-    throw invalid(setting, text, `has a path, and the bucket is ${bucket}`, hint);
+    throw invalid(setting, text, `has a path other than the bucket ${bucket}`, hint);
   }
   return {
     endpoint: [url.origin, ...parts].join("/"),
@@ -88,7 +88,7 @@ export function assertRegion(region: string | undefined, setting: string): void 
   throw invalid(setting, region, "is not the name of a region", "auto for R2, or a name such as eu-central-1 for AWS");
 }
 
-/** The message does not show the password of a URL. */
+/** Makes the error for a setting. Hides user name and password of a URL. */
 const invalid = (setting: string, value: string, fault: string, right: string): BertEdgeError =>
   new BertEdgeError("setting_invalid", `${setting}: ${JSON.stringify(value.replace(/\/\/.*@/, "//…@"))} ${fault}.`, {
     hint: `Set ${setting} to ${right}.`,

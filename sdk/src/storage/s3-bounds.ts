@@ -1,17 +1,17 @@
 import type { S3ClientConfig } from "@aws-sdk/client-s3";
 
-/** Error codes of answers that no sound service gives. */
+/** Error codes for answers that no correct S3 service gives. */
 export const ANSWER_TOO_LARGE = "AnswerTooLarge";
 export const ENDLESS_LIST = "EndlessList";
 export const CUT_LIST = "CutList";
 
-/** Largest answer that is read into memory, in bytes: a page of 1,000 keys of 1 KiB, of which each byte is escaped, has 6 MB. */
+/** Maximum bytes of an answer that is read into memory. A page with 1,000 keys of 1 KiB has 6 MB if every byte is escaped. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** Pages of a list: ten million objects. */
+/** Maximum number of pages of a list. A page has up to 1,000 objects. */
 const MAX_PAGES = 10_000;
 
-/** Reads the XML of an answer, as the SDK does without it, and stops as soon as it is larger than `MAX_ANSWER_BYTES`. */
+/** Reads the XML of an answer in place of the SDK's own collector, and stops as soon as it is larger than `MAX_ANSWER_BYTES`. */
 export const boundedCollector: NonNullable<S3ClientConfig["streamCollector"]> = (stream: AsyncIterable<Uint8Array>) =>
   collected(stream, MAX_ANSWER_BYTES);
 
@@ -38,8 +38,8 @@ export function pageCounter(): (token: string | undefined) => void {
 }
 
 /**
- * Returns the token of the next page of a list; undefined after the last page. A list without its end must not look complete: `gc`
- * would remove what the missing versions need.
+ * Returns the token of the next page of a list; undefined after the last page. Throws if the service cuts the list off without a token:
+ * `gc` would take the list for complete, and remove what the missing versions need.
  */
 export function nextToken(page: { IsTruncated?: boolean | undefined }, token: string | undefined): string | undefined {
   if (!page.IsTruncated) return undefined;
@@ -47,5 +47,5 @@ export function nextToken(page: { IsTruncated?: boolean | undefined }, token: st
   return token;
 }
 
-/** The SDK adds text to messages of errors without metadata. */
+/** Makes an error with metadata. The SDK adds text to the messages of errors that have none. */
 const refusal = (code: string) => Object.assign(new Error(code), { name: code, code, $metadata: {} });

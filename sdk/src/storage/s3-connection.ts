@@ -7,14 +7,14 @@ import type { FailureWords, S3Place } from "./s3-error.ts";
 
 export type S3PublisherOptions = Omit<S3Options, "fetch" | "accessKeyId" | "secretAccessKey" | "endpoint"> &
   Partial<Pick<S3Options, "accessKeyId" | "secretAccessKey" | "endpoint">> & {
-    /** Size in bytes of the parts in which larger objects are sent. S3 takes 5 MiB at least. Default 8 MiB. */
+    /** Size of the parts in which large objects are sent, in bytes. S3 accepts at least 5 MiB. Default 8 MiB. */
     partBytes?: number;
     /**
-     * Whether nobody else publishes to the bucket at the same time. Then pointers are written without a condition, which some services
-     * refuse or ignore. Default false.
+     * Whether nobody else publishes to the bucket at the same time. Then pointers are written unconditionally, for services that refuse
+     * or ignore conditional writes. Default false.
      */
     singlePublisher?: boolean;
-    /** Names of the settings for messages, if they are not those of the options. */
+    /** Names of the settings in messages. Default: the names of the options, or of the variables that were read. */
     names?: Partial<S3SettingNames>;
   };
 
@@ -24,8 +24,8 @@ export interface Connection extends Omit<typeof Sdk, "S3Client"> {
 }
 
 /**
- * Reads where the bucket is from the options and the environment. The SDK reads the same variables, but not that R2 has no region of
- * AWS, and that few other services have a host name for each bucket.
+ * Reads the location of the bucket from the options and the environment. The SDK reads the same variables. But it does not know that
+ * R2 has no AWS region, and that few services other than AWS have a host name for each bucket.
  *
  * @throws BertEdgeError `setting_invalid`
  */
@@ -59,7 +59,11 @@ export function publisherPlace(options: S3PublisherOptions, env: NodeJS.ProcessE
   return { bucket, region: region ?? AWS_REGION, names };
 }
 
-/** @throws BertEdgeError `package_missing` */
+/**
+ * Imports the AWS SDK, and makes a client for the bucket's place.
+ *
+ * @throws BertEdgeError `package_missing`
+ */
 export async function connect(
   { endpoint, region }: S3Place,
   { accessKeyId, secretAccessKey, sessionToken }: S3PublisherOptions,
@@ -68,7 +72,7 @@ export async function connect(
   const client = new S3Client({
     ...(region && { region }),
     ...(endpoint && { endpoint }),
-    // Few services other than AWS have a host name for each bucket, and the SDK may find an endpoint_url in the AWS profile.
+    // Few services other than AWS have a host name for each bucket. Without `endpoint`, the AWS profile can name such a service.
     forcePathStyle: true,
     ...(accessKeyId &&
       secretAccessKey && { credentials: { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) } }),
@@ -80,7 +84,7 @@ export async function connect(
   return { client, ...commands };
 }
 
-/** Returns what happened and what to do, for failures that only publishers have. Readers need no such words in their bundle. */
+/** Returns what happened and what to do, for failures that only publishers have. These texts are not in the bundles of readers. */
 export function publisherAdvice(code: string | undefined, { endpoint, names }: S3Place): FailureWords | undefined {
   const [access, secret] = names.keys;
   const anotherService = `Correct ${names.endpoint}: no S3 service answers so. If it is right, report this to its operator.`;

@@ -13,7 +13,7 @@ export interface S3Failure {
   readonly code?: string | undefined;
   readonly status?: number | undefined;
   readonly cause?: unknown;
-  /** Words for a failure that only the client has. */
+  /** Description and hint that replace the ones that `s3Error` chooses. */
   readonly advice?: FailureWords | undefined;
 }
 

@@ -8,16 +8,16 @@ import { sideBySide } from "../artifact/side-by-side.ts";
 import { pageCounter } from "./s3-bounds.ts";
 import type { Connection } from "./s3-connection.ts";
 
-/** Default size of a part. S3 takes 5 MiB at least, and 10,000 parts at most. */
+/** Default size of a part, in bytes. S3 accepts parts of at least 5 MiB, and at most 10,000 parts. */
 export const PART_BYTES = 8 * 1024 * 1024;
-/** Objects above this number of parts are sent in parts. */
+/** Maximum size, in parts, of an object that is sent in one request. */
 export const MIN_PARTS = 2;
-/** Parts that are sent at the same time. */
+/** Maximum number of parts that are sent at the same time. */
 const PARALLEL = 4;
-/** Uploads that are tried for an object. */
+/** Maximum number of uploads that are tried for an object. */
 const ATTEMPTS = 3;
 
-/** Options of a request that limit its time. */
+/** Makes the options that limit the time of a request. */
 type Deadline = () => { abortSignal: AbortSignal };
 
 interface NewObject {
@@ -28,20 +28,19 @@ interface NewObject {
 
 interface Parts {
   readonly partBytes: number;
-  /** Makes the time limit of a request. */
   readonly late: Deadline;
-  /** Looks whether the whole object was written meanwhile. */
+  /** Returns whether the whole object was written since the upload began. */
   hasArrived(): Promise<boolean>;
 }
 
-/** Answers of a service when an upload was completed or removed, or when one of its parts was sent again. */
+/** Error codes for an upload that was completed or removed meanwhile, or of which a part was sent again. */
 const OVERTAKEN: ReadonlySet<string> = new Set(["NoSuchUpload", "InvalidPart"]);
 
 /**
- * Writes a large object in parts, some at a time. If an earlier upload of this object broke off, its parts are used, as far as their
- * MD5 is right. The SDK sends a part again that fails.
+ * Writes a large object in parts, several at a time. Continues an earlier upload of this object that was not finished, and keeps its
+ * parts whose MD5 is right. The SDK retries parts that fail.
  *
- * The earlier upload can be that of a publisher which still runs. One of the two completes it, and the other one then finds the object.
+ * The earlier upload can belong to a publisher that still runs. One of the two publishers completes it, and the other one finds the object.
  */
 export async function inParts(
   connection: Connection,
@@ -90,14 +89,14 @@ async function upload(
   await client.send(new CompleteMultipartUploadCommand(whole), late());
 }
 
-/** An upload that began and did not end. */
+/** An upload that is not finished. */
 interface StartedUpload {
   readonly key: string;
   readonly id: string;
   readonly began: Date;
 }
 
-/** Lists the uploads below a prefix that began and did not end. */
+/** Lists the unfinished uploads of keys that begin with a prefix. */
 async function startedUploads(
   { client, ListMultipartUploadsCommand }: Connection,
   Bucket: string,
@@ -125,13 +124,13 @@ async function startedUploads(
 
 interface StartedParts {
   readonly id: string;
-  /** By the number of the part. */
+  /** ETag of each part that has arrived, by the number of the part. */
   readonly etags: ReadonlyMap<number, string>;
 }
 
 /**
- * Finds the newest upload of an object that broke off. Finds none if this cannot be known: some services keep no list, and some keys
- * may not read it.
+ * Finds the newest unfinished upload of an object. Returns undefined if uploads cannot be listed: some services keep no list, and some
+ * access keys may not read it.
  */
 async function startedUpload(
   connection: Connection,
@@ -148,7 +147,7 @@ async function startedUpload(
   }
 }
 
-/** Lists the parts of an upload that have arrived. */
+/** Returns the ETags of the parts of an upload that have arrived. */
 async function etagsOf(
   { client, ListPartsCommand }: Connection,
   upload: { Bucket: string; Key: string; UploadId: string },
@@ -166,7 +165,7 @@ async function etagsOf(
   return etags;
 }
 
-/** Lists the uploads below a prefix that began and did not end. A service that keeps no list of them has none. */
+/** Lists the unfinished uploads of keys that begin with a prefix; none for a service that does not list uploads. */
 export async function unfinishedUploads(connection: Connection, Bucket: string, prefix: string, late: Deadline) {
   const uploads = await startedUploads(connection, Bucket, prefix, late).catch((error: unknown) => {
     if (Object(error).name === "NotImplemented") return [];

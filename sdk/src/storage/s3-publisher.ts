@@ -23,7 +23,7 @@ export type {
   WritableStore,
 };
 
-/** A response to HEAD gives the time in whole seconds. Some services list it in ms. */
+/** Precision in ms of the time in a response to HEAD: whole seconds. Lists of some services have milliseconds. */
 const HEAD_CLOCK_MS = 1000;
 
 /**
@@ -69,7 +69,7 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
   const remove = (key: string) =>
     request(key, ({ client, DeleteObjectCommand }) => client.send(new DeleteObjectCommand(at(key)), late()));
 
-  /** Writes an object on a condition that the service may not know. */
+  /** Writes an object under a condition. Resolves to `unknown` if the service does not implement the condition. */
   const putIf =
     (input: PutObjectCommandInput): Send<"written" | "unknown"> =>
     async ({ client, PutObjectCommand }) => {
@@ -82,22 +82,23 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
       }
     };
 
-  /** Writes an object if it is still the one that is to be replaced. */
+  /** Writes an object if the present one is still `replaces`. */
   async function replace(
     key: string,
     input: PutObjectCommandInput & { Body: Uint8Array },
     replaces: StoredObject | null,
   ): Promise<void> {
-    // A single publisher writes without a condition, so this looks first.
+    // With `singlePublisher`, the write below has no condition, so this comparison comes first.
     assertUnchanged(name, key, await head(key), replaces);
     const condition = singlePublisher ? {} : replaces ? { IfMatch: replaces.etag } : { IfNoneMatch: "*" };
     let answer = await request(key, putIf({ ...input, ...condition }), REFUSED);
     if (answer === undefined && replaces && (await head(key))?.etag === replaces.etag) {
-      // Ceph compares the whole header with an ETag that has no quotes.
+      // Ceph compares the header with an ETag without quotes, so this tries again without them.
       answer = await request(key, putIf({ ...input, IfMatch: replaces.etag.replaceAll('"', "") }), REFUSED);
     }
     if (answer === "unknown") throw conditionalWritesMissing(name, "refuses");
-    // The object that is there now tells who has won. A refusal can be due to this publisher: the SDK writes again when an answer is lost.
+    // Only the present object shows who has won. A refusal does not: the SDK repeats a write whose answer was lost, and the first write
+    // makes the second one fail.
     const read: Send<Uint8Array | undefined> = async ({ client, GetObjectCommand }) => {
       const { Body } = await client.send(new GetObjectCommand(at(key)), late());
       return Body && collected(Body.transformToWebStream(), input.Body.length);
@@ -132,13 +133,13 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
     head,
     async assertConditional(key) {
       if (singlePublisher) return;
-      // No object has this ETag.
+      // No object has this ETag, so a service that obeys conditions refuses the write.
       const probe = () => request(key, putIf({ ...at(key), Body: new Uint8Array(), IfMatch: '"0"' }), UNMET);
       let answer = await probe();
       if (answer === "written") {
-        // Some services obey the condition only where there is an object. The second write finds that of the first.
+        // Some services check the condition only if the key has an object. The second write finds the object of the first one.
         answer = await probe();
-        // Not every key may remove objects.
+        // Some access keys may not remove objects.
         await remove(key).catch(() => {});
       }
       if (answer) throw conditionalWritesMissing(name, answer === "written" ? "ignores" : "refuses");
@@ -175,16 +176,16 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
 
 type Send<T> = (connection: Connection) => Promise<T>;
 
-/** Answers of a service that has no object under the key. */
+/** Error codes for a key without an object. */
 const ABSENT: ReadonlySet<string> = new Set(["NoSuchKey", "NotFound"]);
 
-/** Answers that are not the object which was just written: one that is larger, or none. */
+/** Error codes that show that the key does not have the object that was just written, but a larger one or none. */
 const OTHER: ReadonlySet<string> = new Set([...ABSENT, ANSWER_TOO_LARGE]);
 
-/** Answers of a service that refuses a PutObject because of its condition. */
+/** Error codes of a PutObject that was refused because of its condition. */
 const REFUSED: ReadonlySet<string> = new Set(["PreconditionFailed", "ConditionalRequestConflict"]);
 
-/** Answers of a service that obeys a condition which no object meets. */
+/** Error codes of a service that obeys conditions, for a condition that no object meets. */
 const UNMET: ReadonlySet<string> = new Set([...REFUSED, ...ABSENT]);
 
 /** The service's description of an object. */

@@ -27,7 +27,8 @@ export type S3Env = Partial<
 
 /**
  * Returns options for `s3Store` from environment variables. If `S3_ACCESS_KEY_ID` is not set, uses the credentials of
- * the AWS function's role. If no variable names an endpoint, uses that of AWS. `AWS_REGION` is the region of an endpoint that names none.
+ * the AWS function's role. If no variable names an endpoint, uses the endpoint of AWS. `AWS_REGION` counts only if the endpoint names no
+ * region.
  *
  * @throws BertEdgeError `setting_invalid` when a variable is missing or cannot be right; the message names the variable
  */

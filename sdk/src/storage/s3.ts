@@ -18,7 +18,7 @@ export interface S3Options {
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken?: string;
-  /** Default: the one that the endpoint names, or `auto`. R2 has the region `auto`. */
+  /** Region of the bucket, which is `auto` for R2. Default: the region that the endpoint names, or `auto`. */
   region?: string;
   /** Folder of the objects in the bucket, e.g. `team-a`. Default: the root of the bucket. */
   prefix?: string;
@@ -27,7 +27,7 @@ export interface S3Options {
   fetch?: typeof fetch;
 }
 
-/** Largest body of an error that is read, in bytes. */
+/** Maximum size of an error's body that is read, in bytes. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /**
@@ -38,7 +38,7 @@ const MAX_ERROR_BYTES = 64 * 1024;
  */
 export function s3Store(options: S3Options): ObjectStore {
   const { timeoutMs } = options;
-  // Keys with a session token are those of a role on AWS.
+  // Keys with a session token belong to a role on AWS, which has them in these variables.
   const keys = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] as const;
   const names = options.sessionToken ? { ...readerNames, keys } : readerNames;
   const place = { ...s3Location({ ...options, otherwise: "auto" }, names), names };
@@ -58,7 +58,7 @@ export function s3Store(options: S3Options): ObjectStore {
     async open(key, signal) {
       const path = urlPath(`${bucket}/${prefix}${key}`);
       const request = await signer.sign(`${endpoint}/${path}`);
-      // A redirect would carry the signature elsewhere, and it is not valid there.
+      // Following a redirect would send the signature to another address, where it is not valid.
       const response = await send(request, { signal, redirect: "manual" });
       if (response.ok) return response.body ?? new Blob().stream();
       const code = /<Code>(\w+)<\/Code>/.exec((await boundedText(response, MAX_ERROR_BYTES)) ?? "")?.[1];

@@ -7,7 +7,7 @@ import type { ObjectStore } from "./store.ts";
 
 export type { ObjectStore };
 
-/** The signatures that a deployment asks for. */
+/** Requirements of a deployment for the signatures of models. */
 export interface SignatureOptions {
   /** Public keys, as `bert-edge keys signer` prints them. */
   readonly signers: readonly string[];
@@ -20,7 +20,7 @@ export interface SignatureOptions {
 
 /** Variables of a deployment that loads only signed models. */
 export interface SignersEnv {
-  /** Public keys of those who may publish models, separated by commas. `any`, and the default: models need no signature. */
+  /** Public keys of those who may publish models, separated by commas. Default `any`: models need no signature. */
   MODEL_SIGNERS?: string | undefined;
   /**
    * Minimum sequence number of pointers: a number for all models, `name=number` for one of them, or several of these, separated by
@@ -30,9 +30,9 @@ export interface SignersEnv {
 }
 
 /**
- * Makes a store whose models must be signed by one of the signers. Their pointers must also not be expired, and the sequence number
- * of a pointer must not be lower than the minimum, or than one that this store has seen under the same key. Everything else of a
- * model is bound to its pointer by hashes.
+ * Makes a store whose models must be signed by one of the signers. A pointer must also not be expired. Its sequence number must not be
+ * lower than the minimum, or than a number that this store has seen under the same key. Hashes bind all other objects of a model to
+ * its pointer.
  *
  * @param options undefined: models need no signature
  */
@@ -46,19 +46,19 @@ export function signedStore<Store extends ObjectStore>(store: Store, options: Si
     async verifyPointer(key, text) {
       const place = `${store.name}/${key}`;
       const { name, sequence, expires, signature } = await signedPointer(key, text, place, signers);
-      // Without a date, or with one that does not exist, the comparison is false too.
+      // `Date.parse` returns NaN for a missing or impossible date. Then the comparison is false, too.
       if (!(Date.parse(expires ?? "") > now())) {
-        const when = expires === undefined ? "never expires" : `has expired at ${expires}`;
+        const when = expires === undefined ? "has no expiry date" : `has expired at ${expires}`;
         throw invalid(place, when, "Sign it again: `bert-edge promote` its version.");
       }
       const newest = seen.get(key) ?? { sequence: 0, signature };
       const minimum = Math.max(minSequences?.get(name) ?? minSequence, newest.sequence);
       if (sequence < minimum) {
-        const why = `has the sequence number ${sequence}, but ${minimum} is known`;
+        const why = `has the sequence number ${sequence}, but must have at least ${minimum}`;
         throw invalid(place, why, "It is an older pointer. Publish or promote the wanted version again.");
       }
       if (sequence === newest.sequence && signature !== newest.signature) {
-        const why = `has the sequence number ${sequence} of another pointer`;
+        const why = `repeats the sequence number ${sequence} of another pointer`;
         throw invalid(place, why, "Publish or promote the wanted version again: this gives it a higher number.");
       }
       seen.set(key, { sequence, signature });
@@ -67,15 +67,15 @@ export function signedStore<Store extends ObjectStore>(store: Store, options: Si
 }
 
 /**
- * Makes a store whose models must be signed by one of the signers, at any time: for those who sign pointers again. Pointers may be
- * expired or older than others.
+ * Makes a store whose models must be signed by one of the signers, for commands that sign pointers again. Unlike `signedStore`, accepts
+ * pointers that are expired or older than others.
  */
 export const anyAgeStore = <Store extends ObjectStore>(store: Store, signers: readonly string[]): Store => ({
   ...store,
   verifyPointer: async (key, text) => void (await signedPointer(key, text, `${store.name}/${key}`, signers)),
 });
 
-/** Returns what a signature has added to a pointer, after checking who signed it, and that nobody has changed it. */
+/** Checks that one of the signers has signed a pointer, and that nobody has changed it. Returns its name and what the signature added. */
 async function signedPointer(key: string, text: string, place: string, signers: readonly string[]) {
   const { name, signature, sequence = 0, expires } = parsePointer(text, place);
   if (!signature) {
@@ -91,7 +91,7 @@ async function signedPointer(key: string, text: string, place: string, signers: 
   return { name, sequence, expires, signature: value };
 }
 
-/** `JSON.parse` reads any depth, but `JSON.stringify`, with which pointers are signed, recurses. */
+/** Returns the signed text of a pointer. `JSON.stringify`, which makes it, recurses and so fails on JSON that `JSON.parse` accepts. */
 function textToVerify(key: string, text: string, place: string): string {
   try {
     return signedText(key, JSON.parse(text));
@@ -114,9 +114,13 @@ export function signersFromEnv({ MODEL_SIGNERS, MODEL_MIN_SEQUENCE = "0" }: Sign
   const signers = MODEL_SIGNERS.split(",").map((signer) => signer.trim());
   const wrong = signers.find((signer): boolean => !v.is(Signer, signer));
   if (wrong !== undefined) {
-    throw new BertEdgeError("setting_invalid", `MODEL_SIGNERS contains ${JSON.stringify(wrong.slice(0, 80))}.`, {
-      hint: "Give the keys that `bert-edge keys signer` prints, such as ed25519:<64 digits>, separated by commas.",
-    });
+    throw new BertEdgeError(
+      "setting_invalid",
+      `MODEL_SIGNERS contains ${JSON.stringify(wrong.slice(0, 80))}, which is not a public key.`,
+      {
+        hint: "Give the keys that `bert-edge keys signer` prints, such as ed25519:<64 digits>, separated by commas.",
+      },
+    );
   }
   return { signers, ...minimums(MODEL_MIN_SEQUENCE) };
 }
@@ -132,7 +136,7 @@ function minimums(setting: string): Pick<SignatureOptions, "minSequence" | "minS
     if (digits === undefined || isTwice || (name !== undefined && !v.is(ModelName, name))) {
       throw new BertEdgeError(
         "setting_invalid",
-        `MODEL_MIN_SEQUENCE contains ${JSON.stringify(entry.slice(0, 80))}${isTwice ? " beside another number" : ""}.`,
+        `MODEL_MIN_SEQUENCE contains ${JSON.stringify(entry.slice(0, 80))}${isTwice ? " beside another number" : ", which is not a sequence number"}.`,
         {
           hint: "Give a sequence number, as `bert-edge list` shows it, or name=number for each model, separated by commas.",
         },

@@ -3,7 +3,7 @@ import { BertEdgeError } from "../artifact/error.ts";
 /**
  * Makes the error for a store that cannot be reached, refuses access or is too slow. Another attempt may succeed.
  *
- * @param what what happened, for people: "HTTP 500"
+ * @param what description of the failure for people, such as "HTTP 500"
  */
 export function storageError(
   store: string,

@@ -19,7 +19,7 @@ export interface ObjectStore {
    */
   open(key: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | undefined>;
   /**
-   * Checks the signature of a pointer. Default: none is needed. `signedStore` adds this.
+   * Checks the signature of a pointer. `signedStore` adds this method. Without it, pointers need no signature.
    *
    * @param text content of the object under `key`
    * @throws BertEdgeError `signature_invalid`
@@ -36,9 +36,9 @@ export interface WritableStore extends ObjectStore {
    */
   put(key: string, bytes: Uint8Array<ArrayBuffer>, options: PutOptions): Promise<void>;
   /**
-   * Checks, before a publication begins, that the store obeys `replaces`. Default: it does.
+   * Checks that the store obeys `replaces`, before a publication begins. A store without this method obeys it.
    *
-   * @param key an object that nobody reads. The check may write it.
+   * @param key key of an object that nobody reads. The check may write this object.
    * @throws BertEdgeError `conditional_writes_missing`
    */
   assertConditional?(key: string): Promise<void>;
@@ -48,7 +48,7 @@ export interface WritableStore extends ObjectStore {
 
 export interface PutOptions {
   readonly contentType: string;
-  /** The object that is replaced, as `head` returned it; `null` if there must be none. Default: any object. */
+  /** Object that `put` may replace, as `head` returned it; `null` if no object may exist. Default: `put` replaces any object. */
   readonly replaces?: StoredObject | null;
 }
 
@@ -57,14 +57,14 @@ export interface ManagedStore extends WritableStore {
   /** Lists the objects whose keys begin with `prefix`, in any order. */
   list(prefix: string): AsyncIterable<StoredObject>;
   /**
-   * Removes an object. Nothing happens if there is none.
+   * Removes an object. Nothing happens if it does not exist.
    *
-   * @param only removes the object only if it was not written again since, also not with the same bytes. S3 and R2 look just before
-   *   they remove it. S3 does not see a second write in the same second.
+   * @param only the object as it was listed. It is removed only if nobody has written it again since, even with the same bytes. The
+   *   drivers of S3 and R2 check this just before they remove it. S3 does not show a second write in the same second.
    * @returns whether an object may have been removed
    */
   remove(key: string, only?: StoredObject): Promise<boolean>;
-  /** Lists uploads that began and did not end, of keys that begin with `prefix`, if the store keeps their parts. */
+  /** Lists the unfinished uploads of keys that begin with `prefix`. Only stores that keep the parts of such uploads have this method. */
   unfinished?(prefix: string): AsyncIterable<UnfinishedUpload>;
 }
 
@@ -72,15 +72,15 @@ export interface StoredObject {
   readonly key: string;
   /** In bytes. */
   readonly size: number;
-  /** When it was last written, by the clock of the store. S3's `head` gives whole seconds. */
+  /** Time of the last write, by the clock of the store. `head` of S3 gives whole seconds. */
   readonly modified: Date;
-  /** Differs between any two contents of the key. Two writes of the same content can have the same etag: see `modified`. */
+  /** Tag that differs for different contents of the key. Two writes of the same content can have the same etag: see `modified`. */
   readonly etag: string;
 }
 
 export interface UnfinishedUpload {
   readonly key: string;
   readonly began: Date;
-  /** Removes its parts. */
+  /** Removes the parts of the upload. */
   abort(): Promise<void>;
 }

@@ -11,7 +11,7 @@ import { type CurrentPointer, currentPointer, type Signing, trusted, writePointe
 export interface PublishedVersion {
   readonly name: string;
   readonly version: string;
-  /** When it was last published or promoted. */
+  /** Time at which the version was last published or promoted. */
   readonly published: Date;
   readonly isCurrent: boolean;
   /** Signature of the pointer to the current version, if this is the current version and it is signed. */
@@ -20,7 +20,7 @@ export interface PublishedVersion {
     /** Whether the store has checked the signature. It may still be expired. */
     readonly verified: boolean;
   };
-  /** Why the pointer to the current version of this model cannot be read. Then no version is known to be current. */
+  /** Error of reading the pointer to this model's current version, if it failed. Then it is not known which version is current. */
   readonly unreadable?: BertEdgeError;
 }
 
@@ -49,7 +49,12 @@ export async function listVersions(store: ManagedStore, name?: string): Promise<
     .sort((a, b) => a.name.localeCompare(b.name) || b.published.getTime() - a.published.getTime());
 }
 
-/** @returns undefined if there is none: the first publisher of a model may have been killed before it made its version current */
+/**
+ * Reads the pointer to the current version of a model.
+ *
+ * @returns the pointer, or the error of reading it; undefined if it does not exist: the first publisher of a model may have been killed
+ *   before it made its version current
+ */
 async function currentOf(store: ManagedStore, name: string): Promise<Pointer | BertEdgeError | undefined> {
   try {
     return (await store.head(pointerKey(name))) && (await readPointer(store, name));
@@ -62,9 +67,10 @@ async function currentOf(store: ManagedStore, name: string): Promise<Pointer | B
 /**
  * Returns the version that was current before the current one.
  *
- * @param onGuess called if the pointer does not say which one it was, because an earlier version of bert-edge wrote it. Then it is
+ * @param onGuess called if the pointer does not name the version, because an earlier version of bert-edge wrote it. Then the result is
  *   the version that was published before the current one.
- * @throws BertEdgeError `model_not_published` if there is none, or no model of this name; `pointer_invalid`; `signature_invalid`
+ * @throws BertEdgeError `model_not_published` if no version was current before, or if the store does not have the model or that version;
+ *   `pointer_invalid`; `signature_invalid`
  */
 export async function previousVersion(
   store: ManagedStore,
@@ -73,7 +79,7 @@ export async function previousVersion(
 ): Promise<string> {
   const { previous } = await readPointer(store, name).catch((cause: unknown) => {
     if (!(cause instanceof BertEdgeError) || cause.code === "storage_unavailable") throw cause;
-    throw new BertEdgeError(cause.code, `${cause.message} So it is not known which version was before.`, {
+    throw new BertEdgeError(cause.code, `${cause.message} So it is not known which version was current before.`, {
       hint: PROMOTE,
       cause,
     });
@@ -135,7 +141,7 @@ export async function promote(
     );
   }
   const isStepBack = !before.pointer || before.pointer.previous === version;
-  // After a step back, the next one goes further back, and not to the version that was left.
+  // After a step back, the next `rollback` goes further back, and not to the version that was just left.
   const previous = isStepBack ? pointer.previous : versionBefore(version, before);
   await writePointers(store, pointer, { before, previous, signing });
 }
@@ -156,13 +162,13 @@ export async function rollback(
   return version;
 }
 
-/** Returns the version that was current before this one. null: none. undefined: it is not known. */
+/** Returns the version that was current before `version`: null if there was none, undefined if it is not known. */
 export function versionBefore(version: string, { object, pointer }: CurrentPointer): string | null | undefined {
   if (!object) return null;
   return pointer?.version === version ? pointer.previous : pointer?.version;
 }
 
-/** Finds the objects that a store does not have, or not with the right size. */
+/** Finds the objects that are missing in a store, or have the wrong size. */
 export async function damagedObjects(
   store: WritableStore,
   sizes: ReadonlyMap<string, number>,

@@ -7,34 +7,34 @@ import { readPointer } from "./published-artifact.ts";
 import { anyAgeStore } from "./signed.ts";
 import type { ObjectStore, StoredObject, WritableStore } from "./store.ts";
 
-/** How pointers are signed. */
+/** Settings for signing pointers. */
 export interface Signing {
   readonly key: SigningKey;
-  /** When readers begin to refuse the version, unless it is signed again. */
+  /** Time from which readers refuse the version, unless it is signed again. */
   readonly expires: Date;
 }
 
-/** The pointer to the current version, as it was when somebody began to replace it. */
+/** The pointer to the current version, as it was before a command began to replace it. */
 export interface CurrentPointer {
-  /** null: there is none. */
+  /** The stored object that contains the pointer; null if it does not exist. */
   readonly object: StoredObject | null;
-  /** undefined: there is none, or it cannot be trusted. */
+  /** undefined if the pointer does not exist, is damaged, or cannot be trusted. */
   readonly pointer: Pointer | undefined;
 }
 
-/** Codes of pointers that can be replaced although they cannot be read. */
+/** Error codes of pointers that can be replaced although they cannot be read. */
 const replaceable: ReadonlySet<string> = new Set(["pointer_invalid", "signature_invalid"]);
 
 /**
- * Makes sure that nothing is signed that was not signed before: pointers of the store must have a signature of this key, unless the
- * store itself says whose signatures it accepts.
+ * Makes a store that accepts only pointers with a signature of this key, so that no pointer of somebody else gets signed. Returns the
+ * store itself if nothing is signed, or if the store already checks signatures.
  */
 export const trusted = <Store extends ObjectStore>(store: Store, signing: Signing | undefined): Store =>
   signing && !store.verifyPointer ? anyAgeStore(store, [signing.key.signer]) : store;
 
 /**
- * Reads the pointer that is to be replaced. A damaged one, and one that is not signed as the store wants it, can be replaced. The
- * store must be able to replace it only if nobody else does.
+ * Reads the pointer to the current version before it is replaced. A pointer that is damaged, or not signed as the store requires, can
+ * be replaced too. Also checks that the store supports conditional writes.
  *
  * @throws BertEdgeError `signing_key_missing` if the pointer is signed and the new one would not be; `storage_unavailable`;
  *   `conditional_writes_missing`
@@ -44,12 +44,12 @@ export async function currentPointer(
   name: string,
   signing: Signing | undefined,
 ): Promise<CurrentPointer> {
-  // `gc` removes objects of this ending, if a service has kept one.
+  // If the service keeps the object of this check, `gc` removes it, because its key ends with `.tmp`.
   await store.assertConditional?.(`${pointerKey(name)}.probe.tmp`);
   const object = (await store.head(pointerKey(name))) ?? null;
   if (!object) return { object, pointer: undefined };
   const pointer = await readable(store, name);
-  // A pointer of this key that has expired still has a number that readers may know.
+  // Readers may have seen the sequence number of a pointer that this key has signed, even if the pointer has expired.
   if (signing) {
     return { object, pointer: pointer ?? (await readable(anyAgeStore(store, [signing.key.signer]), name)) };
   }
@@ -82,8 +82,8 @@ export interface Replacement {
  * Makes a version the current one: writes the pointer to the version, then the pointer to the current version. Both have the same
  * sequence number, so that a minimum that accepts one of them accepts the other too.
  *
- * @throws BertEdgeError `publish_conflict` if another publisher has replaced the current one meanwhile; `signature_invalid` if
- *   the signed number of the current one is more than ten years ahead of the clock
+ * @throws BertEdgeError `publish_conflict` if another publisher has replaced the pointer to the current version meanwhile;
+ *   `signature_invalid` if the sequence number of a pointer is more than ten years ahead of the clock
  */
 export async function writePointers(
   store: WritableStore,
@@ -98,19 +98,21 @@ export async function writePointers(
   const key = pointerKey(pointer.name);
   const current = await bytesOf(key, { ...unsigned, ...(previous !== undefined && { previous }), ...signed }, signing);
   await store.put(key, current, { contentType, replaces: before.object });
-  // A `gc` that began before may have removed the version meanwhile.
+  // A `gc` that began earlier may have removed the pointer to the version meanwhile.
   if (!(await store.head(ownKey))) await store.put(ownKey, own, { contentType });
 }
 
 const contentType = "application/json";
 
-/** Seconds by which a signed sequence number may be ahead of the clock: ten years. */
+/** Maximum number of seconds by which a signed sequence number may be ahead of the clock: ten years. */
 const MOST_AHEAD = 315_360_000;
 
 /**
- * Returns a number that is higher than those of both pointers that are replaced: the time in seconds, also if the last pointer was lost,
- * or their number plus 1 if the clock of this machine is behind. A pointer that cannot be verified has no number: with a made-up one,
- * the new version would outrank those that are published after this pointer is removed. No reader has accepted such a number.
+ * Returns a sequence number that is higher than the numbers of both pointers that are replaced. It is the time in seconds, or the higher
+ * number plus 1 if this machine's clock is behind. Even if the last pointer was lost, the time is higher than its number.
+ *
+ * The number of a pointer that cannot be verified does not count. No reader has accepted it, and a made-up high number would let the new
+ * version outrank later versions.
  */
 function nextSequence(
   { name: store }: ObjectStore,

@@ -28,14 +28,14 @@ export const emptyPrefix: HashedPrefix = prefixHash().current();
 
 const PIECE_BYTES = 1 << 20;
 
-/** A job makes its files itself, so that a link at such a name is somebody else's. */
+/** Flags to open a file of a job. O_NOFOLLOW refuses a link at the file's name, because a job never makes links. */
 const WRITE = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 
 /**
  * Opens a file to continue after a prefix of it, and hashes its content. Makes the file if there is none.
  *
- * New content overwrites the bytes after the prefix. They are not cut off at first: another process with the same job could
- * have written them, and would leave a hole when it writes on.
+ * New content overwrites the bytes after the prefix. Only `cut` removes the rest. If opening removed it, another process with the same
+ * job would leave a hole in the file when it writes on.
  *
  * @throws BertEdgeError `job_changed` when the file does not begin with this prefix; `out_unwritable`
  */

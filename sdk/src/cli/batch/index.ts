@@ -94,7 +94,7 @@ async function openModel(folder: string | undefined, onProgress: ReturnType<type
   return preparedArtifact({ root, folder: projectModel(root), targets: ["edge"], onProgress });
 }
 
-/** Shows the share of the input that is done, and the rate. What earlier runs did counts for the share only. */
+/** Shows the share of the input that is done, and the rate. Records of earlier runs count for the share, but not for the rate. */
 function progressOf(message: string, total: number | undefined, progress: ReturnType<typeof stageLog>["progress"]) {
   let first: { bytes: number; records: number; at: number } | undefined;
   return (bytes: number, { records }: RecordCounts): void => {

@@ -44,7 +44,7 @@ export function inputFile(path: string, out: string): InputFile {
 /** @throws BertEdgeError `data_missing` */
 function assertInput(path: string, found: BigIntStats | undefined): void {
   const kind = found && otherKind(found);
-  // A shell's <(command) is a pipe too, to which something writes.
+  // A shell gives <(command) as a pipe in /dev. It is allowed, because the command writes to it and ends.
   if (found && (!kind || (found.isFIFO() && path.startsWith("/dev/")))) return;
   throw new BertEdgeError("data_missing", `${path} ${kind ? `is ${kind}, not` : "is not"} a file.`, {
     hint: 'Give a JSONL file with a line {"id": "…", "text": "…"} for each text, or - for stdin.',

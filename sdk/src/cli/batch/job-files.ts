@@ -5,7 +5,7 @@ const stemOf = (out: string): string => out.replace(/\.jsonl$/, "");
 export const rejectedFileOf = (out: string): string => `${stemOf(out)}.rejected.jsonl`;
 export const journalFileOf = (out: string): string => `${stemOf(out)}.journal.json`;
 
-/** The file that becomes the next journal. */
+/** Returns the temporary file that `writeJournal` renames to the journal. */
 export const nextJournalOf = (journal: string): string => `${journal}.tmp`;
 
 /** Every file that a job with this output replaces or deletes. */

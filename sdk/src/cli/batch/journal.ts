@@ -32,7 +32,7 @@ const Fields = v.object({
   complete: v.boolean(),
 });
 
-/** A line has a byte or more, also in the files of the results. */
+/** Schema of a journal with a check of its counts. Each line of the input and of the results has at least one byte. */
 const JournalSchema = v.pipe(
   Fields,
   v.check(
@@ -84,8 +84,8 @@ export async function readJournal(path: string, settings: JobSettings): Promise<
 }
 
 /**
- * Replaces the journal. A process that is killed meanwhile leaves the old one or the new one. Two processes that do the same job at once
- * meet at the name of the next one, and at least one of them fails.
+ * Replaces the journal. A process that is killed meanwhile leaves the old journal or the new one. Two processes with the same job write
+ * to the same temporary file, and at least one of them fails.
  */
 export async function writeJournal(path: string, journal: Journal): Promise<void> {
   const next = nextJournalOf(path);

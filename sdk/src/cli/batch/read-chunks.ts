@@ -18,11 +18,11 @@ export interface ReadChunk extends LineChunk {
 const LINE_FEED = 10;
 
 /**
- * Reads the chunks of a file after a place. What is before the place is read too, and compared with its hash.
+ * Reads the chunks of a file after a place. Also reads the bytes before the place, and compares them with the place's hash.
  *
  * @param pieces the bytes of the whole file
  * @param name names the file in messages
- * @throws BertEdgeError `job_changed` when the file does not begin with what is before the place
+ * @throws BertEdgeError `job_changed` when the bytes before the place have changed
  */
 export async function* readChunks(
   pieces: AsyncIterable<Uint8Array>,
@@ -32,9 +32,9 @@ export async function* readChunks(
   const splitter = lineSplitter(from.lines + 1);
   const chunks = chunker(limits);
   let lines = from.lines;
-  /** Where the unfinished line begins. */
+  /** Offset in bytes at which the unfinished line begins. */
   let position = from.prefix.bytes;
-  /** Last byte of what was read in an earlier run. */
+  /** Last byte of the part that an earlier run has read. */
   let lastKnown: number | undefined;
 
   function after(line: InputLine): ReadChunk | undefined {
@@ -58,8 +58,8 @@ export async function* readChunks(
     let piece = whole.subarray(known);
     if (piece.length === 0) continue;
     if (lastKnown !== undefined && lastKnown !== LINE_FEED) {
-      if (piece[0] !== LINE_FEED) throw jobChanged(`Line ${from.lines} of ${name}, which was the last one, has grown.`);
-      // The line that was the last one has got its line feed.
+      if (piece[0] !== LINE_FEED) throw jobChanged(`Line ${from.lines} of ${name} has grown since an earlier run.`);
+      // The earlier run ended with a line without a line feed. The first new byte is this line feed.
       hash.update(piece.subarray(0, 1));
       position++;
       piece = piece.subarray(1);

@@ -10,7 +10,7 @@ import { readChunks } from "./read-chunks.ts";
 /** Lines and bytes that are embedded together: about a second of work. */
 export const LOCAL_CHUNK: ChunkLimits = { lines: 256, bytes: 1_000_000 };
 
-/** Time between two entries in the journal, in ms. Work since the last one is done again after a kill. */
+/** Minimum time between two writes of the journal, in ms. A run after a kill repeats the work since the last write. */
 const JOURNAL_MS = 200;
 
 export interface BatchOptions {
@@ -39,8 +39,8 @@ export interface BatchReport {
 }
 
 /**
- * Embeds the records of a JSONL file into another one. A run with the same options continues where an earlier one was
- * stopped, at whatever point, and the result is the same as that of one run.
+ * Embeds the records of a JSONL file into another file. A run with the same options continues where an earlier run was
+ * stopped. The result is the same as that of a single run.
  *
  * @throws BertEdgeError `job_changed` when `out` belongs to another input or other settings, and the errors of the model
  */
@@ -94,7 +94,7 @@ async function startingPoint(path: string, { out, settings, restart }: BatchOpti
       ({ size }) => size,
       () => 0,
     );
-    if (bytes > 0) throw jobChanged(`${file} exists, and there is no ${path} that says how it was written.`);
+    if (bytes > 0) throw jobChanged(`${file} has results, but their journal ${path} is missing.`);
   }
   const first = firstJournal(settings);
   await writeJournal(path, first);

@@ -24,7 +24,7 @@ interface CheckOptions extends ProbeOptions {
   readonly onFinding?: (finding: Finding) => void;
 }
 
-/** Proves what a deployment does, by requests that any client can send. Faults are findings; nothing is thrown for them. */
+/** Checks a deployment with requests that any client can send. Reports faults as findings, and throws no errors for them. */
 export async function checkDeployment({
   expected,
   known = [],
@@ -65,10 +65,10 @@ export async function checkDeployment({
   const start = performance.now();
   const first = await asked.ask([golden.texts[0] ?? ""]);
   const isTooCostly = failed(first) && first.code === "request_too_costly";
-  // The check of the vectors says what the CPU limit refuses, and what is wrong with an answer.
+  // `checkVectors` reports texts beyond the CPU limit, and wrong answers. Any other error is reported here.
   if (failed(first) && !isTooCostly && !isWrongAnswer(first)) {
     const { broken } = findingsOf("reached", "POST /v1/embed");
-    // Callers are not told why a load fails; operators are, by /ready.
+    // The error of a request does not say why the model cannot be loaded. /ready says it.
     if (status === "failed" && first.code === "model_unavailable") {
       const shown = (value: unknown) => printable(String(value)).slice(0, 100);
       const cause = shown(code);
@@ -85,7 +85,7 @@ export async function checkDeployment({
   const coldMs = isCold && !failed(first) ? performance.now() - start : undefined;
   add(...(await checkKeys(asked)));
 
-  // A region would have answered what is too costly for the edge.
+  // A text that is too costly for the edge goes to the region. If it was refused, there is no region.
   const hasRegion = failed(first) ? !isTooCostly && (await hasRegionTier(asked)) : first.reason !== "only-tier";
   const edge = await checkVectors(asked, expected, "edge", { hasRegion });
   add(...edge.findings);
@@ -100,7 +100,7 @@ export async function checkDeployment({
     }
   }
 
-  // The longest text, in words that every tokenizer knows.
+  // A text of the maximum length, in words that every tokenizer knows.
   const longText = "the water ".repeat(Math.ceil(manifest.maxTokens / 2));
   if (edge.answers && region?.answers) add(await checkBudget(asked, longText));
   if (edge.answers) {
@@ -110,13 +110,13 @@ export async function checkDeployment({
   return report();
 }
 
-/** Whether there is a region, sound or not. */
+/** Whether the deployment has a region, even if the region does not work. */
 async function hasRegionTier({ ask }: Probe): Promise<boolean> {
   const outcome = await ask(["a"], { tier: "region" });
   return !(failed(outcome) && outcome.code === "tier_missing");
 }
 
-/** Checks that requests without a key, and with a wrong one, are refused with HTTP 401. */
+/** Checks that requests without a key, and with a wrong key, are refused with HTTP 401. */
 async function checkKeys({ ask }: Probe): Promise<Finding[]> {
   return [
     await refused(undefined, "key_missing", "no key"),

@@ -8,14 +8,14 @@ import { readWranglerConfig } from "../wrangler/config.ts";
 import { environmentText } from "../wrangler/environment.ts";
 
 interface Target {
-  /** Undefined: the URL that `deploy` has kept for the environment. */
+  /** URL of the deployment. Default: the URL that `deploy` has kept for the environment. */
   readonly url: string | undefined;
   /** Name of the model that the deployment should serve. */
   readonly model: string;
 }
 
 /**
- * Finds the deployment of an environment, and compares what is known of it with what should be checked.
+ * Finds the URL of an environment's deployment. Reports a given URL or a model that does not belong to the environment.
  *
  * @param root the project's folder
  * @param env the option `--env`
@@ -40,7 +40,7 @@ export async function environmentToCheck(
   if (asked === undefined) {
     throw new BertEdgeError(
       "setting_invalid",
-      `There is no URL of the Worker ${name} of ${environmentText(environment)}.`,
+      `The URL of the Worker ${name} of ${environmentText(environment)} is not known.`,
       {
         hint: "Give it: bert-edge check <url> --model <artifact>. `bert-edge deploy` keeps the URL of what it deploys from this folder.",
       },

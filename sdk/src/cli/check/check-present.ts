@@ -22,7 +22,7 @@ export interface PresentAnswers {
   readonly minimum: number | undefined;
 }
 
-/** Checks that a tier gives the vectors of the present system, line by line. A CPU limit may refuse some of them. */
+/** Checks that a tier gives the vectors of the present system, line by line. Skips lines that the tier's CPU limit refuses. */
 export async function checkPresent(
   { ask }: Probe,
   manifest: EmbedManifest,
@@ -58,7 +58,7 @@ export async function checkPresent(
   }
   return broken(
     `${others.length + 1} of ${compared.length} lines of ${file} have other vectors. Worst: ${describedLine(worst, limit)}.`,
-    "Prepare the model with --golden: it says how your present system reads it. If that system is quantized, give --golden-min.",
+    "Prepare the model with --golden, which finds how your present system reads it. If that system is quantized, give --golden-min.",
     figures,
   );
 }
@@ -68,6 +68,6 @@ const targetsOf: Readonly<Record<Tier, readonly TargetName[]>> = {
   region: ["regional-cpu", "regional-gpu"],
 };
 
-/** Returns the cosine that a tier must reach: what `prepare` measured for it, and never more than what fp16 reaches. */
+/** Returns the minimum cosine of a tier: `cosineLimit`, or what `prepare` measured for one of the tier's targets if that is lower. */
 export const tierLimit = ({ targets }: Pick<EmbedManifest, "targets">, tier: Tier): number =>
   Math.min(cosineLimit({ targets }), ...targetsOf[tier].flatMap((name) => targets[name]?.parity.minCosine ?? []));

@@ -4,13 +4,13 @@ import { type Finding, findingsOf } from "../finding.ts";
 import { FREE_PLAN_MS } from "../wrangler/cloudflare.ts";
 import { described, failed, type Probe, type ProbeAnswer } from "./probe.ts";
 
-/** Texts of a request. More texts take longer at the edge, until the region is the faster tier. */
+/** Numbers of texts to try in a request. With more texts, the edge takes longer, until the region is the faster tier. */
 const TEXT_COUNTS = [1, 2, 4, 8, 16, 32, 64];
 
-/** Budgets that are tried. Both tiers learn their speed from each answer, so the next budget is a better one. */
+/** Maximum number of budgets to try. Each answer improves the predictions for both tiers, from which the next budget is computed. */
 const TRIES = 4;
 
-/** Reasons and codes of a decision whose times differ from those that gave the budget. They do not show that the region fails. */
+/** Reasons and error codes that a change of the predicted times explains. They do not show that the region fails. */
 const changesWithTimes: ReadonlySet<string | undefined> = new Set<Reason | ErrorCode>([
   "within-budget",
   "over-budget",

@@ -17,7 +17,7 @@ export interface ExpectedModel {
 }
 
 /**
- * Asks a tier for the golden texts, one by one: an edge with a small CPU limit can answer them.
+ * Compares a tier's vectors of the golden texts. Sends one text per request, because an edge with a small CPU limit refuses more.
  *
  * @returns findings, and the tier's answers unless it failed
  */
@@ -90,7 +90,7 @@ export async function checkVectors(
   return { findings, answers };
 }
 
-/** Says why a tier gives no answer, or what is wrong with it. */
+/** Says why a tier gives no answer, or what is wrong with its answer. */
 function noAnswer(outcome: BertEdgeClientError, tier: Tier): Finding {
   if (isWrongAnswer(outcome)) {
     const { message } = Object(outcome.cause) as { message?: string };
@@ -105,7 +105,7 @@ function noAnswer(outcome: BertEdgeClientError, tier: Tier): Finding {
   return broken(`The ${tier} does not answer: ${described(outcome)}`, fix);
 }
 
-/** A CPU limit that refuses texts is no fault of the deployment, as long as it or a region answers some of them. */
+/** Reports golden texts that the edge's CPU limit refuses. They are a fault only if the edge answers none and there is no region. */
 function tooCostly(
   { message }: BertEdgeClientError,
   { answered, all }: { answered: number; all: number },
@@ -121,5 +121,5 @@ function tooCostly(
     : { ...note(what), fix };
 }
 
-/** JSON has no NaN. */
+/** Leaves out a cosine that is NaN or infinite, because JSON has no such numbers. */
 const known = (cosine: number) => (Number.isFinite(cosine) ? { cosine } : undefined);

@@ -14,7 +14,7 @@ import {
 import { boundedText } from "../../storage/bounded-text.ts";
 import { parsedJson } from "../inspect-deployment.ts";
 
-/** Bytes of a body that are read, of `/ready` or of an error. Each has less than 10 kB. */
+/** Maximum bytes that are read of the body of `/ready` or of an error. Such bodies have less than 10 kB. */
 const MAX_BODY_BYTES = 1e6;
 
 export interface ProbeOptions {
@@ -22,7 +22,7 @@ export interface ProbeOptions {
   readonly key: string;
   /** Timeout of each request, in ms. */
   readonly timeoutMs: number;
-  /** Tries after a failure that may pass. Default 2. */
+  /** Maximum number of retries after a failure that may pass. Default 2. */
   readonly maxRetries?: number;
   /** The model to ask for. Default: the default model of the deployment. */
   readonly model?: string | undefined;
@@ -90,7 +90,7 @@ export function openProbe({
     url,
     async ask(texts, { tier, otherKey, budgetMs, promptName } = {}) {
       let last: { headers: Headers; ms: number } | undefined;
-      /** Stops the client, which would send what exceeds the CPU limit in several requests. */
+      /** Stops the client, which would otherwise split a request that exceeds the CPU limit. */
       const refused = new AbortController();
       const observed: typeof fetch = async (input, init) => {
         const headers = new Headers(init?.headers);

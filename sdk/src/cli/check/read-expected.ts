@@ -8,7 +8,7 @@ import { openFolder } from "../../storage/folder-artifact.ts";
 import type { ExpectedModel } from "./check-vectors.ts";
 
 /**
- * Reads what a deployment should serve from an artifact folder, and the answers of the user's present system from a golden file.
+ * Reads the expected model from an artifact folder, and the answers of the user's present system from a golden file.
  *
  * @throws BertEdgeError `artifact_missing`, `artifact_corrupt`, `manifest_invalid`, `task_unsupported`, `data_missing`,
  *   `data_invalid`, `data_unsuitable`
@@ -25,7 +25,7 @@ export async function readExpected(
 }
 
 /**
- * Reads what a deployment of an artifact should serve.
+ * Reads the expected model of an artifact's deployment.
  *
  * @param source where the artifact comes from, for the error message
  * @throws BertEdgeError as `readExpected` does
@@ -44,7 +44,7 @@ export async function expectedOf(artifact: Artifact, source: string): Promise<Ex
   });
 }
 
-/** Takes the default prompt off the golden texts, because a deployment puts it before each text. Other texts are left out. */
+/** Removes the default prompt from the golden texts, because a deployment puts it before each text. Leaves out texts without it. */
 function withoutDefaultPrompt(
   { texts, vectors }: GoldenTexts,
   { prompts = {}, defaultPrompt = "" }: EmbedManifest,

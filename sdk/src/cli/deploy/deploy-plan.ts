@@ -7,11 +7,11 @@ import { type Environment, environmentText } from "../wrangler/environment.ts";
 import { REGION_CONFIG } from "./region-calls.ts";
 import type { Account, DryRun } from "./wrangler-calls.ts";
 
-/** Where all steps of a deployment go: one environment of wrangler's configuration. */
+/** Target of all steps of a deployment: one environment of wrangler's configuration. */
 export interface DeployPlan {
   /** wrangler's configuration file, relative to the project's folder. */
   readonly config: string;
-  /** The configuration of a build, which wrangler deploys. */
+  /** Path of the configuration that a build wrote, and that wrangler deploys; undefined without a build. */
   readonly built: string | undefined;
   readonly environment: Environment;
   /** Name of the Worker, which also has the secrets. */
@@ -23,13 +23,13 @@ export interface DeployPlan {
   readonly account: { readonly id: string; readonly from: string } | undefined;
   /** Names of the models that the Worker serves. */
   readonly models: readonly string[];
-  /** Where the models of the region on AWS go; undefined without one. */
+  /** S3 service for the models of the region on AWS; undefined without a region. */
   readonly region: RegionPlan | undefined;
 }
 
 /** The S3 service that the AWS SDK reaches from here, and the variable that names it. */
 export interface RegionPlan {
-  /** Undefined: AWS. */
+  /** URL of the service; undefined for AWS itself. */
   readonly endpoint: string | undefined;
   readonly from: string;
 }
@@ -86,8 +86,9 @@ interface ChosenAccount {
 /**
  * Chooses the Cloudflare account to deploy to, as wrangler does: account_id of the configuration, then CLOUDFLARE_ACCOUNT_ID.
  *
- * @param accounts accounts of who is logged in; undefined if nobody is
- * @throws BertEdgeError `login_missing` when a person has to log in, or has to choose; `setting_invalid` if the login has no such account
+ * @param accounts accounts of the login; undefined without a login
+ * @throws BertEdgeError `login_missing` when a person has to log in or to choose an account; `setting_invalid` if the login has no access
+ *   to the account
  */
 export function chooseAccount(
   accounts: readonly Account[] | undefined,
@@ -101,7 +102,7 @@ export function chooseAccount(
   const named = variable("CLOUDFLARE_ACCOUNT_ID") ?? variable("CF_ACCOUNT_ID");
   const wished = account ? { id: account, from: "account_id" } : named && { id: named.value, from: named.from };
   const names = accounts.map(({ id, name }) => `${id} (${name})`).join(", ");
-  // A token may show no account, and can be for one.
+  // A login by token may list no accounts, although the token gives access to the wished one.
   if (wished && (accounts.length === 0 || accounts.some(({ id }) => id === wished.id))) return wished;
   if (wished) {
     throw new BertEdgeError(
@@ -114,7 +115,7 @@ export function chooseAccount(
   }
   const [only, ...others] = accounts;
   if (only && others.length === 0) return { id: only.id, from: "the only one of the login" };
-  throw new BertEdgeError("login_missing", `There are several Cloudflare accounts: ${names || "none"}.`, {
+  throw new BertEdgeError("login_missing", `No Cloudflare account is chosen. The login has: ${names || "none"}.`, {
     hint: "Once: set account_id in wrangler's configuration, or the variable CLOUDFLARE_ACCOUNT_ID, also in .env. Nothing was changed.",
   });
 }
@@ -126,7 +127,7 @@ export interface DeployCost {
   readonly plans: readonly {
     readonly name: string;
     readonly fits: boolean;
-    /** US dollars, at list prices; undefined if the model was not timed. */
+    /** US dollars per million requests, at list prices; undefined if the model was not timed. */
     readonly costPerMillion: number | undefined;
     readonly requestsPerDay: number | undefined;
   }[];

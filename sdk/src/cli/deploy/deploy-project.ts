@@ -22,7 +22,7 @@ export interface DeployOptions extends RunStepsOptions {
   /** The project's folder. */
   readonly root: string;
   readonly plan: DeployPlan;
-  /** The bucket, or what a dry run misses to open it. */
+  /** The bucket, or the error that says what a dry run lacks to open it. */
   readonly store: WritableStore | BertEdgeError;
   /** The models to publish. The first is the one that is checked and priced. */
   readonly artifacts: readonly PublishableArtifact[];
@@ -58,7 +58,7 @@ export async function deployProject(options: DeployOptions): Promise<Deployed> {
   const place = { worker, account: plan.account?.id, environment: environment.name };
   const known = await knownDeployment(root, place);
   const region = options.region && regionSteps(options.region, options, known);
-  /** Undefined if a dry run could not look. */
+  /** Undefined if a dry run could not look for the bucket. */
   let hasBucket: boolean | undefined;
   let missing: Record<string, string> = {};
   let unsigned = false;
@@ -133,7 +133,7 @@ export async function deployProject(options: DeployOptions): Promise<Deployed> {
   return { steps, url };
 }
 
-/** The secrets by which the Worker reaches the region. They must be those of the region, so they replace older ones. */
+/** Returns the secrets with which the Worker reaches the region. They must match the region, so they replace older values. */
 const regionSecrets = ({ url }: RegionStack, { REGION_KEY = "" }: Secrets) => ({ REGION_URL: url, REGION_KEY });
 
 const accessOf = (stack: RegionStack, secrets: Secrets): string =>

@@ -75,7 +75,7 @@ it("plans the environment and the account of .env, as wrangler deploys them", { 
   await wrangler.change({ accounts: ACCOUNTS });
   const env = { production: { name: "x-prod", ...environmentSettings("x-prod-models") } };
   await write("wrangler.jsonc", JSON.stringify({ ...NAMES, ...environmentSettings("models"), env }));
-  expect((await deploy(["--dry-run"])).stderr).toContain("There are several Cloudflare accounts");
+  expect((await deploy(["--dry-run"])).stderr).toContain("No Cloudflare account is chosen.");
   await write(".env", "CLOUDFLARE_ENV=production\nCLOUDFLARE_ACCOUNT_ID=acc9\n");
   await wrangler.change({ dryRunsOf: WRANGLER_PROGRAM });
   const { where, stderr } = reportOf(await deploy(["--dry-run"]));

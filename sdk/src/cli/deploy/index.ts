@@ -52,7 +52,7 @@ export const deployCommand = new Command("deploy")
     const { deployProject } = await import("./deploy-project.ts");
     const { costLine, deployCost, planLines } = await import("./deploy-plan.ts");
     const deployment = await prepareDeployment({ root: process.cwd(), models: model, secrets, endpoint, env, dryRun });
-    // The check needs a key, which hashes do not give. A missing one is an error before anything changes.
+    // The check needs a plain key, but API_KEYS can contain only hashes. A missing key must be an error before anything changes.
     const key = dryRun ? "" : (firstPlainKey(deployment.secrets?.API_KEYS ?? "") ?? readApiKey(undefined));
     printNote(planLines(deployment.plan).join("\n"));
     const { steps, url } = await deployProject({
@@ -82,7 +82,7 @@ async function checked(url: string, artifact: PublishableArtifact, key: string):
     key,
     timeoutMs: 30_000,
     expected: await expectedOf(artifact, artifact.manifest.name),
-    // Models of which there is no artifact here can come before it.
+    // Named, because the Worker's default model can be one whose artifact was not given.
     model: artifact.manifest.name,
     onFinding: (finding) => printNote(...findingLines(finding, process.stderr)),
   });
@@ -101,11 +101,11 @@ function described({ steps, url, check }: DeployReport): string {
   return check.ok ? `${url} is deployed and serves ${check.model}.` : `${url} is deployed, but the check found faults.`;
 }
 
-/** A new workers.dev address needs some seconds until it is known everywhere. */
+/** Maximum time to wait for a new workers.dev address, in ms. It takes some seconds until the address is known everywhere. */
 const WITHIN_MS = 60_000;
 const POLL_MS = 1_000;
 
-/** Waits until something of bert-edge answers at a URL, or a minute has passed: the check then says what is wrong. */
+/** Waits until `/health` answers at a URL, at most `WITHIN_MS`. If it does not answer, the check reports what is wrong. */
 async function untilReached(url: string): Promise<void> {
   const giveUpAt = performance.now() + WITHIN_MS;
   while (performance.now() < giveUpAt) {

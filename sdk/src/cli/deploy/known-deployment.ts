@@ -13,7 +13,7 @@ interface Place {
   readonly environment: string | undefined;
 }
 
-/** Facts that no tool tells. They are kept by the runs that knew them. */
+/** Facts that no tool reports afterwards. The run that learns a fact keeps it. */
 const Facts = v.object({
   /** URL of the Worker. wrangler names it only when it deploys. */
   url: v.optional(v.pipe(v.string(), v.url())),
@@ -30,7 +30,7 @@ export interface KnownDeployment {
   keep(more: KnownFacts): Promise<void>;
 }
 
-/** Reads what is known of a Worker: nothing if the file is of another Worker, damaged or not there. */
+/** Reads the facts of a Worker. Finds none if the file is missing, is damaged or belongs to another Worker. */
 export async function knownDeployment(root: string, { worker, account, environment }: Place): Promise<KnownDeployment> {
   const name = ["bert-edge-deployment", ...(environment === undefined ? [] : [environment]), "json"].join(".");
   const file = join(root, ".wrangler", name);
@@ -39,7 +39,7 @@ export async function knownDeployment(root: string, { worker, account, environme
     const known = v.parse(v.intersect([Names, Facts]), JSON.parse(await wholeText(file, MAX_SETTINGS_BYTES)));
     if (known.worker === worker && (account ?? known.account) === known.account) facts = v.parse(Facts, known);
   } catch {
-    // Nothing is known.
+    // A missing or damaged file has no facts.
   }
   return {
     get facts() {

@@ -37,7 +37,7 @@ interface DeploymentNames {
 }
 
 /**
- * Reads all that a deployment needs, and finds what only a person can do. Changes nothing.
+ * Reads everything that a deployment needs. Throws an error for what a person must do first, such as a login. Changes nothing.
  *
  * @throws BertEdgeError `login_missing`, `model_too_large`, `project_invalid`, `setting_invalid`, `package_missing`, and the errors of
  *   reading artifacts
@@ -130,7 +130,7 @@ async function deployable(folder: string): Promise<PublishableArtifact> {
   });
 }
 
-/** In a dry run, returns what only a person can do instead of throwing it. */
+/** Runs `work`. In a dry run, returns the error `login_missing` instead of throwing it. */
 function orMissing<T>(dryRun: boolean, work: () => T): T | BertEdgeError {
   try {
     return work();
@@ -173,7 +173,7 @@ async function regionOf(
     stage,
     secrets: { REGION_KEY },
   });
-  // Missing credentials are an error before anything changes.
+  // Asks for the stack here, so that missing credentials are an error before anything changes.
   if (!dryRun) await calls.stack();
   const { endpoint, names } = publisherPlace({ bucket: "the-bucket-of-the-stack" });
   return {
@@ -183,7 +183,8 @@ async function regionOf(
 }
 
 /**
- * Returns the keys of the R2 bucket, and what messages call its settings; no keys if the AWS SDK shall find them. With a region on AWS, AWS_ACCESS_KEY_ID is that of AWS.
+ * Returns the keys of the R2 bucket, and the names of its settings for messages. Returns no keys if the AWS SDK finds them in its own
+ * variables. With a region on AWS, those variables have the keys of AWS, so they are not used.
  *
  * @throws BertEdgeError `login_missing`
  */

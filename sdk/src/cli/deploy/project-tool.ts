@@ -1,18 +1,18 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { runTool, type ToolOutput } from "./run-tool.ts";
 
-/** Timeout in ms of a question or a small change. */
+/** Timeout in ms of a call that reads something or makes a small change. */
 const CALL_MS = 120_000;
 
 export interface ProjectToolOptions {
   readonly name: string;
-  /** JavaScript file of the tool, or an option of Node.js. */
+  /** JavaScript file of the tool, or an option of Node.js such as `--run`. */
   readonly script: string;
   /** The project's folder. */
   readonly root: string;
   /** Values that no message may contain. */
   readonly secrets: readonly string[];
-  /** Returns the variables of a call, beside those of this process. */
+  /** Returns environment variables of a call, in addition to those of this process. */
   env(): Readonly<Record<string, string>>;
   /** Default: starts a process. */
   readonly runTool?: typeof runTool | undefined;
@@ -24,7 +24,7 @@ interface CallOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A tool of the project that asks and changes things in somebody's account. */
+/** A command-line tool of the project that reads and changes the user's cloud account. */
 export interface ProjectTool {
   run(args: readonly string[], options?: CallOptions): Promise<ToolOutput>;
   /** @throws BertEdgeError `deploy_failed` if the tool fails */
@@ -41,7 +41,7 @@ export function projectTool({
   env,
   runTool: start = runTool,
 }: ProjectToolOptions): ProjectTool {
-  // API_KEYS has several keys, and a message can have one of them.
+  // API_KEYS can hold several keys. A message can contain a single one, so each key is hidden by itself too.
   const hidden = secrets.flatMap((secret) => [secret, ...secret.split(",")]).filter((secret) => secret.trim() !== "");
   const masked = (output: string) => hidden.reduce((text, secret) => text.replaceAll(secret, "…"), output);
 

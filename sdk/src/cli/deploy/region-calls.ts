@@ -12,15 +12,15 @@ import type { runTool } from "./run-tool.ts";
 /** Configuration of the region's stack on AWS. */
 export const REGION_CONFIG = "serverless.yml";
 
-/** Timeout in ms of making and changing a stack. */
+/** Timeout in ms of a build, of packaging and of a deployment. */
 const DEPLOY_MS = 900_000;
 
 export interface RegionCallsOptions {
   /** The project's folder. */
   readonly root: string;
-  /** Name of the model that the region serves. */
+  /** Names of the models that the region serves, separated by commas. */
   readonly model: string;
-  /** Stage of the stack: each environment has a stack of its own. Default: that of serverless.yml. */
+  /** Stage of the stack: each environment has a stack of its own. Default: the stage that serverless.yml names. */
   readonly stage?: string | undefined;
   /** Variables that serverless.yml reads. No message contains their values. */
   readonly secrets: Readonly<Record<string, string>>;
@@ -36,11 +36,11 @@ export interface RegionStack {
   readonly bucket: string;
   /** AWS region of the bucket. */
   readonly awsRegion: string;
-  /** Name of the user who may call the function. */
+  /** Name of the IAM user who may call the function. */
   readonly user: string;
 }
 
-/** Questions and commands for the project's own osls. */
+/** Calls of the project's own osls. */
 export type RegionCalls = ReturnType<typeof regionCalls>;
 
 /** @throws BertEdgeError `package_missing` */
@@ -90,7 +90,7 @@ export function regionCalls({ root, model, stage, secrets, runTool }: RegionCall
       for (const name of (await readdir(folder.path)).sort()) {
         const bytes = await wholeFile(join(folder.path, name), MAX_DATA_BYTES);
         if (name.endsWith(".zip")) hash.update(bytes);
-        // The template names the time at which it was made.
+        // The template has paths with the time of packaging, which must not change the hash.
         else if (name.includes("update-stack")) hash.update(bytes.toString().replaceAll(/\/\d{13}-[^/"]+\//g, "/"));
       }
       return hash.digest("hex").slice(0, 12);

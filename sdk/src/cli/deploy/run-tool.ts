@@ -38,7 +38,7 @@ export async function runTool(
     cwd,
     env: { ...process.env, ...env },
     stdio: "pipe",
-    // Starts a process group: wrangler runs in a process that its own process starts.
+    // Starts a process group, so that stopping wrangler also stops the processes that it starts.
     detached: true,
   });
   const { promise: late, reject } = Promise.withResolvers<never>();

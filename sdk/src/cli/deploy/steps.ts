@@ -12,7 +12,7 @@ interface DeployStep {
   readonly name: string;
   /** Describes the step to the user. */
   readonly what: string;
-  /** Looks whether nothing is left to do. Changes nothing. */
+  /** Checks whether the step is already done. Changes nothing. */
   isDone(): Promise<boolean>;
   run(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export interface RunStepsOptions {
   readonly onStep?: (report: StepReport) => void;
 }
 
-/** Does what is left of a deployment, step by step. Each step looks first, so a run after a kill continues. */
+/** Does what is left of a deployment, step by step. Each step first checks whether it is done, so a run after a kill continues. */
 export async function runSteps(
   steps: readonly DeployStep[],
   { dryRun, onStep = () => {} }: RunStepsOptions,
@@ -73,7 +73,7 @@ interface ModelStepOptions {
   /** Names the bucket to the user. */
   readonly bucket: string;
   readonly artifact: PublishableArtifact;
-  /** Returns the bucket; undefined before there is one. */
+  /** Returns the bucket; undefined before the bucket exists. */
   store(): WritableStore | undefined;
 }
 
@@ -94,7 +94,7 @@ export function modelStep({ name, bucket, artifact, store }: ModelStepOptions): 
   };
 }
 
-/** Makes the step that looks whether a model, of which the command has no artifact, is in a bucket. */
+/** Makes the step that checks that a bucket has a model whose artifact the command was not given. */
 export function presentStep({
   name,
   model,
@@ -119,11 +119,11 @@ export function presentStep({
   };
 }
 
-/** Names the step of a model: the first is the default one. */
+/** Returns the name of a model's step. Only the steps after the first have the model's name. */
 export const stepName = (step: string, index: number, model: string): string =>
   index === 0 ? step : `${step} ${model}`;
 
-/** Returns the version that a bucket has; undefined without the model, or if it must be published again. */
+/** Returns the version of a model in a bucket; undefined if the model is missing or must be published again. */
 async function currentVersion(store: WritableStore, model: string): Promise<string | undefined> {
   try {
     return (await readPointer(store, model)).version;
@@ -142,7 +142,7 @@ export interface RegionDeployment {
   store(stack: RegionStack): WritableStore;
 }
 
-/** Makes the steps that deploy a region. `stack` returns what they found or made; undefined before the first deployment. */
+/** Makes the steps that deploy a region. `stack` returns the stack that they found or made; undefined before the first deployment. */
 export function regionSteps(
   { calls, store }: RegionDeployment,
   { artifacts, others }: { artifacts: readonly PublishableArtifact[]; others: readonly string[] },

@@ -36,7 +36,7 @@ export interface WranglerOptions {
   readonly script: string;
   /** wrangler's configuration file, relative to `root`. */
   readonly config: string;
-  /** The configuration of a build, relative to `root`: wrangler finds it by itself, and deploys it instead of `script`. */
+  /** Configuration that a build wrote, relative to `root`. wrangler finds it by itself, and deploys it instead of `script`. */
   readonly built?: string | undefined;
   readonly environment: Environment;
   /** Values that no message may contain. */
@@ -47,25 +47,25 @@ export interface WranglerOptions {
 
 /** A dry run of `wrangler deploy`. */
 export interface DryRun {
-  /** Names the bundled Worker and its configuration: the same content has the same tag. */
+  /** Tag of the bundled Worker and its configuration: the same content has the same tag. */
   readonly tag: string;
   /** Name of the Worker. */
   readonly worker: string | undefined;
   /** The bucket that is bound to MODELS. */
   readonly bucket: { readonly name: string; readonly jurisdiction: string | undefined } | undefined;
-  /** The variable MODEL. wrangler cuts it after 37 characters, and writes `...` then. */
+  /** The variable MODEL. wrangler cuts a longer value after 37 characters and appends `...`. */
   readonly model: string | undefined;
 }
 
-/** Questions and commands for the project's own wrangler. */
+/** Calls of the project's own wrangler. */
 export interface WranglerCalls {
   /** Uses an account in all later calls. */
   useAccount(id: string): void;
-  /** Returns the accounts of who is logged in; undefined if nobody is. */
+  /** Returns the accounts of the login; undefined without a login. */
   accounts(): Promise<Account[] | undefined>;
   hasBucket(bucket: DeployedBucket): Promise<boolean>;
   createBucket(bucket: DeployedBucket): Promise<void>;
-  /** Names of the Worker's secrets. There are none before the first deployment. */
+  /** Returns the names of the Worker's secrets; none before the first deployment. */
   secretNames(): Promise<string[]>;
   putSecrets(secrets: Readonly<Record<string, string>>): Promise<void>;
   /** Bundles the Worker. Needs no login. */
@@ -76,7 +76,7 @@ export interface WranglerCalls {
   deploy(tag: string): Promise<string | undefined>;
 }
 
-/** Makes what asks the account throw `missing`. The Worker is still bundled. */
+/** Replaces the calls that read the account by calls that throw `missing`. `dryRun` still bundles the Worker. */
 export function withoutLogin(calls: WranglerCalls, missing: BertEdgeError): WranglerCalls {
   const refuse = async () => {
     throw missing;
@@ -103,7 +103,7 @@ export function wranglerCalls(options: WranglerOptions): WranglerCalls {
   const done = (args: readonly string[], call?: Parameters<typeof tool.done>[1]) =>
     tool.done([...args, ...selection.args], call);
 
-  /** Runs a question. Returns undefined if wrangler fails because what it asks for does not exist. */
+  /** Runs a call that reads something. Returns undefined if wrangler fails and its output matches `absent`. */
   async function found<Schema extends v.GenericSchema>(
     schema: Schema,
     args: readonly string[],
@@ -121,7 +121,7 @@ export function wranglerCalls(options: WranglerOptions): WranglerCalls {
     }
   }
 
-  /** Runs `wrangler deploy`, and reads what it reports of itself. */
+  /** Runs `wrangler deploy`, and reads its report. */
   async function deployWith(args: readonly string[]) {
     using folder = disposableFolder("deploy");
     const report = join(folder.path, "report.ndjson");
@@ -139,7 +139,7 @@ export function wranglerCalls(options: WranglerOptions): WranglerCalls {
     };
   }
 
-  // Cloudflare's codes for a Worker and for a bucket that do not exist, and wrangler's own words for the same.
+  // Cloudflare's error codes for a Worker and for a bucket that do not exist, and wrangler's own messages for a missing Worker.
   const noWorker = /code: (10007|10090)\b|Worker .* not found|has no deployments/;
   const noBucket = /code: 10006\b/;
 
@@ -165,7 +165,7 @@ export function wranglerCalls(options: WranglerOptions): WranglerCalls {
       using folder = disposableFolder("bundle");
       const { stdout, deployed } = await deployWith(["--dry-run", "--outdir", folder.path]);
       const hash = createHash("sha256").update(await wholeFile(join(root, built ?? config), MAX_SETTINGS_BYTES));
-      // README.md names the time of the build, and source maps name paths of this machine.
+      // Leaves out README.md, which contains the time of the build, and source maps, which contain paths of this machine.
       const files = (await readdir(folder.path, { recursive: true })).filter((path) =>
         /\.(m?js|wasm|bin|txt)$/.test(path),
       );

@@ -51,7 +51,7 @@ export const devCommand = new Command("dev")
         command.error("--name is for a single model. Prepare each with a name.");
       if (acceptKeys && models.length > 1)
         command.error("--accept-key is for a single model. Prepare each with its keys.");
-      // These listeners stay. When no listener of ours is left, a package that wrangler loads ends the process at once.
+      // These listeners are never removed. Without them, a package that wrangler loads would end the process at once at a signal.
       const interrupted = new Promise((resolve) => {
         for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, resolve);
       });
@@ -74,7 +74,7 @@ export const devCommand = new Command("dev")
       for (const folder of folders) await assertServable({ root, ...folder, targets, acceptKeys });
       const { edgePort } = await import("./ports.ts");
       const chosen = command.getOptionValueSource("port") === "cli";
-      // Preparing can take minutes. A port in use should not cost them.
+      // Checked before preparing, which can take minutes.
       if (chosen) await edgePort(port, { chosen });
 
       const artifacts: PublishableArtifact[] = [];
@@ -104,7 +104,7 @@ export const devCommand = new Command("dev")
         const answer = await introduction(stack, manifests);
         const tables = async () =>
           `${COLUMNS}\n${await tour(stack)}${stack.region ? `\n${CROWD}\n${await crowd(stack)}` : ""}`;
-        // The tables are about texts that are embedded.
+        // The tables show requests for embeddings, so only encoders have them.
         const isEncoder = manifests[0]?.task === "embed";
         const table = isEncoder && (onlyOnce || verbose) ? await tables() : "";
         log.done();
@@ -161,13 +161,13 @@ const regionalTargets = (): TargetName[] => {
   ];
 };
 
-/** Says that the deployed Worker serves other models than this one. */
+/** Tells the user that the deployed Worker serves other models than the local one. */
 function noteOtherModels({ config, models: named }: Project, served: readonly string[]): void {
   if (named.length === 0) return;
   if (named.length === served.length && named.every((name) => served.includes(name))) return;
   const wanted = `MODEL = "${served.join(",")}"`;
   printNote(
-    `${config} says MODEL = "${named.join(",")}". Here the Worker serves ${served.join(", ")}. For the same when it is deployed, set ${wanted}, ` +
+    `${config} says MODEL = "${named.join(",")}". Here the Worker serves ${served.join(", ")}. To serve the same when deployed, set ${wanted}, ` +
       `or give here a folder for each name: npx bert-edge dev ${named.map((name) => `models/${name}`).join(" ")}.`,
   );
 }

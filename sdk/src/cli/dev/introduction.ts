@@ -9,9 +9,9 @@ import { isRegional, type Stack } from "./stack.ts";
 
 /** Maximum characters of an answer that are shown. */
 const SHOWN = 200;
-/** Timeout of the request, in ms. The model is loaded for it. */
+/** Timeout of a request, in ms. The first request waits until the model is loaded. */
 const TIMEOUT_MS = 60_000;
-/** Requests that each tier answers before the developer's first one, which would be slow: engines and connections are new. */
+/** Number of warm-up requests to each tier. New engines and connections are slow, and the developer's first request should not be. */
 const WARM_REQUESTS = 8;
 
 /**
@@ -44,7 +44,7 @@ export async function introduction(
   }
   for (const tier of region && isRegional(manifest) ? ["edge", "region"] : ["edge"]) {
     for (let i = 0; i < WARM_REQUESTS; i++) {
-      // One that fails makes the first request slower, not wrong.
+      // Errors are ignored: without the warm-up, the developer's first request is only slower.
       await send({ [TIER_HEADER]: tier }).then(
         (response) => boundedText(response, MAX_SETTINGS_BYTES),
         () => {},

@@ -1,10 +1,10 @@
 import { launch, type Service } from "../process-group.ts";
 import { type ServiceOptions, startService, WATCHED_EXIT } from "./service.ts";
 
-/** Pauses in ms before a service that has ended is started again, one after the other. */
+/** Pauses in ms before the first, the second, and each later restart of a service that has ended. */
 const PAUSES_MS = [500, 1_000, 2_000, 4_000, 8_000];
 
-/** A service that has run for this time in ms is sound: if it ends then, the pauses begin again. */
+/** Time in ms after which a running service counts as sound. If it ends later, the pauses start with the first one again. */
 const SOUND_MS = 60_000;
 
 /** `node --watch` prints this when a file has changed, and runs the script again. */
@@ -15,15 +15,15 @@ interface KeptRunningOptions extends Omit<ServiceOptions, "watch"> {
 }
 
 /**
- * Starts a service that runs again when one of its files changes, and when it has ended by itself: `node --watch` would wait for a
- * change. Each time the pause is longer. After the last pause, only a change starts it again.
+ * Starts a service, and restarts it when one of its files changes or when it has ended by itself. `node --watch` alone would restart it
+ * only after a change. The pause before a restart grows each time. After the last pause, only a change restarts the service.
  *
  * @throws BertEdgeError as `startService`, for the first start
  */
 export async function keptRunning(options: KeptRunningOptions): Promise<Service> {
   const { name, pausesMs = PAUSES_MS, onOutput = () => {} } = options;
   const ended = Promise.withResolvers<void>();
-  /** Undefined while the service is started. */
+  /** The running service; undefined during a restart. */
   let running: Pick<Service, "ended" | "stop"> | undefined;
   let restarts = 0;
   let startedAt = performance.now();
@@ -67,7 +67,7 @@ export async function keptRunning(options: KeptRunningOptions): Promise<Service>
 
   function run(service: Pick<Service, "ended" | "stop">): void {
     running = service;
-    // The watching process itself can end, and then no change starts the service.
+    // `node --watch` itself can end. No change would then restart the service.
     service.ended.then(() => service === running && !isStopped && !startAgainLater() && ended.resolve());
   }
 

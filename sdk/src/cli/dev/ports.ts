@@ -30,11 +30,11 @@ export async function edgePort(port: number, { chosen }: { chosen: boolean }): P
 export const isFree = async (port: number): Promise<boolean> => (await listenOnce(port)) !== undefined;
 
 /**
- * Range of `freePort`. It is below the ports that systems give to outgoing connections: one of those could be taken again before a
- * service listens at it.
+ * Range of the random ports of `freePort`. Operating systems give higher ports to outgoing connections, which could take the port
+ * before a service listens at it.
  */
 const [FIRST_PORT, LAST_PORT] = [15_000, 29_999];
-/** Random ports that are tried before any free port is taken. */
+/** Maximum number of random ports to try. Then the operating system chooses a free port. */
 const TRIES = 20;
 
 /** Returns a port at which nothing listens. */

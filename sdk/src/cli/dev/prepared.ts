@@ -27,7 +27,7 @@ interface PreparedOptions {
   folder: string;
   name?: string | undefined;
   targets: readonly TargetName[];
-  /** Unknown keys of the folder's modules that are not refused. */
+  /** Unknown keys of the folder's modules that are accepted. */
   acceptKeys?: readonly string[] | undefined;
   onProgress: (progress: Progress) => void;
   /** Default: `prepare` of this package. */
@@ -35,7 +35,7 @@ interface PreparedOptions {
 }
 
 /**
- * Returns the folder of a model. A model of the Hugging Face Hub is downloaded; its name then names the model.
+ * Returns the folder of a model. Downloads a model of the Hugging Face Hub first. Its name on the Hub is then the default name.
  *
  * @throws BertEdgeError the errors of `locateModel`
  */
@@ -54,7 +54,7 @@ export async function localModel({
   return { folder: path, name: name ?? basename(hub.name) };
 }
 
-/** Whether a path names a model of the project, which need not exist. */
+/** Whether a path lies directly in the project's folder of models, even if nothing exists at the path. */
 const isInModels = (root: string, folder: string): boolean => dirname(resolve(root, folder)) === join(root, MODELS);
 
 const isArtifact = (folder: string): boolean => existsSync(join(folder, MANIFEST_FILE));
@@ -62,8 +62,8 @@ const isArtifact = (folder: string): boolean => existsSync(join(folder, MANIFEST
 /**
  * Checks that a folder has a model that can be served, without reading weights.
  *
- * @throws BertEdgeError `setting_invalid`, `checkpoint_missing`, `package_missing`, and the errors of
- *   `openFolder`
+ * @throws BertEdgeError `target_missing`, `setting_invalid`, `checkpoint_missing`, `package_missing`, and the errors of
+ *   `openFolder` and `describeModel`
  */
 export async function assertServable({
   root,
@@ -82,7 +82,7 @@ export async function assertServable({
     if (name !== undefined && name !== manifest.name) {
       throw new BertEdgeError(
         "setting_invalid",
-        `--name ${name} does not fit ${folder}: it is named ${manifest.name}.`,
+        `--name ${name} does not fit ${folder}: this artifact is named ${manifest.name}.`,
         {
           hint: "Leave --name out. Only a model folder can get another name.",
         },
@@ -114,8 +114,8 @@ function modelMissing(root: string, folder: string, targets: readonly TargetName
 }
 
 /**
- * Returns the artifact in a folder, or prepares the model in it. Prepared artifacts are kept: the same model, options and
- * package are prepared once. The artifact's files are complete and have the right content.
+ * Returns the artifact in a folder, or prepares the model in it. Keeps prepared artifacts, and prepares a model again only if
+ * the model, the options or the package have changed. Checks that the artifact's files are complete and undamaged.
  *
  * @throws BertEdgeError the errors of `prepare` and `openFolder`, `artifact_corrupt`
  */
@@ -135,7 +135,7 @@ export async function preparedArtifact(options: PreparedOptions): Promise<Publis
   if (!isArtifact(out)) {
     const prepare = options.prepare ?? (await import("../../compile/commands/prepare.ts")).prepare;
     const { stageCacheFolder } = await import("../../compile/stages/stage-cache.ts");
-    // A local workerd has no limit of memory, so `dev` warns where a Worker would fail.
+    // `force`, because a local workerd has no memory limit. `dev` only warns about a model that no Worker can run.
     const report = await prepare({
       model: folder,
       out,
@@ -154,7 +154,7 @@ export async function preparedArtifact(options: PreparedOptions): Promise<Publis
   return openIntact(out, `Remove ${relative(root, out)} and start again. The model is then prepared again.`);
 }
 
-/** Opens an artifact folder and checks the files. A store that already has them would not be told of the damage. */
+/** Opens an artifact folder and checks its files. `publish` does not read files that the store has, so it would miss damage. */
 async function openIntact(folder: string, hint: string): Promise<PublishableArtifact> {
   const artifact = await openFolder(folder);
   for (const file of Object.keys(artifact.manifest.files)) {
@@ -167,8 +167,8 @@ async function openIntact(folder: string, hint: string): Promise<PublishableArti
 }
 
 /**
- * Returns the name of an artifact's folder: the hash of everything that decides the artifact, as in `codeKey`, with the
- * bytes of the model's files and the options. An artifact appears under this name only when it is complete, so it cannot be out of date.
+ * Returns the name of an artifact's folder: the hash of the code (`codeKey`), of the model's files and of the options. They determine
+ * the artifact, so an artifact with this name is never out of date.
  */
 async function keyOf(folder: string, ...options: readonly (readonly string[])[]): Promise<string> {
   const { contentKey, modelKey } = await import("../../compile/stages/content-key.ts");

@@ -8,14 +8,14 @@ import { bucketSetting, readWranglerConfig, type WranglerConfig } from "../wrang
 import type { Environment } from "../wrangler/environment.ts";
 import { packageFile } from "../wrangler/installed.ts";
 
-/** A folder with the functions that users deploy. */
+/** A user's project: a folder with the functions to deploy. */
 export interface Project {
   readonly root: string;
   /** wrangler's configuration file, relative to `root`. */
   readonly config: string;
   /** The environment of `config`. */
   readonly environment: Environment;
-  /** The configuration of a build, which wrangler uses instead of `config`; relative to `root`. */
+  /** Configuration that a build wrote, relative to `root`. wrangler uses it instead of `config`. Undefined without a build. */
   readonly built: string | undefined;
   /** Entry file of the Worker, relative to `root`. */
   readonly main: string;
@@ -28,7 +28,7 @@ export interface Project {
 }
 
 const REGION = "functions/region.ts";
-/** The Worker for models that our own engine cannot run. */
+/** The Worker for models that the engine `wasm` cannot run. */
 const ORT_WEB_EDGE = "functions/edge-ort-web.ts";
 
 /**
@@ -65,7 +65,7 @@ export function openProject(root: string, configuration: WranglerConfig = readWr
 /**
  * Returns the entry file of the Worker for an engine.
  *
- * @throws BertEdgeError `project_invalid` if the project has none
+ * @throws BertEdgeError `project_invalid` if the project has no entry file for it
  */
 export function edgeScript({ root, main }: Project, engine: Target["engine"]): string {
   if (engine === "wasm") return main;
@@ -92,7 +92,7 @@ export function assertDifferent(artifacts: readonly Pick<Artifact, "manifest">[]
 /**
  * Returns the engine that the Worker needs for all models.
  *
- * @throws BertEdgeError `project_invalid` if they need different ones
+ * @throws BertEdgeError `project_invalid` if the models need different engines
  */
 export function engineOf(artifacts: readonly Pick<Artifact, "manifest">[]): Target["engine"] {
   const engines = artifacts.map(({ manifest }) => manifest.targets.edge?.engine ?? "wasm");
@@ -100,6 +100,6 @@ export function engineOf(artifacts: readonly Pick<Artifact, "manifest">[]): Targ
   if (engines.every((engine) => engine === first)) return first;
   const needs = artifacts.map(({ manifest }, i) => `${manifest.name} needs ${engines[i]}`).join(", ");
   throw new BertEdgeError("project_invalid", `A Worker has one engine, and these models need several: ${needs}.`, {
-    hint: "Serve them by Workers of their own.",
+    hint: "Deploy one Worker for each engine.",
   });
 }

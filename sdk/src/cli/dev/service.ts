@@ -6,11 +6,11 @@ import { MAX_SETTINGS_BYTES } from "../../compile/files/whole-file.ts";
 import { boundedText } from "../../storage/bounded-text.ts";
 import { type LaunchOptions, launch, type Service } from "../process-group.ts";
 
-/** Time that a process gets to end by itself when it failed to start. */
+/** Time in ms that a process gets to end by itself after a failed start. */
 const STOP_FAILED_MS = 500;
 const POLL_MS = 100;
 
-/** Number of lines of output that an error message can contain. */
+/** Maximum number of output lines in an error message. */
 const KEPT_LINES = 60;
 
 /** `node --watch` prints this when the watched process has exited. The watching process itself keeps running. */
@@ -18,7 +18,7 @@ export const WATCHED_EXIT = /(Failed|Completed) running /;
 /** wrangler prints this when the Worker's code cannot be bundled. It then waits for an edit. */
 const BUILD_FAILED = /Build failed with /;
 
-/** Says that a service does not have the route of `ready`. */
+/** Texts of the error for a service that lacks the route of `ready.url`. */
 interface AbsentRoute {
   message: string;
   hint: string;
@@ -27,15 +27,15 @@ interface AbsentRoute {
 export interface ServiceOptions extends LaunchOptions {
   readonly name: string;
   /**
-   * The service counts as started when `url` answers. If `status` is set, the answer must have this HTTP status. With
-   * `absent`, an answer such as 404 ends the start with this error: waiting adds no route.
+   * The service counts as started when `url` answers. If `status` is set, the answer must have this HTTP status. After an
+   * answer such as 404, waiting would add no route: the start fails with the error of `absent`, if that is set.
    */
   ready: {
     url: string;
     status?: number;
     withinMs: number;
     absent?: (status: number) => AbsentRoute;
-    /** Whether `url` may be asked already. Default: from the start. */
+    /** Whether requests to `url` may begin. Default: they begin at once. */
     when?: () => boolean;
   };
   /** Called with each line of the service's output. Log lines about requests to `ready.url` are left out. */
@@ -47,7 +47,7 @@ export interface ServiceOptions extends LaunchOptions {
  *
  * @throws BertEdgeError `service_failed` when the process exits, its code has an error, or it does not answer in time.
  *   The message contains the last output of the process. If `ready.url` answers with an error that waiting does not
- *   change, such as `setting_invalid`, throws this error; if it answers 404, that of `ready.absent`.
+ *   change, such as `setting_invalid`, throws the answered error. If `ready.url` answers 404, throws the error of `ready.absent`.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { name, ready, watch = false, onOutput = () => {} } = options;

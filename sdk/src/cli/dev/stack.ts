@@ -19,7 +19,7 @@ const START_MS = 60_000;
 
 export interface StackOptions {
   project: Project;
-  /** The models that are served, of one engine at the edge. The first is the default. */
+  /** The models to serve. All need the same engine at the edge. The first is the default. */
   artifacts: readonly PublishableArtifact[];
   /** Port of the edge, or a function that chooses it right before the edge starts. Default: any free port. */
   port?: number | (() => Promise<number>);
@@ -53,8 +53,8 @@ export interface Stack {
 
 /**
  * Runs a project on this machine: the edge in workerd, which reads the artifacts from wrangler's local R2, and the region
- * in Node, which reads them from a folder. Both restart when their code changes, and when their process has ended. If one part fails to start, the other
- * is stopped.
+ * in Node, which reads them from a folder. Both restart when their code changes. The region also restarts when its process has
+ * ended. If one of them fails to start, the other is stopped.
  *
  * @throws BertEdgeError `project_invalid`, `service_failed`, `package_missing`, and the errors of `publish`
  */
@@ -74,7 +74,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const ownKey = firstPlainKey(own["API_KEYS"] ?? "");
   onStage("publish to the local R2");
   const published = await publishToLocalR2(options);
-  // Preparing and publishing take minutes, in which another program could take a port that was free before.
+  // Ports are chosen only now. Preparing and publishing can take minutes, in which another program could take a free port.
   const [edgePort, regionPort] = [typeof port === "number" ? port : await port(), await freePort()];
   const edge: Access = {
     url: `http://127.0.0.1:${edgePort}`,
@@ -96,14 +96,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     return service;
   };
 
-  /** @param when whether the Worker may be asked. It looks for its region then, and avoids a region that does not answer for a while. */
+  /** @param when whether requests to `/ready` may begin. They make the Worker ask its region, and avoid it for a while if it fails. */
   const startEdge = async (when: () => boolean) => {
     // Arguments of a process are visible to all users of a machine. This file is not.
     const secrets = join(folder.path, "edge.env");
     const vars = {
       ...own,
       MODEL: namesOf(artifacts),
-      // The object with the keys of the deployment is not on this machine.
+      // Empty, because the object with the deployment's API keys is not on this machine.
       KEYS_OBJECT: "",
       // The model is published here without a signature.
       MODEL_SIGNERS: "any",
@@ -116,7 +116,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       args: [
         ...["dev", ...(project.built === undefined ? [script, "--config", project.config] : [])],
         ...["--local", "--persist-to", resolve(root, state)],
-        // With a file of variables, wrangler does not read .env, which may have chosen the environment.
+        // With --env-file, wrangler does not read .env. An environment that .env names is therefore given as --env.
         ...["--env", project.environment.name ?? "", "--env-file", secrets],
         ...["--ip", "127.0.0.1", "--port", `${edgePort}`, "--inspector-port", `${await freePort()}`],
         "--show-interactive-dev-session=false",
@@ -197,8 +197,8 @@ async function publishToLocalR2({ project, artifacts, state }: StackOptions): Pr
 }
 
 /**
- * Writes variables as a file for wrangler's `--env-file`. Each value is quoted, and its `$` are escaped, because wrangler
- * otherwise replaces `$NAME` in a value by another variable.
+ * Returns the content of a file for wrangler's `--env-file`. Quotes each value, and escapes `$`: wrangler would otherwise
+ * replace `$NAME` in a value by another variable.
  */
 export const envFile = (vars: Readonly<NodeJS.Dict<string>>): string =>
   Object.entries(vars)

@@ -16,7 +16,7 @@ export interface MachineFacts {
   tryProvider(provider: Provider): Promise<string | undefined>;
 }
 
-/** This machine. */
+/** Returns the facts of this machine. */
 export const thisMachine = async (): Promise<MachineFacts> => ({
   node: process.versions.node,
   hasRelaxedSimd: hasRelaxedSimd(),

@@ -39,7 +39,7 @@ export async function examineProject(root: string, config: WranglerConfig): Prom
   return [...(await Promise.all(examined)).flat(), ...missingModel(config, name)];
 }
 
-/** Compares `cpuLimitMs`, which the edge reckons with, with the limit that Cloudflare applies. */
+/** Compares `cpuLimitMs`, the limit that the edge assumes, with the limit that Cloudflare applies. */
 function examineCpuLimit(root: string, { cpuMs, path }: WranglerConfig): Finding {
   const { ok, note, broken } = findingsOf("cpu-limit", SETTINGS);
   const assumed = assumedLimit(root);
@@ -90,7 +90,7 @@ function examinePage(root: string, { assets, path }: WranglerConfig): Finding[] 
   ];
 }
 
-/** The Worker's code can name its model itself, but `deploy` and this command read the variable. */
+/** Reports a missing variable MODEL. The Worker's code can name its model itself, but `deploy` and `doctor` read the variable. */
 function missingModel(config: WranglerConfig, name: string): Finding[] {
   if (config.models.length > 0) return [];
   const what = "It has no variable MODEL, so no artifact was examined. `bert-edge deploy` needs it.";
@@ -152,7 +152,7 @@ async function examineModel(
   );
 }
 
-/** The setting `cpuLimitMs` of a project: in ms, or as text if only running it would tell its value. */
+/** The setting `cpuLimitMs` of a project: a number of ms, or source text whose value is known only when it runs. */
 export type CpuLimitSetting = number | { readonly unread: string };
 
 /** Reads `cpuLimitMs` from the text of edge-settings.ts: a number, or a product of numbers. Returns undefined without it. */

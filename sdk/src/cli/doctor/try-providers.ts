@@ -4,9 +4,9 @@ import { inSubprocess } from "../../compile/subprocess/run-in-subprocess.ts";
 import type { Provider } from "../../runtime/engine/ort-node/index.ts";
 import { onnxruntimeNode } from "../../runtime/engine/ort-node/onnxruntime-node.ts";
 
-/** Time for loading a provider's libraries, in ms. */
+/** Maximum time for loading a provider's libraries, in ms. */
 const DEADLINE_MS = 60_000;
-/** Characters of a provider's reason that are kept. */
+/** Maximum characters of a provider's error message that are shown. */
 const REASON = 200;
 
 /**
@@ -29,14 +29,14 @@ export async function providerFault(provider: Provider): Promise<string | undefi
     return undefined;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    // The message can begin with the name of a C++ function.
+    // Leaves out the name of a C++ function at the beginning of the message.
     return (/Failed to [^\n]+/.exec(message)?.[0] ?? message.split("\n")[0])?.slice(0, REASON);
   }
 }
 
-/** Tries a provider in a subprocess, which native code may crash. */
+/** Tries a provider in a subprocess, because native code can crash the process. */
 export const tryProvider = inSubprocess("cli/doctor/try-providers", providerFault, {
   failure: "engine_failed",
-  what: "The provider ended its process",
+  what: "The provider could not be loaded",
   deadlineMs: DEADLINE_MS,
 });

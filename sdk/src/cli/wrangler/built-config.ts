@@ -10,7 +10,7 @@ const DEPLOY_CONFIG = ".wrangler/deploy/config.json";
 /**
  * Finds the configuration that a build wrote: wrangler deploys and runs it instead of the project's own.
  *
- * @returns its path relative to `root`; undefined without one
+ * @returns path of the built configuration relative to `root`; undefined without a build
  * @throws BertEdgeError `project_invalid` if it cannot be read, or is not a build of the chosen environment
  */
 export function builtConfig(root: string, config: WranglerConfig): string | undefined {

@@ -5,19 +5,19 @@ import { R2_HOST } from "../../storage/s3-address.ts";
 export const JURISDICTIONS = ["eu", "fedramp", "us"] as const;
 export type Jurisdiction = (typeof JURISDICTIONS)[number];
 
-/** The only region that R2 knows. AWS_REGION is that of a region on AWS. */
+/** The only region of R2's S3 interface. AWS_REGION is not used, because it names the region of buckets on AWS. */
 export const R2_REGION = "auto";
 
-/** Returns wrangler's options for buckets in a jurisdiction. Without them, it means a bucket outside of jurisdictions. */
+/** Returns wrangler's options for buckets in a jurisdiction. Without options, wrangler uses buckets outside of jurisdictions. */
 export const jurisdictionArgs = (jurisdiction?: Jurisdiction): string[] =>
   jurisdiction ? ["--jurisdiction", jurisdiction] : [];
 
 /**
- * Checks that an endpoint on R2 is that of the bucket which the Worker is bound to.
+ * Checks that an endpoint on R2 belongs to the bucket to which the Worker is bound.
  *
  * @param given the option `--endpoint`
  * @param own the bucket's endpoint
- * @throws BertEdgeError `setting_invalid` if it is another account's, or another jurisdiction's
+ * @throws BertEdgeError `setting_invalid` if the endpoint belongs to another account or jurisdiction
  */
 export function assertOwnEndpoint(given: string, own: string): void {
   if (!URL.canParse(given)) return;

@@ -6,7 +6,7 @@ import { chooseEnvironment, type Environment } from "./environment.ts";
 import { requireWrangler } from "./installed.ts";
 import { type Variables, wranglerVariables } from "./variables.ts";
 
-/** An R2 binding in the configuration. Locally, wrangler prefers the bucket for previews. */
+/** An R2 binding in the configuration. Locally, wrangler prefers `preview_bucket_name`. */
 interface R2Binding {
   binding: string;
   bucket_name?: string;
@@ -14,7 +14,7 @@ interface R2Binding {
   jurisdiction?: string;
 }
 
-/** A bucket of R2. A jurisdiction has its own buckets: the same name in another one is another bucket. */
+/** A bucket of R2. Each jurisdiction has its own buckets: the same name in another jurisdiction is another bucket. */
 export interface DeployedBucket {
   readonly name: string;
   /** Undefined for buckets outside of jurisdictions. */
@@ -34,7 +34,7 @@ export interface WranglerConfig {
   readonly models: readonly string[];
   /** Name of the local bucket of each R2 binding. */
   readonly buckets: ReadonlyMap<string, string>;
-  /** The deployed bucket of the R2 binding MODELS; undefined if the binding is missing, or names none. */
+  /** The deployed bucket of the R2 binding MODELS; undefined if the binding is missing or names no bucket. */
   readonly deployedBucket: DeployedBucket | undefined;
   /** Name of the Worker. */
   readonly name: string | undefined;
@@ -46,7 +46,7 @@ export interface WranglerConfig {
   readonly assets: string | undefined;
 }
 
-/** Returns the path of the project's configuration of wrangler, in wrangler's order; undefined if there is none. */
+/** Returns the path of the project's wrangler configuration; undefined without one. Tries the file names in wrangler's order. */
 export const findWranglerConfig = (root: string): string | undefined =>
   ["wrangler.json", "wrangler.jsonc", "wrangler.toml"].map((name) => join(root, name)).find((each) => existsSync(each));
 
@@ -54,7 +54,7 @@ type Place = Pick<WranglerConfig, "path" | "environment">;
 
 const isToml = (path: string) => path.endsWith(".toml");
 
-/** Says where a part of the environment stands in a configuration file: `env.staging.vars`. No environment inherits vars and bindings. */
+/** Returns the place of a part of the environment in the configuration file: `env.staging.vars`. No environment inherits these parts. */
 const section = ({ path, environment: { name } }: Place, part: string): string => {
   if (name === undefined) return isToml(path) ? part : `"${part}"`;
   return isToml(path) ? `env.${name}.${part}` : `"${part}" of "${name}" in "env"`;

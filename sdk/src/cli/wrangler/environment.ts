@@ -26,7 +26,7 @@ interface Choice {
 /**
  * Chooses an environment as wrangler does: `--env`, or CLOUDFLARE_ENV.
  *
- * @param path of the configuration file
+ * @param path path of the configuration file
  * @throws BertEdgeError `setting_invalid` if the configuration has no such environment
  */
 export function chooseEnvironment(path: string, { option, variable, all }: Choice): Environment {
@@ -47,8 +47,8 @@ export const environmentText = ({ name, from, all }: Environment): string => {
 };
 
 /**
- * Makes what gives a call of wrangler the same configuration and environment. `--env` also makes wrangler read `.env.<name>`, so it
- * is given only if the user gave it.
+ * Returns the arguments and variables with which a call of wrangler uses this configuration and environment. `--env` also makes wrangler
+ * read `.env.<name>`, so the call has `--env` only if the user gave it.
  *
  * @param config the configuration file, relative to the folder of the call
  */

@@ -44,7 +44,7 @@ export const WRANGLER_STATE = ".wrangler/state";
 export function requireWrangler(root: string): Wrangler {
   packageFile(root, "wrangler", "package.json");
   const { noDeprecation = false } = process;
-  // wrangler's packages use deprecated parts of Node. Developers can do nothing about these warnings.
+  // Hides warnings about deprecated parts of Node that wrangler's packages use, because the user cannot change them.
   process.noDeprecation = true;
   try {
     return createRequire(join(root, "package.json"))("wrangler") as Wrangler;
@@ -55,7 +55,7 @@ export function requireWrangler(root: string): Wrangler {
 
 /**
  * Lowest version of wrangler for each command: the first with `dev --env-file`, and the first with `whoami --json`.
- * `publish --to r2-local:…` needs no more than the peer range.
+ * `publish --to r2-local:…` works with every version in the peer range.
  */
 export const wranglerFor = { dev: "4.28.0", deploy: "4.65.0" } as const;
 

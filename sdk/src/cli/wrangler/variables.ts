@@ -19,13 +19,13 @@ interface Variable {
 /** Returns a variable; undefined if it is not set, or empty. */
 export type Variables = (name: string) => Variable | undefined;
 
-/** The files that wrangler reads variables from. Later files overrule earlier ones. Those of an environment count only with `--env`. */
+/** Returns the files that wrangler reads variables from. Later files overrule earlier ones. Only `--env` adds an environment's files. */
 const envFiles = (option: string | undefined): string[] => [
   ...[".env", ".env.local"],
   ...(option ? [`.env.${option}`, `.env.${option}.local`] : []),
 ];
 
-/** Reads a file of variables; empty without it. A folder of this name is no such file: Python's tools make one. */
+/** Reads a file of variables. Returns none if the path is missing or is a folder: tools of Python make folders named `.env`. */
 function variablesOf(path: string): NodeJS.Dict<string> {
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
   return isFile ? parseVariables(wholeTextSync(path, MAX_SETTINGS_BYTES)) : {};

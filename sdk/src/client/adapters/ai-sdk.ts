@@ -40,7 +40,7 @@ export interface BertEdgeProvider {
 
 const PROVIDER = "bert-edge";
 
-/** Variables that say where the deployment is, if the options do not. */
+/** Environment variables that replace missing options. */
 const variables = { baseURL: "BERT_EDGE_URL", apiKey: "BERT_EDGE_API_KEY" } as const;
 
 /**
@@ -51,7 +51,7 @@ const variables = { baseURL: "BERT_EDGE_URL", apiKey: "BERT_EDGE_API_KEY" } as c
  * const { embedding } = await embed({ model: bert.embeddingModel("bert-edge-mini"), value: "to be" });
  * ```
  *
- * @param options those of the client. Default of `baseURL`: the variable BERT_EDGE_URL; of `apiKey`: BERT_EDGE_API_KEY
+ * @param options options of the client. Default of `baseURL`: the environment variable BERT_EDGE_URL; of `apiKey`: BERT_EDGE_API_KEY
  */
 export function createBertEdge(options: Partial<BertEdgeOptions> = {}): BertEdgeProvider {
   const setting = (name: keyof typeof variables) => {
@@ -60,7 +60,7 @@ export function createBertEdge(options: Partial<BertEdgeOptions> = {}): BertEdge
     throw new TypeError(`${name} is missing. Give it to createBertEdge(), or set ${variables[name]}.`);
   };
   let client: BertEdge | undefined;
-  // The variables are read at the first call: the default provider is made when its module is loaded.
+  // The variables are read at the first call, because loading this module already makes the default provider.
   const asked = () => (client ??= new BertEdge({ ...options, baseURL: setting("baseURL"), apiKey: setting("apiKey") }));
   return {
     embeddingModel: (model, choice = {}) => ({

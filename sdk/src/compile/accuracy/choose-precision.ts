@@ -43,7 +43,7 @@ export interface ChoiceContext {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Mean cosine between the float32 graph and a graph in which only this layer is quantized; the lowest one of all lengths. */
+/** Mean cosine between the float32 graph and a graph with only this layer quantized. Of all text lengths, the lowest mean cosine counts. */
 interface Sensitivity {
   readonly layer: string;
   readonly meanCosine: number;
@@ -59,7 +59,7 @@ const LISTED = 8;
  * last candidate alone to find the worst layers. It then keeps the worst layers in the next higher precision: first
  * one, then two, four, … up to half.
  *
- * @param candidates the fastest first
+ * @param candidates candidates in order of speed, the fastest first
  * @throws BertEdgeError `accuracy_gate` with the cosines of the worst layers, when no attempt reaches the limit
  */
 export async function choosePrecision<Label extends string>(

@@ -13,7 +13,7 @@ export interface NumbersComparison {
   readonly cosine: number;
 }
 
-/** For comparisons of cosines alone. */
+/** Tolerance of comparisons that use only the cosine. */
 const NO_TOLERANCE: Tolerance = { absolute: 0, relative: 0 };
 
 /** Result for vectors of different lengths. */
@@ -24,8 +24,8 @@ const INCOMPARABLE: NumbersComparison = {
 };
 
 /**
- * Compares a vector with the original vector. All comparisons of models use this function. Two models that both compute zeros agree; in a
- * search, `cosine` says that such texts are not alike.
+ * Compares a vector with the original vector. All comparisons of models use this function. Two zero vectors have a cosine of 1 here,
+ * because the models agree. For the similarity of two texts, the runtime's `cosine` returns 0 instead.
  */
 export function compareNumbers(
   original: ArrayLike<number>,
@@ -39,7 +39,7 @@ export function compareNumbers(
     const distance = Object.is(x, y) ? 0 : Math.abs(x - y);
     const difference = Number.isNaN(distance) ? Number.POSITIVE_INFINITY : distance;
     maxAbs = Math.max(maxAbs, difference);
-    // No difference and an infinite one are not divided: the tolerance of an infinite number is infinite or NaN.
+    // A difference of 0 or infinity is not divided, because a tolerance of 0, infinity or NaN would make the quotient NaN.
     const isDivided = difference > 0 && difference < Number.POSITIVE_INFINITY;
     const share = isDivided ? difference / (absolute + relative * Math.abs(x)) : difference;
     ofTolerance = Math.max(ofTolerance, share);

@@ -6,16 +6,16 @@ import { promptNameOf, readInput } from "./golden/golden-call.ts";
 import { variedTexts } from "./probe-texts.ts";
 
 /**
- * Indices of the varied texts that become golden texts: of 1 to 200 tokens, in several scripts and with capitals, so that
- * another tokenizer, pooling or limit of tokens gives other vectors.
+ * Indices of the varied texts that become golden texts. They have 1 to 200 tokens, several scripts and capitals, so a different
+ * tokenizer, pooling or token limit gives other vectors.
  */
 const CHOSEN = [0, 1, 3, 5, 8, 11, 16, 19, 20];
 
 /**
- * Returns the probe texts with a model's default prompt. A request without the name of a prompt has it, so the golden texts have
- * it too.
+ * Returns the chosen probe texts with a model's default prompt. Requests that name no prompt get the default prompt, so the golden
+ * texts have it too.
  *
- * @returns none for models without a default prompt, whose golden texts are the probe texts themselves
+ * @returns an empty list for models without a default prompt: their golden texts are the probe texts themselves
  */
 export function promptedProbes(task: Task): string[] {
   if (task.task !== "embed" || task.defaultPrompt === undefined) return [];
@@ -24,12 +24,12 @@ export function promptedProbes(task: Task): string[] {
 }
 
 /**
- * Chooses the golden texts of a sentence encoder. Texts that its tokenizer cuts are left out: other servers may cut them
+ * Chooses the golden texts of a sentence encoder. Leaves out texts that the tokenizer cuts, because other servers may cut them
  * elsewhere.
  *
- * @param reference results of the texts of `probesOf`, in float32
+ * @param reference float32 results of the texts of `probesOf`
  * @param own golden texts from the user's golden file, which come first
- * @returns undefined for other tasks
+ * @returns undefined for other tasks, or if no text is left
  */
 export function goldenTextsOf(
   { task, maxTokens, encode }: Pick<TextModel, "task" | "maxTokens" | "encode">,
@@ -51,17 +51,17 @@ export function goldenTextsOf(
   };
 }
 
-/** Lines that become golden texts: an edge asks a foreign region for all of them every ten minutes. */
+/** Maximum number of lines that become golden texts. An edge sends all golden texts to a foreign region every ten minutes. */
 const MAX_TEXTS = 16;
 
-/** Longest golden text in tokens. The longest probe text has about 200. */
+/** Maximum number of tokens of a golden text. The longest probe text has about 200. */
 const MAX_TOKENS = 256;
 
 /**
- * Chooses lines of a golden file as golden texts of the artifact: lines from the whole file, in their order. The texts are what
- * the model reads, with their prompts. Long texts and those that are cut are left out, because other servers may cut them elsewhere.
+ * Chooses lines from all parts of a golden file as golden texts of the artifact, in the order of the file. Each text includes its
+ * prompt. Leaves out long texts, and texts that the model cuts, because other servers may cut them elsewhere.
  *
- * @returns undefined for models that do not embed, and if no line is left
+ * @returns undefined for models that do not embed, or if no line is left
  */
 export function chosenGolden(
   compared: readonly ComparedLine[],
@@ -72,7 +72,8 @@ export function chosenGolden(
   const most = Math.min(MAX_TOKENS, manifest.maxTokens - 1);
   const whole = compared.flatMap(({ line, answer }) => {
     const { input, tokens } = readInput(line, model);
-    // A request for the whole text would pool the prompt, too. The default prompt is put before it by the deployment.
+    // If a request contains the prompt as text, the deployment pools the prompt, too. Only the default prompt can be left out of
+    // the request, because the deployment adds it again.
     const isUnpooled = manifest.poolsPrompt === false && input !== line.input;
     if (isUnpooled && promptNameOf(line, manifest) !== manifest.defaultPrompt) return [];
     const vector = "rows" in answer ? answer.rows[0] : undefined;

@@ -7,7 +7,7 @@ export interface Limit {
   readonly minCosine: number;
   /** Maximum decrease of the task's score, on a scale of 100. */
   readonly maxDrop: number;
-  /** Share of texts that must keep their label, for classifiers. */
+  /** Minimum share of texts that keep their label, from 0 to 1. For classifiers. */
   readonly minTop1: number;
 }
 

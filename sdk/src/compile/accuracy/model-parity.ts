@@ -42,8 +42,8 @@ interface OptimizerEffect {
 }
 
 /**
- * Runs two ONNX files on the same probe batches. Compares them without onnxruntime's own graph optimizations, so that the
- * rewrite alone makes the difference, and then as they are served, with these optimizations.
+ * Runs two ONNX files on the same probe batches and compares their outputs. The first comparison is without onnxruntime's own graph
+ * optimizations and shows the effect of the rewrite alone. The second one is with these optimizations, as the models are served.
  *
  * @throws BertEdgeError `parity_impossible` when onnxruntime cannot load or run one of the models
  */
@@ -68,7 +68,7 @@ export async function modelParity(original: string, rewritten: string): Promise<
   }
   const compare = (runs: readonly Run[], others: readonly Run[]) =>
     largest(runs.map((each, i) => differenceOf(each, others[i], arithmetic)));
-  /** Compares with the original. Differences that float16 explains are within the tolerance. */
+  /** Compares runs with the original's. If a float16 model exceeds the tolerance, compares the errors of both models against float32. */
   const compareWithOriginal = async (runs: readonly Run[]): Promise<OutputDifference> => {
     const difference = compare(expected, runs);
     if (arithmetic !== "float16" || difference.ofTolerance <= 1) return difference;
@@ -92,12 +92,12 @@ export async function modelParity(original: string, rewritten: string): Promise<
 }
 
 /**
- * Maximum error of a rewritten float16 model, as a multiple of the original's. Both errors are measured from the same model
- * in float32. The order of roundings differs. Measured in models with a pooler: at most 1.6.
+ * Maximum error of a rewritten float16 model, as a multiple of the original's error. Both errors are differences from the same model
+ * in float32. They differ because the models round in a different order. Models with a pooler measure at most 1.6.
  */
 const FLOAT16_ERRORS = 2;
 
-/** Runs of a model if onnxruntime's optimizations change nothing: the original, and the result without and with them. */
+/** Number of runs if onnxruntime's optimizations change nothing: the original, the result without optimizations, the result with them. */
 const COMPARED_RUNS = 3;
 
 type Which = "original" | "rewritten";
@@ -170,8 +170,8 @@ export const modelParityInSubprocess = (
   inSubprocess("compile/accuracy/model-parity", modelParity, { ...COMPARISON, ...options })(original, rewritten);
 
 /**
- * Decides whether a rewritten model may take the original's place. onnxruntime's own optimizations may change its outputs
- * if they change the original's in the same way, or as much.
+ * Decides whether a rewritten model may take the original's place. onnxruntime's own optimizations may change the rewritten model's
+ * outputs only if both optimized models agree, or if the original's outputs also change by more than the tolerance.
  *
  * @returns warnings about what onnxruntime changes
  * @throws BertEdgeError `parity_exceeded` when the outputs differ from the original's

@@ -92,11 +92,11 @@ function distance(a: Float32Array, b: Float32Array | Float64Array): number {
   return Math.sqrt(squares);
 }
 
-/** How results of a task are compared. */
+/** Options that say how `parity` compares the results of a task. */
 interface Compared {
   /** Vectors are compared by their directions, logits by their differences. */
   readonly are: "vectors" | "logits";
-  /** Width of the rows that a result consists of. Each row is compared. undefined: the whole result is one row. */
+  /** Width of the rows of a result. Each row is compared on its own. undefined: the whole result is one row. */
   readonly width?: number | undefined;
   /**
    * Whether the largest logit of each column is compared, instead of the largest logit of each row. Question answering

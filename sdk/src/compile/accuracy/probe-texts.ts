@@ -24,8 +24,8 @@ export const variedTexts: readonly string[] = [
 ];
 
 /**
- * Short everyday texts, of which most requests consist. In a short text, the errors of few tokens are averaged, so the mean of these
- * shows a loss that long and unusual texts hide.
+ * Short everyday texts, like those of most requests. The vector of a short text averages the errors of only a few tokens. The mean over
+ * these texts therefore shows a loss that long and unusual texts hide.
  */
 const shortTexts: readonly string[] = [
   "A man is playing the piano.",
@@ -73,7 +73,7 @@ const shortTexts: readonly string[] = [
 /** Texts on which every prepared model is compared. */
 export const probeTexts: readonly string[] = [...variedTexts, ...shortTexts];
 
-/** Texts of more than 256 tokens each, whose beginnings are compared too. Written for this package. */
+/** Texts of more than 256 tokens each. Models are compared on beginnings of these texts, too. Written for this package. */
 export const longTexts: readonly string[] = [
   "The harbour lies on the northern side of the bay, where the water is deep enough for large ships even at low tide. " +
     "Until the railway came, everything that the town needed arrived here: coal and timber, tea and salt, letters from " +

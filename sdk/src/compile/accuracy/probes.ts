@@ -4,7 +4,7 @@ import { promptedProbes } from "./golden-texts.ts";
 import { comparedAs, parity } from "./parity.ts";
 import { longTexts, probeTexts } from "./probe-texts.ts";
 
-/** Lengths in tokens at which encoders are compared, too: errors that cancel out in a short text can add up in a long one. */
+/** Lengths of texts, in tokens, for sentence encoders. Errors that cancel out in a short text can add up in a long one. */
 const LENGTHS = [16, 128, 256];
 
 /** The texts on which a prepared model is compared. */
@@ -19,8 +19,8 @@ type Comparable = Pick<TextModel, "task" | "maxTokens" | "encode"> & {
 };
 
 /**
- * Returns the texts on which a model is compared. Those of an encoder also have the lengths that it takes of `LENGTHS`. The golden
- * texts come last, if they have a prompt.
+ * Returns the texts on which a model is compared. For a sentence encoder, they include texts of each length in `LENGTHS` that the
+ * model takes. Golden texts with a prompt come last.
  */
 export function probesOf({ task, maxTokens, config, encode }: Comparable): Probes {
   const compared = comparedAs(task, config.vocabularySize);
@@ -44,7 +44,7 @@ export function probesOf({ task, maxTokens, config, encode }: Comparable): Probe
   };
 }
 
-/** Returns as many words of a text as have at most `tokens` tokens; at least one word. */
+/** Returns the longest beginning of a text, in whole words, that has at most `tokens` tokens. It has at least one word. */
 function beginningOf(text: string, tokens: number, encode: TextModel["encode"]): string {
   const words = text.split(" ");
   const lengthOf = (count: number) => encode([words.slice(0, count).join(" ")])[0]?.length ?? 0;

@@ -46,8 +46,8 @@ function readerOf({ users }: Value): string {
 const ROUNDING = 1e-5;
 
 /**
- * A channel counts as constant if its variance, divided by its mean square, is at most this. Because float32 sums are
- * rounded, constant channels have ratios of up to 2e-4.
+ * Maximum ratio of variance to mean square for a channel that counts as constant. Because float32 sums are rounded,
+ * constant channels have ratios of up to 2e-4.
  */
 const SUMMED_ROUNDING = 1e-3;
 

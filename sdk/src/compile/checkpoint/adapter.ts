@@ -37,10 +37,10 @@ const classes: Readonly<Record<string, string>> = {
 const CLASSIFIER = /\b(classifier|score)(\.out_proj)?\.weight$/;
 
 /**
- * Refuses a folder with an adapter of PEFT, alone or beside its base model. The Python libraries load both together, so the
- * base alone has other results.
+ * Refuses a folder with an adapter of PEFT, alone or beside its base model. The Python libraries apply the adapter to the
+ * base model, so the base model alone gives other results.
  *
- * @throws BertEdgeError `checkpoint_unsupported` with the command that merges both; `checkpoint_invalid`
+ * @throws BertEdgeError `checkpoint_unsupported` with the command that merges the adapter into its model; `checkpoint_invalid`
  */
 export async function assertNoAdapter({ root, folder }: Pick<ModelPlace, "root" | "folder">): Promise<void> {
   const adapter = await readJson(folder, ADAPTER_CONFIG, AdapterConfig);
@@ -85,7 +85,7 @@ function mergeCommand(
   );
 }
 
-/** Returns the number of labels of the classifier that an adapter's file has; undefined if it has none. */
+/** Returns the number of labels of the classifier in an adapter's file; undefined if the file has no classifier. */
 function labelsOf(folder: string): number | undefined {
   const path = join(folder, ADAPTER_WEIGHTS);
   if (!existsSync(path)) return undefined;

@@ -22,15 +22,15 @@ export interface ComparedOutput {
 export interface ComparedSizes {
   /** Number of rows of the token embedding table. */
   readonly vocabulary: number;
-  /** Most tokens of a text. */
+  /** Maximum length of a text in tokens. */
   readonly tokens: number;
 }
 
 /**
- * Compares a graph whose sizes were opened with the file that it was read from, in a subprocess. The file gets each text alone,
- * padded to its sizes. The graph gets each text at its own length, and all of them in one batch.
+ * Compares the results of a graph that `openSizes` changed with the results of its original file, in a subprocess. The file
+ * gets each text alone, padded to the fixed sizes. The graph gets each text alone at its own length, and then all texts together.
  *
- * @returns how they differ; undefined if they do not
+ * @returns how the results differ; undefined if they agree
  * @throws BertEdgeError `engine_failed` if the subprocess ends
  */
 export const openedDifference = (
@@ -50,10 +50,10 @@ export const openedDifference = (
     })(path, opened, outputs, sequencesOf(sizes));
   });
 
-/** Shares of the longest text. A text has at least one token. */
+/** Lengths of the compared texts, as shares of the maximum length. Each text has at least one token. */
 const SHARES = [0, 0.1, 0.3, 0.5, 0.8, 0.95, 1];
 
-/** Draws texts of several lengths, the second half of which has token type 1. */
+/** Draws texts of several lengths. The second half of each text has the token type 1. */
 function sequencesOf({ vocabulary, tokens }: ComparedSizes): TokenPair[] {
   const random = randomNumbers(20_261_128);
   const draw = () => Math.floor(random() * vocabulary);
@@ -64,8 +64,8 @@ function sequencesOf({ vocabulary, tokens }: ComparedSizes): TokenPair[] {
 }
 
 /**
- * Maximum difference, as a share of the largest number. Fused operators add in another order, which makes less than a tenth of it. A
- * wrong size makes at least a hundred times as much.
+ * Maximum difference, as a share of the largest absolute value. Fused operators add numbers in another order, which causes
+ * less than a tenth of this difference. A wrong size causes at least a hundred times as much.
  */
 const TOLERANCE = 1e-4;
 
@@ -94,11 +94,11 @@ export async function compareOpened(
     return numbers.length !== wanted.length || !(difference <= TOLERANCE * largest);
   });
   if (other < 0) return undefined;
-  const beside = other < sequences.length ? "" : " beside other texts";
-  return `a text of ${sequences[other % sequences.length]?.ids.length} tokens gets other numbers${beside}`;
+  const beside = other < sequences.length ? "" : " in a batch with other texts";
+  return `a text of ${sequences[other % sequences.length]?.ids.length} tokens gets other results${beside}`;
 }
 
-/** Returns the outputs of each text, one after the other; a message if the file does not run. */
+/** Returns the numbers of each text, with all outputs in one array; the error message if the file does not run. */
 async function resultsOf(
   path: string,
   outputs: readonly ComparedOutput[],
@@ -111,7 +111,7 @@ async function resultsOf(
     const results: Float32Array[] = [];
     for (const texts of batches) {
       let done = 0;
-      // The texts are sorted by length, as those of the batches are.
+      // `tokenBatches` sorts texts by length. `texts` is already sorted, so the rows of the batches are in the same order.
       for (const batch of tokenBatches(graph, texts)) {
         const feeds = Object.fromEntries([...batch].map(([name, value]) => [name, toOrt(value)]));
         const found = await session.run(feeds);
@@ -131,7 +131,7 @@ async function resultsOf(
   }
 }
 
-/** Returns an output's numbers of a text without those of padding. */
+/** Returns the numbers of one text in an output, without the numbers of padding. */
 function ofText({ data, dims }: ort.Tensor, { isPerToken }: ComparedOutput, row: number, tokens: number): Float32Array {
   const numbers = data as Float32Array;
   const all = numbers.length / (dims[0] as number);
@@ -139,6 +139,6 @@ function ofText({ data, dims }: ort.Tensor, { isPerToken }: ComparedOutput, row:
   return numbers.subarray(row * all, row * all + own);
 }
 
-/** Returns the largest absolute value; NaN if there is one. */
+/** Returns the largest absolute value; NaN if a number is NaN. */
 const largestOf = (numbers: Float32Array): number =>
   numbers.reduce((most, value) => (Number.isNaN(value) ? value : Math.max(most, Math.abs(value))), 0);

@@ -8,7 +8,7 @@ export const supports = <T>(requirement: (config: T) => boolean, message: string
     if (dataset.typed && !requirement(dataset.value)) addIssue({ message });
   });
 
-/** An integer of a model's files. */
+/** Schema of an integer in a model's files. */
 export const integerFrom = (minimum: number, maximum = Number.POSITIVE_INFINITY) =>
   v.pipe(v.number(), v.integer(), v.minValue(minimum), v.maxValue(maximum));
 
@@ -25,9 +25,9 @@ export const ListedLayers = v.pipe(Count, v.maxValue(10_000));
 /** Number of token types; 0 for encoders without token types. */
 export const TypeCount = integerFrom(0, MAX_SIZE);
 export const Positive = v.pipe(v.number(), v.gtValue(0));
-/** The number that normalizations add to a variance. The edge engine takes up to 1; models have 1e-12 to 1e-3. */
+/** The number that normalizations add to a variance. The edge engine supports values up to 1; models use 1e-12 to 1e-3. */
 export const Epsilon = v.pipe(Positive, v.maxValue(1));
-/** Maximum tokens of a query or a document of ColBERT. */
+/** Maximum length of a ColBERT query or document in tokens. */
 export const MarkedLength = v.pipe(Count, v.minValue(4, "there must be room for [CLS], a marker, one token and [SEP]"));
 export const MaxPositions = v.pipe(Count, v.minValue(3, "there must be room for [CLS], one token and [SEP]"));
 

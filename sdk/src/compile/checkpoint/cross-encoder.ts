@@ -7,7 +7,7 @@ import { readSentenceConfig } from "./modules/sentence-config.ts";
 import type { Head } from "./task-head.ts";
 
 const Name = v.nullish(v.string());
-/** Keys that older versions write to config.json. */
+/** Keys that older versions of sentence-transformers write to a cross-encoder's config.json. */
 const ModelKeys = v.object({
   sentence_transformers: v.nullish(v.looseObject({ activation_fn: Name })),
   sbert_ce_default_activation_function: Name,
@@ -15,7 +15,7 @@ const ModelKeys = v.object({
 
 /** Settings of a cross-encoder, a classifier of pairs, in sentence-transformers' files. */
 export interface CrossEncoder {
-  /** Activation that makes scores of logits; undefined if the files name none. */
+  /** Activation that turns logits into scores; undefined if the files name none. */
   readonly activation: ScoreActivation | undefined;
 }
 
@@ -23,8 +23,8 @@ export interface CrossEncoder {
 const activations: Readonly<Record<string, ScoreActivation>> = { Identity: "none", Sigmoid: "sigmoid" };
 
 /**
- * Reads what a cross-encoder's files say; undefined if they are no cross-encoder's. As in sentence-transformers, its own file
- * overrules config.json, and activations that are not torch's do not count.
+ * Reads the settings of a cross-encoder; returns undefined for other models. As in sentence-transformers,
+ * config_sentence_transformers.json overrules config.json, and activations that are not in torch are ignored.
  *
  * @param root the model folder
  * @param folder the folder of the Transformer module, which is often the same
@@ -55,7 +55,7 @@ export async function headOfCrossEncoder(
 ): Promise<Head | "none"> {
   if (named === "late-interaction") return named;
   const { model_type: type } = await readSentenceConfig(root);
-  // A class that lost its modules.json is refused elsewhere.
+  // `assertModulesKept` refuses a CrossEncoder that has lost its modules.json, unless its head is a classifier already.
   if ((type === "CrossEncoder") === isAlone) return named;
   return (await readCrossEncoder(root, folder)) ? "sequence-classification" : named;
 }
@@ -65,6 +65,6 @@ function activationOf(folder: string, path: string): ScoreActivation {
   const activation = Object.hasOwn(activations, name) ? activations[name] : undefined;
   if (activation) return activation;
   throw new BertEdgeError("checkpoint_unsupported", `${folder}: the activation ${path} is not supported so far.`, {
-    hint: `Scores of cross-encoders can have these: ${Object.keys(activations).join(", ")}.`,
+    hint: `Supported activations of cross-encoders: ${Object.keys(activations).join(", ")}.`,
   });
 }

@@ -17,7 +17,7 @@ export interface RelativePositions {
   readonly rows: Value;
   /**
    * First bucket that the text uses, and the bucket after the last: [1], int32. A short text has only small distances, so
-   * most products with the other buckets would not be read.
+   * products with the other buckets are not computed.
    */
   readonly first: Value;
   readonly end: Value;
@@ -44,7 +44,7 @@ export function writeRelativePositions(
   const rowOf = g.constant("relative_row_by_offset", tensor("int32", [byOffset.length], byOffset));
   const rows = g.op("relative_rows", "Gather", [rowOf, offsets]);
   const heads = g.op("relative_rows.heads", "Unsqueeze", [rows, axes(g, 0, 1)]);
-  // Keys after the query have earlier buckets. The last key has the first bucket for the first query.
+  // Keys after the query have earlier buckets. So the first bucket in use is that of the last key for the first query.
   const length = g.op("relative_length", "Slice", [g.op("relative_shape", "Shape", [ids]), axes(g, 1), axes(g, 2)]);
   const lengthAt = (part: string, operator: "Add" | "Sub", operands: [Value, Value]) =>
     g.op(`relative_${part}`, "Gather", [rowOf, g.op(`relative_${part}.at`, operator, operands)]);

@@ -92,7 +92,7 @@ interface AttentionPositions {
    * Biases that are added to the attention scores. Shape of each: [batch or 1, heads or 1, sequence or 1, sequence].
    */
   readonly biases: readonly Value[];
-  /** Rotary embedding of queries and keys; undefined for encoders with a position table. */
+  /** Rotary embedding of queries and keys; undefined for layers without a rotary embedding. */
   readonly rotation: Rotation | undefined;
   /** Relative positions that scores depend on; undefined for encoders without disentangled attention. */
   readonly relative: RelativePositions | undefined;

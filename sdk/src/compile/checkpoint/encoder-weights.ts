@@ -12,8 +12,8 @@ export interface EncoderLayer {
   readonly queryNorm: LayerNormWeights | undefined;
   readonly keyNorm: LayerNormWeights | undefined;
   /**
-   * Linear layers that project the embeddings of relative positions: to keys (content to position) and to queries (position
-   * to content). undefined for layers without this term.
+   * Linear layers that project the embeddings of relative positions to keys (for content-to-position scores) and to queries
+   * (for position-to-content scores). undefined for layers whose attention scores have no such term.
    */
   readonly positionKey: LinearWeights | undefined;
   readonly positionQuery: LinearWeights | undefined;
@@ -66,8 +66,8 @@ export interface EncoderWeights {
  * Picks an encoder's weights from a checkpoint by its family's tensor names. The names may have the prefix that models
  * with a task head use.
  *
- * Checks all numbers, because the probe texts that `prepare` runs later read only a few rows of the token embedding
- * table.
+ * Checks every weight for NaN and infinite numbers here, because the probe texts that `prepare` runs later read only a
+ * few rows of the token embedding table.
  *
  * @throws BertEdgeError `checkpoint_invalid` with the name of a tensor that is missing, that has another shape than
  *   config.json says, or that holds NaN or infinite numbers
@@ -136,8 +136,9 @@ export function encoderWeights(encoder: Encoder): EncoderWeights {
 }
 
 /**
- * Returns the names of a checkpoint's tensors. A family can have several sets of names, with or without a prefix: returns the
- * set of which most of the first tensors are in the checkpoint, so that the error for a missing tensor has the right name.
+ * Returns the set of tensor names that a checkpoint uses. A family can have several sets, each with or without a prefix.
+ * Counts for each set how many of three tensors the checkpoint has: the token embeddings and two linear layers of layer 0.
+ * The set with the most tensors wins, so that the error for a missing tensor has the right name.
  */
 export function namesOf({ config, weights }: Encoder): EncoderNames {
   const { names: known } = families[config.modelType] as Family;

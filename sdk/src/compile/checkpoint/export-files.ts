@@ -13,8 +13,8 @@ const PLACES = ["model.onnx", join("onnx", "model.onnx")];
 const SUBFOLDER = "onnx";
 
 /**
- * Returns the paths of the ONNX files that may have a folder's model, in the order in which they are tried: the float32
- * export by its name, then others. There are none if the folder has weights.
+ * Returns the paths of the ONNX files that may have a folder's model, in the order in which they are tried: first the usual
+ * paths of the float32 export, then others. Returns no paths if the folder has weights.
  */
 export async function exportFiles(folder: string): Promise<string[]> {
   const files = await filesIn(folder);
@@ -31,7 +31,7 @@ const filesIn = async (folder: string): Promise<string[]> => {
   return entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
 };
 
-/** A file that was passed over, and why. */
+/** A file that cannot be used, and the reason. */
 interface UnfitExport {
   readonly path: string;
   readonly error: BertEdgeError;
@@ -50,8 +50,8 @@ export interface FirstExport<T> {
 /**
  * Reads the first of several ONNX files that is a usable export.
  *
- * @throws BertEdgeError `export_unsupported` if none is usable: with the reason of each file. The errors of `read`, other than
- *   `export_unsupported`, such as that of a damaged file
+ * @throws BertEdgeError `export_unsupported` with the reason for each file, if no file is usable. Any other error of `read`,
+ *   such as the error for a damaged file
  */
 export async function readFirst<T>(
   folder: string,

@@ -18,7 +18,7 @@ export const SENTENCE_EMBEDDING = "sentence_embedding";
 export const isSentenceVector = (name: string): boolean =>
   /sentence|embed|vec/i.test(name) && !HIDDEN_STATES.includes(plainName(name));
 
-/** Names of other outputs of transformers' encoders: the pooler, the layers' hidden states, and attention probabilities. */
+/** Whether an output is a usual extra of transformers' encoders: the pooler, the layers' hidden states, or attention probabilities. */
 export const isUsualExtra = (name: string): boolean =>
   /^(pooler_output|pooled_output|hidden_states|attentions)/.test(plainName(name));
 
@@ -76,7 +76,7 @@ export function faultOfOutputs(
       return `has an output ${name} with a shape other than [${shape.map((size) => size ?? "…").join(", ")}]`;
   }
   const tensors = tensorsOf(graph);
-  // Exporters keep only the positions that texts of a fixed length have.
+  // If the length of texts is fixed, exporters cut the position table to this length.
   const isTable = (rows: number, key: string) =>
     tensors.some(
       ({ shape }) =>

@@ -26,18 +26,19 @@ import { fixedIn, openSizes, sizesIn } from "./open-sizes.ts";
 export interface ExportedModel {
   readonly path: string;
   readonly graph: Graph;
-  /** Sizes that the file's inputs always have. The graph's inputs have any. Undefined if the file has none. */
+  /** Fixed sizes of the file's inputs; undefined if the file has none. The sizes of the graph's inputs are never fixed. */
   readonly fixed: FixedSizes | undefined;
-  /** Names that the graph's results have in the file. */
+  /** Names of the wanted outputs in the file. */
   readonly results: readonly string[];
   /** Names of the file's other outputs. */
   readonly others: readonly string[];
 }
 
 /**
- * Reads an export as a graph. Keeps only the nodes that lead to the wanted outputs, and the inputs that they read. Several
- * outputs [batch, sequence] become one output `logits` [batch, sequence, outputs]. Inputs get transformers' names, and
- * int32 inputs become int64, as in graphs that this package writes from checkpoints.
+ * Reads an export as a graph. Keeps only the nodes that lead to the wanted outputs. Drops inputs that no node reads, unless
+ * they have a known role, such as the token types. Several outputs [batch, sequence] become one output `logits`
+ * [batch, sequence, outputs]. Inputs get transformers' names, and int32 inputs become int64, as in graphs that this package
+ * writes from checkpoints.
  *
  * @throws BertEdgeError `export_unsupported`, and the errors of `readOnnx` and `fromOnnx`
  */
@@ -87,7 +88,7 @@ function stack(graph: Graph): void {
   inferShapes(graph);
 }
 
-/** Gives an input transformers' name. Its declaration has the name of the file. */
+/** Gives an input transformers' name. Removes its declaration, which has the name in the file. */
 function rename(graph: Graph, input: Value): void {
   input.name = inputRole(input.name) as InputRole;
   graph.declarations.delete(input);
@@ -102,7 +103,7 @@ function widen(graph: Graph, input: Value): void {
   wide.name = name;
 }
 
-/** Longest text that is compared if the file's length is not fixed. */
+/** Maximum length in tokens of the compared texts, if the file does not fix their length. */
 const MAX_COMPARED = 128;
 
 const sizesOf = (config: EncoderConfig, { tokens = MAX_COMPARED }: FixedSizes): ComparedSizes => ({
@@ -113,7 +114,7 @@ const sizesOf = (config: EncoderConfig, { tokens = MAX_COMPARED }: FixedSizes): 
 const compared = (outputs: readonly Output[], results: readonly ExportedResult[]): ComparedOutput[] =>
   outputs.map(({ name }, i) => ({ name, isPerToken: results[i]?.shape[1] === undefined }));
 
-/** Says which outputs an export has instead of the wanted one. */
+/** Makes the error for an export without the wanted output. */
 function lacksOutput(path: string, { names }: ExportedResult, outputs: readonly Output[]): BertEdgeError {
   const found = outputs.map(({ name }) => name);
   const pooled = found.find(isSentenceVector);
@@ -129,7 +130,7 @@ function lacksOutput(path: string, { names }: ExportedResult, outputs: readonly 
 const unsupported = (path: string, what: string): BertEdgeError =>
   new BertEdgeError("export_unsupported", `${path} ${what}.`, { hint: EXPORT_AGAIN });
 
-/** Says that a graph cannot be run at other sizes than those of its file. */
+/** Makes the error for a graph that cannot be run at other sizes than the fixed sizes of its file. */
 const notOpened = (path: string, { texts, tokens }: FixedSizes, why: string): BertEdgeError =>
   new BertEdgeError(
     "export_unsupported",

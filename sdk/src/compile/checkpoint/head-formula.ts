@@ -4,10 +4,14 @@ import type { Head } from "./task-head.ts";
 
 /** Layers between the hidden states and the output layer: norm(activation(dense(x))). */
 export interface HeadTransform {
-  /** @param prefix prefix of the encoder's tensor names; in some families, this layer's name has the same prefix */
+  /**
+   * Returns the name of the dense layer.
+   *
+   * @param prefix prefix of the encoder's tensor names; in some families, the name of the dense layer has it too
+   */
   readonly dense: (prefix: string) => string;
   readonly denseBias: boolean;
-  /** Width of the result: that of the hidden states, or that of the embedding tables. */
+  /** Width of the result: the hidden size or the embedding size. */
   readonly width: "hidden" | "embedding";
   /** undefined: the encoder's activation */
   readonly activation: ActivationName | "tanh" | undefined;
@@ -23,7 +27,7 @@ export interface DenseLayer {
   readonly hasBias: boolean;
   /** undefined: none */
   readonly activation: ActivationName | "tanh" | undefined;
-  /** Addend: x, or the product of x and the weight with this name. undefined: nothing */
+  /** Residual that is added: x, or the product of x and the weight with this name. undefined: no residual */
   readonly residual: "x" | { readonly name: string } | undefined;
 }
 
@@ -33,7 +37,8 @@ export interface DenseLayer {
  */
 export interface HeadFormula {
   /**
-   * The vector for which the head computes logits: that of the first token, the mean of all tokens except padding, or each token (undefined).
+   * Pooling of the tokens of a text: `cls` takes the first token, `mean` takes the mean of all tokens except padding.
+   * undefined for heads that compute logits for each token.
    */
   readonly pooling: "cls" | "mean" | undefined;
   /** Whether the head computes logits for every token, and `pooling` is applied to these logits. */
@@ -51,7 +56,7 @@ export interface HeadOutput {
   readonly name: string;
   /** Name of the bias with its suffix, if it is not `<name>.bias`; undefined if the layer has no bias. */
   readonly bias: string | undefined;
-  /** Whether the token embedding table is the weight if the checkpoint has no tensor for it. */
+  /** Whether the layer uses the token embedding table as its weight if the checkpoint has no weight for the layer. */
   readonly isTied: boolean;
 }
 
@@ -79,7 +84,7 @@ export const linearHead = (name: string): HeadFormula => ({
   output: outputLayer(name),
 });
 
-/** Heads for each token that most families share. */
+/** Heads that compute logits for each token, as most families have them. */
 export const tokenHeads = {
   "token-classification": fixedHead(linearHead("classifier")),
   "question-answering": fixedHead(linearHead("qa_outputs")),
@@ -113,8 +118,8 @@ interface LanguageModelNames {
 }
 
 /**
- * A language-model head: a logit for each token of the vocabulary. The token embedding table is the weight of its output
- * layer, unless the checkpoint has another one.
+ * A language-model head: a logit for each token of the vocabulary. The token embedding table is the weight of the output
+ * layer, unless the checkpoint has a separate weight for this layer.
  */
 export const languageModel = (
   { dense, norm, output, bias }: LanguageModelNames,

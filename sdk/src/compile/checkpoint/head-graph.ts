@@ -13,8 +13,8 @@ import { asFloat } from "./score-biases.ts";
 /**
  * Writes the graph of a model with a task head in standard operators, as `encoderGraph` does for an encoder. The graph's
  * output is `logits`: [batch, outputs], or [batch, sequence, outputs] for heads of tokens. Names and types are those of
- * transformers' own ONNX exports. They have two outputs for question answering, `start_logits` and `end_logits`, which are
- * columns 0 and 1 here.
+ * transformers' own ONNX exports, except for question answering: the exports have the outputs `start_logits` and
+ * `end_logits`, which are columns 0 and 1 of `logits` here.
  *
  * @throws BertEdgeError `checkpoint_invalid` if a tensor is missing, has another shape than config.json says, or holds
  *   NaN or infinite numbers

@@ -16,12 +16,12 @@ import { type Head, Labels } from "./task-head.ts";
 export interface HeadedModel extends Encoder {
   readonly kind: Head;
   readonly head: HeadFormula;
-  /** Numbers that the head computes for each text or token. */
+  /** Number of values that the head computes for each text or token. */
   readonly outputs: number;
   /** Labels of a classifier; empty for other heads. */
   readonly labels: readonly string[];
   readonly problemType: Labels["problemType"];
-  /** Paths, from `folder`, of the modules whose files have the head's weights; none if they are with the encoder's weights. */
+  /** Paths, relative to `folder`, of the modules whose files have the head's weights; empty if the encoder's file has them. */
   readonly modules: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export interface HeadWeights {
 /** Weights of a linear layer that projects vectors; `DenseLayer` describes them. */
 export interface DenseWeights {
   readonly linear: LinearWeights;
-  /** Weight of the residual, if it is not x itself. */
+  /** Weight that x is multiplied with for the residual; undefined if x itself is the residual, or if there is no residual. */
   readonly residual: LinearWeights | undefined;
 }
 
@@ -59,7 +59,7 @@ export async function describeHeadedModel(
   return { ...common, head: formula, outputs: labels.length, labels, problemType };
 }
 
-/** Question answering has two logits for each token: that the answer starts there, and that it ends there. */
+/** Number of logits per token in question answering: one for the start of the answer, one for its end. */
 const STARTS_AND_ENDS = 2;
 
 /**
@@ -93,7 +93,7 @@ function outputWeights(
   const { weights } = model;
   const names = namesOf(model);
   assertLabelCount(model, `${name}.weight`, width);
-  // Checkpoints of tied layers may have the bias under two names.
+  // Checkpoints of tied layers can have the bias as `<name>.bias`, under the name in `bias`, or under both names.
   const biasName = bias !== undefined && weights.has(`${name}.bias`) ? `${name}.bias` : bias;
   const takesTable = isTied && !weights.has(`${name}.weight`);
   const weight = takesTable
@@ -102,7 +102,7 @@ function outputWeights(
   return { weight, bias: biasName === undefined ? undefined : take.tensor(biasName, model.outputs) };
 }
 
-/** Refuses a classifier with the rows of another number of labels than config.json has. */
+/** Refuses a classifier whose weight matrix has more or fewer rows than config.json has labels. */
 function assertLabelCount({ folder, labels, weights }: HeadedModel, name: string, width: number): void {
   const shape = weights.get(name)?.shape ?? [];
   const [rows = labels.length, columns] = shape;

@@ -13,7 +13,7 @@ interface LateInteraction {
   readonly head: HeadFormula;
   /** Width of token vectors. */
   readonly outputs: number;
-  /** Paths, from `folder`, of the modules that have the weights; none if the weights are with the encoder's. */
+  /** Paths, relative to `folder`, of the modules whose files have the weights; empty if the encoder's file has them. */
   readonly modules: readonly string[];
 }
 
@@ -121,7 +121,7 @@ function activationOf(file: string, name: string | undefined): DenseLayer["activ
     {
       hint: `Supported: ${Object.keys(activations)
         .map((each) => `torch.nn.${each}`)
-        .join(", ")}. Without an activation, it is torch.nn.Identity.`,
+        .join(", ")}. For a module without an activation, set torch.nn.Identity.`,
     },
   );
 }

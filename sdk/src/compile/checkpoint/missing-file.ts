@@ -8,7 +8,7 @@ import { entriesOf } from "../files/regular-file.ts";
 import { MAX_JSON_BYTES, wholeTextSync } from "../files/whole-file.ts";
 import { pythonTokenizer } from "./tokenizer/tokenizer-class.ts";
 
-/** The substitute that a folder has for a missing file, and the remedy. */
+/** Parts of the error for a missing file: what the folder has instead, and what to do. */
 interface Instead {
   /** Default: `checkpoint_missing`. */
   readonly code?: ErrorCode;
@@ -21,7 +21,7 @@ const USUAL =
   "Give a folder with config.json, tokenizer.json and model.safetensors, as transformers' save_pretrained() " +
   "writes them. A float32 model.onnx, as Optimum exports it, can replace model.safetensors.";
 
-/** Number of files that are listed. */
+/** Maximum number of files that the hint lists. */
 const LISTED = 12;
 
 /** Makes the error for a file that a model folder does not have. Looks at what the folder has instead. */
@@ -95,17 +95,17 @@ function tokenizerInstead(folder: string, names: readonly string[]): Instead | u
   return { but: `${found} does`, hint: `Make tokenizer.json from it with transformers${needs}:\n    ${command}` };
 }
 
-/** Describes a tokenizer whose merges are those of fastBPE. */
+/** Describes a tokenizer with the merges of fastBPE (bpe.codes), which runs in Python. */
 const PYTHON_CODE = "its tokenizer splits texts with Python code";
 
-/** Reads tokenizer_config.json; nothing if there is none that can be read. */
+/** Returns the content of tokenizer_config.json; an empty object if the file is missing or is not JSON. */
 function settingsOf(folder: string): unknown {
   const path = join(folder, "tokenizer_config.json");
   const text = existsSync(path) ? wholeTextSync(path, MAX_JSON_BYTES) : "{}";
   return v.parse(v.fallback(v.pipe(v.string(), v.parseJson()), {}), text);
 }
 
-/** Weights of other tools, by the ends of their names. */
+/** Patterns for the names of other tools' weight files, and the name of each tool. */
 const others: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/\.h5$/, "TensorFlow"],
   [/\.ckpt(\.\w[\w-]*)?$/, "TensorFlow"],
@@ -115,7 +115,7 @@ const others: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/^openvino_.*\.(xml|bin)$/, "OpenVINO"],
 ];
 
-/** Finds weights under other names and of other tools. */
+/** Finds safetensors under another name, or else weight files of other tools. */
 function weightsInstead(names: readonly string[]): Instead | undefined {
   const renamed = names.find((name) => name.endsWith(".safetensors") && !/^adapter_|-of-\d+\.safetensors$/.test(name));
   if (renamed !== undefined) {
@@ -138,8 +138,8 @@ function weightsInstead(names: readonly string[]): Instead | undefined {
 }
 
 /**
- * Finds model folders in a folder that have a file, such as 0_Transformer or a checkpoint of a training. Folders of other
- * modules, such as 1_Pooling, have a config.json too, but without model_type.
+ * Finds subfolders that are model folders and have `file`, such as 0_Transformer or a checkpoint of a training. Subfolders of
+ * other modules, such as 1_Pooling, have a config.json too, but without model_type.
  */
 export function modelsBelow(folder: string, entries: readonly Dirent[], file: string): Instead | undefined {
   const below = entries
@@ -165,7 +165,7 @@ function hasModelType(path: string): boolean {
   }
 }
 
-/** Names of files that are read. A file that is not there could otherwise count as one that the model does not have. */
+/** Names of the files that are checked. Without the check, a dangling link could count as a file that the model does not have. */
 const READ = /\.(json|safetensors|bin|metadata|onnx|onnx_data|data)$/;
 
 /**

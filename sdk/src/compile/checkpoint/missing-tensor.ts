@@ -3,18 +3,18 @@ import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { pythonCommand, saveTensorsCommand } from "../files/python-command.ts";
 
-/** Parts of names that PEFT gives to the tensors of layers with an adapter, until it is merged. */
+/** Parts of the names that PEFT gives to the tensors of a layer while its adapter is not merged. */
 const UNMERGED = /\.(base_layer|lora_[A-Za-z_]+|modules_to_save)\./;
 
-/** Number of names that are quoted. */
+/** Maximum number of tensor names in the hint. */
 const EXAMPLES = 3;
 
 /**
- * Makes the error for a tensor that a checkpoint does not have. Says whether the checkpoint has it under a name with
- * something before it, as wrappers of models write it.
+ * Makes the error for a tensor that a checkpoint does not have. Looks for two causes: an adapter that is not merged, and a
+ * wrapper of the model that put a prefix before the tensor's name.
  *
  * @param wanted the tensor's name
- * @param shape the shape that it should have
+ * @param shape the shape that the tensor should have
  * @param names names of the checkpoint's tensors
  */
 export function missingTensor(
@@ -34,7 +34,7 @@ export function missingTensor(
   if (wrapped === undefined) {
     const examples = names.slice(0, EXAMPLES).join(", ");
     return invalid(what, {
-      hint: `config.json and the weights must come from the same model. Tensors that are there: ${examples || "none"}.`,
+      hint: `config.json and the weights must come from the same model. First tensors of the checkpoint: ${examples || "none"}.`,
     });
   }
   const prefix = wrapper(wrapped.slice(0, -wanted.length), names);
@@ -46,14 +46,14 @@ export function missingTensor(
 const invalid = (what: string, details: { readonly hint: string }) =>
   new BertEdgeError("checkpoint_invalid", `${what}.`, details);
 
-/** Returns the part of `before` with which all names begin: it is the wrapper's. Without such a part, all of `before` is. */
+/** Returns the wrapper's prefix: the longest part of `before` with which all names begin, or else all of `before`. */
 function wrapper(before: string, names: readonly string[]): string {
   const parts = before.split(".").slice(0, -1);
   const starts = parts.map((_, i) => `${parts.slice(0, i + 1).join(".")}.`);
   return starts.findLast((start) => names.every((name) => name.startsWith(start))) ?? before;
 }
 
-/** Returns the end of the hint: the command that takes a prefix from the names, if the tensors are in one file. */
+/** Returns the end of the hint. It has the command that removes the prefix from the names if the tensors are in one file. */
 function renaming(folder: string, prefix: string): string {
   const [safe, pickled] = ["model.safetensors", "pytorch_model.bin"].map((file) => join(folder, file));
   const renamed = (tensors: string) => `{k.removeprefix(${JSON.stringify(prefix)}): v for k, v in ${tensors}.items()}`;

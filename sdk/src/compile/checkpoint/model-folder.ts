@@ -26,9 +26,9 @@ export interface TokenizerFiles {
   readonly changes: readonly string[];
 }
 
-/** Names special tokens in folders of transformers before 4.34. */
+/** File that names the special tokens in folders that transformers before 4.34 wrote. */
 export const SPECIAL_TOKENS = "special_tokens_map.json";
-/** Names tokens that were added to the vocabulary, in the same folders. */
+/** File that names the tokens added to the vocabulary in folders that transformers before 4.34 wrote. */
 export const ADDED_TOKENS = "added_tokens.json";
 
 export const WEIGHTS = "model.safetensors";
@@ -36,7 +36,7 @@ export const WEIGHTS = "model.safetensors";
 /** Weights that `torch.save` wrote. */
 export const PICKLED = "pytorch_model.bin";
 
-/** Names the file of each tensor, if the weights are in several files. */
+/** Index that names the file of each tensor, if the weights are in several files. */
 export const SHARDS_INDEX = `${WEIGHTS}.index.json`;
 export const PICKLED_INDEX = `${PICKLED}.index.json`;
 
@@ -78,9 +78,10 @@ export async function readTokenizer(folder: string): Promise<TokenizerFiles> {
  * Returns a folder's tensors by name. Large tensors are read from their files at each access, so the files must not change
  * while the tensors are in use.
  *
- * @param modules subfolders with tensors of modules of sentence-transformers; the path is put before their names
+ * @param modules subfolders of sentence-transformers' modules with further tensors; the names of these tensors begin with
+ *   the path of their subfolder
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `safetensors_invalid`; `checkpoint_unsupported` for a
- *   pickle that has more than tensors; `file_changed` when weights are used after the file has changed
+ *   pickle that has values other than tensors; `file_changed` when weights are used after the file has changed
  */
 export function readWeights(folder: string, modules: readonly string[] = []): Map<string, Tensor> {
   const stored = readStored(folder, folder);
@@ -91,7 +92,10 @@ export function readWeights(folder: string, modules: readonly string[] = []): Ma
   return tensors;
 }
 
-/** Names in checkpoints that were made with TensorFlow, such as the first BERT. transformers 5.2 writes them too. */
+/**
+ * Current names of LayerNorm's parameters, by their older names. Checkpoints that were made with TensorFlow, such as the first
+ * BERT, have the older names. transformers 5.2 writes them too.
+ */
 const namesOfTensorFlow: Readonly<Record<string, string>> = { gamma: "weight", beta: "bias" };
 
 /** Returns a tensor's name as transformers' layers have it today. */
@@ -101,7 +105,7 @@ const currentName = (name: string): string =>
 /**
  * Reads the weights of a folder from the file that transformers would read.
  *
- * @param model folder of the model: the same, or the one that has this module
+ * @param model folder of the model: `folder` itself, or the model folder that contains the module `folder`
  */
 function readStored(folder: string, model: string): Map<string, Tensor> {
   const found = WEIGHT_FILES.find((file) => existsSync(join(folder, file))) ?? WEIGHTS;
@@ -154,12 +158,13 @@ function missing(folder: string, file: string): never {
   throw missingFile(folder, file);
 }
 
-/** Kinds of valibot's issues for a value that is none of those that a schema lists. */
+/** Types of valibot's issues for a value that is not in a schema's list of values. */
 const listed: readonly string[] = ["literal", "picklist", "null", "never"];
 
 /**
- * Returns the code for an issue in config.json. Schemas list the values of a key that are supported, so any other value is
- * unsupported, and so is what `supports` refuses. Other issues, such as a size that is no number, make the file invalid.
+ * Returns the error code for an issue in config.json. A value that is not in the schema's list of supported values is
+ * unsupported, and so is a file that `supports` refuses. Other issues, such as a size that is no number, make the file
+ * invalid.
  */
 export const configErrorCode = (issue?: v.BaseIssue<unknown>): ErrorCode =>
   issue?.type === "raw_check" || (issue?.path && listed.includes(issue.type))

@@ -20,8 +20,8 @@ const Entry = v.pipe(
 );
 
 /**
- * Content of modules.json. `kind` is the class of a module without its package: `Pooling`. Of modules with the same name, the last
- * one runs in the place of the first, as in sentence-transformers.
+ * Content of modules.json. `kind` is the class of a module without its package: `Pooling`. If modules have the same name, the
+ * last one runs in the place of the first, as in sentence-transformers.
  */
 export const ModuleEntries = v.pipe(
   v.array(Entry),
@@ -45,7 +45,7 @@ export function transformerFolder(root: string): string {
   return path === "" ? root : join(root, path);
 }
 
-/** Reads modules.json; nothing if it cannot be read or is not valid, of which `readModules` tells. */
+/** Reads modules.json; returns an empty list if the file is missing or not valid. `readModules` reports an invalid file. */
 export function listedModules(root: string): ModuleEntries {
   try {
     return v.parse(ModuleEntries, JSON.parse(wholeTextSync(join(root, MODULES), MAX_JSON_BYTES)));
@@ -54,9 +54,9 @@ export function listedModules(root: string): ModuleEntries {
   }
 }
 
-/** A model folder, and the ONNX file in it that was named. */
+/** A model folder, and the ONNX file in it if the user named one. */
 export interface ModelPlace {
-  /** Folder with modules.json, if the model has one. It names the model. */
+  /** Folder with modules.json, if the model has this file. A local model gets the name of this folder. */
   readonly root: string;
   /** Folder with config.json, the tokenizer and the weights: `root`, or the folder of its Transformer module. */
   readonly folder: string;
@@ -64,13 +64,13 @@ export interface ModelPlace {
   readonly onnx: string | undefined;
 }
 
-/** Files that describe a model, the rarest first. A folder with more of them is more likely the model's folder. */
+/** Files that describe a model, the rarest first. The rarest file that exists decides which of two folders is the model's. */
 const DESCRIPTIONS = ["modules.json", "tokenizer.json", "config.json"];
 
 /**
  * Finds the folder that a path to a model means. For an ONNX file it is the file's folder, as Optimum writes it, or the
- * folder above it, as models on the Hugging Face Hub have it. The one that has modules.json is preferred, then the one
- * with tokenizer.json, then the nearer one.
+ * folder above it, as models on the Hugging Face Hub have it. The folder with modules.json is preferred, then the
+ * folder with tokenizer.json, then the nearer folder.
  *
  * @throws BertEdgeError `checkpoint_invalid` if the folder has a pipe, a socket or a device
  */
@@ -91,7 +91,7 @@ type Place = Pick<ModelPlace, "root" | "folder">;
 
 const inFolder = (root: string): Place => ({ root, folder: transformerFolder(root) });
 
-/** Checks the folder that was chosen. Others, such as `/tmp`, may have anything. */
+/** Checks only the chosen folder. The other folder, such as `/tmp`, may have pipes, sockets or devices. */
 function onlyFiles(place: Place): Place {
   assertOnlyFiles(place.root);
   return place;

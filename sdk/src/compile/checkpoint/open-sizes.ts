@@ -10,7 +10,7 @@ import { uniformValue } from "../graph/tensor-math.ts";
 import { reshapeTarget } from "../normalize/rules/shape.ts";
 import { inferNode, inferShapes } from "../shapes/infer-shapes.ts";
 
-/** Returns the sizes that a graph's token ids always have; undefined if it takes any. */
+/** Returns the fixed sizes of a graph's token ids; undefined if both sizes may vary. */
 export function fixedIn(graph: Graph): FixedSizes | undefined {
   const fixed = fixedSizes(graph);
   return fixed.texts === undefined && fixed.tokens === undefined ? undefined : fixed;
@@ -20,7 +20,7 @@ export function fixedIn(graph: Graph): FixedSizes | undefined {
 export const sizesIn = (sizes: readonly unknown[] = []): string =>
   sizes.map((size) => (typeof size === "number" ? size : "…")).join(" × ");
 
-/** Names of the sizes of texts and tokens. */
+/** Symbols of the batch size (number of texts) and the sequence size (tokens per text). */
 export const [BATCH, SEQUENCE] = ["batch", "sequence"];
 
 /** Stands for a size that is not fixed. It is a prime number that no model has as a size. */
@@ -29,16 +29,16 @@ const ANY = 1_000_003;
 /**
  * Finds out what a Reshape of fixed sizes does at other sizes.
  *
- * @param from shape before the Reshape, in the symbols `BATCH` and `SEQUENCE`
- * @param to shape after it, at the fixed sizes
- * @returns the shape after it in the same symbols; undefined if it could be several
+ * @param from shape of the input, with the symbols `BATCH` and `SEQUENCE`
+ * @param to shape of the output at the fixed sizes
+ * @returns shape of the output with the same symbols; undefined if no shape or several shapes are possible
  */
 export function openedShape(from: Shape, to: Shape, { texts = ANY, tokens = ANY }: FixedSizes): Shape | undefined {
   const at = (dim: Dim) => substituteSymbols(dim, (name) => (name === BATCH ? texts : tokens)) as number;
   const wanted = to.map((dim) => (typeof dim === "number" ? dim : ANY));
   const shape: Dim[] = [];
   for (let i = 0; i < from.length || shape.length < wanted.length; ) {
-    // The fewest axes of both that have the same number of elements.
+    // Takes the fewest next axes of both shapes that have the same number of elements.
     let [end, start] = [i + 1, shape.length];
     let [left, right] = [at(from[i] ?? 1), wanted[start] ?? 1];
     let last = start + 1;
@@ -56,7 +56,7 @@ export function openedShape(from: Shape, to: Shape, { texts = ANY, tokens = ANY 
   return shape;
 }
 
-/** Splits a size into several whose numbers are known; undefined if that can be done in several ways. */
+/** Splits a size into factors that have the values `numbers` at the fixed sizes; undefined if several splits are possible. */
 function split(size: Dim, numbers: readonly number[], fixed: readonly number[]): readonly Dim[] | undefined {
   if (typeof size === "number" || numbers.length === 1) return numbers.length === 1 ? [size] : numbers;
   const both = [BATCH, SEQUENCE].map(symbolicDim);
@@ -67,19 +67,19 @@ function split(size: Dim, numbers: readonly number[], fixed: readonly number[]):
 }
 
 /**
- * Makes a graph of fixed sizes, such as 1 × 128, one that takes any number of texts with up to the fixed number of tokens, in
- * place. Fused operators take inputs of any size. So the graph is fused first, and then the few constants that have a fixed size are
- * replaced. The caller must compare the result with the original.
+ * Changes a graph of fixed sizes, such as 1 × 128, in place, so that it takes any number of texts with up to the fixed number
+ * of tokens. Fused operators take inputs of any size. So the graph is fused first, and then the few constants that have a
+ * fixed size are replaced. The caller must compare the results of the changed graph with the original.
  *
  * @param fixed sizes of the graph's inputs
- * @returns why that is not possible; undefined if it was done
+ * @returns why the graph cannot be changed; undefined if it was changed
  */
 export async function openSizes(graph: Graph, fixed: FixedSizes): Promise<string | undefined> {
   const [reason] = unfusedParts(graph, await fuseGraph(graph));
   if (reason) return `${reason.pattern}${reason.node && ` at ${reason.node}`} could not be fused: ${reason.why}`;
   const whole = inputWithRole(graph, "input_ids")?.shape;
   for (const input of graph.inputs) input.shape = [symbolicDim(BATCH), symbolicDim(SEQUENCE)];
-  // Declarations have the sizes of the file.
+  // Removes the declarations, because they have the fixed sizes of the file.
   graph.declarations.clear();
   graph.outputs.splice(
     0,
@@ -87,7 +87,8 @@ export async function openSizes(graph: Graph, fixed: FixedSizes): Promise<string
     ...graph.outputs.map((output) => ({ ...output, declaration: undefined })),
   );
   for (const node of graph.sorted()) {
-    if (node.is("Reshape") && !openReshape(graph, node, fixed)) return `Reshape ${node.origin} keeps its size`;
+    if (node.is("Reshape") && !openReshape(graph, node, fixed))
+      return `Reshape ${node.origin} fits the fixed sizes only`;
     if (node.is("GatherElements")) openLookup(graph, node);
     if (sameShape(node.output.shape, whole)) openFill(graph, node);
     openConstants(graph, node, fixed);
@@ -112,7 +113,10 @@ function openReshape(graph: Graph, node: Node, fixed: FixedSizes): boolean {
   return opened !== undefined;
 }
 
-/** Looks up indices of any number of texts in a table of one row, such as RoBERTa's token types by position. */
+/**
+ * Replaces a GatherElements in a table of one row, such as RoBERTa's token types by position, by a Gather, which takes the
+ * indices of any number of texts.
+ */
 function openLookup(graph: Graph, node: Node): void {
   const [table, indices] = node.inputs;
   const { constant } = table ?? {};
@@ -123,7 +127,7 @@ function openLookup(graph: Graph, node: Node): void {
   graph.replace(node.output, lookup.output);
 }
 
-/** Repeats one number, such as the token type 0, for each token. */
+/** Changes a node that repeats one number, such as the token type 0, so that it repeats the number for each token of the input. */
 function openFill(graph: Graph, node: Node): void {
   const [x] = node.inputs;
   if (!node.is("ConstantOfShape") && !(node.is("Expand") && x && uniformValue(x) !== undefined)) return;
@@ -135,10 +139,10 @@ function openFill(graph: Graph, node: Node): void {
 /** Operators whose inputs are aligned at their last axes. */
 const broadcasts = new Set(["Add", "Sub", "Mul", "Div", "And", "Or", "Where", "Equal"]);
 
-/** Index of the input that is added to the scores, in the operators that have one. */
+/** Index of the input that is added to the attention scores, for the operators with such an input. */
 const scoreBias: Readonly<Record<string, number>> = { Attention: 5, MultiHeadAttention: 5 };
 
-/** Cuts constants that have a number for each position, or for two positions, at the length of the texts. */
+/** Cuts constants that have a number for each position, or for each pair of positions, to the length of the texts. */
 function openConstants(graph: Graph, node: Node, { tokens }: FixedSizes): void {
   const bias = node.domain === MICROSOFT ? scoreBias[node.opType] : undefined;
   if (tokens === undefined || (bias === undefined && !(node.domain === "" && broadcasts.has(node.opType)))) return;
@@ -157,10 +161,10 @@ function openConstants(graph: Graph, node: Node, { tokens }: FixedSizes): void {
   graph.setInputs(node, inputs);
 }
 
-/** Whether an axis has several elements, whatever the length of the texts. */
+/** Whether an axis has a fixed size above 1. Axes of size 1 are broadcast. */
 const isFixed = (size: Dim | undefined) => typeof size === "number" && size > 1;
 
-/** Cuts a constant at the length of the texts, along some axes. */
+/** Cuts a constant to the length of the texts along some axes. */
 function cutAt(graph: Graph, constant: Value, axes: readonly number[]): Value {
   const ids = inputWithRole(graph, "input_ids");
   if (axes.length === 0 || !ids) return constant;

@@ -47,12 +47,12 @@ export function readTensors(file: Uint8Array<ArrayBuffer> | StoredFile, source: 
 }
 
 /**
- * Tensors that every model of some families has, and that change no result: buffers, and the pooler, which only classifiers
- * of some families read. transformers does not report them either.
+ * Names of tensors that are not reported as unread: buffers, which change no result, and the pooler, which only classifiers
+ * of some families read. Every model of some families has these tensors. transformers does not report them either.
  */
 const WITHOUT_EFFECT = /(^|\.)(position_ids|token_type_ids|inv_freq|pooler(\.dense)?\.(weight|bias))$/;
 
-/** A checkpoint's tensors, which know which of them were read. */
+/** Tensors of a checkpoint. Records which tensors are read. */
 export class WatchedTensors extends Map<string, Tensor> {
   readonly #read = new Set<string>();
 
@@ -61,7 +61,7 @@ export class WatchedTensors extends Map<string, Tensor> {
     return super.get(name);
   }
 
-  /** Names of the tensors that were not read, sorted. Those that change no result are left out. */
+  /** Sorted names of the tensors that were not read, without the names that match `WITHOUT_EFFECT`. */
   get unread(): string[] {
     return [...this.keys()].filter((name) => !this.#read.has(name) && !WITHOUT_EFFECT.test(name)).sort();
   }

@@ -14,7 +14,7 @@ export interface Rotation {
 export interface RotaryAngles {
   readonly theta: number;
   readonly scaling: NtkScaling | undefined;
-  /** Elements of a head. */
+  /** Number of elements of a head. */
   readonly size: number;
 }
 

@@ -14,7 +14,7 @@ import { readSentenceConfig, SENTENCE_CONFIG } from "./modules/sentence-config.t
 import { readTransformerConfig } from "./modules/transformer-config.ts";
 import type { Head } from "./task-head.ts";
 
-/** The computation of sentence-transformers from a model's hidden states or logits. */
+/** Steps that sentence-transformers runs on a model's hidden states or logits, and the settings of its files. */
 export interface Modules {
   readonly task: "embed" | "sparse" | "token-vectors";
   readonly pooling: Pooling;
@@ -29,15 +29,15 @@ export interface Modules {
   readonly isAssumed: boolean;
   /** Whether PyLate wrote one of the modules. */
   readonly isPyLate: boolean;
-  /** Name of the function that compares vectors, as the folder says it. */
+  /** Name of the function that compares vectors; undefined if the folder's files name none. */
   readonly similarity: string | undefined;
 }
 
 /**
  * Reads sentence-transformers' modules.json and the files that it names.
  *
- * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for modules, sequences of modules and poolings that are
- *   not computed
+ * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for modules, sequences of modules and poolings that
+ *   bert-edge does not support
  */
 export async function readModules(folder: string): Promise<Modules> {
   const list = await readModuleList(folder);
@@ -79,7 +79,7 @@ function assertClass(folder: string, task: Modules["task"], type: string | undef
   throw unsupportedModules(folder, `the class ${type} with the modules of a ${classes[task][0]}`);
 }
 
-/** Checks that the modules behind the Transformer read what it computes. */
+/** Checks that the Transformer computes what the next module reads: hidden states or logits. */
 function assertOutputs(
   folder: string,
   { transformer, pooling, splade, dense }: ModuleList,
@@ -103,7 +103,7 @@ export async function assertPoolingKept(folder: string): Promise<void> {
   const has = existsSync(join(folder, POOLING)) ? `it has the folder ${POOLING}` : undefined;
   if (!says && !has) return;
   throw new BertEdgeError("checkpoint_missing", `${folder} has no ${MODULES}, but ${says ?? has}.`, {
-    hint: "Copy the whole model folder, with modules.json and the subfolders that it names. If the file is lost, choose the pooling with which the model was trained: `--pooling mean`, `cls`, `max` or `last`, and `--no-normalize` if vectors had no length of 1.",
+    hint: "Copy the whole model folder, with modules.json and the subfolders that it names. If the file is lost, choose the pooling with which the model was trained: `--pooling mean`, `cls`, `max` or `last`, and `--no-normalize` if the model's vectors do not have the length 1.",
   });
 }
 

@@ -77,7 +77,7 @@ export interface Labels {
   readonly problemType: ProblemType | undefined;
 }
 
-/** A name, or a number that is taken for one, such as the stars of a review. */
+/** A label's name. It can be a number in the file, such as the stars of a review. */
 const Name = v.pipe(v.union([v.string(), v.number()], "a label must be a text or a number"), v.transform(String));
 
 /** An index as Python's `int` reads it. */
@@ -92,8 +92,8 @@ const Keys = v.object({
 type Keys = v.InferOutput<typeof Keys>;
 
 /**
- * Returns the names by index. If num_labels is another count, transformers 5 makes new names, and older versions keep those of
- * id2label. The version that wrote the file decides.
+ * Returns the label names by index. If num_labels is not the number of names in id2label, transformers 5 makes new names, and
+ * older versions keep the names of id2label. The version that wrote the file decides.
  */
 function labelNames({ id2label, num_labels, transformers_version }: Keys): ReadonlyMap<number, string> {
   const named = new Map(Object.entries(id2label ?? {}).map(([index, name]) => [Number(index), name] as const));
@@ -103,7 +103,7 @@ function labelNames({ id2label, num_labels, transformers_version }: Keys): Reado
   return new Map(Array.from({ length: count }, (_, i) => [i, `LABEL_${i}`]));
 }
 
-/** Returns the first index without a name; undefined if there is none. */
+/** Returns the first index without a name; undefined if all indices have names. */
 const gapOf = (names: ReadonlyMap<number, string>): number | undefined =>
   Array.from(names, (_, i) => i).find((i) => !names.has(i));
 

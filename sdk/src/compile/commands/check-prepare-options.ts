@@ -4,12 +4,12 @@ import { targetNames, taskNames } from "../../artifact/manifest.ts";
 import { shown } from "../../artifact/shown.ts";
 import { assertOptions } from "../../artifact/similar-names.ts";
 
-/** One of some words or numbers. */
+/** Accepts one of the given words or numbers. */
 const oneOf = (words: readonly (string | number)[]) =>
   v.optional(v.picklist(words as readonly string[], `must be one of ${words.join(", ")}`));
 const anything = v.optional(v.unknown());
 const text = v.optional(v.string("must be a string"));
-/** A list of words or texts. */
+/** Accepts a list of at least one item. */
 const listOf = (item: v.GenericSchema<string>, what: string) =>
   v.pipe(
     v.array(v.unknown(), `must be a list of ${what}`),
@@ -18,7 +18,7 @@ const listOf = (item: v.GenericSchema<string>, what: string) =>
   );
 const flag = v.optional(v.boolean("must be true or false"));
 
-/** Values that each option takes, where no later step checks it. */
+/** Schemas of the options. A later step checks the options with the schema `anything`. */
 const entries = {
   model: v.custom<unknown>(
     (model) => (typeof model === "string" && model !== "") || model instanceof Map,
@@ -44,7 +44,7 @@ const entries = {
 };
 
 /**
- * Checks the options of `prepare`, because plain JavaScript can give anything.
+ * Checks the options of `prepare`, because callers in plain JavaScript have no type checks.
  *
  * @throws BertEdgeError `setting_invalid`
  */
@@ -55,7 +55,7 @@ export function checkPrepareOptions<Name extends keyof typeof entries>(
 ): void {
   const invalid = (what: string, hint: string) => new BertEdgeError("setting_invalid", what, { hint });
   if (typeof options !== "object" || options === null) {
-    const what = `The options of prepare are ${shown(options)}.`;
+    const what = `The options of prepare must be an object, but are ${shown(options)}.`;
     throw invalid(what, 'Give an object: prepare({ model: "./model", out: "./artifact" }).');
   }
   assertOptions("prepare", options, Object.keys(entries));

@@ -41,7 +41,7 @@ export interface InspectedModel {
   readonly keys: readonly FileKeys[];
 }
 
-/** A model folder that asks for something that is not computed. */
+/** A model folder that is refused, because it needs a computation that is not supported. */
 export interface RefusedModel {
   readonly kind: "refused";
   readonly keys: readonly FileKeys[];
@@ -77,7 +77,7 @@ export async function inspect({ model, ...options }: InspectOptions): Promise<In
     const { path } = await locateModel(run, model, folder);
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
     const keys = isFolder ? await folderKeys(path) : [];
-    // Nothing is made of the model, and the report has the unknown keys.
+    // Accepts all unknown keys: no artifact is made of the model, and the report lists the keys.
     const read = await run(readSource, { path, acceptKeys: acceptableKeys(keys) }).catch((error: unknown) => {
       if (error instanceof BertEdgeError && error.code === "checkpoint_unsupported" && isFolder) return error;
       throw error;

@@ -30,7 +30,7 @@ export interface OptimizeOptions extends RunOptions {
 }
 
 export interface OptimizeReport {
-  /** Where the model was downloaded from; undefined for models that were here. */
+  /** Where the model was downloaded from; undefined for a local model. */
   readonly source: HubSource | undefined;
   /** Names of unknown keys of the folder's modules that were accepted. */
   readonly acceptedKeys: readonly string[];

@@ -8,7 +8,7 @@ import type { FitTable } from "../latency/platforms/forecast.ts";
 import { headsAmong, tasksOf } from "../model/task-heads.ts";
 import type { TextModel } from "../model/text-model.ts";
 
-/** Warnings before an artifact is deployed. */
+/** A warning about a prepared artifact. */
 export interface PrepareWarning {
   readonly code:
     | "draft"
@@ -37,13 +37,13 @@ interface WarningInput {
   readonly gaps?: GoldenGaps | undefined;
 }
 
-/** Share of an isolate's memory from which on little is left for the JavaScript heap, which is not measured. */
+/** Share of an isolate's memory from which on `memory_tight` warns: little is left for the JavaScript heap, which is not measured. */
 const TIGHT = 0.85;
 
 /** Maximum number of tensors that a warning names. */
 const LISTED = 12;
 
-/** Mean cosine with float32 that texts of each length should have. */
+/** Minimum mean cosine with float32 for texts of each length. Below it, `length_inaccurate` warns. */
 const ACCURATE = 0.99;
 
 /** Says why no Worker can run the edge target; undefined if one can, or if there is no edge target. */
@@ -57,7 +57,7 @@ export function edgeMisfit({ platforms }: FitTable): string | undefined {
   return `No Worker can run the edge target: it takes ${mebibytes(worst.used)} of memory, and an isolate has ${mebibytes(worst.allowed)}.`;
 }
 
-/** Returns what was assumed, cut or left out of an artifact. */
+/** Returns the warnings about an artifact: what was assumed, cut or left out, and which limits are close or exceeded. */
 export function warningsOf({ model, manifest, excused, fit, gaps = {} }: WarningInput): PrepareWarning[] {
   const warnings: PrepareWarning[] = [];
   const warn = (code: PrepareWarning["code"], message: string) => void warnings.push({ code, message });

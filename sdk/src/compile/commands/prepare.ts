@@ -49,10 +49,10 @@ import { type PrepareWarning, warningsOf } from "./prepare-warnings.ts";
 
 export interface PrepareOptions extends TaskFiles, GoldenOptions, TaskChoice, RunOptions {
   /**
-   * A Hugging Face model folder: its path, or its files. The keys of a map are paths relative to the folder. The folder
-   * has config.json, tokenizer.json, and model.safetensors, pytorch_model.bin or model.onnx. Or the path of an .onnx file
-   * in such a folder. Or a model of the Hugging Face Hub: `organization/model`, `organization/model@revision` or the
-   * address of its page.
+   * A Hugging Face model folder: its path, or a map of its files, by path relative to the folder. The folder has
+   * config.json, tokenizer.json, and model.safetensors, pytorch_model.bin or model.onnx. Instead of a folder, `model` can be
+   * the path of an .onnx file in such a folder, or a model of the Hugging Face Hub: `organization/model`,
+   * `organization/model@revision` or the address of its page.
    */
   model: string | ReadonlyMap<string, Uint8Array>;
   /**
@@ -91,17 +91,17 @@ export interface PrepareOptions extends TaskFiles, GoldenOptions, TaskChoice, Ru
    * rounds. The manifest and the report say so. Default false.
    */
   fast?: boolean | undefined;
-  /** Whether to go on if the only target cannot fit where it is meant to run. Default false. */
+  /** Whether to continue if the edge is the only target and its weights do not fit into an isolate. Default false. */
   force?: boolean | undefined;
   /**
-   * Folder in which results are kept, so that a later run with the same model and options does only what changed.
-   * Default: none. `bert-edge prepare` and `bert-edge dev` use `stageCacheFolder()`.
+   * Folder in which results of stages are kept. A later run repeats only the stages whose input has changed. Default: none.
+   * `bert-edge prepare` and `bert-edge dev` use `stageCacheFolder()`.
    */
   cache?: string | undefined;
 }
 
 export interface PrepareReport {
-  /** Where the model was downloaded from; undefined for models that were here. */
+  /** Where the model was downloaded from; undefined for a local model. */
   readonly source: HubSource | undefined;
   readonly manifest: Manifest;
   /**
@@ -109,7 +109,7 @@ export interface PrepareReport {
    * the same kind of machine.
    */
   readonly version: string;
-  /** How the model reads texts, and what its outputs become. */
+  /** The model's way of reading texts, and the use of its outputs. */
   readonly reading: ModelReading;
   /** Time and memory of the targets on this machine. */
   readonly measurements: Measurements;
@@ -128,7 +128,7 @@ export interface PrepareReport {
   readonly fit: FitTable;
   /** Sentences about what was assumed, cut or left out. */
   readonly warnings: readonly PrepareWarning[];
-  /** Engines that could not run a target, and why. */
+  /** Engines that could not run a target or were not accurate enough, and why. */
   readonly passedOver: readonly PassedOver[];
   /** The stages in the order in which they ran. */
   readonly stages: readonly StageReport[];
@@ -140,9 +140,9 @@ export interface PreparedArtifact extends PrepareReport {
 }
 
 /**
- * Makes an artifact from a checkpoint: read → estimate → compare with the golden file → fuse → check → observe → quantize and measure each target → time → write.
- * If any check fails, nothing is written. The output folder, the packages, the task and its data are checked before the
- * first stage.
+ * Makes an artifact from a checkpoint: read → estimate → compare with the golden file → fuse → check → observe → quantize and measure
+ * each target → time → write. If any check fails, nothing is written. The output folder, the packages, the task and its data are
+ * checked before the weights are read.
  *
  * @throws BertEdgeError `setting_invalid`, `name_invalid`, `out_occupied`, `out_unwritable`, `package_missing`, `data_missing`,
  *   `data_invalid`, `data_unsuitable`, `golden_mismatch`, `aborted`, and the errors of the stages
@@ -269,15 +269,15 @@ async function inMemory(folder: string): Promise<PublishableArtifact> {
 }
 
 /**
- * Finding overflows needs every fourth calibration text. They have the same activations in the same channels as the
- * others, and the limit of `overflowObserver` leaves a factor of four for other texts.
+ * If only overflows are observed, every fourth calibration text is enough. These texts have the same activations in the same
+ * channels as the others, and `overflowObserver` leaves a factor of four for larger activations.
  */
 const OVERFLOW_EVERY = 4;
 
-/** Share of the calibration texts, and number of timed rounds, of a first look. */
+/** With `fast`, every eighth calibration text is used, and two rounds are timed. */
 const [FAST_EVERY, FAST_ROUNDS] = [8, 2];
 
-/** Returns what recipes need: activation statistics for int8, and the nodes that overflow for fp16. */
+/** Returns the observations that recipes need: activation statistics for int8, and the nodes that overflow for fp16. */
 function kindsFor(recipes: ReturnType<typeof recipesFor>): ("statistics" | "overflowing")[] {
   const precisions = recipes.flatMap((recipe) => recipe.precisions);
   const needsStatistics = precisions.some((precision) => precision !== "fp16");

@@ -57,7 +57,7 @@ export interface QuantizeOptions extends QuantizeChoice, RunOptions {
 }
 
 export interface QuantizeReport {
-  /** Where the model was downloaded from; undefined for models that were here. */
+  /** Where the model was downloaded from; undefined for a local model. */
   readonly source: HubSource | undefined;
   /** Names of unknown keys of the folder's modules that were accepted. */
   readonly acceptedKeys: readonly string[];
@@ -65,7 +65,7 @@ export interface QuantizeReport {
   readonly nodes: { readonly before: number; readonly after: number };
   /** Size of all weights in bytes. */
   readonly bytes: { readonly before: number; readonly after: number };
-  /** How activation ranges were chosen in int8-static mode; undefined in other modes. */
+  /** Method by which int8-static chose the activation ranges; undefined in other modes. */
   readonly ranges: string | undefined;
   /** Names of nodes that stay in a higher precision, because quantizing these nodes costs too much accuracy. */
   readonly kept: readonly string[];

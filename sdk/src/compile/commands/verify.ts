@@ -41,9 +41,9 @@ export interface VerifiedTarget {
   readonly agreement: Parity | undefined;
   /** Score on the given task data; undefined without task data. */
   readonly task: Pick<TaskScore, "metric" | "score"> | undefined;
-  /** Agreement with the golden file; undefined without one. `failure` names the worst line if one differs too much. */
+  /** Agreement with the golden file; undefined without one. If a line differs too much, `failure` names the worst line. */
   readonly golden: (GoldenAgreement & { readonly failure: string | undefined }) | undefined;
-  /** Why this target and the most precise target must not be served together; undefined if their results agree. */
+  /** Reason not to serve this target together with the most precise target; undefined if their results agree. */
   readonly failure: string | undefined;
 }
 

@@ -15,7 +15,7 @@ interface WeightPlace {
   readonly shapeOfZero?: number;
 }
 
-/** Operators that multiply uint8 by int8 in onnxruntime, some of them after its optimizations. */
+/** Operators that multiply uint8 by int8 in onnxruntime, some of them only after its graph optimizations. */
 const places: readonly WeightPlace[] = [
   { domain: "", opType: "MatMulInteger", weight: 1, zero: 3 },
   { domain: "", opType: "QLinearMatMul", weight: 3, zero: 5 },
@@ -27,15 +27,15 @@ const places: readonly WeightPlace[] = [
 ];
 
 /**
- * Returns a graph that onnxruntime computes exactly on this CPU. Where sums of int8 products overflow, that is a copy with uint8
- * weights: w + 128, and zero points + 128.
+ * Returns a graph that onnxruntime computes exactly on this CPU. If sums of int8 products overflow on this CPU, the result is a copy
+ * with uint8 weights, in which 128 is added to each int8 weight and zero point.
  */
 export async function exactGraph(graph: Graph): Promise<Graph> {
   const hasWeights = [...graph.nodes].some((node) => placeOf(node) || quantizesWeight(graph, node));
   return hasWeights && (await overflowsInt8()) ? withUnsignedWeights(copyGraph(graph)) : graph;
 }
 
-/** Makes the int8 weights of a graph uint8, in place. */
+/** Replaces the int8 weights of a graph by uint8 weights, in place. */
 export function withUnsignedWeights(graph: Graph): Graph {
   const made = new Map<Value, Value>();
   const unsignedOf = (value: Value): Value => {
@@ -64,13 +64,13 @@ export function withUnsignedWeights(graph: Graph): Graph {
   return graph;
 }
 
-/** Returns the constant that a value has, also through Identity, and through the Cast of a float16 weight. */
+/** Returns the constant of a value, also if the value is an Identity or a Cast of the constant. float16 weights have a Cast. */
 function constantOf(value: Value | undefined): Tensor | undefined {
   const from = value?.producer;
   return from?.is("Identity") || from?.is("Cast") ? constantOf(from.inputs[0]) : value?.constant;
 }
 
-/** Whether a node quantizes a constant weight to int8, as in models that were trained in int8. */
+/** Whether a node quantizes a constant weight to int8, as in models from quantization-aware training. */
 function quantizesWeight(graph: Graph, node: Node): boolean {
   if (!node.is("QuantizeLinear")) return false;
   if ((constantOf(node.inputs[0])?.shape.length ?? 0) < 2) return false;
@@ -83,7 +83,7 @@ function quantizesWeight(graph: Graph, node: Node): boolean {
   );
 }
 
-/** Returns where a node has a constant int8 weight, if its zero point is constant too. */
+/** Returns the place of a node's int8 weight; undefined if the weight or its zero point is not a constant. */
 function placeOf(node: Node): WeightPlace | undefined {
   const place = places.find(({ domain, opType }) => node.is(opType, domain));
   if (!place) return undefined;

@@ -14,8 +14,7 @@ const quantizationOperators = new Set(["DequantizeLinear", "QuantizeLinear", "Dy
 const MAX_GROWTH_BYTES = 1 << 20;
 
 /**
- * onnxruntime computes the results in batches, to limit memory. A batch is complete when its results reach this many
- * bytes.
+ * Minimum bytes of results in a complete batch. onnxruntime computes the results of one batch at a time, to limit memory.
  */
 const BATCH_BYTES = 8 << 20;
 
@@ -77,7 +76,7 @@ async function replaceByResults(graph: Graph, values: readonly Value[]): Promise
 
 function isFoldable(node: Node): boolean {
   if (quantizationOperators.has(node.opType) || isRandom(node) || node.captures.length > 0) return false;
-  // A product of constants is not computed again at every run, however large it is.
+  // Folds a product of constants however large it is. Otherwise, every run would compute it again.
   if (node.is("MatMul")) return true;
   if (Object.values(node.attributes).some(({ kind }) => kind === "other")) return false;
   // Counts only constants that no other node reads, because only these disappear from the file.

@@ -25,9 +25,9 @@ export async function ortSession(graph: Graph, options: SessionOptions): Promise
 }
 
 /**
- * Creates an onnxruntime session for an ONNX file that computes int8 exactly on this CPU.
+ * Creates an onnxruntime session for an ONNX file. The session computes int8 exactly on this CPU.
  *
- * @param file its path or bytes
+ * @param file path or bytes of the ONNX file
  */
 export async function ortFileSession(
   file: string | Uint8Array<ArrayBuffer>,

@@ -19,7 +19,7 @@ export const maskIn = (batch: TokenBatch): Tensor | undefined =>
  */
 const MAX_TOKENS = 2048;
 
-/** Sizes that a graph's inputs always have; undefined for those that may vary. */
+/** Fixed sizes of a graph's inputs; undefined for a size that may vary. */
 export interface FixedSizes {
   readonly texts: number | undefined;
   readonly tokens: number | undefined;
@@ -69,7 +69,7 @@ function batchOf(graph: Graph, sequences: readonly TokenSequence[], fixed: Fixed
   return new Map(graph.inputs.map((input) => [input.name, contentOf(input)]));
 
   function contentOf({ name, dtype, shape: declared }: Value): Tensor {
-    // The first BERT has an input with a number for each text, which only becomes an output.
+    // The original BERT has an input with one number per text, which the graph only copies to an output.
     const isPerText = declared?.length === 1;
     const shape = isPerText ? [rows] : [rows, width];
     const numbers = new Int32Array(isPerText ? rows : rows * width);
@@ -108,8 +108,8 @@ export function inputContent(name: string, sequence: TokenSequence): TokenIds {
 }
 
 /**
- * Returns a function that draws numbers from 0 to 1, without 1: always the same for a seed. It is the linear congruential generator of
- * Numerical Recipes.
+ * Returns a function that draws numbers of at least 0 and less than 1. The same seed always gives the same numbers. They come from the
+ * linear congruential generator of Numerical Recipes.
  */
 export function randomNumbers(seed: number): () => number {
   let state = seed;

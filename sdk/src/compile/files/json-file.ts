@@ -47,7 +47,7 @@ export async function readJson<S extends v.GenericSchema>(
 const maxBytesOf = (file: string): number =>
   basename(file) === "tokenizer.json" ? MAX_TOKENIZER_BYTES : MAX_JSON_BYTES;
 
-/** Levels of a JSON file, at most. Those of models have less than 20. Functions that walk over a file recurse. */
+/** Maximum nesting levels of a JSON file, because later functions walk over it recursively. Files of models have less than 20. */
 const MAX_LEVELS = 200;
 
 function assertShallow(json: unknown, path: string): void {
@@ -71,6 +71,6 @@ const AS_WRITTEN =
 /** @param field the wrong key; undefined if the file is not JSON, or the wrong part is the whole file */
 function hintFor(field?: string): string {
   if (field === "model_type") return "Choose a model of a supported family: `npx bert-edge models` lists some.";
-  // The fields of a list are indices.
+  // An index of a list says little, so the hint names the whole file instead.
   return `Correct ${field === undefined || /^\d+$/.test(field) ? "the file" : field}, or ${AS_WRITTEN}`;
 }

@@ -5,14 +5,14 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const cleanups = new Set<() => void>();
 
 /**
- * Runs `clean` when a signal interrupts this process. The signal then takes its usual effect. What was started last is
- * cleaned first: a subprocess ends before its folder is removed.
+ * Runs `clean` when a signal interrupts this process. The signal then takes its usual effect. The function that was added
+ * last runs first, so that a subprocess ends before its folder is removed.
  *
  * @returns a function that cancels this
  */
 export function onInterrupt(clean: () => void): () => void {
   if (cleanups.size === 0) for (const signal of SIGNALS) process.prependListener(signal, interrupted);
-  // Two calls with the same function are two entries.
+  // Wraps the function, so that two calls with the same function add two entries to the set.
   const cleanup = () => clean();
   cleanups.add(cleanup);
   return () => {

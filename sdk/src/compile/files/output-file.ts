@@ -5,8 +5,8 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { assertWritableFolder, withWorkFolder } from "./folders.ts";
 
 /**
- * Replaces a file, or makes it. A process that is killed meanwhile leaves the old content or the new one. The new content is written to a
- * name that nobody can guess, so that it follows no link.
+ * Replaces a file, or makes it. A process that is killed meanwhile leaves the old content or the new content. The temporary file has a
+ * name that nobody can guess, so that nobody can place a link there.
  */
 export async function replaceFile(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
@@ -81,7 +81,7 @@ export async function assertWritable(out: string | undefined): Promise<void> {
   if (out === "") throw unwritable("The output path is empty.");
   const found = await stat(out).catch(() => undefined);
   if (found?.isDirectory()) throw unwritable(`${out} is a folder.`);
-  // The file is replaced, and nothing would reach the reader of a pipe or the device.
+  // The result replaces the file at `out`, so it would not reach a device or the reader of a pipe.
   if (found && !found.isFile()) throw unwritable(`${out} is a pipe, a device or a socket.`);
 }
 

@@ -1,4 +1,4 @@
-/** Returns the shell command that runs some Python. */
+/** Returns the shell command that runs Python code. */
 export const pythonCommand = (code: string): string => `python3 -c '${code.replaceAll("'", `'"'"'`)}'`;
 
 /** A folder with weights that PyTorch pickled. */
@@ -21,7 +21,7 @@ export function convertCommand({ from, to, architecture, isSentenceEncoder }: Pi
   if (isSentenceEncoder) {
     return pythonCommand(`from sentence_transformers import SentenceTransformer as M; M(${source}).save(${target})`);
   }
-  // Another class would leave out the head of the model.
+  // Takes the class that config.json names, because another class would leave out the model's head.
   const model = architecture !== undefined && /^\w+$/.test(architecture) ? architecture : "AutoModel";
   return pythonCommand(
     `from transformers import AutoTokenizer as T, ${model} as M; ` +

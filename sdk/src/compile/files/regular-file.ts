@@ -3,12 +3,12 @@ import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
 
-/** Without waiting: a pipe would be opened only when somebody writes to it. Windows has neither. */
+/** Flags to open a file. Without O_NONBLOCK, opening a named pipe waits until something writes to it. Windows lacks both. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 type Kind = Pick<StatsBase<unknown>, "isDirectory" | "isFIFO" | "isSocket" | "isCharacterDevice" | "isBlockDevice">;
 
-/** Entries that are no files. Reading a pipe or a device may never end. */
+/** Kinds of folder entries that are not files, and how to recognize them. Reading a pipe or a device may never end. */
 const kinds: readonly (readonly [name: string, is: (found: Kind) => boolean])[] = [
   ["a folder", (found) => found.isDirectory()],
   ["a named pipe", (found) => found.isFIFO()],
@@ -16,10 +16,10 @@ const kinds: readonly (readonly [name: string, is: (found: Kind) => boolean])[] 
   ["a device", (found) => found.isCharacterDevice() || found.isBlockDevice()],
 ];
 
-/** Returns what an entry is that is no file; undefined for files. */
+/** Returns the kind of an entry that is not a file; undefined for files. */
 export const otherKind = (found: Kind): string | undefined => kinds.find(([, is]) => is(found))?.[0];
 
-/** Opens a file to read it. @throws Error of Node.js if there is none; BertEdgeError `not_a_file` */
+/** Opens a file to read it. @throws Error of Node.js if there is no file; BertEdgeError `not_a_file` */
 export async function openFile(path: string): Promise<FileHandle> {
   const handle = await open(path, READ).catch((error: unknown) => {
     throw opening(path, error);
@@ -49,13 +49,13 @@ export function withFile<T>(path: string, use: (file: number) => T): T {
   }
 }
 
-/** Returns the error of opening a file. A socket cannot be opened. */
+/** Returns the error for a file that could not be opened. The code ENXIO means that the path leads to a socket. */
 const opening = (path: string, error: unknown): unknown =>
   (error as NodeJS.ErrnoException).code === "ENXIO" ? noFile(path, "a socket") : error;
 
 const noFile = (path: string, kind: string): BertEdgeError =>
   new BertEdgeError("not_a_file", `${path} is ${kind}, not a file.`, {
-    hint: "Put a file in its place, or give the path of a file. Write what a pipe gives to a file first.",
+    hint: "Put a file in its place, or give the path of a file. Write the output of a pipe to a file first.",
   });
 
 function assertKind(path: string, found: Kind): void {
@@ -64,7 +64,7 @@ function assertKind(path: string, found: Kind): void {
 }
 
 /**
- * Refuses what is neither a file nor a folder, also behind a link.
+ * Refuses a path that leads to neither a file nor a folder. Follows links.
  *
  * @throws BertEdgeError `checkpoint_invalid`
  */
@@ -77,7 +77,7 @@ export function assertFile(path: string): void {
   });
 }
 
-/** Checks what is in a model folder, and in the folders in it. @throws BertEdgeError `checkpoint_invalid` */
+/** Checks that a model folder and its direct subfolders have only files and folders. @throws BertEdgeError `checkpoint_invalid` */
 export function assertOnlyFiles(root: string): void {
   const below = entriesOf(root).filter((entry) => entry.isDirectory());
   for (const folder of [root, ...below.map(({ name }) => join(root, name))]) {
@@ -85,7 +85,7 @@ export function assertOnlyFiles(root: string): void {
   }
 }
 
-/** Returns what is in a folder; nothing if it cannot be read. */
+/** Returns the entries of a folder; none if the folder cannot be read. */
 export function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });

@@ -3,13 +3,13 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { ErrorCode } from "../../artifact/error-codes.ts";
 import { openFile, withFile } from "./regular-file.ts";
 
-/** Maximum bytes of files with settings or keys, which people write, and of what tools say about themselves. */
+/** Maximum bytes of files with settings or keys, which people write, and of reports of tools. */
 export const MAX_SETTINGS_BYTES = 1024 * 1024;
 /** Maximum bytes of a JSON file of a model folder. */
 export const MAX_JSON_BYTES = 16 * 1024 * 1024;
-/** Maximum bytes of a tokenizer.json. That of a vocabulary of 262,000 tokens has 34 MB. */
+/** Maximum bytes of a tokenizer.json. With a vocabulary of 262,000 tokens, the file has 34 MB. */
 export const MAX_TOKENIZER_BYTES = 256 * 1024 * 1024;
-/** Maximum bytes of texts for measurements, of kept results and of bundles: V8's longest string has a little more characters. */
+/** Maximum bytes of texts for measurements, of kept results and of bundles. V8's longest string has slightly more characters. */
 export const MAX_DATA_BYTES = 512 * 1024 * 1024;
 
 const PIECE_BYTES = 256 * 1024;
@@ -33,7 +33,7 @@ export async function wholeFile(path: string, maxBytes: number): Promise<Buffer>
 export const wholeText = async (path: string, maxBytes: number): Promise<string> =>
   (await wholeFile(path, maxBytes)).toString("utf8");
 
-/** Reads a whole text file without waiting, as `wholeFile` does. */
+/** Reads a whole text file synchronously, otherwise as `wholeText` does. */
 export const wholeTextSync = (path: string, maxBytes: number): string =>
   withFile(path, (file) => {
     const pieces = piecesUpTo(maxBytes, path, fstatSync(file).size);
@@ -59,13 +59,13 @@ export function namedText(path: string, code: ErrorCode, what: string, hint: str
   }
 }
 
-/** Collects the pieces of a file. Files can grow, and those of /proc have a size of 0: what arrives counts. */
+/** Collects the pieces of a file. Counts the bytes that arrive, because files can grow, and files in /proc have a size of 0. */
 function piecesUpTo(maxBytes: number, path: string, size: number) {
   if (size > maxBytes) throw tooLarge(path, `${size} bytes`, maxBytes);
   const pieces: Buffer[] = [];
   let bytes = 0;
   return {
-    /** Returns memory for the next piece: at first one byte more than the file should have, to see its end. */
+    /** Returns memory for the next piece. The first piece has room for at least one byte more than the size of the file. */
     next: () => Buffer.allocUnsafe(bytes === 0 ? Math.max(size + 1, PIECE_BYTES) : PIECE_BYTES),
     add(piece: Buffer): void {
       bytes += piece.length;
@@ -76,8 +76,8 @@ function piecesUpTo(maxBytes: number, path: string, size: number) {
   };
 }
 
-/** @param path of the file, or `stdin` */
+/** @param path path of the file, or `stdin` */
 export const tooLarge = (path: string, size: string, maxBytes: number): BertEdgeError =>
   new BertEdgeError("file_too_large", `${path} has ${size}, but only up to ${maxBytes} bytes of it are read.`, {
-    hint: "Give a smaller file: this one is another file than the one that was meant, or damaged.",
+    hint: "Give a smaller file: a file of this size is damaged, or not the file that was meant.",
   });

@@ -53,7 +53,7 @@ describe("zipEntries", () => {
     ["a directory that is not there", edited(narrow, -6, 0, 0, 0, 0), "its directory is damaged"],
     ["too many entries", edited(narrow, -12, 4), "its directory is cut off"],
     ["too few entries", edited(narrow, -12, 2), "its directory has another size than its entries"],
-    ["two ends that differ", edited(wide, -12, 4, 0), "its two ends contradict each other"],
+    ["two ends that differ", edited(wide, -12, 4, 0), "its two end records contradict each other"],
     ["a zip64 record beyond the file", edited(wide, -34, ...HUGE), "its zip64 record lies outside the file"],
     ["a zip64 record that is not there", edited(wide, -34, 0, 0, 0, 0), "its zip64 record is missing"],
     ["a name that is too long", edited(narrow, directory(narrow) + 28, 0xff, 0xff), "its directory is cut off"],

@@ -24,7 +24,7 @@ const MAX_COMMENT_BYTES = 0xffff;
 /** Maximum size of the central directory: 150,000 entries with short names. A model has one entry for each tensor. */
 const MAX_DIRECTORY_BYTES = 2 ** 24;
 
-/** Values of 32-bit and 16-bit fields whose number is in a zip64 field. */
+/** Values of 32-bit and 16-bit fields whose real value is in a zip64 field. */
 const [IN_ZIP64, IN_ZIP64_SHORT] = [0xffff_ffff, 0xffff];
 
 /** Id of the zip64 extra field. */
@@ -84,7 +84,7 @@ function directoryOf(file: StoredFile, faults: FileFaults): { begin: number; end
     [count, IN_ZIP64_SHORT].includes(short.count) &&
     [size, IN_ZIP64].includes(short.size) &&
     [begin, IN_ZIP64].includes(short.begin);
-  if (!agrees) throw faults.invalid("its two ends contradict each other");
+  if (!agrees) throw faults.invalid("its two end records contradict each other");
   if (begin + size > tailBegin + at) throw faults.invalid("its directory lies outside the file");
   if (size > MAX_DIRECTORY_BYTES) throw faults.invalid(`its directory claims ${size} bytes`);
   return { begin, end: begin + size, count };
@@ -132,7 +132,7 @@ function entryAt(bytes: Uint8Array, at: number, faults: FileFaults): { entry: Zi
   return { entry: { name, disguise, size: stored as number, header: header as number }, next };
 }
 
-/** Replaces numbers that do not fit into 32 bits by those of the zip64 field, which has them in the same order. */
+/** Replaces the value `IN_ZIP64` by the number of the zip64 field, which has such numbers in the same order. */
 function widened(numbers: readonly number[], extra: Uint8Array, name: string, faults: FileFaults): number[] {
   if (!numbers.includes(IN_ZIP64)) return [...numbers];
   const field = zip64Field(extra);

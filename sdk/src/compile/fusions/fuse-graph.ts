@@ -22,7 +22,7 @@ const fusions: readonly (readonly Rule[])[] = [
     rotaryEmbeddingFusion,
     standardRotaryEmbeddingFusion,
   ],
-  // After LayerNormalization, which is RMSNorm of x − mean(x).
+  // RMSNorm is matched after LayerNormalization, because LayerNormalization contains RMSNorm of x − mean(x).
   [rmsNormalizationFusion, attentionFusion, standardAttentionFusion, embedLayerNormalizationFusion],
   [...biasGeluFusions, ...skipNormalizationFusions],
 ];

@@ -9,7 +9,7 @@ import { whyNoOperator } from "./without-operator.ts";
 
 /**
  * Lists the reasons why a graph is not completely fused: one for each attention, layer normalization and activation that
- * still consists of several nodes. Leaves out those that onnxruntime has no operator for; `excusedParts` lists them. The
+ * still consists of several nodes. Leaves out parts that onnxruntime has no operator for; `excusedParts` lists them. The
  * list is empty if the graph is completely fused. A graph without any attention gets a reason too, because it is not a
  * known encoder.
  */
@@ -28,7 +28,7 @@ export function unfusedParts(graph: Graph, trace: Trace): UnfusedReason[] {
 interface DecomposedPart {
   readonly node: Node;
   readonly leftover: Leftover;
-  /** The reason why onnxruntime has no operator for it; undefined if it has one. */
+  /** The reason why onnxruntime has no operator for the sub-layer; undefined if it has one. */
   readonly excuse: string | undefined;
 }
 
@@ -85,7 +85,7 @@ function decomposed(node: Node): Leftover | undefined {
   }
 }
 
-/** A sub-layer whose other nodes read a typical node, through arithmetic. */
+/** Describes a sub-layer by its typical node, and by the nodes that read this node directly or through arithmetic. */
 function throughArithmetic(rule: string, node: Node): Leftover {
   const nodes = readers(node, arithmetic);
   return { rules: [rule], nodes, obstacle: nodes.find((reader) => !arithmetic(reader) && !ends.test(reader.opType)) };
@@ -168,7 +168,7 @@ export function excusedParts(graph: Graph): ExcusedParts[] {
 }
 
 const QUANTIZED =
-  "its tables or sums are quantized; EmbedLayerNormalization computes in float, from tables of four times the size";
+  "the embedding tables or sums are quantized; EmbedLayerNormalization needs float tables of four times the size";
 
 /** Whether a node normalizes a sum of embeddings, and embeddings are quantized. */
 function readsQuantizedTables(node: Node): boolean {

@@ -3,13 +3,13 @@ import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
 
 /**
- * Returns the reason why onnxruntime has no operator for a sub-layer that consists of several nodes. Returns undefined if
- * there is no such reason. No rule can fuse this sub-layer.
+ * Returns the reason why onnxruntime has no operator for a sub-layer that consists of several nodes, and no rule can fuse it.
+ * Returns undefined if there is no such reason.
  *
  * @param node a typical node of the sub-layer, such as Softmax for attention
  */
 export function whyNoOperator(graph: Graph, pattern: string, node: Node): string | undefined {
-  if (isQuantizedInside(node)) return "values in the middle of it are quantized";
+  if (isQuantizedInside(node)) return "values inside the sub-layer are quantized";
   return pattern === "Attention" && node.is("Softmax") ? whyUnlikeAttention(graph, node) : undefined;
 }
 
@@ -17,7 +17,7 @@ export function whyNoOperator(graph: Graph, pattern: string, node: Node): string
 const isQuantizedInside = (node: Node): boolean =>
   node.inputs[0]?.producer?.is("DequantizeLinear") === true || isQuantized(node.output);
 
-/** Whether a value is quantized, perhaps without NaN or with another type. */
+/** Whether a value is quantized, perhaps after NaN is replaced or the type is converted. */
 const isQuantized = ({ users }: Value): boolean =>
   [...users].some((user) =>
     user.is("Where") || user.is("Cast")
@@ -29,8 +29,8 @@ const isQuantized = ({ users }: Value): boolean =>
 const MAX_NODES = 512;
 
 /**
- * Returns the reason why a softmax belongs to something that onnxruntime's attention operators do not compute. Returns
- * undefined if there is no such reason. The reasons are properties of the model, not of the way in which it was exported.
+ * Returns the reason why onnxruntime's attention operators cannot compute the sub-layer of a softmax. Returns undefined if
+ * there is no such reason. The reasons are properties of the model, not of the way in which it was exported.
  */
 function whyUnlikeAttention(graph: Graph, softmax: Node): string | undefined {
   if (isOutput(graph, softmax.output)) return "the attention probabilities are also an output of the model";
@@ -45,7 +45,7 @@ function whyUnlikeAttention(graph: Graph, softmax: Node): string | undefined {
     : undefined;
 }
 
-/** Whether the elements of a value are also an output of the graph, perhaps without NaN or with another type. */
+/** Whether a value is also an output of the graph, perhaps after NaN is replaced or the type is converted. */
 const isOutput = (graph: Graph, value: Value): boolean =>
   graph.isOutput(value) ||
   [...value.users].some((user) => (user.is("Where") || user.is("Cast")) && isOutput(graph, user.output));
@@ -54,7 +54,7 @@ const isMatMul = (node: Node) => node.domain === "" && /^(MatMul|Einsum|Gemm)$/.
 const computed = (node: Node) =>
   node.inputs.filter((input): input is Value => input !== undefined && !input.isConstant);
 
-/** Finds the products of two computed tensors before a softmax, and the linear layers before these. */
+/** Searches back from a softmax. Finds the products of two computed tensors, and the first linear layer on each path. */
 function sourcesOf(softmax: Node): { projections: readonly Value[]; products: readonly Node[] } {
   const projections = new Set<Value>();
   const products: Node[] = [];
@@ -73,7 +73,7 @@ function sourcesOf(softmax: Node): { projections: readonly Value[]; products: re
   return { projections: [...projections], products };
 }
 
-/** Whether a softmax only reads a linear layer, with nothing but constants in between. */
+/** Whether a chain of nodes that each read only one computed tensor leads from a linear layer to a softmax. */
 function isOneChain(softmax: Node): boolean {
   let node: Node | undefined = softmax;
   while (node && !isMatMul(node)) {
@@ -84,8 +84,8 @@ function isOneChain(softmax: Node): boolean {
 }
 
 /**
- * Whether a fixed length of scores differs from all sizes of linear layers: from fixed sizes, and from open sizes of the
- * graph's inputs. Symbols of unknown sizes may stand for any length.
+ * Whether a length of the scores is fixed and differs from all `rows`, the sizes of the linear layers. A size that no input of
+ * the graph has is unknown and may equal any length, so the result is then false.
  */
 function isAnother(graph: Graph, length: Dim, rows: Shape): boolean {
   if (typeof length !== "number") return false;

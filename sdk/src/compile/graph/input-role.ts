@@ -20,12 +20,12 @@ const otherNames = new Map<string, InputRole>([
 ]);
 
 /**
- * Returns the name of an input or output without what TensorFlow adds: the index of an operator's first result (`:0`), and
- * the prefix of a SavedModel's default signature.
+ * Returns the name of an input or output without the parts that TensorFlow adds: `:0`, the index of an operator's first result,
+ * and `serving_default_`, the prefix of a SavedModel's default signature.
  */
 export const plainName = (name: string): string => name.replace(/^serving_default_/, "").replace(/:0$/, "");
 
-/** Returns what an encoder reads from an input with this name; undefined for other names. */
+/** Returns the role of an encoder's input with this name; undefined for other names. */
 export function inputRole(name: string): InputRole | undefined {
   const plain = plainName(name);
   return otherNames.get(plain) ?? inputRoles.find((role) => role === plain);

@@ -61,18 +61,18 @@ const outlineNode = ({ domain, opType, inputs, outputs }: Node): OutlineNode => 
 
 const typeOf = ({ dtype, shape }: Value): string => `${dtype ?? "?"}${shape ? `[${shape.join(", ")}]` : ""}`;
 
-/** Items that follow each other `count` times. */
+/** A block of items that occurs `count` times in a row. */
 export interface RepeatedBlock<T> {
-  /** The items of the first time. */
+  /** The items of the first occurrence. */
   readonly items: readonly T[];
   readonly count: number;
 }
 
 /**
  * Folds repetitions in a list: the layers of a model, or equal nodes that follow each other. Of all repetitions that
- * begin at an item, the one is folded that covers most items, and the one with the shortest block if several do.
+ * begin at an item, folds the one that covers the most items. If several cover as many, folds the one with the shortest block.
  *
- * @param keyOf items with equal keys count as equal
+ * @param keyOf returns the key of an item; items with equal keys count as equal
  */
 export function repeatedBlocks<T>(items: readonly T[], keyOf: (item: T) => string): RepeatedBlock<T>[] {
   const ids = new Map<string, number>();

@@ -51,7 +51,7 @@ export function transposedMatrix(matrix: Tensor): Tensor {
   return lazyTensor(dtype, [columns, rows], () => reading(matrix, transpose));
 }
 
-/** Added to an int8 number to make it a uint8 number. */
+/** Difference between a uint8 number and the int8 number from which `unsigned` makes it. */
 const OFFSET = 128;
 
 /** Adds 128 to every number of an int8 tensor, which makes it uint8. In bytes, this flips the highest bit. */
@@ -62,7 +62,7 @@ export const unsigned = ({ shape, data }: Tensor): Tensor =>
     data.map((byte) => byte ^ OFFSET),
   );
 
-/** The zero point 0 of int8, in uint8. */
+/** The uint8 zero point that corresponds to the int8 zero point 0. */
 export const UNSIGNED_ZERO: Tensor = tensor("uint8", [], Uint8Array.of(OFFSET));
 
 /** Concatenates arrays of one type. */

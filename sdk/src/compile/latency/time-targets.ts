@@ -75,7 +75,7 @@ async function memoryUse(
   { engine, model }: Target,
   { files, maxTokens }: Artifact["manifest"],
 ): Promise<MemoryUse | undefined> {
-  // The longest timed text may be shorter than the model's maximum, so our engine also runs a text of maximum length.
+  // The longest timed text may be shorter than the model's maximum, so the engine wasm also runs a text of maximum length.
   // onnxruntime-web does not run such a text: its memory would have to hold the attention scores of all heads at once.
   if (engine === "wasm") await session.run([new Int32Array(maxTokens)]);
   const bytes = session.memoryBytes();

@@ -13,12 +13,12 @@ export interface IndexMap {
 }
 
 /**
- * Sample sizes for symbols: different primes, so that axes cannot be confused. A slice may cover a whole axis, because
- * the sizes are small. Callers therefore compare symbols too.
+ * Sample sizes for symbols: different primes, so that axes cannot be confused. The sizes are small, so a slice may cover a
+ * whole axis by chance. Callers therefore compare symbols too.
  */
 const sizes = [2, 3, 5, 7, 11, 13];
 
-/** Maximum number of elements to follow. Long fixed sequences have larger tensors, which would take too much time. */
+/** Maximum number of elements of a traced value. Long fixed sequences have larger tensors, which would take too much time. */
 const MAX_ELEMENTS = 1 << 22;
 
 /** Assigns sample sizes to symbols. A symbol has the same size in all shapes. */
@@ -157,7 +157,7 @@ const movements: Readonly<Record<string, Movement>> = {
       : scaled((value, constant) => value / constant)(x, shape, node, to),
 };
 
-/** Maximum number of movements (operators that only move elements) in a chain. Exporters use fewer to arrange heads. */
+/** Maximum number of movements (operators that move or scale elements) in a chain. Exporters use fewer to arrange heads. */
 const MAX_MOVEMENTS = 16;
 
 /** Returns `value` and the values that its elements were moved from, nearest first. */

@@ -81,7 +81,7 @@ export function lowerPositionTerms(
   ] as const) {
     const found = lowering.operand(value);
     if (value && (found?.value !== operand.value || found.column !== operand.column))
-      throw unsupported(node, `it reads "${value.name}", which its attention does not read`);
+      throw unsupported(node, `it reads "${value.name}", which is not the query or key of its attention`);
   }
   const table = pairs && lowering.table(pairs);
   const buckets = table && byDistance(Int32Array.from(numbersOf(table)), table.shape, lowering.maxTokens);
@@ -101,7 +101,7 @@ export function lowerPositionTerms(
   };
 }
 
-/** Arranges position keys or position queries for the GEMM of each head, whose outputs are filled up to whole tiles. */
+/** Arranges position keys or position queries for the GEMM of each head. The outputs of each GEMM are padded to whole tiles. */
 function weightsOf(
   lowering: LoweringContext,
   node: Node,

@@ -57,7 +57,7 @@ export class LoweringContext {
   }
 
   /**
-   * Adds a step of a node, which the engine checks as it does when it loads the program.
+   * Adds a step of a node. Makes the same checks of the step that the engine makes when it loads the program.
    *
    * @throws BertEdgeError `engine_unsupported` with the reason
    */
@@ -130,7 +130,7 @@ export class LoweringContext {
     return index;
   }
 
-  /** Adds the engine value of a node's result that has as many rows as an operand. Default width: the operand's. */
+  /** Adds the engine value of a node's result, with as many rows as `operand`. Default width: the width of `operand`. */
   resultLike({ output }: Pick<Node, "output">, operand: Operand, width = operand.width): number {
     return this.result(output, width, this.rowsOf(operand));
   }

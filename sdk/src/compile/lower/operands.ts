@@ -59,7 +59,7 @@ function positionsOf(lowering: LoweringContext, node: Node, value: Value): Posit
   return { positions, ...typed, ...(padding && { padding: padding.id }) };
 }
 
-/** Stores a table with one row per position, after the row of padding tokens if they have one. Returns its name. */
+/** Stores a table with one row per position. If padding tokens have their own row, this row comes first. Returns the table's name. */
 function storedRows(lowering: LoweringContext, name: string, from: PositionTables, value: Value): string {
   const table = toFloat32(from.tables.get(value) as Tensor);
   const padding = from.paddings.get(value);

@@ -13,7 +13,7 @@ export const lowerings: Readonly<Record<string, LowerNode>> = {
   [`${MICROSOFT}:GatherBlockQuantized`]: lowerLookup,
   [`${EDGE}:DynamicQuantizeMatMul`]: lowerLinearInt8,
   [`${EDGE}:DynamicQuantizeAttention`]: lowerAttention,
-  // The attention that reads these scores computes them.
+  // No step: the step of the attention that reads these scores also computes them.
   [`${EDGE}:DynamicQuantizePositionScores`]: () => {},
   [`${MICROSOFT}:SkipLayerNormalization`]: (lowering, node) => skipNormalization(lowering, node, "layerNorm"),
   [`${MICROSOFT}:SkipSimplifiedLayerNormalization`]: (lowering, node) => skipNormalization(lowering, node, "rmsNorm"),

@@ -78,7 +78,7 @@ export async function positionValues(graph: Graph, tokens: number, pairs = false
 }
 
 interface TableOptions {
-  /** Values that are looked up in the token embedding table. */
+  /** Values whose elements are looked up in the token embedding table. */
   readonly lookups: ReadonlySet<Value | undefined>;
   /** Token ids that the graph compares with others. */
   readonly special: readonly number[];
@@ -217,11 +217,11 @@ function paddingRow(found: Tensor, table: Tensor, tokens: number): Float32Array 
   return padding;
 }
 
-/** Types of the tokens of a test text: every third token and the end of the text have type 1. */
+/** Types of the tokens of a test text: every third token and the second half of the text have type 1. */
 const mixedTypes = (tokens: number): number[] =>
   Array.from({ length: tokens }, (_, i) => Number(i % 3 === 1 || 2 * i > tokens));
 
-/** Whether each row of `mixed` is the row of `first` or of `second`, by the token's type in `mixedTypes`. */
+/** Whether each row of `mixed` equals the row of `first` or `second`, depending on the token's type in `mixedTypes`. */
 function isMixed(mixed: Tensor, first: Tensor, second: Tensor, tokens: number): boolean {
   if (Buffer.compare(first.data, second.data) === 0) return Buffer.compare(first.data, mixed.data) === 0;
   const bytes = mixed.data.length / tokens;

@@ -1,13 +1,14 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts";
 
-/** transformers writes 10³⁰ for a tokenizer without a maximum length. */
+/** A stated length from this number on means no maximum: transformers writes 10³⁰ for a tokenizer without a maximum length. */
 const NO_MAXIMUM = 1e9;
 
 /**
- * Says at which length texts are cut that transformers reads whole; undefined if it cuts them too.
+ * Returns a sentence about the length at which texts are cut, although transformers reads them whole; undefined if transformers cuts
+ * them too.
  *
- * @param stated maximum text length in tokens, as the folder says it
+ * @param stated maximum text length in tokens, as the folder's files state it
  */
 export function assumedLength(config: EncoderConfig, stated = NO_MAXIMUM): string | undefined {
   if (config.hasPositionTable || stated < NO_MAXIMUM) return undefined;
@@ -18,10 +19,10 @@ export function assumedLength(config: EncoderConfig, stated = NO_MAXIMUM): strin
 }
 
 /**
- * Refuses a model whose files name a longer text than config.json has positions for, if its family has no position table: its library
- * reads such texts whole, and we would cut them.
+ * Refuses a model without a position table whose files allow longer texts than max_position_embeddings. The model's Python library reads
+ * such texts whole, but bert-edge would cut them.
  *
- * @param stated maximum text length in tokens, as the folder says it
+ * @param stated maximum text length in tokens, as the folder's files state it
  * @throws BertEdgeError `checkpoint_unsupported`
  */
 export function assertPositions(folder: string, config: EncoderConfig, stated = 0): void {

@@ -19,7 +19,7 @@ export function assertPairs(tokenizer: Tokenizer, task: Task): void {
 }
 
 /**
- * Checks that every text has a token: encoders compute nothing from none.
+ * Checks that even an empty text has a token, because an encoder cannot compute anything from no tokens.
  *
  * @param folder folder of the tokenizer, for the error message
  * @throws BertEdgeError `checkpoint_unsupported`
@@ -36,8 +36,8 @@ export function assertSpecialTokens(folder: string, tokenizer: Tokenizer): void 
 const Config = v.object({ cls_token: v.nullish(TokenName) });
 
 /**
- * Checks that a model for question answering reads its cls_token first. transformers takes the score of this token for that of no
- * answer, and it is part of all other scores.
+ * Checks that a model for question answering reads its cls_token first. transformers uses the score of this token as the score of no
+ * answer, and all other scores depend on it.
  *
  * @param config content of tokenizer_config.json
  * @throws BertEdgeError `checkpoint_unsupported`
@@ -58,7 +58,7 @@ export function assertFirstToken(folder: string, config: object, tokenizer: Toke
 const placing: readonly TaskName[] = ["tag", "answer"];
 
 /**
- * Checks that a tokenizer knows where tokens are in a text, if the task needs it.
+ * Checks that a tokenizer gives the places of tokens in a text, if the task needs them.
  *
  * @param folder folder of the tokenizer, for the error message
  * @throws BertEdgeError `checkpoint_unsupported`
@@ -69,7 +69,7 @@ export function assertPlaces(folder: string, { manifest }: Pick<ShippedTokenizer
     "checkpoint_unsupported",
     `The task ${task} needs the places of tokens in a text, and the tokenizer ${join(folder, "tokenizer.json")} does not give them, because it has no packed form.`,
     {
-      hint: "Prepare a model whose tokenizer has a packed form: the page Limits lists their parts, and `npx bert-edge models` lists models.",
+      hint: "Prepare a model whose tokenizer has a packed form (the page Limits lists the parts), and `npx bert-edge models` lists models.",
     },
   );
 }

@@ -4,7 +4,7 @@ import type { Pooling, TaskName } from "../../artifact/manifest.ts";
 import type { VectorHead } from "../../runtime/engine/engine.ts";
 import type { Modules } from "../checkpoint/sentence-transformers.ts";
 
-/** How to make a vector of the hidden states, for folders without modules.json. */
+/** The user's choice of pooling and normalization, for folders without modules.json. */
 export interface PoolingChoice {
   /** Default: what modules.json or the ONNX file says, else the mean. */
   readonly pooling?: Pooling | undefined;
@@ -12,7 +12,7 @@ export interface PoolingChoice {
   readonly normalize?: boolean | undefined;
 }
 
-/** Whether a choice says anything. */
+/** Whether the user chose a pooling or a normalization. */
 export const choosesPooling = ({ pooling, normalize }: PoolingChoice): boolean =>
   pooling !== undefined || normalize !== undefined;
 
@@ -23,9 +23,9 @@ const optionsOf = ({ pooling, normalize }: PoolingChoice): string =>
   ].join(" ");
 
 /**
- * Returns the pooling of a sentence encoder: that of modules.json, or the chosen one if there is no such file.
+ * Returns the pooling of a sentence encoder: the pooling of modules.json, or the user's choice if there is no such file.
  *
- * @throws BertEdgeError `setting_invalid` if modules.json says otherwise
+ * @throws BertEdgeError `setting_invalid` if the choice contradicts modules.json
  */
 export function chosenPooling(root: string, modules: Modules, choice: PoolingChoice): VectorHead {
   const { pooling, normalize, isAssumed } = modules;
@@ -41,7 +41,7 @@ export function chosenPooling(root: string, modules: Modules, choice: PoolingCho
   );
 }
 
-/** @throws BertEdgeError `setting_invalid` if a pooling is chosen for a model of another task */
+/** @throws BertEdgeError `setting_invalid` if a pooling is chosen for another task than `embed` */
 export function assertNoPooling(task: TaskName, choice: PoolingChoice): void {
   if (!choosesPooling(choice)) return;
   throw new BertEdgeError(

@@ -46,7 +46,7 @@ export interface ModelDescription extends Pick<ModelPlace, "root" | "folder"> {
   readonly unknown: readonly UnknownKeys[];
   /** Names of unknown keys of modules that the caller accepted. */
   readonly acceptedKeys: readonly string[];
-  /** Whether nothing in the folder says how to pool, apart from its ONNX file. */
+  /** Whether neither modules.json nor the user says how to pool. An ONNX file can still show it. */
   readonly isPoolingAssumed: boolean;
   readonly readGraph: () => Promise<FolderGraph>;
 }
@@ -61,9 +61,9 @@ export interface ModelDescription extends Pick<ModelPlace, "root" | "folder"> {
 export async function describeModel(path: string, choice: TaskChoice = {}): Promise<ModelDescription> {
   const { root, folder, onnx } = modelPlace(path);
   assertNoDanglingLink(root);
-  // An export that is named has its own weights.
+  // A named ONNX file has its own weights, so an adapter in the folder does not matter.
   if (onnx === undefined) await assertNoAdapter({ root, folder });
-  // First, because a model of other modules has no config.json.
+  // Reads modules.json before config.json: a folder with unsupported modules can lack config.json, and the error must name the modules.
   const modules = await readModules(root);
   const config = await readEncoderConfig(folder);
   const acceptedKeys = [...new Set(choice.acceptKeys)];
@@ -98,7 +98,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   const crossEncoder = task === "classify" ? await readCrossEncoder(root, folder) : undefined;
   const { input, assumed } =
     task === "classify" ? inputOf(model.labels, choice.input, crossEncoder !== undefined) : ONE_TEXT;
-  // sentence-transformers writes Identity for all models with several labels.
+  // The activation counts only with one label: sentence-transformers writes Identity for every model with several labels.
   const activation = input === "pair" && model.labels.length === 1 ? crossEncoder?.activation : undefined;
   const length = crossEncoder || protocol ? undefined : assumedLength(config, modules.maxTokens);
   return {
@@ -113,7 +113,7 @@ export async function describeModel(path: string, choice: TaskChoice = {}): Prom
   };
 }
 
-/** Returns the library that wrote a model for late interaction. A folder without Dense modules has the class of Stanford's. */
+/** Returns the library that wrote a model for late interaction. Folders of Stanford's ColBERT have no Dense modules. */
 const writerOf = ({ projections, isPyLate }: Modules) =>
   projections.length === 0 ? "Stanford" : isPyLate ? "PyLate" : undefined;
 

@@ -10,14 +10,14 @@ interface RemarkInput {
   readonly folder: string;
   readonly config: Pick<EncoderConfig, "tokenTypes">;
   readonly task: Task;
-  /** Output that said how to pool. */
+  /** Name of the output that showed how to pool; undefined without one. */
   readonly vector: string | undefined;
-  /** Maximum tokens of a text, as the folder says it. */
+  /** Maximum tokens of a text, as the folder's files state it. */
   readonly stated: number;
 }
 
 /**
- * Says what to know of the ONNX file that a model was read from: why this file, what of it is not used, and what it lacks.
+ * Describes the ONNX file that a model was read from: why it was chosen, which of its outputs are not used, and what it lacks.
  *
  * @returns sentences; none for a model that was read from weights
  */
@@ -43,7 +43,7 @@ function choiceRemarks({ file, choice }: FolderGraph, folder: string): string[] 
   ];
 }
 
-/** Says that a file has fixed sizes, and where its length cuts texts. */
+/** Says that a file has fixed sizes, and whether its fixed length cuts texts. */
 function sizeRemarks({ file }: FolderGraph, { folder, stated }: RemarkInput): string[] {
   if (!file?.fixed) return [];
   const { texts, tokens } = file.fixed;
@@ -64,7 +64,7 @@ function outputRemarks({ file }: FolderGraph, { folder, vector }: RemarkInput): 
   return [`Outputs of ${relative(folder, file.path)} that are not used: ${unused.join(", ")}.`];
 }
 
-/** Says that an export cannot tell the texts of a pair apart, although the model was made to. */
+/** Says that an export has no input for token types, although the model reads pairs and has token types. */
 function typeRemarks({ file, graph }: FolderGraph, { folder, config, task }: RemarkInput): string[] {
   const hasTypes = graph.inputs.some(({ name }) => name === "token_type_ids");
   if (!file || hasTypes || config.tokenTypes < 2 || !takesPairs(task)) return [];

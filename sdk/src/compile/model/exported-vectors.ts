@@ -24,7 +24,7 @@ export interface ExportedVectors {
 /**
  * Runs an export of an encoder on texts, each alone, in a subprocess: onnxruntime's session takes several times the model's memory.
  *
- * @returns undefined if no output has a vector for each text, apart from those that encoders of transformers usually have
+ * @returns undefined if no output has a vector for each text, apart from the usual extra outputs of transformers' encoders
  * @throws BertEdgeError `engine_failed` if onnxruntime cannot run the file
  */
 export async function exportedVectors(
@@ -41,7 +41,7 @@ export async function exportedVectors(
   })(path, hiddenStates, candidates, sequences);
 }
 
-/** Sort key of outputs: those whose name says that they are vectors come first. */
+/** Sort key of outputs: names that say that the output is a vector come first. */
 const rank = (name: string): number => [SENTENCE_EMBEDDING === name, isSentenceVector(name), true].indexOf(true);
 
 /**
@@ -68,7 +68,7 @@ export async function runExport(
       output ??= candidates.find((name) => found[name]?.type === "float32" && found[name].dims.length === 2);
       const [states, vector] = [found[hiddenStates], found[output ?? ""]];
       if (!states || !vector) return undefined;
-      // A file of fixed sizes has padding behind the tokens, and repeats the text.
+      // With a file of fixed sizes, the batch repeats the text and has padding after its tokens. Takes only the first row's tokens.
       const width = states.dims.at(-1) ?? 0;
       texts.push({
         hiddenStates: (states.data as Float32Array).slice(0, ids.length * width),

@@ -14,9 +14,9 @@ import type { TokenizeTexts } from "./tokenize-texts.ts";
 /** A task, and what to say about its pooling. */
 interface FoundPooling {
   readonly task: Task;
-  /** Sentences; empty if modules.json says how to pool. */
+  /** Sentences; empty if modules.json or the user says how to pool. */
   readonly remarks: readonly string[];
-  /** Output of the ONNX file that says how to pool. */
+  /** Name of the ONNX file's output that showed how to pool; undefined without one. */
   readonly output: string | undefined;
 }
 
@@ -30,10 +30,11 @@ const TEXTS = [
 /**
  * Finds out how a sentence encoder pools. If its ONNX file has an output with the vector of a text, this output decides: it
  * is compared with each pooling of the file's own hidden states. An output whose name does not say that it is a vector
- * decides only if it is one of the poolings, and nothing else says how to pool.
+ * decides only if it equals one of the poolings and nothing else says how to pool.
  *
- * @throws BertEdgeError `export_unsupported` if the output is none of the poolings; `checkpoint_invalid` if modules.json says
- *   another one; `checkpoint_missing` if it is lost; `engine_failed` if onnxruntime cannot run the file
+ * @throws BertEdgeError `export_unsupported` if the output equals none of the poolings; `checkpoint_invalid` or `setting_invalid`
+ *   if modules.json or the user names another pooling; `checkpoint_missing` if modules.json is lost; `engine_failed` if
+ *   onnxruntime cannot run the file
  */
 export async function findPooling(
   { root, folder, task, isPoolingAssumed }: Pick<ModelDescription, "root" | "folder" | "task" | "isPoolingAssumed">,
@@ -78,8 +79,8 @@ const heads: readonly VectorHead[] = (["mean", "cls", "max", "last"] as const).f
 const isSame = (a: VectorHead, b: VectorHead): boolean => a.pooling === b.pooling && a.normalize === b.normalize;
 
 /**
- * Agreement of a file's vector with a pooling of its hidden states. Both are float32 and differ only in the order of sums, by
- * less than a tenth of these limits.
+ * Minimum cosine and maximum relative error of the norm at which a file's vector counts as a pooling of its hidden states. If
+ * it is that pooling, they differ only in the order of float32 sums, by less than a tenth of these limits.
  */
 const [MIN_COSINE, MAX_NORM_ERROR] = [0.99999, 1e-4];
 

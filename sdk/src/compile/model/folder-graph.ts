@@ -16,7 +16,7 @@ export interface FolderGraph {
   readonly graph: Graph;
   /** The ONNX file that the graph was read from; undefined if it was built from weights. */
   readonly file: ExportedModel | undefined;
-  /** The choice of this file among those of the folder; undefined if the file was named. */
+  /** The choice among the folder's ONNX files; undefined if the file was named, or if the graph was built from weights. */
   readonly choice: Omit<FirstExport<ExportedModel>, "read"> | undefined;
   /** Names of the weights' tensors that the graph has no use for; empty if an ONNX file was read. */
   readonly unused: readonly string[];
@@ -40,7 +40,7 @@ export async function graphOfHeadedModel(model: Omit<HeadedModel, "weights">, on
     weights: () => readWeights(model.folder, model.modules),
     write: (weights) => headGraph({ ...model, weights }),
   });
-  // Checkpoints of tied layers may have the bias under two names, of which one is read.
+  // A checkpoint with tied layers can have the output bias under two names. Only one is read, but the other is not unused.
   return { ...found, unused: found.unused.filter((name) => name !== model.head.output?.bias) };
 }
 

@@ -43,7 +43,7 @@ export async function readModelSource(source: string, acceptKeys: readonly strin
   }
   const { acceptedKeys, readGraph } = await describeModel(source, { acceptKeys });
   const { graph, file } = await readGraph();
-  // The graph has only the outputs that a task needs.
+  // Reads the file again, because `graph` has only the outputs that a task needs.
   if (file) return { ...(await readFile(file.path)), acceptedKeys };
   let original: string | undefined;
   async function writeOriginal(folder: string): Promise<string> {

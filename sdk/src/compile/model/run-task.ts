@@ -17,14 +17,14 @@ export async function runTask(
   return outputs.map((output) => taskOutput(task, output));
 }
 
-/** Whether a task reads pairs of texts: what a cross-encoder compares, or a question with a context. */
+/** Whether a task reads pairs of texts: two texts for a cross-encoder, or a question with a context. */
 export const takesPairs = (task: Task): boolean =>
   task.task === "answer" || (task.task === "classify" && task.input === "pair");
 
 /**
  * Makes inputs of a task: the texts, or pairs of a text and the next one.
  *
- * @param step distance between the first texts of two pairs. With 2, each text is in one pair.
+ * @param step distance between the first texts of successive pairs. With 2, each text is in one pair.
  */
 export function inputsOf(task: Task, texts: readonly string[], step: 1 | 2 = 1): readonly TextOrPair[] {
   if (!takesPairs(task)) return texts;
@@ -38,7 +38,7 @@ export interface PartsOptions {
   readonly progress?: ((fraction: number) => void) | undefined;
 }
 
-/** Sequences that run between two reports of progress: few enough that each part of a large model takes seconds. */
+/** Maximum number of sequences in a part: few enough that a large model takes only seconds between two reports of progress. */
 const SEQUENCES_AT_ONCE = 16;
 
 /**

@@ -14,7 +14,7 @@ import type { Head } from "../checkpoint/task-head.ts";
 /** A task that needs a head. */
 export type HeadedTask = Exclude<TaskName, "embed">;
 
-/** Heads of the tasks. */
+/** The head that each task needs. */
 export const headFor: Readonly<Record<HeadedTask, Head>> = {
   classify: "sequence-classification",
   tag: "token-classification",
@@ -28,7 +28,7 @@ export const headFor: Readonly<Record<HeadedTask, Head>> = {
 export const tasksOf = (heads: readonly Head[]): HeadedTask[] =>
   taskNames.filter((task): task is HeadedTask => task !== "embed" && heads.includes(headFor[task]));
 
-/** Returns the formulas of a family's heads, as far as no key of config.json is needed for them. */
+/** Returns the formulas of a family's heads, without heads whose formula needs a key of config.json. */
 function formulasOf(modelType: string): [Head, HeadFormula][] {
   const heads = Object.entries(families[modelType]?.heads ?? {});
   return heads.flatMap(([head, schema]) => {
@@ -38,8 +38,8 @@ function formulasOf(modelType: string): [Head, HeadFormula][] {
 }
 
 /**
- * Finds the heads whose output layer is among some tensors. Heads of texts and of tokens have the same names in some families, so
- * there can be several.
+ * Finds the heads whose output layer is among the named tensors. In some families, the heads for texts and for tokens have the same
+ * tensor names, so the result can have several heads.
  */
 export function headsAmong(names: readonly string[], modelType: string): Head[] {
   const found = formulasOf(modelType)
@@ -52,8 +52,8 @@ export function headsAmong(names: readonly string[], modelType: string): Head[] 
 }
 
 /**
- * Checks that the weights have the head of a task that config.json does not name. Folders of plain classes can have a head:
- * transformers loads it if it is told the class.
+ * Checks that the weights have the head of a task that config.json does not name. config.json can name the class of a plain encoder
+ * although the weights have a head: transformers loads the head if the caller names its class.
  *
  * @param possible tasks that config.json and modules.json name
  * @throws BertEdgeError `task_unsuitable`, and the errors of `readWeights` and `encoderWeights`

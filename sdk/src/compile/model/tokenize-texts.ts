@@ -44,13 +44,13 @@ export async function openTokenizer(
 }
 
 /**
- * Returns a function that encodes texts and pairs. The function throws BertEdgeError `checkpoint_invalid` for token ids that
- * the model does not have, and for more special tokens than it takes; and `pairs_unsupported` for pairs if the tokenizer cannot encode them.
+ * Returns a function that encodes texts and pairs. The function throws BertEdgeError `checkpoint_invalid` for a token id beyond the
+ * vocabulary and for more special tokens than `maxTokens`, and `pairs_unsupported` if the tokenizer cannot encode pairs.
  *
  * @param folder folder of the tokenizer, for error messages
  * @param maxTokens maximum number of tokens of a text or pair; longer ones are cut
  * @param vocabulary number of rows of the model's token embedding table
- * @param protocol reads every other text as a query, and the others as documents
+ * @param protocol protocol of a model for late interaction: texts are read in turn as a query and as a document
  */
 export function tokenizeTexts(
   folder: string,
@@ -73,7 +73,7 @@ export function tokenizeTexts(
   function tokenize(texts: readonly TextOrPair[]): TokenSequence[] {
     const sequences = texts.map(sequenceOf);
     const longest = sequences.reduce((most, sequence) => Math.max(most, idsOf(sequence).length), 0);
-    // Texts are cut, but not the special tokens around them.
+    // Only special tokens can make a text too long: they are not cut, but the text between them is.
     if (longest > maxTokens)
       throw invalid(folder, `makes ${longest} tokens of a text, but the model takes at most ${maxTokens}.`);
     const largest = sequences.reduce((max, sequence) => idsOf(sequence).reduce((a, b) => Math.max(a, b), max), 0);
@@ -95,8 +95,8 @@ const invalid = (folder: string, what: string, cause?: unknown): BertEdgeError =
 type MarkPrompts = (texts: readonly TextOrPair[], sequences: readonly TokenSequence[]) => readonly TokenSequence[];
 
 /**
- * Returns a function that marks the default prompt of texts which begin with it, if the model does not pool it: a request for what is
- * behind the prompt has this sequence.
+ * Returns a function that marks the tokens of the default prompt in texts that begin with it, if the model does not pool them. A request
+ * for the rest of such a text runs the same sequence, because the default prompt is put before it.
  */
 export function markPrompts(task: Task, tokenizer: Tokenizer, maxTokens: number): MarkPrompts {
   if (task.task !== "embed" || task.poolsPrompt !== false) return (_, sequences) => sequences;

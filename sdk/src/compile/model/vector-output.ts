@@ -10,7 +10,7 @@ import { dataTypes } from "../onnx/tensor-proto.ts";
 /** The first opset in which the axes of an operator are an input instead of an attribute. */
 const AXES_AS_INPUT = { ReduceSum: 13, ReduceMax: 18, ReduceL2: 18 } as const;
 
-/** Hidden states of padding, before a maximum: the smallest float32 number. */
+/** Value that replaces hidden states of padding before a maximum: the lowest finite float32 number. */
 const LOWEST = -3.4028234663852886e38;
 
 /**

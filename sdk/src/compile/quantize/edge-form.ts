@@ -10,11 +10,11 @@ import type { CalibrationStatistics } from "./calibration/activation-statistics.
 
 interface EdgeForm {
   readonly graph: Graph;
-  /** Activation statistics of the layers with changed weights, too. */
+  /** Activation statistics of all layers, including the layers with changed weights. */
   readonly statistics: CalibrationStatistics | undefined;
 }
 
-/** Replaces what the edge engine has no operator for. Returns a copy of the graph. */
+/** Replaces operations for which the edge engine has no operator. Returns a copy of the graph. */
 export function edgeForm(fused: Graph, statistics: CalibrationStatistics | undefined): EdgeForm {
   const graph = copyGraph(fused);
   const origins = new Map<string, string>();
@@ -23,8 +23,8 @@ export function edgeForm(fused: Graph, statistics: CalibrationStatistics | undef
 }
 
 /**
- * Repeats heads of keys and values in the weights of their linear layers, instead of after the layers. The edge engine has
- * no operator for the latter.
+ * Repeats heads of keys and values in the weights of their linear layers. The original graph repeats them after the layers, but
+ * the edge engine has no operator for this.
  *
  * @param origins receives the name of the original weight for each repeated weight
  */
@@ -58,11 +58,11 @@ function layerBefore(value: Value | undefined): Node | undefined {
 
 const mask = any("mask");
 const count = op("ReduceSum", [mask, constant("counted")]);
-/** Adds an axis for the width. */
+/** Matches a value to which an axis for the width is added. */
 const column = (pattern: Pattern): Pattern =>
   oneOf(op("Unsqueeze", [pattern, constant("last")]), op("Reshape", [pattern, constant("shape")]));
 
-/** Our own graphs divide before they add, transformers' exports divide the sum. */
+/** Graphs of bert-edge divide the mask before the sum. Exports of transformers divide the sum. */
 const pattern = oneOf(
   op("ReduceSum", [product(any("x"), column(product(mask, over(count)))), constant("axes")]),
   product(op("ReduceSum", [product(any("x"), column(mask)), constant("axes")]), over(count)),

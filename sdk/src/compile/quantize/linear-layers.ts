@@ -50,10 +50,10 @@ export function feedForwardLayers(graph: Graph): LinearLayer[] {
 }
 
 /**
- * Gives tied weights a matrix of their own. Heads of masked language models multiply by the transposed embedding table, which is
- * stored once in float32. Quantized, a table and a weight matrix differ.
+ * Gives tied weights a matrix of their own. The head of a masked language model multiplies by the transposed embedding table, so a
+ * float32 graph stores both as one constant. Quantized, the table and the weight matrix have different formats.
  *
- * @returns a copy of the graph. The matrices are computed when they are read
+ * @returns a copy of the graph. The new matrices are computed when they are read
  */
 export function untiedWeights(fused: Graph): Graph {
   const graph = copyGraph(fused);

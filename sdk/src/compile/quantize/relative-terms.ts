@@ -2,7 +2,7 @@ import type { Node, Value } from "../graph/node.ts";
 import { numbersOf, type Tensor } from "../graph/tensor.ts";
 import { splitHeads } from "../layout/heads.ts";
 
-/** A term of attention scores: x · table, of which each pair of tokens takes one bucket. */
+/** A term of attention scores. Each pair of tokens takes the number of its bucket from x · table. */
 export interface RelativeTerm {
   /** Queries or keys: [batch, sequence, heads · size]. */
   readonly x: Value;
@@ -38,7 +38,10 @@ interface Part {
   readonly term: RelativeTerm;
 }
 
-/** Queries take the bucket of each key. Keys take the bucket of each query, so both tensors of their term are transposed. */
+/**
+ * Recognizes one term. In the term of the queries, each query takes the buckets of all keys. In the term of the keys, each key takes
+ * the buckets of all queries, so the term's scores and buckets are transposed.
+ */
 function termOf(value: Value): Part | undefined {
   const byQuery = gathered(value.producer);
   const found = byQuery ?? gathered(untransposed(value)?.producer);
@@ -75,7 +78,7 @@ function sliced(value: Value | undefined): { readonly table: Value | undefined; 
   return isLast ? { table, first } : { table: value, first: undefined };
 }
 
-/** Returns the buckets of a table, for buckets that are counted from `first`. */
+/** Converts buckets that are counted from `first` to buckets that are counted from the start of the whole table. */
 function countedFrom(buckets: Value, first: Value | undefined): Value | undefined {
   if (!first) return buckets;
   const [all, subtracted] = buckets.producer?.is("Sub") ? buckets.producer.inputs : [];

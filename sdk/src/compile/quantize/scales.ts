@@ -11,8 +11,8 @@ export const MIN_SCALE = 2 ** -126;
 export const symmetricScale = (peak: number): number => Math.fround(Math.max(peak / MAX_INT8, MIN_SCALE));
 
 /**
- * Rounds a quotient of two float32 numbers to the nearest integer, halves up. Math.round has the same results, and takes three times as
- * long in loops over millions of weights. Adding 0.5 cannot reach the next integer by rounding: such a quotient below 2²⁶ is a half, or
- * at least 2⁻²⁶ away from one.
+ * Rounds a quotient of two float32 numbers to the nearest integer, halves up. Math.round has the same results, but takes three times as
+ * long in loops over millions of weights. The rounding error of the sum with 0.5 does not change the result: a quotient below 2²⁶ is
+ * either exactly a half, or at least 2⁻²⁶ away from a half.
  */
 export const roundQuotient = (quotient: number): number => Math.floor(quotient + 0.5);

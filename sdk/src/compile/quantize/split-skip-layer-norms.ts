@@ -6,9 +6,9 @@ import { inferShapes } from "../shapes/infer-shapes.ts";
 const EPSILON = 1e-12;
 
 /**
- * Replaces SkipLayerNormalization by additions and LayerNormalization, in place; the same for RMSNorm. On CPUs, onnxruntime
- * 1.30 computes these seven times faster: 0.03 instead of 0.22 ms for 128 × 384 numbers. With int8 weights, texts of 128
- * tokens take a quarter less time.
+ * Replaces SkipLayerNormalization by additions and LayerNormalization, in place, and does the same for RMSNorm. On CPUs,
+ * onnxruntime 1.30 computes the separate operators seven times faster: 0.03 instead of 0.22 ms for 128 × 384 numbers. With int8
+ * weights, texts of 128 tokens take a quarter less time.
  */
 export function splitSkipLayerNorms(graph: Graph): Graph {
   for (const node of graph.sorted()) {

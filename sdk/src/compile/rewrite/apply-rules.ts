@@ -16,8 +16,8 @@ const MAX_ROUNDS = 64;
  * Applies rules to a graph until no rule applies. Each node is rewritten by the first rule that applies to this node.
  *
  * Refuses a match if a node outside the match reads an intermediate value of the match, because the rewrite removes
- * these values. Values in the rule's `shared` are allowed. `trace` records why rules did not apply, `questions` what they
- * must know first.
+ * these values. Values in the rule's `shared` are allowed. `trace` records why rules did not apply. `questions` records the
+ * questions that must be answered before rules can apply.
  *
  * @returns whether a rule changed the graph
  */

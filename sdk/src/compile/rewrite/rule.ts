@@ -16,8 +16,8 @@ export class Refusal {
 
 export const refuse = (why: string, node?: Node): Refusal => new Refusal(why, node);
 
-/** A rewrite waits for the answer to a question. The rule is tried again once the answer is known. */
-export const UNANSWERED: Refusal = refuse("a value that it depends on is not computed yet");
+/** Result of a rewrite that needs the answer to a question first. The rule is tried again once the answer is known. */
+export const UNANSWERED: Refusal = refuse("a value that the rewrite depends on is not computed yet");
 
 /** The nodes that a rule has found: the root, and the matched values by name. */
 export interface Found {
@@ -65,7 +65,7 @@ export interface Rule {
   readonly pattern: Pattern | undefined;
   /** Names of matched values that nodes outside the match may read too, because the rewrite replaces or keeps them. */
   readonly shared: readonly string[];
-  /** Returns undefined if the nodes are not the rule's pattern. */
+  /** Rewrites the nodes that a rule has found. Returns undefined if they are not the rule's pattern. */
   readonly apply: (rewrite: Rewrite) => Replacement | Refusal | undefined;
 }
 
@@ -75,8 +75,8 @@ interface RuleOptions<T> {
   readonly pattern?: Pattern;
   readonly shared?: readonly string[];
   /**
-   * Decides whether the nodes are the rule's pattern, where `pattern` does not say it. Returns what the rewrite needs; false
-   * or undefined if the rule does not concern these nodes, of which no report speaks.
+   * Tests conditions that `pattern` cannot express. Returns the data for `rewrite`. Returns false or undefined if the nodes are not the
+   * rule's pattern; reports do not mention such nodes.
    */
   readonly check?: (found: Found) => T | false | undefined;
   /** Returns the replacement, or the reason why nodes that are the rule's pattern cannot be replaced. */

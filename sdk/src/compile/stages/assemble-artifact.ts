@@ -35,7 +35,7 @@ export interface ArtifactParts {
   readonly model: TextModel;
   readonly packed: readonly PackedTarget[];
   readonly golden: GoldenTexts | undefined;
-  /** Whether the artifact is for a first look. */
+  /** Whether the artifact is a draft: prepared fast, for a first look. */
   readonly draft: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface ArtifactParts {
  * Makes an artifact folder: moves the model files to it, and writes the tokenizer, the golden texts and the manifest.
  * Targets with the same model bytes share a file. Only one model file at a time is in memory.
  *
- * @param folder is created
+ * @param folder path of the folder, which is created
  */
 export async function assembleArtifact(
   folder: string,
@@ -130,7 +130,7 @@ export function modelName(given: string | undefined, model: string | ReadonlyMap
 const COMMIT = /^[0-9a-f]{40}$/;
 const CACHED = /^models--(?:.+--)?(?<name>.+)$/;
 
-/** Returns the name of a model's folder. In a cache of the Hugging Face Hub, that is the model's name, not the commit. */
+/** Returns the name of a model's folder. For a folder in a cache of the Hugging Face Hub, returns the model's name, not the commit. */
 export function folderName(folder: string): string {
   const path = resolve(folder);
   const snapshots = dirname(path);

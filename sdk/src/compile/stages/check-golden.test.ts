@@ -17,7 +17,7 @@ describe("checkGolden", () => {
   it("shows the worst line, shortened", async () => {
     const wrong = await written("embed", { "1_Pooling/config.json": { pooling_mode: "max" } });
     await expect(checked(wrong)).rejects.toThrow(
-      /golden\.jsonl: 12 of 12 lines differ from our float32 reading of .*my-model\. Worst: line \d+, "[^"]{1,61}": cosine 0\.\d{5} \(must be at least 0\.9999\)\./,
+      /golden\.jsonl: 12 of 12 lines differ from the float32 model in .*my-model\. Worst: line \d+, "[^"]{1,61}": cosine 0\.\d{5} \(must be at least 0\.9999\)\./,
     );
   });
 

@@ -31,11 +31,11 @@ interface CheckGoldenInput {
   /** Path of the golden file. */
   readonly file: string;
   readonly lines: readonly GoldenLine[];
-  /** Minimum agreement of each line. Default: that of two libraries which compute in float32. */
+  /** Minimum agreement of each line. Default: `FLOAT32_GOLDEN`, the agreement of two libraries that compute in float32. */
   readonly minimum: number | undefined;
 }
 
-/** How the float32 model agrees with a golden file. */
+/** Agreement of the float32 model with a golden file. */
 export interface CheckedGolden {
   readonly agreement: GoldenAgreement;
   readonly gaps: GoldenGaps;
@@ -44,9 +44,9 @@ export interface CheckedGolden {
 }
 
 /**
- * Compares the unfused float32 graph with the answers of the user's present system. The texts take the way of a request.
+ * Compares the unfused float32 graph with the answers of the user's present system. Encodes and runs the texts as a request does.
  *
- * @throws BertEdgeError `golden_mismatch` names the worst line, and another reading of the folder that fits, if there is one
+ * @throws BertEdgeError `golden_mismatch`; the message names the worst line, and another reading of the folder that fits the file, if any
  */
 export const checkGolden: Stage<CheckGoldenInput, CheckedGolden> = {
   name: "check",
@@ -84,7 +84,7 @@ const readOf =
   async (file: string): Promise<Uint8Array<ArrayBuffer>> =>
     tokenizer.files.get(file) as Uint8Array<ArrayBuffer>;
 
-/** Makes a session of an engine of a loaded model, which its own caller releases. */
+/** Makes an engine session from a loaded model. `release` does nothing, because `withSession` releases the model. */
 const sessionOf = ({ run }: LoadedModel): EngineSession => ({
   run,
   provider: "cpu",

@@ -21,7 +21,7 @@ export function codeKey(): Promise<string> {
 
 async function compute(): Promise<string> {
   const { env } = await onnxruntimeNode();
-  // Sources have no kernels beside them, but tests.
+  // The sources can lack the folder `embedded` with the kernels, and have tests beside the code. Both are skipped.
   const folders = codeFolders.map((name) => join(ownFolder(), name)).filter((folder) => existsSync(folder));
   const code = await Promise.all(folders.map((folder) => folderKey(folder, (path) => !path.endsWith(".test.ts"))));
   return contentKey("code", code, env.versions, process.arch, cpus()[0]?.model ?? "");

@@ -15,7 +15,7 @@ export const contentKey = (kind: string, ...parts: readonly unknown[]): string =
     .digest("hex");
 
 /**
- * Hashes the files below a folder: their paths and their bytes. `counts` chooses among the paths.
+ * Hashes the files below a folder: their paths and their bytes. `counts` says which paths to include.
  *
  * @throws BertEdgeError `checkpoint_invalid`
  */
@@ -32,7 +32,7 @@ export async function folderKey(folder: string, counts: (path: string) => boolea
   return hash.digest("hex");
 }
 
-/** Hashes a model: the files of its folder, and the ONNX file that was named. */
+/** Hashes a model: the files of its folder, and the name of the ONNX file if the path names one. */
 export async function modelKey(path: string): Promise<string> {
   const { root, onnx } = modelPlace(path);
   return contentKey("model", await folderKey(root), onnx === undefined ? "" : relative(root, onnx));

@@ -7,7 +7,7 @@ import type { Stage } from "./stage.ts";
 
 /** Rough size and time of the edge target of a model. */
 export interface EdgeEstimate {
-  /** Bytes of the weights: the least that the model needs. */
+  /** Bytes of the weights: the minimum of the model's memory. */
   readonly bytes: number;
   /** Milliseconds for a text of `TOKENS` tokens. */
   readonly ms: number;
@@ -18,7 +18,7 @@ export interface EstimateInput {
   readonly targets: readonly TargetName[];
   /** Bits per element of the token embedding table. */
   readonly tableBits: 8 | 4;
-  /** Whether to go on if no target fits. */
+  /** Whether to continue if the edge is the only target and its weights do not fit. */
   readonly force: boolean;
 }
 
@@ -26,13 +26,13 @@ export interface EstimateInput {
 const TOKENS = 128;
 
 /**
- * Multiplications and additions of a millisecond in int8 on one core, with WebAssembly. Measured: 2 to 6 · 10⁷ on x86 CPUs of 2021
- * to 2024.
+ * Number of int8 multiply-additions per millisecond on one core, with WebAssembly. Measured: 2 to 6 · 10⁷ on x86 CPUs of 2021 to
+ * 2024.
  */
 const PER_MS = 4e7;
 
 /**
- * Estimates the edge target from the weights, before the minutes that preparing takes.
+ * Estimates size and time of the edge target from the weights, before the slow stages.
  *
  * @throws BertEdgeError `model_too_large` if the edge is the only target and its weights alone exceed an isolate's memory
  */
@@ -60,7 +60,7 @@ export const estimate: Stage<EstimateInput, EdgeEstimate> = {
   report: ({ bytes, ms }) => ({ bytes, ms }),
 };
 
-/** One byte for each element of a matrix, and `tableBits` for each of a table that tokens are looked up in. */
+/** Counts 8 bits for each element of a weight matrix, and `tableBits` for each element of an embedding table. */
 function edgeEstimate(graph: Graph, tableBits: 8 | 4): EdgeEstimate {
   const matrices = [...graph.constants()].filter(({ constant }) => (constant?.shape.length ?? 0) >= 2);
   const sizeOf = ({ constant }: Value) => constant?.shape.reduce((product, size) => product * size, 1) ?? 0;

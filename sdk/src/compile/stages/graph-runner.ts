@@ -31,6 +31,8 @@ export interface GraphRunner {
 }
 
 /**
+ * Makes a runner of a model's graphs on an engine.
+ *
  * @param context `folder` receives the model files
  * @throws BertEdgeError (when the returned functions run) `engine_unsupported`, `engine_failed`
  */

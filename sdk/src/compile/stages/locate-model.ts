@@ -19,7 +19,7 @@ export interface HubSource {
 /** A model on this machine. */
 export interface LocatedModel {
   readonly path: string;
-  /** Where the model was downloaded from; undefined for models that were here. */
+  /** Where the model was downloaded from; undefined for a local model. */
   readonly source: HubSource | undefined;
 }
 
@@ -52,7 +52,7 @@ export async function locateModel(run: StageRun["run"], model: ModelInput, folde
   return { path: await modelPath(model, folder), source: undefined };
 }
 
-/** Returns the name on the Hub of a model of the catalogue. Everything else stays as it is, and so do paths that exist. */
+/** Replaces a name of the catalogue by the model's name on the Hub. Returns existing paths, and anything else, unchanged. */
 const hubNameOf = (model: string): string => (existsSync(model) ? model : (catalogueModel(model)?.hub ?? model));
 
 /** @throws BertEdgeError `checkpoint_missing` for a path that looks like a model of the catalogue or of the Hub */

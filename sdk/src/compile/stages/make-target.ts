@@ -30,8 +30,8 @@ export const regionPrecisions = ["int8", "int8-mixed", "int8-blocks"] as const s
 export type RegionPrecision = (typeof regionPrecisions)[number];
 
 /**
- * Returns the engines of a target, the fastest first. If an engine cannot run a model, or is not accurate enough, the next
- * engine is tried.
+ * Returns the recipes of a target, one for each engine, the fastest first. If an engine cannot run a model, or is not accurate
+ * enough, the next recipe is tried.
  */
 export function recipesFor(target: TargetName, region: RegionPrecision): readonly Recipe[] {
   switch (target) {

@@ -12,19 +12,20 @@ export interface MachineMemory {
 }
 
 export interface MemoryNeed extends MachineMemory {
-  /** Peak of all processes of `prepare` together, in bytes. */
+  /** Peak memory of all processes of `prepare` together, in bytes. */
   readonly needed: number;
 }
 
 /**
- * Peak memory of `prepare` for all targets: `BASE_BYTES`, and this multiple of the float32 weights. Measured (sum of the
- * proportional set sizes of all processes): 657 MiB for 33 MiB of weights, 887 for 87, 1385 for 415, 3813 for 1274.
+ * Peak memory of `prepare` for all targets: `BASE_BYTES` plus `BYTES_PER_WEIGHT_BYTE` times the size of the float32 weights.
+ * Measured (sum of the proportional set sizes of all processes): 657 MiB for 33 MiB of weights, 887 for 87, 1385 for 415, 3813
+ * for 1274.
  */
 const BASE_BYTES = 700 * 2 ** 20;
 const BYTES_PER_WEIGHT_BYTE = 2.45;
 
 /**
- * Says how much memory `prepare` needs, before it takes any.
+ * Predicts how much memory `prepare` needs, before the stages that need much memory.
  *
  * @throws BertEdgeError `machine_too_small` when the machine does not have this much memory at all
  */

@@ -21,7 +21,7 @@ interface QuantizeForEngineInput {
   readonly graph: Graph;
   readonly precisions: readonly Precision[];
   readonly observed: Observed;
-  /** Bits of token embedding tables. */
+  /** Bits per element of the token embedding table. */
   readonly tableBits: 8 | 4;
   /** Whether the engine's file format allows some nodes in a higher precision. */
   readonly mixesPrecisions: boolean;

@@ -78,7 +78,7 @@ const FILE = "file";
 /** Content of the file `result`. */
 interface Entry {
   readonly result: ResultWithFile;
-  /** SHA-256 of the large file. */
+  /** SHA-256 of the result's file; undefined for a result without a file. */
   readonly sha256: string | undefined;
 }
 
@@ -111,7 +111,7 @@ async function removeOldest(root: string, maxBytes: number): Promise<void> {
 }
 
 export interface KeptWork<T> {
-  /** The stage that a kept result is reported as. */
+  /** Stage under which the report lists a kept result. */
   readonly stage: StageName;
   /** The purpose of the work, such as "edge". */
   readonly label: string;

@@ -1,6 +1,6 @@
 import { throwIfAborted } from "../subprocess/aborted.ts";
 
-/** Names of the stages, in the order in which a command runs them. Most commands leave some stages out. */
+/** Names of the stages, in their usual order. Most commands leave some stages out. */
 export type StageName =
   | "download"
   | "read"

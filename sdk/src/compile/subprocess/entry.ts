@@ -2,7 +2,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Answer, Call } from "./messages.ts";
 
-// `process.exit` can wait for ever for a thread of V8: https://github.com/nodejs/node/issues/54918
+// Ends by SIGKILL, because `process.exit` can wait forever for a thread of V8: https://github.com/nodejs/node/issues/54918
 process.once("disconnect", () => process.kill(process.pid, "SIGKILL"));
 process.on("message", async (call: Call) => {
   const answer: Answer<unknown> = await make(call).then((result) => ({ result }), answerOf);

@@ -16,7 +16,7 @@ export interface SubprocessOptions {
    * The message of an error with the code `failure` begins with this text, such as "The models could not be compared".
    */
   readonly what: string;
-  /** Time after which a call ends, and the subprocess is killed. */
+  /** Maximum time of a call, in ms. Then the subprocess is killed. */
   readonly deadlineMs: number;
   /** The subprocess is killed when this signal aborts. */
   readonly signal?: AbortSignal | undefined;
@@ -71,7 +71,7 @@ export interface Subprocess {
 export function startSubprocess({ failure, what, deadlineMs, signal, onProgress }: SubprocessOptions): Subprocess {
   throwIfAborted(signal);
   const ended = Promise.withResolvers<never>();
-  // Without a call, nothing waits for the end.
+  // Without a running call, nothing awaits `ended`, and its rejection would be unhandled.
   ended.promise.catch(() => {});
   const subprocess = fork(fileURLToPath(ownModule("compile/subprocess/entry")), {
     execArgv: [],
@@ -80,7 +80,7 @@ export function startSubprocess({ failure, what, deadlineMs, signal, onProgress 
     serialization: "advanced",
   });
   const failed = (why: string) => new BertEdgeError(failure, `${what}: ${why}.`, { hint: lastWords.trim() });
-  // A subprocess that is busy would notice only later that its parent has ended.
+  // Kills the subprocess at once. While it is busy, it does not notice that its parent has ended.
   const cancel = onInterrupt(() => void subprocess.kill("SIGKILL"));
   let stoppedBy: BertEdgeError | undefined;
   const stop = (error: BertEdgeError) => {

@@ -10,17 +10,18 @@ const ATTRIBUTE = { tensor: 5 };
 const TENSOR = { type: 2, floats: 4, name: 8, raw: 9 };
 const [FLOAT, FLOAT16] = [1, 10];
 
-/** Protobuf's wire types: a number, 8 bytes, bytes with their length before them, 4 bytes. */
+/** Protobuf's wire types: a varint, 8 bytes, a length and that many bytes, 4 bytes. */
 const [VARINT, FIXED64, BYTES, FIXED32] = [0, 1, 2, 5];
 
-/** Bytes that are copied at a time: numbers need not be aligned in the file. */
+/** Maximum bytes of a part that `inParts` copies. */
 const PART = 65_536;
 
 type Bytes = Uint8Array<ArrayBufferLike>;
 
 /**
- * Refuses an ONNX file with NaN or infinite weights. A text reads only a few rows of a table, and quantized operators can turn NaN
- * into ordinary numbers. A file that is no ONNX file is left to onnxruntime.
+ * Refuses an ONNX file with NaN or infinite weights. Constants such as masks may be infinite, see `canBeConstant`. Test texts would not
+ * find all such weights: a text reads only a few rows of a table, and quantized operators can turn NaN into ordinary numbers. Accepts
+ * files that are not ONNX, because onnxruntime refuses them.
  *
  * @throws BertEdgeError `model_invalid`
  */
@@ -58,7 +59,7 @@ function assertFinite(tensor: Bytes): void {
   );
 }
 
-/** Yields copies of the bytes, which are aligned. Each is valid until the next one. */
+/** Yields aligned copies of the bytes, part by part, because numbers in a file can be unaligned. Each part overwrites the previous one. */
 function* inParts(bytes: Bytes): Generator<Bytes> {
   const copy = new Uint8Array(PART);
   for (let at = 0; at < bytes.length; at += PART) {
@@ -74,10 +75,10 @@ const halvesOf = ({ buffer, length }: Bytes) => new Uint16Array(buffer, 0, lengt
 const areFiniteFloats = (bytes: Bytes): boolean => areFinite(floatsOf(bytes));
 const areFiniteHalves = (bytes: Bytes): boolean => halvesOf(bytes).every((half) => (half & EXPONENT) !== EXPONENT);
 
-/** Bits of a float16 number. */
+/** Masks for the bits of a float16 number. */
 const [SIGN, EXPONENT, FRACTION] = [0x8000, 0x7c00, 0x03ff];
 
-/** Returns NaN, the infinities and 0 as they are, and 1 for all other float16 numbers. */
+/** Converts float16 numbers as far as `canBeConstant` needs it: NaN, ±∞ and 0 stay, and all other numbers become 1. */
 const kindsOfHalves = (bytes: Bytes): Float32Array =>
   Float32Array.from(halvesOf(bytes), (half) => {
     if ((half & EXPONENT) !== EXPONENT) return (half & ~SIGN) === 0 ? 0 : 1;
@@ -85,12 +86,12 @@ const kindsOfHalves = (bytes: Bytes): Float32Array =>
     return (half & SIGN) === 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
   });
 
-/** Yields a message's fields of one number that are bytes: strings, messages and packed numbers. */
+/** Yields the values of the fields with the number `wanted`, if they are bytes: strings, messages or packed numbers. */
 function* messages(message: Bytes, wanted: number): Generator<Bytes> {
   for (const [field, value] of fields(message)) if (field === wanted && typeof value !== "number") yield value;
 }
 
-/** Yields the fields of a message. Ends early if it is damaged. */
+/** Yields the fields of a message. Ends early if the message is damaged. */
 function* fields(message: Bytes): Generator<readonly [field: number, value: number | Bytes]> {
   let at = 0;
   const varint = (): number => {

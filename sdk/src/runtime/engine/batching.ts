@@ -1,8 +1,8 @@
 import type { Batching } from "./engine.ts";
 
 /**
- * Tokens per padded batch, padding included: the default of text-embeddings-inference (`--max-batch-tokens`). It bounds
- * the GPU memory of a request.
+ * Maximum tokens per padded batch, padding included. It limits the GPU memory of a request. The value is the default of
+ * text-embeddings-inference (`--max-batch-tokens`).
  */
 export const PADDED_TOKENS = 16_384;
 

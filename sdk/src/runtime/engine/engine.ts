@@ -4,14 +4,14 @@ import type { Pooling, Target, TargetName } from "../../artifact/manifest.ts";
 /** Token ids of one text, special tokens included. */
 export type TokenIds = Int32Array<ArrayBuffer>;
 
-/** Token ids, special tokens included, and what an engine must know about them. */
+/** Token ids, special tokens included, with marks that tell the engine how to treat them. */
 export interface MarkedTokens {
   readonly ids: TokenIds;
   /** Index of the first token with token type 1. Default: all tokens have type 0. */
   readonly secondFrom?: number | undefined;
   /**
-   * Number of tokens, from the first one on, that tokens attend to. Default: all. The tokens behind them are computed too: the
-   * expansion of ColBERT's queries.
+   * Number of tokens at the start of the sequence that all tokens attend to. Default: all. The model computes the other tokens
+   * too, as ColBERT needs them to expand queries.
    */
   readonly attended?: number | undefined;
   /** Index of the first token that is pooled. Default 0. */
@@ -36,7 +36,7 @@ export interface ModelFiles {
   size(target: TargetName): number;
   read(target: TargetName): Promise<Uint8Array<ArrayBuffer>>;
   readInto(target: TargetName, destination: Destination): Promise<void>;
-  /** Path of the target's model file, for engines that read files themselves. Undefined if the model is not a file here. */
+  /** Returns the path of the target's model file, for engines that read files themselves. Missing if the model is not a file here. */
   path?(target: TargetName): string;
 }
 
@@ -76,7 +76,7 @@ export interface EngineSession {
   readonly target: TargetName;
   /** Number of calls of `run` that are computed side by side. Default 1. */
   readonly parallel?: number | undefined;
-  /** Splits the sequences of a request into the smallest parts that `run` computes without losing much time. */
+  /** Splits the sequences of a request into batches that are as small as possible without slowing the request down much. */
   readonly batches: Batching;
   /** The sizes of the loaded model; undefined for engines whose model files do not give them. */
   readonly shape?: ModelShape | undefined;

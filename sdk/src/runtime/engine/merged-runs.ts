@@ -15,24 +15,24 @@ interface Call {
   readonly reject: (error: unknown) => void;
 }
 
-/** A sequence of a call that waits for a batch. */
+/** A sequence that waits for a batch: the one at `index` of `call`. */
 interface Waiting {
   readonly call: Call;
   readonly index: number;
 }
 
 /**
- * Lets calls share batches: whatever comes while a batch runs is in the next ones. No call waits for others to come, so a call
- * on an idle engine starts at once. The batch that has the oldest sequence is always next.
+ * Lets calls share batches: sequences that arrive while a batch runs are computed in the next batches. No call waits for other
+ * calls to arrive, so a call on an idle engine starts at once. The batch with the oldest sequence always runs next.
  *
- * @param run runs one batch. It is not called again before it has ended
- * @param batching splits everything that waits into batches
+ * @param run runs one batch. It is called again only after the batch has ended
+ * @param batching splits the waiting sequences that have the same head into batches
  */
 export function mergedRuns(run: Run, batching: Batching): Run {
   let waiting: Waiting[] = [];
   let isRunning = false;
 
-  /** Takes the sequences of the next batch. */
+  /** Removes the sequences of the next batch from `waiting`, and returns them. */
   function take(): Waiting[] {
     const { head } = (waiting[0] as Waiting).call;
     const alike = waiting.filter(({ call }) => isSameHead(call.head, head));
@@ -53,7 +53,7 @@ export function mergedRuns(run: Run, batching: Batching): Run {
         if (--call.left === 0) call.resolve(call.results);
       });
     } catch (error) {
-      // A call must not fail because of the sequences of another one.
+      // Runs each call of the batch alone, so that no call fails because of another call's sequences.
       if (calls.size > 1) {
         for (const one of calls) await compute(batch.filter(({ call }) => call === one));
         return;

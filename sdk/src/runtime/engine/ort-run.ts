@@ -30,8 +30,8 @@ export interface OrtSession {
 export const VECTOR_OUTPUT = "sentence_vector";
 
 /**
- * Runs batches of an encoder. Its graph pools the hidden states if it has the output for it. Otherwise they are pooled here, and
- * also if some tokens are not pooled.
+ * Returns a function that runs one batch. The encoder's graph pools the hidden states if it has `VECTOR_OUTPUT` and all tokens of
+ * all sequences are pooled. Otherwise, the function pools the hidden states itself.
  */
 export function ortRun(encoder: OrtEncoder): EngineSession["run"] {
   const { outputNames } = encoder.session;
@@ -48,7 +48,7 @@ export function ortRun(encoder: OrtEncoder): EngineSession["run"] {
  * returns the rows of an output for each sequence, without padding.
  */
 function padded({ session, Tensor }: OrtEncoder) {
-  // Calls can overlap, because onnxruntime reads the inputs of a call later.
+  // Buffers that no call uses. Calls can overlap, so each call takes its own: onnxruntime reads the inputs of a call later.
   const free = [tokenInputBuffers()];
   const hasTypes = session.inputNames.includes("token_type_ids");
 

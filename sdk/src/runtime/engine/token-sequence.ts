@@ -8,7 +8,7 @@ export const secondFromOf = (sequence: TokenSequence): number => {
   return secondFrom;
 };
 
-/** Returns the number of tokens, from the first one on, that tokens attend to. */
+/** Returns the number of tokens at the start of the sequence that all tokens attend to. */
 export const attendedOf = (sequence: TokenSequence): number => {
   const { ids, attended = ids.length } = marked(sequence);
   return attended;
@@ -22,9 +22,10 @@ export function faultOfMarks(sequence: TokenSequence): string | undefined {
   const { length } = idsOf(sequence);
   const isIn = (value: number, least: number, most: number) =>
     Number.isInteger(value) && value >= least && value <= most;
-  if (!isIn(secondFromOf(sequence), 0, length)) return "has its second text after its last token";
-  if (!isIn(attendedOf(sequence), 1, length)) return `has ${length} tokens, but ${attendedOf(sequence)} to attend to`;
-  if (!isIn(pooledFromOf(sequence), 0, length - 1)) return "has no token to pool";
+  if (!isIn(secondFromOf(sequence), 0, length)) return "starts its second text after its last token";
+  if (!isIn(attendedOf(sequence), 1, length))
+    return `attends to ${attendedOf(sequence)} tokens; valid are 1 to ${length}`;
+  if (!isIn(pooledFromOf(sequence), 0, length - 1)) return "pools none of its tokens";
   return undefined;
 }
 

@@ -7,7 +7,7 @@ import { idsOf, pooledFromOf } from "./token-sequence.ts";
 /**
  * Runs the sequences of a request batch by batch.
  *
- * @param parallel number of batches that run at a time
+ * @param parallel number of batches that run at the same time
  */
 export const inBatches =
   (run: EngineSession["run"], batching: Batching, parallel = 1): EngineSession["run"] =>

@@ -15,39 +15,42 @@ export interface ModelHolderOptions {
   store: ObjectStore;
   /** The name of the published model. */
   name: string;
-  /** The only version to load. Default: the current one, which is replaced by newer ones. */
+  /** The only version to load. Default: the current version, which newer versions replace. */
   version?: string | undefined;
   engine: Engine;
-  /** Makes room for a model before it is loaded. Default: nothing has to make room. */
+  /** Makes room for a model before it is loaded. Default: does nothing. */
   reserve?: Reserve;
-  /** Texts that a new model computes before it answers. Default: none. */
+  /** Shapes of texts that a new model computes before its first answer. Default: none. */
   warmUp?: readonly WarmUpShape[] | undefined;
   /** Interval between checks for a newer version, in ms. Default 60,000. */
   refreshMs?: number;
-  /** Maximum time of a load, in ms. A slower one has failed. Default 25,000: Workers stop background work after 30 s. */
+  /** Maximum time of a load, in ms. A slower load fails. Default 25,000, because Workers stop background work after 30 s. */
   loadTimeoutMs?: number;
-  /** Reports a load that has failed. Default: `console.error`, because nobody may wait for the load. */
+  /** Reports a failed load, because possibly no caller waits for the load and gets its error. Default: `console.error`. */
   report?: (error: unknown) => void;
   now?: () => number;
 }
 
 /**
- * Makes room in memory for a model of this size; 0 when it is loaded, or will not be loaded.
+ * Reserves memory for a model that needs `bytes` bytes. `bytes` is 0 to end the reservation: the model is loaded, or will not be.
  *
  * @throws BertEdgeError `memory_full`
  */
 export type Reserve = (bytes: number) => Promise<void>;
 
-/** Pause after a failed load before `current` starts another one. `load` does not pause. */
+/**
+ * Minimum time from the start of a load until `current` starts another one, in ms, while no model is loaded. `load` does not wait.
+ * Also the minimum time that callers are told to wait after a failed load.
+ */
 const RETRY_MS = 1_000;
 
-/** Longest pause that callers are asked for while loads fail, in ms. It is as long as they have failed. */
+/** Maximum time in ms that callers are told to wait after a failed load. The time grows with the time for which loads have failed. */
 const LONGEST_RETRY_MS = 60_000;
 
-/** Longest time in ms between two failures of a row. A caller that waits for the longest pause comes a little later. */
+/** Maximum time in ms between two failures of a series. Longer than LONGEST_RETRY_MS, because callers come back a little late. */
 const LONGEST_GAP_MS = 2 * LONGEST_RETRY_MS;
 
-/** Time for which a version that the store does not have is not looked for again, in ms. */
+/** Time in ms for which the store is not asked again for a version that it does not have. */
 const MISSING_MS = 5_000;
 
 /** Properties of a model that are known before it is loaded. */
@@ -60,12 +63,12 @@ export interface Opened {
 interface Load {
   readonly opened: PromiseWithResolvers<Opened>;
   readonly usable: PromiseWithResolvers<Model>;
-  /** Resolves when the load has ended, in whatever way. */
+  /** Resolves when the load has succeeded or failed. */
   readonly ended: PromiseWithResolvers<void>;
   readonly since: number;
 }
 
-/** Loads a published model on first use, and replaces it with newer versions. If one fails to load, the old one answers. */
+/** Loads a published model on first use, and replaces it with newer versions. If a newer version fails to load, the old one stays. */
 export function modelHolder({
   store,
   name,
@@ -84,11 +87,11 @@ export function modelHolder({
   /** The loaded model, and the load in progress: of the first version, or of a newer one. */
   let current: Model | undefined;
   let loading: Load | undefined;
-  /** When the last load began; infinitely long ago before the first one, and after a model was unloaded. */
+  /** Time at which the last load began; −∞ before the first load, and after the model was unloaded. */
   let checkedAt = Number.NEGATIVE_INFINITY;
-  /** The last failure, since the last success. `since`: when the first of a row was. */
+  /** The last failure; undefined after a success. `since` is the time of the first failure of its series. */
   let failure: { readonly code: ErrorCode; readonly since: number; readonly at: number } | undefined;
-  /** When the store had no such version. */
+  /** Time at which the store last reported that it does not have `version`. */
   let missingAt = Number.NEGATIVE_INFINITY;
 
   /** Fetches the current version. Resolves when it is completely loaded and has replaced the old one. */
@@ -114,12 +117,12 @@ export function modelHolder({
     for (const { provider, why } of next.passedOver) {
       console.error(`${running}, because ${provider} cannot load it: ${why}`);
     }
-    // The load itself uses the model until it is complete.
+    // Until the model is complete, the load is one of its users, so that nothing releases it.
     const work = uses.using(next, async () => {
       await warmUp(next, shapes);
       usable.resolve(next);
       await next.complete;
-      // The first version proves itself by its first answer. A newer one must not replace a version that works before it computes.
+      // A newer version must compute a text before it replaces the old version, which works. The first version replaces nothing.
       if (old) await computeShortText(next);
       // This load may have taken longer than loadTimeoutMs, and a later load may have already finished.
       if (current && current !== old) return current;
@@ -147,10 +150,10 @@ export function modelHolder({
       const error = failed(cause);
       opened.reject(error);
       usable.reject(error);
-      // A version that does not exist is the caller's mistake.
+      // Not reported: a version that does not exist is the caller's mistake.
       if (!hasCode(cause, "model_unknown")) report(cause);
     } finally {
-      // A load that took too long may have been replaced by another.
+      // If this load took too long, a later load may have replaced it.
       if (loading === load) loading = undefined;
       await reserve(0);
       ended.resolve();
@@ -182,7 +185,7 @@ export function modelHolder({
     if (hasCode(error, "model_unknown")) return error;
     const { code, message, hint } = error instanceof BertEdgeError ? error : unforeseen(name);
     const at = now();
-    // Nothing is known about the time between failures that are further apart.
+    // Failures that are further apart begin a new series, because nobody tried to load the model in between.
     const since = failure && at - failure.at <= LONGEST_GAP_MS ? failure.since : at;
     failure = { code, since, at };
     const retryAfterMs = Math.min(Math.max(RETRY_MS, at - since), LONGEST_RETRY_MS);
@@ -211,7 +214,7 @@ export function modelHolder({
     opened: async (background: Background): Promise<Opened> => current ?? inTime(start(background).opened),
     /** Runs `work` on a model, which is not released before `work` ends. */
     using: uses.using,
-    /** Returns the code of the error with which the last load failed; undefined if none did, or after a later one has succeeded. */
+    /** Returns the error code of the last failed load; undefined if no load has failed since the last success. */
     failure: () => failure?.code,
     /** Whether a model is loaded. A model that was unloaded after `load` has resolved cannot be used: load it again. */
     holds: (model: Model): boolean => model === current || uses.isUsed(model),
@@ -225,7 +228,7 @@ export function modelHolder({
       await uses.retire(model);
       await uses.released(model);
     },
-    /** Returns the bytes of the loaded model, and of models that are released after their last user. */
+    /** Returns the bytes of the loaded model, and of retired models that are still in use. */
     bytes(): number {
       const loaded = [current ?? [], ...uses.retiring()].flat();
       return loaded.reduce((sum, model) => sum + (model.memoryBytes() ?? sizes.get(model) ?? 0), 0);
@@ -237,7 +240,7 @@ export type ModelHolder = ReturnType<typeof modelHolder>;
 
 const hasCode = (error: unknown, code: ErrorCode): boolean => error instanceof BertEdgeError && error.code === code;
 
-/** Returns the error of a load that failed in a way of which callers are told nothing. It is reported. */
+/** Returns the error that callers get when a load fails unexpectedly. It hides the cause, which only `report` gets. */
 const unforeseen = (name: string): BertEdgeError =>
   new BertEdgeError("model_unavailable", `The model ${name} cannot be loaded now.`, { hint: "Try again shortly." });
 
@@ -246,17 +249,17 @@ const noSuchVersion = (name: string, version: string): BertEdgeError =>
     hint: [{ set: "model", to: name, why: "for the current version" }],
   });
 
-/** Checks that tokenizer, weights and engine fit each other. @throws BertEdgeError the errors of `Model.run` */
+/** Computes a short text to check that tokenizer, weights and engine fit each other. @throws BertEdgeError the errors of `Model.run` */
 async function computeShortText({ manifest, tokenizer, run }: Model): Promise<void> {
   await run([tokenizer.encode("a", manifest.maxTokens).ids]);
 }
 
-/** Texts of a request, and tokens of each. Longer texts than the model takes are shortened. */
+/** Number of texts in a request, and number of tokens per text. Texts that are too long for the model are shortened. */
 export type WarmUpShape = readonly [texts: number, tokens: number];
 
 /**
  * Runs a new model before its first request, which would otherwise wait for memory, kernels and caches. Each shape runs once
- * alone, and then as often as the engine computes side by side.
+ * alone, and then `parallel` times side by side.
  */
 async function warmUp({ manifest, parallel, run }: Model, shapes: readonly WarmUpShape[]): Promise<void> {
   for (const [texts, tokens] of shapes) {

@@ -7,14 +7,14 @@ export interface ModelMemoryOptions {
   limitBytes?: number | undefined;
   /** Maximum time for which a load waits until other models are released, in ms. Default 25,000. */
   timeoutMs?: number;
-  /** Whether a model is in use, so that loads must not unload it. Default: they wait until its last request has ended. */
+  /** Whether a model is in use and must stay loaded. Default: loads can unload every model, and wait for the end of its last request. */
   isUsed?(model: string): boolean;
 }
 
-/** Models that are remembered without being loaded: a caller can pin any number of versions, even if they do not exist. */
+/** Maximum number of unloaded models that are remembered, because callers can pin any number of versions, even missing ones. */
 const MAX_UNLOADED = 32;
 
-/** Pinned versions that stay loaded, apart from current ones: a caller can pin all, and may want to compare two. */
+/** Maximum number of pinned versions that stay loaded beside the current ones. A caller can pin every version, and may compare two. */
 const MAX_PINNED = 2;
 
 /**
@@ -26,7 +26,7 @@ export function modelMemory({ limitBytes = Number.POSITIVE_INFINITY, timeoutMs =
   const holders = new Map<string, ModelHolder>();
   /** Bytes of models that are being loaded. */
   const reserved = new Map<string, number>();
-  /** The last reservation. They are made one after the other, because two that wait for each other would never end. */
+  /** The last reservation. Reservations run one after the other, because two at the same time could wait for each other forever. */
   let last: Promise<void> = Promise.resolve();
   const bytesOf = (key: string) => (holders.get(key)?.bytes() ?? 0) + (reserved.get(key) ?? 0);
   const sumOf = (keys: Iterable<string>) => [...keys].reduce((sum, key) => sum + bytesOf(key), 0);
@@ -48,7 +48,7 @@ export function modelMemory({ limitBytes = Number.POSITIVE_INFINITY, timeoutMs =
         hint: `Try again when fewer models are in use, or raise ${limit}.`,
       });
     const inTime = (work: Promise<unknown>) => withDeadline(work, timeoutMs, late);
-    // A Worker can stop the request of a reservation, which then never ends.
+    // With a time limit, because the previous reservation never ends if a Worker stops the request that made it.
     await inTime(previous).catch(() => {});
     if (needed > limitBytes) {
       throw new BertEdgeError("memory_full", `${needs}, but the memory limit is ${limitBytes} bytes.`, {
@@ -77,7 +77,7 @@ export function modelMemory({ limitBytes = Number.POSITIVE_INFINITY, timeoutMs =
 
   const unload = (keys: readonly string[]) => Promise.all(keys.map((key) => holders.get(key)?.unload()));
 
-  /** Forgets the models that have not been asked for the longest time, and are not loaded. Names of a deployment stay. */
+  /** Forgets the least recently used of the models that are not loaded. Without `isUsed`, as in a deployment, only pinned versions. */
   function forgetUnloaded(): void {
     if (holders.size <= MAX_UNLOADED) return;
     const canGo = isUsed ? (key: string) => !isUsed(key) : (key: string) => key.includes("@");
@@ -86,10 +86,10 @@ export function modelMemory({ limitBytes = Number.POSITIVE_INFINITY, timeoutMs =
   }
 
   return {
-    /** Returns the holder of a model, and makes it if necessary. The model then counts as the one that was used last. */
+    /** Returns the holder of a model, and makes it if necessary. Marks the model as the most recently used one. */
     holderOf(key: string, make: (reserve: Reserve) => ModelHolder): ModelHolder {
       const holder = holders.get(key) ?? make((needed) => reserve(key, needed));
-      // The last key of a map is the one that was set last.
+      // Moves the key to the end of the map, where the most recently used one is.
       holders.delete(key);
       holders.set(key, holder);
       forgetUnloaded();
@@ -97,7 +97,7 @@ export function modelMemory({ limitBytes = Number.POSITIVE_INFINITY, timeoutMs =
     },
     /** Returns the holder of a model; undefined if there is none. */
     known: (key: string) => holders.get(key),
-    /** Unloads models that are not in use, as long as models have grown above the limit. */
+    /** Unloads unused models until all models fit into the limit again, because loaded models can grow. */
     shrink: () => unload(inTheWay(0)),
     /** Returns the bytes of all loaded models, and of those that are being loaded. */
     bytes,

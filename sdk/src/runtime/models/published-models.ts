@@ -8,19 +8,19 @@ import { modelMemory } from "./model-memory.ts";
 export interface PublishedModelsOptions {
   store: ObjectStore;
   engine: Engine;
-  /** Maximum bytes of all loaded models together. Memory that models share would count more than once. */
+  /** Maximum bytes of all loaded models together. Memory that models share, as in `ort-web`, counts once per model. */
   limitBytes: number;
 }
 
-/** The longest time that a timer can have, in ms: 25 days. */
+/** Maximum delay of a timer, in ms: 25 days. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Makes a cache of the models in a store. It loads the current version of a model on first use of its name. */
 export function publishedModels({ store, engine, limitBytes }: PublishedModelsOptions) {
-  /** Counts the calls for each name, also those that wait for the model. */
+  /** Counts the calls of `using` for each name, including calls that still wait for the model. */
   const calls = releasedAfterUse<string>(async () => {});
   const memory = modelMemory({ limitBytes, isUsed: calls.isUsed });
-  // All errors of a load reach the callers, who wait as long as it takes.
+  // Without a timeout and without reports, because callers wait as long as a load takes, and get its errors.
   const settings = { store, engine, loadTimeoutMs: NO_TIMEOUT_MS, report: () => {} };
 
   return {

@@ -3,21 +3,22 @@ import { type Manifest, taskUnsupported } from "../../artifact/manifest.ts";
 import { bestOf, softmax } from "./scores.ts";
 import type { TaskCall } from "./task-call.ts";
 
-/** Maximum tokens of a sequence, and of a question: `max_seq_len` and `max_question_len` of transformers' pipeline. */
+/** Default maximum tokens of a sequence: `max_seq_len` of transformers' pipeline. */
 const MAX_TOKENS = 384;
+/** Maximum tokens of a question: `max_question_len` of transformers' pipeline. */
 const MAX_QUESTION_TOKENS = 64;
-/** Tokens that two parts of a context share, at most: `doc_stride` of transformers' pipeline. */
+/** Default number of tokens that two parts of a context share: `doc_stride` of transformers' pipeline. */
 const STRIDE = 128;
 
 export interface ContextQuestion {
   readonly question: string;
-  /** The text that has the answer. A long one is read in parts. */
+  /** The text that has the answer. A long text is read in parts. */
   readonly context: string;
 }
 
 /** Options of question answering, with those that only other HTTP interfaces have. */
 export interface AnswerParameters extends AnswerOptions, SpanOptions {
-  /** Maximum number of tokens of a sequence, with those of the question. Default 384, or what the model reads if that is less. */
+  /** Maximum number of tokens of a sequence, including the question. Default 384, or the model's maximum if that is less. */
   readonly maxTokens?: number | undefined;
 }
 
@@ -36,7 +37,7 @@ export const answerCall = (
     const shared = docStride ?? Math.min(STRIDE, Math.floor(maxTokens / 2));
     return {
       inputs: questions.map(({ question, context }) => [question, context] as const),
-      // Contexts are read in parts.
+      // A context is never too long, because it is read in parts.
       truncate: true,
       encoder: (tokenizer) => (input, _, maxWindows) => {
         const [question, context] = input as readonly [string, string];
@@ -79,9 +80,9 @@ export interface AnswerWindow {
   readonly wordIds: ArrayLike<number>;
 }
 
-/** How answers are found in windows. */
+/** Options of finding answers in windows. */
 export interface SpanOptions extends Omit<AnswerOptions, "docStride"> {
-  /** Widens answers to whole words; default true. */
+  /** Whether answers are widened to whole words; default true. */
   readonly alignToWords?: boolean | undefined;
 }
 
@@ -92,14 +93,14 @@ export interface AnswerOptions {
   readonly topK?: number | undefined;
   /** Maximum number of tokens in an answer, before it is widened to whole words; default 15. */
   readonly maxAnswerTokens?: number | undefined;
-  /** Adds an empty answer, with the score that there is none; default false. */
+  /** Whether to add an empty answer, whose score says how likely the context has no answer; default false. */
   readonly handleImpossibleAnswer?: boolean | undefined;
 }
 
 /** Part of a context that answers the question. */
 export interface AnswerSpan {
   readonly answer: string;
-  /** The scores of several windows add up, so this can be above 1. */
+  /** Scores of equal answers add up, so this can be above 1. */
   readonly score: number;
   /** UTF-16 offsets in the context. */
   readonly start: number;
@@ -111,15 +112,15 @@ export interface AnswerSpan {
  * 5.2 was the last one that had it.
  *
  * The score of a span in a window is softmax(start logits)[first token] · softmax(end logits)[last token], over CLS and the
- * context's tokens. Scores of equal answers (ignoring case) are added up, wherever they are; the first one's offsets are
- * kept. The score that there is no answer is that of CLS, in the window where it is lowest.
+ * context's tokens. Scores of equal answers (ignoring case) are added up, wherever they are; the offsets of the first are
+ * kept. The score of the empty answer is that of a span of only CLS, in the window where it is lowest.
  */
 export function bestAnswers(
   windows: readonly AnswerWindow[],
   context: string,
   { topK = 1, maxAnswerTokens = 15, handleImpossibleAnswer = false, alignToWords = true }: SpanOptions = {},
 ): AnswerSpan[] {
-  // Widening makes several spans equal, so transformers takes more of each window.
+  // Widening makes several spans equal, so more spans of each window are needed for `topK` answers. transformers does the same.
   const perWindow = alignToWords ? 2 * topK + 10 : topK;
   const answers = new Map<string, AnswerSpan>();
   let noAnswer = Number.POSITIVE_INFINITY;
@@ -141,9 +142,9 @@ export function bestAnswers(
 
 const scoreOf = ({ score }: { readonly score: number }): number => score;
 
-/** Scores that an answer starts and ends at CLS and at each token of the context. */
+/** Scores for an answer that starts, or ends, at CLS or at a token of the context. */
 interface WindowScores {
-  /** Indices of these tokens. The first one is CLS. */
+  /** Index of CLS, which is the first, and of each token of the context. */
   readonly tokens: readonly number[];
   readonly starts: Float64Array;
   readonly ends: Float64Array;

@@ -8,7 +8,7 @@ import type { CuttingOptions, ModelCall, ModelOutput, TaskCall } from "./task-ca
 export interface ClassifyOptions extends CuttingOptions {
   /** Maximum number of labels per input. Default: all. */
   readonly topK?: number | undefined;
-  /** How logits become scores. Default: as the model says, as in transformers. */
+  /** Function that turns logits into scores. Default: the function that transformers takes for the model. */
   readonly functionToApply?: Activation | undefined;
 }
 
@@ -53,7 +53,7 @@ function classifier(manifest: Manifest): Classifier {
   throw taskUnsupported(manifest, "classify");
 }
 
-/** Tells operators how a classifier of texts comes to read pairs. */
+/** Advice for operators whose classifier must read pairs instead of single texts. */
 export const PREPARE_PAIRS = "prepare the model with `bert-edge prepare <model> --input pair`";
 
 const otherInputs = (name: string, input: "text" | "pair", index: number): BertEdgeError =>
@@ -69,7 +69,7 @@ const otherInputs = (name: string, input: "text" | "pair", index: number): BertE
     },
   );
 
-/** How logits become scores: transformers' `function_to_apply`. */
+/** Function that turns logits into scores: transformers' `function_to_apply`. */
 export type Activation = "softmax" | "sigmoid" | "none";
 
 /** A label, and how well it fits. */
@@ -112,7 +112,7 @@ export const labelScores = (
 interface LabelFigures {
   /** Numbers by which labels are sorted, such as logits: [labels] */
   readonly ranks: ArrayLike<number>;
-  /** Their scores, which can be equal where `ranks` are not: [labels] */
+  /** Scores of the labels. They can be equal for labels with different ranks: [labels] */
   readonly scores: ArrayLike<number>;
   /** Maximum number of labels. Default: all. */
   readonly topK?: number | undefined;

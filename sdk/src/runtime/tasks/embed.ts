@@ -17,7 +17,7 @@ export type EmbedInput = string | readonly number[];
 /**
  * Calls a sentence encoder. The result is one vector [dimensions] per input.
  *
- * @param given texts, or token ids with special tokens, before which no prompt is put
+ * @param given texts, or token ids with special tokens. Token ids get no prompt
  */
 export const embedCall = (
   given: readonly EmbedInput[],
@@ -39,7 +39,7 @@ export const embedCall = (
       inputs: given.map((input) => (typeof input === "string" ? before + input : ENCODED)),
       truncate,
       encoder: isPlain ? undefined : encoder,
-      // `shortened` normalizes.
+      // `shortened` also normalizes, so it serves both for fewer dimensions and for `normalize`.
       decode: (vectors) => vectors.map((vector) => (isSame ? vector : shortened(vector, size))),
     };
 
@@ -86,7 +86,7 @@ interface GivenIds {
   readonly ids: readonly number[];
   /** Position of the input, for error messages. */
   readonly index: number;
-  /** Whether to cut ids that are too many. Otherwise they are refused. */
+  /** Whether to cut an input with too many ids. Otherwise it is refused. */
   readonly truncate: Truncation;
 }
 
@@ -105,13 +105,17 @@ export function checkedIds(
   const [first, last] = [around.at(0), around.at(-1)];
   const isMarked = first === undefined || (ids.length > 1 && ids[0] === first && ids.at(-1) === last);
   if (!isMarked || ids.length === 0 || !ids.every((id) => id < vocabulary)) {
-    throw new BertEdgeError("request_invalid", `Input ${index} does not have token ids of ${name}.`, {
-      hint: [
-        { set: "inputs", to: "to be", why: "or other texts" },
-        `send ids of its own tokenizer with special tokens (${around.join(" … ")}). LangChain sends ids of OpenAI's tokenizer, unless check_embedding_ctx_length is False`,
-      ],
-      index,
-    });
+    throw new BertEdgeError(
+      "request_invalid",
+      `Input ${index} is not a list of token ids from the tokenizer of ${name}.`,
+      {
+        hint: [
+          { set: "inputs", to: "to be", why: "or other texts" },
+          `send ids of its own tokenizer with special tokens (${around.join(" … ")}). LangChain sends ids of OpenAI's tokenizer, unless check_embedding_ctx_length is False`,
+        ],
+        index,
+      },
+    );
   }
   if (ids.length <= maxTokens) return Int32Array.from(ids);
   if (!truncate) throw inputTooLong({ name, maxTokens }, index, ids.length);
@@ -126,7 +130,7 @@ export function checkedIds(
  * Returns the vector of a text from those of its chunks: v = Σ nᵢ vᵢ / Σ nᵢ, where nᵢ is the number of a chunk's pooled tokens and vᵢ
  * its vector.
  *
- * @param vectors of the chunks: [dimensions] each
+ * @param vectors one vector per chunk: [dimensions] each
  * @param normalize whether the vector must have the length 1
  */
 export function pooledVector(

@@ -3,7 +3,7 @@ import { inputEncoder } from "../input-encoder.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import type { Encode, EncodedCall, EncodedInput, ModelCall } from "./task-call.ts";
 
-/** Returns the function that encodes the inputs of a call: its own, or one that makes each input a sequence. */
+/** Returns the function that encodes the inputs of a call: the call's own, or one that makes one sequence of each input. */
 export function encoderOf<R, Part>(
   { encoder, truncate }: ModelCall<R, Part>,
   { tokenizer, manifest }: { readonly tokenizer: Tokenizer; readonly manifest: Pick<Manifest, "name" | "maxTokens"> },
@@ -13,7 +13,7 @@ export function encoderOf<R, Part>(
   return (input, index) => ({ sequences: [encode(input, index)] });
 }
 
-/** @param encoded each input of the call, encoded */
+/** Joins the encoded inputs of a call, which are in the order of `inputs`. */
 export const encodedCall = <R, Part>(
   { inputs, truncate, decode }: ModelCall<R, Part>,
   encoded: readonly EncodedInput<Part>[],

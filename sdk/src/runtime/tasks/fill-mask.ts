@@ -8,8 +8,8 @@ import { bestOf, softmax } from "./scores.ts";
 import type { CuttingOptions, ModelOutput, TaskCall } from "./task-call.ts";
 
 /**
- * Tokens of all sequences of an answer, at most: each result has its whole sequence. 2,048 texts of 97 tokens have as many with 5
- * results each, and writing them takes 1.3 s of CPU time.
+ * Maximum number of tokens in all results of an answer: each result has its whole sequence. 2,048 texts of 97 tokens nearly reach this
+ * limit with 5 results each, and writing them takes 1.3 s of CPU time.
  */
 const MAX_RESULT_TOKENS = 1_000_000;
 
@@ -17,8 +17,8 @@ export interface FillMaskOptions extends CuttingOptions {
   /** Maximum number of tokens for each mask token. Default 5. */
   readonly topK?: number | undefined;
   /**
-   * Tokens of which the results are chosen, as the vocabulary spells them. Of other words, the first token counts. Default: all
-   * tokens.
+   * Tokens among which the results are chosen, as the vocabulary spells them. A word that is not a token stands for its first token.
+   * Default: all tokens.
    */
   readonly targets?: readonly string[] | undefined;
 }
@@ -30,12 +30,12 @@ export interface FilledMask {
   readonly token: string;
   /** Probability among all tokens of the vocabulary. */
   readonly score: number;
-  /** The text with this token. If it has several mask tokens, the others and the special tokens are shown too. */
+  /** The text with this token filled in. If the text has several mask tokens, the other ones and all special tokens stay in it. */
   readonly sequence: string;
 }
 
 /**
- * Calls a masked language model. The result is, for each text and each of its mask tokens, the most probable tokens, as those of
+ * Calls a masked language model. The result is, for each text and each of its mask tokens, the most probable tokens, as in
  * transformers' FillMaskPipeline.
  */
 export const fillMaskCall = (
@@ -77,12 +77,12 @@ export const fillMaskCall = (
   },
 });
 
-/** @throws BertEdgeError `request_invalid` for a text without tokens */
+/** Returns the token id that a target stands for. @throws BertEdgeError `request_invalid` for a target without tokens */
 function targetId({ vocabulary, encode }: Tokenizer, target: string): number {
   const { ids } = encode(target, Number.POSITIVE_INFINITY);
   const id = vocabulary.idOf(target) ?? ids.find((each) => !vocabulary.isSpecial(each));
   if (id !== undefined) return id;
-  throw new BertEdgeError("request_invalid", `The target ${JSON.stringify(target)} has no token.`, {
+  throw new BertEdgeError("request_invalid", `The target ${JSON.stringify(target)} has no token in the vocabulary.`, {
     hint: ["send words or tokens of the model's vocabulary", { remove: "targets" }],
   });
 }
@@ -90,7 +90,7 @@ function targetId({ vocabulary, encode }: Tokenizer, target: string): number {
 const tooManyResults = (index: number) =>
   new BertEdgeError(
     "request_invalid",
-    `The results of the inputs up to input ${index} would have more than ${MAX_RESULT_TOKENS} tokens: each has its whole sequence.`,
+    `The results of the inputs up to input ${index} would have more than ${MAX_RESULT_TOKENS} tokens: each result has its whole sequence.`,
     { hint: "Send fewer inputs, shorter ones, or a smaller `top_k`.", index },
   );
 
@@ -111,7 +111,7 @@ export interface MaskCandidate {
 export interface CandidateOptions {
   /** Maximum number of candidates for each mask token; default 5. */
   readonly topK?: number | undefined;
-  /** Token ids of which the candidates are chosen; default: all. Their scores stay the same. */
+  /** Token ids among which the candidates are chosen; default: all. They do not change the scores. */
   readonly targets?: readonly number[] | undefined;
 }
 

@@ -7,15 +7,15 @@ import type { Side } from "../truncation.ts";
 export const searchRoles = ["query", "document"] as const;
 export type SearchRole = (typeof searchRoles)[number];
 
-/** How a model for late interaction reads queries and documents. */
+/** Rules by which a model for late interaction reads queries and documents. */
 export type Protocol = NonNullable<Extract<Manifest, { task: "token-vectors" }>["protocol"]>;
 
 export const protocolOf = (task: Task): Protocol | undefined =>
   task.task === "token-vectors" ? task.protocol : undefined;
 
 /**
- * Whether a character is white space for Python's `str.strip`: that of JavaScript without U+FEFF, and the separators U+001C to U+001F
- * and U+0085.
+ * Whether a character is white space for Python's `str.strip`: JavaScript's white space without U+FEFF, and with U+0085 and the
+ * separators U+001C to U+001F.
  */
 const isBlank = (character: string): boolean =>
   /[\s\x85]/.test(character) ? character !== "\ufeff" : character >= "\x1c" && character <= "\x1f";
@@ -29,10 +29,10 @@ function stripped(text: string): string {
 }
 
 /**
- * Encodes a query or a document as ColBERT does (https://arxiv.org/abs/2004.12832): with its marker behind the first token, and a
- * query filled up with expansion tokens.
+ * Encodes a query or a document as ColBERT does (https://arxiv.org/abs/2004.12832): puts the marker of its role after the first
+ * token, and fills a query up with expansion tokens.
  *
- * @param side where a text is cut that is longer than its role allows
+ * @param side end at which a text is cut if it is longer than its role allows
  * @returns the sequence, and its number of tokens before it was cut
  */
 export function encodeRole(

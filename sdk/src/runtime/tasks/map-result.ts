@@ -1,6 +1,6 @@
 import type { TaskCall } from "./task-call.ts";
 
-/** Returns a call with another result: what `change` makes of that of a call. */
+/** Returns a call whose result is `change` of the given call's result. */
 export const mapResult = <R, Part, S>(call: TaskCall<R, Part>, change: (result: R) => S): TaskCall<S, Part> => ({
   ...call,
   on(manifest) {

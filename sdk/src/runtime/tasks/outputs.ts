@@ -41,8 +41,8 @@ export function outputsCall(
 }
 
 /**
- * Checks token ids of a caller. The edge engine refuses the same ids, but as a mistake of this server. Engines of onnxruntime do not
- * check sequences.
+ * Checks token ids that a caller gives. The edge engine refuses the same ids, but reports them as a fault of this server. Engines of
+ * onnxruntime do not check them.
  *
  * @throws BertEdgeError `request_invalid` when the model cannot run a sequence
  */

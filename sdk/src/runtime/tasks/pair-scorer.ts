@@ -4,13 +4,13 @@ import type { Classifier } from "./classify.ts";
 /** A classifier of pairs whose logits say how well two texts fit. */
 export interface PairScorer {
   readonly manifest: Classifier;
-  /** Index of the label whose score it is. */
+  /** Index of the label whose score says how well the texts fit. */
   readonly label: number;
-  /** How the logit becomes the model's own score. */
+  /** Function that turns the logit into the model's own score. */
   readonly activation: ScoreActivation;
   /**
-   * Returns the logit whose sigmoid is the probability of the label: with two labels of which one is true, the difference of their
-   * logits, whose sigmoid is a softmax over both.
+   * Returns the logit whose sigmoid is the probability of the label. If exactly one of two labels is true, this is the difference of
+   * their logits: its sigmoid equals a softmax over both.
    *
    * @param logits [labels]
    */
@@ -19,7 +19,7 @@ export interface PairScorer {
 
 /**
  * Returns how a classifier of pairs scores two texts; undefined if it reads single texts or has more than two labels.
- * sentence-transformers writes the activation Identity for all models with several labels, so only that of a single label counts.
+ * The manifest's activation counts only for a single label: sentence-transformers writes Identity for all models with several labels.
  */
 export function pairScorer(manifest: Manifest): PairScorer | undefined {
   if (manifest.task !== "classify" || manifest.input !== "pair" || manifest.labels.length > 2) return undefined;
@@ -37,7 +37,7 @@ export function pairScorer(manifest: Manifest): PairScorer | undefined {
 const RELEVANT = new Set(["positive", "relevant", "entailment"]);
 const NEGATION = new Set(["not", "non", "no"]);
 
-/** Finds the label of texts that fit: the only one with such a name, else the last one. */
+/** Finds the label for texts that fit: the only label with a `RELEVANT` and no `NEGATION` word in its name, else the last label. */
 function relevantLabel(labels: readonly string[]): number {
   const named = labels.flatMap((label, i) => {
     const words = label.toLowerCase().split(/[^a-z]+/);

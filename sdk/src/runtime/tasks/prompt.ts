@@ -8,11 +8,11 @@ import type { Truncation } from "../truncation.ts";
 import type { SearchRole } from "./late-interaction.ts";
 import type { Encode, ModelOutput } from "./task-call.ts";
 
-/** The part of a manifest that decides which prompts there are. */
+/** The part of a manifest that decides which prompts a model has. */
 interface Prompted extends Pick<Manifest, "task"> {
   readonly prompts?: Readonly<Record<string, string>> | undefined;
   readonly defaultPrompt?: string | undefined;
-  /** How a model for late interaction reads queries and documents. Its texts have a side, which a prompt does not choose. */
+  /** Rules by which a model reads queries and documents. With them, callers choose one of both by `side`, not by a prompt. */
   readonly protocol?: object | undefined;
 }
 
@@ -28,7 +28,7 @@ export function promptsOf({ task, prompts = {}, protocol }: Prompted): Readonly<
 }
 
 /**
- * Returns what is put before texts.
+ * Returns the prompt that is put before texts.
  *
  * @param name name of a prompt. Default: the model's default prompt, which most models do not have
  * @throws BertEdgeError `prompt_unknown`
@@ -55,8 +55,8 @@ const documentPrompts = ["document", "passage", "corpus"];
 /**
  * Returns the name of the prompt of a search's texts, as `encode_query` and `encode_document` of sentence-transformers choose it.
  *
- * @returns undefined if the model has no prompt for this side, not even an empty one, as those of the catalogue. They have no default
- *   prompt that could stand in
+ * @returns undefined if the model has no prompt for this side, not even an empty one. Then `promptOf` takes the model's default prompt,
+ *   if it has one
  */
 export function searchPromptName(manifest: Prompted, side: SearchRole): string | undefined {
   const names = side === "query" ? [side] : documentPrompts;
@@ -73,7 +73,7 @@ export const withPrompt = (prompt: string, texts: readonly string[]): readonly s
   prompt === "" ? texts : texts.map((text) => prompt + text);
 
 /**
- * Returns how a call encodes texts with prompts that are not pooled; no function for models that pool them.
+ * Returns the encoder of a call whose prompts are not pooled; undefined for models that pool prompts.
  *
  * @param promptAt prompt of an input, by the input's index
  */
@@ -107,10 +107,10 @@ export function unpooledPrompts(manifest: PooledFrom, tokenizer: Tokenizer) {
 }
 
 /**
- * Counts the tokens at the beginning of a text that are its prompt's, as sentence-transformers does: encodes the prompt alone, and
- * leaves a special token at its end out.
+ * Counts the tokens of a prompt at the beginning of a text, as sentence-transformers does: encodes the prompt alone, and leaves out
+ * a special token at its end.
  *
- * @returns the number of tokens, special tokens before the prompt included
+ * @returns the number of tokens, including special tokens before the prompt
  * @throws BertEdgeError `input_too_long` if the prompt leaves no room for a token of the text
  */
 function tokensOfPrompt(tokenizer: Tokenizer, prompt: string, { name, maxTokens }: PooledFrom): number {
@@ -136,6 +136,6 @@ export function withoutPrompt(sequences: readonly TokenIds[], promptTokens: numb
 const promptTooLong = (name: string, prompt: string, maxTokens: number): BertEdgeError =>
   new BertEdgeError(
     "input_too_long",
-    `The prompt ${JSON.stringify(prompt.slice(0, 60))} has as many tokens as ${name} accepts (${maxTokens}): no token of a text is left.`,
+    `The prompt ${JSON.stringify(prompt.slice(0, 60))} has at least as many tokens as ${name} accepts (${maxTokens}): no token of a text is left.`,
     { hint: "Choose another prompt, or prepare the model with a shorter prompt or longer texts." },
   );

@@ -12,7 +12,7 @@ import type { Encode, EncodingOptions, ModelCall, ModelOutput, TaskCall } from "
 import { cannotRank } from "./unfit-classifier.ts";
 
 export interface RerankOptions {
-  /** Whether to cut texts that are too long. Otherwise they are refused. Default: that of the deployment, or true, as other rerankers do. */
+  /** Whether to cut texts that are too long. Otherwise they are refused. Default: the deployment's setting, or `true`. */
   readonly truncate?: Truncation | undefined;
   /** Maximum number of tokens that are read of a document, without special tokens. Default: as many as the model reads. */
   readonly maxTokensPerDoc?: number | undefined;
@@ -22,13 +22,13 @@ export interface RerankOptions {
 
 /** Options of ranking, with those that only other HTTP interfaces have. */
 export interface RerankParameters extends RerankOptions {
-  /** How a cross-encoder's logits become scores. Default: as the model says. Both activations give the same order. */
+  /** Function that turns a cross-encoder's logits into scores. Default: the model's own. Both activations give the same order. */
   readonly activation?: ScoreActivation | undefined;
 }
 
 /** Options of comparing texts, with those that only other HTTP interfaces have. */
 export interface SimilarityParameters extends EncodingOptions, Pick<RerankParameters, "activation"> {
-  /** How a sentence encoder's vectors are compared. Default: as the model says, else by their cosine. */
+  /** Similarity function of a sentence encoder's vectors. Default: the model's own, else the cosine. */
   readonly similarity?: Similarity | "cosine" | undefined;
 }
 
@@ -64,7 +64,7 @@ export const similarityCall = (
   },
 });
 
-/** The text that is compared comes last, so that the indices of the others are those of the request. */
+/** Lists the texts of a comparison. `source` comes last, so that the other texts have the same indices as in the request. */
 const comparison = (source: string, others: readonly string[], [other, first]: readonly [string, string]) => ({
   texts: [...others, source],
   size: others.length,
@@ -78,7 +78,7 @@ interface Comparison extends Omit<SimilarityParameters, "truncate">, Pick<Rerank
   readonly isSearch: boolean;
 }
 
-/** Gives the number by which texts are ranked, and the score that callers see. Scores can be equal where these numbers are not. */
+/** Gives each text's number for ranking. `scoreOf` turns it into the score that callers see, which can be equal for different numbers. */
 interface ComparingCall extends ModelCall<number[], ModelOutput> {
   readonly scoreOf: (rank: number) => number;
 }
@@ -114,12 +114,16 @@ function compare(
     scoreOf: (activation ?? scorer.activation) === "none" ? (logit) => logit : logistic,
   };
 
-  /** Returns how inputs are encoded if documents are cut: `shortened` gives an input with its document cut. */
+  /**
+   * Returns an encoder that cuts documents to `maxTokensPerDoc`, or `encoder` if no cut is needed.
+   *
+   * @param shortened makes an input whose document is cut
+   */
   function shortening(
     encoder: ((tokenizer: Tokenizer) => Encode<ModelOutput>) | undefined,
     shortened: (cut: (document: string) => string, index: number) => TextInput,
   ): ((tokenizer: Tokenizer) => Encode<ModelOutput>) | undefined {
-    // The model reads fewer tokens of a document anyway.
+    // A limit that is not below the model's own has no effect.
     if (maxTokensPerDoc === undefined || maxTokensPerDoc >= manifest.maxTokens) return encoder;
     return (tokenizer) => {
       const encodeOne = inputEncoder(tokenizer, manifest, truncate);
@@ -153,7 +157,7 @@ export interface RankedDocument {
   readonly score: number;
 }
 
-/** Sums a number for each dimension of two vectors. */
+/** Sums `of(x, y)` over the dimensions of two vectors. */
 const sum = (a: Float32Array, b: Float32Array, of: (x: number, y: number) => number): number =>
   a.reduce((total, x, i) => total + of(x, b[i] as number), 0);
 
@@ -166,7 +170,7 @@ const functions: Readonly<Record<Similarity | "cosine", (a: Float32Array, b: Flo
 
 /**
  * Compares a text with others, with the similarity function of sentence-transformers that the model names. Distances are negative,
- * so that a larger number means more similar. With a sentence encoder, these are also the scores of a query's documents.
+ * so that a larger number means more similar. Reranking with a sentence encoder uses these numbers as scores, too.
  *
  * @param source [dimensions]
  * @param vectors [texts] of [dimensions]
@@ -198,7 +202,7 @@ export const rankedDocuments = (
 /**
  * Describes ranked documents as Jina and Cohere do, in JSON or in JavaScript.
  *
- * @param name of the field for scores
+ * @param name name of the field for scores
  */
 export const rankedResults = <Score extends string>(
   ranked: readonly RankedDocument[],

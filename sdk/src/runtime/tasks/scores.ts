@@ -1,5 +1,5 @@
 /**
- * Computes eˣ / Σ eˣ in double precision. All numbers are reduced by the largest first, so that eˣ cannot overflow.
+ * Computes eˣ / Σ eˣ in double precision. Subtracts the largest number from all first, so that eˣ cannot overflow.
  *
  * @param logits [n]
  * @returns [n], with the sum 1

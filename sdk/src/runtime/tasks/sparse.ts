@@ -21,7 +21,7 @@ export const sparseCall = (
 
 /** The weights above 0 of a sparse vector. */
 export interface SparseEntries {
-  /** Token ids, rising. */
+  /** Token ids, ascending. */
   readonly indices: number[];
   readonly values: number[];
 }
@@ -30,7 +30,7 @@ export interface SparseEntries {
  * Lists the weights above 0, as torch's `Tensor.to_sparse` does.
  *
  * @param weights [vocabulary]
- * @param topK maximum number of weights; the highest are kept, and the order stays that of the indices; default: all
+ * @param topK maximum number of weights; keeps the highest ones, still sorted by index; default: all
  */
 export function sparseEntries(weights: Float32Array, topK: number = weights.length): SparseEntries {
   const indices: number[] = [];

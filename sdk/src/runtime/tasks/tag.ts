@@ -5,7 +5,7 @@ import { bestOf, softmax } from "./scores.ts";
 import type { CuttingOptions, ModelOutput, TaskCall } from "./task-call.ts";
 
 export interface TagOptions extends CuttingOptions {
-  /** How tokens become entities. Default `simple`. */
+  /** Strategy that turns tokens into entities. Default `simple`. */
   readonly aggregationStrategy?: AggregationStrategy | undefined;
   /** Labels that are left out, without B- and I- unless the strategy is `none`. Default `O`. */
   readonly ignoreLabels?: readonly string[] | undefined;
@@ -48,7 +48,7 @@ export const tagCall = (
   },
 });
 
-/** A text's tokens. */
+/** A text, and its tokens. */
 export interface TokensOfText {
   readonly text: string;
   /** Token ids: [tokens] */
@@ -58,8 +58,8 @@ export interface TokensOfText {
   /** Id of the unknown token, if the tokenizer has one. */
   readonly unknownId?: number | undefined;
   /**
-   * Code points of each token as the vocabulary spells it, such as 5 for `##ing`: [tokens]. Only tokenizers that mark continued
-   * words with a prefix (WordPiece) have it.
+   * Number of code points of each token as the vocabulary spells it, such as 5 for `##ing`: [tokens]. Only tokenizers that mark
+   * continued words with a prefix (WordPiece) give it.
    */
   readonly spelled?: ArrayLike<number> | undefined;
 }
@@ -67,9 +67,8 @@ export interface TokensOfText {
 /**
  * Finds the tokens that begin a word, by the rules of transformers' TokenClassificationPipeline:
  *
- * - With a prefix for continued words, a token begins a word if it is as long as its part of the text.
- * - Without one, a token begins a word at the start of the text and next to a space. Punctuation continues the word before
- *   it.
+ * - If the vocabulary marks continued words with a prefix, a token begins a word if its spelling is as long as its part of the text.
+ * - Otherwise, a token begins a word at the start of the text and next to a space. Punctuation continues the word before it.
  * - Unknown tokens always begin a word.
  *
  * @returns [tokens]
@@ -83,14 +82,14 @@ export function wordStarts({ text, ids, offsets, unknownId, spelled }: TokensOfT
   });
 }
 
-/** Counts as Python's `len` does. */
+/** Counts the code points of a text, as Python's `len` does. */
 const codePoints = (text: string): number => [...text].length;
 
-/** How tokens become entities: transformers' `aggregation_strategy`. */
+/** Strategies that turn tokens into entities: transformers' `aggregation_strategy`. */
 export const aggregationStrategies = ["none", "simple", "first", "average", "max"] as const;
 export type AggregationStrategy = (typeof aggregationStrategies)[number];
 
-/** A text's tokens, and what the model found. */
+/** A text's tokens, and the logits that the model gave them. */
 export interface TaggedText {
   readonly text: string;
   /** [tokens, labels], row-major */
@@ -136,7 +135,7 @@ type Span = Pick<TokenSpan, "label" | "score" | "firstToken" | "endToken">;
  * - first, average, max: like simple, but all tokens of a word have one label. It comes from the scores of the first token,
  *   from the mean scores, or from the scores of the token whose best score is highest.
  *
- * A score is a softmax over the labels, and the mean over the tokens (simple) or words of an entity.
+ * The scores of a token are a softmax over the labels. The score of an entity is the mean over its tokens (simple) or words.
  */
 export function entitiesOf({
   text,
@@ -198,12 +197,13 @@ const combinations: Record<AggregationStrategy, (rows: readonly Scores[]) => Sco
   max: (rows) => rows[argmax(rows.map((row) => Math.max(...row)))] as Scores,
 };
 
-/** Labels without B- or I- continue an entity, as I- does. */
+/** Returns a label without B- or I-. */
 const tagOf = (label: string): string => label.replace(/^[BI]-/, "");
+/** Whether a label continues the entity before it. A label without B- or I- continues an entity as I- does. */
 const continues = (previous: Span, { label }: Span): boolean =>
   !label.startsWith("B-") && tagOf(label) === tagOf(previous.label);
 
-/** Joins spans to one entity. Its label is what follows the first hyphen, also after other prefixes than B and I. */
+/** Joins spans to one entity. Removes from its label any prefix up to the first hyphen, not only B- and I-. */
 function joined(spans: readonly Span[]): Span {
   const [first, last] = [spans[0] as Span, spans.at(-1) as Span];
   return {

@@ -15,34 +15,34 @@ export type ModelOutput = Float32Array<ArrayBuffer>;
 export interface TaskCall<R, Part = unknown> {
   /** All texts of the call, in order. */
   readonly texts: readonly string[];
-  /** Number of sequences that the call has at least, which limits count. Default: the number of texts. */
+  /** Number of inputs that the call counts as, for the limit of inputs per request. Default: the number of texts. */
   readonly size?: number | undefined;
   /** Names a text in errors. Default: `Input` with its index. */
   readonly nameOf?: ((index: number) => string) | undefined;
   /**
    * Fits the call to a model.
    *
-   * @throws BertEdgeError `task_unsupported` if the model has another task, and other errors of options that this model
-   *   does not have
+   * @throws BertEdgeError `task_unsupported` if the model has another task, and other codes for options that the model does not
+   *   support
    */
   on(manifest: Manifest): ModelCall<R, Part>;
 }
 
-/** Stands for the text of an input that a call encodes itself. */
+/** Stands for the text of an input that is given as token ids. */
 export const ENCODED = "…";
 
-/** A call that fits a model. `Part` is what is read from the outputs of one input. */
+/** A call that fits a model. `Part` is the type of the result that is read from the outputs of one input. */
 export interface ModelCall<R, Part = unknown> {
   /** The texts and pairs that the model reads. */
   readonly inputs: readonly TextInput[];
   /** Whether inputs that are too long are cut. Otherwise they are refused. */
   readonly truncate: Truncation;
   /**
-   * Begins to encode the inputs. Default: an input is one sequence, whose output has the same length whatever the input is and is
-   * the input's part.
+   * Returns the function that encodes the inputs. Default: each input is one sequence, and the sequence's output is the part of the
+   * input.
    */
   readonly encoder?: ((tokenizer: Tokenizer) => Encode<Part>) | undefined;
-  /** @param parts what was read for each input, in order */
+  /** @param parts the part of each input, in order */
   decode(parts: readonly Part[]): R;
 }
 
@@ -50,18 +50,18 @@ export interface ModelCall<R, Part = unknown> {
  * Encodes an input. The inputs are encoded once each, and in order.
  *
  * @param index position of the input, for error messages
- * @param most maximum number of sequences. A call whose inputs become several sequences may refuse more before it makes them
+ * @param most maximum number of sequences. A call that makes several sequences of an input may check this before it makes them
  * @throws BertEdgeError `input_too_long`, `too_many_inputs`
  */
 export type Encode<Part = unknown> = (input: TextInput, index: number, most?: number) => EncodedInput<Part>;
 
 /** An input as the model reads it. */
 export interface EncodedInput<Part = unknown> {
-  /** One or more. */
+  /** One or more sequences. */
   readonly sequences: readonly TokenSequence[];
   /** Reads the outputs of these sequences. Default: there is one sequence, and its output is the part. */
   readonly read?: ((outputs: readonly ModelOutput[]) => Part) | undefined;
-  /** The text of an input that was none. Regions that take only texts get it. */
+  /** Text of an input that was given as token ids or cut, for regions that take only texts. Default: the input itself. */
   readonly text?: string | undefined;
 }
 
@@ -77,22 +77,22 @@ export interface EncodedCall<R> extends Pick<ModelCall<R>, "inputs" | "truncate"
 export interface CuttingOptions {
   /**
    * Whether to cut inputs that are too long: `right` at their end, `left` at their beginning, `true` where the model's tokenizer cuts.
-   * Otherwise they are refused. Default: that of the deployment, or false.
+   * With `false`, they are refused. Default: the deployment's setting, or `false`.
    */
   readonly truncate?: Truncation | undefined;
 }
 
 /** Options of all encoders. */
 export interface EncodingOptions extends CuttingOptions {
-  /** Name of the model's prompt that is put before each text, such as `query`. Default: its default prompt, which most models do not have. */
+  /** Name of the model's prompt that is put before each text, such as `query`. Default: its default prompt, which few models have. */
   readonly promptName?: string | undefined;
 }
 
 /** Options of sentence encoders. */
 export interface VectorOptions extends EncodingOptions {
   /**
-   * Size of the vectors: up to that of the model, which is the default. Vectors are cut, and normalized again. Only models that
-   * were trained with Matryoshka representation learning keep their quality.
+   * Number of dimensions of the vectors, at most that of the model, which is the default. Vectors are cut, and normalized again. Only
+   * models that were trained with Matryoshka representation learning keep their quality.
    */
   readonly dimensions?: number | undefined;
   /**
@@ -106,7 +106,7 @@ export interface VectorOptions extends EncodingOptions {
 
 /** Options of a sentence encoder, with those that only other HTTP interfaces have. */
 export interface EmbedParameters extends VectorOptions {
-  /** Number of tokens that are read of a text, if it is less than what the model reads. */
+  /** Maximum number of tokens that are read of a text. Without effect if it is not below the model's own maximum. */
   readonly maxTokens?: number | undefined;
   /** Chooses the prompt of a search's queries or documents, instead of the one that `promptName` names. */
   readonly search?: SearchRole | undefined;

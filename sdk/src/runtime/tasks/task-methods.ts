@@ -25,8 +25,8 @@ export interface RankedResult {
 }
 
 /**
- * The tasks as methods. A loaded model, an app and the client have the same ones, and the HTTP routes have the same names in snake_case.
- * `Wishes` are the options that a place has for all tasks, and `Details` what it tells about each answer.
+ * The tasks as methods. A loaded model, an app and the client all have these methods, and the HTTP routes have their names in
+ * kebab-case. `Wishes` are the options, and `Details` the fields of results, that one of these three adds to every method.
  */
 export interface TaskMethods<Wishes = object, Details = object> {
   /** Embeds texts: `embeddings` has a vector [dimensions] for each. */
@@ -48,24 +48,24 @@ export interface TaskMethods<Wishes = object, Details = object> {
     options?: ZeroShotOptions & Wishes,
   ): Promise<{ results: LabelScore[][] } & Details>;
 
-  /** Finds entities. `results` has those of each text, which are `text.slice(start, end)`. */
+  /** Finds entities. `results` has the entities of each text. An entity is `text.slice(start, end)`. */
   tag(texts: OneOrMore<string>, options?: TagOptions & Wishes): Promise<{ results: Entity[][] } & Details>;
 
-  /** Answers questions from their contexts. `results` has the answers to each, which are `context.slice(start, end)`. */
+  /** Answers questions from their contexts. `results` has the answers to each question. An answer is `context.slice(start, end)`. */
   answer(
     questions: OneOrMore<ContextQuestion>,
     options?: AnswerOptions & Wishes,
   ): Promise<{ results: AnswerSpan[][] } & Details>;
 
-  /** Finds the words behind mask tokens. `results` has, for each text and each of its mask tokens, the best ones first. */
+  /** Finds the words that fit mask tokens. `results` has, for each mask token of each text, the most probable tokens, best first. */
   fillMask(
     texts: OneOrMore<string>,
     options?: FillMaskOptions & Wishes,
   ): Promise<{ results: FilledMask[][][] } & Details>;
 
   /**
-   * Compares texts with one. `scores` has one score per text: by the model's own function, which is the cosine by default. Distances are
-   * negative.
+   * Compares texts with `source`. `scores` has one score per text. Sentence encoders use the model's own similarity function, by
+   * default the cosine; distances are negative, so that larger always means more similar.
    */
   similarity(
     source: string,
@@ -73,7 +73,7 @@ export interface TaskMethods<Wishes = object, Details = object> {
     options?: EncodingOptions & Wishes,
   ): Promise<{ scores: number[] } & Details>;
 
-  /** Ranks documents by how well they fit a query. `results` has the best first, with their indices. */
+  /** Ranks documents by how well they fit a query. `results` has the documents' indices and scores, best first. */
   rerank(
     query: string,
     documents: readonly string[],
@@ -86,7 +86,7 @@ export interface TaskMethods<Wishes = object, Details = object> {
     options?: EncodingOptions & Wishes,
   ): Promise<{ embeddings: SparseEntries[] } & Details>;
 
-  /** Computes a vector for each token (ColBERT): `embeddings` has those of each text, one after the other: [tokens, dimensions]. */
+  /** Computes a vector for each token (ColBERT). `embeddings` has one array per text with its vectors in a row: [tokens, dimensions]. */
   tokenVectors(
     texts: OneOrMore<string>,
     options?: TokenVectorsOptions & Wishes,
@@ -100,10 +100,10 @@ export type TaskOptions<Method extends keyof TaskMethods> =
 /** The result of a task, such as `TaskResult<"classify">`. */
 export type TaskResult<Method extends keyof TaskMethods> = Awaited<ReturnType<TaskMethods[Method]>>;
 
-/** How a method makes the call of its task. Its `length` is the number of arguments before the options; the last of these is a list. */
+/** Makes the call of a task from a method's arguments. `length` counts the arguments before the options, the last of which is a list. */
 type Maker = (...args: never[]) => TaskCall<unknown>;
 
-/** How each task is called, and the field of its result. Without one, the call gives all fields. */
+/** Function that makes each task's call, and the field of the method's result. Without a field, the call returns all fields. */
 const tasks: { readonly [Method in keyof TaskMethods]: readonly [call: Maker, field?: keyof TaskResult<Method>] } = {
   embed: [embedCall, "embeddings"],
   classify: [classifyCall, "results"],
@@ -137,7 +137,7 @@ const tasks: { readonly [Method in keyof TaskMethods]: readonly [call: Maker, fi
  * Returns the call that the arguments of a method ask for, and its options.
  *
  * @param defaults values of options that the arguments leave out
- * @throws BertEdgeError `request_invalid` if a text is none
+ * @throws BertEdgeError `request_invalid` if a text is not a string
  */
 export function methodCall(
   method: keyof TaskMethods,
@@ -153,12 +153,12 @@ export function methodCall(
   return { call: mapResult(call, (result) => (field ? { [field]: result } : (result as object))), options };
 }
 
-/** @throws BertEdgeError `request_invalid` if a text of a caller in JavaScript, or of an unchecked body, is none */
+/** @throws BertEdgeError `request_invalid` if a text is not a string. TypeScript cannot exclude this for an unchecked body. */
 function assertTexts(texts: readonly unknown[]): void {
   const index = texts.findIndex((text) => typeof text !== "string");
   if (index < 0) return;
   throw new BertEdgeError("request_invalid", `Input ${index} is not a text: it is ${shown(texts[index])}.`, {
-    hint: "Give texts. If they come from the body of a request, check that it has them.",
+    hint: "Give strings. If the texts come from the body of a request, check the body first.",
     index,
   });
 }

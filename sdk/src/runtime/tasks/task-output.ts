@@ -9,7 +9,7 @@ export function vectorHead(task: Task): VectorHead | undefined {
   return task.task === "sparse" ? { pooling: "max", normalize: false } : undefined;
 }
 
-/** Finishes what an engine computed with the task's `vectorHead`. */
+/** Turns an engine's output, computed with the task's `vectorHead`, into the output of the task. */
 export function taskOutput(task: Task, output: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> {
   if (task.task === "sparse") return sparseVector(output);
   return task.task === "token-vectors" ? unitRows(output, task.dimensions) : output;
@@ -36,8 +36,8 @@ const sparseVector = (logits: Float32Array<ArrayBuffer>): Float32Array<ArrayBuff
   logits.map((logit) => Math.log1p(Math.max(logit, 0)));
 
 /**
- * Returns the part of a model's output that a request needs: the rows of the mask tokens, since logits of all tokens are many
- * megabytes; of other tasks, the whole output.
+ * Returns the part of a model's output that a request needs. For fill-mask, these are the rows of the mask tokens, because the logits
+ * of all tokens take many megabytes. For other tasks, it is the whole output.
  */
 export function neededOutput(
   manifest: Manifest,
@@ -57,7 +57,7 @@ export function neededOutput(
 }
 
 /**
- * Returns the length of a sequence's output.
+ * Returns the number of values that `neededOutput` returns for a sequence.
  *
  * @param ids the sequence; not needed for tasks with one output for the whole text
  */

@@ -14,7 +14,7 @@ export interface TokenVectors {
 }
 
 export interface TokenVectorsOptions extends EncodingOptions {
-  /** Role of the texts in a search. Default `document`. Only models with a protocol for both have it. */
+  /** Role of the texts in a search. Default `document`. Only models whose manifest has a `protocol` accept it. */
   readonly side?: SearchRole | undefined;
 }
 
@@ -47,7 +47,7 @@ interface RoleOptions {
   readonly truncate: Truncation;
 }
 
-/** Returns how texts of a role are encoded. The tokens that documents skip are left out of the outputs. */
+/** Returns the function that encodes texts of a role. Tokens that the protocol skips in documents are left out of the outputs. */
 function roleEncoder(
   tokenizer: Tokenizer,
   { name, dimensions, protocol, role = "document", truncate }: RoleOptions,

@@ -20,7 +20,7 @@ export function cannotRank(manifest: Manifest): BertEdgeError {
       ],
     );
   }
-  return unsupported(`The model ${name} reads single texts, and ranking needs one that reads pairs of texts.`, [
+  return unsupported(`The model ${name} reads single texts, and ranking needs a model that reads pairs of texts.`, [
     PREPARE_PAIRS,
   ]);
 }
@@ -41,12 +41,12 @@ export function cannotInfer(manifest: Manifest, entailment: number | undefined):
     );
   }
   return unsupported(
-    `The model ${name} reads single texts, and labels of the request need one that reads pairs of texts.`,
+    `The model ${name} reads single texts, and labels of the request need a model that reads pairs of texts.`,
     [PREPARE_PAIRS],
   );
 }
 
-/** @param other the model that does it, as sentence encoders do */
+/** @param other kind of model that can do the task, like sentence encoders */
 const otherTask = ({ name, task }: Manifest, does: string, other: string): BertEdgeError =>
   unsupported(`The model ${name} has the task ${task}, and ${does}.`, [
     { task },

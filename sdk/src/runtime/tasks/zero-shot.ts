@@ -54,7 +54,7 @@ const COSINE_SCALE = 20;
 
 export interface Candidates {
   readonly candidateLabels: readonly string[];
-  /** Several labels can be true, so each is scored on its own. */
+  /** Whether several labels can be true, so that each is scored on its own. */
   readonly multiLabel: boolean;
 }
 
@@ -79,7 +79,7 @@ export function entailmentIndex(labels: readonly string[]): number | undefined {
  * entailment is the first.
  *
  * @param logits for the text with each hypothesis: [candidates] of [labels]
- * @param entailment what `entailmentIndex` returned
+ * @param entailment index of the label for entailment, as `entailmentIndex` returns it
  */
 export function entailmentScores(
   logits: readonly Float32Array[],

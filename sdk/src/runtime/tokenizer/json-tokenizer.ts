@@ -22,7 +22,8 @@ const LONGEST_WORD = 100;
  * @param config content of tokenizer_config.json
  * @param side end at which texts that are too long are cut. Default: the right
  * @param vocabularySize vocabulary size of the model; every token id must be smaller. Default: any
- * @throws Error whatever @huggingface/tokenizers throws for files that it does not understand
+ * @throws Error for a token id outside of the model's vocabulary, and any error of @huggingface/tokenizers for files that it does
+ *   not understand
  */
 export function createJsonTokenizer(
   json: object,
@@ -47,7 +48,8 @@ export function createJsonTokenizer(
 }
 
 /**
- * Uses @huggingface/tokenizers. It checks its files only as far as a text needs them.
+ * Calls @huggingface/tokenizers, and turns its errors into `tokenizer_invalid`. The library checks its files only as far as a text
+ * needs them, so any text can show that they are damaged.
  *
  * @throws BertEdgeError `tokenizer_invalid`
  */
@@ -74,7 +76,7 @@ function vocabularyOf(tokenizer: HuggingFaceTokenizer): VocabularyText {
     spellingOf: (id) => tokenizer.id_to_token(id),
     idOf: (spelling) => tokenizer.token_to_id(spelling),
     isSpecial: (id) => added.get(id)?.special === true,
-    // It refuses an empty list.
+    // The library refuses to decode an empty list.
     decode: (ids, { skipSpecial = false } = {}) =>
       ids.length === 0 ? "" : readable(() => tokenizer.decode(Array.from(ids), { skip_special_tokens: skipSpecial })),
   };

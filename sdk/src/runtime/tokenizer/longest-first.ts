@@ -1,7 +1,7 @@
 /**
  * Truncates two texts to `room` tokens together, as the strategy `longest_first` of Hugging Face's Rust tokenizers does:
- * the longer text is cut, until both have the same length. If `room` is odd, the text that was longer keeps one token
- * more; for texts of the same length, this is the second.
+ * the longer text is cut, until both have the same length. If `room` is odd, the longer text keeps one token more, or the
+ * second text if both have the same length.
  * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/utils/truncation.rs
  *
  * @param first number of tokens of the first text

@@ -13,9 +13,10 @@ interface Around {
 }
 
 /**
- * Encodes a text with others. Of texts that are cut at their right, truncation needs to know only whether they have more than
- * `room` tokens. If the room is odd, and both texts have more, the longer one keeps one token more: then the one with fewer
- * characters is counted, and the other is read until it has more tokens. So a long text costs little with a short one.
+ * Returns a function that encodes the pair of a text and another text. Long texts are read only as far as truncation needs. At the
+ * right, it is usually enough to know whether each text has more than `room` tokens. If both have more and `room` is odd, the longer
+ * text keeps one token more. Only then, the tokens of the text with fewer characters are counted, and the other text is read until
+ * it has more tokens. So a long text costs little next to a short one.
  */
 export function pairsWith(first: string, { pair, reader, maxTokens, side }: Around): (second: string) => EncodedPair {
   const specials = pair.prefix.length + pair.separator.length + pair.suffix.length;
@@ -44,7 +45,7 @@ export function pairsWith(first: string, { pair, reader, maxTokens, side }: Arou
   };
 }
 
-/** Counts the tokens of a text, as far as it must. Remembers what it knows. */
+/** Counts the tokens of a text, only as far as a comparison needs. Remembers the count. */
 function counter(reader: TextReader, text: string) {
   let known = 0;
   let isWhole = false;
@@ -55,11 +56,11 @@ function counter(reader: TextReader, text: string) {
     },
     isMoreThan(count: number): boolean {
       if (isWhole || known > count) return known > count;
-      // Twice as many tokens, so that growing counts read a text a few times only.
+      // Reads up to twice the count, so that calls with growing counts read the text only a few times.
       const limit = 2 * Math.max(0, count);
       const { length } = reader.idsOf(text, limit);
       isWhole = length <= limit;
-      // A beginning can have more tokens than the text, if it ends inside of a word. Only that it has more than `limit` is sure.
+      // A beginning can end inside a word, so its count can be wrong. It is only sure that the text has more than `limit` tokens.
       known = isWhole ? length : limit + 1;
       return known > count;
     },

@@ -20,7 +20,7 @@ const SpecialTokensProcessor = v.variant("type", [
   v.object({
     type: v.literal("TemplateProcessing"),
     single: template(["A"]),
-    /** Tokenizers whose template for two texts is unusable still encode single texts. */
+    /** An unusable template for two texts is ignored: the tokenizer can still encode single texts. */
     pair: v.fallback(v.optional(PairTemplate), undefined),
     special_tokens: v.record(v.string(), v.object({ ids: v.array(Id) })),
   }),

@@ -4,10 +4,10 @@ import type { Side } from "../truncation.ts";
 import type { PlacedTokens } from "./tokenizer.ts";
 import type { PlacedContent } from "./tokenizer-parts.ts";
 
-/** Returns how many tokens must be read for `room` tokens: all, if the last ones are needed. */
+/** Returns how many tokens of a text must be read to keep `room` tokens: all, if the text is cut at its left. */
 export const tokensToRead = (room: number, side: Side): number => (side === "left" ? Number.POSITIVE_INFINITY : room);
 
-/** Returns `room` tokens of a text. */
+/** Cuts a text to at most `room` tokens. `side` is the end at which tokens are removed. */
 export const cut = (ids: readonly number[], room: number, side: Side): readonly number[] =>
   side === "left" ? ids.slice(Math.max(0, ids.length - room)) : ids.slice(0, room);
 

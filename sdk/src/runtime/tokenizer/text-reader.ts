@@ -1,15 +1,15 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { PlacedContent, TokenizerParts } from "./tokenizer-parts.ts";
 
-/** Characters of a text that are read first, for each token that is needed. English texts have 4 to 5. */
+/** Number of characters that are read first for each token that is needed. English texts have 4 to 5 characters per token. */
 const FIRST_CHARACTERS = 16;
-/** Factor by which more characters are read if their tokens are not enough. */
+/** Factor by which the number of characters grows while they give too few tokens. */
 const GROWTH = 4;
-/** Characters in which `lastBlank` searches. */
+/** Number of characters before the end in which `lastBlank` searches. */
 const SEARCHED = 1_000;
 /**
- * Characters of a text that can be read to its end, and for which places of tokens can be found. Places need up to 130 bytes for
- * each meanwhile, and an isolate has 128 MB.
+ * Maximum number of characters of a text that is read to its end, or whose tokens' places are found. Finding places takes up to
+ * 130 bytes of memory per character, and an isolate has 128 MB.
  */
 const MAX_WHOLE_CHARACTERS = 250_000;
 
@@ -18,12 +18,12 @@ export interface TextReader {
   /**
    * Returns the ids of a text, or more than `room` ids of its beginning.
    *
-   * @param room infinite: reads the text to its end
-   * @throws BertEdgeError `input_too_long` if the text must be read to its end and is too long for it
+   * @param room number of ids that are needed; infinite to read the text to its end
+   * @throws BertEdgeError `input_too_long` if the text must be read to its end, but is too long
    */
   idsOf(text: string, room: number): number[];
   /**
-   * Returns the same ids, and where they are.
+   * Returns the same ids as `idsOf`, and their places in the text.
    *
    * @throws BertEdgeError `offsets_unsupported`, `input_too_long`
    */
@@ -36,8 +36,8 @@ export interface TextReader {
  * Creates a reader that reads only as much of a text as it needs: memory and time depend on `room`, not on the text's length.
  *
  * The beginning that is read ends before a blank between two words, if the tokenizer splits words there. Otherwise it can end inside
- * of a word. Then the ids of the last word can be wrong, but a word has at most `longestWord` ids: if truncation removes more
- * than these, it removes all wrong ids.
+ * a word, and the ids of its last word can be wrong. A word has at most `longestWord` ids. So the reader reads more than this
+ * number of ids in addition to those needed, and truncation removes all wrong ids.
  */
 export function textReader({
   longestWord,
@@ -79,8 +79,9 @@ export function textReader({
 }
 
 /**
- * Returns where the last blank between two ASCII letters or digits is in the first `length` characters; undefined if there is none
- * near their end. Other characters around it could change its meaning: marks join with it, and several blanks are read together.
+ * Returns the index of the last blank between two ASCII letters or digits in the first `length` characters; undefined if their last
+ * `SEARCHED` characters have none. Blanks next to other characters do not count: marks join with a blank, and neighbouring blanks
+ * are read together.
  */
 function lastBlank(text: string, length: number): number | undefined {
   const from = Math.max(0, length - SEARCHED);
@@ -93,7 +94,7 @@ function assertWhole(text: string): void {
   if (text.length <= MAX_WHOLE_CHARACTERS) return;
   throw new BertEdgeError(
     "input_too_long",
-    `A text has ${text.length} characters. To find the places of its tokens, to cut it at its left, or to embed it in chunks, it must be read to its end, and may have at most ${MAX_WHOLE_CHARACTERS}.`,
+    `A text has ${text.length} characters, but may have at most ${MAX_WHOLE_CHARACTERS} where it must be read to its end: to find the places of its tokens, to cut it at its left, or to embed it in chunks.`,
     { hint: "Split the text, and send its parts." },
   );
 }

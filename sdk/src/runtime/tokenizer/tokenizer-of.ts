@@ -6,7 +6,7 @@ import { textReader } from "./text-reader.ts";
 import type { TextWindow, Tokenizer } from "./tokenizer.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
-/** Creates a tokenizer, which puts special tokens around what it reads of texts. */
+/** Creates a tokenizer from its parts. It puts special tokens around the tokens of texts. */
 export function tokenizerOf({
   prefix,
   suffix,
@@ -89,6 +89,6 @@ const tooManyWindows = (count: number, most: number) =>
 const questionTooLong = (room: number, stride: number) =>
   new BertEdgeError(
     "input_too_long",
-    `The question leaves room for ${Math.max(0, room)} tokens of the context in a sequence, but parts of the context overlap by ${stride} tokens.`,
+    `The question leaves room for ${Math.max(0, room)} tokens of the context in a sequence, but must leave more than the overlap of ${stride} tokens.`,
     { hint: ["shorten the question", { remove: "doc_stride" }] },
   );

@@ -2,14 +2,14 @@ import type { Side } from "../truncation.ts";
 import type { PairTokens } from "./pair-tokens.ts";
 import type { VocabularyText } from "./vocabulary-text.ts";
 
-/** Token ids without special tokens, and where they are. */
+/** Token ids of a text without special tokens, and their places in the text. */
 export interface PlacedContent {
   readonly ids: readonly number[];
   /** UTF-16 start and end of each token: [2 × ids] */
   readonly spans: readonly number[];
   /** Index of each token's word: [ids] */
   readonly words: readonly number[];
-  /** Code points of each token as the vocabulary spells it: [ids] */
+  /** Number of code points of each token as the vocabulary spells it: [ids] */
   readonly spelled?: readonly number[];
 }
 
@@ -26,7 +26,7 @@ export interface TokenizerParts {
   readonly side?: Side | undefined;
   /** Words with more characters than this become one unknown token. Infinite without such a limit. */
   readonly longestWord: number;
-  /** Whether the tokens before a blank between two words do not depend on what follows it. */
+  /** Whether a blank between two words separates tokens: the text after it never changes the tokens before it. */
   readonly splitsAtBlanks: boolean;
   /**
    * Returns a text's token ids, without special tokens and without truncation. Takes time linear in the text's length.
@@ -34,6 +34,6 @@ export interface TokenizerParts {
    * @param enough after more ids than this, the others may be left out
    */
   contentOf(text: string, enough?: number): number[];
-  /** Returns the same ids, and where they are; undefined if the tokenizer does not know it. */
+  /** Returns the ids of `contentOf`, and their places; undefined if the tokenizer cannot find places. */
   placedContentOf?: ((text: string) => PlacedContent) | undefined;
 }

@@ -15,23 +15,24 @@ export interface Tokenizer {
    * Encodes a text.
    *
    * @param maxTokens maximum number of ids, including special tokens; longer content is truncated
-   * @param side where it is truncated. Default: the tokenizer's own side
+   * @param side end at which longer content is truncated. Default: the tokenizer's own side
    * @returns `ids`, the token ids, and `tokens`, the number of token ids before truncation. If a text is very long,
    *   only its beginning is read. Then `tokens` can differ from the real number, but it is larger than `maxTokens`.
    * @throws BertEdgeError `input_too_long` if a text of more than 250,000 characters is truncated at its left
    */
   encode(text: string, maxTokens: number, side?: Side): { ids: TokenIds; tokens: number };
   /**
-   * Encodes a text, and tells where its tokens are. Slower than `encode`.
+   * Encodes a text, and finds the places of its tokens in the text. Slower than `encode`.
    *
-   * @param maxTokens as in `encode`, as is `side`
+   * @param maxTokens as in `encode`, like `side`
    * @throws BertEdgeError `offsets_unsupported` if the artifact has no packed tokenizer; `input_too_long` if more than
    *   250,000 characters of the text must be read
    */
   encodePlaced(text: string, maxTokens: number, side?: Side): PlacedTokens & { tokens: number };
   /**
-   * Encodes a question with a long text, in as many sequences as the text needs: each has another part of it, and parts overlap
-   * by `stride` tokens. The parts are counted from the end at which texts are not cut. transformers does the same with `truncation="only_second"` and `return_overflowing_tokens`.
+   * Encodes a question with a long text in as many sequences as the text needs. Each sequence has the question and the next part of
+   * the text. Neighbouring parts overlap by `stride` tokens. The first part is at the end of the text if the tokenizer cuts texts at
+   * their left, else at the start. transformers does the same with `truncation="only_second"` and `return_overflowing_tokens`.
    *
    * @param options.maxTokens maximum number of ids of a sequence, including special tokens
    * @param options.maxQuestionTokens maximum number of ids of the question; a longer one is truncated
@@ -42,7 +43,7 @@ export interface Tokenizer {
    */
   encodeWindows(question: string, context: string, options: WindowOptions): TextWindow[];
   /**
-   * Encodes a text in as many sequences as it needs: each has the next part of it.
+   * Encodes a text in as many sequences as it needs. Each sequence has the next part of the text.
    *
    * @param maxTokens maximum number of ids of a sequence, including special tokens
    * @throws BertEdgeError `input_too_long` if the text has more than 250,000 characters
@@ -61,7 +62,7 @@ export interface Tokenizer {
   /**
    * Returns a function that encodes the pairs of a text with others, as `encodePair` does. It reads the first text once.
    *
-   * @param maxTokens as in `encodePair`, as are `side` and the errors
+   * @param maxTokens as in `encodePair`, like `side` and the errors
    */
   pairsWith(first: string, maxTokens: number, side?: Side): (second: string) => EncodedPair;
 }
@@ -72,13 +73,13 @@ export type EncodedPair = TokenPair & { tokens: number };
 /** Tokens, and where they are in their text. */
 export interface PlacedTokens {
   readonly ids: TokenIds;
-  /** UTF-16 start and end of each token in the text: [2 × ids]; 0, 0 for special tokens and those of another text. */
+  /** UTF-16 start and end of each token in the text: [2 × ids]; 0, 0 for special tokens and tokens of a question. */
   readonly offsets: Int32Array<ArrayBuffer>;
-  /** Index of each token's word: [ids]; -1 for special tokens and those of another text. */
+  /** Index of each token's word: [ids]; -1 for special tokens and tokens of a question. */
   readonly words: Int32Array<ArrayBuffer>;
   /**
-   * Code points of each token as the vocabulary spells it, such as 5 for `##ing`: [ids]; undefined if the tokenizer does not mark
-   * tokens that continue a word with a prefix.
+   * Number of code points of each token as the vocabulary spells it, such as 5 for `##ing`: [ids]; undefined if the tokenizer does
+   * not mark tokens that continue a word with a prefix.
    */
   readonly spelled?: Int32Array<ArrayBuffer> | undefined;
 }

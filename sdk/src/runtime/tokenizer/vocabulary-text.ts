@@ -7,7 +7,7 @@ export interface VocabularyText {
   /** Whether a token is a mark for the model, such as [SEP]. */
   isSpecial(id: number): boolean;
   /**
-   * Turns tokens into a text, as Hugging Face's tokenizers do. Leaves out ids that are in no vocabulary.
+   * Turns tokens into a text, as Hugging Face's tokenizers do. Leaves out ids that are not in the vocabulary.
    *
    * @param options.skipSpecial whether to leave out special tokens
    */

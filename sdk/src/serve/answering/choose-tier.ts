@@ -17,7 +17,7 @@ import { inRegionMs, longestWithin, type Plan, planOf } from "./plan.ts";
 
 /** The part of a request that a decision depends on. While the model is loading, little of it is known. */
 export interface UndecidedRequest {
-  /** It has no call before its body is read. */
+  /** The request, whose call is missing until its body is read. */
   readonly query: RequestOptions & Partial<Pick<TaskQuery<unknown>, "call">>;
   readonly opened: Opened;
   readonly model?: Model;
@@ -25,7 +25,7 @@ export interface UndecidedRequest {
   readonly work?: Work & Plan;
   /** Predicted milliseconds of the region's computation; 0 while it is unknown. */
   readonly inRegionMs: number;
-  /** Whether only regions of our own compute the same: a text can be too long, or some of its tokens are not pooled. */
+  /** Whether only a region that runs bert-edge gives the edge's result: a text can be too long, or some tokens are not pooled. */
   readonly onlyOurs: boolean;
 }
 
@@ -81,7 +81,7 @@ export function tierChooser({ scheduler, region, tier, limits, cpuLimitMs, now }
     };
   }
 
-  /** Adds to a region's prediction that this thread may handle the answer late. */
+  /** Adds to a region's prediction the time by which this thread may handle the answer late. */
   function regionFromHere(predicted: AnswerEstimate | "down"): AnswerEstimate | "down" {
     if (predicted === "down") return predicted;
     const lag = scheduler.lag();
@@ -90,7 +90,7 @@ export function tierChooser({ scheduler, region, tier, limits, cpuLimitMs, now }
   }
 
   return {
-    /** Describes a request whose model is loaded. `lengths` are those of the sequences, in tokens. */
+    /** Describes a request whose model is loaded. `lengths`: the sequences, or their lengths in tokens. */
     asked<Q extends Pick<UndecidedRequest, "query">>(
       request: Q,
       model: Model,
@@ -112,9 +112,9 @@ export function tierChooser({ scheduler, region, tier, limits, cpuLimitMs, now }
     /**
      * Decides who answers.
      *
-     * @param changes of the situation that were seen meanwhile
-     * @throws BertEdgeError if nobody does: `overloaded`, `budget_exceeded`, `request_too_costly`, `tier_missing`, `tier_unavailable`,
-     *   `precision_unavailable`
+     * @param changes parts of the situation that are known to be different, such as a region that has just failed
+     * @throws BertEdgeError if no tier answers: `overloaded`, `budget_exceeded`, `request_too_costly`, `tier_missing`,
+     *   `tier_unavailable`, `precision_unavailable`
      */
     choose(request: UndecidedRequest, changes?: Partial<Situation>): TierChoice {
       const situation = { ...situationOf(request), ...changes };
@@ -133,7 +133,7 @@ export function tierChooser({ scheduler, region, tier, limits, cpuLimitMs, now }
   };
 }
 
-/** Returns the region's side of a decision to ask both tiers. */
+/** Returns the choice for the region's answer, when both tiers are asked. */
 export function fromRegionToo(choice: TierChoice): TierChoice {
   const { ms } = choice.situation.region as AnswerEstimate;
   return { ...choice, tier: "region", reason: "edge-over-budget", predictedMs: ms };

@@ -13,7 +13,7 @@ export const hasParts = (inputs: readonly TextInput[]): boolean =>
   inputs.length > 1 && inputs.reduce((sum, input) => sum + charactersOf(input), 0) > PART_CHARACTERS;
 
 /**
- * Encodes the inputs of a call. Lets other requests run between the parts of a large one.
+ * Encodes the inputs of a call. Lets other requests run between the parts of a large call.
  *
  * @param most maximum number of sequences
  * @throws the errors of `Model.encode`; the reason of the signal when the caller has gone
@@ -30,7 +30,7 @@ export async function encodeInParts<R, Part>(
   let room = PART_CHARACTERS;
   for (const [index, input] of call.inputs.entries()) {
     if (room <= 0) {
-      // A text can have many parts.
+      // A text can become many sequences, so their number is checked before each further part.
       checkSize(size, most);
       await nextTurn();
       room = PART_CHARACTERS;

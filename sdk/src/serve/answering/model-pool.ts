@@ -4,7 +4,7 @@ import type { ServedNames } from "../service.ts";
 
 export interface ModelPoolOptions extends Omit<ModelMemoryOptions, "isUsed"> {
   served: ServedNames;
-  /** Makes the holder of a model. `version` is the only one to load; undefined for the current one. */
+  /** Makes the holder of a model. It loads only `version`, or the current version if `version` is undefined. */
   holder(name: string, version: string | undefined, reserve: Reserve): ModelHolder;
 }
 
@@ -15,7 +15,7 @@ export function modelPool({ served, holder: make, ...options }: ModelPoolOptions
     served,
     /**
      * Returns the holder of a model, or of `name@version`. The current version has one holder, whether a request pins it or not.
-     * The caller has to use `current` at once: the current version changes.
+     * The caller must call the holder's `current` at once, because another version can become the current one.
      *
      * @throws BertEdgeError `model_unknown`
      */
@@ -23,7 +23,7 @@ export function modelPool({ served, holder: make, ...options }: ModelPoolOptions
       const { name, version } = served.find(model);
       const key = version === undefined ? name : `${name}@${version}`;
       const isCurrent = version !== undefined && memory.known(name)?.version() === version;
-      // It may have been pinned before it was loaded as the current version.
+      // A version that was pinned before it became the current one still has a holder of its own.
       const pinned = isCurrent ? memory.known(key)?.unload() : undefined;
       pinned?.catch((error: unknown) => console.error(`bert-edge: releasing ${key} failed:`, error));
       return memory.holderOf(isCurrent ? name : key, (reserve) => make(name, version, reserve));

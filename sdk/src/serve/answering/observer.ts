@@ -32,7 +32,7 @@ export function requestObserver({ tier, log }: { readonly tier: Tier; readonly l
       increment(refusals, outcome);
       logDecision(log, { outcome, texts, isUnusual: true, basis, elapsedMs: deadline.elapsedMs(), trace });
     },
-    /** Returns the report of a caller about an answer that it got, once: it changes the predictions of all callers. */
+    /** Returns a caller's report, if it is the first about one of its answers: reports change the predictions of all callers. */
     reportOf: ({ caller, report }: RequestOptions) =>
       report && issued.take(caller?.id, report.predictedMs) ? report : undefined,
   };
@@ -42,16 +42,16 @@ function increment<Key>(counts: Map<Key, number>, key: Key): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** Predictions that are remembered per caller, and callers for which they are. */
+/** Maximum number of remembered predictions per caller, and of remembered callers. */
 const [PER_CALLER, CALLERS] = [256, 1_000];
 
-/** Remembers the last predictions of each caller, who may report the time of an answer once, and only of its own. */
+/** Remembers the last predictions of each caller. A caller may report the time of each of its own answers once. */
 export function issuedPredictions() {
   const issued = new Map<string | undefined, number[]>();
   return {
     record(caller: string | undefined, predictedMs: number): void {
       const own = issued.get(caller) ?? [];
-      // Keys that change leave their names behind.
+      // The names of removed keys stay here, so the oldest caller is forgotten.
       if (!issued.has(caller) && issued.size === CALLERS) issued.delete(issued.keys().next().value);
       issued.set(caller, own);
       own.push(asSent(predictedMs));
@@ -67,10 +67,10 @@ export function issuedPredictions() {
   };
 }
 
-/** The header has two decimals. */
+/** Rounds a prediction as its response header does: to two decimals. */
 const asSent = (ms: number): number => Number(ms.toFixed(2));
 
-/** Decisions to log: all, none, or unusual ones: refusals, answers that the region was asked for, and late ones. */
+/** Decisions to log: all, none, or only refusals, answers for which the region was asked, and answers that are expected late. */
 export type DecisionLog = "all" | "unusual" | false;
 
 /** A decision about a request, and what followed. Times are in milliseconds. */

@@ -4,16 +4,16 @@ import { CALL_MS } from "../queue/speed.ts";
 import type { TierChooserOptions } from "./choose-tier.ts";
 import { longestWithin, type Plan, planOf } from "./plan.ts";
 
-/** Texts that are computed to measure the speed again, at most. */
+/** Maximum number of texts that are computed to measure the speed again. */
 const MAX_TEXTS = 8;
 
-/** A prediction that exceeds the measured time by no more than this factor is right, and certain with this relative deviation. */
+/** Maximum ratio of a right prediction to the measured time, and maximum relative deviation of a certain prediction. */
 const [RIGHT, CERTAIN] = [1.125, 1 / 8];
 
 /** Shortest and longest time in ms without a computation, after which the speed is measured again. */
 const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [1_000, 16_000];
 
-/** Part of a request's CPU time that it may have used when its own texts end. Loading the model needs the rest. */
+/** Share of the CPU limit that a request and the own texts after it may use together. Loading the model needs the rest. */
 const CPU_SHARE = 1 / 2;
 
 /** Time in ms after which own texts count as vanished: a platform can end the request in whose context they are computed. */
@@ -27,10 +27,10 @@ interface OwnTextsOptions extends Pick<TierChooserOptions, "scheduler" | "cpuLim
 }
 
 /**
- * Makes a function that computes short texts of our own after a request, while there is CPU time and no other request: until the
- * engine is warm, and a few more if the request was lost to an estimate of which nothing was measured for some time. A deployment that
- * believes to be slow is not asked, and so does not learn that it is fast again. Each time, the pause doubles until a request is
- * computed here.
+ * Makes a function that computes short own texts (not of callers) after a request, while CPU time is left and no request is under
+ * way. It does so until the engine is warm. It computes a few more if an old estimate made this deployment seem too slow for the
+ * request. Otherwise a deployment that seems slow would get no requests, and never learn that it is fast again. The pause between
+ * such measurements doubles until a request is computed here.
  */
 export function ownTexts({ scheduler, cpuLimitMs, isBusy, now }: OwnTextsOptions) {
   let busyUntil = Number.NEGATIVE_INFINITY;
@@ -47,10 +47,10 @@ export function ownTexts({ scheduler, cpuLimitMs, isBusy, now }: OwnTextsOptions
     return true;
   }
 
-  /** Computes a text that fits into a time. @returns its plan, and the time that it took; undefined if none fits, or if a request is here */
+  /** Computes one text within `ms` milliseconds. @returns its plan and the measured time; undefined if no text fits or a request is here */
   async function computeWithin(ms: number, model: Computing): Promise<{ plan: Plan; tookMs: number } | undefined> {
     const fitting = longestWithin(model, Math.min(CALL_MS, ms) / scheduler.speed.predict(1, 0).ms);
-    // A large model takes longer than a call should, even for one token.
+    // A large model takes longer than CALL_MS even for one token. Then one token is computed, if it fits into `ms`.
     const sequences = [new Int32Array(Math.max(fitting, 1))];
     const plan = planOf(model, sequences, scheduler.speed);
     if (fitting === 0 && plan.compute.ms > ms) return undefined;
@@ -60,7 +60,7 @@ export function ownTexts({ scheduler, cpuLimitMs, isBusy, now }: OwnTextsOptions
     return { plan, tookMs };
   }
 
-  /** `spentMs`: CPU time of the request. `wasTooSlow`: whether it was lost because this deployment seems too slow. */
+  /** `spentMs`: CPU time of the request. `wasTooSlow`: whether this deployment seemed too slow for it. */
   return async (model: Computing, { spentMs, wasTooSlow }: { spentMs: number; wasTooSlow: boolean }): Promise<void> => {
     if (now() < busyUntil || (scheduler.speed.isWarm() && !wasTooSlow)) return;
     let texts = wasTooSlow && isDue() ? MAX_TEXTS : 0;
@@ -68,7 +68,7 @@ export function ownTexts({ scheduler, cpuLimitMs, isBusy, now }: OwnTextsOptions
     busyUntil = now() + VANISHED_MS;
     try {
       while (texts > 0 || !scheduler.speed.isWarm()) {
-        // The answer leaves first, and what has arrived is heard.
+        // Lets the answer be sent first, and lets requests that have arrived be noticed.
         await nextTurn();
         if (isBusy()) return;
         const computed = await computeWithin(leftMs, model);

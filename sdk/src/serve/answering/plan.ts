@@ -4,7 +4,7 @@ import { charactersOf, type TextInput } from "../../runtime/text-input.ts";
 import type { Work } from "../queue/scheduler.ts";
 import { CALL_MS, type Estimate, type Speed } from "../queue/speed.ts";
 
-/** How this deployment would compute a request. Times are in milliseconds. */
+/** Plan for computing a request on this deployment. Times are in milliseconds. */
 export interface Plan extends Omit<Work, "caller" | "dueAt"> {
   /** Calls of the engine, in order. A call cannot be interrupted. */
   readonly calls: readonly {
@@ -13,11 +13,11 @@ export interface Plan extends Omit<Work, "caller" | "dueAt"> {
     /** Predicted time on the machine that measured the model. */
     readonly measuredMs: number;
   }[];
-  /** Predicted time of the whole work on this machine, when nobody waits. */
+  /** Predicted time of the whole work on this machine, if no other request waits. */
   readonly compute: Estimate;
 }
 
-/** Plans the computation of texts, whose token ids or only lengths in tokens are given. */
+/** Plans the computation of texts, which are given as token ids or by their lengths in tokens. */
 export function planOf(
   { batches, parallel, measurements, target }: Pick<Model, "batches" | "parallel" | "measurements" | "target">,
   texts: readonly { readonly length: number }[],
@@ -57,7 +57,7 @@ export const inRegionMs = (measurements: Measurements, texts: readonly { readonl
 export const predictedFit = ({ measurements, target }: Pick<Model, "measurements" | "target">): LatencyFit =>
   measurements[target]?.latency ?? UNMEASURED;
 
-/** Returns the tokens of the longest text that a model computes alone in a time, on the machine that measured it. */
+/** Returns the number of tokens of the longest text that a model computes within `ms`, on the machine that measured it. */
 export const longestWithin = (model: Pick<Model, "manifest" | "measurements" | "target">, ms: number): number =>
   Math.min(model.manifest.maxTokens, tokensWithin(predictedFit(model), ms));
 
@@ -68,7 +68,7 @@ const CHARACTERS_PER_TOKEN = 4;
 export const estimatedLengths = (inputs: readonly TextInput[], maxTokens: number): { length: number }[] =>
   inputs.map((input) => ({ length: Math.min(maxTokens, 2 + Math.ceil(charactersOf(input) / CHARACTERS_PER_TOKEN)) }));
 
-/** Latency of a target that was not measured: about that of 6 layers of 384. The machine's speed is relative to it. */
+/** Assumed latency of a target that was not measured: about that of 6 layers of width 384. The machine's speed corrects it. */
 const UNMEASURED: LatencyFit = { base: 1, perToken: 0.1, perSquare: 0.0002 };
 
 /**
@@ -79,7 +79,7 @@ export function predictLatency({ base, perToken, perSquare }: LatencyFit, length
   return lengths.reduce((sum, length) => sum + base + perToken * length + perSquare * length ** 2, 0);
 }
 
-/** Returns the tokens of the longest sequence that a target computes alone in a time; 0 if it computes none. */
+/** Returns the number of tokens of the longest sequence that a target computes within `ms`; 0 if even one token takes longer. */
 export function tokensWithin({ base, perToken, perSquare }: LatencyFit, ms: number): number {
   const leftMs = ms - base;
   if (leftMs <= 0) return 0;

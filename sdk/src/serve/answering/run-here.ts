@@ -36,7 +36,7 @@ export function runHere(
       });
       computeMs += part.computeMs;
     });
-    // Calls that ran side by side waited and computed at the same time.
+    // Calls that ran side by side waited and computed at the same time, so their times count once.
     const atATime = Math.min(work.parallel, work.calls.length);
     return {
       outputs,
@@ -70,8 +70,8 @@ export async function firstAnswer<T>(
 ): Promise<T> {
   const done = new AbortController();
   const stop = signal ? AbortSignal.any([signal, done.signal]) : done.signal;
-  const elsewhere = ways.elsewhere(stop).then((answer) => answer ?? Promise.reject(new Error("There is no answer.")));
-  // It may fail before anything waits for it. Node exits on an unhandled rejection.
+  const elsewhere = ways.elsewhere(stop).then((answer) => answer ?? Promise.reject(new Error("No answer elsewhere.")));
+  // `elsewhere` may fail before anything waits for it, and Node exits on an unhandled rejection.
   elsewhere.catch(() => {});
   onLeft(elsewhere);
   // A fetch leaves only when the thread is free, and the computation would occupy the thread.

@@ -49,7 +49,7 @@ export interface TaskServiceOptions extends Pick<TierChooserOptions, "tier" | "l
 /** Longest time in ms that a request takes from its arrival until its texts are read, and from then until it is answered. */
 const [ARRIVING_MS, ANSWERING_MS] = [70_000, 600_000];
 
-/** Longest age of the region's measurement while requests are refused, in ms. */
+/** Maximum age of the region's measurement while this deployment is overloaded, in ms. */
 const OVERLOADED_PROBE_MS = 250;
 
 type Answered = TaskAnswer<unknown>;
@@ -70,7 +70,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
   const computeOwnTexts = ownTexts({ scheduler, cpuLimitMs, isBusy: () => unanswered > 0, now });
   /** Number of requests without an answer yet. */
   let unanswered = 0;
-  /** Whether the last answer was refused, or expected late. Then a region that seemed too slow may be needed. */
+  /** Whether the last request was refused, or its answer expected late. Then a region that seemed too slow may be needed. */
   let isOverloaded = false;
   const region = connectAll(options.regions, scheduler, book.retryBudget);
   const { asked, choose: chooseTier } = tierChooser({ scheduler, region, tier, limits, cpuLimitMs, now });
@@ -83,7 +83,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
       query.hold?.reserve(readBytes(texts));
       const answered = await answerTo(query, background);
       book.answered(query, answered);
-      // `describe` decodes with the call of this query.
+      // The cast is safe, because `describe` decodes the answer with the call of this query.
       return answered as TaskAnswer<R>;
     } catch (error) {
       throw withModels(refused(error, query, texts.length), query);
@@ -92,7 +92,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     }
   }
 
-  /** Notes a refusal. Returns the error for the caller. */
+  /** Records a refusal. Returns the error for the caller. */
   function refused(error: unknown, terms: RequestOptions, texts?: number): unknown {
     if (!(error instanceof Refused) || error instanceof NoRoom) return error;
     book.refused(error, terms, texts);
@@ -126,7 +126,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     return using(holder, model, query, background);
   }
 
-  /** Warms the engine as soon as the model is loaded. An error is that of the load, which reports it. */
+  /** Warms the engine as soon as the model is loaded. Ignores an error of loading, because the load itself reports it. */
   function warmWhenLoaded(holder: ModelHolder, background: Background): void {
     if (scheduler.speed.isWarm()) return;
     const warm = (model: Model) =>
@@ -134,7 +134,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     background(loadedBy(holder, background).then(warm, () => {}));
   }
 
-  /** Computes own texts after an answer, if the engine is cold, or if this deployment has lost a request by an old estimate. */
+  /** Computes own texts after an answer, if the engine is cold, or if an old estimate made this deployment seem too slow. */
   function afterwards(model: Model, { tier: outcome, reason, timings, decision }: Answered): Promise<void> {
     const wasTooSlow = reason === "edge-over-budget" || reason === "over-budget";
     // Where the clock stands still, only the prediction is known.
@@ -159,13 +159,13 @@ export function taskService(options: TaskServiceOptions): TaskService {
         () => {},
       );
     });
-    // Workers drop the work of a request whose caller has gone, and what runs on after a response, without running anything
-    // further. Then the model would count as in use, and the queue as occupied, for ever.
+    // Workers drop a request's work when its caller goes or its response is sent, and do not run even its `finally` blocks.
+    // Without `background`, the model would then count as in use, and the queue as occupied, forever.
     background(work.then(scheduler.settled));
     return answered.promise;
   }
 
-  /** Checks the outputs of a call, and returns true, if their sizes are known before its inputs are encoded. */
+  /** Checks the outputs of a call before its inputs are encoded, if their sizes are known by then. Returns whether they are. */
   function checkedBeforeEncoding(manifest: Manifest, { encoder, inputs }: ModelCall<unknown>): boolean {
     if (encoder || isPerToken(manifest)) return false;
     checkOutputs(manifest, Array(inputs.length).fill(undefined), limits);
@@ -180,9 +180,9 @@ export function taskService(options: TaskServiceOptions): TaskService {
     if (!region) return undefined;
     const opened = await holder.opened(background);
     const call = query.call.on(opened.manifest);
-    // Without the model's tokenizer, only outputs of a known length can be checked.
+    // The tokenizer is not loaded yet, so only outputs of a known length can be checked. The region gets no unchecked request.
     if (!checkedBeforeEncoding(opened.manifest, call)) return undefined;
-    // Each input could be too long for a region of others.
+    // `onlyOurs`: without the tokenizer, nobody knows whether an input is too long for a foreign region.
     const request = { query, call, opened, inRegionMs: 0, onlyOurs: true };
     const choice = choose(request);
     return choice.tier === "region" ? askRegion(request, choice) : undefined;
@@ -221,11 +221,11 @@ export function taskService(options: TaskServiceOptions): TaskService {
       };
       return firstAnswer(ways, { signal, onLeft });
     }
-    // Without the right to ask both tiers, the one that is more certain answers alone.
+    // If the retry budget does not allow a hedge, the region answers alone, because it is more certain to be in time.
     if (choice.tier === "here" && !choice.hedge) return answerHere(request, choice, signal);
     const fromRegion = await askRegion(request, { ...inRegion, hedge: false }, signal);
     if (fromRegion) return fromRegion;
-    // The region failed, and time has passed.
+    // The region failed, and time has passed: choose again, without the region.
     const again = encodedRequest(query, call, model);
     return answerHere(again, choose(again, { region: "down" }), signal);
   }
@@ -336,7 +336,7 @@ async function loadedBy(holder: ModelHolder, background: Background): Promise<Mo
   }
 }
 
-/** @throws BertEdgeError `model_unavailable` when loading the model took longer than the caller can use the answer */
+/** @throws BertEdgeError `model_unavailable` when loading took so long that the answer would be of no use to the caller */
 function assertStillWanted({ deadline }: TaskQuery<unknown>, { manifest }: Model): void {
   if ((deadline.remainingMs() ?? 0) > -maxLateMs(deadline.budgetMs)) return;
   const found = `The latency budget was over when the model ${manifest.name} had loaded.`;

@@ -8,7 +8,7 @@ import { storageError } from "../../storage/storage-error.ts";
 /** Metadata of an object in a jobs bucket. */
 export interface JobsObject {
   readonly key: string;
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
   readonly etag: string;
   readonly customMetadata?: Readonly<Record<string, string>> | undefined;
@@ -49,14 +49,14 @@ export interface JobsQueue {
 export interface JobsBatch {
   readonly messages: readonly {
     readonly body: unknown;
-    /** Deliveries of this message, with this one. */
+    /** Number of deliveries of this message, including the current one. */
     readonly attempts: number;
     ack(): void;
     retry(options?: { delaySeconds?: number }): void;
   }[];
 }
 
-/** Where jobs are kept: a bucket for their inputs and results, and a queue for the work that is left. */
+/** The place of jobs: a bucket for their inputs and results, and a queue for the work that is left. */
 export interface JobsPlace {
   readonly bucket: JobsBucket;
   readonly queue: JobsQueue;
@@ -79,11 +79,11 @@ export const inTime = <T>(call: Promise<T>, what: string): Promise<T> =>
     () => storageError("jobs", what, `no answer within ${CALL_MS} ms`),
   );
 
-/** Maximum bytes of the objects about a job: they have less than a thousand. */
+/** Maximum bytes of an object that describes a job. Real ones have less than a thousand. */
 const MAX_RECORD_BYTES = 65_536;
 
 /**
- * Reads an object of JSON; undefined if there is none.
+ * Reads a JSON object of the bucket; undefined if there is none.
  *
  * @throws BertEdgeError `storage_unavailable`, `job_changed` when the object has another form, or is too large
  */
@@ -105,10 +105,10 @@ export async function readJsonOf<S extends v.GenericSchema>(
 }
 
 /**
- * Writes an object of JSON.
+ * Writes a JSON object to the bucket.
  *
- * @param isNew writes it only if there is none
- * @returns whether it was written
+ * @param isNew whether to write the object only if none exists under this key
+ * @returns whether the object was written
  */
 export async function writeJson(bucket: JobsBucket, key: string, value: object, isNew = false): Promise<boolean> {
   const httpMetadata = { contentType: "application/json" };

@@ -17,7 +17,7 @@ import { writeSummary } from "./job-status.ts";
 import { finishedParts, metadataOf } from "./parts.ts";
 import { inputLines, splitInput } from "./split-input.ts";
 
-/** Pause before a message is delivered again, in seconds. It doubles with each attempt. */
+/** First and longest pause before a message is delivered again, in seconds. The pause doubles with each attempt. */
 const [FIRST_PAUSE, MAX_PAUSE] = [5, 600];
 
 interface BatchHandler {
@@ -63,7 +63,7 @@ async function handleMessage(body: unknown, handler: BatchHandler): Promise<void
 }
 
 /**
- * Returns the key that a job counts for; undefined if it counts for none.
+ * Returns the key whose limits apply to a job; undefined if keys are not checked, or if the job has no owner.
  *
  * @throws BertEdgeError `key_wrong` if the deployment has no key of this name any more
  */
@@ -71,7 +71,7 @@ async function keyOf({ name, owner }: BulkJob, { keys }: BatchHandler): Promise<
   if (!keys || owner === undefined) return undefined;
   const key = (await keys.current()).find((key) => key.name === owner);
   if (key) return key;
-  throw new BertEdgeError("key_wrong", `The job ${name} belongs to the key ${owner}, which this deployment has not.`, {
+  throw new BertEdgeError("key_wrong", `The job ${name} belongs to the key ${owner}, but there is no such key.`, {
     hint: "Add a key of this name and start the job again, or delete its job.json.",
   });
 }
@@ -92,12 +92,12 @@ function pauseAfter(error: unknown, attempts: number): number {
   return Math.min(Math.max(pause, Math.ceil(wishedMs / 1000)), MAX_PAUSE);
 }
 
-/** Time limit of the embeddings of a part, in ms. A part has a quarter of the CPU time of an invocation at most. */
+/** Time limit for embedding a part, in ms. Its CPU time is at most a quarter of the limit of an invocation. */
 const EMBED_MS = 300_000;
 
 /**
- * Embeds a part and writes its results. A part always gets the same keys and content, however often its message is delivered.
- * While its key is over its limits, the message is sent again: deliveries of one message are few.
+ * Embeds a part and writes its results. The objects of a part always get the same names and content, however often its message is
+ * delivered. While the API key of the job is over its limits, sends a new message: a queue delivers one message only a few times.
  *
  * @throws BertEdgeError `job_changed` when the deployment serves another version of the model, or the input has changed
  */
@@ -131,7 +131,7 @@ async function embedPart(
   await write(key, results);
 }
 
-/** Embeds with this tier: the same engine computes all parts, and computes a part again with the same bits. */
+/** Makes the model that embeds a part. Only this tier answers, so that a part that is computed again gets the same bits. */
 function chunkModel(
   job: BulkJob,
   model: Model,
@@ -168,10 +168,10 @@ function assertVersion(job: BulkJob, name: string, version: string): void {
   });
 }
 
-/** Longest time between two looks at the parts, in seconds. After progress, the time is a second again. */
+/** Longest pause between two checks whether all parts exist, in seconds. After progress, the pause is one second again. */
 const MAX_LOOK_SECONDS = 600;
 
-/** Writes the summary of a job, if all its parts exist. Otherwise sends itself again, with a delay. */
+/** Writes the summary of a job, if all its parts exist. Otherwise sends the message again, with a delay. */
 async function finishJob({ bucket, queue }: JobsPlace, job: BulkJob, message: MessageOf<"finish">): Promise<void> {
   let { next, counts } = message;
   for await (const { part, counts: more } of finishedParts(bucket, job, next)) {

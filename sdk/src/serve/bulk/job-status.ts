@@ -6,14 +6,14 @@ import { finishedParts } from "./parts.ts";
 
 const SummarySchema = v.object({ run: v.string(), parts: v.number(), counts: CountsSchema, finished: v.string() });
 
-/** How far a job is. */
+/** Progress of a job. */
 export interface JobStatus {
   readonly job: string;
   /** `expired`: the job was not completed in time. Starting it again continues it. */
   readonly state: "running" | "complete" | "expired";
-  /** name@version */
+  /** Model of the job, as `name@version`. */
   readonly model: string;
-  /** Name of the key that it belongs to, and counts for; undefined if it belongs to none. */
+  /** Name of the key that owns the job, and whose limits apply to it; undefined without an owner. */
   readonly owner?: string;
   readonly started: string;
   readonly finished?: string;

@@ -18,7 +18,7 @@ export const CountsSchema = v.object({
 const JobSchema = v.object({
   format: v.literal(1),
   name: v.string(),
-  /** Tells this job from an earlier one of the same name, whose parts and messages can still exist. */
+  /** Id that tells this job from an earlier job of the same name, whose parts and messages can still exist. */
   run: v.string(),
   /** name@version of the model that computes all vectors. */
   model: v.string(),
@@ -28,12 +28,12 @@ const JobSchema = v.object({
   /** The sizes at which parts end. They are fixed when the job starts, so that each split makes the same parts. */
   parts: v.object({
     lines: v.pipe(Count, v.minValue(1)),
-    /** Predicted CPU time of a part in ms, and of a sequence. */
+    /** Predicted CPU time at which a part ends, in ms, and the formula that predicts the time of a sequence. */
     costMs: NonNegative,
     fit: v.object({ base: NonNegative, perToken: NonNegative, perSquare: NonNegative }),
     maxTokens: Count,
   }),
-  /** Name of the key that started it; undefined if keys were not checked, and of jobs of earlier releases. */
+  /** Name of the key that started the job; undefined if keys were not checked, and in jobs of earlier releases. */
   owner: v.optional(v.string()),
   started: v.pipe(v.string(), v.isoTimestamp()),
   /** Time after which no message of the job is handled. Starting the job again moves it. */
@@ -59,7 +59,7 @@ export function seesJob(caller: JobCaller, { owner }: BulkJob): boolean {
   return owner === undefined ? caller.isAlone : owner === caller.name;
 }
 
-/** @returns false if the job is new, and another one of this name was started meanwhile */
+/** Writes a job. @returns false if it is new, but another job of this name was started meanwhile */
 export const writeJob = (bucket: JobsBucket, job: BulkJob, isNew: boolean): Promise<boolean> =>
   writeJson(bucket, jobKey(job.name), job, isNew);
 
@@ -94,7 +94,7 @@ const JobMessageSchema = v.variant("kind", [
   v.object({ kind: v.literal("split"), ...job, ...place }),
   /** Embed a part, which has `size` bytes, and was put off `waits` times because its key was over its limits. */
   v.object({ kind: v.literal("part"), ...job, ...place, size: Count, waits: v.optional(Count, 0) }),
-  /** Complete the job when all its parts exist. Those before `next` do, and have `counts` together. */
+  /** Complete the job when all its parts exist. The parts before `next` exist, and have `counts` together. */
   v.object({ kind: v.literal("finish"), ...job, parts: Count, next: Count, counts: CountsSchema, idle: Count }),
 ]);
 
@@ -106,7 +106,7 @@ export type MessageOf<Kind extends JobMessage["kind"]> = Extract<JobMessage, { k
 export function readMessage(body: unknown): JobMessage {
   const result = v.safeParse(JobMessageSchema, body);
   if (result.success) return result.output;
-  throw new BertEdgeError("request_invalid", `The message is not one of a job: ${result.issues[0].message}`, {
-    hint: "Use a queue of its own for jobs.",
+  throw new BertEdgeError("request_invalid", `The queue's message is not about a job: ${result.issues[0].message}`, {
+    hint: "Use a separate queue for jobs.",
   });
 }

@@ -4,7 +4,7 @@ import { storageError } from "../../storage/storage-error.ts";
 import { inTime, type JobsBucket, type JobsObject, piecesOf } from "./bindings.ts";
 import { type BulkJob, CountsSchema, type PartKind, partKey, partOfKey, partsPrefix } from "./job.ts";
 
-/** Returns the metadata of a part's results, so that nobody has to read these: bytes of the input, and counts. */
+/** Returns the metadata of a part's results: run, bytes of the input, and counts. They are known without reading the results. */
 export const metadataOf = ({ run }: BulkJob, bytes: number, counts: RecordCounts) => ({
   run,
   bytes: `${bytes}`,
@@ -48,7 +48,7 @@ export function partContents(
       if (kind === "rejected" && counts.rejected === 0) continue;
       const key = partKey(job.name, part, kind);
       const found = await inTime(bucket.get(key), key);
-      // A job of this name that was cancelled may still write its last part.
+      // An earlier job of this name that was cancelled may still write its last part.
       if (found?.customMetadata?.["run"] !== job.run) {
         await found?.body.cancel().catch(() => {});
         throw storageError("jobs", key, "the object was deleted or replaced");

@@ -10,15 +10,15 @@ import { finishedParts } from "./parts.ts";
 /** Bytes of the input that one message splits: up to 0.6 s of CPU time, if lines have 37 bytes. */
 const SPLIT_BYTES = 32_000_000;
 
-/** Bytes of a part, to limit the memory of its lines and vectors. */
+/** Bytes of the input after which a part ends, to limit the memory of its lines and vectors. */
 const PART_BYTES = 1_000_000;
 
-/** Messages in a call of `sendBatch`: the limit of Cloudflare Queues. */
+/** Maximum number of messages in a call of `sendBatch`, set by Cloudflare Queues. */
 const SEND_MESSAGES = 100;
 
 /**
- * Sends a message for each part of the input from a place on, except for parts that are finished. After `splitBytes`, the
- * rest is left to another message. After the last part, the message follows that completes the job.
+ * Sends a message for each part of the input from a place on, except for parts that are finished. After `splitBytes`, sends a
+ * message that splits the rest. After the last part, sends the message that completes the job.
  */
 export async function splitInput(
   { bucket, queue }: JobsPlace,
@@ -44,7 +44,7 @@ async function* messagesFor(
 ): AsyncGenerator<JobMessage> {
   const { lines, costMs, fit, maxTokens } = job.parts;
   const names = { job: job.name, run: job.run };
-  // From above: no tokenizer makes more tokens than a text has bytes, apart from two special tokens.
+  // An upper bound: no tokenizer makes more tokens than a text has bytes, apart from two special tokens.
   const costOf = ({ size }: InputLine) => predictLatency(fit, [Math.min(size + 2, maxTokens)]);
   const chunks = chunker({ lines, bytes: PART_BYTES, cost: costMs, costOf });
   const finished = finishedParts(bucket, job, part);
@@ -76,7 +76,7 @@ export const sendAll = async (queue: JobsPlace["queue"], messages: readonly JobM
 /**
  * Reads lines of a job's input, in groups.
  *
- * @param from first byte, number of bytes, and number of the first line. Default: all bytes that follow
+ * @param from first byte, number of bytes (default: all that follow), and number of the first line
  * @throws BertEdgeError `job_changed` when the input is not the one the job was started with
  */
 export async function* inputLines(

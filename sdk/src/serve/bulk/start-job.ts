@@ -11,17 +11,17 @@ import { sendAll } from "./split-input.ts";
 /** Time in which a job has to be complete, in ms: as long as a queue keeps messages by default. */
 const JOB_MS = 4 * 24 * 3_600_000;
 
-/** Share of the CPU limit for a part, if each byte is a token: machines can be slow, and loading the model takes time. */
+/** Share of the CPU limit that a part takes if each byte is a token. Slow machines and loading the model need the rest. */
 const CPU_SHARE = 1 / 4;
 
-/** Lines of a part: its results are about half a megabyte. */
+/** Maximum number of lines of a part. Its results are then about half a megabyte. */
 const PART_LINES = 256;
 
 /**
- * Starts a job, or continues one. What is finished is not done again. A new job belongs to the caller's key, and so does one
- * without an owner from then on.
+ * Starts a job, or continues it without repeating finished parts. A new job belongs to the caller's key, and so does a job
+ * without an owner once this caller continues it.
  *
- * @throws BertEdgeError `job_unknown` without an input, and in the same words if the name is that of another key's job;
+ * @throws BertEdgeError `job_unknown` if there is no input, and with the same message if the job belongs to another key;
  *   `task_unsupported` if the model embeds no texts; `job_changed` when the job was started with another input, model version or
  *   options; the errors of loading the model
  */
@@ -34,7 +34,7 @@ export async function startJob(
 ): Promise<JobStatus> {
   const { bucket, queue } = place;
   const { name } = request;
-  // The model can take long to load. What is read before could be another job's by then.
+  // Loads the model first: this can take long, and another caller could start a job of this name meanwhile.
   const served = await source.service.using(source.background, async (model) => ({
     model: `${model.manifest.name}@${model.version}`,
     fit: predictedFit(model),
@@ -65,7 +65,7 @@ export async function startJob(
   const job = earlier ? { ...earlier, owner: earlier.owner ?? wanted.owner, expires: wanted.expires } : wanted;
   const status = await jobStatus(bucket, job, now);
   if (status.state === "complete") return status;
-  // Two keys can start a job of one name at once. The second one meets the job of the first.
+  // Two keys can start a job of the same name at once. The second key tries again, and finds the job of the first.
   if (!(await writeJob(bucket, job, !earlier))) return startJob(place, request, caller, source, now);
   await sendAll(queue, [{ kind: "split", job: name, run: job.run, part: 0, offset: 0, line: 1 }]);
   return status;

@@ -1,15 +1,15 @@
-/** A request that sends this has no budget, although there is a default one. */
+/** Value with which a request has no budget, even if there is a default. */
 export const NO_BUDGET = "none";
 
 /** Milliseconds of the budget `none`: longer than any other. */
 export const UNLIMITED_MS = Number.POSITIVE_INFINITY;
 
-/** The origin of a budget: the caller, or the operator, as a default or as the longest one. */
+/** Origin of a budget: the caller, the operator's default, or the operator's maximum. */
 export type BudgetSetter = "caller" | "default" | "maximum";
 
 /** The budget of a request. */
 export interface Budget {
-  /** The whole budget in milliseconds; undefined without one. */
+  /** The whole budget in milliseconds; undefined without a budget. */
   readonly budgetMs: number | undefined;
   readonly setBy: BudgetSetter;
 }
@@ -40,5 +40,5 @@ export type Figure =
   | "pinned"
   | "hedge";
 
-/** The figures of a decision. Those that are zero or false are absent, apart from `wait`, `compute` and `spread`. */
+/** The figures of a decision. Figures that are zero or false are absent, apart from `wait`, `compute` and `spread`. */
 export type Figures = { [Name in Figure]?: number | true };

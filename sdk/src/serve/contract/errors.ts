@@ -39,7 +39,7 @@ export const errorStatus = {
 
 export type HttpErrorCode = keyof typeof errorStatus;
 
-/** A code in an error's body. */
+/** Schema of the code in an error's body. */
 export const Code = v.picklist(Object.keys(errorStatus) as HttpErrorCode[]);
 
 /** The body of an error on our own routes. */

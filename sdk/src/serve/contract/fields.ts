@@ -15,12 +15,12 @@ export const LatencyBudget = v.pipe(
 export const EncodingFormat = v.picklist(["float", "base64"]);
 export type EncodingFormat = v.InferOutput<typeof EncodingFormat>;
 
-/** Returns a name without what differs between `top_n`, `topN`, `top-n` and `TOP_N`. */
+/** Returns a name in lower case and without separators: `topn` for `top_n`, `topN`, `top-n` and `TOP_N`. */
 const plain = (name: string): string => name.toLowerCase().replace(/[\W_]/g, "");
 
 /**
- * Whether two names can mean the same: one begins with the other, or they differ only in two neighbouring letters. Capitals, and
- * what is between words, do not count.
+ * Whether two names can mean the same: one begins with the other, or they differ only in two neighbouring letters. Capitals and
+ * separators of words do not count.
  */
 function isSimilar(a: string, b: string): boolean {
   const [short = "", long = ""] = [a, b].map(plain).sort((one, other) => one.length - other.length);
@@ -32,7 +32,7 @@ function isSimilar(a: string, b: string): boolean {
   return start === short.length || long.length - start - end <= 2;
 }
 
-/** Returns the message about a missing field. If an unknown one can stand for it, the message asks about it. */
+/** Returns the message about a missing field. If the name of an unknown field is similar, the message asks whether it is meant. */
 const missingMessage =
   (entries: v.ObjectEntries) =>
   (issue: v.ObjectIssue): string => {
@@ -45,16 +45,16 @@ const missingMessage =
     return `the field is missing${found === undefined ? "" : `, but there is \`${visible(found)}\`. Did you mean \`${missing.key}\`?`}`;
   };
 
-/** Letters with which names begin that mean the same, such as `truncate` and `truncation_side`. */
+/** Number of first letters that names with a related meaning share, such as `truncate` and `truncation_side`. */
 const STEM = 5;
 
-/** Optional fields of all bodies. The modules that make schemas add theirs when they are loaded. */
+/** Names of the optional fields of all bodies. `objectOf` adds the names while the modules with the schemas load. */
 const optionalFields = new Set<string>();
 
 /**
- * Makes the schema of an object in a body. An optional field that is null is absent. Lists are refused, which valibot takes for objects.
- * Other fields are refused if another body has them, or if their names are similar to that of an optional one, or the same in another
- * spelling: otherwise, they would have no effect.
+ * Makes the schema of an object in a body. An optional field that is null counts as absent. Lists are refused, although valibot takes them
+ * for objects. An unknown field is refused if it is an optional field of another body, or if its name is similar to that of an optional
+ * field of this body: otherwise, it would have no effect.
  */
 export const objectOf = <const Entries extends v.ObjectEntries>(entries: Entries) => {
   const fields = v.object(entries, missingMessage(entries));
@@ -88,7 +88,7 @@ function withoutNulls(value: unknown, optional: readonly string[]): unknown {
 }
 
 /**
- * A field of other servers that is taken only with values that mean what is done anyway. Others are refused.
+ * Makes a field of other servers that accepts only values which ask for the usual behaviour. Other values are refused.
  *
  * @param advice what to do instead of sending another value
  */
@@ -97,7 +97,7 @@ export const onlyAs = (values: readonly (string | number | boolean)[], advice = 
   advice,
 });
 
-/** Cohere's name for inputs. Its clients send it to whatever route they are given. */
+/** Cohere's name for inputs. Its clients send this name to any route that is configured. */
 export const CohereTexts = onlyAs([], "Send `inputs`, or Cohere's body to /v2/embed.");
 
 /** Name of the model, or `name@version`. Default: the default model of the deployment. */
@@ -108,9 +108,9 @@ export const TruncationField = v.union(
   [v.boolean(), v.picklist(["left", "right"])],
   "must be a boolean, left or right",
 );
-/** Default: that of the key, of the deployment, or of the route. */
+/** `TruncationField`, optional. Default: that of the key, of the deployment, or of the route. */
 export const Truncate = v.optional(TruncationField);
-/** The same, for dialects that name no side with it. */
+/** `Truncate` for dialects in which this field is only a boolean. */
 export const TruncateFlag = v.pipe(
   v.optional(v.boolean()),
   v.transform((truncate): Truncation | undefined => truncate),
@@ -130,7 +130,7 @@ export const TruncationDirection = v.optional(
   ),
 );
 
-/** Makes the message about an input or a list of inputs. It names the first item of a wrong kind, or of another than the first one. */
+/** Makes the message about wrong inputs. It names the first item whose type is not allowed, or not that of the first item. */
 export const inputMessage =
   (wanted: string, ...allowed: readonly string[]) =>
   ({ input }: v.BaseIssue<unknown>): string => {
@@ -178,7 +178,7 @@ export const EmbedInputs = v.pipe(
 
 export const PositiveInteger = v.pipe(v.number(), v.integer(), v.minValue(1));
 
-/** Number of tokens to which texts are cut: those around them, and one or more of their own. */
+/** Number of tokens to which texts are cut: at least the two special tokens around a text, and one of its own. */
 export const FewTokens = v.pipe(v.number(), v.integer(), v.minValue(3, "must be at least 3"));
 
 export const countUpTo = (most: number) => v.pipe(PositiveInteger, v.maxValue(most, `must be at most ${most}`));
@@ -197,7 +197,7 @@ export type AnswerFields = v.InferOutput<typeof AnswerFields>;
 export const ownAnswer = <const Entries extends v.ObjectEntries>(entries: Entries) =>
   v.object({ ...AnswerFields.entries, ...entries });
 
-/** A label, or whatever else is ranked, with its score. */
+/** A label with its score. */
 export const ScoredLabel = v.object({ label: v.string(), score: v.number() });
 
 /** The body of a route that runs a model. */

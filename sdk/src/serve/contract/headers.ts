@@ -3,7 +3,7 @@ export const BUDGET_HEADER = "x-latency-budget-ms";
 
 /** Request: the only tier that may answer; `auto` leaves the choice to the deployment. Response: the tier that computed. */
 export const TIER_HEADER = "x-bert-edge-tier";
-/** Response: what the decision was based on, as a dictionary of RFC 8941. Times are in milliseconds. */
+/** Response: the figures behind the decision, as a dictionary of RFC 8941. Times are in milliseconds. */
 export const DECISION_HEADER = "x-bert-edge-decision";
 /** Response of a region: predicted milliseconds that a new request would wait for its turn. */
 export const QUEUE_HEADER = "x-bert-edge-queue-ms";
@@ -12,9 +12,9 @@ export const QUEUE_HEADER = "x-bert-edge-queue-ms";
  * On deployed Workers, whose clock stops during computation, the edge learns its speed from it.
  */
 export const REPORT_HEADER = "x-bert-edge-report";
-/** Request: tells callers with the same key apart, so that they share the engine. The edge names those that it asks its region for. */
+/** Request: tells callers with the same key apart, so that each gets its share of the engine. An edge names its callers to its region. */
 export const CALLER_HEADER = "x-bert-edge-caller";
-/** Maximum number of its characters. */
+/** Maximum number of characters of `CALLER_HEADER`. */
 export const MAX_CALLER = 200;
 /** Request: the lowest `NumberFormat` that may answer. */
 export const PRECISION_HEADER = "x-bert-edge-precision";
@@ -59,7 +59,7 @@ export type Tier = (typeof tiers)[number];
 export const numberFormats = ["int8", "fp16"] as const;
 export type NumberFormat = (typeof numberFormats)[number];
 
-/** Why a tier was chosen. */
+/** Reason for the choice of a tier. */
 export type Reason =
   /** The request has no budget, so the edge answers. */
   | "no-budget"

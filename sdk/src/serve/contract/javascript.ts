@@ -19,7 +19,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A name of the HTTP interface, as JavaScript writes it. */
+/** A name of the HTTP interface in JavaScript's spelling: `topK` for `top_k`. */
 export type CamelName<Name> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelName<Tail>>}`
   : Name;

@@ -3,19 +3,19 @@ import { LatencyBudget, objectOf, ownAnswer, Truncate } from "./fields.ts";
 
 const Index = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)));
 
-/** Token ids as base64 of little-endian int32, with the marks that they have. */
+/** Token ids as base64 of little-endian int32, with the optional fields of a `TokenSequence`. */
 const Sequence = objectOf({
   ids: v.string(),
   /** Index of the first token with token type 1. */
   second_from: Index,
-  /** Number of tokens that tokens attend to. */
+  /** Number of tokens, from the first one on, that all tokens attend to. */
   attended: Index,
   /** Index of the first token that is pooled. */
   pooled_from: Index,
 });
 export type SequenceJson = v.InferInput<typeof Sequence>;
 
-/** The body of `POST /v1/outputs`: sequences, or texts as long as the edge has not loaded the model's tokenizer. */
+/** The body of `POST /v1/outputs`: sequences, or texts while the edge has not loaded the model's tokenizer. */
 export const OutputsRequest = objectOf({
   model: v.string(),
   sequences: v.optional(v.array(Sequence)),

@@ -9,9 +9,9 @@ import {
 } from "./headers.ts";
 
 /**
- * The only header of a caller that SageMaker passes on, and the only one of a container that it passes back. Both have at
+ * The only header that SageMaker passes from a caller to a container, and from a container back to the caller. It has at
  * most 1,024 visible ASCII characters: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html.
- * We write it like the query of a URL: `path=v1/embed&x-latency-budget-ms=80.0`, percent-encoded.
+ * bert-edge writes it like the query of a URL: `path=v1/embed&x-latency-budget-ms=80.0`, percent-encoded.
  */
 export const ATTRIBUTES_HEADER = "x-amzn-sagemaker-custom-attributes";
 const MAX_CHARACTERS = 1_024;
@@ -50,6 +50,6 @@ export function writeAttributes(attributes: Iterable<readonly [name: string, val
   return text;
 }
 
-/** Reads attributes. Text of other callers gives attributes that nobody asks for. */
+/** Reads attributes. Text that another caller has written gives attributes that no code reads. */
 export const readAttributes = (header: string | null): ReadonlyMap<string, string> =>
   new Map(new URLSearchParams((header ?? "").slice(0, MAX_CHARACTERS)));

@@ -1,16 +1,16 @@
 import type { EncodingFormat } from "./fields.ts";
 
-/** Digits that tell all float32 numbers apart: https://en.wikipedia.org/wiki/Single-precision_floating-point_format */
+/** Number of decimal digits that distinguishes all float32 numbers: https://en.wikipedia.org/wiki/Single-precision_floating-point_format */
 const FLOAT32_DIGITS = 9;
 
 /** Numbers of a vector: float32, or 8 bits each. */
 type VectorNumbers = Float32Array<ArrayBuffer> | Int8Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
 
-/** Returns a vector's float32 numbers as the shortest numbers with 9 digits, for answers that are written at once. */
+/** Rounds the float32 numbers of a vector to 9 digits, for answers that `JSON.stringify` writes as a whole. */
 export const vectorNumbers = (vector: Float32Array<ArrayBuffer>): number[] =>
   Array.from(vector, (value) => Number(value.toPrecision(FLOAT32_DIGITS)));
 
-/** Formats a vector as JSON: a base64 string of its bytes, or a list of numbers, of which float32 numbers have 9 digits. */
+/** Formats a vector as JSON: a base64 string of its bytes, or a list of numbers. Float32 numbers have 9 digits. */
 export function formatVector(vector: VectorNumbers, format: EncodingFormat): string {
   if (format === "base64") return `"${encodeBytes(vector)}"`;
   if (!(vector instanceof Float32Array)) return `[${vector}]`;
@@ -23,7 +23,7 @@ export function formatVector(vector: VectorNumbers, format: EncodingFormat): str
 // `toBase64` and `fromBase64` are several times faster than `btoa` and `atob`, but Node 24 and older browsers lack
 // them. Loops over the bytes are 2 to 15 times faster than `Array.from` and `Uint8Array.from` with a function.
 
-/** Encodes the little-endian bytes of numbers as base64: vectors, as OpenAI's API does, and token ids. */
+/** Encodes the little-endian bytes of a vector or of token ids as base64, like OpenAI's API. */
 export function encodeBytes({ buffer, byteOffset, byteLength }: ArrayBufferView<ArrayBuffer>): string {
   const bytes = new Uint8Array(buffer, byteOffset, byteLength);
   if (bytes.toBase64) return bytes.toBase64();

@@ -31,7 +31,7 @@ const embed = taskAt("/v2/embed", {
     input_type: v.optional(v.picklist(inputTypes, `must be one of ${inputTypes.join(", ")}; images are not supported`)),
     embedding_types: v.optional(v.pipe(v.array(v.picklist(vectorTypes)), v.minLength(1)), ["float"]),
     output_dimension: v.optional(PositiveInteger),
-    /** Texts are read up to this number of tokens. The special tokens count. */
+    /** Maximum number of tokens of a text, including the special tokens. `truncate` says whether longer texts are cut or refused. */
     max_tokens: v.optional(FewTokens),
     truncate: v.pipe(
       v.optional(v.picklist(["NONE", "START", "END"])),

@@ -63,7 +63,7 @@ const Parameters = objectOf({
   ignore_labels: v.optional(v.array(v.string())),
   candidate_labels: v.optional(
     v.union(
-      // In a string, commas are between the labels.
+      // A string contains labels with commas between them.
       [v.array(CandidateLabel), v.pipe(v.string(), v.maxLength(100_000))],
       "must be labels of up to 1,000 characters",
     ),
@@ -84,7 +84,7 @@ const Parameters = objectOf({
 });
 type Options = v.InferOutput<typeof Parameters>;
 
-/** The body names no task: the model has one. */
+/** The body does not name a task: the model's task applies. */
 const Request = v.pipe(
   bodyOf({
     texts: CohereTexts,
@@ -103,7 +103,7 @@ const Request = v.pipe(
 const cutting = ["truncate", "truncation", "truncation_direction"] as const;
 
 /**
- * Returns the options of a request, which may have only those that its task has.
+ * Returns the options of a request, after a check that the task uses all of them.
  *
  * @throws BertEdgeError `request_invalid`
  */
@@ -116,7 +116,7 @@ function only<Name extends keyof Options>(options: Options, task: string, names:
 const route = taskAt("/", {
   schema: Request,
   summary: "The task of the model, for Hugging Face’s clients",
-  // A value in `parameters` counts, whether there is another one beside `inputs` or not.
+  // Advice names the field in `parameters`, because its value overrides a value beside `inputs`.
   spelled: (field, value) => [
     field === "inputs" || field === "model" || value === undefined ? field : `parameters.${field}`,
     value,
@@ -146,7 +146,7 @@ function topKUpTo(most: number, topK: number | undefined): number | undefined {
 }
 
 /**
- * Returns the labels of a request; undefined if it has none. As in transformers, empty ones do not count.
+ * Returns the labels of a request; undefined if it has none. As in transformers, empty labels do not count.
  *
  * @throws BertEdgeError `request_invalid`
  */
@@ -168,7 +168,7 @@ function callFor(
   candidateLabels: readonly string[] | undefined,
   manifest: Manifest,
 ): TaskCall<unknown> {
-  // Hugging Face's servers cut what is too long.
+  // Hugging Face's servers cut texts that are too long by default.
   const truncate = isCut && (options.truncation_direction ?? isCut);
   const optionsOf = <Name extends keyof Options>(names: readonly Name[], task: string = manifest.task) => ({
     ...camelCase(only(options, task, names)),
@@ -189,7 +189,7 @@ function callFor(
 
   if ("source_sentence" in fields) {
     const { source_sentence, sentences } = fields as v.InferOutput<typeof SimilarityInput>;
-    // Their pipeline compares the vectors of all models by their cosine.
+    // Hugging Face's pipeline compares the vectors of all models by their cosine.
     const given = optionsOf([...cutting, "prompt_name"], "sentence similarity");
     return similarityCall(source_sentence, sentences, { ...given, similarity: "cosine" });
   }

@@ -7,19 +7,19 @@ import { openAi } from "./openai.ts";
 import { jina, own } from "./own.ts";
 import { tei } from "./tei.ts";
 
-/** The dialects that are understood. The first one answers errors of paths that are no dialect's. */
+/** All dialects. The first one writes the errors of paths that belong to no dialect. */
 export const dialects: readonly Dialect[] = [own, jina, openAi, cohere, tei, huggingFace];
 
-/** Whether a route is under `/v1` or `/v2`. Every app has these; those at the root are for deployments that are apps of their own. */
+/** Whether a route is under `/v1` or `/v2`. Apps of `embeddings()` have only such routes, so that they can be mounted in other apps. */
 export const isVersioned = ({ path }: Route): boolean => /^\/v\d/.test(path);
 
 export const routesOf = (known: readonly Dialect[]): readonly Route[] => known.flatMap(({ routes }) => routes);
 
-/** Returns the routes that are described, and offered to callers of unknown ones. */
+/** Returns the routes that docs show and that errors about unknown routes suggest. */
 export const shownRoutes = (known: readonly Dialect[]): readonly Route[] =>
   routesOf(known).filter(({ isInternal }) => !isInternal);
 
-/** Returns the words of a request's route for advice. Tasks that its dialect does not have are done by our own routes. */
+/** Returns the words that advice uses for a request's route. For tasks that its dialect lacks, advice recommends a route of bert-edge. */
 export function wordingOf(path: string, known: readonly Dialect[] = dialects): Wording {
   const dialect = dialectOf(path, known);
   const bare = path.replace(/\/$/, "");
@@ -37,12 +37,12 @@ export function wordingOf(path: string, known: readonly Dialect[] = dialects): W
   };
 }
 
-/** Returns the dialect of a request's path, which can have anything before the route: the app can be mounted anywhere. */
+/** Returns the dialect of a request's path. The app can be mounted anywhere, so any text can precede the route. */
 export function dialectOf(path: string, known: readonly Dialect[] = dialects): Dialect {
   const bare = path.replace(/\/$/, "");
   const isRoot = bare === "" || /^\/models\/[^/]+$/.test(bare);
   const isMeant = (route: string) => (isRoot ? route === "/" : route !== "/" && bare.endsWith(route));
-  // Longer paths first: `/v1/embed` ends like `/embed`.
+  // The longest match wins, because `/v1/embed` ends with `/embed` too.
   const lengthIn = ({ routes, below }: Dialect) =>
     Math.max(
       !isRoot && below && path.includes(below) ? below.length : 0,

@@ -29,10 +29,10 @@ const inputTypes = {
   passage: "document",
   search_document: "document",
 } as const;
-/** The same by Jina's names. */
+/** Roles of texts in a search, by Jina's names. */
 const tasks = { "retrieval.query": "query", "retrieval.passage": "document" } as const;
 
-/** Whether and where long texts are cut, in our own words or in NVIDIA's. */
+/** Whether and where long texts are cut, in the words of bert-edge or NVIDIA. */
 const Truncate = v.pipe(
   v.optional(
     v.union(
@@ -75,9 +75,9 @@ const embeddings = taskAt("/v1/embeddings", {
       dimensions: v.optional(PositiveInteger),
       // OpenAI's clients send these fields in `extra_body`.
       truncate: Truncate,
-      /** Voyage's name for it. */
+      /** Voyage's name for `truncate`. */
       truncation: v.optional(v.boolean()),
-      /** vLLM: texts are cut to this number of tokens, or with -1 to what the model reads. */
+      /** vLLM's maximum number of tokens, to which texts are cut; -1 is the maximum of the model. */
       truncate_prompt_tokens: v.optional(v.union([v.literal(-1), FewTokens], "must be -1, or at least 3")),
       truncation_side: v.optional(v.picklist(["left", "right"])),
       pool_chunks: v.optional(v.boolean()),
@@ -146,7 +146,7 @@ const embeddings = taskAt("/v1/embeddings", {
   },
 });
 
-/** vLLM's scores of a text with others: https://docs.vllm.ai/en/latest/models/pooling_models/scoring */
+/** vLLM's route that compares a text with others: https://docs.vllm.ai/en/latest/models/pooling_models/scoring */
 const score = taskAt("/v1/score", {
   schema: bodyOf({
     text_1: v.string("must be one string; send a request for each"),
@@ -181,7 +181,7 @@ export const openAi: Dialect = {
   id: "openai",
   name: "OpenAI",
   routes: [embeddings, { ...embeddings, path: "/embeddings" }, score, { ...score, path: "/score" }],
-  // Its clients ask for models, and for routes that are not here.
+  // OpenAI's clients also ask for models, and for routes that do not exist here.
   below: "/v1/",
   errorBody: v.object({
     error: v.object({ code: Code, message: v.string(), type: v.string(), param: v.nullable(v.string()) }),

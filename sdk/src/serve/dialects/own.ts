@@ -13,7 +13,7 @@ import { tagRoute } from "../tasks/tag.ts";
 import { tokenVectorsRoute } from "../tasks/token-vectors.ts";
 import { zeroShotRoute } from "../tasks/zero-shot.ts";
 
-/** Our own interface. */
+/** The interface of bert-edge itself. */
 export const own: Dialect = {
   id: "own",
   name: "bert-edge",

@@ -37,7 +37,7 @@ import type { AnswerDetails } from "../service.ts";
 import { rerankRoute } from "../tasks/rerank.ts";
 import { formatTokenVectors } from "../tasks/token-vectors.ts";
 
-/** The server cuts inputs that are too long unless a request forbids it, as text-embeddings-inference does by default. */
+/** Fields about cutting. Inputs that are too long are cut unless a request forbids it, as text-embeddings-inference does by default. */
 const Cutting = objectOf({
   truncate: TruncateFlag,
   truncation_direction: TruncationDirection,
@@ -136,19 +136,19 @@ const TextsToRank = bodyOf({
   texts: v.array(v.string()),
   raw_scores: v.optional(v.boolean(), false),
   return_text: v.optional(v.boolean(), false),
-  /** LiteLLM's clients send it. */
+  /** LiteLLM's clients send this field. */
   top_n: v.optional(PositiveInteger),
   ...Cutting.entries,
 });
 
-/** Other servers have this path too. Bodies with `documents` are those of Jina's clients, and get the answer of `/v1/rerank`. */
+/** Jina's clients use this path too. Their bodies have `documents`, and get the answer of `/v1/rerank`. */
 const RankRequest: v.GenericSchema<unknown, v.InferOutput<typeof TextsToRank | typeof rerankRoute.schema>> = {
   ...TextsToRank,
   "~run": (dataset, config) =>
     ("documents" in Object(dataset.value) ? rerankRoute.schema : TextsToRank)["~run"](dataset, config),
 };
 
-/** The server knows no activation of a model: scores are sigmoids, or logits. */
+/** As in text-embeddings-inference, a model's own activation has no effect: scores are sigmoids, or logits with `raw_scores`. */
 const rerank = taskAt("/rerank", {
   schema: RankRequest,
   summary:
@@ -172,7 +172,7 @@ const rerank = taskAt("/rerank", {
   },
 });
 
-/** The server compares the vectors of all models by their cosine. */
+/** text-embeddings-inference compares the vectors of all models by their cosine. */
 const similarity = taskAt("/similarity", {
   schema: bodyOf({
     inputs: objectOf({ source_sentence: v.string(), sentences: v.array(v.string()) }),
@@ -195,7 +195,7 @@ const similarity = taskAt("/similarity", {
 /** Execution providers of GPUs. */
 const onGpu = new Set(["cuda", "tensorrt", "webgpu"]);
 
-/** Sets the headers that describe the work, in whole ms. All the time of an answer of the region counts as inference. */
+/** Sets the headers that describe the work, in whole ms. If the region answers, the whole time until its answer counts as inference. */
 function describeWork(c: Context, { timings, provider, tokens }: AnswerDetails, texts: readonly string[]): Context {
   const inferenceMs = timings["compute"] ?? timings["region"] ?? 0;
   const queueMs = timings["queue"] ?? 0;
@@ -215,10 +215,10 @@ function describeWork(c: Context, { timings, provider, tokens }: AnswerDetails, 
 
 const Token = v.object({
   id: v.number(),
-  /** The part of the text; of a special token, its spelling. */
+  /** The token's part of the text, or its spelling if `start` is null. */
   text: v.string(),
   special: v.boolean(),
-  /** Code points before and up to the end of the token; null for special tokens. */
+  /** Number of code points before the token, and up to its end; null for special tokens, and if the tokenizer has no offsets. */
   start: v.nullable(v.number()),
   stop: v.nullable(v.number()),
 });
@@ -255,7 +255,7 @@ function tokensOf(tokenizer: Tokenizer, text: string): v.InferOutput<typeof Toke
   });
 }
 
-/** Tokenizers without a packed form do not know where tokens are. */
+/** Encodes a text. Tokenizers without a packed form do not know the offsets of tokens. */
 function placedOrNot(tokenizer: Tokenizer, text: string) {
   try {
     return tokenizer.encodePlaced(text, Number.POSITIVE_INFINITY);
@@ -266,7 +266,7 @@ function placedOrNot(tokenizer: Tokenizer, text: string) {
   }
 }
 
-/** Ids that are in no vocabulary are left out. */
+/** Ids that are not in the vocabulary are left out. */
 const decode = tokenizerAt("/decode", {
   schema: objectOf({ ids: TokenIdLists, model: ModelField, skip_special_tokens: v.optional(v.boolean(), true) }),
   summary: "Texts of token ids, for clients of text-embeddings-inference",

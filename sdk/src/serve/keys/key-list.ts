@@ -14,7 +14,7 @@ import {
   optionInvalid,
 } from "../call-defaults.ts";
 
-/** Largest object with keys: room for 10,000 keys. */
+/** Maximum bytes of an object with keys: enough for 10,000 keys. */
 const MAX_LIST_BYTES = 1024 * 1024;
 
 export const KEY_NAME = /^[\w.-]{1,64}$/;
@@ -25,7 +25,7 @@ const PLAIN = /^(?!#)(?:(?![{}[\]<>",])[!-~])*$/;
 /**
  * Reads an entry: a plain key, `sha256:<hex>` or `<name>:sha256:<hex>`; undefined if it has a hash that is not valid.
  *
- * @throws BertEdgeError `setting_invalid` if a plain key has characters that no key has
+ * @throws BertEdgeError `setting_invalid` if a plain key has characters that are not allowed
  */
 export function readEntry(text: string) {
   const entry = text.trim();
@@ -87,7 +87,7 @@ const nameOf = (key: ApiKey): string | undefined =>
 const isLimited = (key: ApiKey): boolean =>
   typeof key === "object" && limitNames.some((limit) => limit !== "weight" && key[limit] !== undefined);
 
-/** Keys of one name share their limits. One without any would not count for the others. */
+/** Refuses a key without limits that has the name of a key with limits. Keys of one name share the strictest limits. */
 function checkSharedNames(keys: readonly ApiKey[]): void {
   const named = keys.map((key) => ({ name: nameOf(key), limited: isLimited(key) }));
   const limited = new Set(named.flatMap(({ name, limited }) => (limited && name !== undefined ? name : [])));
@@ -145,12 +145,12 @@ export const keysFromEnv = (
 /**
  * Reads API keys in the format of `parseKeys` from an object of a store. The option `keys` can return this promise.
  *
- * @throws BertEdgeError `setting_invalid` when there is no such object or it is not a list of keys, and errors of the store
+ * @throws BertEdgeError `setting_invalid` when the object is missing or is not a list of keys, and errors of the store
  */
 export async function keysFromStore(store: ObjectStore, path: string): Promise<readonly ApiKey[]> {
   const bytes = await readObject(store, path, MAX_LIST_BYTES);
   if (bytes) return parseKeys(new TextDecoder().decode(bytes));
   throw new BertEdgeError("setting_invalid", `The store ${store.name} has no API keys at ${path}.`, {
-    hint: "Write the entries that `bert-edge keys new` prints into this object, one a line.",
+    hint: "Write the entries that `bert-edge keys new` prints into this object, one per line.",
   });
 }

@@ -12,7 +12,7 @@ const REFRESH_MS = 45_000;
 const EXPIRED_MS = 60_000;
 /** Time limit for reading keys, in ms. */
 const READ_MS = 5_000;
-/** Pause between two tries to read keys, in ms. */
+/** Pause between two attempts to read keys, in ms. */
 const RETRY_MS = 5_000;
 
 export type ReadKeys<Env> = (env: Env) => readonly ApiKey[] | Promise<readonly ApiKey[]>;
@@ -38,14 +38,14 @@ export function keyRing<Env>(read: ReadKeys<Env>, now: () => number = Date.now):
     triedAt = readAt;
     const given = Promise.resolve(read(env));
     const keys = await knownKeys(await withDeadline(given, READ_MS, late));
-    // Keys that were sent before need no hash.
+    // Keeps the plain text of keys that callers have sent, so that these keys need no hash.
     const plain = new Map(held?.keys.map((key) => [key.sha256, key.plain]));
     for (const key of keys) key.plain ??= plain.get(key.sha256);
     held = { keys, readAt };
     return keys;
   }
 
-  /** Reads in a request of its own: in Workers, a request cannot wait for the I/O of another one. */
+  /** Reads the keys again within the current request: in Workers, a request cannot wait for the I/O of another one. */
   const readOrKeep = (env: Env, keys: readonly KnownKey[]) =>
     readAgain(env).catch((error: unknown) => {
       console.error("bert-edge: The API keys cannot be read again. The earlier ones stay valid.", error);
@@ -94,7 +94,7 @@ export async function knownKeys(keys: readonly ApiKey[]): Promise<KnownKey[]> {
   });
 }
 
-/** Returns the limits that keys of one name share, and which jobs they see. */
+/** Returns the strictest limits of keys with the same name, which all of them get, and which jobs these keys see. */
 function strictest(keys: readonly KnownKey[]): KeyLimits & Pick<KnownKey, "jobs"> {
   const shared = limitNames.flatMap((limit) => {
     const given = keys.map((key) => key[limit]).filter((value) => value !== undefined);
@@ -104,8 +104,8 @@ function strictest(keys: readonly KnownKey[]): KeyLimits & Pick<KnownKey, "jobs"
 }
 
 /**
- * Finds the key that a caller has sent, in a time that does not depend on how much of it is right. Only keys that were not sent
- * before need a hash: it would take 8 % of the time of a busy edge, and makes a request wait for the event loop.
+ * Finds the key that a caller has sent, in a time that does not depend on how much of it is right. Only keys that nobody has sent
+ * before need a hash. A hash for every request would take 8 % of a busy edge's time, and makes the request wait for the event loop.
  */
 export async function findKey(known: readonly KnownKey[], sent: string): Promise<KnownKey | undefined> {
   const seen = known.map(({ plain }) => plain !== undefined && isEqual(plain, sent)).indexOf(true);
@@ -119,7 +119,7 @@ export async function findKey(known: readonly KnownKey[], sent: string): Promise
 
 const hashOf = (key: string): Promise<string> => sha256Hex(new TextEncoder().encode(key));
 
-/** Compares a secret with what was sent, in a time that depends on the length of what was sent only. */
+/** Compares a secret with the text `sent` by a caller, in a time that depends only on the length of `sent`. */
 export function isEqual(secret: string, sent: string): boolean {
   let difference = secret.length ^ sent.length;
   // Beyond the end of the secret, the code is NaN, which counts as 0.

@@ -2,12 +2,12 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { type KnownKey, perMinute } from "../call-defaults.ts";
 import type { Cost } from "../service.ts";
 
-/** Amounts by name: requests, texts or tokens. Of limits, which are per minute, undefined ones do not limit. */
+/** Amounts of requests, texts or tokens, by the name of their limit. Limits are amounts per minute; undefined means no limit. */
 type Amounts = Readonly<Record<string, number | undefined>>;
 
 const MINUTE_MS = 60_000;
 
-/** Counts what a caller spends. What was spent fades evenly: a limit of 60 a minute gives one back each second. */
+/** Counts what a caller spends. The count falls evenly with time: a limit of 60 per minute gives one back each second. */
 export function spending(now: () => number = Date.now) {
   const spent = new Map<string, { amount: number; at: number }>();
 
@@ -20,7 +20,7 @@ export function spending(now: () => number = Date.now) {
     });
 
   return {
-    /** Returns the limit that `next` would exceed, and the milliseconds until it does not; undefined if there is none. */
+    /** Returns the limit that `next` would exceed, and the milliseconds until `next` fits; undefined if `next` fits now. */
     over(limits: Amounts, next: Amounts): { limit: string; waitMs: number } | undefined {
       for (const { limit, perMinute, left } of counted(limits)) {
         const excess = left + (next[limit] ?? 0) - perMinute;
@@ -29,7 +29,7 @@ export function spending(now: () => number = Date.now) {
       }
       return undefined;
     },
-    /** Adds what was spent. It can exceed the limit: the tokens of a request are known when it has been answered. */
+    /** Adds what was spent. The sum can exceed the limit: the tokens of a request are known only after `over` has let it pass. */
     add(limits: Amounts, amounts: Amounts): void {
       for (const { limit, left } of counted(limits))
         spent.set(limit, { amount: left + (amounts[limit] ?? 0), at: now() });
@@ -39,7 +39,7 @@ export function spending(now: () => number = Date.now) {
 
 export type Spending = ReturnType<typeof spending>;
 
-/** Makes a function that returns what a caller has spent. To bound memory, it forgets who was not asked for longest. */
+/** Makes a function that returns what a caller has spent. To bound memory, it forgets the caller that was looked up longest ago. */
 export function spendingByCaller(now?: () => number, maxCallers = 10_000): (caller: string) => Spending {
   const byCaller = new Map<string, Spending>();
   return (caller) => {
@@ -53,10 +53,10 @@ export function spendingByCaller(now?: () => number, maxCallers = 10_000): (call
   };
 }
 
-/** Wrong keys of an address per minute that are answered as wrong. */
+/** Maximum number of wrong keys per minute from one address that get `key_wrong`. Further ones get `rate_limited`. */
 const LIMIT = { guesses: 30 };
 
-/** Makes a function that counts a wrong key of an address. It returns the milliseconds to wait after too many. */
+/** Makes a function that counts a wrong key from an address. After too many, it returns the milliseconds to wait. */
 export function countGuesses(now?: () => number): (address: string | undefined) => number | undefined {
   const guessesOf = spendingByCaller(now);
   return (address) => {
@@ -71,8 +71,8 @@ export function countGuesses(now?: () => number): (address: string | undefined) 
 const nouns = { requestsPerMinute: "requests", tokensPerMinute: "tokens", textsPerMinute: "texts" } as const;
 
 /**
- * Counts a request of a key. Returns a function that is told about the request's work, each time about all of it; undefined if
- * the key has no limits.
+ * Counts a request of a key. Returns a function to call with the request's work so far, each time with the total; undefined if
+ * the key has no limits per minute.
  *
  * @throws BertEdgeError `rate_limited`
  */

@@ -10,8 +10,8 @@ import { note } from "./variables.ts";
  * takes `Authorization` for itself. If no keys are configured, every request is refused, because a missing setting must not
  * open a deployment. White space around keys, and empty keys, are ignored, because lists are often written as `a, b`.
  *
- * An address that has sent many wrong keys gets `rate_limited` for further ones. The right key is always accepted: Cloudflare
- * gives all Workers of other zones one address, and networks share theirs, so one caller could lock out others.
+ * An address that has sent many wrong keys gets `rate_limited` for further wrong keys. The right key is always accepted, because
+ * callers share addresses: those in one network, and all Workers of other zones. Otherwise, one caller could lock out others.
  *
  * @throws BertEdgeError `keys_not_configured`, `key_missing`, `key_wrong`, `rate_limited`
  */
@@ -53,11 +53,11 @@ export function apiKey<Env extends object>(
   };
 }
 
-/** Groups of 16 bits of an IPv6 address that name its network. The other 64 bits are the caller's to choose. */
+/** Number of 16-bit groups of an IPv6 address that identify its network. The caller can choose the other 64 bits. */
 const NETWORK_GROUPS = 4;
 const GROUPS = 8;
 
-/** Returns the address that Cloudflare names; of IPv6, its /64. Undefined elsewhere: callers could write the header. */
+/** Returns the caller's address on Cloudflare; for IPv6, its /64 network. Undefined elsewhere, because callers could forge the header. */
 export function callerAddress(c: Context): string | undefined {
   // Workers give every request `cf`, which a header cannot forge.
   const isOnCloudflare = (c.req.raw as { cf?: unknown }).cf !== undefined;

@@ -33,7 +33,7 @@ export async function jsonBody<S extends v.GenericSchema>(
   });
 }
 
-/** Returns hints by the field at fault, from a body of the route that works. */
+/** Returns a function that makes the hint for a wrong field, from a valid example body of the route. */
 export const hintsWith =
   (example: unknown) =>
   (field?: string): string => {
@@ -61,15 +61,15 @@ export async function bodyText(c: Context): Promise<string> {
   }
 }
 
-/** Maximum number of token ids in a body: 2,048 texts of 122. */
+/** Maximum number of token ids in a body: 2,048 texts of 122 tokens. */
 const MAX_NUMBERS = 250_000;
-/** Lists of lists in an object of `parameters` are the deepest that any schema has. */
+/** Maximum depth to which lists are checked. The deepest lists of any schema are lists of lists in `parameters`. */
 const MAX_DEPTH = 5;
 
 const SPLIT_HINT = "Send the inputs in several requests";
 
 /**
- * Checks the lengths of all lists of a body, before a schema reads their items: a body of 4 MB has room for a million items.
+ * Checks the lengths of all lists of a body before a schema reads their items: a body of 4 MB can contain a million items.
  *
  * @param maxItems maximum length of a list, unless it begins with a number
  * @throws BertEdgeError `too_many_inputs`; `request_invalid` if lists have more than `MAX_NUMBERS` numbers together

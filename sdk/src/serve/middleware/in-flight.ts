@@ -7,7 +7,7 @@ import { anyone, type Caller, callerWith, type Hold } from "../queue/caller.ts";
 import type { TaskService } from "../service.ts";
 import { note, noted } from "./variables.ts";
 
-/** Longest time in ms from the arrival of a request with a small body until its texts are read. */
+/** Maximum time in ms from the arrival of a request with a small body until its texts are read. */
 const SMALL_BODY_MS = 15_000;
 
 /**
@@ -24,7 +24,7 @@ export function countInFlight<Env extends object>(
     if (declared !== undefined && declared > maxBodyBytes) throw bodyTooLarge(maxBodyBytes);
     const caller = callerOf(c);
     const hold = service(c.env).hold({ caller, trace: noted(c, "trace") }, declared ?? 0);
-    // A caller who goes may leave it behind.
+    // If the caller disconnects, the platform may end the request without a release.
     if (isSmall(declared)) hold.keep(SMALL_BODY_MS);
     note(c, "flight", { caller, hold, bodyText: () => receivedText(c, { hold, declared, maxBytes: maxBodyBytes }) });
     try {
@@ -36,7 +36,7 @@ export function countInFlight<Env extends object>(
 }
 
 /**
- * Returns who sends a request, whose key is checked.
+ * Returns the caller of a request whose key was already checked.
  *
  * @throws BertEdgeError `request_invalid` if the header `x-bert-edge-caller` is not valid
  */
@@ -51,11 +51,11 @@ function callerOf(c: Context): Caller {
   });
 }
 
-/** Bodies up to this size in bytes are read at once, in the time of a window. */
+/** Maximum bytes of a small body. It is read at once, and must arrive within one window. */
 const SMALL_BYTES = 65_536;
-/** Buffer in which a larger body arrives. */
+/** Bytes of the buffer for a larger body. */
 const PIECE_BYTES = 16_384;
-/** A larger body must grow by `SMALL_BYTES` in each window of this time in ms, and arrive within the longest time. */
+/** A larger body must grow by `SMALL_BYTES` in each window of `WINDOW_MS`, and be complete within `LONGEST_MS`. */
 const [WINDOW_MS, LONGEST_MS] = [10_000, 60_000];
 
 /** Returns the bytes that a body is declared to have; undefined if it is sent in chunks. */
@@ -86,7 +86,7 @@ interface Receiving {
 }
 
 /**
- * Reads a request's body as text. Its memory counts as that of the request.
+ * Reads a request's body as text. The text counts as memory of the request.
  *
  * @throws BertEdgeError `body_too_large`, `body_too_slow`, `overloaded`, and what the stream throws if it ends early
  */
@@ -103,12 +103,12 @@ async function receivedText(c: Context, { hold, declared, maxBytes }: Receiving)
   arrived(0);
   const text = await inWindows(raw.body, maxBytes, arrived);
   if (text === undefined) throw bodyTooLarge(maxBytes);
-  // Others can read it again.
+  // Keeps the text for other middleware and for the route.
   bodyCache.text = Promise.resolve(text) as never;
   return text;
 }
 
-/** Waits for a small body. */
+/** Waits for the text of a small body, at most one window. */
 function inTime(text: Promise<string>): Promise<string> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(bodyTooSlow(0)), WINDOW_MS);
@@ -116,7 +116,7 @@ function inTime(text: Promise<string>): Promise<string> {
   });
 }
 
-/** Reads a large body as `textUpTo` does, while it grows in each window. */
+/** Reads a large body with `textUpTo`, as long as it grows fast enough in each window. */
 async function inWindows(
   body: ReadableStream<Uint8Array>,
   maxBytes: number,

@@ -4,7 +4,7 @@ import { type BeginRequest, rateLimited, spendingByCaller } from "../keys/spendi
 import { callerAddress } from "./api-key.ts";
 import { note, noted } from "./variables.ts";
 
-/** Keeps keys to their limits per minute. @throws BertEdgeError `rate_limited` */
+/** Refuses requests of keys that have reached a limit per minute. @throws BertEdgeError `rate_limited` */
 export function limitKey(begin: BeginRequest): MiddlewareHandler {
   return async function limitKey(c, next) {
     const key = noted(c, "key");
@@ -23,7 +23,7 @@ export interface RateLimiter {
 }
 
 export interface RateLimit {
-  /** Requests of a caller per minute, which this process or isolate counts without a `binding`, or when it fails. */
+  /** Maximum requests of a caller per minute. This process or isolate counts them if there is no `binding`, or if it fails. */
   readonly requestsPerMinute: number;
   /** Cloudflare's binding, which counts per location. The limit and period in wrangler.toml apply. */
   readonly binding?: RateLimiter | undefined;
@@ -32,7 +32,7 @@ export interface RateLimit {
 }
 
 /**
- * Limits the requests of each caller. A caller is a key by its name, or without keys an address.
+ * Limits the requests of each caller. The caller is the key's name, or the address if keys are not checked.
  *
  * @throws BertEdgeError `rate_limited`, `setting_invalid`
  */
@@ -72,7 +72,7 @@ function logFailure(error: unknown): undefined {
   console.error("bert-edge: The binding of rateLimit failed. This isolate counts by itself.", error);
 }
 
-/** Only Cloudflare sets this header so that callers cannot. Elsewhere, callers of open deployments share one counter. */
+/** Returns the name of the caller's counter. Only Cloudflare gives reliable addresses: elsewhere, callers without a key share a counter. */
 function callerOf(c: Context): string {
   const key = noted(c, "key");
   if (key) return `key:${key.name}`;

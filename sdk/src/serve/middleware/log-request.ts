@@ -5,10 +5,10 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { Refused } from "../refusal.ts";
 import { note, noted, type RequestVariables } from "./variables.ts";
 
-/** Writes a request. It describes the request only if it is called: that takes longer than checking a key. */
+/** Logs a request. It calls `describe` only if it logs the request, because describing takes longer than checking a key. */
 export type RequestWriter<Env extends object> = (describe: () => RequestLine, env: Env) => void;
 
-/** Gives every request to each of the writers, when its answer begins. A request that was already given to them is left alone. */
+/** Gives every request to each of the writers when its answer begins, but only once if the middleware runs twice. */
 export function logRequest<Env extends object>(
   writers: readonly RequestWriter<Env>[],
 ): MiddlewareHandler<{ Bindings: Env }> {
@@ -32,7 +32,7 @@ function describe(c: Context, elapsedMs: number) {
     /** Pattern of the route, such as `/v1/jobs/:job`; undefined if there is none. Unknown paths can contain anything. */
     route: matchedRoutes(c).findLast(({ handler }) => !isMiddleware(findTargetHandler(handler)))?.path,
     status: c.res.status,
-    /** Code of the error, as in the log of errors: the answer can have another one. */
+    /** Original code of the error, as in the log of errors. The answer can have a more general code. */
     error: c.error && (c.error instanceof BertEdgeError ? c.error.code : "internal"),
     key: noted(c, "key")?.name,
     ...(answer && describeAnswer(answer)),
@@ -42,7 +42,7 @@ function describe(c: Context, elapsedMs: number) {
   };
 }
 
-/** Returns the part of an answer that is logged. It has no results. */
+/** Returns the part of an answer that is logged, which contains no results. */
 function describeAnswer(answer: RequestVariables["answer"]) {
   const { model, version, tier, reason, tokens, timings, decision, texts } = answer;
   return { model: `${model}@${version}`, tier, reason, tokens, timings, decision, texts };
@@ -62,9 +62,9 @@ export const printRequestLine = (describe: () => RequestLine): void =>
   );
 
 /**
- * Makes a writer of points, which writes none without a dataset in the environment. Of a point, index1 is the key's name; blob1 to blob8 are route, method, error, tier, reason, model, request
- * id and traceparent; double1 to double6 are status, texts, tokens, elapsed, queue and compute milliseconds. Fields without a
- * value are empty or 0.
+ * Makes a writer that adds a point for each request to a dataset, if the environment has one. In a point, index1 is the key's name. blob1
+ * to blob8 are route, method, error, tier, reason, model, request id and traceparent. double1 to double6 are status, texts, tokens, and
+ * elapsed, queue and compute milliseconds. Fields without a value are empty or 0.
  */
 export const analyticsWriter =
   <Env>(datasetOf: (env: Env) => AnalyticsDataset | undefined) =>

@@ -18,18 +18,18 @@ export interface ResponseCache {
   readonly store: AnswerStore;
   /** Seconds that an answer is kept. Default 3,600. */
   readonly seconds?: number | undefined;
-  /** Whether keys share answers. Then the time of an answer tells a caller that somebody sent the same text. Default false. */
+  /** Whether keys share answers. If they do, a fast answer tells a caller that somebody has sent the same text. Default false. */
   readonly shared?: boolean | undefined;
 }
 
-/** Headers of an answer that say how and when it was computed, and are not true of a repeated one. */
+/** Headers about the computation of an answer. They are wrong for an answer from the cache. */
 const momentary =
   /^(server-timing|x-request-id|x-latency-budget-.*|x-bert-edge-(decision|predicted-ms|queue-ms|cache))$/;
 
 /**
- * Answers a request from the cache, if the same key has sent the same body to the same route, the same version of the default model
- * is loaded, and no setting has changed on which answers depend. Only answers of this model with status 200 and up to 1 MiB are kept,
- * when the client has read them. While no model is loaded, and when the cache fails, requests are computed.
+ * Answers a request from the cache if it equals an earlier one: the same key, body and route, the same version of the default model, and
+ * the same settings. Only answers of this model with status 200 and up to 1 MiB are kept, after the client has read them. While no model
+ * is loaded, and when the cache fails, requests are computed.
  */
 export function responseCache<Env extends object>(
   cache: (env: Env) => ResponseCache | undefined,
@@ -64,7 +64,7 @@ export function responseCache<Env extends object>(
   };
 }
 
-/** Largest answer that is kept, in bytes: it is in memory until the client has read it. */
+/** Maximum bytes of an answer to keep: it is in memory until the client has read it. */
 const MAX_KEPT_BYTES = 1024 * 1024;
 
 /** Makes a stream that passes an answer on. `whole` becomes the answer when the client has read it; undefined if it is too large. */
@@ -89,19 +89,19 @@ function collecting(hold: Hold | undefined) {
   return { stream, whole: whole.promise };
 }
 
-/** Headers about other origins and their lifetime belong to a request, not to an answer that is kept. */
+/** Whether to keep a header. Headers about CORS and caching belong to one request, not to an answer in the cache. */
 const isKept = (name: string): boolean =>
   !momentary.test(name) && (name.startsWith("x-bert-edge-") || name === "content-type");
 
 /**
- * Names the entry of a request by a hash of all that its answer depends on. Below the path of the request, this URL reaches
- * the same Worker, so that nobody else can read the cache through it.
+ * Makes the cache key of a request: a URL with a hash of everything that the answer depends on. The URL is below the path of the
+ * request. It therefore reaches the same Worker, and nobody else can read the cache through it.
  */
 async function entryOf(c: Context, settings: readonly unknown[]): Promise<Request> {
   const { path } = c.req;
   const { origin, search } = new URL(c.req.url);
   const headers = ["content-type", TIER_HEADER, PRECISION_HEADER].map((name) => c.req.header(name));
-  // Not as JSON: a body of control characters would become six times as long.
+  // Hashes the body separately: as JSON, a body of control characters would be six times as long.
   const body = await sha256Hex(new TextEncoder().encode(await bodyText(c)));
   const parts = [settings, path, search, headers, body];
   const hash = await sha256Hex(new TextEncoder().encode(JSON.stringify(parts)));

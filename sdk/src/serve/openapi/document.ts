@@ -19,7 +19,7 @@ import type { Route } from "../routes/task-route.ts";
 
 const described = (description: string, schema: object = { type: "string" }) => ({ description, schema });
 
-const REQUEST_ID = described("Name of the request in logs.");
+const REQUEST_ID = described("Id of the request in logs.");
 
 const requestHeaders = Object.entries({
   [BUDGET_HEADER]: described("Milliseconds in which the caller needs the answer; with `none`, no default applies.", {
@@ -76,7 +76,7 @@ const operation = (dialect: Dialect, { schema, summary, example, response, runsM
   },
 });
 
-/** A route without a body. */
+/** Describes a GET route, which has no body. */
 function simple(summary: string, statuses: Readonly<Record<number, string>>, secured = true) {
   const content = json({ type: "object" });
   const responses = Object.entries(statuses).map(([status, description]) => [status, { description, content }]);
@@ -110,7 +110,7 @@ export const openApiDocument = (dialects: readonly Dialect[]) => ({
 
 const options = { typeMode: "input", errorMode: "ignore", target: "draft-2020-12" } as const;
 
-/** Returns the JSON Schema of what a schema takes. Checks that JSON Schema cannot express are left out. */
+/** Returns the JSON Schema of the values that a schema accepts. Checks that JSON Schema cannot express are left out. */
 export function jsonSchema(schema: v.GenericSchema): object {
   const { $schema, ...described } = toJsonSchema(schema, options);
   return described;
@@ -122,7 +122,7 @@ function bodySchema(schema: v.GenericSchema): object {
   return described;
 }
 
-/** Describes an optional field of a body. One that no value is taken for has an empty enum, which JSON Schema's tools refuse. */
+/** Describes an optional field of a body, which can be null. Without valid values, leaves out the empty enum, which tools refuse. */
 const withNulls: NonNullable<ConversionConfig["overrideSchema"]> = ({ valibotSchema, jsonSchema }) => {
   if (valibotSchema.type !== "optional") return undefined;
   const { default: value, ...schema } = jsonSchema;

@@ -16,9 +16,9 @@ interface Queue<J extends CallersJob> {
   has(caller: Caller): boolean;
   /** Predicted milliseconds of all jobs. */
   leftMs(): number;
-  /** Returns the job that has the next turn, of those that want one (default: all); undefined when there is none. */
+  /** Returns the job with the next turn, among the jobs for which `wants` is true (default: all); undefined if there is none. */
   first(wants?: (job: J) => boolean): J | undefined;
-  /** Records that a job had a turn, which was predicted to take `ms`. */
+  /** Records that a job had a turn, which took `ms`. */
   took(job: J, ms: number): void;
   /**
    * Predicts the milliseconds before the last turn of a new job begins, without the job's own work.
@@ -29,12 +29,12 @@ interface Queue<J extends CallersJob> {
   /**
    * Whether a new job would make a waiting job of the same caller late that would be in time without it.
    *
-   * @param lasting returns the milliseconds that pass while this queue has some of them. Default: the engine has no other work
+   * @param lasting returns the time that `ms` of this queue's work take, with other queues' work in between. Default: `ms`
    */
   delaysOthers(job: CallersJob, now: number, lasting?: (ms: number) => number): boolean;
 }
 
-/** The work of one caller in a queue that callers share. */
+/** The jobs of one key, or of one caller of a key, in a shared queue. */
 interface Flow<J extends CallersJob> {
   readonly jobs: Queue<J>;
   weight: number;
@@ -42,7 +42,7 @@ interface Flow<J extends CallersJob> {
   startsAt: number;
 }
 
-/** How a queue is shared: by whom, with which weights, and how the jobs of one of them are ordered. */
+/** Rules by which a queue is shared: name and weight of a caller's flow, and the inner queue that orders the jobs of a flow. */
 interface Shares<J extends CallersJob> {
   nameOf(caller: Caller): string;
   weightOf(caller: Caller): number;
@@ -54,9 +54,9 @@ interface Shares<J extends CallersJob> {
  *
  * This is start-time fair queueing: a turn of `ms` advances its flow by `ms / weight` on a virtual clock, and the flow that is furthest
  * behind has the next turn. P. Goyal, H. M. Vin and H. Cheng, "Start-time Fair Queueing: A Scheduling Algorithm for Integrated Services
- * Packet Switching Networks", 1996. A flow that comes starts at the time of the clock, so that nobody saves up turns. The clock is the
- * start of the last turn, but goes on at least with the work that each flow should have had, as that of J. C. R. Bennett and H. Zhang,
- * "Hierarchical Packet Fair Queueing Algorithms", 1996: otherwise it would stand still while every turn belongs to a new flow.
+ * Packet Switching Networks", 1996. A new flow starts at the time of the clock, so that nobody saves up turns. The clock is the start of
+ * the last turn, but advances at least by the work that each flow should have had in the turn, as in J. C. R. Bennett and H. Zhang,
+ * "Hierarchical Packet Fair Queueing Algorithms", 1996. Otherwise it would stand still while every turn belongs to a new flow.
  */
 function sharedQueue<J extends CallersJob>({ nameOf, weightOf, inner }: Shares<J>): Queue<J> {
   const flows = new Map<string, Flow<J>>();
@@ -65,7 +65,7 @@ function sharedQueue<J extends CallersJob>({ nameOf, weightOf, inner }: Shares<J
 
   const flowOf = (caller: Caller) => flows.get(nameOf(caller));
 
-  /** Predicts the milliseconds that other flows have while this one has `ms`. */
+  /** Predicts the milliseconds of work that other flows get while the flow of `caller` gets `ms`. */
   function othersMs(caller: Caller, ms: number): number {
     const own = flowOf(caller);
     if (flows.size === 0 || (flows.size === 1 && own)) return 0;
@@ -79,9 +79,9 @@ function sharedQueue<J extends CallersJob>({ nameOf, weightOf, inner }: Shares<J
     return total;
   }
 
-  /** Advances the clock by a turn of a flow that started at `startsAt`, and forgets flows that have no jobs and are not ahead. */
+  /** Advances the clock by a turn that started at `startsAt`. Forgets flows without jobs that are not ahead of the clock. */
   function advance(startsAt: number, ms: number): void {
-    // A flow that comes now has had nothing of the turn: it counts as one more.
+    // A flow that comes next has had no part of this turn, so it counts too, with the weight 1.
     let weights = 1;
     for (const { jobs, weight } of flows.values()) if (jobs.size > 0) weights += weight;
     virtualMs = Math.max(virtualMs + ms / weights, startsAt);
@@ -89,7 +89,7 @@ function sharedQueue<J extends CallersJob>({ nameOf, weightOf, inner }: Shares<J
     for (const [name, { jobs, startsAt }] of flows) if (jobs.size === 0 && startsAt <= virtualMs) flows.delete(name);
   }
 
-  /** Begins anew without jobs. A flow that was alone is likely to come again. */
+  /** Resets the clock when no job is left. Keeps a flow that was alone, because it is likely to come again. */
   function restart(): void {
     if (flows.size > 1) flows.clear();
     for (const flow of flows.values()) flow.startsAt = 0;
@@ -149,8 +149,8 @@ function sharedQueue<J extends CallersJob>({ nameOf, weightOf, inner }: Shares<J
 }
 
 /**
- * Lets callers take turns: first keys, by their weights, and then the callers behind a key, so that many names get no more than one. The
- * jobs of a caller have the order of `workQueue`.
+ * Lets keys take turns by their weights, and then the callers of each key. So a key gets no more of the engine if it has many callers.
+ * The jobs of a caller have the order of `workQueue`.
  */
 export const fairQueue = <J extends CallersJob>(): Queue<J> =>
   sharedQueue({

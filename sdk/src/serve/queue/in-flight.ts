@@ -8,7 +8,7 @@ const REQUEST_BYTES = 8_192;
 /** Pause before a retry of a key that has too many requests in flight, in ms. */
 const RETRY_MS = 250;
 
-/** The refusal of a request for which there is no memory. It is counted when it is thrown. */
+/** The refusal of a request for which there is no memory. `inFlight` counts it, so nobody else may count it again. */
 export class NoRoom extends Refused {
   constructor() {
     super({
@@ -23,7 +23,7 @@ export class NoRoom extends Refused {
   }
 }
 
-/** Counts the memory of all requests, of those of a key, or of those of a caller behind a key. */
+/** Counts the memory of all requests, of the requests of one key, or of one of the callers that share a key. */
 interface Level {
   readonly name: string;
   weight: number;
@@ -42,13 +42,13 @@ interface Entry {
 }
 
 /**
- * Counts the memory of requests in flight: bodies, texts, sequences, outputs, and answers until they are sent. A key may hold as much as
- * is left for all others together, times its weight, so that one key alone can hold half. The callers behind a key share its memory in
- * the same way. The only request of a key may have all that is left. A. K. Choudhury and E. L. Hahne, "Dynamic Queue Length Thresholds for
- * Shared-Memory Packet Switches", 1998.
+ * Counts the memory of requests in flight: bodies, texts, sequences, outputs, and answers until they are sent. A key may hold as much
+ * as is still free, times its weight, so that a single key of weight 1 can hold half. The callers that share a key share its memory in
+ * the same way. If a key has only one request, this request may use all free memory. The method is that of A. K. Choudhury and
+ * E. L. Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet Switches", 1998.
  *
  * @param options.maxBytes returns the bytes that all requests may hold. A request that is alone may hold more
- * @param options.refused is told about each refusal
+ * @param options.refused called with each refusal
  * @param options.requestBytes memory of a request besides its body, texts and outputs
  */
 export function inFlight(options: {
@@ -98,7 +98,7 @@ export function inFlight(options: {
     for (const entry of entries) if (entry.until < now()) drop(entry);
   }
 
-  /** Whether something holds, if need be without the requests that have vanished. */
+  /** Whether a check passes. If it fails, drops the requests that have vanished, and checks again. */
   function holds(check: () => boolean): boolean {
     if (check()) return true;
     dropVanished();
@@ -108,7 +108,7 @@ export function inFlight(options: {
   /** @throws BertEdgeError `rate_limited` */
   function assertFewRequests({ key, requestsInFlight }: Caller): void {
     if (requestsInFlight === undefined || holds(() => (all.inner.get(key)?.requests ?? 0) < requestsInFlight)) return;
-    throw new BertEdgeError("rate_limited", `The key ${key} may have ${requestsInFlight} requests in flight.`, {
+    throw new BertEdgeError("rate_limited", `The key ${key} may have at most ${requestsInFlight} requests in flight.`, {
       hint: "Send the request again when another one of this key has been answered.",
       retryAfterMs: RETRY_MS,
     });
@@ -118,7 +118,7 @@ export function inFlight(options: {
     /**
      * Counts a request with a body of `bytes`, for `forMs` at most.
      *
-     * @throws BertEdgeError `rate_limited` when the key has as many requests in flight as it may have; NoRoom
+     * @throws BertEdgeError `rate_limited` when the key has as many requests in flight as it may have; NoRoom without memory
      */
     hold(holder: Holder, bytes: number, forMs: number): Hold {
       assertFewRequests(holder.caller);

@@ -7,16 +7,16 @@ import { type Estimate, machineSpeed } from "./speed.ts";
 import { sharedThread } from "./thread.ts";
 
 /**
- * Milliseconds between two looks of a waiting request at the queue. workerd ends a request that waits for another
- * request only, because it seems to hang; the timer keeps the request alive. It also finds requests that have vanished.
- * When many wait, each looks less often, so that all together look about 160 times a second at most.
+ * Milliseconds after which a waiting request looks at the queue again. workerd ends a request that waits only for another
+ * request, because it seems to hang; the timer keeps it alive. Each look also finds requests that have vanished. If more than
+ * `OFTEN` requests wait, each looks less often, so that all together look at most about 160 times a second.
  */
 const LOOK_MS = 100;
 const OFTEN = 16;
 
 /**
- * A platform can end a request without notice. A request counts as vanished when it should move, and has not done so for
- * this time in ms, and for this number of computations, during which nothing can move.
+ * A platform can end a request without notice. A request counts as vanished if it should move, but has not moved for this time
+ * in ms plus the time of this number of computations. No request can move during a computation.
  */
 const [VANISHED_MS, VANISHED_CALLS] = [1_000, 10];
 
@@ -25,7 +25,7 @@ export interface Work {
   readonly caller: Caller;
   /** Time on the queue's clock at which the answer is due; undefined without a deadline. */
   readonly dueAt: number | undefined;
-  /** Predicted milliseconds of the calls alone, without what others do between them. */
+  /** Predicted milliseconds of the calls alone, without other work between them. */
   readonly engineMs: number;
   /** Predicted milliseconds for which the work occupies the whole engine: half a call if two run side by side. */
   readonly loadMs: number;
@@ -64,23 +64,23 @@ export type EngineTraits = Pick<Engine, "blocksThread" | "compilesAsItRuns">;
 /** The requests of this process that use one engine. */
 export type TurnScheduler = ReturnType<typeof turnScheduler>;
 
-/** A turn that a request has. `predictedMs`: that of its computation, once it has begun. */
+/** A turn of a request. `predictedMs`: predicted time of its computation; undefined until the computation begins. */
 interface Turn {
   predictedMs?: number;
 }
 
 /** A ticket, as the queue sees it. */
 interface Waiting extends CallersJob {
-  /** Number of turns that there can be at a time while it has one: as many calls as its engine computes side by side. */
+  /** Number of calls that its engine computes side by side. The request takes a turn only while fewer turns are taken. */
   readonly parallel: number;
-  /** Each makes the request look at the queue again, for a turn that it waits for. */
+  /** Functions that let the request look at the queue again, one for each turn that it waits for. */
   readonly wakes: Set<() => void>;
   readonly turns: Set<Turn>;
   /** Number of turns that the request waits for. */
   claims: number;
   /** Number of calls that have not ended. */
   leftCalls: number;
-  /** Time at which the request last moved, or should have. */
+  /** Time at which the request last moved, or was last woken to move. */
   seenAt: number;
   isRemoved: boolean;
 }
@@ -115,12 +115,12 @@ export function turnScheduler(options: { readonly engine: EngineTraits; readonly
   const allTurns = (): Turn[] => [...holders].flatMap(({ turns }) => [...turns]);
   const isFree = (parallel: number): boolean => allTurns().length < parallel;
 
-  /** Whether computations may follow each other at once. Not while there are deadlines: what has just arrived may be more urgent. */
+  /** Whether computations may follow each other at once. Not while a request has a deadline: one just arrived may be more urgent. */
   const mayFollow = (): boolean => deadlines === 0 && thread.owedMs() > 0;
 
   /**
-   * Lets the first request of the queue take a turn, if there is one to take. If several may follow each other, wakes all of them:
-   * each gets the thread only after everybody who waited for it before.
+   * Wakes the first request of the queue, if a turn is free. If several computations may follow each other, wakes all their requests
+   * at once: a woken request gets the thread only after all events that waited for it before.
    */
   function pass(): void {
     const next = queue.first(wantsTurn);
@@ -163,7 +163,7 @@ export function turnScheduler(options: { readonly engine: EngineTraits; readonly
   /** Removes requests that should move, but have vanished. */
   function dropVanished(): void {
     const longestMs = VANISHED_MS + VANISHED_CALLS * callMs;
-    // A computation that does not occupy the thread can take any time. One that does cannot be seen by anybody else.
+    // A computation outside of this thread can take any time. A computation on this thread has always ended when this code runs.
     const mayTakeLong = () => !blocksThread && allTurns().some(({ predictedMs }) => predictedMs !== undefined);
     const nextToMove = () => holders.values().next().value ?? queue.first(wantsTurn);
     for (let next = nextToMove(); next && !mayTakeLong(); next = nextToMove()) {
@@ -185,7 +185,7 @@ export function turnScheduler(options: { readonly engine: EngineTraits; readonly
     clearTimeout(timer);
   }
 
-  /** Waits for a turn. `othersRan`: whether others had the thread before, since the last computation. */
+  /** Waits for a turn. `othersRan`: whether other events got the thread just before the turn. */
   async function claim(own: Waiting, { signal, giveUpAt }: EnterOptions): Promise<{ turn: Turn; othersRan: boolean }> {
     for (;;) {
       own.seenAt = now();
@@ -208,7 +208,7 @@ export function turnScheduler(options: { readonly engine: EngineTraits; readonly
     }
   }
 
-  /** Records the end of a turn. Returns its milliseconds, where the clock stands still the predicted ones. */
+  /** Records the end of a turn. Returns its measured milliseconds, or the predicted ones where the clock stands still. */
   function ended(ms: number, start: number, parallel: number): number {
     const end = now();
     usedAt = end;
@@ -243,7 +243,7 @@ export function turnScheduler(options: { readonly engine: EngineTraits; readonly
     }
   }
 
-  /** Predicts how long new work would wait for its last turn, and what it would make late. */
+  /** Predicts how long new work would wait for its last turn, and whether it would make other requests or fetches late. */
   function outlook({ caller, dueAt, engineMs, loadMs, calls, parallel }: Omit<Work, "measuredMs">) {
     dropVanished();
     const job = { caller, dueAt, leftMs: loadMs };
@@ -266,16 +266,16 @@ export function turnScheduler(options: { readonly engine: EngineTraits; readonly
     busyMs: thread.busyMs,
     startFetch: thread.startFetch,
     outlook,
-    /** Predicts the milliseconds that a new request with a deadline would wait for its turn. Default: of the caller who waits longest. */
+    /** Predicts the milliseconds that a new request with a deadline would wait for its turn. Default: the longest wait of any caller. */
     waitMs(caller?: Caller): number {
       if (!caller) return queue.leftMs();
       const { parallel } = holders.values().next().value ?? queue.first() ?? { parallel: 1 };
-      // Work without a deadline lets a request with a budget go first.
+      // With a deadline, however late, the request goes before work without a deadline.
       const work = { dueAt: Number.MAX_VALUE, engineMs: 0, loadMs: 0, calls: [], parallel };
       return outlook({ ...work, caller }).waitMs;
     },
     /**
-     * Runs work of our own, if no request is here. It has no ticket, so that no request counts as one that waits for it.
+     * Runs the deployment's own work, if no request is here. The work is not in the queue, so that no request seems to wait for it.
      *
      * @param ms predicted milliseconds of `work` on the machine that measured the model
      * @returns the milliseconds that it took; undefined if a request was here
@@ -325,7 +325,7 @@ export function turnScheduler(options: { readonly engine: EngineTraits; readonly
     callMs: () => callMs,
     /** Time on the queue's clock at which the last computation ended. */
     usedAt: () => usedAt,
-    /** Time by which the thread handles an event late: any time up to a whole computation while it is busy. */
+    /** Estimated time by which the thread handles an event late: while requests are here, up to a whole computation. */
     lag: (): Estimate => (queue.size > 0 ? { ms: callMs / 2, spreadMs: callMs / 4 } : { ms: 0, spreadMs: 0 }),
     /** Resolves when everything that arrived during the last computation has been handled. */
     settled: () => thread.settled(() => queue.size > 0),

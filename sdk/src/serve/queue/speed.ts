@@ -1,21 +1,21 @@
 import { DEVIATION_GAIN, ewma, MEAN_GAIN } from "../ewma.ts";
 
-/** Relative deviation of a prediction before the first observation, and how many turns the assumption of equal machines outweighs. */
+/** Relative deviation of a prediction before the first observation, and weight of the assumption of equal machines, in turns. */
 const [FIRST_DEVIATION, FIRST_WEIGHT] = [1 / 4, 1 / 4];
 
-/** Weight of a turn that was faster than predicted. Only a machine that is that fast can be. */
+/** Minimum weight of a turn that was faster than predicted. Disturbances make turns slower, but never faster. */
 const FALL_GAIN = 1 / 4;
 
-/** Turns of this predicted time, in ms, or longer ones count fully. What disturbs a turn weighs more in a shorter one. */
+/** Predicted time in ms from which a turn counts fully. The same disturbance distorts a shorter turn more. */
 const FULL_TURN_MS = 4;
 
-/** The part of the time that a cold engine takes longer which is uncertain, up and down. */
+/** Relative uncertainty of a cold engine's extra time, up and down. */
 const COLD_ERROR = 1 / 2;
 
 /** Bounds of the factor: a clock that jumps, or a client that reports wrong times, must not stop all requests. */
 const [MIN_FACTOR, MAX_FACTOR] = [1 / 8, 32];
 
-/** Longest gap that is believed, in ms: a machine that pauses for longer is not busy between turns. */
+/** Longest gap between turns that is believed, in ms. In a longer gap, the machine was paused, not busy. */
 const MAX_GAP_MS = 50;
 
 /** Part of the learned gap that remains after a turn for which nobody waited. */
@@ -25,29 +25,29 @@ const GAP_MEMORY = 31 / 32;
 const MIN_TURN_MS = 0.5;
 
 /**
- * Turns in which the clock does not move at all if it stands still during computation. A clock that moves in steps of 1 ms, as
- * in a local workerd, shows nothing in many short turns, and too much in the others.
+ * Number of turns in a row without a movement of the clock that show that it stands still during computation. A smaller number
+ * does not: a clock that moves in steps of 1 ms, as in a local workerd, does not move in many short turns.
  */
 const STANDS = 64;
 
-/** Reports of clients from which the speed is computed, and how different their predictions must be. */
+/** Number of client reports from which the speed is computed, and minimum relative distance of two predictions to compare. */
 const [REPORTS, MIN_SPREAD] = [32, 0.2];
 
-/** Reports of longer times in ms are not believed, and `REPORTS` reports change the factor by `MAX_STEP` at most. */
+/** Longest time of a report that is believed, in ms, and maximum ratio by which `REPORTS` reports change the factor. */
 const [MAX_REPORT_MS, MAX_STEP] = [60_000, 1.5];
 
 /**
- * How a WebAssembly engine becomes fast. V8 begins with code that it compiles at once, and replaces each function by faster code
- * after it has run for some time: https://v8.dev/docs/wasm-compilation-pipeline. Times are in milliseconds of an engine that is
- * warm. Measured in workerd with `npm run bench -- routing --only first-calls`: at first, a call takes up to `1 + COLD` times its
- * time. What it takes longer halves with every `HALF_LIFE_MS` of work.
+ * Warm-up of a WebAssembly engine. V8 begins with code that it compiles quickly, and replaces each function by faster code
+ * after it has run for some time: https://v8.dev/docs/wasm-compilation-pipeline. Times are in milliseconds of a warm engine.
+ * Measured in workerd with `npm run bench -- routing --only first-calls`: a first call takes up to `1 + COLD` times its warm
+ * time. This extra time halves with every `HALF_LIFE_MS` of work.
  */
 const [COLD, HALF_LIFE_MS] = [2, 12];
 
 /** Extra time of a call, relative to its own, below which the engine counts as warm. */
 const WARM = 1 / 16;
 
-/** Predicted milliseconds of an engine call. Longer ones make others wait; shorter ones lose time between calls. */
+/** Predicted milliseconds that a call of the engine should take. Longer calls make others wait; shorter calls lose time between calls. */
 export const CALL_MS = 8;
 
 const bounded = (factor: number) => Math.min(Math.max(factor, MIN_FACTOR), MAX_FACTOR);
@@ -69,7 +69,7 @@ export type Speed = ReturnType<typeof machineSpeed>;
 
 /**
  * Makes a speed that begins with the assumption of equal machines, learns from every turn, and returns to the assumption while
- * there are none. What a cold engine takes longer is predicted apart, and is not taken for the speed of the machine.
+ * there are no turns. The extra time of a cold engine is predicted separately, and does not count as the speed of the machine.
  *
  * @param options.compilesAsItRuns whether the engine takes longer for its first calls
  * @param options.now clock, in ms
@@ -80,7 +80,7 @@ export function machineSpeed(options: { readonly compilesAsItRuns: boolean | und
   /** Extra time of the engine's next call, relative to its own. */
   let cold = compilesAsItRuns ? COLD : 0;
   const coldAfter = (ms: number) => cold * 2 ** (-ms / HALF_LIFE_MS);
-  /** Returns the time that a call of `ms` takes longer now than on a warm engine. */
+  /** Returns the extra time, on the engine as it is now, of a call that takes `ms` on a warm engine. */
   const extraOf = (ms: number) => ((cold - coldAfter(ms)) * HALF_LIFE_MS) / Math.LN2;
   let gapMs = 0;
   let gapDeviation = 0;
@@ -131,7 +131,7 @@ export function machineSpeed(options: { readonly compilesAsItRuns: boolean | und
       if (unticked < STANDS || !(Math.max(predictedMs, measuredMs) < MAX_REPORT_MS)) return;
       reports.push([predictedMs, measuredMs]);
       if (reports.length < REPORTS) return;
-      // If the predictions are right, the slope is 1. The distance of the line from zero is the time on the network.
+      // The slope of measured over predicted times is 1 if the predictions are right. The intercept is the time on the network.
       const slope = theilSenSlope(reports, MIN_SPREAD) ?? 1;
       factor.replace(bounded(factor.mean * Math.min(Math.max(slope, 1 / MAX_STEP), MAX_STEP)));
       reports.length = 0;
@@ -147,7 +147,7 @@ export function machineSpeed(options: { readonly compilesAsItRuns: boolean | und
       gapMs *= GAP_MEMORY;
       gapDeviation *= GAP_MEMORY;
     },
-    /** Whether the engine is as fast as it becomes. */
+    /** Whether the engine is warm: about as fast as it can get. */
     isWarm: () => cold < WARM,
     /** Whether the clock stands still during computation, so that turns tell nothing. */
     isBlind: () => unticked > STANDS,

@@ -7,25 +7,25 @@ const STEPS = 2;
 const FETCH_STEPS = 4;
 
 /**
- * Milliseconds that computations may take together before others have the thread. Handing over the thread takes 0.1 ms of CPU
- * time, which would be much for a text of one word. What a shorter computation has delayed is handled within this time, too.
+ * Time in ms that computations may take together before other events get the thread. Handing over the thread takes 0.1 ms of CPU
+ * time, which would be much for a text of one word. Events that a shorter computation has delayed are handled within the same time.
  */
 const UNHEARD_MS = 2;
 
-/** Others have the thread for this multiple of the last computations at most, so that computations get a quarter of it. */
+/** Other events get the thread for at most this multiple of the last computations' time. So computations get a quarter of the thread. */
 const OTHERS_SHARE = 3;
-/** Milliseconds that others have at least. */
+/** Minimum time in ms that other events get. */
 const OTHERS_MS = 1;
-/** Longest time in ms for which computations that had too little of the thread may follow each other. */
+/** Maximum time in ms for which computations may follow each other after they had less than their quarter of the thread. */
 const MOST_OWED_MS = 50;
 
-/** Longest time in ms for which requests that came alone are computed one after the other: their sockets may all be ready at once. */
+/** Maximum time in ms of computations in a row for requests that came alone: more sockets may be ready, which nobody has read. */
 const MOST_ALONE_MS = 16;
 
-/** Milliseconds after which a request that lets others run counts as vanished. */
+/** Time in ms after which a finished request that lets other events run counts as vanished. */
 const SETTLING_MS = 100;
 
-/** Computations during which something can have arrived that has not been handled. */
+/** Computations in a row, during which events can have arrived that are not handled yet. */
 interface Unheard {
   readonly start: number;
   readonly end: number;
@@ -34,17 +34,17 @@ interface Unheard {
   readonly noticed: number;
 }
 
-/** Makes the thread that computations share with everything else. Times are in milliseconds. */
+/** Makes the thread that computations share with all other events: requests, answers and fetches. Times are in milliseconds. */
 export function sharedThread(now: () => number) {
   /** The last computations. */
   let last: Unheard | undefined;
-  /** Time at which a request whose work has ended began to let others run. */
+  /** Time at which a request whose work has ended began to let other events run. */
   let settlingAt = Number.NEGATIVE_INFINITY;
   let busyMs = 0;
   let fetchSteps = 0;
-  /** Milliseconds of computations for requests that came alone, since others had the thread. */
+  /** Milliseconds of computations for requests that came alone, since other events last had the thread. */
   let aloneMs = 0;
-  /** Milliseconds of their quarter that computations have not had, while some waited. */
+  /** Milliseconds that computations lack of their quarter of the thread. Only time while a computation waits counts. */
   let owedMs = 0;
   /** Times at which the answers of fetches are due. */
   const due = new Set<{ readonly at: number }>();
@@ -53,15 +53,15 @@ export function sharedThread(now: () => number) {
     last && (last.tookMs >= UNHEARD_MS || at < last.end + UNHEARD_MS) ? last : undefined;
 
   /**
-   * Returns the computations after which others must have the thread before the next one. Where one request has come alone,
-   * they have had it: its headers and its body took two turns of the event loop.
+   * Returns the last computations, if other events must get the thread before the next one. If exactly one request has come
+   * since, other events have had the thread: the headers and the body of the request took two turns of the event loop.
    */
   function unheardByOthers(at: number): Unheard | undefined {
     const unheard = unheardAt(at);
     return unheard?.noticed === 1 && due.size === 0 && aloneMs < MOST_ALONE_MS ? undefined : unheard;
   }
 
-  /** Lets everything else run that has waited for the thread, but not for too long: a flood must not stop the computations. */
+  /** Lets all events run that wait for the thread, but not for too long: a flood must not stop the computations. */
   async function letOthersRun(): Promise<void> {
     const before = last;
     const until = now() + Math.max(OTHERS_MS, OTHERS_SHARE * (before?.tookMs ?? 0));
@@ -76,36 +76,36 @@ export function sharedThread(now: () => number) {
 
   return {
     letOthersRun,
-    /** Records a computation that occupied the thread. `othersMs`: time that others had since the last one, while it waited. */
+    /** Records a computation that occupied the thread. `othersMs`: time that other events had before, while the computation waited. */
     occupied(start: number, tookMs: number, othersMs: number): void {
       const cameAlone = unheardAt(start) && !unheardByOthers(start);
       aloneMs = cameAlone ? aloneMs + tookMs : 0;
-      // One that came alone may have been the last for which others need not run.
+      // A request that came alone may have used up MOST_ALONE_MS. Then its computation continues the row.
       const before = unheardByOthers(start) ?? { start, tookMs: 0 };
       last = { start: before.start, end: start + tookMs, tookMs: before.tookMs + tookMs, noticed: 0 };
       busyMs += tookMs;
       owedMs = Math.min(Math.max(0, owedMs) + othersMs / OTHERS_SHARE, MOST_OWED_MS) - tookMs;
     },
-    /** Whether others must have the thread before the next computation, unless it is owed. */
+    /** Whether other events must get the thread before the next computation, unless `owedMs` is positive. */
     mustYield: () => fetchSteps > 0 || isLong(unheardByOthers(now())),
     /**
-     * Milliseconds of computations that may follow before others have the thread again. Where many wait for it, everybody gets it late:
-     * then others have more than their part between two computations.
+     * Milliseconds of computations that may follow each other before other events get the thread again. When many events wait, they
+     * take more than their share between two computations, and owe the rest to the computations.
      */
     owedMs: () => owedMs,
-    /** Lets others run until everything that arrived during the last computations has been handled, while nobody waits. */
+    /** Lets other events run until all that arrived during the last computations are handled, or until a request waits. */
     async settled(isWaiting: () => boolean): Promise<void> {
       if (now() - settlingAt < SETTLING_MS) return;
-      // Those who wait let others run themselves.
+      // A waiting request lets other events run itself, before its turn.
       while (isLong(last) && !isWaiting()) {
         settlingAt = now();
         await letOthersRun();
       }
       settlingAt = Number.NEGATIVE_INFINITY;
     },
-    /** Whether something can have arrived during the last computations that has not been handled. */
+    /** Whether events can have arrived during the last computations that are not handled yet. */
     isUnheard: () => unheardAt(now()) !== undefined,
-    /** Records a request noticed at `at`. Returns its earliest arrival: the start of what occupied the thread. */
+    /** Records a request noticed at `at`. Returns its earliest arrival: the start of the computations that occupied the thread. */
     noticed(at: number): number {
       const unheard = unheardAt(at);
       last = unheard && { ...unheard, noticed: unheard.noticed + 1 };

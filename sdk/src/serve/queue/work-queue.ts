@@ -13,8 +13,9 @@ export interface Job {
 }
 
 /**
- * Makes the order in which the requests of a caller use an engine: the earliest deadline first. Jobs without a deadline take turns with each other, so that a short one
- * does not wait for the end of a long one. They get `BACKGROUND_SHARE` of the time while jobs with a deadline wait.
+ * Makes the order in which the requests of a caller use an engine: the earliest deadline first. Jobs without a deadline take turns with
+ * each other, so that a short job does not wait for the end of a long one. They get `BACKGROUND_SHARE` of the time while jobs with a
+ * deadline wait.
  *
  * The earliest deadline first keeps all deadlines whenever any order could: C. L. Liu and J. W. Layland, "Scheduling
  * Algorithms for Multiprogramming in a Hard-Real-Time Environment", 1973.
@@ -28,7 +29,7 @@ export function workQueue<J extends Job>() {
   let owedMs = 0;
 
   const listOf = (job: Job) => (job.dueAt === undefined ? background : due);
-  /** Time that passes while `ms` of work with a deadline is done. */
+  /** Returns the time that `ms` of work with a deadline take, with the background's share in between. */
   const stretched = (ms: number) => (background.length === 0 ? ms : ms / (1 - BACKGROUND_SHARE));
 
   return {
@@ -51,12 +52,12 @@ export function workQueue<J extends Job>() {
     has: (): boolean => due.length + background.length > 0,
     /** Predicted milliseconds of all jobs. */
     leftMs: (): number => sum(due) + sum(background),
-    /** Returns the job that has the next turn, of those that want one (default: all); undefined when there is none. */
+    /** Returns the job with the next turn, among the jobs for which `wants` is true (default: all); undefined if there is none. */
     first(wants: (job: J) => boolean = () => true): J | undefined {
       const [urgent, patient] = [due.find(wants), background.find(wants)];
       return !urgent || (patient && owedMs > 0) ? patient : urgent;
     },
-    /** Records that a job had a turn, which was predicted to take `ms`. */
+    /** Records that a job had a turn, which took `ms`. */
     took(job: J, ms: number): void {
       job.leftMs = Math.max(0, job.leftMs - ms);
       if (job.dueAt !== undefined) {
@@ -81,7 +82,7 @@ export function workQueue<J extends Job>() {
     /**
      * Whether a new job would make a waiting job late that would be in time without it.
      *
-     * @param lasting returns the milliseconds that pass while this queue has some of them. Default: the engine has no other work
+     * @param lasting returns the time that `ms` of this queue's work take, with other queues' work in between. Default: `ms`
      */
     delaysOthers({ dueAt, leftMs }: Job, now: number, lasting = (ms: number) => ms): boolean {
       if (dueAt === undefined) return false;
@@ -96,6 +97,6 @@ export function workQueue<J extends Job>() {
   };
 }
 
-/** Adds up what is left of jobs, of each `mostMs` at most. */
+/** Adds up the milliseconds that jobs have left, at most `mostMs` of each job. */
 const sum = (jobs: readonly Job[], mostMs = Number.POSITIVE_INFINITY): number =>
   jobs.reduce((total, { leftMs }) => total + Math.min(leftMs, mostMs), 0);

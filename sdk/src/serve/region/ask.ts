@@ -15,13 +15,14 @@ interface RegionReply extends RegionOutputs {
 
 interface AskOptions {
   readonly expected: ExpectedAnswer;
-  /** Headers of our own: budget, precision, names of the request. */
+  /** Headers beside the transport's own: budget, precision, caller, and ids of the trace. */
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
 
 /**
- * Asks a region, in as many requests at a time as it needs for the inputs. If one fails, the others are stopped.
+ * Asks a region. More than `maxInputs` inputs are split into several requests, sent at the same time. If one of them fails, the
+ * others are stopped.
  *
  * @throws RegionFailure when a response is not an answer
  * @throws BertEdgeError `region_failed` when an answer is not the expected one
@@ -52,7 +53,7 @@ export async function ask(
   }
 }
 
-/** Largest body that is read where no answer is expected, in bytes. */
+/** Maximum bytes that are read of a body that is not an answer: of an error, or of the response to a probe. */
 export const MAX_ERROR_BYTES = 8_192;
 
 async function askOnce(
@@ -66,7 +67,7 @@ async function askOnce(
   const maxBytes = response.ok ? dialect.maxAnswerBytes(expected.lengths) : MAX_ERROR_BYTES;
   const body = await boundedText(response, maxBytes);
   if (!response.ok) throw readRefusal(response, body, question.inputs.length, connection);
-  if (body === undefined) throw connectionFailed(connection, `sent more than the ${maxBytes} bytes of an answer`);
+  if (body === undefined) throw connectionFailed(connection, `sent more than ${maxBytes} bytes, an answer's maximum`);
   return {
     ...dialect.readAnswer(body, expected),
     provider: dialect.foreign ?? providerOf(response),
@@ -74,13 +75,13 @@ async function askOnce(
   };
 }
 
-/** Returns the provider that the region names. It becomes a header of the edge's own answer. */
+/** Returns the provider that the region names; `unknown` if its name does not suit a header of the edge's answer. */
 function providerOf({ headers }: Response): string {
   const provider = headers.get(PROVIDER_HEADER) ?? "";
   return /^[a-z0-9-]{1,32}$/.test(provider) ? provider : "unknown";
 }
 
-/** Joins the parts of an answer. The computation of all parts took as long as the slowest one was in the region. */
+/** Joins the parts of an answer. The computation time of the whole answer is the time of the slowest part in the region. */
 function joined(parts: readonly RegionReply[], { tokens = 0, version }: ExpectedAnswer): RegionReply {
   const totals = parts.flatMap(({ report }) => (report ? Math.max(report.totalMs, report.computedMs) : []));
   const totalMs = Math.max(...totals);

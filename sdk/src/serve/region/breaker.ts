@@ -1,11 +1,11 @@
 /**
- * Requests without an answer, in a row, after which no request is sent. One lost connection says little: at 100 requests a
- * second and one loss in 1,000, a breaker that opens at the first loss is open for 5 % of the time, and this one for
- * 0.005 %. The second failure costs an outage one more late request.
+ * Number of failures in a row that open the breaker. One lost connection says little: at 100 requests a second and one loss
+ * in 1,000, a breaker that opens at the first loss is open for 5 % of the time, and this one for 0.005 %. In an outage, one
+ * more request is late.
  */
 const FAILURES = 2;
 
-/** Pause of an open breaker, in ms. It doubles with every failure, up to a time for which a good region may stay unused. */
+/** First and longest pause of an open breaker, in ms. It doubles with every failure. A long pause leaves a recovered region unused. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 4_000;
 
@@ -19,7 +19,7 @@ const LONGEST_PAUSE_MS = 4_000;
 export function breaker(now: () => number) {
   /** Failures since the last answer. */
   let failures = 0;
-  /** Whether nothing has confirmed or refuted the last failure yet. */
+  /** Whether the last failure has been neither confirmed nor refuted yet. */
   let suspected = false;
   let openedAt = Number.NEGATIVE_INFINITY;
   let openUntil: number | undefined;
@@ -27,8 +27,8 @@ export function breaker(now: () => number) {
   const state = () => (openUntil === undefined ? "closed" : now() < openUntil ? "open" : "half-open");
 
   /**
-   * Records that a probe succeeded. The failures before it are not forgotten: a region can pass probes and fail requests, as
-   * with a wrong key. Then the next failure opens the breaker again, for twice the time.
+   * Records that a probe succeeded. The failures before it still count: a region can pass probes and fail requests, for
+   * example if the key is wrong. Then the next failure opens the breaker again, for twice the time.
    */
   function probed(): void {
     suspected = false;
@@ -38,7 +38,7 @@ export function breaker(now: () => number) {
   return {
     state,
     probed,
-    /** Whether a probe should be sent now: in half-open, and after a failure that nothing has confirmed yet. */
+    /** Whether a probe should be sent now: when the breaker is half-open, or to confirm the last failure. */
     wantsProbe: () => suspected || state() === "half-open",
     /** Records that the region answered a request. */
     answered(): void {
@@ -46,9 +46,9 @@ export function breaker(now: () => number) {
       probed();
     },
     /**
-     * Records a failure, and returns whether it opened the breaker. Failures of what was sent before it opened are ignored.
+     * Records a failure, and returns whether it opened the breaker. Failures of requests sent before the last opening are ignored.
      *
-     * @param isCertain whether there was an answer, and it was wrong. Then the breaker opens at once.
+     * @param isCertain whether the region responded with an error or a wrong answer. Then the breaker opens at once.
      */
     failed(sentAt: number, isCertain = false): boolean {
       if (sentAt < openedAt || state() === "open") return false;

@@ -2,15 +2,15 @@ import type { EmbedManifest, GoldenTexts } from "../../artifact/manifest.ts";
 import { cosine } from "../../runtime/tasks/sentence-vector.ts";
 
 /**
- * Bounds of the cosine that a foreign region must reach. Between them, the worst cosine of the edge's own target decides.
+ * Bounds of the minimum cosine of a foreign region. Between them, the minimum is the worst cosine of the edge's own target.
  *
- * - Below 0.99, related models and other poolings come too near.
+ * - With a minimum below 0.99, related models and other poolings could pass.
  * - Half precision reaches 0.9995: `FP16_LIMIT` in compile/accuracy/limits.ts.
  */
 const LOWEST_LIMIT = 0.99;
 export const FP16_COSINE = 0.9995;
 
-/** Relative error of a vector's length, for models that do not normalize. It is that of int8, as 0.99 is for cosines. */
+/** Maximum relative error of a vector's length, for models that do not normalize. Like the cosine 0.99, it allows for int8. */
 const NORM_TOLERANCE = 0.05;
 
 /** Returns the cosine that each golden text must reach. */
@@ -18,8 +18,8 @@ export const cosineLimit = ({ targets }: Pick<EmbedManifest, "targets">): number
   Math.min(FP16_COSINE, Math.max(LOWEST_LIMIT, targets.edge?.parity.minCosine ?? 0));
 
 /**
- * Compares vectors of the golden texts with the model's own. Returns the worst cosine, which is NaN when a vector has none, and
- * the fault, which is undefined when each vector reaches the `limit`.
+ * Compares vectors of the golden texts with the model's own. Returns the worst cosine (NaN if a vector has none) and the fault
+ * (undefined if every vector reaches the `limit` and has about the right length).
  */
 export function againstGolden(
   golden: GoldenTexts,
@@ -30,7 +30,7 @@ export function againstGolden(
   const different = (
     [index, cosine]: readonly [index: number, cosine: number],
     what: string,
-    hint = `It must serve the same model, with ${pooling} pooling and without a prompt.`,
+    hint = `The region must serve the same model, with ${pooling} pooling and without a prompt.`,
   ) => ({ cosine, fault: { what: `${what} for ${JSON.stringify(golden.texts[index]?.slice(0, 60))}`, hint } });
   const compared: { cosine: number; scale: number }[] = [];
   for (const [index, own] of golden.vectors.entries()) {

@@ -19,11 +19,11 @@ export interface ExpectedAnswer {
   readonly maxTokens: number;
   /** Predicted milliseconds of the region's computation, from the model's measurements. */
   readonly computeMs: number;
-  /** Whether only regions of our own compute the same: an input may have to be cut, or not all of its tokens are pooled. */
+  /** Whether only a region that runs bert-edge gives the edge's result: an input may have to be cut, or some tokens are not pooled. */
   readonly onlyOurs?: boolean | undefined;
 }
 
-/** Describes the answer to a question. As long as its sequences are unknown, the outputs of all inputs have one length. */
+/** Describes the answer to a question. While its sequences are unknown, the outputs of all inputs get the same length. */
 export function expectedAnswer(
   { manifest, version }: { manifest: Manifest; version: string },
   call: { sequences?: readonly TokenSequence[] | undefined; inputs: number; inRegionMs: number; onlyOurs: boolean },

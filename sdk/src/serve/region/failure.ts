@@ -5,29 +5,29 @@ import { QUEUE_HEADER } from "../contract/headers.ts";
 import type { RequestTrace } from "../trace.ts";
 import type { RegionConnection } from "./region-connection.ts";
 
-/** Why a region did not give the expected answer. */
+/** Kinds of failures: reasons why a region did not give the expected answer. */
 export type FailureKind =
   /** The region could not be reached, or its answer broke off. */
   | "lost"
-  /** The time limit was over. */
+  /** No answer came within the time limit. */
   | "late"
   /** The answer is not the one that the edge would give. */
   | "wrong"
-  /** The response says that the region does not work. */
+  /** The response is an error of the region itself. */
   | "broken"
-  /** The region works, but refuses this request, or has no time for it within its budget. */
+  /** The region works, but refuses this request, or cannot answer it within the budget. */
   | "refused"
   /** The region works, but does not serve the model. */
   | "lacks-model"
   /** The region works, but has no time for requests. */
   | "busy";
 
-/** A fetch without the expected answer. `probe.ts` says what follows from it. */
+/** The failure of a fetch from a region. `probe.ts` draws the conclusions about the region. */
 export class RegionFailure extends Error {
   readonly kind: FailureKind;
   /** The error for the caller. */
   readonly error: BertEdgeError;
-  /** Milliseconds in which the region has no time for requests. */
+  /** Milliseconds until a busy region has time for a request; otherwise 0. */
   readonly waitMs: number;
 
   constructor(kind: FailureKind, error: BertEdgeError, waitMs = 0) {
@@ -43,7 +43,7 @@ export class RegionFailure extends Error {
   }
 }
 
-/** Describes whatever a fetch has thrown. */
+/** Turns any error that a fetch has thrown into a RegionFailure. */
 export function failureOf(cause: unknown, connection: RegionConnection, isProbe = false): RegionFailure {
   if (cause instanceof RegionFailure) return cause;
   if (cause instanceof BertEdgeError) return new RegionFailure("wrong", cause);
@@ -65,12 +65,12 @@ const suspects: Readonly<Record<number, string>> = {
   403: "REGION_KEY, or `aws` if the region accepts only signed requests,",
 };
 
-/** Statuses with which servers refuse a request for its own faults. */
+/** HTTP statuses with which servers refuse an invalid request. */
 const requestFaults = new Set([400, 413, 422]);
 
 const ErrorBody = v.object({ error: v.object({ code: v.string() }) });
 
-/** Reads a response that is not an answer. The body is undefined if it is too large. */
+/** Returns the failure that a response without an answer means. `body` is undefined if it is too large. */
 export function readRefusal(
   { status, headers }: Pick<Response, "status" | "headers">,
   body: string | undefined,
@@ -102,7 +102,7 @@ export function readRefusal(
     return new RegionFailure("busy", overloaded("is overloaded"), waitOf(headers));
   }
   if (status === 504 && code === "budget_exceeded") {
-    return new RegionFailure("refused", overloaded("has no time within the budget"));
+    return new RegionFailure("refused", overloaded("cannot answer within the latency budget"));
   }
   const hint = `Check ${suspects[status] ?? settings[0]} and the region's log.`;
   return failed("broken", `answered with HTTP ${status}`, hint);
@@ -122,7 +122,7 @@ const DEFAULT_WAIT_MS = 1_000;
 /** Longest wait that a region may ask for, in ms: a wrong one must not stop callers for hours. */
 const MAX_WAIT_MS = 60_000;
 
-/** Returns the first time in milliseconds that is one. */
+/** Returns the first valid time in milliseconds, up to `MAX_WAIT_MS`; without any, `DEFAULT_WAIT_MS`. */
 const firstWait = (...times: number[]): number =>
   Math.min(times.find((ms) => ms >= 0 && Number.isFinite(ms)) ?? DEFAULT_WAIT_MS, MAX_WAIT_MS);
 
@@ -132,13 +132,13 @@ const numberOf = (headers: Headers, name: string): number => Number.parseFloat(h
 const pauseOf = (headers: Headers): number =>
   firstWait(numberOf(headers, "retry-after-ms"), 1_000 * numberOf(headers, "retry-after"));
 
-/** Reads a new request's wait in ms: the queue, or else the pause, which is longer to spread the retries of all. */
+/** Returns the wait of a new request in ms: the region's queue, or else the pause. The pause is longer, to spread the retries. */
 const waitOf = (headers: Headers): number => firstWait(numberOf(headers, QUEUE_HEADER), pauseOf(headers));
 
 /** Longest chain of causes that is logged. */
 const MAX_CAUSES = 5;
 
-/** Logs a failure of the region as a line of JSON, with the names of the request, and with what happens `next`. */
+/** Logs a failure of the region as a line of JSON, with the ids of the request's trace, and with what happens `next`. */
 export function logFailure(
   { code, message, hint, cause }: BertEdgeError,
   { trace, next }: { trace?: RequestTrace | undefined; next?: string | undefined } = {},

@@ -17,10 +17,10 @@ const REPEAT_MS = 600_000;
 /** Pause between two attempts, in ms. */
 const RETRY_MS = 1_000;
 
-/** Pause after a region has returned other vectors, in ms. Only a person can change that. */
+/** Pause after a golden check has failed, in ms. Until somebody deploys another model, it would fail again. */
 const REFUSED_MS = 60_000;
 
-/** Knows whether a foreign region computes the same vectors as the edge's model. */
+/** Makes the golden check: whether a foreign region computes the same vectors as the edge's model. */
 export function goldenCheck(
   connection: RegionConnection,
   { timeoutMs, now }: Required<Pick<RegionTiming, "timeoutMs" | "now">>,
@@ -34,7 +34,7 @@ export function goldenCheck(
   /** Returns the worst cosine of the region's vectors with the model's own. */
   async function compare({ version, manifest, golden }: ProvableModel): Promise<number> {
     const { name: model } = manifest;
-    if (manifest.task !== "embed") throw unusable(`it can embed, but ${model} has the task ${manifest.task}`);
+    if (manifest.task !== "embed") throw unusable(`it can only embed, but ${model} has the task ${manifest.task}`);
     if (manifest.poolsPrompt === false && manifest.defaultPrompt !== undefined) {
       throw unusable(`${model} leaves its default prompt out of the pooling, which only regions of bert-edge do`);
     }
@@ -50,12 +50,12 @@ export function goldenCheck(
   }
 
   return {
-    /** Returns the worst cosine of the golden texts; undefined while it is not proven that the region runs this version. */
+    /** Returns the worst cosine of the golden texts; undefined until the region has passed the check for this version. */
     cosine: (version: string) => (proven?.version === version ? proven.cosine : undefined),
     /** Whether the region should be asked for the golden texts now. */
     isDue: ({ version }: ProvableModel) =>
       now() >= pausedUntil && (proven?.version !== version || now() - proven.at >= REPEAT_MS),
-    /** Asks the region for the golden texts, and logs why it is refused. If it does not work, throws what `ask` throws. */
+    /** Runs the check, and logs why a region fails it. Throws the error of `ask` if the region does not work at all. */
     async prove(model: ProvableModel): Promise<void> {
       pausedUntil = now() + RETRY_MS;
       try {
@@ -63,7 +63,7 @@ export function goldenCheck(
       } catch (cause) {
         const { isAlive, kind, error, waitMs } = failureOf(cause, connection);
         if (!isAlive && kind !== "wrong") throw cause;
-        // A region without time for the golden texts is still the one that has proven itself.
+        // A busy region keeps its last result: it has not returned other vectors.
         if (waitMs > 0) return;
         if (error.code === "region_failed") {
           proven = undefined;
@@ -72,7 +72,7 @@ export function goldenCheck(
         console.error(`bert-edge: ${error.message} ${error.hint}`);
       }
     },
-    /** Forgets the check. A region that has failed can come back with another model. */
+    /** Forgets the result. A region that was down can come back with another model. */
     forget() {
       proven = undefined;
     },

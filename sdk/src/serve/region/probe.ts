@@ -20,13 +20,13 @@ export interface AskingThread {
   busyMs(): number;
 }
 
-/** Timeout of a probe, in ms: one that is lost must not delay the next. A slower region is of no use. */
+/** Timeout of a probe, in ms. A lost probe must not delay the next one, and a region that takes longer is of no use. */
 export const PROBE_TIMEOUT_MS = 1_000;
 
 /** Time for which a region is not asked for a model that it did not serve, in ms. */
 const LACKS_MODEL_MS = 60_000;
 
-/** Node's timers can fire this much too early, in ms. */
+/** Maximum time by which Node's timers fire too early, in ms. */
 const TIMER_TOLERANCE_MS = 2;
 
 /** Finds out how fast and how healthy a region is: from probes, and from every request that `measure` measures. */
@@ -42,14 +42,14 @@ export function regionProbe(
   const check = isForeign ? goldenCheck(connection, options) : undefined;
   /** The version that the edge serves, and that a foreign region has to run. */
   let served: string | undefined;
-  /** Models that the region does not serve, and when it is asked for them again. */
+  /** Models that the region does not serve, each with the time at which it may be asked again. */
   const lacking = new Map<string, number>();
-  /** When the region was measured for the last time, or began to be. */
+  /** Time of the last measurement, or of the start of a later probe. */
   let measuredAt = Number.NEGATIVE_INFINITY;
-  /** When the probe in progress counts as stopped together with its request. */
+  /** Time at which the probe in progress counts as lost: a platform can stop it together with its request. */
   let probingUntil = Number.NEGATIVE_INFINITY;
 
-  /** Begins to measure a fetch, from the predicted computation and the time limit. A probe asks for no model, and has no budget. */
+  /** Begins to measure a fetch with a predicted computation time and a time limit. A probe has no model and no budget. */
   function measure(computeMs: number, patienceMs: number, model?: string, budgetMs?: number) {
     const [start, busyBefore] = [now(), busyMs()];
     const works = model === undefined ? breaker.probed : breaker.answered;
@@ -66,14 +66,14 @@ export function regionProbe(
         const { queuedMs, computedMs } = report;
         return { region: end - start, ...(queuedMs > 0 && { "region-queue": queuedMs }), "region-compute": computedMs };
       },
-      /** Learns from what the fetch has thrown. Returns the error for the caller, and whether the region now is down. */
+      /** Learns from what the fetch has thrown. Returns the error for the caller, and whether it opened the breaker. */
       failed(cause: unknown): { error: BertEdgeError; isDown: boolean } {
         const { kind, error, isAlive, waitMs } = failureOf(cause, connection, model === undefined);
         const tookMs = now() - start;
         if (cause instanceof RegionFailure) estimate.refused(tookMs, waitMs);
         if (kind === "lacks-model" && model !== undefined) lacking.set(model, now() + LACKS_MODEL_MS);
         if (isAlive) works();
-        // The edge itself may have been so busy that the region has answered in time.
+        // A timeout counts only if the edge was free for all of it: a busy edge notices an answer late.
         const waitedMs = tookMs - (busyMs() - busyBefore);
         const counts = kind !== "late" || waitedMs >= Math.min(patienceMs, tookMs) - TIMER_TOLERANCE_MS;
         const isDown = !isAlive && counts && breaker.failed(start, kind === "wrong" || kind === "broken");
@@ -109,7 +109,7 @@ export function regionProbe(
   return {
     estimate,
     measure,
-    /** Predicts the time of an answer from that of its computation; `down` while the region fails or may not answer. */
+    /** Predicts the time of an answer from its computation time. Returns `down` if the region must not be asked. */
     predict(
       computeMs: number,
       { onlyOurs = false, model = "" }: Partial<Pick<ExpectedAnswer, "onlyOurs" | "model">> = {},
@@ -120,8 +120,8 @@ export function regionProbe(
     },
     /**
      * Probes the region in the background when it has failed, or when the last measurement is older than `maxAgeMs`. A region
-     * that seems slow or down gets no requests, so only probes can find out that it has recovered. A region that is not ours
-     * is also asked for golden texts of the model that the edge has loaded.
+     * that seems slow or down gets no requests, so only probes can find out that it has recovered. A foreign region is also
+     * asked for the golden texts of the model that the edge has loaded.
      */
     keepMeasured(background: Background, maxAgeMs = probeMs, model?: ProvableModel): void {
       served = model?.version ?? served;

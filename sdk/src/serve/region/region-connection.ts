@@ -6,10 +6,10 @@ import { workersAiDialect } from "./dialects/workers-ai.ts";
 import type { HttpDialect, RegionSettings } from "./region-settings.ts";
 import { overHttps, overSageMaker, overWorkersAi, type Transport } from "./transports.ts";
 
-/** How a region is reached, and what it understands. */
+/** Transport and dialect of a region. */
 export interface RegionConnection extends Transport {
   readonly dialect: RegionDialect;
-  /** Maximum texts of a request to the region. */
+  /** Maximum number of texts per request to the region. */
   readonly maxInputs: number;
 }
 

@@ -5,16 +5,16 @@ import type { RegionReport } from "./dialects/dialect.ts";
 /** Weight of a network time below the mean: large, so that a few probes lower the estimate after a slow cold start. */
 const RECOVERY_GAIN = 1 / 2;
 
-/** Mean deviation of the slowdown of a region whose computation was not measured a short time ago. */
+/** Relative mean deviation of the slowdown while no recent computation of the region was measured. */
 const SLOWDOWN_DEVIATION = 1 / 4;
 
-/** Time in ms after which servers close a connection: https://nodejs.org/api/http.html#serverkeepalivetimeout */
+/** Time in ms after which servers close an unused connection: https://nodejs.org/api/http.html#serverkeepalivetimeout */
 const UNUSED_MS = 5_000;
 
 /** Time in ms without a computation, after which the next one may take longer: a platform can stop a region that is not used. */
 const IDLE_MS = 30_000;
 
-/** Longest wait that a region is believed to have, in ms. A wrong report must not exclude a region for hours. */
+/** Longest reported wait that is believed, in ms. A wrong report must not exclude a region for hours. */
 const MAX_WAIT_MS = 60_000;
 
 /** A fetch, as the edge measured it, with what the region reported about it. Times are in milliseconds. */
@@ -33,14 +33,14 @@ export interface MeasuredFetch extends Partial<Pick<RegionReport, "totalMs" | "c
  *
  * - The network time is what a fetch took beyond the region's own time. An edge that is busy sends and receives late, so
  *   it knows this time only within an interval.
- * - A fetch that may have to open a connection takes longer. What it takes longer is estimated apart.
- * - The wait is what the region last reported, which passes with time, or the computation of the requests that it has not
- *   answered yet, if this is longer. One that takes turns with others has as much computation as the new one meanwhile, and a call more.
- *   Otherwise a few large ones would make the region seem busy for all.
+ * - A fetch that may have to open a connection takes longer. The extra time is estimated separately.
+ * - The wait is the longer of two times: the wait that the region last reported, less the time since then, and the computation
+ *   of the requests that it has not answered yet. A request that takes turns with others counts at most as much as the new request
+ *   and one call. Otherwise a few large requests would make the region seem busy for all.
  * - The slowdown is the reported computation time divided by the predicted time. It is needed because the model was
- *   measured on another machine. The first computation after some time does not tell that a region is slow: it may have to
- *   load something. If a region reports no times, its queue counts as computation: probes tell the network
- *   time, and the rest of an answer is both.
+ *   measured on another machine. The first computation after a pause cannot raise it: the region may have to load
+ *   something. If a region reports no times, probes measure the network time, and the rest of an answer's time counts as
+ *   computation, even if it was spent in the queue.
  */
 export function regionEstimate({ priorMs, now }: { priorMs: number; now: () => number }) {
   const network = ewma({ prior: priorMs, fallGain: RECOVERY_GAIN });
@@ -54,7 +54,10 @@ export function regionEstimate({ priorMs, now }: { priorMs: number; now: () => n
   /** Requests without an answer yet. */
   const inFlight = new Set<{ readonly computeMs: number; readonly takesTurns: boolean }>();
 
-  /** Returns the time to connect, if a fetch that is sent then may need it: no connection was used lately, or one is being opened. */
+  /**
+   * Returns the estimated time to connect; undefined if a fetch sent at this time finds an open connection. It may find none if
+   * no connection was used lately, or if a connection is still being opened.
+   */
   const connectingAt = (at: number) => (at - usedAt > UNUSED_MS || at < openedAt ? connecting : undefined);
 
   const networkMs = () => network.mean + (connectingAt(now())?.mean ?? 0);
@@ -77,7 +80,7 @@ export function regionEstimate({ priorMs, now }: { priorMs: number; now: () => n
   }
 
   return {
-    /** Predicts the time until the region's answer, of which `computeMs` are the predicted computation. */
+    /** Predicts the time until the region's answer to a request with the predicted computation time `computeMs`. */
     predict(computeMs: number): AnswerEstimate {
       let othersMs = 0;
       for (const other of inFlight) {
@@ -92,9 +95,10 @@ export function regionEstimate({ priorMs, now }: { priorMs: number; now: () => n
       };
     },
     /**
-     * Counts a request until the returned function is called: its computation delays later ones, and no report says so.
+     * Counts a request as unanswered until the returned function is called. Its computation delays later requests, which no
+     * report shows yet.
      *
-     * @param takesTurns whether the region computes parts of other requests in between: a region of ours does without a budget
+     * @param takesTurns whether the region computes parts of other requests in between, as bert-edge does for requests without a budget
      */
     sent(computeMs: number, takesTurns: boolean): () => void {
       const request = { computeMs, takesTurns };
@@ -103,7 +107,7 @@ export function regionEstimate({ priorMs, now }: { priorMs: number; now: () => n
     },
     /** Returns the estimated time on the network, there and back, in milliseconds. */
     networkMs,
-    /** Learns from a fetch. Without a report, what a request took beyond the network time was its computation. */
+    /** Learns from a fetch. Without a report, the time beyond the network time counts as computation. */
     observe(fetch: MeasuredFetch): void {
       const { start, end, computeMs, busyMs, totalMs, computedMs = 0, waitMs = 0 } = fetch;
       const isReported = totalMs !== undefined || computeMs === 0;
@@ -118,7 +122,7 @@ export function regionEstimate({ priorMs, now }: { priorMs: number; now: () => n
         observeComputation({ from: Math.max(0, restMs - busyMs) / computeMs, to: restMs / computeMs }, end);
       }
     },
-    /** Records a refusal after `tookMs`: the network is not slower, and new requests wait for `waitMs`. */
+    /** Records a refusal after `tookMs`: the network took no longer than this, and new requests wait for `waitMs`. */
     refused(tookMs: number, waitMs: number): void {
       usedAt = now();
       if (tookMs > 0) network.observe({ from: 0, to: tookMs });
@@ -133,7 +137,7 @@ const MIN_PATIENCE_MS = 100;
 /** Factor by which a working region can be slower than predicted. */
 const SLOWER = 4;
 
-/** Smallest budget that the region is sent, in ms. The header needs a positive number. */
+/** Smallest budget that is sent to the region, in ms. The header needs a positive number. */
 const MIN_BUDGET_MS = 0.1;
 
 /**

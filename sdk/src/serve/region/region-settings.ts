@@ -1,10 +1,10 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 
-/** Access of an AWS user who may call the region. */
+/** Credentials of an AWS user who may call the region. */
 export interface AwsAccess {
   accessKeyId: string;
   secretAccessKey: string;
-  /** The AWS region of the service, for example `eu-central-1`. Default: the one in the URL. */
+  /** The AWS region of the service, for example `eu-central-1`. Default: the AWS region in the URL. */
   region?: string | undefined;
   /**
    * The AWS service. Default `lambda`: a function URL whose authorizer is `aws_iam`. With `sagemaker`, the URL is
@@ -25,13 +25,13 @@ export interface HttpRegionAddress {
   dialect?: HttpDialect | undefined;
   /** The region's URL, such as `https://region.example.com`. Paths are appended. For `openai`, it mostly ends in `/v1`. */
   url: string;
-  /** The region's API key. A region of the dialect `bert-edge` needs one, unless `aws` is given and it asks for none. */
+  /** The region's API key. The dialect `bert-edge` requires a key, unless `aws` is given and the region checks no keys. */
   key?: string | undefined;
-  /** Signs requests for AWS. The key then travels in `x-api-key`, and on SageMaker there is none. */
+  /** Credentials that sign the requests for AWS. The key is then sent in `x-api-key`, or not at all on SageMaker. */
   aws?: AwsAccess | undefined;
   /** The name of the model on the server, for `openai`. */
   model?: string | undefined;
-  /** Maximum texts of a request to the region, for `tei` and `openai`. Default 32. */
+  /** Maximum number of texts per request to the region, for `tei` and `openai`. Default 32. */
   maxInputs?: number | undefined;
 }
 
@@ -50,9 +50,9 @@ export interface WorkersAiAddress {
   ai: WorkersAiBinding;
   /** The model's name in the catalogue, for example `@cf/baai/bge-small-en-v1.5`. */
   model: string;
-  /** How the model makes a vector of its hidden states. Default: that of the model in the catalogue. */
+  /** Pooling of the hidden states. Default: the pooling of the model in the catalogue. */
   pooling?: "mean" | "cls" | undefined;
-  /** Maximum texts of a request to the region. Default 100. */
+  /** Maximum number of texts per request to the region. Default 100. */
   maxInputs?: number | undefined;
 }
 
@@ -73,11 +73,11 @@ export type RegionTierOptions = RegionAddress & RegionTiming;
 
 /** TEI takes 32 texts unless it is started with another limit: https://huggingface.co/docs/text-embeddings-inference/cli_arguments */
 const HTTP_INPUTS = 32;
-/** https://developers.cloudflare.com/workers-ai/models/bge-small-en-v1.5 */
+/** Maximum of Workers AI: https://developers.cloudflare.com/workers-ai/models/bge-small-en-v1.5 */
 const WORKERS_AI_INPUTS = 100;
 
 /**
- * Checks the settings of a region, and removes white space around them. Messages never show their values.
+ * Checks the settings of a region, and removes white space around them. Error messages show neither the URL nor secrets.
  *
  * @throws BertEdgeError `setting_invalid`
  */
@@ -132,7 +132,7 @@ const awsSettings = ({ accessKeyId, secretAccessKey, region, service = "lambda" 
 
 function checkInputs(maxInputs: number): number {
   if (Number.isSafeInteger(maxInputs) && maxInputs > 0) return maxInputs;
-  throw new BertEdgeError("setting_invalid", `The region's option maxInputs is ${String(maxInputs)}.`, {
+  throw new BertEdgeError("setting_invalid", `The region's option maxInputs cannot be ${String(maxInputs)}.`, {
     hint: "Give a positive whole number, or leave it out.",
   });
 }
@@ -150,7 +150,7 @@ function baseOf(url: string): URL {
   return base;
 }
 
-/** Returns a text that fits into a header of every platform: clients and servers disagree about all other characters. */
+/** Trims a setting, and checks that it has only visible ASCII characters: clients and servers disagree about others in headers. */
 function headerText(setting: string, value: string | undefined): string {
   const text = value?.trim() ?? "";
   if (text === "") throw invalid(setting, "is missing");

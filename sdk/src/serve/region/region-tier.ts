@@ -10,17 +10,17 @@ import { regionConnection } from "./region-connection.ts";
 import { forwardedBudgetMs, patienceMs } from "./region-estimate.ts";
 import { type RegionTierOptions, regionSettings } from "./region-settings.ts";
 
-/** A request as the region gets it. */
+/** A question to a region, with the options of the caller's request. */
 export type RegionQuery = RequestOptions & RegionQuestion;
 
 export interface RegionCallOptions {
   signal?: AbortSignal | undefined;
-  /** Whether the edge answers too. A hedge that fails is not repeated in another region. Default false. */
+  /** Whether the edge computes the answer at the same time. Then a failure is not retried in another region. Default false. */
   hedge?: boolean | undefined;
 }
 
 /**
- * Connects the edge to its region: `probe.ts` keeps it measured, and `ask.ts` gets its answers.
+ * Connects the edge to its region: `probe.ts` measures the region, and `ask.ts` gets its answers.
  *
  * @throws BertEdgeError `setting_invalid`
  */
@@ -39,7 +39,7 @@ export function connectRegion(options: RegionTierOptions & Partial<AskingThread>
      * Asks the region.
      *
      * @throws BertEdgeError `region_failed` when the region is unreachable or late, or its answer is not the expected one;
-     *   `region_overloaded` when it has no time for the request; its own error when the request is invalid
+     *   `region_overloaded` when the region has no time for the request; the region's error when the request is invalid
      * @throws the reason of `signal` when it aborts the request. Nothing is concluded about the region.
      */
     async ask(query: RegionQuery, expected: ExpectedAnswer, { signal }: RegionCallOptions = {}): Promise<TierAnswer> {

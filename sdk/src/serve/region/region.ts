@@ -9,14 +9,14 @@ export interface Region {
   readonly [opaque]: true;
 }
 
-/** A region, as the deployment sees it that asks it. */
+/** The methods of a `Region` that only the deployment sees. */
 export interface ConnectableRegion {
   /** Called once, when the deployment starts. */
   connect(thread: AskingThread): RegionTier;
 }
 
 /**
- * Describes a region: a deployment of `createRegionApp`, or another server, if it returns the model's own vectors.
+ * Describes a region: a deployment of `createRegionApp`, or another server that returns the same vectors as the edge's model.
  *
  * @throws BertEdgeError `setting_invalid`
  */
@@ -38,13 +38,13 @@ export interface RegionEnv {
   /** Keys of an AWS user who may call the region. Without them, requests are not signed. */
   REGION_AWS_ACCESS_KEY_ID?: string;
   REGION_AWS_SECRET_ACCESS_KEY?: string;
-  /** The AWS region of the service, such as `eu-central-1`. Default: the one in the URL. */
+  /** The AWS region of the service, such as `eu-central-1`. Default: the AWS region in the URL. */
   REGION_AWS_REGION?: string;
-  /** `lambda` or `sagemaker`. Default `lambda`. */
+  /** The AWS service that runs the region: `lambda` or `sagemaker`. Default `lambda`. */
   REGION_AWS_SERVICE?: string;
-  /** Binding of Workers AI. With REGION_MODEL, and without a URL, it is the region. */
+  /** Binding of Workers AI, which is the region if REGION_MODEL is set and REGION_URL is not. */
   AI?: WorkersAiBinding;
-  /** `mean` or `cls`, for models of Workers AI that can do both. */
+  /** Pooling, `mean` or `cls`, for models of Workers AI that support both. */
   REGION_POOLING?: "mean" | "cls";
 }
 
@@ -62,7 +62,7 @@ export function regionFromEnv(env: RegionEnv): Region | undefined {
 
 function awsAccess(env: RegionEnv) {
   const { REGION_AWS_ACCESS_KEY_ID: accessKeyId, REGION_AWS_SECRET_ACCESS_KEY: secretAccessKey = "" } = env;
-  // An empty variable is one that is not set.
+  // An empty variable counts as not set.
   const region = env.REGION_AWS_REGION || undefined;
   return accessKeyId ? { accessKeyId, secretAccessKey, region, service: env.REGION_AWS_SERVICE } : undefined;
 }

@@ -25,7 +25,7 @@ export function regions(tiers: readonly RegionTier[], retryBudget: RetryBudget):
     },
     async ask(query, expected, options) {
       const [first, second] = usable(expected.computeMs, expected);
-      if (!first) throw new BertEdgeError("region_failed", "No region is usable.", { hint: "Read the log above." });
+      if (!first) throw new BertEdgeError("region_failed", "No region can answer now.", { hint: "The log says why." });
       try {
         return await first.tier.ask(query, expected, options);
       } catch (error) {
@@ -49,26 +49,27 @@ export function connectAll(
   return first && others.length > 0 ? regions([first, ...others], retryBudget) : first;
 }
 
-/** Whether somebody else may answer: the request is valid, and its caller is waiting. */
+/** Whether the region caused the error. Then another tier may answer: the request is valid, and its caller is waiting. */
 export const isOfTheRegion = (error: unknown): error is BertEdgeError =>
   error instanceof BertEdgeError && (error.code === "region_failed" || error.code === "region_overloaded");
 
-/** Extra requests per answer, and extra requests that may be sent at once. */
+/** Extra requests (retries and hedges) per answer, and maximum number of extra requests in a burst. */
 const SHARE = 1 / 20;
 const BURST = 3;
 
 /**
- * Limits the load of retries and hedges to 5 % of the answers, and a few more at once: they must not double the load of regions
- * that fail because they have too much of it. Every answer adds a part of a token, and every extra request takes a whole one.
+ * Makes a token bucket that limits retries and hedges to 5 % of the answers, apart from a short burst. Without a limit, they would
+ * double the load of a region that fails because of its load. Every answer adds a part of a token, and every extra request takes a
+ * whole token.
  */
 export function newRetryBudget() {
   let tokens = BURST;
   return {
-    /** Counts an answer to a caller, from whichever tier. */
+    /** Counts an answer to a caller, whichever tier gave it. */
     answered(): void {
       tokens = Math.min(BURST, tokens + SHARE);
     },
-    /** Takes the right to send one extra request. Returns false when there is none left. */
+    /** Takes a token for one extra request. Returns false if no whole token is left. */
     take(): boolean {
       if (tokens < 1) return false;
       tokens--;

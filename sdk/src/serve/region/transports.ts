@@ -30,12 +30,12 @@ interface RegionRequest {
 
 /**
  * Sends requests over HTTPS: with the key as Bearer token, or signed for AWS. Redirects are not followed, because texts
- * would go to an address that nobody has configured. Workers know only `manual`, and with it a redirect arrives as a
- * response with its status.
+ * would go to an address that nobody has configured. Workers support only `manual` for this, which returns the redirect
+ * itself as the response.
  */
 export function overHttps({ base, key, aws }: HttpRegionSettings, fetcher: typeof fetch): Transport {
   const signer = aws && new AwsClient(aws);
-  // AWS fills `Authorization` with its signature.
+  // The AWS signature takes the header `Authorization`, so the key needs another one.
   const access = key !== "" && (signer ? { "x-api-key": key } : { authorization: `Bearer ${key}` });
 
   return {
@@ -58,9 +58,9 @@ export function overHttps({ base, key, aws }: HttpRegionSettings, fetcher: typeo
 
 /**
  * Calls SageMaker's InvokeEndpoint, which has one route, and which removes all headers but its own:
- * https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html. So path and headers travel in
- * the custom attributes, and so do the headers and the status of the response. There is no key: SageMaker lets nobody else
- * call the region.
+ * https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html. So the custom attributes carry
+ * the path and headers of a request, and the status and headers of its response. No key is sent, because SageMaker checks
+ * the signature of every caller.
  */
 export function overSageMaker(settings: HttpRegionSettings, fetcher: typeof fetch): Transport {
   const { host, pathname } = settings.base;
@@ -76,11 +76,11 @@ export function overSageMaker(settings: HttpRegionSettings, fetcher: typeof fetc
   };
 }
 
-/** Restores the region's own status and headers. A response that the region did not send is returned as it is. */
+/** Restores the region's own status and headers. An error response of SageMaker itself is returned unchanged. */
 function unpack(response: Response): Response {
   const attributes = readAttributes(response.headers.get(ATTRIBUTES_HEADER));
   if (!response.ok || !response.body) return response;
-  // Only a refusal comes with a status, because SageMaker replaces the whole response of a container that fails.
+  // Only a refusal has its status as an attribute. The container sends it with 200, because SageMaker replaces error responses.
   const status = Number(attributes.get(STATUS_ATTRIBUTE) ?? Number.NaN);
   const isRefusal = Number.isInteger(status) && status >= 400 && status <= 599;
   const headers = new Headers();
@@ -91,7 +91,7 @@ function unpack(response: Response): Response {
   return new Response(response.body, { status: isRefusal ? status : response.status, headers });
 }
 
-/** A text of one token. The binding has no route without texts. */
+/** Body of a probe: a text of one token, because the binding has no route without texts. */
 const PROBE = { text: ["a"] };
 
 /** Runs a model of Workers AI through its binding, which has no paths, keys or headers. */
@@ -104,10 +104,10 @@ export function overWorkersAi({ ai, model }: { ai: WorkersAiBinding; model: stri
   };
 }
 
-/** Other implementations of the binding, as in tests, may not know the option and return what they have parsed. */
+/** Other implementations of the binding, as in tests, may ignore `returnRawResponse` and return the parsed JSON. */
 const responseOf = (result: unknown): Response => (result instanceof Response ? result : Response.json(result));
 
-/** Rejects when `signal` is aborted, which older runtimes do not tell the binding. Then its response is dropped. */
+/** Rejects when `signal` is aborted, and drops the response: in older runtimes, the binding ignores the signal. */
 async function orAborted(response: Promise<Response>, signal: AbortSignal): Promise<Response> {
   const aborted = Promise.withResolvers<never>();
   const abort = () => aborted.reject(signal.reason);

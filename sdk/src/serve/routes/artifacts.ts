@@ -26,7 +26,7 @@ export function addArtifactRoutes<Env extends object>(
     if (!service(c.env).served.names.includes(name)) throw missing(c);
     const published = await currentPointer(artifacts.store(c.env), name);
     if (!published) throw missing(c);
-    // Exactly the text whose signature was checked: the object can be another one at the next read.
+    // Sends the text whose signature was checked: a second read could return a newer pointer.
     return c.body(published.text, 200, { "content-type": "application/json", "cache-control": "no-cache" });
   });
   app.get(`${ARTIFACTS}/blobs/sha256/:hash{[0-9a-f]{64}}`, async (c) => {
@@ -35,7 +35,7 @@ export function addArtifactRoutes<Env extends object>(
     for (const name of service(c.env).served.names) {
       if ((await filesOf(store, name)).has(hash)) {
         const headers = { "content-type": "application/octet-stream", "cache-control": FOREVER };
-        // The answer has no body that would end the reading.
+        // Does not open the blob for HEAD: without a body, nothing would close it.
         if (c.req.method === "HEAD") return c.body(null, 200, headers);
         const body = await store.open(blobKey(hash), c.req.raw.signal);
         if (!body) throw missing(c);
@@ -53,7 +53,7 @@ const currentPointer = (store: ObjectStore, name: string) =>
     throw error;
   });
 
-/** Returns the hashes of the files that a browser needs of a model's current version; none if the model is not published. */
+/** Returns the hashes of the files of a model's current version that a browser needs; none if the model is not published. */
 async function filesOf(store: ObjectStore, name: string): Promise<ReadonlySet<string>> {
   const published = await currentPointer(store, name);
   if (!published) return new Set();

@@ -1,9 +1,9 @@
 import { utf16Length } from "../../artifact/utf16-length.ts";
 
-/** Half of a pair of UTF-16 units that stand for one code point. */
+/** First half of a pair of UTF-16 units that encodes one code point. */
 const SURROGATE = /[\ud800-\udbff]/;
 
-/** Returns a function that turns UTF-16 indices of a text into numbers of code points. It is fast if they ascend. */
+/** Returns a function that converts a UTF-16 index to the number of code points before it. It is fast for ascending indices. */
 export function codePointsBefore(text: string): (index: number) => number {
   if (!SURROGATE.test(text)) return (index) => index;
   let [at, count] = [0, 0];
@@ -14,7 +14,7 @@ export function codePointsBefore(text: string): (index: number) => number {
   };
 }
 
-/** Changes the places of parts of a text to numbers of code points. */
+/** Converts the offsets of parts of a text from UTF-16 units to code points. */
 export function inCodePoints<Part extends { readonly start: number; readonly end: number }>(
   text: string,
   parts: readonly Part[],

@@ -14,22 +14,23 @@ export interface PublicError {
 
 /** An HTTP interface whose requests are understood: its routes, and how it writes errors. */
 export interface Dialect {
-  /** Begins the name of its error in `/openapi.json`. */
+  /** Prefix of the name of the error schema in `/openapi.json`. */
   readonly id: string;
   /** Name in `/openapi.json`. */
   readonly name: string;
   readonly routes: readonly Route[];
-  /** Where other paths begin whose errors it writes. */
+  /** Part of other paths whose errors the dialect writes too, such as `/v1/`. */
   readonly below?: string;
-  /** The body of an error. */
+  /** Schema of the body of an error. */
   readonly errorBody: v.GenericSchema;
   /** Writes an error. The status is that of `errorStatus`, unless the dialect has another one. */
   writeError(error: PublicError): { readonly status?: ContentfulStatusCode; readonly body: object };
 }
 
 /**
- * Fields that clients of a dialect send and that have no effect, by path, each with the reason. Dots lead into objects. The route's
- * schema has all others: it obeys or refuses them. Only tests and docs read this list, so the Worker does not contain it.
+ * Fields without effect that clients of a dialect send, by path of the route, each with the reason. Dots in a name lead into objects.
+ * All other fields are in the route's schema, which uses or refuses them. Only tests and docs read this list, so the Worker does not
+ * contain it.
  */
 export type FieldsWithoutEffect = Readonly<Record<string, Readonly<Record<string, string>>>>;
 

@@ -6,12 +6,12 @@ import type { Hold } from "../queue/caller.ts";
 /** Characters after which other requests may run: about 1 ms of formatting. */
 const PART_CHARACTERS = 100_000;
 
-/** Time in ms after which an answer is dropped whose client does not read the next part: a rate of 7 kB/s. */
+/** Maximum time in ms until the client reads the next part, or the answer is dropped. The client thus needs a rate of 7 kB/s. */
 const UNREAD_MS = 15_000;
 
 /**
- * Answers with JSON that has a long list: the empty one of `body`, or the list itself. The client gets it in parts: other requests
- * run between them, and the whole text never is in memory.
+ * Answers with JSON that contains a long list: in place of the empty list in `body`, or the list alone. The client gets the text in
+ * parts. Other requests run between the parts, and the whole text is never in memory.
  */
 export function listResponse<Item>(
   c: Context,
@@ -19,7 +19,7 @@ export function listResponse<Item>(
   format: (item: Item, index: number) => string,
   body?: object,
 ): Response {
-  // In strings, a quotation mark follows a backslash, so this text is in none.
+  // Splits at `":[]` after a field's name. No string contains this text: in JSON, a backslash precedes each quotation mark of a string.
   const [head, tail] = body ? JSON.stringify(body).split(/(?<=\w":)\[\]/) : ["", ""];
   return inParts(
     c,
@@ -38,9 +38,9 @@ export function listResponse<Item>(
 }
 
 /**
- * Answers with JSON. The client gets a long text in parts, and the text counts as memory of the request until then.
+ * Answers with JSON. The client gets a long text in parts. The text counts as memory of the request until all of it is sent.
  *
- * @throws BertEdgeError `overloaded` if there is no room for it
+ * @throws BertEdgeError `overloaded` if there is no room for the text
  */
 export function jsonResponse(c: Context, value: unknown): Response {
   const text = JSON.stringify(value);
@@ -64,7 +64,7 @@ function inParts(c: Context, parts: Parts): Response {
   return c.body(done ? value : heldWhileRead(streamOf(value, parts), noted(c, "flight")?.hold));
 }
 
-/** Makes the parts as they are read. Other requests run between them. */
+/** Makes a stream that computes each part when it is read. Other requests run between the parts. */
 function streamOf(first: string, others: Parts): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let parts: Parts | undefined = others;

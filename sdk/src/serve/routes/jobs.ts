@@ -23,7 +23,7 @@ const JobRequest = objectOf({
   truncate: Truncate,
 });
 
-/** Names of jobs are parts of keys in a bucket. */
+/** Valid names of jobs. The names become parts of keys in a bucket. */
 const JOB_NAME = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,63}$/;
 
 const jobPath = withAndWithoutSlash("/v1/jobs/:job");
@@ -32,7 +32,7 @@ const linesPath = withAndWithoutSlash("/v1/jobs/:job/:lines{results|rejected}");
 /** Paths of all routes of jobs. */
 export const jobPaths: string[] = [...jobPath, ...linesPath];
 
-/** Makes the routes that start a job or continue it, say how far it is, and return its lines. */
+/** Makes the routes that start or continue a job, report its progress, and return its results and rejected lines. */
 export function jobRoutes<Env extends object>(deployment: Deployment<Env>): Hono<{ Bindings: Env }> {
   const { service, defaults, limits, cpuLimitMs } = deployment;
   const app = new Hono<{ Bindings: Env }>();
@@ -89,7 +89,7 @@ function nameOf(c: Context): string {
   });
 }
 
-/** Reads a job of the caller. Those of other keys are unknown, so that their names cannot be guessed. */
+/** Reads a job of the caller. Jobs of other keys count as unknown, so that nobody can find out their names. */
 async function knownJob(c: Context, bucket: JobsPlace["bucket"]): Promise<BulkJob> {
   const name = nameOf(c);
   const job = await readJob(bucket, name);

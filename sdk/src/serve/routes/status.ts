@@ -17,8 +17,8 @@ import { noted } from "../middleware/variables.ts";
 import type { TaskService } from "../service.ts";
 
 /**
- * `GET /info` says what this deployment serves, and its limits. Where text-embeddings-inference has a field for the same thing, it
- * has the same name: https://huggingface.github.io/text-embeddings-inference/#/Text%20Embeddings%20Inference/get_model_info
+ * Answers `GET /info` with the model that this deployment serves, and its limits. Fields that text-embeddings-inference has too have
+ * the same name: https://huggingface.github.io/text-embeddings-inference/#/Text%20Embeddings%20Inference/get_model_info
  */
 export function infoRoute<Env extends object>(deployment: Deployment<Env>): Handler<{ Bindings: Env }> {
   const { service, tier, limits, defaults, cpuLimitMs } = deployment;
@@ -44,7 +44,7 @@ export function infoRoute<Env extends object>(deployment: Deployment<Env>): Hand
         // Whether a classifier reads texts or pairs.
         ...("input" in manifest && { input: manifest.input }),
         ...("dimensions" in manifest && { dimensions: manifest.dimensions }),
-        // The model's own settings, as its files were read when it was prepared.
+        // The settings in the model's own files, as `prepare` has read them.
         reading: readingOf(manifest, tokenizer),
         // The values of `side` on /v1/token-vectors.
         ...(protocolOf(manifest) && { sides: searchRoles }),
@@ -65,13 +65,13 @@ export function infoRoute<Env extends object>(deployment: Deployment<Env>): Hand
   };
 }
 
-/** Returns the number of texts that a request can have. Of tasks with outputs for each token, longer texts can be fewer. */
+/** Returns the maximum number of texts in a request. If a task has outputs for each token, `maxOutputBytes` can allow fewer long texts. */
 function largestBatch(manifest: Manifest, { maxInputs, maxOutputBytes }: Limits): number {
   if (isPerToken(manifest)) return maxInputs;
   return Math.min(maxInputs, Math.floor(maxOutputBytes / outputBytes(manifest, undefined)));
 }
 
-/** Describes a model's task as text-embeddings-inference does, which knows encoders and classifiers. */
+/** Describes a model's task in the form of text-embeddings-inference, which knows only encoders and classifiers. */
 function modelType(manifest: Manifest): object {
   const { task } = manifest;
   if (task === "embed")
@@ -82,10 +82,10 @@ function modelType(manifest: Manifest): object {
   return pairScorer(manifest) ? { reranker: ids } : { classifier: ids };
 }
 
-/** A model in OpenAI's words. When it was made is not known: `created` is 0. */
+/** Describes a model in OpenAI's form. `created` is 0, because the time is not known. */
 const described = (id: string) => ({ id, object: "model", created: 0, owned_by: "bert-edge" });
 
-/** `GET /v1/models` of OpenAI: the model of the path, or all. */
+/** Answers OpenAI's `GET /v1/models` with the model of the path, or with all models. */
 export function listModels(c: Context, { served }: TaskService): Response {
   const asked = c.req.param("model");
   const names = asked === undefined ? [...served.models.keys()] : [served.find(asked).name];
@@ -93,7 +93,7 @@ export function listModels(c: Context, { served }: TaskService): Response {
 }
 
 /**
- * `GET /v1/models/<name>` of OpenAI.
+ * Answers OpenAI's `GET /v1/models/<name>`.
  *
  * @throws BertEdgeError `model_unknown`
  */

@@ -37,13 +37,13 @@ export interface RouteDescription<S extends v.GenericSchema, A extends v.Generic
   /** A body that a model of the route's task answers. */
   readonly example: v.InferInput<S>;
   readonly response: A;
-  /** The task of the models that this route is for. Default: it is not the first route for any. */
+  /** Task for which hints recommend this route. Default: hints do not recommend it. */
   readonly task?: TaskName;
-  /** Returns another name and value of a field that advice is about. Default: its own. */
+  /** Returns the route's own name and value for a field in advice. Default: the field and value of the advice. */
   readonly spelled?: (field: string, value: unknown) => readonly [field: string, value: unknown];
-  /** Whether a request has to name its model if there are several. Its clients always do. */
+  /** Whether a request must name its model if there are several. The route's clients always send a name. */
   readonly namesModel?: boolean;
-  /** Whether only an edge calls it. Such a route is not shown to others. */
+  /** Whether only an edge calls the route. Docs and hints do not show such a route. */
   readonly isInternal?: boolean;
 }
 
@@ -60,7 +60,7 @@ export interface Route<S extends v.GenericSchema = v.GenericSchema, A extends v.
 export interface TaskRoute<S extends BodySchema, A extends v.GenericSchema, R> extends RouteDescription<S, A> {
   /** Returns the call that a body asks for. */
   call(body: v.InferOutput<S>): TaskCall<R>;
-  /** Returns the JSON of the answer, or writes the answer. Its headers are set before. */
+  /** Returns the JSON of the answer, or the whole response. The headers about the answer are already set. */
   respond(answer: TaskAnswer<R>, body: v.InferOutput<S>, c: Context): v.InferInput<A> | Response;
 }
 
@@ -98,7 +98,7 @@ export type BodySchema = v.GenericSchema<
   }
 >;
 
-/** Reads the headers and the body of a request. A request that cannot be in time is refused before its body is read. */
+/** Reads the headers and the body of a request. Refuses a request that cannot be answered in time before it reads the body. */
 export async function readCall<Env extends object, S extends BodySchema>(
   c: Context<{ Bindings: Env }>,
   { service, defaults: ofDeployment, limits }: Serving<Env>,
@@ -113,7 +113,7 @@ export async function readCall<Env extends object, S extends BodySchema>(
     const { ms, setBy } = appliedBudget(ownMs, defaults);
     return { ...options, deadline: startDeadline(ms, { arrival: arrived, setBy }) };
   };
-  // The body can only make the budget smaller.
+  // The body can only shorten the header's budget, so the request can be refused without it.
   if (headerMs !== undefined && headerMs < UNLIMITED_MS) admit(termsWith(headerMs), backgroundOf(c));
   const given: v.InferOutput<S> = await jsonBody(c, schema, { hint: hintsWith(example), maxItems: limits.maxInputs });
   const body = { ...given, truncate: given.truncate ?? defaults.truncate };

@@ -10,11 +10,11 @@ import { noted } from "../middleware/variables.ts";
 import { jsonResponse } from "./in-parts.ts";
 import type { Route, RouteDescription } from "./task-route.ts";
 
-/** Characters or token ids of a request, at most: it does not wait for its turn, and a token has 50 bytes of answer. */
+/** Maximum number of characters or token ids of a request: it does not wait for its turn, and each token has 50 bytes of answer. */
 const MAX_LENGTH = 100_000;
-/** Memory of the answer for a character or token id, at most: a token as an object and as text. */
+/** Maximum bytes of memory of the answer per character or token id: a token as an object and as text. */
 const BYTES_PER_CHARACTER = 160;
-/** Characters or token ids after which other requests can run. */
+/** Number of characters or token ids after which other requests can run. */
 const TURN_LENGTH = 10_000;
 
 type Item = string | readonly number[];
@@ -24,7 +24,7 @@ type TokenizerBody = v.GenericSchema<unknown, { readonly model?: string | undefi
 
 /** A route that needs only the model's tokenizer. */
 interface TokenizerRoute<S extends TokenizerBody, I extends Item> extends RouteDescription<S, v.GenericSchema> {
-  /** Returns the items of a body, which `limits.maxInputs` counts. */
+  /** Returns the items of a body, of which `limits.maxInputs` are allowed. */
   items(body: v.InferOutput<S>): readonly I[];
   /** Answers for one item. */
   answer(model: Model, item: I, body: v.InferOutput<S>): unknown;

@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import { type Budget, type BudgetSetter, NO_BUDGET, UNLIMITED_MS } from "../contract/decision.ts";
 
-/** Budgets are shorter than this time, 11 days: a header has up to nine digits. */
+/** Limit of budgets in ms, 11 days: the header has up to nine digits before the decimal point. */
 const MAX_BUDGET_MS = 1e9;
 
 /** Milliseconds of gRPC's units: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md */
@@ -10,13 +10,13 @@ const GRPC_UNITS: Readonly<Record<string, number>> = { H: 3.6e6, M: 6e4, S: 1e3,
 /** Shortest time in ms by which an answer can be late and still be of use. */
 const MIN_LATE_MS = 100;
 
-/** Returns how late an answer can be and still be of use, in ms: as late as the budget is long. */
+/** Returns the time in ms by which an answer can be late and still be of use: the budget, but at least `MIN_LATE_MS`. */
 export const maxLateMs = (budgetMs = 0): number => Math.max(MIN_LATE_MS, budgetMs);
 
 export const isBudget = (budgetMs: unknown): boolean =>
   typeof budgetMs === "number" && budgetMs > 0 && budgetMs < MAX_BUDGET_MS;
 
-/** The arrival of a request. It is known only within an interval after a computation that occupied the thread. */
+/** The arrival of a request. If a computation occupied the thread, only an interval of the arrival is known. */
 export interface ArrivalTime {
   /** Time on the clock of `performance.now`. */
   readonly at: number;
@@ -33,7 +33,7 @@ export const arrivalBetween = (earliest: number, latest: number, busyMs: number)
   busyMs,
 });
 
-/** Returns the time that computations of other requests have taken from a request that waited for the thread, at most. */
+/** Returns the maximum time in ms for which a request has waited for the thread while other requests were computed. */
 export const lostMs = ({ errorMs, busyMs }: ArrivalTime, busyNowMs: number): number => 2 * errorMs + busyNowMs - busyMs;
 
 /** Clock and latency budget of a request. */
@@ -97,9 +97,9 @@ function parseBudget(header: string): number {
 function parseGrpcTimeout(header: string): number {
   const [, digits, unit] = /^(\d{1,8})([HMSmun])$/.exec(header.trim()) ?? [];
   const value = Number(digits) * (GRPC_UNITS[unit ?? ""] ?? 0);
-  // Values beyond the limit count as the limit: a caller with eight years has no budget in practice.
+  // Values beyond half of `MAX_BUDGET_MS` count as this half: a caller that can wait for days has no budget in practice.
   if (value > 0) return Math.min(value, MAX_BUDGET_MS / 2);
-  throw new BertEdgeError("budget_invalid", `The header grpc-timeout is ${JSON.stringify(header)}.`, {
+  throw new BertEdgeError("budget_invalid", `The header grpc-timeout is not valid: ${JSON.stringify(header)}.`, {
     hint: "Send up to eight digits and one of the units H, M, S, m, u, n, for example 50m for 50 milliseconds.",
   });
 }

@@ -2,22 +2,22 @@ import type { Reason } from "../contract/headers.ts";
 import type { AnswerEstimate, Estimate } from "../queue/speed.ts";
 import type { RefusalCode } from "../refusal.ts";
 
-/** Deviations that a prediction needs between itself and the budget, to count as certain. */
+/** Number of mean deviations by which a predicted time must be below the budget to count as certainly in time. */
 export const CERTAIN = 3;
 
 /**
- * Factor by which the region must be faster before it answers a request that this deployment could answer too. An answer of
- * this deployment has no extra cost, so only a queue here, not the network alone, justifies the region.
+ * Factor by which the region must be faster to answer a request that this deployment could answer too. An answer of this
+ * deployment has no extra cost, so the region is asked only to shorten a queue here.
  */
 const CLEARLY_FASTER = 1.2;
 
 /**
- * Shortest computation that is worth asking the region, in ms: twice the CPU time that asking takes, measured in workerd. Otherwise, a
- * flood of short texts keeps the thread as busy as before, and everything on it waits for further turns of the event loop.
+ * Longest computation, in ms, that is not worth asking the region: twice the CPU time that asking takes, measured in workerd. In a
+ * flood of short texts, asking would keep the thread just as busy, and requests would wait for more turns of the event loop.
  */
 const WORTH_ASKING_MS = 1.2;
 
-/** Shortest time after which a refused request should come again, in ms. Clients with a budget of retries would use it up. */
+/** Shortest time after which a refused request should come again, in ms. With a shorter one, clients use up their retry budgets. */
 const MIN_RETRY_MS = 50;
 
 /** Queue, computation and CPU limit of this deployment. Times are in milliseconds. */
@@ -30,16 +30,16 @@ export interface Here {
   readonly compute: Estimate;
   /** Whether another request would become late if this one were computed here. */
   readonly delaysOthers: boolean;
-  /** Whether an answer of the region, which is due meanwhile, could not be handled if this one were computed here. */
+  /** Whether computing the request here would delay the handling of a region's answer beyond its deadline. */
   readonly delaysFetches: boolean;
   /**
-   * Time of the engine alone, without what others do between its calls, on this machine or on the one that measured the model, whichever
-   * is faster: a machine that is slow at the moment asks the region slowly, too.
+   * Time of the engine alone, without other work between its calls, on this machine or on the machine that measured the model,
+   * whichever is faster. A machine that is slow at the moment is also slow in asking the region.
    */
   readonly engineMs: number;
   /** Calls of the engine. Between calls, the deployment can stop the computation. */
   readonly calls: number;
-  /** CPU time on the machine that measured the model. On this one, other processes would count, which cost nothing. */
+  /** CPU time on the machine that measured the model. On this machine, only the wall-clock time is known, with other processes in it. */
   readonly cpuMs: number;
   /** CPU time that the platform allows per request. */
   readonly cpuLimitMs: number;
@@ -51,9 +51,9 @@ export interface Situation {
   readonly remainingMs: number | undefined;
   /** Largest error of the remaining budget: the time of arrival may be known only roughly. */
   readonly elapsedErrorMs: number;
-  /** Time that computations of other requests have taken from the budget, at most. */
+  /** Maximum time that computations of other requests have taken from the budget. */
   readonly lostMs: number;
-  /** How late an answer may be and still be of use. */
+  /** Time by which an answer may be late and still be of use. */
   readonly maxLateMs: number;
   /** Longest predicted wait of a request without a budget. */
   readonly maxWaitMs: number;
@@ -90,7 +90,7 @@ const NEVER: AnswerEstimate = { ms: Number.POSITIVE_INFINITY, spreadMs: 0, waitM
 
 type Facts = ReturnType<typeof factsOf>;
 
-/** Adds to a situation what the rules compare. Times are in milliseconds. */
+/** Adds the figures and flags that the rules compare to a situation. Times are in milliseconds. */
 function factsOf(situation: Situation) {
   const { remainingMs = Number.POSITIVE_INFINITY, elapsedErrorMs, lostMs, pin, here, region } = situation;
   const usable = typeof region === "object" && pin !== "here" ? region : undefined;
@@ -116,7 +116,7 @@ function factsOf(situation: Situation) {
     ownMs,
     /** Time that this deployment certainly needs beyond the budget; negative if it is certainly in time. */
     overMs,
-    /** Whether a queue here becomes clearly shorter if the region answers. */
+    /** Whether this deployment has a queue, and the region is clearly faster. */
     isBusy: waitMs > 0 && !isShort(own) && ownMs > CLEARLY_FASTER * ms,
     /** Whether this deployment is certainly in time, or may be, and makes nothing else late. */
     isCertain: overMs <= 0 && !makesLate,
@@ -125,14 +125,14 @@ function factsOf(situation: Situation) {
     regionMayBeInTime,
     regionIsLikelier: regionMayBeInTime && (knownMs - ms) * spreadMs > (knownMs - ownMs) * regionSpreadMs,
     regionIsFaster: ms < ownMs,
-    /** Whether the region would wait for more than half of its time. */
+    /** Whether the request would spend more than half of the region's time in the region's queue. */
     regionWaits: 2 * regionWaitMs > ms,
     /** Whether nobody could answer in time, even without other requests. */
     allAreLate: compute.ms > quietMs && ms - regionWaitMs > quietMs,
   };
 }
 
-/** Returns the reason of an answer of this deployment, if nobody else may answer another one. */
+/** Returns the reason of an answer of this deployment: `pinned` or `only-tier` if no other tier may answer, otherwise `reason`. */
 const alone = ({ pin, region }: Facts, reason: Reason): Reason =>
   pin ? "pinned" : region === "none" ? "only-tier" : reason;
 
@@ -202,8 +202,8 @@ const rules: readonly ((facts: Facts) => Decision | false | undefined)[] = [
   (f) => f.allAreLate && f.regionIsFaster && !f.regionWaits && ask(f, "over-budget"),
   // both would be late even without other requests, the region is not faster, `wait` is at most `compute`, and there is no `answers-late` | edge
   (f) =>
-    // The caller gets the first answer that is possible, unless it would wait longer for its turn than for the answer itself, or
-    // make an answer of the region late that is in time.
+    // A late answer is better than none, unless the request would wait longer for its turn than its computation takes, or would
+    // make an answer of the region late for another request.
     f.allAreLate &&
     !f.regionIsFaster &&
     f.own.waitMs <= f.own.compute.ms &&
@@ -211,7 +211,7 @@ const rules: readonly ((facts: Facts) => Decision | false | undefined)[] = [
     answer(f, alone(f, f.region === "down" ? "region-down" : "over-budget")),
 ];
 
-/** Decides who answers a request, or that nobody does. It is this deployment if it is in time: no network, no extra cost. */
+/** Decides which tier answers a request, if any. This deployment answers if it is in time, without a network or extra cost. */
 export function decide(situation: Situation): Decision {
   const facts = factsOf(situation);
   for (const rule of rules) {

@@ -5,9 +5,9 @@ import { camelCase } from "../contract/javascript.ts";
 import { inCodePoints } from "../routes/code-points.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
-/** Answers to a question, at most. */
+/** Maximum number of answers to a question. */
 export const MAX_ANSWERS = 100;
-/** Each part of a context has as many spans for each of its tokens. */
+/** Maximum number of tokens in an answer. The limit bounds the work: each token of a context begins up to this number of spans. */
 export const MAX_ANSWER_TOKENS = 100;
 
 export const QuestionInContext = v.object({ question: v.string(), context: v.string() });
@@ -27,7 +27,7 @@ export const answerRoute = taskAt("/v1/answer", {
       top_k: v.optional(countUpTo(MAX_ANSWERS), 1),
       /** Maximum number of tokens in an answer. */
       max_answer_tokens: v.optional(countUpTo(MAX_ANSWER_TOKENS), 15),
-      /** Number of tokens that two parts of a long context share. Default 128, or less for models that read little. */
+      /** Number of tokens that two parts of a long context share. Default 128, or fewer for models with a short maximum length. */
       doc_stride: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
       /** Whether an empty answer is possible. */
       handle_impossible_answer: v.optional(v.boolean(), false),

@@ -24,7 +24,7 @@ export const classifyRoute = taskAt("/v1/classify", {
     truncate: Truncate,
     /** Maximum number of labels per input. Default: all. */
     top_k: v.optional(PositiveInteger),
-    /** How logits become scores. Default: that of the model, as in transformers. */
+    /** Function from logits to scores. Default: that of the model, as in transformers. */
     function_to_apply: v.optional(FunctionToApply),
   }),
   summary: "Labels of texts, or of pairs of texts",

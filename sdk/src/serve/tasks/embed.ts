@@ -21,10 +21,10 @@ export const embedRoute = taskAt("/v1/embed", {
   task: "embed",
   schema: bodyOf({
     texts: CohereTexts,
-    /** Texts, or ids of the model's own tokenizer with its special tokens. */
+    /** Texts, or token ids of the model's own tokenizer, including its special tokens. */
     inputs: EmbedInputs,
     truncate: Truncate,
-    /** Whether nothing is cut: the vector of a long text is the mean of its chunks' vectors, weighted by tokens. */
+    /** Whether to read long texts in chunks instead of cutting them: the vector is the mean of the chunks' vectors, weighted by tokens. */
     pool_chunks: v.optional(v.boolean(), false),
     prompt_name: PromptName,
     input_type: onlyAs([], "Send `prompt_name`."),

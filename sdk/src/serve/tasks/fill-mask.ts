@@ -4,7 +4,7 @@ import { bodyOf, countUpTo, ownAnswer, Texts, Truncate } from "../contract/field
 import { camelCase } from "../contract/javascript.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
-/** Tokens for a mask token, at most. */
+/** Maximum number of results for a mask token. */
 export const MAX_TOKENS_PER_MASK = 100;
 
 export const MaskTarget = v.pipe(v.string(), v.maxLength(200, "must have at most 200 characters"));
@@ -28,9 +28,9 @@ export const fillMaskRoute = taskAt("/v1/fill-mask", {
   schema: bodyOf({
     /** Texts with the model's mask token, such as `[MASK]`, at least once. */
     inputs: Texts,
-    /** Maximum number of tokens for each mask token. */
+    /** Maximum number of results for each mask token. */
     top_k: v.optional(countUpTo(MAX_TOKENS_PER_MASK), 5),
-    /** Tokens of which the results are chosen. Of words that are no tokens, the first token counts. Default: all. */
+    /** Tokens from which to choose the results. A word with several tokens stands for its first token. Default: all tokens. */
     targets: v.optional(Targets),
     truncate: Truncate,
   }),

@@ -22,16 +22,16 @@ export const RerankResult = v.object({
 });
 export type RerankResult = v.InferOutput<typeof RerankResult>;
 
-/** This is Jina's route too. */
+/** The route of bert-edge, which Jina's clients use too. */
 export const rerankRoute = taskAt("/v1/rerank", {
   schema: bodyOf({
     query: v.string(),
     documents: v.array(Document),
-    /** Maximum number of tokens that are read of a document. */
+    /** Maximum number of tokens that the model reads of a document. */
     max_tokens_per_doc: v.optional(PositiveInteger),
     /** Maximum number of results. Default: all. */
     top_n: v.optional(PositiveInteger),
-    /** Whether results have their documents. */
+    /** Whether results contain their documents. */
     return_documents: v.optional(v.boolean(), true),
     truncate: Truncate,
     truncation: onlyAs([true], "Send `truncate`."),
@@ -57,7 +57,7 @@ export const rerankRoute = taskAt("/v1/rerank", {
   },
 });
 
-/** The body of `POST /v1/rerank`, which is Jina's: https://jina.ai/reranker */
+/** The body of `POST /v1/rerank`, as at Jina: https://jina.ai/reranker */
 export type RerankRequest = v.InferInput<typeof rerankRoute.schema>;
 export type RerankResponse = v.InferOutput<typeof rerankRoute.response>;
 

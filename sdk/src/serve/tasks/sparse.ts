@@ -11,7 +11,7 @@ export const sparseRoute = taskAt("/v1/sparse", {
   summary: "Sparse vectors of texts (SPLADE)",
   example: { inputs: "to be" },
   response: ownAnswer({
-    /** The weights above 0 of each input. The indices are token ids, and rise. */
+    /** The weights above 0 of each input. The indices are token ids in ascending order. */
     embeddings: v.array(v.object({ indices: v.array(v.number()), values: v.array(v.number()) })),
   }),
   call: ({ inputs, ...options }) => sparseCall(inputs, camelCase(options)),

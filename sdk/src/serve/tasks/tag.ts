@@ -19,9 +19,9 @@ export const tagRoute = taskAt("/v1/tag", {
   task: "tag",
   schema: bodyOf({
     inputs: Texts,
-    /** How tokens become entities, as in transformers. */
+    /** Strategy to combine tokens into entities, as in transformers. */
     aggregation_strategy: v.optional(v.picklist(aggregationStrategies), "simple"),
-    /** Labels that are left out, without B- and I- unless the strategy is `none`. */
+    /** Labels to leave out. Unless the strategy is `none`, they have no prefix B- or I-. */
     ignore_labels: v.optional(v.array(v.string()), ["O"]),
     truncate: Truncate,
   }),

@@ -21,7 +21,7 @@ export const tokenVectorsRoute = taskAt("/v1/token-vectors", {
   summary: "A vector for each token of texts (ColBERT)",
   example: { inputs: "to be" },
   response: ownAnswer({
-    /** A vector per token of each input, without those that documents skip; strings if `encoding_format` is `base64`. */
+    /** A vector per token of each input, without tokens that the model skips in documents; strings if `encoding_format` is `base64`. */
     embeddings: v.union([v.array(v.array(v.array(v.number()))), v.array(v.string())]),
     /** Size of each vector. */
     dimensions: v.number(),

@@ -4,7 +4,7 @@ import { bodyOf, ownAnswer, ScoredLabel, Texts, Truncate } from "../contract/fie
 import { camelCase } from "../contract/javascript.ts";
 import { answerFields, taskAt } from "../routes/task-route.ts";
 
-/** Characters of a label, and of the template, at most: each hypothesis has both. */
+/** Maximum number of characters of a label, and of the template: each hypothesis contains both. */
 export const MAX_LABEL_CHARACTERS = 1_000;
 
 export const CandidateLabel = v.pipe(
@@ -14,7 +14,7 @@ export const CandidateLabel = v.pipe(
   v.maxLength(MAX_LABEL_CHARACTERS, `must have at most ${MAX_LABEL_CHARACTERS} characters`),
 );
 
-/** Sentence with `{}` in place of the label: once, and without other braces, which mean more in transformers' `str.format`. */
+/** Sentence with one `{}` in place of the label. Other braces are refused: they have a meaning in transformers' `str.format`. */
 export const HypothesisTemplate = v.pipe(
   v.string(),
   v.maxLength(MAX_LABEL_CHARACTERS, `must have at most ${MAX_LABEL_CHARACTERS} characters`),

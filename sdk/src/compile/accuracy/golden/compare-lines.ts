@@ -6,11 +6,11 @@ import type { Expected } from "./expected-answer.ts";
 import { type Asking, type GoldenAnswer, goldenCall } from "./golden-call.ts";
 import type { GoldenLine } from "./read-golden.ts";
 
-/** How far a model's answer agrees with that of a line. */
+/** Agreement of a model's answer with the answer in a line of the golden file. */
 interface Agreement {
   /**
-   * Vectors: the smaller one of the cosine and of 1 − ½ (n − 1)², where one vector is n times as long as the other. For vectors
-   * of the length 1 that is the cosine. Scores: 1 minus the largest difference. -1 if the answers cannot be compared.
+   * Vectors: the smaller of the cosine and 1 − ½ (n − 1)², where the longer vector is n times as long as the other. For two vectors
+   * of length 1, this is the cosine. Scores: 1 minus the largest difference. -1 if the answers cannot be compared.
    */
   readonly agreement: number;
   /** The agreement in words, such as "cosine 0.71340". */
@@ -68,7 +68,7 @@ function ofScores(theirs: ReadonlyMap<string, number>, ours: ReadonlyMap<string,
   return each.reduce((worst, next) => (next.agreement < worst.agreement ? next : worst));
 }
 
-/** A label agrees as far as its own score is from the highest score. */
+/** Returns the agreement of a label: 1 minus the distance of its score from the highest score. */
 function ofLabel(label: string, ours: ReadonlyMap<string, number>): Agreement {
   const best = [...ours].reduce((a, b) => (b[1] > a[1] ? b : a));
   const own = ours.get(label) ?? Number.NaN;
@@ -90,15 +90,15 @@ export interface GoldenLimit {
 }
 
 /**
- * Limit of the float32 model. Two libraries that read a folder alike differ by float32 sums: cosines stay above 0.99999, and
- * scores within 1e-4. A wrong reading is mostly below 0.999.
+ * Limit of the float32 model. Two libraries that read a folder in the same way differ only in the rounding of float32 sums: cosines
+ * stay above 0.99999, and scores differ by at most 1e-4. A wrong reading mostly gives less than 0.999.
  */
 export const FLOAT32_GOLDEN: GoldenLimit = { vectors: 0.9999, scores: 0.999 };
 
 /** Minimum agreement of a quantized target's scores. Logits that differ by 0.2 give scores that differ by up to 0.05. */
 const QUANTIZED_SCORES = 0.95;
 
-/** Returns the limit of a quantized target: each vector must reach what the target's own gate asks for. */
+/** Returns the limit of a quantized target: each vector must reach the minimum cosine of the target's accuracy gate. */
 export const quantizedGolden = (precision: Target["precision"]): GoldenLimit => ({
   vectors: (precision === "fp16" ? FP16_LIMIT : INT8_LIMIT).minCosine,
   scores: QUANTIZED_SCORES,
@@ -142,7 +142,7 @@ export const belowLimit = (compared: readonly ComparedLine[], limit: GoldenLimit
     .filter(({ line, agreement }) => !(agreement >= limitOf(line.expected, limit)))
     .toSorted((a, b) => rank(a.agreement) - rank(b.agreement));
 
-/** The limit for an answer of this kind. */
+/** Returns the limit for an answer of this kind. */
 export const limitOf = ({ kind }: Expected, limit: GoldenLimit): number =>
   kind === "vectors" ? limit.vectors : limit.scores;
 
@@ -157,6 +157,6 @@ export function summaryOf(file: string, compared: readonly ComparedLine[]): Gold
   };
 }
 
-/** Returns the limit that an option sets for vectors and scores, or the limit without it. */
+/** Returns the user's minimum as the limit of both vectors and scores, or `otherwise` if the user gives none. */
 export const chosenLimit = (minimum: number | undefined, otherwise: GoldenLimit): GoldenLimit =>
   minimum === undefined ? otherwise : { vectors: minimum, scores: minimum };

@@ -1,10 +1,10 @@
 import type { Task } from "../../../artifact/manifest.ts";
 import { shown } from "../../../artifact/shown.ts";
 
-/** Why a line of a golden file cannot be used. `readGolden` adds the file and the number of the line. */
+/** Error that says why a line of a golden file cannot be used. `readGolden` adds the file and the number of the line. */
 export class Misfit extends Error {
   override readonly name = "Misfit";
-  /** `data_invalid` for a wrong format, `data_unsuitable` for what the model does not have. */
+  /** `data_invalid` for a wrong format, `data_unsuitable` for a line that does not fit the model. */
   readonly code: "data_invalid" | "data_unsuitable";
 
   constructor(code: Misfit["code"], message: string) {
@@ -21,7 +21,7 @@ export interface GoldenModel {
 
 /** The answer of the user's present system. */
 export type Expected =
-  /** One vector, or one for each token. A sparse vector has all weights of the vocabulary. */
+  /** One vector, or one vector per token. A sparse vector has one weight for each token of the vocabulary. */
   | { readonly kind: "vectors"; readonly rows: readonly Float32Array<ArrayBuffer>[] }
   /** The relevance of a pair, by a model with one label. */
   | { readonly kind: "score"; readonly score: number }
@@ -33,7 +33,7 @@ export type Expected =
 /**
  * Reads the answer of a line.
  *
- * @param key what the line calls the answer
+ * @param key key of the answer in the line
  * @throws Misfit
  */
 export function readExpectedAnswer(key: string, value: unknown, { task, vocabulary }: GoldenModel): Expected {
@@ -72,7 +72,7 @@ function vectorOf(key: string, value: unknown, dimensions: number): Float32Array
   const vector = Float32Array.from(list, (each, i) => numberOf(`\`${key}\`[${i}]`, each));
   const wide = vector.findIndex((each) => !Number.isFinite(each));
   if (wide >= 0)
-    throw new Misfit("data_invalid", `\`${key}\`[${wide}] is ${shown(list[wide])}, which float32 does not have.`);
+    throw new Misfit("data_invalid", `\`${key}\`[${wide}] is ${shown(list[wide])}, which is too large for float32.`);
   if (vector.some((each) => each !== 0)) return vector;
   throw new Misfit("data_invalid", `\`${key}\` has only zeros.`);
 }

@@ -6,7 +6,7 @@ import { belowLimit, type ComparedLine, compareLines, type GoldenLimit } from ".
 import { otherReadings, type Reading } from "./other-readings.ts";
 import type { GoldenLine } from "./read-golden.ts";
 
-/** Lines on which all readings are tried. The readings that fit them are tried on all lines. */
+/** Maximum number of failed lines on which each reading is tried first. Only readings that fit these lines are tried on all lines. */
 const TRIED_LINES = 4;
 
 export interface ReadingSearch {
@@ -18,11 +18,11 @@ export interface ReadingSearch {
   readonly compared: readonly ComparedLine[];
 }
 
-/** Readings of which one, or two together, make all lines agree. */
+/** Result of the search: one reading, or two together, that make all lines agree. */
 export interface FoundReading {
   /** Empty if no reading fits. */
   readonly readings: readonly Reading[];
-  /** Number of readings and pairs of readings that were tried. */
+  /** Number of readings and pairs of readings that the search can try. */
   readonly tried: number;
 }
 
@@ -58,7 +58,7 @@ export async function findReading({
   }
 }
 
-/** A reading can be impossible, such as a text that is too long to be cut at its beginning. */
+/** Returns undefined for a BertEdgeError, because a reading can be impossible for a line. Throws `aborted` and all other errors. */
 function unsuitable(error: unknown): undefined {
   if (!(error instanceof BertEdgeError) || error.code === "aborted") throw error;
 }

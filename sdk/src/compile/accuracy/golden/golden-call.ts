@@ -21,17 +21,17 @@ export type GoldenAnswer =
   /** By label. */
   | { readonly scores: ReadonlyMap<string, number> };
 
-/** How a line is asked. */
+/** Options for asking the model for the answer of a line. */
 export interface Asking {
-  /** Where texts that are too long are cut. Default: as the model cuts them. */
+  /** End at which texts that are too long are cut. Default: the model's own. */
   readonly truncate?: Truncation | undefined;
-  /** How logits become scores. Default: the model's own activation. */
+  /** Function that turns logits into scores. Default: the model's own activation. */
   readonly activation?: Activation | undefined;
   /** Whether both texts of a pair have the token type 0. Default false. */
   readonly oneTokenType?: boolean | undefined;
 }
 
-/** Calls a model with the text of a line, as a request for the same text does. */
+/** Makes the call that a request for the text of a line makes. */
 export const goldenCall = (line: GoldenLine, asking: Asking = {}): TaskCall<GoldenAnswer> => ({
   texts: textsOf(line.input),
   size: 1,
@@ -63,7 +63,7 @@ function answerCall(
     }
     case "classify":
       if (line.expected.kind === "score" && manifest.input === "pair") {
-        // A single score has no softmax.
+        // Softmax has no meaning for a single score.
         const how = activation === "softmax" ? undefined : activation;
         return mapResult(rerankCall(first, [second], { truncate, activation: how }), ([ranked]) => ({
           scores: new Map([[manifest.labels[0] ?? "", ranked?.score ?? Number.NaN]]),
@@ -90,7 +90,7 @@ export const promptNameOf = ({ prompt, side }: GoldenLine, manifest: Manifest): 
   (side && searchPromptName(manifest, side)) ??
   ("defaultPrompt" in manifest ? manifest.defaultPrompt : undefined);
 
-/** Returns what a model reads of a line, with its prompt, and whether it is cut. */
+/** Returns the input that a model reads for a line (with its prompt), its number of tokens, and whether it is cut. */
 export function readInput(line: GoldenLine, { manifest, tokenizer }: Pick<Model, "manifest" | "tokenizer">) {
   const [input = ""] = goldenCall(line).on(manifest).inputs;
   const maxTokens = lengthOfLine(line, manifest);
@@ -99,7 +99,7 @@ export function readInput(line: GoldenLine, { manifest, tokenizer }: Pick<Model,
   return { input, tokens, isCut: tokens > maxTokens };
 }
 
-/** Returns the maximum number of tokens of a line, which queries and documents of late interaction have of their own. */
+/** Returns the maximum number of tokens of a line. Queries and documents of late interaction each have their own maximum. */
 function lengthOfLine({ side = "document" }: GoldenLine, manifest: Manifest): number {
   const protocol = manifest.task === "token-vectors" ? manifest.protocol : undefined;
   return protocol ? protocol[side].length : manifest.maxTokens;

@@ -9,17 +9,17 @@ import { promptNameOf } from "./golden-call.ts";
 import { namesOfPrompts } from "./names-of-prompts.ts";
 import type { GoldenLine } from "./read-golden.ts";
 
-/** Characters of a text that messages show. */
+/** Maximum number of characters of a text that messages show. */
 const SHOWN = 60;
 
-/** An agreement that other weights, poolings or prompts hardly reach, and quantized models do. */
+/** Agreement from which the present system is probably quantized. Other weights, poolings or prompts rarely reach it. */
 const QUANTIZED = 0.97;
 
 const CAUSES =
   "Common causes: another prompt, pooling, normalization, activation, maximum length or end at which texts are cut, lower-cased texts, or another revision of the model.";
 
 /**
- * Makes the error for a folder whose float32 model does not give the answers of a golden file.
+ * Makes the error for a model folder whose float32 model does not give the answers of a golden file.
  *
  * @param failed the lines that do not agree, the worst first; at least one
  */
@@ -32,12 +32,12 @@ export function goldenMismatch(
   const count = `${failed.length} of ${lines} ${lines === 1 ? "line" : "lines"}`;
   return new BertEdgeError(
     "golden_mismatch",
-    `${file}: ${count} ${failed.length === 1 ? "differs" : "differ"} from our float32 reading of ${folder}. Worst: ${describedLine(worst, limit)}.`,
+    `${file}: ${count} ${failed.length === 1 ? "differs" : "differ"} from the float32 model in ${folder}. Worst: ${describedLine(worst, limit)}.`,
     { hint: readings.length > 0 ? found(readings) : notFound(tried, worst) },
   );
 }
 
-/** Describes a line that does not agree: number, text, and by how much. */
+/** Describes a line that does not agree: its number, its text and the difference. */
 export const describedLine = ({ line, says, agreement }: Omit<ComparedLine, "answer">, limit: GoldenLimit): string =>
   `line ${line.line}, ${shortened(line)}: ${says}${agreement > INCOMPARABLE ? ` (${required(line, limit)})` : ""}`;
 
@@ -68,14 +68,14 @@ function notFound(tried: number, { agreement }: ComparedLine): string {
   return `None of ${tried} other readings fits.${quantized} ${CAUSES}`;
 }
 
-/** Gaps of a golden file, as sentences. */
+/** Sentences about the gaps of a golden file. */
 export interface GoldenGaps {
   readonly length?: string;
   readonly prompts?: string;
 }
 
 /**
- * Says what no line of a golden file shows.
+ * Describes the gaps of a golden file: prompts that no line uses, and long texts if no line has one.
  *
  * @param isCut whether a line is longer than the model's maximum
  */
@@ -94,7 +94,7 @@ export function goldenGaps(
   };
 }
 
-/** Names the prompts, or the sides of a late-interaction model, that no line has. */
+/** Names the prompts, and the sides of a late-interaction model, that no line uses. */
 function missingPrompts(lines: readonly GoldenLine[], manifest: Manifest): string[] {
   const sides =
     manifest.task === "token-vectors" && manifest.protocol

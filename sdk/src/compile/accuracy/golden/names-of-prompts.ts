@@ -1,3 +1,3 @@
-/** Returns the names of the prompts that change texts. Those of a search are often empty. */
+/** Returns the names of the prompts that are not empty. An empty prompt changes no text. Models often have one for queries or documents. */
 export const namesOfPrompts = (prompts: Readonly<Record<string, string>> = {}): string[] =>
   Object.keys(prompts).filter((name) => prompts[name] !== "");

@@ -6,7 +6,7 @@ import type { GoldenLine } from "./read-golden.ts";
 
 /** Another way to read a model folder, or to ask the model. */
 export interface Reading {
-  /** Two readings of a kind exclude each other. */
+  /** Two readings of the same kind exclude each other. */
   readonly kind:
     | "pooling"
     | "normalization"
@@ -19,9 +19,9 @@ export interface Reading {
     | "order"
     | "types"
     | "activation";
-  /** Completes "the answers agree …". */
+  /** Completes the sentence "All lines agree …". */
   readonly says: string;
-  /** The setting that decides it, and the remedy. */
+  /** Names the setting that decides the reading, and says what to change. */
   readonly fix: string;
   readonly manifest?: (manifest: Manifest) => Manifest;
   readonly line?: (line: GoldenLine) => GoldenLine;
@@ -33,7 +33,7 @@ const poolings: readonly Pooling[] = ["mean", "cls", "max", "last"];
 /** Lengths in tokens at which servers cut texts, apart from the model's own. */
 const usualLengths = [512, 384, 256, 200, 128, 64, 32];
 
-/** Prompts that are tried: models have two or three, and those with many have one for each benchmark. */
+/** Maximum number of prompts to try. Most models have two or three; models with more have one for each benchmark. */
 const MAX_PROMPTS = 8;
 
 /**
@@ -122,7 +122,7 @@ function prompted(manifest: Manifest): Reading[] {
   ];
 }
 
-/** Roles of a late-interaction model, for lines that name none. */
+/** Returns the reading in which lines without a side are queries; none for models without late interaction. */
 const ofRoles = (manifest: Manifest): Reading[] =>
   manifest.task === "token-vectors" && manifest.protocol
     ? [

@@ -91,7 +91,7 @@ describe("readGolden", () => {
       "`embedding`[1] is null, which is not a finite number",
     ],
     ['{"text": "a", "embedding": [1, 1e999]}', embed, "data_invalid", "is Infinity, which is not a finite number"],
-    ['{"text": "a", "embedding": [1, 1e99]}', embed, "data_invalid", "which float32 does not have"],
+    ['{"text": "a", "embedding": [1, 1e99]}', embed, "data_invalid", "which is too large for float32"],
     ['{"text": "a", "embedding": [0, 0]}', embed, "data_invalid", "has only zeros"],
     ['{"text": "a", "text_pair": "b", "embedding": [1, 2]}', embed, "data_unsuitable", "reads single texts"],
     [

@@ -22,10 +22,10 @@ export interface GoldenLine {
   readonly expected: Expected;
 }
 
-/** Keys of every line. */
+/** Keys that lines for any task may have. */
 const COMMON = ["id", "text", "text_pair", "prompt_name", "side"];
 
-/** Keys with an answer, by task. */
+/** Keys of the answer in a line, by task. */
 const answerKeys: Readonly<Record<Task["task"], readonly string[]>> = {
   embed: ["embedding"],
   "token-vectors": ["embeddings"],
@@ -36,13 +36,13 @@ const answerKeys: Readonly<Record<Task["task"], readonly string[]>> = {
   "fill-mask": [],
 };
 
-/** Returns the keys with which a line can give the answer of a task; none if golden files of the task cannot be compared. */
+/** Returns the keys under which a line can give the answer of a task; none if the task takes no golden file. */
 const answerKeysOf = ({ task }: Pick<Task, "task">): readonly string[] => answerKeys[task];
 
 /**
  * Reads a line's JSON value.
  *
- * @throws Misfit says what is wrong
+ * @throws Misfit if the line is invalid or does not fit the model
  */
 function readGoldenLine(line: number, value: unknown, model: GoldenModel): GoldenLine {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -116,12 +116,15 @@ function sideOfLine(side: unknown, prompt: unknown, task: Task): SearchRole | un
     throw new Misfit("data_unsuitable", `\`side\` has no meaning for models with the task ${task.task}.`);
   }
   if (prompt === undefined || prompt === null) return side;
-  throw new Misfit("data_invalid", "The line has `prompt_name` and `side`. One of them chooses the prompt.");
+  throw new Misfit(
+    "data_invalid",
+    "The line has `prompt_name` and `side`. Give only one of them, because each of them chooses the prompt.",
+  );
 }
 
 const quoted = (key: string): string => `\`${key}\``;
 
-/** The user's own proof. */
+/** Options for comparing a model with the answers of the user's present system. */
 export interface GoldenOptions {
   /**
    * Path of a golden file: texts with the answers of the system that the user has today, one JSON object per line. docs/golden.md
@@ -135,21 +138,21 @@ export interface GoldenOptions {
   goldenMin?: number | undefined;
 }
 
-/** Longest line in bytes: 512 token vectors with 1,024 numbers of 20 characters each. */
+/** Maximum bytes of a line: enough for 512 token vectors of 1,024 numbers, with 20 characters per number. */
 const MAX_LINE_BYTES = 16 * 2 ** 20;
 
-/** JSON has no NaN, but Python's `json` writes it. */
+/** Matches NaN and Infinity, which JSON does not allow, but Python's `json` writes. */
 const NOT_A_NUMBER = /\b(NaN|Infinity)\b/;
 
 const HINT =
-  'Write a line such as {"text": "to be", "embedding": [0.1, …]} for each text. The page "Your own proof" has the format, and the lines that write such a file.';
+  'Write a line such as {"text": "to be", "embedding": [0.1, …]} for each text. The page "Your own proof" has the format, and the code that writes such a file.';
 
 /**
  * Reads a golden file: texts with the answers of the system that the user has today.
  *
  * @returns at least one line
- * @throws BertEdgeError `data_missing`; `data_invalid` for a broken line; `data_unsuitable` for what the model does not have. The
- *   message names the line
+ * @throws BertEdgeError `data_missing`; `data_invalid` for a broken line; `data_unsuitable` for a line that does not fit the model.
+ *   The message names the line
  */
 export async function readGolden(path: string, model: GoldenModel): Promise<readonly GoldenLine[]> {
   if (answerKeysOf(model.task).length === 0) {

@@ -58,7 +58,7 @@ export async function scoreClassification(texts: readonly LabelledText[], classi
 export const largest = (numbers: Float32Array): number =>
   numbers.reduce((max, value) => Math.max(max, value), Number.NEGATIVE_INFINITY);
 
-/** Returns the index of the largest logit, or the first of equal ones. */
+/** Returns the index of the largest logit. Of equal logits, the first one counts. */
 export const topLabel = (logits: Float32Array): number => logits.indexOf(largest(logits));
 
 /**

@@ -37,7 +37,7 @@ const bertSchema = v.pipe(
   v.transform((config) => bertConfig(config)),
 );
 
-/** JinaBERT's config.json has BERT's model_type. */
+/** Schema of BERT and JinaBERT. JinaBERT's config.json has BERT's model_type, so position_embedding_type decides. */
 const bertOrJinaBert = v.lazy(
   (keys): v.GenericSchema<unknown, EncoderConfig> =>
     Object(keys).position_embedding_type === "alibi" ? jinaBertConfig : bertSchema,

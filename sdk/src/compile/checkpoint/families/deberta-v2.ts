@@ -20,7 +20,7 @@ const Terms = v.pipe(
   v.array(v.picklist(TERMS, "pos_att_type may only have c2p and p2c")),
 );
 
-/** Kinds of normalization of the position embeddings; transformers ignores other words. */
+/** Normalization of the position embeddings. transformers ignores other words; this schema refuses them. */
 const Normalization = v.pipe(
   v.string(),
   v.transform((kinds) => kinds.toLowerCase()),

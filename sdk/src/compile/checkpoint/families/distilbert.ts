@@ -13,7 +13,7 @@ const config = v.pipe(
     dim: Count,
     n_layers: Count,
     n_heads: Count,
-    // Names of the same keys in other families. transformers takes their values.
+    // Other families' names of the three keys above. If config.json has both names, these count, as in transformers.
     hidden_size: v.optional(Count),
     num_hidden_layers: v.optional(Count),
     num_attention_heads: v.optional(Count),

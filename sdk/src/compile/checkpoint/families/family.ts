@@ -23,7 +23,7 @@ export interface LayerNames {
   /** Layer normalizations of all queries and all keys, before they are split into heads. */
   readonly queryNorm?: string;
   readonly keyNorm?: string;
-  /** Linear layers that project position embeddings, in encoders whose queries and keys have other projections. */
+  /** Linear layers that project position embeddings, in encoders that do not use the linear layers of queries and keys for this. */
   readonly positionKey?: string;
   readonly positionQuery?: string;
   readonly attentionOutput: LinearName;
@@ -81,10 +81,10 @@ export const bertNames: EncoderNames = {
 };
 
 /**
- * Returns the names of a layer in checkpoints of transformers 5.
+ * Makes a function that returns the tensor names of a layer in checkpoints of transformers 5.
  *
- * @param attentionNorm name of the first normalization, in the layer
- * @param feedForwardNorm name of the second one
+ * @param attentionNorm name of the first normalization within the layer
+ * @param feedForwardNorm name of the second normalization within the layer
  */
 export const currentLayer =
   (attentionNorm: string, feedForwardNorm: string) =>

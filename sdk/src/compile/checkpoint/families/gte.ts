@@ -16,7 +16,7 @@ import { bertNames, currentLayer, type Family, type LayerNames } from "./family.
 // GTE: BERT with a rotary embedding and gated activations                          https://arxiv.org/abs/2407.19669
 //
 // Checkpoints have the model_type `new` of Alibaba's own code (https://huggingface.co/Alibaba-NLP/new-impl), or the model_type
-// `gte` of transformers 5. Both occur with both kinds of tensor names.
+// `gte` of transformers 5. Either model_type occurs with either set of tensor names.
 
 /** Default rotary base of transformers' GteConfig. */
 const THETA = 160_000;

@@ -65,7 +65,7 @@ const layerWithQueryNorm = (index: number): LayerNames => {
   };
 };
 
-/** Names of tensors that JinaBERT has in gated layers. In layers without a gate, all names are BERT's. */
+/** Names of JinaBERT's tensors, for checkpoints with gated layers. Without gates, the names are BERT's. */
 export const jinaBertNames: readonly EncoderNames[] = [
   { ...bertNames, layer: gatedLayer },
   { ...bertNames, layer: layerWithQueryNorm },

@@ -112,7 +112,7 @@ const names: EncoderNames = {
   layer,
 };
 
-/** All heads have the same layers before their output layer. */
+/** Keys that configure the heads. All heads have the same layers before their output layer. */
 const HeadKeys = v.object({
   classifier_pooling: v.optional(v.picklist(["cls", "mean"]), "cls"),
   classifier_bias: v.optional(v.boolean(), false),

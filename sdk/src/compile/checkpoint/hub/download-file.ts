@@ -6,7 +6,7 @@ import { BertEdgeError } from "../../../artifact/error.ts";
 import { type RetryOptions, unavailable, untilAvailable, wrongAnswer } from "./hub-error.ts";
 import { fileSize, type HubFile, hasContent } from "./hub-file.ts";
 
-/** Bytes that an attempt must transfer to count as progress. */
+/** Minimum number of bytes that an attempt must transfer to count as progress. */
 const PROGRESS_BYTES = 2 ** 20;
 
 interface DownloadOptions extends RetryOptions {
@@ -16,7 +16,7 @@ interface DownloadOptions extends RetryOptions {
   readonly host: string;
   /** Requests the file's content, from byte `offset` on. */
   readonly request: (offset: number) => Promise<Response>;
-  /** Called with the number of bytes that are here. */
+  /** Called with the number of bytes of the file that are on this machine. */
   readonly onBytes: (bytes: number) => void;
 }
 
@@ -33,7 +33,7 @@ export async function downloadFile(file: HubFile, options: DownloadOptions): Pro
     await transfer(file, partial.path, options);
     let intact = await hasContent(partial.path, file);
     if (!intact && kept > 0) {
-      // The part that was already here may be damaged.
+      // The part from an earlier download may be damaged, so the whole file is downloaded again.
       await truncate(partial.path);
       await transfer(file, partial.path, options);
       intact = await hasContent(partial.path, file);
@@ -53,7 +53,7 @@ async function corrupt({ path, hash }: HubFile, at: string): Promise<BertEdgeErr
   });
 }
 
-/** Continues the file of an earlier download, but follows no link to a file that is not ours. */
+/** Flags that append to the file of an earlier download, and follow no symbolic link to a file of someone else. */
 const APPEND = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
 
 /** Appends to the file at `target` until it has the size of the file on the Hub. */
@@ -87,7 +87,7 @@ async function transfer({ path, size }: HubFile, target: string, options: Downlo
  * https://httpwg.org/specs/rfc9110.html#field.range
  *
  * @param response the answer to a request for the bytes from `offset` on
- * @throws BertEdgeError `hub_answer_invalid` if this is another part
+ * @throws BertEdgeError `hub_answer_invalid` if the response has another part of the file
  */
 async function* bodyFrom(response: Response, offset: number, host: string): AsyncGenerator<Uint8Array> {
   const { status, headers, body } = response;
@@ -109,8 +109,9 @@ const NOBODY = 0;
 const nameOf = (hash: string, owner: number): string => `${hash}.${owner}-${randomUUID()}.incomplete`;
 
 /**
- * Returns a file to continue with, whose name contains this process: the longest one that an interrupted download of the same content left, or a new path.
- * Other files of that kind are removed. Processes that download the same file at the same time get different files.
+ * Returns the path of an incomplete file to continue with: the longest file that an interrupted download of the same content
+ * left, or a new path. Removes the other files that interrupted downloads of this content left. The name of the returned file
+ * has the id of this process, so processes that download the same content at the same time get different files.
  *
  * @param folder folder of incomplete files
  * @param hash hash of the complete file

@@ -23,7 +23,7 @@ export interface DownloadedModel {
   readonly bytes: number;
   /** Bytes of the files that the cache did not have. */
   readonly downloadedBytes: number;
-  /** Whether the Hub could not be asked, so that this is the last known commit of the revision. */
+  /** Whether the Hub was unavailable. `commit` is then the last known commit of the revision. */
   readonly isOffline: boolean;
 }
 
@@ -38,8 +38,8 @@ export interface DownloadModelOptions extends RetryOptions {
 const Shards = v.object({ weight_map: v.record(v.string(), v.string()) });
 
 /**
- * Downloads the files of a model that bert-edge reads, as far as the cache does not have them. An interrupted download
- * continues where it ended.
+ * Downloads the files of a model that bert-edge reads and the cache does not have. An interrupted download continues where
+ * it ended.
  *
  * @throws BertEdgeError `package_missing`, `setting_invalid`, `hub_model_missing`, `hub_access_denied`, `hub_unavailable`,
  *   `hub_answer_invalid`, `hub_file_corrupt`, `checkpoint_missing` if the model has no weights that can be read,

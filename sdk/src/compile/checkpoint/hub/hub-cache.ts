@@ -13,9 +13,9 @@ import { isCommit } from "./repository.ts";
 const KeptFiles = v.pipe(v.string(), v.parseJson(), v.array(KeptFile));
 
 /**
- * A model's folder in the cache. It has the layout of Hugging Face's own cache, so that both can use one folder:
+ * A model's folder in the cache. It has the layout of Hugging Face's own cache, so that bert-edge can share its folder:
  * `blobs/<hash>` are the contents, `snapshots/<commit>/<path>` the files of a commit, `refs/<revision>` the commits of
- * branches and tags. `bert-edge/<commit>.json`, the list of a commit's files, is our own.
+ * branches and tags. Only bert-edge writes `bert-edge/<commit>.json`, the list of a commit's files.
  * https://huggingface.co/docs/huggingface_hub/guides/manage-cache
  */
 export class HubCache {
@@ -43,18 +43,18 @@ export class HubCache {
     return (await fileSize(join(this.snapshot(commit), path))) === size;
   }
 
-  /** Whether the cache has the content of a file, for another commit. */
+  /** Whether the cache has the content of a file, for example from another commit. */
   async hasContent({ hash, size }: HubFile): Promise<boolean> {
     return (await fileSize(join(this.contents, hash))) === size;
   }
 
-  /** Adds a file to a commit. Its content is in `contents`. */
+  /** Adds a file to a commit. `contents` must already have the content. */
   async add(commit: string, { path, hash }: HubFile): Promise<void> {
     const target = join(this.snapshot(commit), path);
     const blob = join(this.contents, hash);
     const temporary = join(this.contents, `${randomUUID()}.tmp`);
     await mkdir(dirname(target), { recursive: true });
-    // A symbolic link, as Hugging Face's tools make it, would lead out of the model's folder.
+    // Makes a hard link. A symbolic link, as Hugging Face's tools make it, would lead out of the commit's folder.
     await link(blob, temporary).catch(() => copyFile(blob, temporary));
     await rename(temporary, target).finally(() => rm(temporary, { force: true }));
   }

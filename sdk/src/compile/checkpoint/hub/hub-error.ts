@@ -6,7 +6,7 @@ import type { HubModel } from "../../../storage/hub-model.ts";
 const error = (code: ErrorCode, message: string, details?: BertEdgeErrorDetails) =>
   new BertEdgeError(code, message, details);
 
-/** Makes the error for a server that cannot be reached, is too slow or has no time. Another attempt may succeed. */
+/** Makes the error for a server that cannot be reached, is too slow or is overloaded. Another attempt may succeed. */
 export const unavailable = (host: string, what: string, { cause, retryAfterMs }: BertEdgeErrorDetails = {}) =>
   error("hub_unavailable", `${host} ${what}.`, {
     hint:
@@ -24,7 +24,7 @@ export const wrongAnswer = (host: string, what: string, cause?: unknown) =>
     cause,
   });
 
-/** The purpose of a request. */
+/** Model, Hub and token of a request, for the messages of errors. */
 interface Asked {
   readonly model: Pick<HubModel, "name" | "revision">;
   readonly endpoint: URL;
@@ -41,9 +41,9 @@ export function hubRefusal(response: Response, url: URL, asked: Asked): BertEdge
   if (status === 429 || status >= 500) {
     return unavailable(url.host, what, { retryAfterMs: waitOf(headers) });
   }
-  // A link to the storage behind the Hub works for a limited time. The next attempt gets a new one.
+  // A link to the storage behind the Hub works for a limited time. Another attempt gets a new link, and may succeed.
   if (url.origin !== asked.endpoint.origin) return unavailable(url.host, what);
-  // https://huggingface.co/docs/huggingface_hub/package_reference/utilities describes these words.
+  // https://huggingface.co/docs/huggingface_hub/package_reference/utilities describes the values of this header.
   const reason = headers.get("x-error-code");
   if (reason === "GatedRepo") {
     return error("hub_access_denied", `${name} is gated: its authors decide who may download it.`, {
@@ -70,7 +70,7 @@ export function hubRefusal(response: Response, url: URL, asked: Asked): BertEdge
       hint: `Its files are listed on ${page}/tree/${revision}.`,
     });
   }
-  // The Hub answers 401 without a token, so that the names of private models stay unknown.
+  // Without a token, the Hub answers 401 for missing models too, so that nobody can find out the names of private models.
   if (status === 401 || status === 404) {
     return error("hub_model_missing", `There is no model ${name} on ${asked.endpoint.host}, or it is private.`, {
       hint:
@@ -82,15 +82,15 @@ export function hubRefusal(response: Response, url: URL, asked: Asked): BertEdge
   return wrongAnswer(url.host, what);
 }
 
-/** Returns the number that the Hub gave to the request, for its support team. */
+/** Returns the Hub's id of the request as a part of a message, for the Hub's support team; empty if the response has no id. */
 const requestOf = (headers: Headers): string => {
   const id = headers.get("x-request-id") ?? "";
   return /^[\w=;.:-]{1,100}$/.test(id) ? ` (request ${id})` : "";
 };
 
 /**
- * Returns how long to wait before the next request, in ms; undefined if the response does not say. Reads `Retry-After`, or else the Hub's
- * `RateLimit`, such as `"api";r=0;t=55` (https://huggingface.co/docs/hub/rate-limits).
+ * Returns how long to wait before the next request, in ms; undefined if the response does not say. Reads `Retry-After`, or
+ * else the Hub's `RateLimit`, such as `"api";r=0;t=55` (https://huggingface.co/docs/hub/rate-limits).
  */
 export function waitOf(headers: Headers, now = Date.now()): number | undefined {
   const [, seconds] = /;\s*t=(\d{1,9})/.exec(headers.get("ratelimit") ?? "") ?? [];
@@ -100,7 +100,7 @@ export function waitOf(headers: Headers, now = Date.now()): number | undefined {
 /** Waits between attempts, in ms, if the server does not say how long to wait. */
 const WAITS = [500, 1_000, 2_000, 4_000];
 
-/** Longest wait that a server may ask for, in ms. After a longer one, the command fails with the time to wait. */
+/** Maximum wait that a server may ask for, in ms. If it asks for more, the command fails, and its hint says how long to wait. */
 const LONGEST_WAIT = 60_000;
 
 export interface RetryOptions {
@@ -112,7 +112,8 @@ export interface RetryOptions {
 const sleep = (ms: number, signal: AbortSignal | undefined) => setTimeout(ms, undefined, signal ? { signal } : {});
 
 /**
- * Runs `work` until it succeeds, and again after `hub_unavailable`: four times, or for as long as attempts make progress.
+ * Runs `work` until it succeeds. Tries again at most four times in a row after `hub_unavailable`. An attempt that makes
+ * progress starts the count again.
  *
  * @param progressed returns whether the last attempt made progress
  * @throws the last error of `work`

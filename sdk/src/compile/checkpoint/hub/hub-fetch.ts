@@ -5,11 +5,11 @@ import { isRedirect } from "../../../storage/is-redirect.ts";
 import { hubRefusal, unavailable, wrongAnswer } from "./hub-error.ts";
 import { type HubSettings, isSafe } from "./settings.ts";
 
-/** As many redirects as browsers follow: https://fetch.spec.whatwg.org/#http-redirect-fetch */
+/** Maximum number of redirects, as in browsers: https://fetch.spec.whatwg.org/#http-redirect-fetch */
 const MAX_REDIRECTS = 20;
 
 interface HubFetchOptions extends Pick<HubSettings, "endpoint" | "token"> {
-  /** The model that is asked for, for messages. */
+  /** The requested model, for messages. */
   readonly model: Pick<HubModel, "name" | "revision">;
   readonly signal?: AbortSignal | undefined;
   readonly limits?: TimeLimits | undefined;
@@ -17,7 +17,8 @@ interface HubFetchOptions extends Pick<HubSettings, "endpoint" | "token"> {
 
 /**
  * Makes a `fetch` for one model of the Hub:
- * - It asks only https addresses, and http ones on this machine if the Hub itself is there. Redirects included.
+ * - It requests only https addresses, and http addresses on this machine if the Hub's own address is http. The same holds
+ *   for redirects.
  * - It sends the token to the Hub alone, never to a host that a redirect leads to.
  * - Every request has time limits.
  *
@@ -110,14 +111,14 @@ function watched(
   );
 }
 
-/** Bytes of all answers together. The entry of a file has about 300 bytes. */
+/** Maximum bytes of all answers to one question together. In a list of files, each file has about 300 bytes. */
 const MAX_BYTES = 32e6;
-/** A page of a list has up to 1,000 files: https://huggingface.co/docs/hub/api */
+/** Maximum number of answers to one question. Each answer is a page with up to 1,000 files: https://huggingface.co/docs/hub/api */
 const MAX_ANSWERS = 200;
 
 /**
- * Makes a `fetch` for one question to the Hub's API. All answers together are limited, because the caller keeps them in
- * memory: their number and their bytes.
+ * Makes a `fetch` for one question to the Hub's API. Limits the number and the total bytes of the answers, because the caller
+ * keeps them in memory.
  *
  * @throws BertEdgeError `hub_answer_invalid`, and the errors of `fetch`
  */
@@ -139,9 +140,9 @@ export function boundedFetch(
 
 /** Time limits of a request. */
 export interface TimeLimits {
-  /** Longest time without a byte, in ms. */
+  /** Maximum time without a byte, in ms. */
   readonly silenceMs: number;
-  /** Slowest transfer of a body, in bytes per second. */
+  /** Minimum speed of the transfer of a body, in bytes per second. */
   readonly bytesPerSecond: number;
 }
 

@@ -49,7 +49,7 @@ export const HubFiles = v.pipe(
   ),
 );
 
-/** Returns the size of a file in bytes; undefined if there is none. */
+/** Returns the size of a file in bytes; undefined if there is no such file. */
 export const fileSize = (path: string): Promise<number | undefined> =>
   stat(path).then(
     (found) => (found.isFile() ? found.size : undefined),

@@ -36,7 +36,7 @@ type Files = readonly HubFile[];
 
 const find = (files: Files, path: string): HubFile | undefined => files.find((file) => file.path === path);
 
-/** Returns the file with weights that transformers reads, or the index of such files. */
+/** Returns the file from which transformers reads a folder's weights: a weight file, or the index of several weight files. */
 const firstWeights = (files: Files, folder: string): HubFile | undefined =>
   WEIGHT_FILES.map((name) => find(files, join(folder, name))).find((file) => file !== undefined);
 
@@ -54,7 +54,7 @@ export function indexFile(files: Files, folder: string): HubFile | undefined {
 export const modulesFile = (files: Files): HubFile | undefined => find(files, MODULES);
 
 /**
- * Chooses the files that are read before it is known which other files are needed.
+ * Chooses the files that are read first, because they say which other files are needed.
  *
  * @param folder folder of the Transformer module
  */
@@ -71,15 +71,15 @@ interface ChosenModel {
   readonly file: string | undefined;
   /** Folder of the Transformer module. */
   readonly folder: string;
-  /** Folders that modules.json names, except the one of the Transformer module. */
+  /** Folders that modules.json names, except the folder of the Transformer module. */
   readonly modules: readonly string[];
   /** Files that the index of the weights names. */
   readonly shards: readonly string[];
 }
 
 /**
- * Chooses the weights, and the files in folders of modules.json. Weights are safetensors if there are any, else
- * pytorch_model.bin, else the float32 ONNX export.
+ * Chooses the weights, and the files in folders of modules.json. Weights are the ONNX file that the user named, else
+ * safetensors, else pytorch_model.bin, else the float32 ONNX export.
  *
  * @throws BertEdgeError `checkpoint_missing`
  */
@@ -134,8 +134,8 @@ interface Model extends HubModel {
 }
 
 /**
- * Refuses a model of the Hub whose files must be changed with Python before they can be read, before anything large is
- * downloaded.
+ * Refuses a model of the Hub whose files bert-edge can read only after a conversion with Python. The check needs only the
+ * list of files, so it runs before large files are downloaded.
  *
  * @throws BertEdgeError `checkpoint_unsupported` for an adapter, `checkpoint_missing` for a model without tokenizer.json
  */

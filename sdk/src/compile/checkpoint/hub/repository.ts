@@ -35,7 +35,7 @@ export async function hubRepository(endpoint: URL, fetch: typeof globalThis.fetc
   const { listFiles, modelInfo } = await huggingfaceHub();
   const base = endpoint.href.replace(/\/+$/, "");
   const access = () => ({ hubUrl: base, fetch: boundedFetch(fetch) });
-  /** Validates what the package read. It passes on whatever JSON it got. */
+  /** Validates what the package read, because the package returns the Hub's JSON unchecked. */
   async function valid<S extends v.GenericSchema>(schema: S, what: string, read: () => Promise<unknown>) {
     try {
       return v.parse(schema, await read());

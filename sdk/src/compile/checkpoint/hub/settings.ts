@@ -5,7 +5,7 @@ import { isAbsent } from "../../../storage/absent.ts";
 import { userCacheFolder } from "../../files/folders.ts";
 import { MAX_SETTINGS_BYTES, wholeTextSync } from "../../files/whole-file.ts";
 
-/** Where models are downloaded from and to. */
+/** Server from which models are downloaded, its access token, and the folder for the models. */
 export interface HubSettings {
   /** Address of the Hub, or of a server that speaks its protocol. */
   readonly endpoint: URL;
@@ -17,13 +17,13 @@ export interface HubSettings {
 
 const LOOPBACK = ["127.0.0.1", "localhost"];
 
-/** Whether a URL may be asked: https, or http on this machine. */
+/** Whether requests to a URL are allowed: https, or http on this machine. */
 export const isSafe = ({ protocol, hostname }: URL): boolean =>
   protocol === "https:" || (protocol === "http:" && LOOPBACK.includes(hostname));
 
 /**
- * Reads the environment variables that Hugging Face's own tools read: HF_ENDPOINT, HF_HUB_CACHE, HF_HOME, and those of
- * `hubToken`.
+ * Reads the environment variables that Hugging Face's own tools read: HF_ENDPOINT, HF_HUB_CACHE, HF_HOME, and the
+ * variables that `hubToken` reads.
  *
  * @throws BertEdgeError `setting_invalid`
  */
@@ -53,7 +53,7 @@ export function hubCacheFolder(env: NodeJS.ProcessEnv, platform?: NodeJS.Platfor
 interface HubToken {
   /** Never part of a message. */
   readonly value: string;
-  /** Where it was found, for messages: a variable or a file. */
+  /** Variable or file in which the token was found, for messages. */
   readonly source: string;
 }
 

@@ -8,7 +8,7 @@ import { type RetryOptions, untilAvailable } from "./hub-error.ts";
 import type { HubFile } from "./hub-file.ts";
 import { type HubCommit, type HubRepository, isCommit } from "./repository.ts";
 
-/** The files of one commit: those in the cache, and those on the Hub. */
+/** Files of one commit, in the cache and on the Hub. */
 export class Snapshot {
   readonly #at: HubCommit;
   readonly #repository: HubRepository;
@@ -27,7 +27,7 @@ export class Snapshot {
     return this.#cache.snapshot(this.#at.commit);
   }
 
-  /** Lists the files of the commit. The Hub is asked once. */
+  /** Lists the files of the commit. Asks the Hub only if the cache does not have the list. */
   async list(): Promise<readonly HubFile[]> {
     const { commit } = this.#at;
     const known = await this.#cache.list(commit);
@@ -40,7 +40,7 @@ export class Snapshot {
   /**
    * Downloads the files that the cache does not have.
    *
-   * @param onBytes called with the number of bytes of these files that are here
+   * @param onBytes called with the number of bytes of `files` that are on this machine
    * @returns the size of the downloaded files in bytes
    */
   async get(files: readonly HubFile[], onBytes: (bytes: number) => void): Promise<number> {
@@ -73,13 +73,13 @@ export class Snapshot {
 
 interface FoundCommit {
   readonly at: HubCommit;
-  /** Whether the Hub could not be asked, so that this is the last known commit of the revision. */
+  /** Whether the Hub was unavailable. `at` is then the last known commit of the revision. */
   readonly isOffline: boolean;
 }
 
 /**
- * Returns the commit of a model's revision. Asks the Hub, except for commits, which never change. If the Hub cannot be
- * asked, returns the commit that the cache knows.
+ * Returns the commit of a model's revision. Asks the Hub, unless the revision is itself a commit. If the Hub is unavailable,
+ * returns the commit that the cache knows.
  *
  * @param root folder of the cache
  * @throws the errors of `HubRepository.resolve`

@@ -2,15 +2,15 @@ import { join } from "node:path";
 import { BertEdgeError } from "../../../artifact/error.ts";
 import type { FileKeys } from "./ledger.ts";
 
-/** Keys of a file that no table has. */
+/** Keys of a file that are not in the file's key table. */
 export interface UnknownKeys {
   readonly file: string;
   readonly keys: readonly string[];
 }
 
 /**
- * Returns the name of a key, as `--accept-key` takes it: `1_Pooling.mood`. Two Dense modules have different paths, so the name is
- * of one file.
+ * Returns the name of a key, as `--accept-key` takes it: `1_Pooling.mood`. The name has the path of the module, not its kind, so
+ * it belongs to one file even if a model has two Dense modules.
  */
 export const keyName = ({ module, file }: Pick<FileKeys, "module" | "file">, key: string): string =>
   `${module ?? file}.${key}`;
@@ -23,7 +23,8 @@ export const acceptableKeys = (files: readonly FileKeys[]): string[] =>
   files.flatMap((file) => (file.module === undefined ? [] : unknownOf(file).map((key) => keyName(file, key))));
 
 /**
- * Refuses a model folder whose files have a value that is not what we compute, or an unknown key in a module's configuration.
+ * Refuses a model folder whose files have a value that bert-edge does not support, or an unknown key in a module's
+ * configuration.
  *
  * @param root the model folder, for error messages
  * @param files the keys of its files
@@ -52,7 +53,7 @@ export function assertKeys(root: string, files: readonly FileKeys[], accepted: r
     .filter(({ keys }) => keys.length > 0);
 }
 
-/** @param names names of all keys of the folder that are left to accept */
+/** @param names names of all unknown keys of the folder that are not accepted */
 function unknownKeys(file: string, keys: readonly string[], names: readonly string[]): BertEdgeError {
   const listed = keys.map((key) => JSON.stringify(key)).join(", ");
   const has = keys.length === 1 ? `has the key ${listed}, which is` : `has the keys ${listed}, which are`;
@@ -74,7 +75,7 @@ function notAcceptable(root: string, files: readonly FileKeys[], name: string): 
   const possible = acceptableKeys(files);
   const leave = possible.length === 0 ? "Leave the option out." : `Keys to accept: \`${acceptOptions(possible)}\`.`;
   if (!said) {
-    const hint = `${leave} A key's name is that of its module's folder, a dot and the key: 1_Pooling.some_key.`;
+    const hint = `${leave} A key's name is the folder of its module, a dot and the key: 1_Pooling.some_key.`;
     return invalid(`--accept-key ${name}: the files in ${root} have no such key.`, hint);
   }
   if (said.treatment === "unknown") {
@@ -84,7 +85,10 @@ function notAcceptable(root: string, files: readonly FileKeys[], name: string): 
     );
   }
   if (said.refusal) {
-    return invalid(`--accept-key ${name} cannot change what is known: ${said.refusal.why}.`, said.refusal.hint);
+    return invalid(
+      `--accept-key ${name} accepts only unknown keys, and this key is known: ${said.refusal.why}.`,
+      said.refusal.hint,
+    );
   }
   const becomes = said.treatment === "obeyed" ? "is obeyed" : "has no effect on results";
   return invalid(`--accept-key ${name}: this key is known, and ${becomes}.`, leave);

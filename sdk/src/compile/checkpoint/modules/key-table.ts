@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
  * Treatment of a key of a model's file:
  * - `obeyed`: the model computes what the key says.
  * - `no-effect`: no value of the key changes results.
- * - `only`: the key is refused unless it has one of the listed values, which are what we compute.
+ * - `only`: the key is refused unless it has one of the listed values. Other values are not supported.
  * - `nested`: the value is an object, whose keys have a table of their own.
  */
 export type Treatment =
@@ -24,7 +24,7 @@ export const only = (values: readonly unknown[], otherwise?: string): Treatment 
 
 /** A key of a file, and what becomes of it. */
 export interface FoundKey {
-  /** The key of an object in an object follows a dot: `model_args.dtype`. */
+  /** A key of a nested object has the outer key and a dot before it: `model_args.dtype`. */
   readonly key: string;
   readonly treatment: "obeyed" | "no-effect" | "refused" | "unknown";
   /** Why the key is refused, and what to do. */
@@ -32,7 +32,7 @@ export interface FoundKey {
 }
 
 /**
- * Returns the keys of an object, and what becomes of each. A key with a list of values is obeyed if it has one of them.
+ * Returns the keys of an object, and what becomes of each. A key with the treatment `only` is obeyed if it has a listed value.
  *
  * @param within the keys that lead to the object, each with a dot
  */

@@ -1,6 +1,6 @@
 import { type KeyTable, nested, noEffect, obeyed, only } from "./key-table.ts";
 
-// The keys that sentence-transformers 5.3 to 6.2, PyLate 1.6 and Stanford's ColBERT read from the files of their own.
+// The keys that sentence-transformers 5.3 to 6.2, PyLate 1.6 and Stanford's ColBERT read from their own files.
 
 /** An entry of modules.json. */
 export const moduleEntryKeys: KeyTable = {
@@ -26,7 +26,7 @@ export const transformerFiles = ["bert", "roberta", "distilbert", "camembert", "
   (name) => `sentence_${name}_config.json`,
 );
 
-/** `transformerFiles` */
+/** Keys of the files in `transformerFiles`. */
 export const transformerKeys: KeyTable = {
   max_seq_length: obeyed,
   do_lower_case: obeyed,

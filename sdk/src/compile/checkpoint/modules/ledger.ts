@@ -37,7 +37,7 @@ export interface Ledger {
   readonly keys: KeyTable;
 }
 
-/** All files of model folders whose keys have a table. `docs/model-folders.md` is written from it. */
+/** All files of model folders whose keys have a table. `docs/model-folders.md` is generated from this list. */
 export const ledgers: readonly Ledger[] = [
   { file: "config.json", library: "transformers", keys: configKeys },
   { file: "tokenizer_config.json", library: "transformers", keys: tokenizerKeys },
@@ -56,8 +56,8 @@ export interface FileKeys {
   /** Path from the model folder. */
   readonly file: string;
   /**
-   * Name of the module whose configuration it is: its path, or its kind if it is in the model folder itself. Unknown keys are
-   * refused in such a file. Undefined for other files.
+   * Name of the module that the file configures: the module's path, or its kind if it is in the model folder itself. For
+   * modules.json, the name of the file. Unknown keys are refused in such a file. Undefined for other files.
    */
   readonly module: string | undefined;
   readonly keys: readonly FoundKey[];
@@ -65,7 +65,7 @@ export interface FileKeys {
   readonly counts: Readonly<Record<FoundKey["treatment"], number>>;
 }
 
-/** A file of which `tableOf` returns the table. */
+/** A file of a model folder that has a key table. `tableOf` returns the table for the content of the file. */
 interface KnownFile extends Pick<FileKeys, "file"> {
   readonly module?: string;
   readonly tableOf: (content: object) => KeyTable;
@@ -85,7 +85,7 @@ export async function folderKeys(root: string): Promise<FileKeys[]> {
   for (const { file, module, tableOf } of await knownFiles(root)) {
     const content = await readJson(root, file, Content);
     if (!content) continue;
-    // The entries of modules.json have the same keys.
+    // modules.json is a list of entries with the same keys. Each key is listed once.
     const all = [content].flat().flatMap((each) => findKeys(each, tableOf(each)));
     const keys = [...new Map(all.map((each) => [each.key, each])).values()];
     const count = (wanted: FoundKey["treatment"]) => keys.filter(({ treatment }) => treatment === wanted).length;
@@ -107,7 +107,7 @@ async function knownFiles(root: string): Promise<KnownFile[]> {
     : moduleTables;
   const configs = modules.flatMap(({ kind, path }) => {
     const table = Object.hasOwn(tables, kind) ? tables[kind] : undefined;
-    // A Normalize module has no file of its own in the model folder, where config.json is that of the encoder.
+    // A Normalize module in the encoder's folder has no file of its own: config.json is the encoder's there.
     const isEncoders = kind === "Normalize" && path === transformer;
     return table && !isEncoders
       ? [{ file: join(path, "config.json"), module: path || kind, tableOf: () => table }]

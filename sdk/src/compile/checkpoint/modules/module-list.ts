@@ -27,10 +27,10 @@ export interface ModuleList {
 /** Supported modules: the last part of `type` in modules.json. */
 const kinds = ["Transformer", "MLMTransformer", "Pooling", "Normalize", "SpladePooling", "Dense", "Dropout"];
 
-/** Packages whose modules are known. Names differ from version to version, and their last part is always the class. */
+/** Packages whose modules are known. The names of modules differ between versions, but the last part is always the class. */
 const ofLibrary = /^(sentence_transformers|pylate)\./;
 
-/** The sequences of modules that are computed. `M` stands for MLMTransformer. */
+/** Supported sequences of modules. Each module is one of the `letters`. */
 const sequences = /^(?:(?:T|M)|TPN*|(?:T|M)S|TD+N*)$/;
 const letters: Readonly<Record<string, string>> = {
   Transformer: "T",
@@ -52,7 +52,7 @@ export async function readModuleList(folder: string): Promise<ModuleList | undef
   if (!modules) return undefined;
   const other = modules.find(({ kind, type }) => !kinds.includes(kind) || !ofLibrary.test(type));
   if (other) throw unsupportedModules(folder, `the module ${other.type}`);
-  // Dropout changes vectors in training only.
+  // Leaves Dropout out, because it changes vectors in training only.
   const running = modules.filter(({ kind }) => kind !== "Dropout");
   const order = running.map(({ kind }) => kind);
   if (!sequences.test(order.map((kind) => letters[kind]).join(""))) {

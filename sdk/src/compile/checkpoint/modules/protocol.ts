@@ -29,8 +29,8 @@ const PUNCTUATION = [..."!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"];
 const DEFAULTS = { queryLength: 32, documentLength: 180 };
 
 /**
- * Reads how a model for late interaction reads queries and documents: from config_sentence_transformers.json of PyLate, or from
- * artifact.metadata of Stanford's ColBERT. The tokenizer is in the folder of the Transformer module.
+ * Reads the settings of a late-interaction model for queries and documents: from config_sentence_transformers.json of PyLate,
+ * or from artifact.metadata of Stanford's ColBERT. The tokenizer is in the folder of the Transformer module.
  *
  * @param by library that wrote the model, if the modules or the class say it
  * @returns undefined if the folder says nothing about it
@@ -105,12 +105,12 @@ async function ofStanford(folder: string): Promise<Settings> {
 }
 
 /**
- * Queries are filled up with the mask token. PyLate takes the token at the end of a text if there is no mask token, and then the one of
- * padding.
+ * Returns the token that fills queries up to their length, as in PyLate: the mask token, else the token at the end of a text,
+ * else the padding token.
  */
 function expansionOf(folder: string, { attends: isAttended }: Settings, tokens: SpelledTokens) {
   const mask = tokens.named("mask_token");
-  // Without the key, the tokenizer's class names the token.
+  // If tokenizer_config.json has no key mask_token, the tokenizer's class names the mask token.
   const usual = mask === null ? undefined : (tokens.idOf("[MASK]") ?? tokens.idOf("<mask>"));
   const token = mask ?? usual ?? tokens.named("eos_token") ?? tokens.named("pad_token") ?? undefined;
   if (token !== undefined) return { token, isAttended };
@@ -124,7 +124,7 @@ function expansionOf(folder: string, { attends: isAttended }: Settings, tokens: 
 }
 
 /**
- * Refuses expansions that our engines would compute otherwise.
+ * Refuses a query expansion for which bert-edge's engines would compute other vectors than the model's own library.
  *
  * @throws BertEdgeError `checkpoint_unsupported`
  */
@@ -136,7 +136,7 @@ function assertExpands(folder: string, config: EncoderConfig, length: number, is
       : isAttended
         ? undefined
         : config.disentangledAttention
-          ? "DeBERTa computes no vectors for expansion tokens that tokens do not attend to"
+          ? "DeBERTa computes no vectors for expansion tokens that no token attends to"
           : radius < length
             ? `expansion tokens of queries of ${length} tokens may be outside of all attention windows`
             : undefined;

@@ -35,7 +35,7 @@ const modelTypes = ["SentenceTransformer", "SparseEncoder", "CrossEncoder", "Mul
 export async function readSentenceConfig(folder: string): Promise<SentenceConfig> {
   const config = (await readJson(folder, SENTENCE_CONFIG, Schema)) ?? {};
   const { model_type: type } = config;
-  // For sentence-transformers, null is another class than SentenceTransformer, whose modules it then does not load.
+  // null is refused, too: sentence-transformers takes it for another class, and then does not load the folder's modules.
   if (type !== undefined && !modelTypes.includes(String(type))) {
     const file = join(folder, SENTENCE_CONFIG);
     throw new BertEdgeError("checkpoint_unsupported", `${file}: the model_type ${type} is not supported so far.`, {
@@ -50,15 +50,15 @@ const PromptConfig = v.object({
   default_prompt_name: v.nullish(v.string()),
 });
 
-/** Prompts of a sentence encoder, by name. Both keys are missing if it has only the empty ones that every encoder has. */
+/** Prompts of a sentence encoder, by name. Both keys are missing if it has only the empty default prompts. */
 export interface Prompts {
   readonly prompts?: Record<string, string>;
   readonly defaultPrompt?: string;
 }
 
 /**
- * Reads the prompts that sentence-transformers puts before texts. Those of queries and documents are empty if the file does not
- * name them: no other prompt stands in for them.
+ * Reads the prompts that sentence-transformers puts before texts. The prompts for queries and documents are empty if the file
+ * does not name them: no other prompt replaces them.
  *
  * @throws BertEdgeError `checkpoint_invalid` if the default prompt does not exist
  */
@@ -80,7 +80,7 @@ export async function readPrompts(folder: string): Promise<Prompts> {
   return { prompts, ...(name !== undefined && { defaultPrompt: name }) };
 }
 
-/** Names of sentence-transformers for functions that compare vectors. The cosine is the default. */
+/** Functions that compare vectors, by their names in sentence-transformers. undefined: the cosine, which is the default. */
 const similarities: Readonly<Record<string, Similarity | undefined>> = {
   cosine: undefined,
   dot: "dot",

@@ -73,7 +73,7 @@ const LOWERCASE: Normalizer = { type: "Lowercase" };
  * Returns a tokenizer.json that lower-cases texts before its own normalization, as sentence-transformers does for `do_lower_case`.
  * A tokenizer that has this step stays as it is.
  *
- * @param json content of tokenizer.json. One that is not valid is returned; its reader refuses it.
+ * @param json content of tokenizer.json. Invalid content is returned as it is: the code that reads the tokenizer refuses it.
  */
 export function lowerCased(json: object): object {
   const { success, output } = v.safeParse(Tokenizer, json);
@@ -87,7 +87,8 @@ function withLowercase(normalizer: Normalizer | undefined): Normalizer {
     const has = normalizers.some(({ type }) => type === LOWERCASE.type);
     return has ? normalizer : { ...normalizer, normalizers: [LOWERCASE, ...normalizers] };
   }
-  // BERT's normalizer has the step itself, and strips accents by default if it lower-cases.
+  // BERT's normalizer can lower-case by itself. Without strip_accents, it strips accents if it lower-cases. So a missing
+  // strip_accents gets the old value of lowercase.
   if (normalizer.type === "BertNormalizer" && v.is(BertNormalizer, normalizer)) {
     return { ...normalizer, lowercase: true, strip_accents: normalizer.strip_accents ?? normalizer.lowercase };
   }

@@ -2,7 +2,7 @@ import type * as v from "valibot";
 import { families } from "../families/index.ts";
 import { type KeyTable, noEffect, obeyed, only, type Treatment } from "./key-table.ts";
 
-// The keys that transformers 4.57 and 5.24 read from the files of its own.
+// The keys that transformers 4.57 and 5.24 read from their own files.
 
 const all = (keys: readonly string[], treatment: Treatment): KeyTable =>
   Object.fromEntries(keys.map((key) => [key, treatment]));
@@ -44,7 +44,7 @@ export const specialTokensKeys: KeyTable = all(
 const training = noEffect("a setting of training");
 const generation = noEffect("a setting of text generation");
 
-/** config.json: the keys that all families have, apart from those that a family's configuration reads. */
+/** Keys of config.json that do not depend on the family. `configTable` adds the keys that a family's schemas read. */
 export const configKeys: KeyTable = {
   ...all(["architectures", "model_type", "transformers_version", "tokenizer_class", "problem_type"], obeyed),
   ...all(["id2label", "num_labels", "pad_token_id"], obeyed),
@@ -100,7 +100,7 @@ export const configKeys: KeyTable = {
 };
 
 /**
- * Returns the table of a config.json: the keys of all families, and those that its own family reads.
+ * Returns the key table of a config.json: the keys of all families, and the keys that the file's own family reads.
  *
  * @param config content of config.json
  */
@@ -116,7 +116,7 @@ export function configTable(config: object): KeyTable {
   };
 }
 
-/** The parts of valibot's schemas that this file looks into. */
+/** The parts of valibot's schemas that `keysOf` reads. */
 interface Schema {
   readonly entries?: Readonly<Record<string, unknown>>;
   readonly pipe?: readonly Schema[];
@@ -132,7 +132,7 @@ interface Schema {
 const schemaKeys = (schema: v.GenericSchema, input: unknown): string[] => keysOf(schema as unknown as Schema, input);
 
 function keysOf({ pipe, getter, wrapped, entries = {} }: Schema, input: unknown): string[] {
-  // The first part of a pipe is the schema that the others go on from.
+  // A schema with a pipe also has the entries of the pipe's first part, so only the pipe is read.
   if (pipe) return pipe.flatMap((part) => keysOf(part, input));
   if (getter) return keysOf(getter(input), input);
   return wrapped ? keysOf(wrapped, input) : Object.keys(entries);

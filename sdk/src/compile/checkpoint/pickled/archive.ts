@@ -6,7 +6,7 @@ import { entryRange, type ZipEntry, zipEntries } from "../../files/zip-entries.t
 export interface TorchArchive {
   /** Describes the tensors. */
   readonly pickle: Uint8Array;
-  /** Whether it holds a program, too. */
+  /** Whether the archive is TorchScript: it then holds a program, too. */
   readonly isTorchScript: boolean;
   /**
    * Returns where the bytes of a storage begin and end in the file.
@@ -39,7 +39,8 @@ export function openArchive(file: StoredFile, faults: FileFaults): TorchArchive 
   const prefix = prefixOf(entries, faults);
   const bytesOf = (entry: ZipEntry, maximum: number) => {
     const { begin, end } = entryRange(file, entry, faults);
-    if (end - begin > maximum) throw faults.invalid(`its entry ${entry.name} has ${end - begin} bytes`);
+    if (end - begin > maximum)
+      throw faults.invalid(`its entry ${entry.name} has ${end - begin} bytes, but may have at most ${maximum}`);
     return file.subarray(begin, end);
   };
   const byteOrder = entries.get(`${prefix}/byteorder`);
@@ -47,7 +48,7 @@ export function openArchive(file: StoredFile, faults: FileFaults): TorchArchive 
   if (byteOrder) assertLittleEndian(bytesOf(byteOrder, MAX_BYTE_ORDER_BYTES), faults);
   return {
     pickle: bytesOf(entries.get(`${prefix}/data.pkl`) as ZipEntry, MAX_PICKLE_BYTES),
-    // torch.load finds out in the same way.
+    // torch.load recognizes TorchScript by the same entry.
     isTorchScript: entries.has(`${prefix}/constants.pkl`),
     locate(key) {
       const entry = entries.get(`${prefix}/data/${key}`);
@@ -65,12 +66,12 @@ function beginsWith(file: StoredFile, bytes: readonly number[]): boolean {
 
 function prefixOf(entries: ReadonlyMap<string, ZipEntry>, faults: FileFaults): string {
   const [prefix, ...others] = [...entries.keys()].flatMap((name) => PICKLE.exec(name)?.[1] ?? []);
-  if (prefix === undefined || others.length > 0) throw faults.invalid("it does not have one data.pkl");
+  if (prefix === undefined || others.length > 0) throw faults.invalid("it does not have exactly one data.pkl");
   return prefix;
 }
 
 function assertLittleEndian(byteOrder: Uint8Array, faults: FileFaults): void {
   const name = Buffer.from(byteOrder).toString("latin1");
   if (name === "big") throw faults.unsupported("is big-endian");
-  if (name !== "little") throw faults.invalid(`its byte order is ${shown(name)}`);
+  if (name !== "little") throw faults.invalid(`its byte order is ${shown(name)} instead of little or big`);
 }

@@ -2,7 +2,7 @@ import type { FileFaults } from "../../files/stored-file.ts";
 
 const LINE_FEED = 0x0a;
 
-/** Reads the bytes of a pickle from its beginning to its end. A length is compared with what is there before it is used. */
+/** Reads the bytes of a pickle from its beginning to its end. Compares each length with the remaining bytes before use. */
 export class PickleBytes {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
@@ -35,7 +35,7 @@ export class PickleBytes {
     return this.#view.getUint32(this.#skip(4), true);
   }
 
-  /** Reads an integer of `length` bytes in two's complement. Python writes the shortest form. */
+  /** Reads an integer of `length` bytes in two's complement. Python writes the shortest form, so over 8 bytes are too large. */
   long(length: number): number {
     const begin = this.#skip(length);
     let value = 0n;
@@ -60,7 +60,7 @@ export class PickleBytes {
     return text;
   }
 
-  /** Returns where the next `length` bytes begin, and goes on after them. */
+  /** Skips the next `length` bytes, and returns where they begin. */
   #skip(length: number): number {
     const begin = this.#at;
     if (begin + length > this.#bytes.length) throw this.#cutOff();

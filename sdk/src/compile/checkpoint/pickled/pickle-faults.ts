@@ -9,7 +9,7 @@ import { MAX_JSON_BYTES, wholeTextSync } from "../../files/whole-file.ts";
 /**
  * Makes the errors of a file that PyTorch wrote.
  *
- * @param conversion called for a file that is not supported
+ * @param conversion returns the command that converts a file that is not supported
  */
 export const pickleFaults = (path: string, conversion: () => Conversion): FileFaults => ({
   invalid: (fault, cause) =>
@@ -22,7 +22,7 @@ export const pickleFaults = (path: string, conversion: () => Conversion): FileFa
     return new BertEdgeError("checkpoint_unsupported", `${path} ${fault}.`, {
       hint:
         "Reading such a file can run any code, so bert-edge reads only what tensors need. If you trust the model, save it as " +
-        "safetensors with its own tools, and torch 2.6 or newer, which runs no code that is not in its list" +
+        "safetensors with the model's own library and torch 2.6 or newer, which runs only code in its list of safe functions" +
         `${to === undefined ? "" : `. Then give ${to}`}:\n    ${command}\n` +
         "Or give its ONNX export, if it has one.",
     });
@@ -32,7 +32,7 @@ export const pickleFaults = (path: string, conversion: () => Conversion): FileFa
 /** A command that saves a model as safetensors. */
 export interface Conversion {
   readonly command: string;
-  /** Path to give to bert-edge then; undefined if it is the same as before. */
+  /** Path to give to bert-edge after the conversion; undefined if the path stays the same. */
   readonly to: string | undefined;
 }
 
@@ -42,7 +42,7 @@ const Architecture = v.fallback(
   { architectures: ["AutoModel"] },
 );
 
-/** Folder of a downloaded model in the cache of the Hub. Its files are shared with other commits, so nothing is saved there. */
+/** Path of a downloaded model in the cache of the Hub. Other commits share its files, so a conversion saves to another folder. */
 const SNAPSHOT = /models--(?:[^/\\]+--)?([^/\\]+)[/\\]snapshots[/\\][^/\\]+[/\\]?$/;
 
 /** Returns the command with which transformers or sentence-transformers saves a model folder as safetensors. */

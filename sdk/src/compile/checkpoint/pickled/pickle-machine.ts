@@ -8,7 +8,7 @@ const METADATA = "_metadata";
 /** The stack and the memo of a pickle. */
 export class PickleMachine {
   readonly #faults: FileFaults;
-  /** One stack for each mark that is open, and the current one. */
+  /** Outer stacks, one for each open mark. `#stack` has the values after the last mark. */
   readonly #stacks: PickledValue[][] = [];
   #stack: PickledValue[] = [];
   readonly #memo = new Map<number, PickledValue>();
@@ -62,7 +62,10 @@ export class PickleMachine {
     }
   }
 
-  /** Sets attributes of the dict below the top of the stack. A state dict has `_metadata`, which says nothing about tensors. */
+  /**
+   * Removes the attributes on top of the stack, which belong to the dict below them. Refuses attributes other than `_metadata`,
+   * which state dicts have and which says nothing about tensors.
+   */
   build(): void {
     const [state] = this.pop(1);
     this.#dict();

@@ -14,13 +14,13 @@ const PLAIN = /^\w{1,50}$/;
  * Returns the tensors of a file that `torch.save` wrote, by name. Runs nothing that the file names. Large tensors are read at
  * each access.
  *
- * @param path names the file, for errors
+ * @param path path of the file, for errors
  * @param conversion returns the command that saves the model as safetensors
- * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for what tensors do not need
+ * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for content that tensors do not need
  */
 export function readPickled(file: StoredFile, path: string, conversion: () => Conversion): Map<string, Tensor> {
   const faults = pickleFaults(path, conversion);
-  /** transformers refuses such files, too. */
+  /** Makes errors with a command that saves the tensors of a Python expression, because transformers refuses such files, too. */
   const convertedBy = (python: string) => pickleFaults(path, () => conversionOfTensors(path, python));
   const { pickle, isTorchScript, locate } = openArchive(file, faults);
   if (isTorchScript) {

@@ -39,7 +39,10 @@ export function rebuild(called: PickledValue, args: PickledValue, faults: FileFa
   }
 }
 
-/** Arguments: storage, offset, shape, strides, whether it has gradients, hooks, perhaps its type, perhaps metadata. */
+/**
+ * Makes a tensor from the arguments of `_rebuild_tensor_v2` or `_rebuild_tensor_v3`: storage, offset, shape, strides, whether
+ * the tensor needs gradients, hooks, its type (only v3) and optional metadata.
+ */
 function rebuildTensor(
   args: readonly PickledValue[],
   isTyped: boolean,
@@ -50,7 +53,7 @@ function rebuildTensor(
   const type = isTyped ? rest.shift() : undefined;
   if (!isStorage(storage) || !isCount(offset) || !areCounts(shape) || !areCounts(strides)) throw wrong();
   if (shape.length !== strides.length || typeof requiresGrad !== "boolean" || rest.length > 1) throw wrong();
-  // A tensor has the type of its storage. Only a tensor of an untyped storage has its own.
+  // A tensor has the type of its storage. Only a tensor of an untyped storage names its own type.
   const dtype = isDtype(type) ? type.dtype : storage.dtype;
   if (dtype === undefined || isTyped !== (storage.dtype === undefined)) throw wrong();
   if (!isEmptyDict(hooks)) throw faults.unsupported("has a tensor with hooks");

@@ -5,8 +5,8 @@ import type { TorchArchive } from "./archive.ts";
 import type { PickledTensor } from "./values.ts";
 
 /**
- * Makes tensors that are read from the file. Views that are equal are one tensor, as in models with tied weights. All tensors
- * together need no more bytes than the file has.
+ * Makes tensors whose bytes come from the file. Equal views become one tensor, as in models with tied weights.
+ * Refuses tensors that together need more bytes than the file has.
  */
 export class StoredTensors {
   readonly #file: StoredFile;
@@ -33,7 +33,7 @@ export class StoredTensors {
     }
     const [first, extent] = [begin + offset * size, extentOf(tensor) * size];
     if (first + extent > end) throw this.#faults.invalid(`tensor ${label} lies outside its storage`);
-    // An expanded tensor repeats numbers. It can be larger than the file by any factor. NaN is more than the file has, too.
+    // An expanded tensor repeats numbers, and can be much larger than its storage. The negation also refuses a size of NaN.
     const count = elementCount(shape);
     if (!(count * size <= bytes)) throw this.#faults.unsupported(`has an expanded tensor (${label})`);
     const key = `${begin} ${offset} ${dtype} ${shape} ${strides}`;
@@ -48,7 +48,7 @@ export class StoredTensors {
   }
 }
 
-/** Where the elements of a tensor are in a storage; counted in elements. */
+/** Shape of a tensor, and the distances of its elements in a storage, counted in elements. */
 export interface StridedView {
   readonly shape: readonly number[];
   readonly strides: readonly number[];
@@ -89,7 +89,7 @@ export function gather(source: Uint8Array<ArrayBuffer>, size: number, view: Stri
   const Elements = arrays[size] as typeof Uint8Array;
   const from = new Elements(buffer, byteOffset, length / size);
   const to = new Elements(elementCount(view.shape));
-  // Axes of size 1 have no neighbours.
+  // Leaves out axes of size 1, because their strides do not matter.
   const axes = view.shape.flatMap((count, axis) =>
     count === 1 ? [] : [{ count, stride: view.strides[axis] as number }],
   );

@@ -83,7 +83,7 @@ const refusedNames: Readonly<Record<number, string>> = {
   152: "READONLY_BUFFER",
 };
 
-/** Does what one opcode says. Reads its arguments. */
+/** Runs one opcode, and reads the opcode's arguments. */
 type Step = (machine: PickleMachine, read: PickleBytes, faults: FileFaults) => void;
 
 const byName: Readonly<Record<Exclude<keyof typeof opcodes, "STOP" | "PROTO">, Step>> = {
@@ -125,7 +125,7 @@ const byName: Readonly<Record<Exclude<keyof typeof opcodes, "STOP" | "PROTO">, S
   },
 };
 
-/** Steps of the opcodes, except for the first and the last of a pickle. */
+/** Steps by opcode, without PROTO and STOP, the first and the last opcode of a pickle. */
 const steps: ReadonlyMap<number, Step> = new Map(
   Object.entries(byName).map(([name, step]) => [opcodes[name as keyof typeof opcodes], step]),
 );
@@ -133,7 +133,7 @@ const steps: ReadonlyMap<number, Step> = new Map(
 /** Protocols whose opcodes PyTorch's own safe reader knows. `torch.save` writes 2. */
 const PROTOCOLS = [2, 3];
 
-/** Maximum number of opcodes. They are up to 40 for each tensor of a model, and each makes at most one small object. */
+/** Maximum number of opcodes. A pickle has up to 40 for each tensor of a model. Each opcode makes at most one small object. */
 const MAX_OPCODES = 500_000;
 
 /**

@@ -1,6 +1,6 @@
 import type { DataType } from "../../graph/tensor.ts";
 
-/** Meaning of a global of Python for the reader. It is a name, and nothing is called. */
+/** A global of Python that the reader knows. The reader uses only the name of the global, and calls nothing. */
 type KnownGlobal =
   | {
       readonly kind: "function";
@@ -41,7 +41,7 @@ const globals: ReadonlyMap<string, KnownGlobal> = new Map<string, KnownGlobal>([
 /** Returns the global of a name such as `torch.FloatStorage`; undefined if the reader does not know it. */
 export const globalNamed = (name: string): KnownGlobal | undefined => globals.get(name);
 
-/** A value of a pickle. No value is more than data. */
+/** A value of a pickle. All values are plain data. */
 export type PickledValue =
   | null
   | boolean
@@ -64,7 +64,7 @@ export interface PickledStorage {
   readonly length: number;
 }
 
-/** A view of a storage. Nothing is compared with the storage so far. */
+/** A view of a storage. `StoredTensors` checks whether it lies in the storage. */
 export interface PickledTensor {
   readonly kind: "tensor";
   readonly storage: PickledStorage;
@@ -79,7 +79,7 @@ export interface PickledTensor {
 /** A dict whose keys are texts. */
 export class PickledDict {
   readonly kind = "dict";
-  /** Undefined while it is empty: a pickle can have an empty dict in each byte. */
+  /** Undefined while the dict is empty, which saves memory: each byte of a pickle can make an empty dict. */
   #entries: Map<string, PickledValue> | undefined;
 
   get size(): number {

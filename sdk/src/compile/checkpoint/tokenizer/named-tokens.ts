@@ -68,7 +68,7 @@ const Json = v.object({
 
 /**
  * Adds the tokens that tokenizer_config.json names and tokenizer.json does not add, as transformers does when it loads a folder.
- * Tokens of `added_tokens_decoder` also change the flags of those in tokenizer.json.
+ * Flags in `added_tokens_decoder` also replace the flags of the same tokens in tokenizer.json.
  * A token of the vocabulary keeps its id, and a new one gets the next id.
  *
  * @param json content of tokenizer.json
@@ -90,7 +90,7 @@ export function withNamedTokens(json: object, settings: object, by: Pick<Tokeniz
     ...extra_special_tokens,
   ];
   const flags = new Map<string, Flags>(Object.values(added_tokens_decoder).map((token) => [token.content, token]));
-  // Version 4 takes the class's own flags for a mask token that a list of added tokens leaves out.
+  // If `added_tokens_decoder` exists without the mask token, transformers 4 takes the class's own flags for this token.
   if (mask && !by.isRecent && "added_tokens_decoder" in settings && !flags.has(mask.content))
     flags.set(mask.content, mask);
   const flagged = added_tokens.map((token) => withFlags(token, flags.get(token.content)));
@@ -137,7 +137,7 @@ export function withAddedTokens(
 const byId = <T>(tokens: readonly (readonly [id: string | number, token: T])[]): T[] =>
   tokens.toSorted(([a], [b]) => Number(a) - Number(b)).map(([, token]) => token);
 
-/** Adds tokens, each once, to those of tokenizer.json. A token of the vocabulary keeps its id, and a new one gets the next id. */
+/** Adds tokens to the added tokens of tokenizer.json, each once. A token of the vocabulary keeps its id, and a new one gets the next id. */
 function withMore<T extends { readonly content: string; readonly id: number }>(
   added: readonly T[],
   tokens: readonly { readonly content: string }[],
@@ -152,16 +152,16 @@ function withMore<T extends { readonly content: string; readonly id: number }>(
   return [...added, ...[...missing].map(([content, token]) => ({ id: ids.get(content) ?? next++, ...token }))];
 }
 
-/** Returns a token with the flags of `added_tokens_decoder`. Whether it is found in normalized texts stays as it is. */
+/** Returns a token with the flags of `added_tokens_decoder`. Its `normalized` stays as it is. */
 const withFlags = <T extends object>(token: T, flags: Flags | undefined): T =>
   flags ? { ...token, lstrip: flags.lstrip, rstrip: flags.rstrip, single_word: flags.single_word } : token;
 
 /** Classes whose mask token takes the space before it, unless the files have flags for it. */
 const MASK_TAKES_SPACE = ["MPNetTokenizer", "CamembertTokenizer"];
-/** Further classes of transformers 4. */
+/** Further classes whose mask token takes the space before it, only in transformers 4. */
 const OLDER_MASK_TAKES_SPACE = ["RobertaTokenizer", "LongformerTokenizer", "XLMRobertaTokenizer", "AlbertTokenizer"];
 
-/** Returns the mask token of a class that gives it flags; undefined if the files or another class do. */
+/** Returns the mask token with the class's own flags; undefined if the class has none, or if the files have flags for the token. */
 function maskOf(
   { mask_token }: { mask_token?: unknown },
   { name, isRecent }: Pick<TokenizerClass, "name" | "isRecent">,
@@ -173,8 +173,9 @@ function maskOf(
 const Lists = v.object({ additional_special_tokens: v.fallback(v.nullish(v.array(v.unknown())), undefined) });
 
 /**
- * Returns the settings of a tokenizer with the special tokens of special_tokens_map.json. transformers reads this file only for folders
- * whose tokenizer_config.json has no `added_tokens_decoder`, which versions since 4.34 write. Its tokens then overrule others.
+ * Returns the settings of a tokenizer with the special tokens of special_tokens_map.json. transformers reads this file only
+ * for folders whose tokenizer_config.json has no `added_tokens_decoder`, which versions since 4.34 write. The tokens of this
+ * file then overrule tokenizer_config.json, except that both lists of additional special tokens are joined.
  *
  * @param settings content of tokenizer_config.json
  * @param listed content of special_tokens_map.json; undefined if there is no such file

@@ -34,7 +34,7 @@ const PreTokenizer = v.object({ pre_tokenizer: v.looseObject({ add_prefix_space:
 const BERT_LIKE = ["BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "MPNetTokenizer"];
 /** Classes that give the post-processor their own settings of spaces around tokens. */
 const TRIMMING = ["RobertaTokenizer", "LongformerTokenizer"];
-/** Classes of which transformers 5 writes tokenizer.json anew and reads it as it is. */
+/** Classes that read any tokenizer.json as it is. */
 const AS_IT_IS = ["PreTrainedTokenizer", "TokenizersBackend"];
 
 /** Classes whose models get no token types, unless `model_input_names` asks for them. */
@@ -51,7 +51,7 @@ const RECENTLY_WITHOUT_TYPES = ["AlbertTokenizer", ...AS_IT_IS];
  *
  * @param json content of tokenizer.json
  * @param settings content of tokenizer_config.json
- * @param config content of config.json, as far as it exists
+ * @param config content of config.json; empty if there is no such file
  * @throws BertEdgeError `checkpoint_unsupported`
  */
 export function overruledTokenizer(json: object, settings: object, config: object): Overruled {
@@ -83,7 +83,9 @@ function assertReadsJson(settings: object, { name }: TokenizerClass): void {
 const changesOf = ({ different }: Rebuilt, name: string): string[] =>
   different.length === 0
     ? []
-    : [`${name} of transformers 5 builds these parts anew, other than in tokenizer.json: ${different.join(", ")}.`];
+    : [
+        `The class ${name} of transformers 5 builds these parts in another way than tokenizer.json: ${different.join(", ")}.`,
+      ];
 
 /** Changes single settings of tokenizer.json. */
 function changedTokenizer(json: object, settings: object, by: TokenizerClass): Overruled {

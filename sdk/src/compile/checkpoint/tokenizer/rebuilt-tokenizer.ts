@@ -35,7 +35,7 @@ const Keys = v.object({
   unk_id: v.fallback(v.optional(v.number()), undefined),
 });
 
-/** tokenizer.json with the parts that a class built, and the names of those that were different. */
+/** tokenizer.json with the parts that a class built, and the names of the parts that differ from tokenizer.json. */
 export interface Rebuilt {
   readonly json: object;
   readonly different: readonly Part[];
@@ -47,7 +47,8 @@ export interface Rebuilt {
  *
  * @param by the class
  * @returns undefined for classes that use tokenizer.json as it is
- * @throws BertEdgeError `checkpoint_unsupported` if the class has another kind of vocabulary, or gets no special token
+ * @throws BertEdgeError `checkpoint_unsupported` if the class needs another kind of vocabulary, or a special token that
+ *   the files do not have
  */
 export function rebuiltTokenizer(json: object, settings: object, by: TokenizerClass): Rebuilt | undefined {
   const { name } = by;
@@ -57,7 +58,7 @@ export function rebuiltTokenizer(json: object, settings: object, by: TokenizerCl
   assertFits(output.model, name, builder.model);
   const keys = v.parse(v.fallback(Keys, {}), settings);
   const named = { ...builder.names, ...settings };
-  // The class starts without added tokens. It reads those of tokenizer.json if tokenizer_config.json has no list.
+  // The class takes the added tokens of tokenizer.json only if tokenizer_config.json has no `added_tokens_decoder`.
   const decoder = Object.fromEntries(output.added_tokens.map(({ id, ...token }) => [id, token]));
   const added = withNamedTokens({ ...json, added_tokens: [] }, { added_tokens_decoder: decoder, ...named }, by);
   const { added_tokens } = v.parse(Json, added);
@@ -98,13 +99,16 @@ const noToken = (name: string, key: Name) =>
 
 const Steps = v.object({ normalizers: v.array(v.looseObject({ type: v.optional(v.string()) })) });
 
-/** Returns the first table of characters in a normalizer. */
+/** Returns the first step of a normalizer that has a table of characters: a step of the type Precompiled. */
 function charsmapOf(normalizer: object | undefined): object | undefined {
   const steps = v.is(Steps, normalizer) ? v.parse(Steps, normalizer).normalizers : [normalizer];
   return steps.find((step) => v.is(v.looseObject({ type: v.literal("Precompiled") }), step));
 }
 
-/** Whether a part is not the one of tokenizer.json. Files of older versions leave out keys with their default values. */
+/**
+ * Whether a built part differs from the part in tokenizer.json. In the model, only keys of both are compared, because files of
+ * older versions leave out keys with default values.
+ */
 function isOther(part: Part, json: object, built: Readonly<Record<Part, unknown>>): boolean {
   const given = (json as Partial<Record<Part, unknown>>)[part] ?? null;
   const made = built[part];

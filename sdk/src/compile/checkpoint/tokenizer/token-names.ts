@@ -25,8 +25,8 @@ const Json = v.object({
 });
 
 /**
- * Returns the ids of all tokens of a tokenizer.json. As in the Rust tokenizers, added tokens have the ids of the vocabulary, and the
- * others get the next ones, whatever the file says.
+ * Returns the ids of all tokens of a tokenizer.json. As in the Rust tokenizers, an added token that is in the vocabulary has its
+ * id from there. Other added tokens get the next ids. The ids that the file gives to added tokens do not count.
  *
  * @returns no tokens if the file is not valid; its reader refuses it
  */

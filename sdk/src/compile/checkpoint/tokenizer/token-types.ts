@@ -4,7 +4,7 @@ import { BertEdgeError } from "../../../artifact/error.ts";
 /** A special token and its id. */
 type SpecialToken = readonly [token: string, id: number];
 
-/** How a template joins both texts of a pair. */
+/** Settings of a template that joins the two texts of a pair. */
 interface Joint {
   /** Number of special tokens between both texts. */
   readonly separators: 1 | 2;
@@ -52,8 +52,8 @@ export function assertTextTypes(json: object): void {
   if (types.every((type) => type === 0)) return;
   throw new BertEdgeError(
     "checkpoint_unsupported",
-    "tokenizer.json: post_processor gives tokens of a single text the token type 1, which is not supported so far.",
-    { hint: "Set type_id to 0 in `single`, if the model was trained with it." },
+    "tokenizer.json: post_processor gives tokens of a single text a token type other than 0, which is not supported so far.",
+    { hint: "Set type_id to 0 in `single`, if the model was trained with the token type 0." },
   );
 }
 

@@ -1,6 +1,6 @@
 import { templateAround } from "./token-types.ts";
 
-/** null counts as false; a missing key has the default of the class. */
+/** Value of a key of tokenizer_config.json; undefined if the key is missing. */
 export type Flag = boolean | null | undefined;
 
 /** Input from which a class builds parts. */
@@ -8,7 +8,7 @@ export interface Given {
   /** Object with ids, or Unigram's list of pieces with their scores. */
   readonly vocab: unknown;
   readonly merges: unknown;
-  /** Normalizer that SentencePiece's files have; undefined if there is none. */
+  /** Normalizer step with SentencePiece's table of characters; undefined if tokenizer.json has none. */
   readonly charsmap: object | undefined;
   /** Post-processor of tokenizer.json. */
   readonly postProcessor: unknown;
@@ -25,7 +25,7 @@ export type Name = "bos_token" | "eos_token" | "sep_token" | "cls_token" | "unk_
 /** A class of transformers 5 that builds its parts of tokenizer.json itself. */
 export interface Builder {
   readonly model: "WordPiece" | "BPE" | "Unigram";
-  /** Special tokens that tokenizer_config.json does not name. */
+  /** Default texts of special tokens that tokenizer_config.json does not name. */
   readonly names: Readonly<Record<Name, string>>;
   readonly build: (given: Given) => Readonly<Record<Part, unknown>>;
 }
@@ -59,7 +59,7 @@ const robertaProcessing = ({ special }: Given, trim_offsets: boolean, add_prefix
   ...{ trim_offsets, add_prefix_space },
 });
 
-/** Unigram over words that a space is put before. */
+/** Unigram over words. `add_prefix_space` says whether a space is put before each word. */
 const unigrams = ({ vocab, flag }: Given, unk_id: number) => ({
   pre_tokenizer: sequence([{ type: "WhitespaceSplit" }, metaspace(hasSpace(flag) ? "always" : "never")]),
   model: { type: "Unigram", unk_id, vocab, byte_fallback: false },
@@ -85,7 +85,7 @@ const bert: Builder = {
   }),
 };
 
-/** Index of the token for unknown characters in a Unigram's vocabulary. */
+/** Returns the index of the token for unknown characters in a Unigram's vocabulary; −1 if there is no such token. */
 const indexOf = ({ vocab, unknown }: Given, matches: (score: unknown) => boolean): number =>
   (Array.isArray(vocab) ? vocab : []).findIndex((entry) => Object(entry)[0] === unknown && matches(Object(entry)[1]));
 
@@ -100,7 +100,7 @@ const xlmRoberta = (unknownId: (given: Given) => number): Builder => ({
   }),
 });
 
-/** https://github.com/huggingface/transformers/tree/v5.24.0/src/transformers/models: tokenization_*.py */
+/** Builders by class, as in https://github.com/huggingface/transformers/tree/v5.24.0/src/transformers/models (tokenization_*.py). */
 export const tokenizerBuilders: Readonly<Record<string, Builder>> = {
   BertTokenizer: bert,
   DistilBertTokenizer: bert,

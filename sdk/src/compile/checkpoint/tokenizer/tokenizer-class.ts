@@ -13,14 +13,14 @@ export interface TokenizerClass {
   /** Name without `Fast`. `PreTrainedTokenizer` and `TokenizersBackend` read any tokenizer.json. */
   readonly name: string;
   /**
-   * Whether transformers 5 or newer wrote the folder. Its versions read some keys in another way than version 4, so the version
+   * Whether transformers 5 or newer wrote the folder. Version 5 reads some keys in another way than version 4, so the version
    * that wrote a folder decides. Folders that do not name their version are read as version 4 does.
    */
   readonly isRecent: boolean;
 }
 
 /**
- * Classes of model types whose tokenizer_config.json names none.
+ * Classes by model type, for folders that name no class.
  * https://github.com/huggingface/transformers/blob/v4.57.1/src/transformers/models/auto/tokenization_auto.py
  */
 const classes: Readonly<Record<string, string>> = {
@@ -35,14 +35,14 @@ const classes: Readonly<Record<string, string>> = {
   "xlm-roberta": "XLMRobertaTokenizer",
 };
 
-/** Classes that transformers 5 gives model types whose tokenizer_config.json names none, where version 4 has others. */
+/** Classes by model type in transformers 5, where they differ from the classes of version 4. */
 const recentClasses: Readonly<Record<string, string>> = {
   distilbert: "BertTokenizer",
   gte: "XLMRobertaTokenizer",
   nomic_bert: "BertTokenizer",
 };
 
-/** Classes that transformers 5 reads as BERT's, under another name. */
+/** Names of classes that are BERT's tokenizer in transformers 4 and 5. */
 const namesOfBert = [
   "SqueezeBert",
   "LayoutLM",
@@ -52,7 +52,7 @@ const namesOfBert = [
   "DPRContextEncoder",
   "DPRReader",
 ];
-/** Classes that are BERT's in version 4 alone. Version 5 reads their tokenizer.json as it is. */
+/** Names of classes that are BERT's tokenizer in version 4 only. Version 5 reads their tokenizer.json as it is. */
 const olderNamesOfBert = ["ConvBert", "RetriBert", "Realm"];
 
 /** Class of transformers 5 that reads any tokenizer.json as it is. */
@@ -66,7 +66,7 @@ const ANY = "PreTrainedTokenizer";
 /**
  * Finds the class as AutoTokenizer does: by tokenizer_config.json, then by config.json, then by the model type.
  *
- * @param config content of config.json, as far as it exists
+ * @param config content of config.json; empty if there is no such file
  */
 export function tokenizerClass(settings: object, config: object): TokenizerClass {
   const { tokenizer_class: own } = v.parse(v.fallback(TokenizerKeys, {}), settings);
@@ -81,7 +81,7 @@ export function tokenizerClass(settings: object, config: object): TokenizerClass
   return { name: likeBert.includes(name.replace(/Tokenizer$/, "")) ? "BertTokenizer" : name, isRecent };
 }
 
-/** The keys that name a tokenizer without a tokenizer.json. */
+/** Keys that show whether a tokenizer runs in Python, without a tokenizer.json. */
 const Settings = v.object({
   tokenizer_class: v.nullish(v.string()),
   word_tokenizer_type: v.nullish(v.string()),
@@ -94,7 +94,7 @@ const programs: Readonly<Record<string, string>> = { mecab: "MeCab", sudachi: "S
 const inPython = /^(BertJapanese|Phobert|Bertweet|Flaubert|XLM|Canine)Tokenizer$/;
 
 /**
- * Says what splits the texts of a tokenizer that is Python code.
+ * Returns a clause about a tokenizer that runs in Python, such as "BertJapaneseTokenizer splits texts with MeCab".
  *
  * @param settings content of tokenizer_config.json
  * @returns undefined if tokenizer_config.json names no such tokenizer

@@ -11,8 +11,8 @@ const AnySide = v.picklist(["left", "right"]);
 const FromLeft = v.object({ direction: v.literal("Left") });
 
 /**
- * Returns the end at which a tokenizer cuts or pads texts, and what says so: `truncation_side` or `padding_side` of
- * tokenizer_config.json, else the direction in tokenizer.json, else the right.
+ * Returns the end at which a tokenizer cuts or pads texts, and the setting that says it: `truncation_side` or `padding_side`
+ * of tokenizer_config.json, else the direction in tokenizer.json. The default is the right.
  *
  * @throws BertEdgeError `checkpoint_invalid` for other values of these keys, with which transformers does not load the tokenizer
  */
@@ -22,7 +22,7 @@ function sideOf(what: "truncation" | "padding", { json, config }: Files): { read
   if (v.is(AnySide, named)) return { side: named, by: `${FILE}: ${key} is ${named}` };
   if (key in config) {
     throw new BertEdgeError("checkpoint_invalid", `${FILE} has the ${key} ${JSON.stringify(named)}.`, {
-      hint: 'Set it to "left" or "right", or remove the key: it is then the right.',
+      hint: 'Set it to "left" or "right", or remove the key: the default is the right.',
     });
   }
   return v.is(FromLeft, (json as Readonly<Record<string, unknown>>)[what])

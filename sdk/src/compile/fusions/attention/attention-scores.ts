@@ -98,7 +98,7 @@ function behindMasking(
   nodes: Node[],
 ): { node: Node; factor: number } | Refusal {
   const node = value?.producer;
-  if (!value || !node) return refuse("the softmax is not of a product of queries and keys");
+  if (!value || !node) return refuse("the input of the softmax is not a product of queries and keys");
   if (node.domain !== "")
     return refuse(`${node.opType} is between the MatMul of queries and keys and the softmax`, node);
   nodes.push(node);
@@ -144,7 +144,8 @@ function behindMasking(
 
 /**
  * Walks back over a chain of Reshapes that together keep the last two axes, such as [batch, heads, queries, keys] →
- * [batch, heads, queries, keys, 1] → [batch · heads, queries, keys]. Adds the Reshapes to `nodes`, except for the first.
+ * [batch, heads, queries, keys, 1] → [batch · heads, queries, keys]. Adds the Reshapes to `nodes`, except the one that computes
+ * `value`.
  */
 function behindReshapes(value: Value, nodes: Node[]): Value | Refusal {
   const chain: Node[] = [];

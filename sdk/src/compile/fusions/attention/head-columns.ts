@@ -28,8 +28,8 @@ export function headColumns(rewrite: Rewrite, layout: Columns): Value {
 }
 
 /**
- * Whether heads are selected several times. Grouped-query attention does so with keys and values, because fused operators
- * need one for each head of queries.
+ * Whether the layout selects a head several times. In grouped-query attention, several query heads share a head of keys and
+ * values, but fused operators need one for each query head.
  */
 export const repeatsHeads = (layout: Columns): boolean =>
   isOfWholeHeads(layout) && new Set(layout.columns).size < layout.columns.length;
@@ -78,7 +78,7 @@ export function weightColumns(rewrite: Rewrite, layout: Columns): Value | undefi
     .output;
 }
 
-/** Whether a node rotates each of its heads alone, and whole heads are selected. */
+/** Whether a node rotates each head on its own, and the layout selects whole heads. */
 const rotatesHeads = (node: Node, layout: Columns): boolean =>
   node.is("RotaryEmbedding", MICROSOFT) &&
   (node.int("num_heads") ?? 0) === 0 &&
@@ -89,11 +89,11 @@ const isOfWholeHeads = ({ columns, size }: Columns): boolean =>
   columns.every((column, i) => column % size === i % size && column - (i % size) === columns[i - (i % size)]);
 
 /**
- * Returns queries and keys whose heads are rotated in halves, if both were rotated in pairs of neighbors. Scores do not
- * change if the elements of queries and of keys change places in the same way. Here the columns of their weights do: the
- * first elements of all pairs, then the second ones. The edge engine rotates only halves.
+ * Converts queries and keys that are rotated in pairs of neighbors. The result is rotated in halves, because the edge engine
+ * rotates only halves. Reorders the columns of both weights in the same way, so that the scores do not change: the first
+ * elements of all pairs of a head, then the second ones.
  *
- * @returns undefined if a rotation is not of pairs, or not of a linear layer
+ * @returns undefined if queries or keys are not rotated in pairs, or if no linear layer computes the rotated tensor
  */
 export function halvedRotations(
   rewrite: Rewrite,
@@ -123,7 +123,7 @@ function isPaired(layout: HeadLayout): boolean {
   );
 }
 
-/** Returns the place of an element that comes to place `i`: 0 2 4 … 1 3 5 … in each head. */
+/** Returns the original place of the element that moves to place `i`. In each head, these are 0 2 4 … 1 3 5 …. */
 function beforeHalving(i: number, size: number): number {
   const [start, at] = [i - (i % size), i % size];
   return start + (at < size / 2 ? 2 * at : 2 * at - size + 1);

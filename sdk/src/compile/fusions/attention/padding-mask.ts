@@ -146,7 +146,7 @@ interface ProbeMasks {
   readonly data: Uint8Array;
 }
 
-/** The mask that a graph adds to its scores, broadcast to [batch, heads, queries, keys]. All heads have the same. */
+/** The mask that a graph adds to its scores, broadcast to [batch, heads, queries, keys]. All heads have the same mask. */
 interface Scores {
   /** 1 if all queries have the same mask. */
   readonly queries: number;

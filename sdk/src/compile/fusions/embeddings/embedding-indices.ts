@@ -80,7 +80,7 @@ export const embeddingIndices: Question<EmbeddingIndices> = {
 };
 
 /**
- * Decides whether indices can be negative: whether they are for inputs of zeros, such as a mask that hides all tokens.
+ * Decides whether indices can be negative. Computes them for inputs that contain only zeros, such as a mask that hides all tokens.
  * Gather counts negative indices from the end of a table, but EmbedLayerNormalization refuses them.
  */
 export const negativeIndices: Question<boolean> = {

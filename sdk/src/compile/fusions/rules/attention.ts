@@ -87,7 +87,7 @@ function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
   // A scale of 0 cannot be written: fused operators read it as "use the default scale".
   if (!(Math.abs(scale) > 0)) return refuse(`the scale of the scores is ${scale}`, root);
   const projections = [heads.q, heads.k, heads.v].map(({ source }) => projectionOf(source));
-  // A packed operator would compute projections that other nodes read a second time, and project repeated heads twice.
+  // A packed operator would compute a projection twice if other nodes also read it, and would compute each repeated head again.
   const packed =
     ![heads.k, heads.v].some(repeatsHeads) &&
     projections.every((dense) => dense !== undefined && dense.x === projections[0]?.x && isActivation(dense.x)) &&
@@ -103,7 +103,7 @@ function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
     : multiHeadAttention(rewrite, [heads.q, heads.k, heads.v], mask, scale);
   const fused = castTo(rewrite, computed, context.dtype);
   const output = scores.guarded && mask.bias ? withoutNan(rewrite, fused) : fused;
-  // Other nodes may read the heads. They get heads of the merged output, which costs a Transpose.
+  // If other nodes read the heads, or the graph does not merge them, the fused output is split into heads. This costs a Transpose.
   if (!merged || between) {
     const separate = separateHeads(rewrite, output, q);
     if (!sameShape(separate.shape, context.shape))
@@ -118,7 +118,7 @@ function fuse(rewrite: Rewrite, scores: AttentionScores, v: Value) {
   return [[merged, result]] as const;
 }
 
-/** Exports in half precision may compute the softmax in float32, and cast the values for it. */
+/** Leaves out a cast of the values. Exports in half precision may compute the softmax in float32, and cast the values to match. */
 function beforeCast(layout: HeadLayout, dtype: DataType | undefined): HeadLayout {
   const { producer } = layout.source;
   const [uncast] = producer?.is("Cast") ? producer.inputs : [];
@@ -157,7 +157,7 @@ const isNanGuard = (user: Node, own: ReadonlySet<Node>) =>
   user.is("IsNaN") && [...user.output.users].every((reader) => own.has(reader));
 
 /**
- * Whether other nodes than the attention read its queries, keys or values, or a value between them and their projections.
+ * Whether nodes outside the attention read its queries, keys or values, or a value between these and their projections.
  * Nodes that read only a shape do not count.
  */
 function isReadElsewhere(

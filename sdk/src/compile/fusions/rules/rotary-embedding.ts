@@ -9,10 +9,10 @@ import { type Question, type Refusal, type Rewrite, type Rule, refuse, rule, UNA
 import { normalizeAxis } from "../../shapes/shape-rule.ts";
 import { headColumns } from "../attention/head-columns.ts";
 
-/** How the elements of a head form pairs, and where the tables of cos and sin have the angle of each pair. */
+/** Form of a rotation: which elements of a head form a pair, and which columns of the cos and sin tables have the angle of a pair. */
 interface Pairing {
   readonly interleaved: boolean;
-  /** Whether a table [1 or batch, …, sequence, columns] has the form below, and depends only on positions. */
+  /** Whether a table [1 or batch, …, sequence, columns] depends only on positions, and repeats its columns as this form needs. */
   readonly table: Question<boolean>;
   /** Start, end and step of the table's columns with one angle for each pair, given the number of pairs. */
   readonly columns: (pairs: number) => readonly [start: number, end: number, step: number];
@@ -39,7 +39,7 @@ const single: Omit<Pairing, "interleaved"> = {
  * Makes a question about a table [1 or batch, …, sequence, columns]: whether it depends only on sizes, is the same for
  * every text, and repeats its columns.
  *
- * @param name says this in the reason why a rotation is not fused
+ * @param name describes the table that a rotation needs, for the reason why the rotation is not fused
  * @param original returns the column that a column must equal
  */
 function tableQuestion(name: string, original: (column: number, columns: number) => number): Question<boolean> {
@@ -70,7 +70,7 @@ function tableQuestion(name: string, original: (column: number, columns: number)
 const x = any("x");
 const onLastAxis = (node: Node) =>
   normalizeAxis(node.int("axis") ?? 0, node.output.shape?.length ?? 0) === (node.output.shape?.length ?? 0) - 1;
-/** Interleaving gives parts another axis, joins them along this axis, and removes it. */
+/** Matches a pattern through Reshapes. An interleaved rotation adds an axis to both parts, joins them along this axis, and removes it. */
 const view = (pattern: Pattern) => through(["Reshape"], pattern);
 const part = (name: string) => bind(name, view(op("Slice", [x])));
 const rotated = view(

@@ -32,16 +32,16 @@ export interface PlatformFit {
   readonly target: TargetName;
   readonly engine: Target["engine"];
   readonly fits: boolean;
-  /** The limit that is used up most: the one that the target exceeds, or that it would reach first. */
+  /** The limit of which the target uses the largest share. The target exceeds this limit, or would reach it first. */
   readonly binding: LimitUse;
   readonly limits: readonly LimitUse[];
   /** Milliseconds for a request on this platform; undefined if not predicted. */
   readonly ms: number | undefined;
-  /** Maximum requests of a day; undefined if they are not limited. */
+  /** Maximum number of requests per day; undefined if they are not limited. */
   readonly requestsPerDay: number | undefined;
-  /** US dollars; undefined if the time is not predicted. 0 on plans that charge nothing. */
+  /** US dollars per million requests; undefined if the time is not predicted. 0 on plans that charge nothing. */
   readonly costPerMillion: number | undefined;
-  /** US dollars for an hour of computation. */
+  /** US dollars per hour of computation. */
   readonly costPerHour: number;
   /** Where the platform's limits and prices are from. */
   readonly sources: readonly PlatformSource[];
@@ -91,7 +91,7 @@ export function costPerMillion(prices: Prices | undefined, ms: number | undefine
   return (perMillionRequests?.value ?? 0) + 1000 * charged * pricePerSecond(prices);
 }
 
-/** Returns the pages that a platform's numbers are from, each once. */
+/** Returns the source pages of a platform's numbers, each once. */
 function sourcesOf({ limits, requestsPerDay, prices }: Platform): PlatformSource[] {
   const parts = prices?.perSecond.map(({ price }) => price) ?? [];
   const numbers = [...Object.values(limits), requestsPerDay, prices?.perMillionRequests, ...parts];
@@ -110,8 +110,8 @@ const WEIGHTS_SHARE = 0.75;
 export type EstimatedFit = "edge" | "edge, --table int4" | "region";
 
 /**
- * Estimates a model's int8 weights, in bytes: one for each weight of the token embedding table and of the linear layers. Biases,
- * scales and position tables are small.
+ * Estimates the bytes of a model's int8 weights: `tableBits` bits per weight of the token embedding table, and one byte per weight of
+ * the linear layers. Biases, scales and position tables are small, and not counted.
  */
 export function estimatedBytes({ shape }: Pick<CatalogueModel, "shape">, tableBits: 8 | 4 = 8): number {
   const { layers, hidden, feedForward, vocabulary, gated } = shape;

@@ -5,7 +5,7 @@ import { fitOf, type PlatformFit, predictedMs, reportedLengths } from "./fit.ts"
 import { platforms } from "./platforms.ts";
 import { targetNeeds } from "./target-needs.ts";
 
-/** How fast an artifact's targets are, where they fit, and what they cost. */
+/** Predicted latency of an artifact's targets, the platforms that they fit, and their costs. */
 export interface Forecast {
   readonly latency: PredictedLatency;
   readonly fit: FitTable;

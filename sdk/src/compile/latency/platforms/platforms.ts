@@ -1,11 +1,10 @@
 /**
- * Limits and list prices of the platforms in the fit table: the only place in this package where they are. Each has the
- * page it is from and the month in which it was last compared with that page. Prices are in US dollars, without taxes,
- * free allowances and discounts.
+ * Limits and list prices of the platforms in the fit table. Each number has its source: a page, and the month in which the
+ * number was last compared with that page. Prices are in US dollars, without taxes, free allowances and discounts.
  */
 import type { TargetName } from "../../../artifact/manifest.ts";
 
-/** A number of a provider's page. */
+/** A number from a provider's page. */
 export interface Sourced {
   readonly value: number;
   readonly source: string;
@@ -27,11 +26,11 @@ const runGpu = sourced("https://cloud.google.com/run/docs/configuring/services/g
 const MEBIBYTE = 2 ** 20;
 const GIBIBYTE = 2 ** 30;
 
-/** Seconds of computation and requests, as a platform charges for them. */
+/** Prices of a platform for requests and for seconds of computation. */
 export interface Prices {
   /** Undefined if requests themselves cost nothing. */
   readonly perMillionRequests?: Sourced;
-  /** Price of one second in which a request is computed. */
+  /** Prices of the resources that are charged per second of computation. */
   readonly perSecond: readonly PricePart[];
   /** Smallest duration that is charged, in milliseconds. Default: no rounding. */
   readonly roundUpMs?: number;
@@ -53,12 +52,12 @@ export interface Platform {
     readonly memory: Sourced;
     /** Bytes of the code that is deployed, without the model. */
     readonly code?: Sourced;
-    /** Milliseconds of CPU time, or of time, for a request. */
+    /** Milliseconds of CPU time, or of elapsed time, for a request. */
     readonly time?: Sourced;
   };
-  /** Share of a core. Computation takes longer with less than one. Default 1. */
+  /** Number of CPU cores. With less than one core, computation takes longer. Default 1. */
   readonly cores?: number;
-  /** Requests of a day. Undefined if they are not limited. */
+  /** Maximum number of requests per day. Undefined if they are not limited. */
   readonly requestsPerDay?: Sourced;
   /** Undefined on plans that charge nothing for requests. */
   readonly prices: Prices | undefined;

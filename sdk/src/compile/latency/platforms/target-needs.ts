@@ -15,13 +15,13 @@ const CODE_BYTES: Readonly<Record<Target["engine"], number>> = {
 };
 
 /**
- * Memory of a region's process on its CPU: this many bytes, and this multiple of the model file. Measured (VmHWM, one
- * text of 242 tokens): 162 MB for a file of 18 MB, 181 for 24, 413 for 111.
+ * Memory of a region's process on a CPU: `REGION_BASE_BYTES` plus `REGION_BYTES_PER_MODEL_BYTE` times the size of the model
+ * file. Measured (VmHWM, one text of 242 tokens): 162 MB for a file of 18 MB, 181 for 24, 413 for 111.
  */
 const REGION_BASE_BYTES = 115e6;
 const REGION_BYTES_PER_MODEL_BYTE = 2.7;
 
-/** Memory that a tokenizer takes that ships as tokenizer.json, for a vocabulary of 250,000: see docs/limits.md. */
+/** Bytes of memory of a tokenizer that ships as tokenizer.json, for a vocabulary of 250,000 tokens: see docs/limits.md. */
 const JSON_TOKENIZER_BYTES = 143e6;
 
 /**

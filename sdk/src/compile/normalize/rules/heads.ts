@@ -83,7 +83,7 @@ const floats: readonly (string | undefined)[] = ["float16", "bfloat16", "float32
 
 /**
  * Casts floats before they are moved: Cast(Transpose(x)) = Transpose(Cast(x)). Models in half precision cast heads, for
- * example to rotate them in float32. The heads then start from the cast linear layer.
+ * example to rotate them in float32. With this rule, heads are split from the cast result of the linear layer.
  */
 export const castBeforeMovementRule: Rule = rule("cast before movement", {
   roots: ["Cast"],
@@ -96,11 +96,12 @@ export const castBeforeMovementRule: Rule = rule("cast before movement", {
     // The heads of attention are merged before the cast, because fused attention includes the merge.
     const origin = movementSources(moved).at(-1)?.producer;
     if (origin?.is("MatMul") && origin.inputs.every((input) => !input?.isConstant)) return undefined;
-    // Selecting texts or tokens comes first, so that fewer elements are cast. Selected columns can become fewer weights.
+    // A selection of texts or tokens stays before the cast, so that fewer elements are cast. A selection of columns is moved, because
+    // a fusion can then remove the other columns from the weight matrix.
     const selectsColumns =
       /^(Slice|Gather)$/.test(movement.opType) &&
       [0, 1].every((axis) => sameDim(x.shape?.[axis] ?? 0, moved.shape?.[axis] ?? 1));
-    // A second view costs nothing. Other movements are not done twice.
+    // If other nodes also read the moved value, the movement is added a second time. This costs nothing only for a view.
     const isRead = moved.users.size > 1 || graph.isOutput(moved);
     if (!isView(movement) && (isRead || !(movement.is("Transpose") || selectsColumns))) return undefined;
     return { movement, x, others };

@@ -29,8 +29,8 @@ export const oneHotLookupRule: Rule = rule("one-hot lookup", {
 });
 
 /**
- * Looks rows of a quantized table up before they are scaled: Gather(DequantizeLinear(table), ids) =
- * DequantizeLinear(Gather(table, ids)). Otherwise, every run would scale the whole table.
+ * Looks up rows of a quantized table before dequantizing them: Gather(DequantizeLinear(table), ids) =
+ * DequantizeLinear(Gather(table, ids)). Otherwise, every run would dequantize the whole table.
  */
 export const dequantizedLookupRule: Rule = rule("dequantized lookup", {
   roots: ["Gather"],
@@ -46,7 +46,8 @@ export const dequantizedLookupRule: Rule = rule("dequantized lookup", {
 });
 
 /**
- * Makes a Gather or GatherND that takes every element once, in order, a Reshape. PyTorch's exporters write masks of a fixed size in this way.
+ * Replaces a Gather or GatherND by a Reshape, if it takes every element once and in order. PyTorch's exporters write masks of a
+ * fixed size in this way.
  */
 export const wholeGatherRule: Rule = rule("whole gather", {
   roots: ["Gather", "GatherND"],

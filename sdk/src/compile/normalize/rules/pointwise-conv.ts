@@ -10,8 +10,8 @@ const MAX_GROUPS = 8;
  * Replaces a Conv with kernel size 1, which is a linear layer on the channels of x [batch, channels, sequence]:
  * Conv(x, W, b) = (xᵀ · W + b)ᵀ. SqueezeBERT writes its linear layers in this way.
  *
- * Each of several groups of channels has a weight matrix of its own. They stay apart: one matrix for all channels would
- * consist mostly of zeros.
+ * If the channels have several groups, each group has its own weight matrix and becomes a separate MatMul. One matrix for all
+ * channels would consist mostly of zeros.
  */
 export const pointwiseConvRule: Rule = rule("pointwise Conv", {
   roots: ["Conv"],

@@ -20,7 +20,7 @@ export const sequencePartRule: Rule = rule("sequence part", {
   rewrite({ graph, root, add, constant }, { split, at }) {
     if ((graph.opsets.get("") ?? 0) < SPLIT_WITH_INPUT)
       return refuse(`before opset ${SPLIT_WITH_INPUT}, Split has no input for sizes`, root);
-    // A sequence that other nodes read stays, and x would be split twice.
+    // If other nodes read the sequence, SplitToSequence stays in the graph, and x would be split twice.
     const takesPart = (user: Node) => user.is("SequenceAt") && user.inputs[1]?.constant;
     if (graph.isOutput(split.output) || ![...split.output.users].every(takesPart))
       return refuse("the sequence is also read as a whole", split);
@@ -35,7 +35,7 @@ export const sequencePartRule: Rule = rule("sequence part", {
   },
 });
 
-/** Returns the sizes of all parts; undefined if they are not known. A scalar `split` is the size of all but the last. */
+/** Returns the sizes of all parts; undefined if they are not known. A scalar `split` is the size of every part except the last. */
 function partSizes(split: Node): readonly number[] | undefined {
   const [x, sizes] = split.inputs;
   const whole = x?.shape?.[normalizeAxis(split.int("axis") ?? 0, x.shape.length)];

@@ -95,9 +95,9 @@ export const betweenTransposesRule: Rule = rule("between transposes", {
 });
 
 /**
- * Collects the elementwise nodes behind a value in `region`, and maps the values before them to their originals: the
- * input of a Transpose that `perm` undoes, or a scalar. Returns false if another value is
- * among them.
+ * Collects in `region` the elementwise nodes that compute a value. These nodes may read only scalars and the outputs of Transposes that
+ * `perm` undoes. Maps each such scalar to itself and each such output to the input of its Transpose, in `sources`. Returns false if the
+ * nodes read any other value.
  */
 function collect(value: Value, perm: readonly number[], region: Set<Node>, sources: Map<Value, Value>): boolean {
   const node = value.producer;
@@ -122,7 +122,7 @@ const undoes = (outer: readonly number[], inner: readonly number[] | undefined) 
 export const singleTransposeRule: Rule = rule("single transpose", {
   roots: ["Reshape"],
   check({ root }) {
-    // A single movement before the Reshape cannot make a Transpose of it.
+    // Skips the input of the Reshape, because a Reshape alone is not a Transpose.
     for (const source of movementSources(root.output).slice(2)) {
       const perm = permutation(source, root.output);
       if (perm) return { source, perm };

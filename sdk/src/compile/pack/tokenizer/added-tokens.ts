@@ -26,7 +26,7 @@ export function addedTokens(
 }
 
 /**
- * Returns the added tokens as texts have them after `normalize`; undefined if Hugging Face's Rust tokenizers would not load them.
+ * Returns the added tokens as they occur in normalized texts; undefined if Hugging Face's Rust tokenizers would not load them.
  *
  * @param size see `addedTokens`
  */

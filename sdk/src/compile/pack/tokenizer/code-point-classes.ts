@@ -33,11 +33,11 @@ export const classes = {
   numbers: codePointSet(unicode.sets.numbers),
 } as const;
 
-/** Numbers that are newer than the Unicode version in which the tokenizers' patterns have `\p{N}`. */
+/** Whether a code point is a number that the tokenizers' `\p{N}` does not match, because their Unicode version is older. */
 const isNewNumber = (point: number): boolean =>
   (point >= 0x11de0 && point <= 0x11de9) || (point >= 0x16ff4 && point <= 0x16ff6);
 
-/** Whether a code point is `is_numeric` of Rust, which the pre-tokenizer Digits uses. */
+/** Whether Rust's `is_numeric`, which the pre-tokenizer Digits uses, returns true for a code point. */
 export const isNumeric = (point: number): boolean => classes.numbers.has(point) || isNewNumber(point);
 
 const combiningClasses = codePointNumbers(
@@ -82,7 +82,7 @@ function rangesIn(ranges: string): { first: number; last: number }[] {
 const mixedPages = pagesWithBorders([...Object.values(unicode.sets), ...Object.values(unicode.combining)]);
 const WHITE_SPACE = /\p{White_Space}/u;
 
-/** Pages are the same for all tokenizers, so a process that packs several of them checks each page once. */
+/** Caches the results of a check. Pages are the same for all tokenizers, so a process that packs several checks each page once. */
 function checkedOnce(check: (first: number) => boolean): (first: number) => boolean {
   const checked = new Map<number, boolean>();
   return (first) => {
@@ -103,7 +103,7 @@ export const isPlainPage = checkedOnce((first) => {
   return text.toLowerCase() === text && text.normalize("NFD") === text && !WHITE_SPACE.test(text);
 });
 
-/** Whether a page is plain, and its characters are all of words or none, and all numbers or none. */
+/** Whether a page is plain, either all or none of its characters are word characters, and either all or none are numbers. */
 export const isPlainInWords = checkedOnce((first) => {
   if (!isPlainPage(first)) return false;
   const characters = Array.from(pageText(first));

@@ -22,9 +22,10 @@ export function cleansTexts(json: object, config: object): boolean {
 }
 
 /**
- * Settings that all kinds of tokenizers share. Without a decoder, Hugging Face's Rust tokenizers join tokens with blanks.
+ * Returns the decoding settings that all kinds of tokenizers share. Without a decoder, Hugging Face's Rust tokenizers join tokens with
+ * blanks.
  *
- * @param own id of the token that the model takes for unknown words or characters
+ * @param own id of the model's token for unknown words or characters
  */
 export const decodingOf = (
   json: object,
@@ -38,7 +39,7 @@ export const decodingOf = (
 
 const Config = v.object({ unk_token: TokenName });
 
-/** Returns the token that tokenizer_config.json names as unknown, if it is not the one of the model. */
+/** Returns the id of the unknown token in tokenizer_config.json, if it differs from the model's unknown token. */
 function namedUnknown(json: object, config: object, own: number | undefined): Pick<TokenizerSettings, "namedUnknown"> {
   if (!v.is(Config, config)) return {};
   const id = tokenIds(json).get(v.parse(Config, config).unk_token);

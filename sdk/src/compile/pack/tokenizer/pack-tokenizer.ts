@@ -25,7 +25,7 @@ export const packTokenizer = (json: object, config: object = {}): Uint8Array<Arr
 export interface ShippedTokenizer {
   readonly manifest: Manifest["tokenizer"];
   readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
-  /** Largest token id; undefined if the file knows it. */
+  /** Largest token id; undefined for a packed tokenizer, whose file contains all ids. */
   readonly largestId?: number;
 }
 

@@ -15,20 +15,20 @@ export const Break = v.variant("type", [
 ]);
 type Break = v.InferOutput<typeof Break>;
 
-/** Schema of pre-tokenizers for which it depends on two neighbouring characters whether there is a break between them. */
+/** Schema of pre-tokenizers that decide from two neighbouring characters whether to break between them. */
 export const WordBreaks = v.pipe(
   v.union([Break, v.object({ type: v.literal("Sequence"), pretokenizers: v.array(Break) })]),
   v.transform((given) => (given.type === "Sequence" ? given.pretokenizers : [given])),
 );
 export type WordBreaks = v.InferOutput<typeof WordBreaks>;
 
-/** The part that a character has in the breaks of words. */
+/** Effect of a character on the breaks between words. */
 export interface BreakKind {
   /** Whether the character belongs to no word. */
   readonly separates: boolean;
   /** Whether the character is a word of its own. */
   readonly isolated: boolean;
-  /** A number from 0 to 7. Between neighbours with different numbers is a break. */
+  /** Number from 0 to 7. Neighbours with different numbers have a break between them. */
   readonly group: number;
 }
 
@@ -37,11 +37,11 @@ const separators: ReadonlySet<Break["type"]> = new Set(["BertPreTokenizer", "Whi
 /** Whether white space belongs to no word. */
 export const separatesAtSpaces = (breaks: WordBreaks): boolean => breaks.some(({ type }) => separators.has(type));
 
-/** Whether plain pages can have characters with different breaks: their tables do not know words and the newest numbers. */
+/** Whether characters of one plain page can break differently, because `isPlainPage` ignores word characters and the newest numbers. */
 export const breaksInPlainPages = (breaks: WordBreaks): boolean =>
   breaks.some(({ type }) => type === "Whitespace" || type === "Digits");
 
-/** Returns a function that tells how characters break words if all of these pre-tokenizers run. */
+/** Returns a function that gives the effect of a character on breaks if all of these pre-tokenizers run. */
 export function breakKinds(breaks: WordBreaks): (character: string) => BreakKind {
   const has = (test: (each: Break) => boolean): boolean => breaks.some(test);
   const separatesSpaces = separatesAtSpaces(breaks);

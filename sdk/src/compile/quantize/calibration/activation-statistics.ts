@@ -76,7 +76,7 @@ export function sumsOfSquares({
   return sums;
 }
 
-/** Statistics of the inputs of weight matrices that are read with the same values. */
+/** Statistics of inputs that one or more weight matrices share. */
 export interface WeightStatistics extends ActivationStatistics {
   /** Names of the weight matrices. */
   readonly weights: readonly string[];

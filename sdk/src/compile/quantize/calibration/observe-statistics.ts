@@ -16,7 +16,7 @@ import {
 import { type ObserveOptions, type Observer, observeValues } from "./observe-values.ts";
 
 /**
- * Rows of a strip of a block of the Gram matrix. The block is symmetric, so a strip ends at the diagonal. For 1536
+ * Number of rows of a strip of a Gram block. The block is symmetric, so a strip ends at the diagonal. For 1536
  * channels, the strips take two thirds of the time of the whole block; smaller and larger strips take longer.
  */
 const STRIP = 256;
@@ -33,7 +33,7 @@ export interface StatisticsObserver extends Observer {
 /**
  * Makes the observer that collects activation statistics of all linear layers of a graph. onnxruntime computes the sums.
  *
- * @param onStatistics receives statistics when they are complete. Their arrays are not used again.
+ * @param onStatistics receives statistics when they are complete. The observer does not change their arrays afterwards.
  * @throws BertEdgeError (when a value has been observed) `calibration_invalid` when a layer reads NaN or infinite numbers
  */
 export function statisticsObserver(
@@ -67,12 +67,12 @@ export function statisticsObserver(
   };
 }
 
-/** Weight matrices that are read with the same values, and the statistics of these values. */
+/** Weight matrices that have the same inputs, and the statistics of these inputs. */
 interface Group {
-  /** Values that are not observed completely. */
+  /** Inputs that are not yet observed on all batches. */
   readonly values: Set<Value>;
   readonly weights: readonly string[];
-  /** Name of a layer that reads the values. */
+  /** Name of a layer that reads the inputs. */
   readonly layer: string;
   statistics: (ActivationStatistics & { tokens: number }) | undefined;
 }
@@ -121,7 +121,7 @@ const emptyStatistics = (width: number): ActivationStatistics & { tokens: number
   gram: new Float32Array(gramLength(width)),
 });
 
-/** Adds the nodes that compute the number of rows, their sum and their Gram matrix. Of the matrix, only the strips. */
+/** Adds the nodes that compute the number of rows, their sum, and the strips of their Gram matrix. */
 function summariesOf(graph: Graph, x: Value): Value[] {
   const width = widthOf(x);
   const add = (opType: string, inputs: Value[], attributes: Record<string, Attribute> = {}) =>

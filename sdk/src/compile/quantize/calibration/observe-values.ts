@@ -31,13 +31,13 @@ export interface Observer {
 export interface ObserveOptions {
   /** "skip" ignores batches that the graph cannot run. Default "throw". */
   readonly onFailure?: "throw" | "skip" | undefined;
-  /** Maximum bytes of the weights and of the observers' memory for a part of the graph. Default: 256 MiB. */
+  /** Maximum bytes of the weights and of the observers' memory for each part of the graph. Default: 256 MiB. */
   readonly sectionBytes?: number | undefined;
   /** Called repeatedly with the finished share, from 0 to 1. */
   readonly progress?: ((fraction: number) => void) | undefined;
 }
 
-/** This is enough for two layers of BERT-base, or for all layers of MiniLM. */
+/** Default of `sectionBytes`: enough for two layers of BERT-base, or for all layers of MiniLM. */
 const SECTION_BYTES = 256 << 20;
 
 /**

@@ -4,14 +4,14 @@ import type { Node, Value } from "../../graph/node.ts";
 /** Consecutive nodes of a graph that run together. */
 export interface GraphSection {
   readonly nodes: readonly Node[];
-  /** Results of these and of earlier nodes that later sections read. */
+  /** Values that later sections read: results of these nodes and of earlier nodes. */
   readonly leaves: readonly Value[];
 }
 
 /**
  * Divides a graph into sections that run one after the other. A section reads values of earlier sections, so the whole
- * graph runs only once, but only one section is in memory. A section ends where the fewest values are still to be read:
- * in encoders, between two layers.
+ * graph runs only once, but only one section is in memory. A section ends where later nodes read the fewest values: in
+ * encoders, between two layers.
  *
  * @param bytesOf memory that a node needs while its section runs
  * @param maxBytes maximum sum of these bytes for a section. A node that needs more has a section of its own.
@@ -33,7 +33,7 @@ export function sectionsOf(graph: Graph, bytesOf: (node: Node) => number, maxByt
   return sections;
 }
 
-/** Returns the last end from `first` to `last` after which the fewest values are still to be read. */
+/** Returns the end from `first` to `last` after which later nodes read the fewest values. Of several such ends, returns the last. */
 function narrowest(leavesAfter: readonly (readonly Value[])[], first: number, last: number): number {
   let best = last;
   for (let end = last; end >= first; end--)

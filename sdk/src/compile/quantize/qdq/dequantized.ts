@@ -31,7 +31,7 @@ export function weightOf({ producer }: Value, transposed = false): QuantizedTens
   return hasOneElement(found.scale) || axis === (transposed ? 0 : 1) ? found : undefined;
 }
 
-/** Returns undefined for a zero point that is 0 everywhere, because operators are faster without one. */
+/** Returns a zero point; undefined if it is 0 everywhere, because operators are faster without a zero point. */
 export const zeroPoint = (value: Value | undefined): Value | undefined =>
   value?.constant?.data.every((byte) => byte === 0) ? undefined : value;
 

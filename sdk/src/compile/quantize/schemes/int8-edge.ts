@@ -19,7 +19,7 @@ export interface OperandRanges {
   readonly activation: OperandRange;
 }
 
-/** The default. `SEVEN_BIT_ACTIVATIONS` has the same speed, but is less accurate (docs/accuracy.md). */
+/** Default ranges of `int8Edge`. `SEVEN_BIT_ACTIVATIONS` has the same speed, but is less accurate (docs/accuracy.md). */
 export const SEVEN_BIT_WEIGHTS: OperandRanges = { weight: U7, activation: I8 };
 export const SEVEN_BIT_ACTIVATIONS: OperandRanges = { weight: I8, activation: U7 };
 

@@ -53,7 +53,7 @@ export function quantizeWeight(
 ): QuantizedWeight {
   const [inputs = 0, outputs = 0] = weight.shape;
   const { min, max, symmetric, block = inputs } = precision;
-  // All callers' ranges become objects of the same shape, which keeps the loops over millions of weights fast.
+  // Copies the range, because loops over millions of weights are fast only if all ranges are objects of the same shape.
   const integers: IntegerRange = { min, max, symmetric };
   const weights = toFloat32(weight);
   const blocks = Math.ceil(inputs / block);

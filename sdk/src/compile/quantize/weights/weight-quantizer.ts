@@ -93,8 +93,8 @@ export interface WorkContext {
 export type WorkerTask = Parameters<typeof quantizeWeight>;
 
 /**
- * Elements of all weights below which no threads are started: to start a thread takes as long as to quantize about this
- * number of elements.
+ * Minimum number of elements of all weights for which threads are started. Starting a thread takes as long as quantizing
+ * about this number of elements.
  */
 const MIN_ELEMENTS = 1 << 18;
 
@@ -153,7 +153,7 @@ function startWorker(signal: AbortSignal | undefined) {
   signal?.addEventListener("abort", onAbort, { once: true });
   worker.on("message", (quantized: QuantizedWeight) => settle?.resolve(quantized));
   worker.on("error", fail);
-  worker.on("exit", (code) => fail(new Error(`A thread that quantizes weights ended with ${code}.`)));
+  worker.on("exit", (code) => fail(new Error(`A thread that quantizes weights ended with the exit code ${code}.`)));
   return {
     quantize(...task: WorkerTask): Promise<QuantizedWeight> {
       settle = Promise.withResolvers();

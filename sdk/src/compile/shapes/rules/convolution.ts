@@ -3,9 +3,10 @@ import type { Node } from "../../graph/node.ts";
 import { type ShapeRule, singleOutput } from "../shape-rule.ts";
 
 /**
- * Returns the size of one axis after windows of `extent` elements have moved along it.
+ * Returns the output size of one axis: the number of positions of a window of `extent` elements.
  *
- * @param axis counts from 0, without batch and channels. `count` is the number of such axes.
+ * @param axis index of the axis, not counting batch and channels
+ * @param count number of axes, not counting batch and channels
  */
 function windows(node: Node, size: Dim, extent: Dim | undefined, axis: number, count: number): Dim | undefined {
   const stride = node.ints("strides")?.[axis] ?? 1;
@@ -20,7 +21,7 @@ function windows(node: Node, size: Dim, extent: Dim | undefined, axis: number, c
   return addDims(stride === 1 ? steps : floorDivDims(rounded, stride), 1);
 }
 
-/** Returns the sizes after a window of the shape `kernel` has moved over all axes; undefined if a size is unknown. */
+/** Returns the output sizes for a window of the shape `kernel` that moves along all axes; undefined if a size is unknown. */
 function windowed(node: Node, sizes: readonly Dim[], kernel: readonly Dim[]): readonly Dim[] | undefined {
   const moved = sizes.map((size, axis) => windows(node, size, kernel[axis], axis, sizes.length));
   return kernel.length === sizes.length && !moved.includes(undefined) ? (moved as Dim[]) : undefined;

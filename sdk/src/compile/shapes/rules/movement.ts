@@ -172,7 +172,7 @@ export const movementRules: Readonly<Record<string, ShapeRule>> = {
   }),
 };
 
-/** Returns a scalar if it is a known size or integer. It may be one that is stored or cast as a float. */
+/** Returns the scalar in a value if it is a known size or integer, even if it is stored as a float or cast to a float. */
 function wholeNumber(value: Value | undefined): Dim | undefined {
   const cast = value?.producer?.is("Cast") ? value.producer.inputs[0] : undefined;
   const [known] = value?.content ?? cast?.content ?? [];

@@ -14,8 +14,8 @@ import { sessionThreads } from "./session-threads.ts";
 export type { Engine } from "../engine.ts";
 
 /**
- * Calls that can share the batches of a GPU. While one batch runs, the calls for the next one wait in the engine. Further calls
- * wait in the queue, where they can still be dropped, or overtaken by more urgent ones.
+ * Maximum number of calls that can share the batches of a GPU. While one batch runs, the calls for the next batch wait in the
+ * engine. Further calls wait in the scheduler's queue, which can still drop them or start more urgent calls first.
  */
 const MERGED_CALLS = 64;
 
@@ -28,9 +28,9 @@ export interface OrtNodeOptions {
   /** CPU threads per call. Default: one per core that this process may use, divided by `sessions`. */
   threads?: number;
   /**
-   * Sessions of the model on the CPU, which run calls side by side. Each has its own thread and its own copy of the weights,
-   * so that the calling thread can handle requests meanwhile. On a GPU there is one session in a thread, and calls that come
-   * while it computes share the next batch. Default 0: calls occupy the calling thread.
+   * Number of sessions of the model on the CPU. They run calls side by side, each in its own thread and with its own copy of the
+   * weights. The calling thread stays free for requests. On a GPU, any number above 0 means one session in a thread, and calls
+   * that arrive while it computes share the next batch. Default 0: calls occupy the calling thread.
    */
   sessions?: number;
   /** Whether onnxruntime may rewrite the graph. Default true. Set false to run the graph exactly as written. */
@@ -51,7 +51,7 @@ export function ortNodeEngine({
   optimize = true,
 }: OrtNodeOptions = {}): Engine {
   if (!(Number.isInteger(sessions) && sessions >= 0)) {
-    throw new BertEdgeError("setting_invalid", `sessions is ${sessions}, which is not a whole number.`, {
+    throw new BertEdgeError("setting_invalid", `sessions must be a whole number of at least 0, but is ${sessions}.`, {
       hint: "Give the number of calls that run side by side, for example the number of cores.",
     });
   }

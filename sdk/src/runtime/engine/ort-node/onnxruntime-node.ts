@@ -1,9 +1,9 @@
 import { importError } from "../../../artifact/optional-package.ts";
 
 /**
- * Imports onnxruntime-node, at the first call. It logs nothing: what it would log as an error, it also throws. Its telemetry is off,
- * unless the environment variable `ORT_DISABLE_TELEMETRY` says otherwise: it can upload data to Microsoft, and every process leaves
- * files in the system's temporary folder (`.ses`, `mat-debug-<pid>.log`).
+ * Imports onnxruntime-node, at the first call. Turns off its log, because onnxruntime also throws every error that it logs. Turns off
+ * its telemetry unless the environment variable `ORT_DISABLE_TELEMETRY` is set. Telemetry can upload data to Microsoft, and leaves files
+ * of every process in the system's temporary folder (`.ses`, `mat-debug-<pid>.log`).
  *
  * @throws BertEdgeError `package_missing`
  */
@@ -18,5 +18,5 @@ export async function onnxruntimeNode() {
   }
 }
 
-/** onnxruntime-node reads it when the process creates its first session. */
+/** Log level of onnxruntime-node, which reads it when the process creates its first session. */
 export const LOG_LEVEL = "fatal";

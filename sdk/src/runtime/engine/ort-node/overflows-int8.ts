@@ -1,7 +1,7 @@
 import { onnxruntimeNode } from "./onnxruntime-node.ts";
 
 /**
- * Session options with which onnxruntime multiplies uint8 by uint8 where uint8 by int8 would overflow. They need its graph
+ * Session options with which onnxruntime multiplies uint8 by uint8 where uint8 by int8 would overflow. They only work with graph
  * optimizations. https://github.com/microsoft/onnxruntime/blob/main/include/onnxruntime/core/session/onnxruntime_session_options_config_keys.h
  */
 export const EXACT_INT8 = { extra: { session: { x64quantprecision: "1" } } } as const;

@@ -1,7 +1,8 @@
 /**
  * The program of a thread that runs one session of onnxruntime-node. It answers each task of `OrtTask`.
  *
- * It is text, not a file, so that a bundle of the region needs no second file. Nothing compiles it: it is CommonJS for Node.
+ * It is text, not a file, so that a bundle of the region needs no second file. Because nothing compiles the text, it is plain
+ * CommonJS for Node.
  */
 export const SESSION_THREAD = `
 const { parentPort, workerData } = require("node:worker_threads");

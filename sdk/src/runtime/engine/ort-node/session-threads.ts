@@ -8,7 +8,7 @@ import { openThread } from "../threads/thread.ts";
 import { LOG_LEVEL } from "./onnxruntime-node.ts";
 import { SESSION_THREAD } from "./session-thread.ts";
 
-/** Loads a session, or runs it. */
+/** A task of a thread: to load a session, or to run it. */
 type OrtTask =
   | { readonly model: Uint8Array | string; readonly options: InferenceSession.SessionOptions }
   | { readonly feeds: Record<string, Values>; readonly output: string };
@@ -82,11 +82,11 @@ async function sessionThread(load: OrtTask): Promise<SessionThread> {
 }
 
 /**
- * Returns the file of the onnxruntime-node that this process has loaded, so that threads load the same. A search would begin at the
- * place of this module, which a bundle does not tell.
+ * Returns the path of the onnxruntime-node module that this process has loaded, so that threads load the same module. Resolving
+ * the package's name needs the path of this file, which is unknown in a bundle.
  */
 function loadedFile(): string {
-  // Bundlers would take an imported createRequire for a require of their own.
+  // Not imported, because bundlers would treat the result of an imported createRequire as their own `require`.
   const { createRequire } = process.getBuiltinModule("node:module");
   const file = Object.keys(createRequire(process.execPath).cache).find((path) => ONNXRUNTIME.test(path));
   if (file) return file;

@@ -4,7 +4,8 @@ import type { Spawn } from "./thread.ts";
 /**
  * Starts a Node thread. The thread keeps the process alive only while it performs a task.
  *
- * @param program its file, or its text in CommonJS. A process that was started with `--input-type=module` would pass that option on
+ * @param program URL of the thread's file, or its source text in CommonJS. A thread with source text inherits no options of the
+ *   process, because `--input-type=module` would make Node read the text as an ES module
  */
 export const nodeThread =
   <Task, Answer>(program: string | URL, options?: Pick<WorkerOptions, "workerData">): Spawn<Task, Answer> =>

@@ -1,8 +1,8 @@
 import { sessionReleased } from "../engine-error.ts";
 
-/** Something in a thread of its own, which does one thing at a time. */
+/** An object that works in its own thread, on one task at a time. */
 export interface Member {
-  /** Whether its thread has not ended. */
+  /** Whether its thread is still running. */
   isAlive(): boolean;
   release(): Promise<void>;
 }
@@ -11,7 +11,7 @@ export interface Member {
 export interface Pool<M extends Member> {
   readonly members: ReadonlySet<M>;
   /**
-   * Performs the parts of a request, each on the next idle member. When a part fails, those that have not begun are dropped.
+   * Performs the parts of a request, each on the next idle member. When a part fails, the parts that have not begun are dropped.
    *
    * @returns the results, in the order of the parts
    */
@@ -25,7 +25,7 @@ export interface PoolOptions<M> {
 }
 
 interface Job<M> {
-  /** The parts of the job's request. */
+  /** The list of all parts of the request. Identifies the jobs of the same request. */
   readonly request: unknown;
   perform(member: M): Promise<void>;
   fail(error: unknown): void;

@@ -27,7 +27,11 @@ export interface OpenThread<Task, Answer> {
   end(error: BertEdgeError): Promise<void>;
 }
 
-/** @param failed returns the error of a thread that ends by itself */
+/**
+ * Starts a thread.
+ *
+ * @param failed returns the error for a thread that ends by itself
+ */
 export function openThread<Task, Answer>(
   spawn: Spawn<Task, Answer>,
   failed: (cause: unknown) => BertEdgeError,
@@ -43,7 +47,7 @@ export function openThread<Task, Answer>(
     answered: (answer) => waiting?.resolve(answer),
     ended(cause) {
       ended(failed(cause));
-      // In browsers, a worker keeps running after an uncaught error.
+      // Browsers keep a worker running after an uncaught error.
       void thread.end();
     },
   });

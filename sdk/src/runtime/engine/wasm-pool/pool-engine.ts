@@ -45,10 +45,10 @@ export function poolEngine(options: PoolEngineOptions, spawn: SpawnSession): Eng
   };
 }
 
-/** Threads, at most: each holds the model. */
+/** Maximum number of threads. Each thread holds a copy of the model. */
 const MAX_THREADS = 1_024;
 
-/** Checks options, because plain JavaScript can give anything. Other values would wait for ever, or end the process. */
+/** Checks options, because plain JavaScript can pass any value. Invalid values would make calls wait forever, or end the process. */
 function checkOptions(options: unknown): void {
   const given = Object(options) as Record<string, unknown>;
   assertOptions("wasmPoolEngine", given, ["simd", "relaxed", "threads"]);

@@ -10,7 +10,7 @@ export const webThread: SpawnSession = ({ answered, ended }) => {
   if (typeof Worker === "undefined") {
     throw new BertEdgeError(
       "package_bundled",
-      "This bundle has the threads of browsers, and no Web Workers are here.",
+      "This bundle contains the browser version of the engine, but this runtime has no Web Workers.",
       {
         hint:
           "In Node, bundle for Node. esbuild: --platform=node. webpack: target node. Rollup: the option exportConditions of its plugin " +

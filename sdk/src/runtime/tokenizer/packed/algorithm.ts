@@ -2,7 +2,7 @@ import type { VocabularyText } from "../vocabulary-text.ts";
 import type { AddedTokenFinder, SplittableText } from "./added-tokens.ts";
 import type { Origins, TokenPlaces } from "./token-places.ts";
 
-/** A tokenizer algorithm: WordPiece, byte-level BPE or Unigram. `T` is the type of its normalized texts. */
+/** A tokenizer algorithm: WordPiece, BPE, byte-level BPE or Unigram. `T` is the type of its normalized texts. */
 export interface TokenizerAlgorithm<T> {
   /** Words with more characters than this become one unknown token. Infinite for algorithms without a limit. */
   readonly longestWord: number;

@@ -1,10 +1,10 @@
-/** Spelling of the token of a byte, in vocabularies that have such tokens. */
+/** Spelling of a token that stands for one byte, such as `<0x0A>`. */
 const BYTE = /^<0x([0-9A-F]{2})>$/;
 
-/** Returns the spelling of the token of a byte. */
+/** Returns the spelling of the token that stands for a byte. */
 export const bytePiece = (byte: number): string => `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`;
 
-/** Turns neighbouring tokens of bytes into one text. Bytes that are not UTF-8 become U+FFFD each. */
+/** Joins neighbouring tokens of bytes to one text. If the bytes of a run are not UTF-8, each byte becomes U+FFFD. */
 export function withBytes(spellings: readonly string[]): string[] {
   const texts: string[] = [];
   let bytes: number[] = [];

@@ -1,4 +1,4 @@
-/** Blanks that `clean_up_tokenization` of transformers removes, in this order. */
+/** Replacements that `clean_up_tokenization` of transformers makes, in this order. */
 const CONTRACTED: readonly (readonly [string, string])[] = [
   [" .", "."],
   [" ?", "?"],

@@ -30,11 +30,11 @@ const common = {
   /** Special token ids around two texts. Missing if the tokenizer cannot encode pairs. */
   pair: v.optional(PairTokens),
   added: v.array(AddedToken),
-  /** Whether decoding removes blanks from the whole text: see `cleanUp`. Default false. */
+  /** Whether decoding applies `cleanUp` to the whole text. Default false. */
   cleansTexts: v.optional(v.boolean()),
-  /** Id of the token that the files name as unknown, if the model takes another one or none. */
+  /** Id of the `unk_token` of tokenizer_config.json. Set only if the algorithm uses another token, or none, for unknown text. */
   namedUnknown: v.optional(Whole),
-  /** Whether decoding joins tokens with blanks, as the vocabulary spells them. Default false. */
+  /** Whether decoding only joins the spellings of the tokens with blanks. Default false. */
   joinsAsSpelled: v.optional(v.boolean()),
 } as const;
 
@@ -72,38 +72,38 @@ const NormalizerStep = v.variant("type", [
   v.object({ type: v.literal("collapse"), content: v.string() }),
   /** Replaces each run of two or more white-space characters, and each line end or tab, with `content`. */
   v.object({ type: v.literal("spaces"), content: v.string() }),
-  /** Replaces a text wherever it is. */
+  /** Replaces every `from` with `content`. */
   v.object({ type: v.literal("replace"), from: Text, content: v.string() }),
-  /** Puts a text before one that is not empty. */
+  /** Puts `content` before the text, unless the text is empty. */
   v.object({ type: v.literal("prepend"), content: Text }),
 ]);
 
 /** Normalizers in the order of their use. */
 const normalizers = v.optional(v.array(NormalizerStep), []);
 
-/** How words are found in texts: the pattern of Llama 3 and Qwen. */
+/** Variant of the pattern with which Llama 3 and Qwen find words in texts. */
 const WordPattern = v.object({
   /** Whether a contraction such as 's is a word. */
   contracts: v.boolean(),
-  /** Maximum digits of a number; missing if any. */
+  /** Maximum digits of a number. Missing: no limit. */
   longestNumber: v.optional(Whole),
 });
 
 const ByteLevelSettings = v.object({
   ...common,
   kind: v.literal("byte-level"),
-  /** Default: GPT-2's pattern. */
+  /** Pattern that finds words. Default: GPT-2's pattern. */
   pattern: v.optional(WordPattern),
-  /** Set if words are found in the parts of `textParts`. */
+  /** Set if `textParts` splits texts before words are found. */
   parts: v.optional(v.object({ separates: v.boolean() })),
-  /** Texts and ids of tokens that are not what merging gives, but that words with the same text become. */
+  /** Texts and ids of tokens that merging does not give. A word with the text of such a token becomes this token. */
   whole: v.optional(v.array(v.tuple([v.string(), Whole])), []),
   normalizers,
   /** Whether to put a space before texts that do not start with a space. */
   prefixSpace: v.boolean(),
   /** Whether the places of tokens leave out white space around them. Default false. */
   trimsOffsets: v.optional(v.boolean()),
-  /** Whether the place of the first token keeps one space then. Default: `prefixSpace`. */
+  /** With `trimsOffsets`: whether the place of the first token keeps one space. Default: `prefixSpace`. */
   trimKeepsSpace: v.optional(v.boolean()),
 });
 
@@ -117,7 +117,7 @@ const UnigramSettings = v.object({
   normalizers,
   /** Whether texts are split at white space, which is then dropped. */
   separates: v.boolean(),
-  /** Index of the table in which punctuation has the number 1. Each such character is split off. Missing: none is. */
+  /** Index of the table in which punctuation has the number 1. Each such character becomes a part of its own. Missing: none does. */
   punctuation: v.optional(Whole),
   /**
    * Whether to put ▁ before each text that starts with neither ▁ nor a blank. If `separates` or `punctuation` is set, this
@@ -131,29 +131,29 @@ const UnigramSettings = v.object({
 const BpeSettings = v.object({
   ...common,
   kind: v.literal("bpe"),
-  /** Token id of characters that are no token. Missing if they are read as bytes. */
+  /** Token id for characters that are no token. Missing: they become the tokens of their bytes. */
   unknown: v.optional(Whole),
   /** Whether neighbouring unknown characters of a word are one token. */
   fusesUnknown: v.boolean(),
   normalizers,
-  /** Set if blanks become ▁ after that. */
+  /** Set if blanks become ▁ after the normalizers. */
   metaspace: v.optional(
     v.object({
       /** Whether ▁ is put before texts that start with neither ▁ nor a blank. */
       prefixSpace: v.boolean(),
     }),
   ),
-  /** Beginning of a word: each ▁, or each run of them, which merges never cross. Missing: texts are one word. */
+  /** Places at which words begin: each ▁, or each run of ▁. No merge crosses the beginning of a word. Missing: a text is one word. */
   splits: v.optional(v.picklist(["each", "runs"])),
-  /** Set if words are found in the parts of `textParts`. */
+  /** Set if `textParts` splits texts before words are found. */
   parts: v.optional(v.object({ separates: v.boolean() })),
-  /** Texts and ids of tokens that are not what merging gives. */
+  /** Texts and ids of tokens that merging does not give. */
   whole: v.array(v.tuple([v.string(), Whole])),
-  /** Whether words with the text of such a token become this token. */
+  /** Whether a word with the text of a token in `whole` becomes this token. */
   ignoresMerges: v.boolean(),
-  /** Which ▁ decoding removes, and does not turn into blanks: those of the first token, or one at the start. */
+  /** ▁ that decoding removes instead of turning them into blanks: `first-token` all of the first token, `first` one at the start. */
   drops: v.picklist(["nothing", "first-token", "first"]),
-  /** Whether decoding joins the tokens of bytes to characters. */
+  /** Whether decoding joins tokens of bytes to characters: see `withBytes`. */
   decodesBytes: v.boolean(),
 });
 

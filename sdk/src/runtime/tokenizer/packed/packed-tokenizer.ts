@@ -38,11 +38,11 @@ export function createPackedTokenizer(bytes: Uint8Array<ArrayBuffer>, vocabulary
   }
 }
 
-/** Tokens of a text that are being found. */
+/** Collects the tokens of a text, and their places. */
 interface Placing {
   readonly ids: number[];
   readonly places: TokenPlaces;
-  /** Code points of each token as the vocabulary spells it. */
+  /** Number of code points of each token as the vocabulary spells it. */
   readonly spelled: number[];
 }
 
@@ -70,7 +70,7 @@ function tokenizerFor<T>(
     );
   }
 
-  /** Does the same as `addContent`, and appends the places of the tokens in a text that has this part from `from` on. */
+  /** Does the same as `addContent`, and appends the places of the tokens. `from` is where the part begins in its text. */
   function addPlacedContent(text: string, from: number, { ids, places, spelled }: Placing): void {
     const origins: Origins = [];
     const normalized = normalize(text, origins);
@@ -93,7 +93,7 @@ function tokenizerFor<T>(
     }
   }
 
-  /** Gives unknown words the length of their token. It is not needed if they always begin a word. */
+  /** Gives unknown words the length of the unknown token. Not needed without `namedUnknown`: then `wordStarts` does not read it. */
   function withUnknown(
     ids: readonly number[],
     spelled: readonly number[],
@@ -112,7 +112,7 @@ function tokenizerFor<T>(
     pair,
     side,
     longestWord,
-    // An added token could contain the blank.
+    // Text after the blank could complete an added token that contains the blank.
     splitsAtBlanks: splitsAtBlanks && !added.some(({ content }) => /\s/.test(content)),
     contentOf(text, enough = Number.POSITIVE_INFINITY) {
       const ids: number[] = [];

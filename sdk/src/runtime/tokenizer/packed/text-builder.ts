@@ -1,7 +1,7 @@
-/** Parts that are joined at a time. */
+/** Number of parts that are joined at a time. */
 const PARTS = 4096;
 
-/** Joins parts to a text. A text that grows by `+=` keeps an object of 20 bytes for each part until it is read. */
+/** Joins parts to a text. Saves memory: with `+=`, each part would take an object of 20 bytes until the text is read. */
 export interface TextBuilder {
   add(part: string): void;
   /** Returns the text of all parts. */

@@ -1,6 +1,6 @@
 import { utf16Length } from "../../../artifact/utf16-length.ts";
 
-/** Where the tokens of a text are. Positions count the units of the text: UTF-16, or characters of a normalized text. */
+/** The places of a text's tokens. Positions count the units of the text: UTF-16, or characters of a normalized text. */
 export interface TokenPlaces {
   /** Start and end of each token: [2 × tokens] */
   readonly spans: number[];
@@ -8,7 +8,7 @@ export interface TokenPlaces {
   readonly words: number[];
   /** Spaces at the start and at the end of each token: [2 × tokens]. Only byte-level tokenizers count them. */
   readonly spaces: number[];
-  /** Code points of the prefix of each token that continues a word, such as 2 for `##ing`: [tokens]. Only WordPiece has it. */
+  /** Number of code points of the prefix that marks a continued word, such as 2 for `##ing`: [tokens]. 0 except in WordPiece. */
   readonly prefixes: number[];
 }
 
@@ -36,13 +36,13 @@ export function dropPlaces({ spans, words, spaces, prefixes }: TokenPlaces, coun
   prefixes.length -= count;
 }
 
-/** Returns the index of a word that begins now. */
+/** Returns the index that the next word gets. */
 export const nextWord = ({ words }: TokenPlaces): number => (words.at(-1) ?? -1) + 1;
 
 /**
- * The part of a text that each unit of its normalized form comes from: UTF-16 start and end, [2 × units]. Where a normalizer
- * replaces several characters by fewer, the first ones count; where it adds some, they come from the last one, as in Hugging
- * Face's Rust tokenizers:
+ * The part of a text that each unit of its normalized form comes from: UTF-16 start and end, [2 × units]. If a normalizer replaces
+ * characters by fewer ones, the last of the replaced characters are left out. If it adds characters, these come from the last replaced
+ * character. Hugging Face's Rust tokenizers do the same:
  * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/tokenizer/normalizer.rs
  */
 export type Origins = number[];

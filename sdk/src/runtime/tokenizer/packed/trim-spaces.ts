@@ -18,7 +18,7 @@ export function trimSpaces({ spans, spaces }: TokenPlaces, text: string, keepsSp
     const [before, after] = [spaces[at] as number, spaces[at + 1] as number];
     const keepsOne = before > 0 && keepsSpace && (at === 0 || start === 0);
     const first = start + before - (keepsOne ? 1 : 0);
-    // A space that was added has the place of the character after it, which can have two units.
+    // An added space has the place of the character after it. The start must not split this character if it has two units.
     const trimmed = Math.min(first > start && isLowSurrogate(text.charCodeAt(first)) ? first + 1 : first, end);
     spans[at] = trimmed;
     spans[at + 1] = after === ONLY_SPACES ? trimmed : Math.max(end - after, trimmed);

@@ -2,7 +2,7 @@ import type { VocabularyText } from "../vocabulary-text.ts";
 import { cleanUp } from "./clean-up.ts";
 import type { TokenizerSettings } from "./packed-settings.ts";
 
-/** The parts in which the kinds of tokenizers differ. */
+/** The parts of `vocabularyText` in which the kinds of tokenizers differ. */
 interface VocabularyParts {
   /** Returns the spellings of all tokens that are not added tokens, by id. Called once, when they are needed. */
   spellings(): ReadonlyMap<number, string>;

@@ -22,7 +22,7 @@ const Answer = v.object({
   usage: v.object({ tokens: v.pipe(v.number(), v.integer()) }),
 });
 
-/** Longest text of the region that callers see, in characters. */
+/** Maximum characters of a message or hint of the region that callers see. */
 const MAX_TEXT = 500;
 
 const DEPLOY_THE_SAME = "Deploy the same version of bert-edge and of the model at the edge and in the region.";
@@ -59,7 +59,7 @@ export const bertEdgeDialect: RegionDialect = {
     const outputs = checkedOutputs(answer.outputs.map(vectorOfBase64), expected, DEPLOY_THE_SAME);
     return { outputs, tokens, version };
   },
-  /** Parts that are missing are 0. */
+  /** Times that the header server-timing lacks are 0. */
   readReport(headers) {
     const part = (name: string) => timingOf(headers.get("server-timing"), name);
     const waitMs = Number(headers.get(QUEUE_HEADER) ?? Number.NaN);

@@ -22,11 +22,11 @@ export interface RegionOutputs {
   readonly version: string;
 }
 
-/** The language of a region: how it is asked, and how its responses are read. */
+/** The language of a region: the form of its requests and responses. */
 export interface RegionDialect {
-  /** The other program that answers, without versions, precisions and budgets; undefined for regions of our own. */
+  /** Name of the foreign program, which knows no versions, precisions and budgets; undefined for a region that runs bert-edge. */
   readonly foreign: string | undefined;
-  /** Path of the route that computes, and that of the route which says that the region works. */
+  /** Paths of the route that computes, and of the route that tells whether the region works. */
   readonly path: string;
   readonly probePath: string;
   /** Returns the JSON body of a question. */
@@ -62,7 +62,7 @@ export function reportWithin(tookMs: number, report: RegionReport): Required<Reg
   return { totalMs, queuedMs, computedMs, waitMs: report.waitMs ?? queuedMs };
 }
 
-/** An output of the model; undefined where an answer has something else. */
+/** An output of the model; undefined if the answer has something else in its place. */
 type Given = Float32Array<ArrayBuffer> | undefined;
 
 export const fault = (what: string, hint: string): BertEdgeError =>
@@ -77,10 +77,10 @@ export function vectorOfBase64(text: string): Given {
   }
 }
 
-/** Rounding errors of a vector of thousands of float32 numbers change its length by less than this. */
+/** Maximum error of the length of a normalized vector. Rounding errors of thousands of float32 numbers cause less. */
 const NORM_TOLERANCE = 1e-3;
 
-/** @throws BertEdgeError `region_failed` when these are not the outputs that are expected */
+/** Checks number, dimensions and norms of the outputs. @throws BertEdgeError `region_failed` */
 export function checkedOutputs(
   given: readonly Given[],
   { lengths, norm: expected }: Pick<ExpectedAnswer, "lengths" | "norm">,
@@ -96,12 +96,12 @@ export function checkedOutputs(
     const norm = Math.sqrt(squares);
     if (!Number.isFinite(norm)) throw fault(`returned a vector with NaN or infinite values for text ${index}`, hint);
     const isExpected = expected === "any" || (expected === "one" ? Math.abs(norm - 1) <= NORM_TOLERANCE : norm !== 0);
-    if (!isExpected) throw fault(`returned a vector of the length ${norm} for text ${index}`, hint);
+    if (!isExpected) throw fault(`returned a vector with the wrong norm ${norm} for text ${index}`, hint);
     return output;
   });
 }
 
-/** Characters of a number in JSON. float64 numbers have up to 24: `-1.2345678901234567e-100`. */
+/** Maximum bytes of a number in JSON, with its comma and spaces. float64 numbers have up to 24: `-1.2345678901234567e-100`. */
 const NUMBER_BYTES = 32;
 /** Bytes of an answer beyond its numbers: for the whole answer, and for each vector. */
 const ENVELOPE_BYTES = 4_096;
@@ -118,11 +118,11 @@ interface ForeignDialect extends Pick<RegionDialect, "path" | "probePath" | "bod
   readonly readReport?: RegionDialect["readReport"];
   /** Reads the vectors of an answer, in the order of the texts. */
   readonly answer: v.GenericSchema<unknown, readonly Given[]>;
-  /** Reads why the server refuses a request for the request's own faults. */
+  /** Reads the message with which the server refuses an invalid request. */
   readonly refusal: v.GenericSchema<unknown, string>;
 }
 
-/** Makes the dialect of a server that answers vectors as numbers in JSON, and reports no times unless it says otherwise. */
+/** Makes the dialect of a foreign server, which answers with vectors in JSON. Without `readReport`, it reports no times. */
 export const foreignDialect = ({ answer, refusal, ...dialect }: ForeignDialect): RegionDialect => ({
   readReport: () => undefined,
   ...dialect,
@@ -135,7 +135,7 @@ export const foreignDialect = ({ answer, refusal, ...dialect }: ForeignDialect):
       const own = Math.hypot(...output);
       return output.map((value) => value / own);
     });
-    // The edge has tokenized the texts, and the golden texts have shown that the region runs the same model.
+    // Tokens and version are the edge's: it has tokenized the texts, and golden texts have shown that the region runs this version.
     return { outputs, tokens, version };
   },
   faultOf(json) {
@@ -143,12 +143,12 @@ export const foreignDialect = ({ answer, refusal, ...dialect }: ForeignDialect):
     if (!parsed.success) return undefined;
     const message = `The region refused a request: ${JSON.stringify(parsed.output.slice(0, MAX_LOGGED))}.`;
     return new BertEdgeError("region_failed", message, {
-      hint: "If the region takes fewer texts in a request, set `maxInputs`. If its texts are shorter, the edge answers.",
+      hint: "If the region takes fewer texts per request, set `maxInputs`. The edge answers texts too long for it.",
     });
   },
 });
 
-/** A list of numbers. */
+/** Reads a list of numbers as a vector. Anything else gives undefined. */
 export const Vector = v.pipe(
   v.unknown(),
   v.transform((list): Given => {

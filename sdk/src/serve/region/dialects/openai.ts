@@ -6,7 +6,7 @@ const Item = v.object({
   embedding: v.union([v.pipe(v.string(), v.transform(vectorOfBase64)), Vector]),
 });
 
-/** Any server with OpenAI's route, which may answer numbers: https://platform.openai.com/docs/api-reference/embeddings */
+/** Any server with OpenAI's route. It may ignore `base64` and send numbers: https://platform.openai.com/docs/api-reference/embeddings */
 export const openAiDialect = (model: string): RegionDialect =>
   foreignDialect({
     foreign: "openai",
@@ -17,7 +17,7 @@ export const openAiDialect = (model: string): RegionDialect =>
       v.object({ data: v.array(Item) }),
       v.transform(({ data }) => {
         const beyond = data.find(({ index }) => index >= data.length);
-        if (beyond) throw fault(`returned a vector for text ${beyond.index} of ${data.length}`, SERVE_THE_SAME);
+        if (beyond) throw fault(`returned index ${beyond.index} in a list of ${data.length} vectors`, SERVE_THE_SAME);
         const byIndex = new Map(data.map(({ index, embedding }) => [index, embedding]));
         return data.map((_, index) => byIndex.get(index));
       }),

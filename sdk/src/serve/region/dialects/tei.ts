@@ -9,10 +9,10 @@ export const teiDialect = foreignDialect({
   foreign: "tei",
   path: "embed",
   probePath: "health",
-  // A server with a lower maximum of tokens must refuse a text, not cut it.
+  // `truncate: false`: a server with a lower maximum of tokens must refuse a longer text, not cut it.
   body: ({ inputs }, { norm }) => ({ inputs, truncate: false, normalize: norm === "one" }),
   answer: v.array(Vector),
-  // `Backend`, `Overloaded` and `Unhealthy` are faults of the server.
+  // TEI's other error types (`Backend`, `Overloaded` and `Unhealthy`) are faults of the server.
   refusal: v.pipe(
     v.object({ error: v.string(), error_type: v.picklist(["Validation", "Tokenizer", "Empty"]) }),
     v.transform(({ error }) => error),

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { foreignDialect, type RegionDialect, Vector } from "./dialect.ts";
 
-/** Models that embed texts, such as https://developers.cloudflare.com/workers-ai/models/bge-small-en-v1.5 */
+/** Embedding models of Workers AI, such as https://developers.cloudflare.com/workers-ai/models/bge-small-en-v1.5 */
 export const workersAiDialect = (pooling: "mean" | "cls" | undefined): RegionDialect =>
   foreignDialect({
     foreign: "workers-ai",

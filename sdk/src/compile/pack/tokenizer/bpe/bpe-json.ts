@@ -4,7 +4,7 @@ import { NormalizerJson } from "../normalizers/pack-normalizers.ts";
 import { common, Vocabulary } from "../tokenizer-json.ts";
 import { WordBreaks } from "../word-breaks.ts";
 
-/** Splits at blanks, which have all become ▁ before. */
+/** Pre-tokenizer that splits at blanks. `packBpe` takes it only if the normalizer replaces all blanks by ▁, so it splits nothing. */
 const SplitAtBlanks = v.object({
   type: v.literal("Split"),
   pattern: v.strictObject({ String: v.literal(" ") }),
@@ -18,7 +18,7 @@ const Metaspace = v.object({
   split: v.optional(v.boolean(), true),
 });
 
-/** How decoders of BPE turn tokens into a text. */
+/** Schema of the decoder of BPE, which turns tokens into a text. */
 const Decoder = v.pipe(
   v.nullish(
     v.union([
@@ -61,7 +61,7 @@ function MarkBlanksBack() {
 
 const none = v.nullish(v.union([v.literal(""), v.literal(0)]));
 
-/** Schema of the tokenizer.json of BPE over characters: Gemma, mmBERT, Llama 2, and those of the quick tour of tokenizers. */
+/** Schema of the tokenizer.json of BPE over characters, such as Gemma, mmBERT, Llama 2 and the quick tour of Hugging Face's tokenizers. */
 export const BpeJson = v.object({
   ...common,
   normalizer: NormalizerJson,

@@ -15,7 +15,7 @@ import { writePackedFile } from "../write-packed-file.ts";
 import { BpeJson } from "./bpe-json.ts";
 
 const isCharacter = (token: string): boolean => Array.from(token).length === 1;
-/** A token with ▁ after another character, so that merges cross the start of a word. */
+/** Matches a token with ▁ after another character. A merge to such a token crosses the start of a word. */
 const CROSSES = /[^▁]▁/;
 const MAX_UNITS = 3;
 
@@ -55,7 +55,7 @@ export function packBpe(json: object, config: object): Uint8Array<ArrayBuffer> |
       return ids;
     },
   );
-  // Words of Hugging Face's tokenizers are not split at runs of ▁.
+  // Hugging Face's tokenizers do not split at runs of ▁, so their `ignore_merges` looks up other words than these.
   if (words.splits === "runs" && model.ignore_merges && whole.length > 0) return undefined;
   if (words.splits === "runs" && bytes.length === 0 && !vocabulary.has("▁")) return undefined;
 
@@ -86,8 +86,8 @@ export function packBpe(json: object, config: object): Uint8Array<ArrayBuffer> |
 }
 
 /**
- * Returns the tokens of the bytes 0 to 255; nothing if there is none, and undefined if only some bytes have one. Gemma has a tab
- * instead of its byte: a byte of ASCII is read only if its character is no token.
+ * Returns the tokens of the bytes 0 to 255: an empty list if no byte has a token, undefined if only some bytes have one. In Gemma,
+ * the character tab replaces its byte token. This works for ASCII, because byte tokens are used only for characters without a token.
  */
 function byteTokens(vocabulary: ReadonlyMap<string, number>): string[] | undefined {
   const pieces = Array.from({ length: 256 }, (_, byte) => bytePiece(byte));
@@ -98,16 +98,16 @@ function byteTokens(vocabulary: ReadonlyMap<string, number>): string[] | undefin
   return tokens.every((token) => vocabulary.has(token)) ? tokens : undefined;
 }
 
-/** Returns how texts are split into words; undefined if they are split at blanks that remain. */
+/** Returns the settings that split texts into words; undefined if texts are split at blanks that the normalizer leaves. */
 function wordsOf({ normalizer, pre_tokenizer, model }: BpeJson) {
   const step = Array.isArray(pre_tokenizer) ? undefined : pre_tokenizer;
   const breaks = Array.isArray(pre_tokenizer) ? pre_tokenizer : [];
   const metaspace = step?.type === "Metaspace" ? step : undefined;
   const marksBlanks = metaspace !== undefined || lastMarksBlanks(normalizer);
-  // Blanks that remain would split texts.
+  // Blanks that the normalizer leaves would split texts.
   if (step?.type === "Split" && !marksBlanks) return undefined;
   const crosses = model.merges.some((pair) => CROSSES.test(pair.join("")));
-  // A text without splits is a single word. Without merges across words, it is merged word by word, which is faster.
+  // Without splits, a text is a single word. If no merge crosses the start of a word, splitting it gives the same tokens faster.
   const splits: BpeSettings["splits"] = metaspace?.split
     ? "each"
     : marksBlanks && breaks.length === 0 && !crosses
@@ -120,14 +120,14 @@ function wordsOf({ normalizer, pre_tokenizer, model }: BpeJson) {
   } as const;
 }
 
-/** Whether the last step, apart from what puts ▁ before texts, makes ▁ of all blanks. */
+/** Whether the last normalizer replaces all blanks by ▁. A normalizer that puts ▁ before texts does not count as the last one. */
 function lastMarksBlanks(normalizer: BpeJson["normalizer"]): boolean {
   const last = normalizer.findLast((step) => !(step.type === "Prepend" && step.prepend === "▁"));
   if (last?.type !== "Replace" || !("String" in last.pattern)) return false;
   return last.pattern.String === " " && last.content === "▁";
 }
 
-/** Returns the id of unknown characters; undefined if there is none. */
+/** Returns the id of unknown characters; undefined if the model has none, "unusable" if it cannot be packed. */
 function unknownOf({ model }: BpeJson, vocabulary: ReadonlyMap<string, number>): number | undefined | "unusable" {
   const { unk_token: token } = model;
   if (token === null || token === undefined) return undefined;

@@ -6,18 +6,18 @@ import { Break, type WordBreaks } from "../word-breaks.ts";
 
 /** GPT-2's pattern: https://github.com/openai/gpt-2/blob/master/src/encoder.py */
 export const GPT2 = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
-/** The pattern of Llama 3 and Qwen has these parts, and between them the one for numbers. */
+/** Parts of the patterns of Llama 3 and Qwen. `NUMBERS` matches the part for numbers, which lies between LETTERS and OTHERS. */
 const CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)|";
 const LETTERS = String.raw`[^\r\n\p{L}\p{N}]?\p{L}+|`;
 const OTHERS = String.raw`| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
 const NUMBERS = /^\\p\{N\}(?:(\+)|\{1,(\d+)\})?$/;
 
-/** Which words a pattern finds; `pattern` is missing for GPT-2's. */
+/** Settings of a pattern that finds words. GPT-2's pattern has no `pattern`. */
 interface Found {
   readonly pattern?: WordPattern;
 }
 
-/** Reads a pattern that finds words; undefined for others than GPT-2's and those of Llama 3 and Qwen. */
+/** Reads the pattern of GPT-2, Llama 3 or Qwen, which finds words. Returns undefined for any other pattern. */
 function readPattern(regex: string): Found | undefined {
   if (regex === GPT2) return {};
   const contracts = regex.startsWith(CONTRACTIONS);

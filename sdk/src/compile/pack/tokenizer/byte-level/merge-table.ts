@@ -41,7 +41,7 @@ interface Pair {
  * - An id or the number of merges is too large for the table.
  *
  * @param merges pairs of tokens in the order of their ranks
- * @param bytes tokens of the bytes 0 to 255, or nothing
+ * @param bytes tokens of the bytes 0 to 255, or an empty list
  */
 export function mergeTable(
   vocabulary: ReadonlyMap<string, number>,
@@ -86,7 +86,7 @@ export function textOfBytes(spelling: string): string | undefined {
   }
 }
 
-/** The arrays of a table of merges, as the runtime reads them. */
+/** Converts the arrays of a merge table to the typed arrays that the runtime reads. */
 export const openedMerges = (table: Record<keyof Merges, readonly number[]>): Merges => ({
   byteIds: Uint32Array.from(table.byteIds),
   rightStart: Uint32Array.from(table.rightStart),
@@ -109,11 +109,11 @@ export function byteMergerOf(table: Record<keyof Merges, readonly number[]>): (t
 }
 
 /**
- * Returns the tokens that merging does not give for their own text, with their ids. With `ignore_merges`, a word that is such a token
- * becomes this token.
+ * Returns text and id of each token that does not result from merging its own text. With `ignore_merges`, a word with this text becomes
+ * the token without merging.
  *
- * @param textOf returns the text of a token as the vocabulary spells it; undefined if no text is that token
- * @param merge returns the ids that a text is merged to
+ * @param textOf takes a token as the vocabulary spells it, and returns its text; undefined if the token has no text
+ * @param merge merges a text and returns the resulting ids
  */
 export function wholeTokens(
   vocabulary: ReadonlyMap<string, number>,

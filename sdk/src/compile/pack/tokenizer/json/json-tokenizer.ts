@@ -6,7 +6,7 @@ import { rewrittenNormalizers } from "./normalizers.ts";
 import { rewrittenPreTokenizers } from "./pre-tokenizers.ts";
 import { refusedPart } from "./refuse-part.ts";
 
-/** A setting without effect. */
+/** Schema of a setting that must have no effect. */
 const none = v.nullish(v.union([v.literal(""), v.literal(0), v.literal(false)]));
 const Model = v.variant("type", [
   v.object({ type: v.literal("WordPiece"), vocab: Vocabulary }),
@@ -27,7 +27,7 @@ const Model = v.variant("type", [
   }),
 ]);
 const AddedTokens = v.object({ added_tokens: common.added_tokens });
-/** Other pre-tokenizers make neighbours of unknown words, of which @huggingface/tokenizers makes one token. */
+/** Pre-tokenizers that Unigram can have. With others, unknown words can be neighbours, which @huggingface/tokenizers joins to one token. */
 const besideUnigram = ["WhitespaceSplit", "Metaspace"];
 
 /** A tokenizer that has no packed form. */
@@ -77,7 +77,7 @@ const sequence = (name: "normalizers" | "pretokenizers", parts: readonly object[
 /**
  * Returns the added tokens with the ids that the Rust tokenizers give them.
  *
- * @throws BertEdgeError `checkpoint_unsupported` for tokens that @huggingface/tokenizers finds elsewhere
+ * @throws BertEdgeError `checkpoint_unsupported` for tokens with `single_word`, which @huggingface/tokenizers finds at other places
  */
 function addedTokensOf(json: object, vocabulary: ReadonlyMap<string, number>) {
   const added = addedTokens(v.parse(v.fallback(AddedTokens, { added_tokens: [] }), json), vocabulary);
@@ -87,19 +87,19 @@ function addedTokensOf(json: object, vocabulary: ReadonlyMap<string, number>) {
   });
 }
 
-/** @throws BertEdgeError `checkpoint_unsupported` */
+/** Checks that unknown words cannot be neighbours in a Unigram tokenizer. @throws BertEdgeError `checkpoint_unsupported` */
 function assertMarksWords(preTokenizer: unknown): void {
   const { type, pretokenizers = [preTokenizer] } = Object(preTokenizer);
   const parts: { type?: unknown }[] = type === "Sequence" ? pretokenizers : [Object(preTokenizer)];
   const other = parts.find((part) => part.type !== undefined && !besideUnigram.includes(String(part.type)));
   if (other) throw refusedPart("pre-tokenizer", `${other.type} with the model Unigram`);
-  // Without marks, unknown words are neighbours too.
+  // Without ▁ between words, unknown words are neighbours too.
   if (parts.length > 0 && parts.at(-1)?.type === "WhitespaceSplit") {
     throw refusedPart("pre-tokenizer", "WhitespaceSplit without Metaspace, with the model Unigram");
   }
 }
 
-/** Names a model, and its first setting that is not read. */
+/** Names a model, and its first setting that is not supported. */
 function describedModel(json: unknown, issues: readonly v.BaseIssue<unknown>[]): string {
   const key = issues[0] && v.getDotPath(issues[0]);
   const { type } = Object(json);

@@ -13,13 +13,13 @@ const Sequence = v.object({ type: v.literal("Sequence"), normalizers: v.array(v.
 
 const replace = (regex: string, content: string) => ({ type: "Replace", pattern: { Regex: regex }, content });
 
-/** The small sigma that Rust makes of each capital one, even at the end of a word. */
+/** Lower-cases each capital sigma to σ, as Rust does. JavaScript uses ς at the end of a word. */
 const SIGMA = replace("Σ", "σ");
 
 /**
- * Returns normalizers as @huggingface/tokenizers must get them to do what the Rust tokenizers do.
+ * Rewrites normalizers so that @huggingface/tokenizers gives the same results as the Rust tokenizers.
  *
- * @throws BertEdgeError `checkpoint_unsupported` for a normalizer that it reads differently
+ * @throws BertEdgeError `checkpoint_unsupported` for a normalizer that cannot be rewritten
  */
 export function rewrittenNormalizers(json: unknown): object[] {
   if (json === null || json === undefined) return [];
@@ -40,7 +40,7 @@ export function rewrittenNormalizers(json: unknown): object[] {
       return [replace(regex, step.content.replaceAll("$", "$$$$"))];
     }
     case "Prepend":
-      // An empty text stays empty.
+      // The regex does not match an empty text, which stays empty.
       return [replace(String.raw`\A(?=[\s\S])`, step.prepend.replaceAll("$", "$$$$"))];
     default:
       return [step];

@@ -10,10 +10,10 @@ import { refusedPart } from "./refuse-part.ts";
 // Patterns for Split, in the syntax of Oniguruma, for pre-tokenizers that @huggingface/tokenizers reads differently from Hugging
 // Face's Rust tokenizers. Each matches the words, so Split is inverted.
 
-/** Writes ranges of code points, such as "61-63 ff", for a class of characters. */
+/** Converts ranges of code points, such as "61-63 ff", to the content of a character class. */
 const inClass = (ranges: string): string => ranges.replace(/[\da-f]+/g, String.raw`\x{$&}`).replaceAll(" ", "");
 
-/** Lists the ranges of a set of code points, so that they do not depend on the runtime's Unicode version. */
+/** Returns the content of a character class for a set of code points. It does not depend on the runtime's Unicode version. */
 function rangesOf(has: (point: number) => boolean): string {
   const ranges: string[] = [];
   for (let point = 0; point < CODE_POINTS; point++) {
@@ -79,20 +79,20 @@ const Step = v.variant("type", [
 const Sequence = v.object({ type: v.literal("Sequence"), pretokenizers: v.array(v.unknown()) });
 const First = v.object({ type: v.literal("Metaspace"), prepend_scheme: v.literal("first") });
 
-/** A pre-tokenizer whose words are what matches the pattern. */
+/** Makes a pre-tokenizer whose words are the matches of a pattern. */
 const words = (regex: string) => ({ type: "Split", pattern: { Regex: regex }, behavior: "Removed", invert: true });
-/** A group that splitting would put between the parts. */
+/** Matches a capturing group, whose text a split would put between the parts. */
 const CAPTURES = /(?<!\\)\((?!\?)|\(\?</;
 
 /**
- * Returns pre-tokenizers as @huggingface/tokenizers must get them to do what the Rust tokenizers do.
+ * Rewrites pre-tokenizers so that @huggingface/tokenizers gives the same results as the Rust tokenizers.
  *
- * @throws BertEdgeError `checkpoint_unsupported` for a pre-tokenizer that it reads differently
+ * @throws BertEdgeError `checkpoint_unsupported` for a pre-tokenizer that cannot be rewritten
  */
 export function rewrittenPreTokenizers(json: unknown): object[] {
   if (json === null || json === undefined) return [];
   if (v.is(Sequence, json)) {
-    // Rust puts the mark before the first word of a text only, and @huggingface/tokenizers before each.
+    // Rust puts ▁ only before the first word of a text, but @huggingface/tokenizers puts it before each word.
     if (json.pretokenizers.slice(1).some((step) => v.is(First, step))) {
       throw refusedPart("pre-tokenizer", "Metaspace with the prepend_scheme first, after another one");
     }
@@ -111,7 +111,7 @@ export function rewrittenPreTokenizers(json: unknown): object[] {
     case "Split": {
       const regex = "String" in step.pattern ? escaped(step.pattern.String) : step.pattern.Regex;
       if (CAPTURES.test(regex)) throw refusedPart("pre-tokenizer", "Split with a group in its pattern");
-      // Text between matches is kept either way if matches are isolated.
+      // With the behavior Isolated, text between matches is kept with and without `invert`.
       return [{ ...step, pattern: { Regex: regex }, invert: step.invert && step.behavior === "Removed" }];
     }
     case "Metaspace": {
@@ -129,7 +129,7 @@ export function rewrittenPreTokenizers(json: unknown): object[] {
   }
 }
 
-/** The start of a text that is not empty and does not begin with a space. */
+/** Matches the start of a text that is not empty and does not begin with a space. */
 const UNSPACED_START = String.raw`\A(?=[^ ])`;
 
 /** Names a pre-tokenizer, and its behavior if it has one. */

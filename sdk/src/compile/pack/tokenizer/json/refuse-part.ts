@@ -1,6 +1,6 @@
 import { BertEdgeError } from "../../../../artifact/error.ts";
 
-/** Creates the error for a part of tokenizer.json that neither has a packed form nor is read as Hugging Face's tokenizers read it. */
+/** Creates the error for a part of tokenizer.json that cannot be packed, and that @huggingface/tokenizers reads differently from Rust's. */
 export const refusedPart = (
   kind: "normalizer" | "pre-tokenizer" | "model" | "added token",
   what: string,

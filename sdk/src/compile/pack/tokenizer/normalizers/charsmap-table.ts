@@ -4,7 +4,7 @@ import { CLASS_BITS, graphemeClasses } from "../../../../runtime/tokenizer/packe
 import { codePointNumbers, pagesWithBorders } from "../code-point-classes.ts";
 import { codePointPages, numberOfKey, pagesWith, pageText } from "../code-point-pages.ts";
 
-/** Returns what a character becomes. */
+/** Returns the text that replaces a character. */
 export type CharacterMap = (character: string) => string;
 
 /**

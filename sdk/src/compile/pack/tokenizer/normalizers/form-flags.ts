@@ -14,7 +14,7 @@ const combiningClasses = codePointNumbers(
 );
 const mixedPages = pagesWithBorders([rust.sets.apart, ...Object.values(rust.combining)]);
 
-/** Builds the table that converting texts to a normalization form needs: code-point-flags.ts describes its numbers. */
+/** Builds the table for converting texts to a normalization form. code-point-flags.ts describes its numbers. */
 export function formFlags(form: UnicodeForm): CodePointTable {
   const parts = partsOf(form);
   return codePointPages(

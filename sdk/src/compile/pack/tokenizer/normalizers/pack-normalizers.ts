@@ -10,7 +10,7 @@ import rust from "./rust-normalizers.json" with { type: "json" };
 
 const Text = v.pipe(v.string(), v.minLength(1));
 
-/** Regular expressions that Replace can have. Others are not packed: Rust's and JavaScript's differ. */
+/** Regular expressions of Replace that can be packed. Others are not, because they may match other texts in JavaScript than in Rust. */
 const BLANKS_REGEX = " {2,}";
 const SPACES_REGEX = String.raw`\s{2,}|[\n\r\t]`;
 
@@ -137,11 +137,11 @@ function stepOf(normalizer: NormalizerJson, addTable: (table: CodePointTable) =>
     case "NFKD":
       return { type: "form", form: normalizer.type, table: addTable(formFlags(normalizer.type)) };
     default:
-      throw new TypeError(`The normalizer ${normalizer.type} is no step of its own.`);
+      throw new TypeError(`The normalizer ${normalizer.type} cannot be packed as a separate step.`);
   }
 }
 
-/** Puts tables one after the other. */
+/** Joins tables. The pages of each table come after the pages of the tables before it. */
 function joinTables(tables: readonly CodePointTable[]): Pick<NormalizerArrays, "pageOf" | "pages"> {
   const pageOf: number[] = [];
   const pages: number[] = [];

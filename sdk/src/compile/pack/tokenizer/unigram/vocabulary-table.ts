@@ -4,7 +4,7 @@ import { codePointPages, pagesWith } from "../code-point-pages.ts";
 import { codesOfCharacters, minimalAutomaton } from "../minimal-automaton.ts";
 import type { UnigramJson } from "./unigram-json.ts";
 
-/** Score of an unknown character: the smallest score in the vocabulary minus this number, as in SentencePiece. */
+/** Difference between the smallest score in the vocabulary and the score of an unknown character, as in SentencePiece. */
 const UNKNOWN_PENALTY = 10;
 const bytePieces = Array.from({ length: 256 }, (_, byte) => bytePiece(byte));
 

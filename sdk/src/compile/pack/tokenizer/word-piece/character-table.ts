@@ -55,7 +55,7 @@ type NormalizedCharacter = readonly [character: string, bits: number];
 
 interface CharacterOptions extends NormalizerOptions {
   readonly breakKind: (character: string) => BreakKind;
-  /** Whether characters of plain pages can have different breaks. */
+  /** Whether characters of one plain page can break differently. */
   readonly breaksInPlainPages: boolean;
   /**
    * Whether word characters get the flag `WORD`. Only some added tokens need this flag, and it makes the tables larger.

@@ -11,7 +11,7 @@ import { writePackedFile } from "../write-packed-file.ts";
 import { characterTable, createNormalizer } from "./character-table.ts";
 import { normalizerOptions, WordPieceJson } from "./word-piece-json.ts";
 
-/** A prefix that no token has, because codes begin with 1: tokens of WordLevel are whole words. */
+/** Continuation prefix for WordLevel, whose tokens are whole words. No token begins with it, because codes are at least 1. */
 const NO_PREFIX = [0];
 
 /**

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { common, Vocabulary } from "../tokenizer-json.ts";
 import { WordBreaks } from "../word-breaks.ts";
 
-/** How a normalizer changes each character of a text, in the order of these options. */
+/** Changes that a normalizer makes to each character of a text, in the order in which it makes them. */
 export interface NormalizerOptions {
   /** Whether control characters are removed, and white space becomes a blank. */
   readonly cleans: boolean;
@@ -45,7 +45,7 @@ export function normalizerOptions(steps: NormalizerSteps): NormalizerOptions | u
   const types = steps.map(({ type }) => type);
   const stripping = types.indexOf("StripAccents");
   const decomposing = types.indexOf("NFD");
-  // Marks that are part of a character remain if it is decomposed afterwards.
+  // No options equal StripAccents before NFD: it keeps the marks that NFD separates from characters afterwards.
   if (types.includes("BertNormalizer") || (stripping >= 0 && stripping < decomposing)) return undefined;
   return {
     ...NOTHING,
@@ -67,18 +67,18 @@ const Step = v.variant("type", [
   v.object({ type: v.picklist(["NFD", "Lowercase", "StripAccents"]) }),
 ]);
 
-/** One step, or a Sequence of steps; null without any. */
+/** Schema of a normalizer: one step, a Sequence of steps, or null. */
 const Normalizer = v.pipe(
   v.nullish(v.union([Step, v.object({ type: v.literal("Sequence"), normalizers: v.array(Step) })])),
   v.transform((given) => (!given ? [] : given.type === "Sequence" ? given.normalizers : [given])),
 );
 
-/** Schema of the tokenizer.json of BERT, DistilBERT, ELECTRA, MPNet and most sentence encoders; also of WordLevel. */
+/** Schema of the tokenizer.json of WordLevel, and of WordPiece: BERT, DistilBERT, ELECTRA, MPNet and most sentence encoders. */
 export const WordPieceJson = v.object({
   ...common,
   normalizer: v.optional(Normalizer, null),
   pre_tokenizer: WordBreaks,
-  /** How tokens become a text again. */
+  /** Settings for turning tokens into a text. */
   decoder: v.nullish(v.object({ type: v.literal("WordPiece"), cleanup: v.boolean() })),
   model: v.variant("type", [
     v.object({

@@ -23,7 +23,7 @@ export function layerNormF32(
 }
 
 /**
- * Computes s / √(mean(s²) + epsilon) · γ for every row of s = x + skip. The operands are those of layerNormF32.
+ * Computes s / √(mean(s²) + epsilon) · γ for every row of s = x + skip. Takes the operands of layerNormF32, without beta.
  */
 export function rmsNormF32(
   x: usize,

@@ -7,9 +7,9 @@ import { LOG2_E } from "../constants/arithmetic";
  *
  * @param ofQueries f32 [tokens, buckets]; 0 for none
  * @param ofKeys f32 [tokens, buckets]; 0 for none
- * @param first first of the buckets that ofQueries and ofKeys have
- * @param bucketOf i32: the bucket of every offset. The pointer is that of offset 0. A bucket that does not exist counts as
- *   the last one, so that a damaged table cannot make the kernel read other memory.
+ * @param first index of the first bucket that ofQueries and ofKeys contain
+ * @param bucketOf address of the bucket of relative position 0 in a table of i32. A bucket that does not exist counts as the
+ *   last bucket, so that a damaged table cannot make the kernel read other memory.
  * @param out f32 [tokens, tokens]
  */
 export function positionBiasesF32(

@@ -84,7 +84,7 @@ export function fixedProduct(a: v128, b: v128): v128 {
   return ASC_FEATURE_RELAXED_SIMD ? i16x8.relaxed_q15mulr_s(a, b) : i16x8.q15mulr_sat_s(a, b);
 }
 
-/** Replaces each index by the byte at this index of a 16-byte table. */
+/** Replaces each index by the byte at this index of a 16-byte table, and indices of 128 or more by 0. */
 // @ts-ignore: decorator
 @inline
 export function lookUp(table: v128, indices: v128): v128 {

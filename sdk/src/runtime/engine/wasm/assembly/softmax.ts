@@ -7,8 +7,8 @@ const HIDDEN_PRODUCT: i32 = -1 << 28;
 
 const PARTS: f32 = <f32>SCORE_PARTS;
 /**
- * The coefficients of the polynomial, followed by a mask for the bits of a fraction, and one that makes the upper byte of an
- * index point to no entry of POWERS. These numbers are in memory, because literals would be built again for every vector.
+ * The coefficients of the polynomial, a mask for the bits of a fraction, and a mask that puts the upper byte of an index outside
+ * POWERS, so that lookUp returns 0 for it. These numbers are in memory, because literals would be built again for every vector.
  */
 const COEFFICIENTS: usize = memory.data<i16>([
   <i16>SOFTMAX_P0,
@@ -25,20 +25,20 @@ const POWERS: usize = memory.data<u8>([128, 64, 32, 16, 8, 4, 2, 1, 128, 64, 32,
 const FRACTION_BITS = 7;
 const FRACTION: usize = memory.data<i16>([127]);
 /**
- * Numbers added to the numerators of the first sixteen tokens before their fractions are cut off: a half, to round, or for long
- * texts sixteen different fractions, so that equal small numerators are not all rounded in the same direction.
+ * Numbers that are added to the numerators of the first sixteen tokens before their fractions are cut off. HALVES rounds to the
+ * nearest integer. STAGGERED is for long texts: with different fractions, equal small numerators are not all rounded the same way.
  */
 const HALVES: usize = memory.data<i16>([64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64]);
 const STAGGERED: usize = memory.data<i16>([4, 68, 36, 100, 20, 84, 52, 116, 12, 76, 44, 108, 28, 92, 60, 124]);
-/** Tokens up to which fractions are rounded. */
+/** Maximum number of tokens with HALVES. Longer texts use STAGGERED. */
 const SHORT: i32 = 32;
 
 /**
- * Computes the softmax of a row. Stores the numerators 127 · 2^(score − maximum) as bytes. The error of rounding one is carried to the
- * one of the token that is sixteen later: in a long text, most numerators are below 1, and their sum counts. Stores the inverse of
- * the numerators' sum as the row's scale. The first loop computes each score's distance from the maximum, the second
- * loop computes the numerators. Two short loops are faster than one long loop: the processor then works on several
- * vectors at the same time.
+ * Computes the softmax of a row. Stores the numerators 127 · 2^(score − maximum) as bytes. The fraction that is cut off from a
+ * numerator is added to the numerator of the token sixteen positions later. Otherwise the sum would be wrong for long texts, in which
+ * most numerators are below 1. Stores the inverse of the numerators' sum as the row's scale. The first loop computes each score's
+ * distance from the maximum, the second loop computes the numerators. Two short loops are faster than one long loop: the processor
+ * then works on several vectors at the same time.
  *
  * @param scores i32 [padded], in units of the row's scale; overwritten
  * @param padded a multiple of 16
@@ -113,7 +113,7 @@ function distances(areScaled: bool, scores: usize, padded: i32, scale: v128, max
 @inline
 function distance(areScaled: bool, x: v128, scale: v128, peak: v128, by: v128, positive: v128): v128 {
   const score = areScaled ? x : f32x4.mul(f32x4.convert_i32x4_s(x), scale);
-  // NaN can have either sign.
+  // Clears the sign, because NaN can have either sign.
   return i32x4.sub(v128.and(f32x4.add(f32x4.sub(peak, score), by), positive), by);
 }
 
@@ -182,6 +182,6 @@ function numerator(
   const p0 = i16x8.sub(c0, fixedProduct(f, p1));
   const power = lookUp(powers, v128.or(i16x8.shr_u(d, 12), noEntry));
   const product = fixedProduct(p0, i16x8.shl(power, 7));
-  // From 8 on, the power of the table is 2⁸ times too large.
+  // If d is 8 or more, the power from the table is 2⁸ times too large.
   return v128.bitselect(i16x8.shr_u(product, 8), product, i16x8.shr_s(d, 15));
 }

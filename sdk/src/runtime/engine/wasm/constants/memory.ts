@@ -68,7 +68,7 @@ export const ATTENTION_SIZE = 20;
 export const ATTENTION_SCALE = 24;
 /** f32 [tokens]: biases of the first query, times LOG2_E; 0 for none. Entry j is added to the score of key j. */
 export const ATTENTION_BIAS = 28;
-/** Bytes from the biases of a query to those of the next query. It can be negative: then rows overlap. */
+/** Bytes from the biases of a query to the biases of the next query. If negative, the rows of biases overlap. */
 export const ATTENTION_BIAS_STEP = 32;
 /** f32 [tokens, out stride]. The kernel writes `size` numbers of each row. */
 export const ATTENTION_OUT = 36;

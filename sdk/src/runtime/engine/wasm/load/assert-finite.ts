@@ -2,13 +2,13 @@ import { BertEdgeError } from "../../../../artifact/error.ts";
 import { PREPARE_AGAIN } from "../../../../artifact/manifest.ts";
 import type { CheckedProgram } from "../run/checked-program.ts";
 
-/** `includes` is compiled code. In a new isolate, it finds these in a quarter of the time of a loop over all numbers. */
+/** Numbers that masks must not contain. `includes` finds them in compiled code: in a new isolate, a loop would take four times as long. */
 const notInMasks = [Number.NaN, Number.POSITIVE_INFINITY];
 const notFinite = [...notInMasks, Number.NEGATIVE_INFINITY];
 
 /**
- * Refuses a model file with NaN or infinite numbers. Kernels that quantize would turn them into ordinary ones, and a text reads only
- * a few rows of a table. Integer weights are always finite; their scales are checked.
+ * Refuses a model file with NaN or infinite numbers. Test texts would not find all of them: a text reads only a few rows of a table,
+ * and kernels that quantize turn them into ordinary numbers. Integer weights are always finite; their scales are checked.
  *
  * @param file the model file, with all bytes up to `tensorsEnd`
  * @throws BertEdgeError `model_invalid`

@@ -44,7 +44,7 @@ function parsed(program: Program, tensors: TensorRanges): CheckedProgram {
       const operation = checkStep(fieldsOf(part, "it"), reader, { maxTokens, vocabulary });
       if (operation.tokenTable) tables.push(operation.tokenTable);
       for (const value of reader.writes) written.add(value);
-      // Layers share tables of positions, of which a step may read a part.
+      // Steps can read parts of the same tensor, such as a position table. The longest part is kept, because it contains the others.
       for (const read of reader.numbers) {
         if (read.count > (numbers.get(read.name)?.count ?? 0)) numbers.set(read.name, read);
       }

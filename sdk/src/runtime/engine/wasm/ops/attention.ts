@@ -91,7 +91,7 @@ export const attention: Operation<AttentionStep> = (step, read, { maxTokens }) =
   };
 };
 
-/** Checks a bias. `row`: bytes of the entries of a head. */
+/** Checks a table of biases. @returns its address and heads; `row` is the number of bytes per head */
 function biasOf(bias: unknown, read: OperandReader, maxTokens: number) {
   const fields = fieldsOf(bias, "bias");
   const heads = sizeOf(fields["heads"], "bias.heads");
@@ -101,10 +101,10 @@ function biasOf(bias: unknown, read: OperandReader, maxTokens: number) {
 }
 
 /**
- * Returns the first query of each call of the attention kernel, which computes as many queries as there are keys. The last call
- * repeats some queries of the call before it if they do not divide evenly.
+ * Returns the index of the first query of each call of the attention kernel. Each call computes as many queries as there are keys.
+ * If `tokens` is not a multiple of `keys`, the last call computes some queries of the previous call again.
  *
- * @param keys number of tokens that tokens attend to, at most `tokens`
+ * @param keys number of tokens that all tokens attend to, at most `tokens`
  */
 export function queryBlocks(tokens: number, keys: number): number[] {
   const blocks = Math.ceil(tokens / keys);

@@ -26,7 +26,7 @@ export type Step =
   | ClsStep
   | MeanStep;
 
-/** The operations of the engine. A new one is a file, a line here, and a line above. */
+/** The operations of the engine. A new operation needs a file, a line here, and a line in `Step`. */
 const operations: { readonly [Op in Step["op"]]: Operation<Extract<Step, { op: Op }>> } = {
   lookup,
   quantize: quantizeRows,

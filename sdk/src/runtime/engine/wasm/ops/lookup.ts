@@ -20,7 +20,7 @@ export const lookup: Operation<LookupStep> = (step, read, { vocabulary }) => {
   const { bits } = step;
   if (bits !== 8 && bits !== 4) throw new ProgramFault(`bits is ${shown(bits)}, not 8 or 4`);
   if (width % blockSize !== 0 || (bits === 8 && blockSize !== width))
-    throw new ProgramFault("its blocks do not fill a row of the table: 8-bit tables have one scale per row");
+    throw new ProgramFault("block does not divide the width of out, or bits is 8 and block is not this width");
   const rowBytes = (width * bits) / 8;
   const scales = read.floats(step.scales, "scales", vocabulary * (width / blockSize));
   const table = read.table(step.table, "table", vocabulary * rowBytes);

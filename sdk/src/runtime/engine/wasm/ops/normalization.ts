@@ -45,7 +45,7 @@ export const rmsNorm: Operation<RmsNormStep> = (step, read, sizes) => {
   };
 };
 
-/** Normalizes `rows` rows. The others are pointers; `y` is 0 without a skip. */
+/** Normalizes `rows` rows. All other parameters are pointers; `y` is 0 without a skip. */
 type Normalize = (x: number, y: number, rows: number, total: number, out: number) => void;
 
 /** Checks the operands that all normalizations have. */
@@ -53,7 +53,7 @@ function normalization(step: Unchecked<NormalizationStep>, read: OperandReader, 
   const x = read.whole(step.x, "x");
   const width = sizeOf(x.width, "width of x", 4);
   const eachSkip = step.skip === undefined ? undefined : skipOf(fieldsOf(step.skip, "skip"), read, width, sizes);
-  if (step.total !== undefined && !eachSkip) throw new ProgramFault("it keeps a total without a skip");
+  if (step.total !== undefined && !eachSkip) throw new ProgramFault("it has a total, but no skip");
   const gamma = tensorAt(read.floats(step.gamma, "gamma", width));
   const epsilon = epsilonOf(step.epsilon);
   const total = step.total === undefined ? undefined : read.out(step.total, "total", width);
@@ -67,7 +67,7 @@ function normalization(step: Unchecked<NormalizationStep>, read: OperandReader, 
   return { width, gamma, epsilon, eachRows };
 }
 
-/** The number that is added to a variance. Below 0, its root could be NaN. Models have 1e-12 to 1e-3. */
+/** Checks the number that is added to a variance. With a negative number, the square root could be NaN. Models use 1e-12 to 1e-3. */
 function epsilonOf(value: unknown): number {
   const epsilon = finiteNumber(value, "epsilon");
   if (epsilon >= 0 && epsilon <= 1) return epsilon;

@@ -11,10 +11,10 @@ export interface ColumnView {
   readonly width: number;
 }
 
-/** Offset of a tensor in the model file, which has all bytes that the step reads. */
+/** Offset of a tensor in the model file. The tensor is checked to have all bytes that the step reads. */
 export type TensorOffset = number;
 
-/** A tensor of float32 numbers in the model file. `mayMask`: whether −∞ is one of its values, besides finite numbers. */
+/** A tensor of float32 numbers in the model file. `mayMask`: whether the tensor may contain −∞ beside finite numbers. */
 export interface StoredNumbers {
   readonly name: string;
   readonly offset: TensorOffset;
@@ -138,7 +138,7 @@ export class OperandReader {
     return offset;
   }
 
-  /** A tensor of which a request needs only some rows, so that it is not part of `tensorsEnd`. */
+  /** Checks a tensor of which a request needs only some rows. Therefore `tensorsEnd` does not include it. */
   table(name: unknown, field: string, bytes: number): TensorOffset {
     const size = typeof name === "string" ? this.#tensors.size(name) : undefined;
     if (size === undefined) throw new ProgramFault(`${field} is ${shown(name)}, and the file has no such tensor`);
@@ -146,14 +146,14 @@ export class OperandReader {
     return this.#tensors.tensor(name as string);
   }
 
-  /** A tensor of float32 numbers, which must be finite. `mayMask`: or −∞, as the scores of tokens that are not attended to. */
+  /** Checks a tensor of finite float32 numbers. With `mayMask`, they may also be −∞, the bias of tokens that are not attended to. */
   floats(name: unknown, field: string, count: number, mayMask = false): TensorOffset {
     const offset = this.integers(name, field, count);
     this.numbers.push({ name: name as string, offset, count, mayMask });
     return offset;
   }
 
-  /** A tensor of int32 numbers. */
+  /** Checks a tensor of int32 numbers. */
   integers(name: unknown, field: string, count: number): TensorOffset {
     return this.tensor(name, field, 4 * count);
   }

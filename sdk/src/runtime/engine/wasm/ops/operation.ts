@@ -8,12 +8,12 @@ export interface Sizes {
   readonly vocabulary: number;
 }
 
-/** The fields of a step, of which none is checked yet. */
+/** The fields of a step before they are checked. */
 export type Unchecked<Step> = { readonly [Field in Exclude<keyof Step, "op">]?: unknown };
 
 /**
- * An operation: checks the operands of its steps, and says how kernels compute them. The comments in `assembly/` say what each
- * kernel reads and writes; kernels check nothing.
+ * Checks the operands of a step, and returns how kernels compute the step. The comments in `assembly/` say what each kernel reads and
+ * writes. Kernels check nothing.
  *
  * @throws ProgramFault
  */

@@ -62,7 +62,7 @@ export function positionTermsOf(
   };
 }
 
-/** Offsets in the scratch memory of attention with terms of relative positions. They begin after attentionInt8's own part. */
+/** Offsets in the scratch memory of attention with relative positions. The offsets begin after the scratch memory of attentionInt8. */
 interface PositionScratch {
   /** i8 [tokens, size]: quantized queries, then quantized keys */
   readonly quantized: number;
@@ -90,7 +90,7 @@ export function positionScratch(start: number, tokens: number, size: number, buc
 interface Head extends Pick<AttentionInt8, "query" | "key" | "stride" | "tokens" | "size"> {
   readonly positions: CheckedPositionTerms;
   readonly head: number;
-  /** Address of the bucket of offset 0. */
+  /** Address of the bucket of relative position 0. */
   readonly bucketOf: number;
   readonly used: UsedBuckets;
   readonly scratch: number;
@@ -103,9 +103,9 @@ export interface UsedBuckets {
 }
 
 /**
- * Finds the buckets that a sequence uses. A short text has only small distances, so most products would not be read.
+ * Finds the buckets that a sequence uses. A short text has only small distances, so the products of most buckets are not needed.
  *
- * @param bucketOf address of the bucket of offset 0
+ * @param bucketOf address of the bucket of relative position 0
  */
 export function usedBuckets(
   memory: WebAssembly.Memory,

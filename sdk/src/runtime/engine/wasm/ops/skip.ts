@@ -11,12 +11,12 @@ export type Skip = { readonly value: number } | PositionTable;
  */
 export interface PositionTable {
   readonly positions: string;
-  /** The same table for tokens with token type 1. Missing if the token type does not matter. */
+  /** The position table for tokens with token type 1. Missing if the token type does not matter. */
   readonly second?: string;
   readonly padding?: number;
 }
 
-/** Calls `call` for rows of a block that lie one after the other in the second operand, from pointer `y` on. */
+/** Calls `call` for each part of a block whose rows in the second operand follow each other in memory, from pointer `y` on. */
 export type EachSkip = (block: Block, call: (offset: number, rows: number, y: number) => void) => void;
 
 /** Checks the second operand of a sum. @throws ProgramFault */

@@ -4,7 +4,7 @@ import type { Regions } from "./memory-map.ts";
 import type { ProgramValue, View } from "./values.ts";
 
 /**
- * Where a program's values are in memory, for batches of up to `tokens` tokens. Offsets count from the address
+ * Places of a program's values in memory, for batches of up to `tokens` tokens. Offsets count from the address
  * `Regions.values`.
  */
 export interface Layout {
@@ -27,14 +27,14 @@ export interface PlacedBatch {
   readonly starts: readonly number[];
   /** Index of the first token of each sequence with token type 1; the next sequence's first token if there is none. */
   readonly seconds: readonly number[];
-  /** Number of tokens of each sequence, from its first one on, that tokens attend to. */
+  /** Number of tokens at the start of each sequence that all its tokens attend to. */
   readonly attended: readonly number[];
 }
 
 /** Returns the pointer to a tensor, from its offset in the model file; 0 for none. */
 export const tensorAt = (offset: number | undefined): number => (offset === undefined ? 0 : MODEL + offset);
 
-/** `count` rows of a batch, from row `from` on, for which steps run, and where their operands are in memory. */
+/** `count` rows of a batch, from row `from` on. Steps run on a block, and get the addresses of their operands from it. */
 export class Block {
   readonly memory: WebAssembly.Memory;
   readonly kernels: Kernels;

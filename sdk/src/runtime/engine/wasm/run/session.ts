@@ -13,10 +13,10 @@ import { segmentsOf } from "./segments.ts";
 import { shapeOf } from "./shape-of.ts";
 import type { ProgramValue } from "./values.ts";
 
-/** Pooling kernels read and write vectors of four numbers. */
+/** Numbers that pooling kernels read and write at a time. */
 const POOLED_MULTIPLE = 4;
 
-/** Tokens per batch. Larger batches need more memory and save almost no time. */
+/** Maximum tokens per batch. Larger batches need more memory and save almost no time. */
 export const BATCH_TOKENS = 256;
 
 const batches = inOrder(BATCH_TOKENS);

@@ -2,7 +2,7 @@ import type { ModelShape } from "../../engine.ts";
 import type { Program } from "./program.ts";
 import type { ProgramValue } from "./values.ts";
 
-/** Returns the sizes of a program's model. parseProgram has checked, or will check, that the output exists. */
+/** Returns the sizes of a program's model. parseProgram must have checked the program, so that its output exists. */
 export const shapeOf = ({
   maxTokens,
   vocabulary,

@@ -16,20 +16,20 @@ import { charactersInto } from "./character-units.ts";
 
 /** Maximum tokens per UTF-16 code unit, when a character becomes bytes. */
 const MAX_UNITS = 3;
-/** Tokens for which words of usual length share memory. */
+/** Size in tokens of the array that words of usual length share. */
 const KEPT = 4096;
 /** Maximum UTF-16 code units of a word that is merged as a whole. */
 const LONG_WORD = 2 ** 14;
 /** ▁, which stands for a blank in tokens. */
 const MARK = "▁";
 
-/** Whether a step can replace a blank between two words by something else than ▁, or what is beside it. */
+/** Whether a normalizer step can replace a letter or digit next to a blank, or the blank itself by anything but ▁. */
 const isAtWords = (step: NormalizerStep): boolean =>
   isAtBlanks(step) && !(step.type === "replace" && step.from === " " && step.content === MARK);
 
 /**
- * Creates BPE over characters, as SentencePiece trains it: Gemma's and Llama 2's algorithm. Characters that are no token are unknown,
- * or become bytes.
+ * Creates BPE over characters, as SentencePiece trains it: Gemma's and Llama 2's algorithm. Characters that are no token become the
+ * unknown token, or the tokens of their bytes.
  *
  * @throws BertEdgeError `tokenizer_invalid`
  */
@@ -55,7 +55,7 @@ export function createBpe(
   const whole = new Map(ignoresMerges ? settings.whole : []);
   const kept = new Uint32Array(KEPT);
 
-  /** Adds the tokens of a word. `starts` and `spans` receive where they begin in its units, and where the units are in the word. */
+  /** Adds the tokens of a word. `starts` receives the index of each token's first unit, `spans` where each unit is in the word. */
   function addWord(word: string, ids: number[], enough: number, starts?: number[], spans?: number[]): void {
     const isLong = word.length > LONG_WORD;
     let [units, length]: [Units, number] = [kept, 0];
@@ -87,7 +87,7 @@ export function createBpe(
     const isPrefixed = metaspace?.prefixSpace === true && !marked.startsWith(MARK);
     const text = isPrefixed ? MARK + marked : marked;
     const shift = isPrefixed ? start - 1 : start;
-    /** Returns a position in the normalized text. What was put before the text has the place of the character after it. */
+    /** Turns a position in `text` into one in the normalized text. An added ▁ has the place of the character after it. */
     const placeOf = (at: number, atEnd: boolean): number => {
       const isPrefix = isPrefixed && at === (atEnd ? 1 : 0);
       return isPrefix ? start + (atEnd ? String.fromCodePoint(text.codePointAt(1) as number).length : 0) : shift + at;
@@ -122,9 +122,9 @@ export function createBpe(
 }
 
 /**
- * Makes one token of neighbouring unknown tokens, from the token `from` on.
+ * Replaces each run of unknown tokens by one token, from the token `from` on.
  *
- * @param starts begins with the start of the token `from`
+ * @param starts start of each token, beginning with the token `from`
  */
 export function fuseUnknown(unknown: number, ids: number[], from: number, starts?: number[]): void {
   let end = from;

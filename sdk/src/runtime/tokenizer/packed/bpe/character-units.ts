@@ -7,7 +7,7 @@ import type { IntegerArray } from "../packed-arrays.ts";
 export interface CharacterTokens {
   /** Token id of each code point, plus 1; 0 for code points that are no token. */
   readonly characters: CodePointTable;
-  /** [256]: token ids of bytes, which encode other code points; empty if they are unknown. */
+  /** [256]: token ids of bytes, which encode code points that are no token. Empty if these become `unknown`. */
   readonly byteIds: IntegerArray;
   readonly unknown: number;
 }

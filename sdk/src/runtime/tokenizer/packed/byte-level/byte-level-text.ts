@@ -27,7 +27,7 @@ export function byteLevelText(settings: ByteLevelSettings, merges: Merges): Voca
 
   const spelled = (text: string): string => Array.from(encoder.encode(text), (byte) => byteCharacters[byte]).join("");
 
-  /** A token with other characters is an added token, which stands for itself. */
+  /** Returns the bytes of a token. A token with characters that stand for no byte is an added token: its bytes are its own UTF-8. */
   function partOf(spelling: string): number[] {
     const bytes = Array.from(spelling, (character) => bytesOf.get(character));
     return bytes.every((byte) => byte !== undefined) ? bytes : [...encoder.encode(spelling)];
@@ -47,7 +47,7 @@ export function byteLevelText(settings: ByteLevelSettings, merges: Merges): Voca
 const firstSpellings = ({ byteIds }: Merges): Map<number, string> =>
   new Map(Array.from(byteIds, (id, byte) => [id, byteCharacters[byte] as string]));
 
-/** Spells tokens, and those that they merge to. A token is merged from tokens of smaller ranks. */
+/** Returns `firsts` with the spellings of all merged tokens. Goes by rank: a token is merged from tokens of smaller ranks. */
 export function mergedSpellings(
   { rightStart, rights, ranks, merged }: Merges,
   firsts: ReadonlyMap<number, string>,

@@ -15,7 +15,7 @@ import { createWordEnd } from "./word-end.ts";
 
 /** Maximum UTF-8 bytes per UTF-16 code unit. */
 const MAX_UTF8_BYTES = 3;
-/** Bytes that words of usual length share. */
+/** Size in bytes of the buffer that words of usual length share. */
 const KEPT = 1024;
 /** Maximum UTF-16 code units of a word that is merged as a whole. */
 const LONG_WORD = 2 ** 14;
@@ -66,7 +66,7 @@ export function createByteLevel(
       const token = whole.get(word);
       const isLong = word.length > LONG_WORD;
       const starts: number[] | undefined = places && [];
-      // Long words are merged block by block. Only their places need all of their bytes.
+      // A long word is merged block by block, so all of its bytes are encoded only if its tokens' places are needed.
       const length = isLong && !places ? 0 : encode(word);
       if (token !== undefined) {
         ids.push(token);

@@ -5,14 +5,14 @@ import { addPlace, nextWord, type TokenPlaces } from "../token-places.ts";
 /** A word whose tokens have been found. */
 interface SplitWord {
   readonly word: string;
-  /** The word's UTF-8 is the first `length` items. */
+  /** Buffer whose first `length` bytes are the word's UTF-8. */
   readonly bytes: Uint8Array;
   readonly length: number;
   /** Position of each token's first byte. */
   readonly starts: readonly number[];
   /** Position of the word in the normalized text. */
   readonly at: number;
-  /** Position in the normalized text at which what is split begins. Only a space that was added is before it. */
+  /** Start, in the normalized text, of the part that was split into words. Only an added space lies before it. */
   readonly from: number;
 }
 
@@ -44,7 +44,7 @@ export function addBytePlaces(places: TokenPlaces, { word, bytes, length, starts
 }
 
 const SPACE = 0x20;
-/** Spaces at the end of a token that has nothing else. */
+/** Count of spaces at the end that marks a token of only spaces. */
 export const ONLY_SPACES = -1;
 
 /** Counts the spaces at the start and at the end of the token whose bytes are from `start` to `end` (exclusive). */

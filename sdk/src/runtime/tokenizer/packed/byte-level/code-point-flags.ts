@@ -10,9 +10,9 @@ export const KIND_MASK = IS_LETTER | IS_NUMBER | IS_SPACE;
  * character.
  */
 export const IS_APART = 8;
-/** Marks a character that is a part of its own, where texts are split before their words are found. */
+/** Marks a character that is always a part of its own when a text is split into parts: see `textParts`. */
 export const IS_ISOLATED = 16;
-/** Group of a character: parts end between characters of different groups. */
+/** The group of a character begins at this bit. Parts of a text end between characters of different groups. */
 export const PART_SHIFT = 5;
 export const PART_MASK = 7 << PART_SHIFT;
 /** The canonical combining class begins at this bit. */

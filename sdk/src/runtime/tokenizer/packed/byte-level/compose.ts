@@ -6,7 +6,7 @@ import { COMBINING_SHIFT, IS_APART } from "./code-point-flags.ts";
 
 /** Characters that composition may change. A text without them is already in NFC. */
 const MAY_COMPOSE = /[\u0300-\uffff]/;
-/** Characters that another form may change. */
+/** Characters that the forms other than NFC may change. */
 const MAY_CHANGE = /[\u00a0-\uffff]/;
 
 /**
@@ -32,7 +32,7 @@ export function compose(classes: CodePointTable, text: string, form: UnicodeForm
   return composed.end();
 }
 
-/** Returns the form to which a form decomposes a text first. */
+/** Returns the decomposed form that the conversion to a form begins with. */
 export const partsOf = (form: UnicodeForm): "NFD" | "NFKD" => (form.includes("K") ? "NFKD" : "NFD");
 
 /** Sorts the marks of a text by combining class. `normalize` does this too, but in quadratic time. */
@@ -63,11 +63,11 @@ function inOrder(classes: CodePointTable, text: string, parts: "NFD" | "NFKD"): 
 interface Mark {
   readonly point: number;
   readonly combining: number;
-  /** End in the text of the mark that this one is a part of. */
+  /** End of the mark of the text that decomposes into this mark. */
   readonly end: number;
 }
 
-/** Lists the decomposed marks that begin at `at`. A mark may decompose into marks of different combining classes. */
+/** Lists the decomposed marks from `at` to the next base character. A mark may decompose into marks of different combining classes. */
 function* marksFrom(classes: CodePointTable, text: string, at: number, parts: "NFD" | "NFKD"): Generator<Mark> {
   const combiningOf = (point: number) => numberOf(classes, point) >> COMBINING_SHIFT;
   for (let start = at; start < text.length; ) {

@@ -1,17 +1,17 @@
 import type { UnitMerger, Units } from "./merge-bytes.ts";
 import type { Merges } from "./merges.ts";
 
-/** Default units that are merged at a time. */
+/** Default number of units that are merged at a time. */
 const BLOCK = 2 ** 16;
-/** Longest token with which blocks are worth while: each block tries as many ends as the longest token has units. */
+/** Maximum units of the longest token for which blocks pay off: each block tries as many ends as the longest token has units. */
 const LONGEST_TOKEN = 512;
 /** Maximum units per UTF-16 code unit: UTF-8 has 3 bytes. */
 const MAX_UNITS = 3;
 
-/** Makes the units of words. */
+/** Turns words into units: bytes, or ids of tokens. */
 export interface UnitSource {
   create(length: number): Units;
-  /** Writes the units of a text, as far as there is room. Returns the UTF-16 code units that it has read, and the units. */
+  /** Writes the units of a text, as far as they fit. Returns the numbers of UTF-16 code units read and of units written. */
   encodeInto(text: string, units: Units): { readonly read: number; readonly written: number };
   /** Ids of the tokens that one unit can be. */
   readonly firstIds: Iterable<number>;
@@ -25,14 +25,14 @@ export type LongWordMerger = (word: string, ids: number[], enough: number, start
 
 /**
  * Creates a function that merges a long word block by block, so that its memory does not depend on the word's length. It gives
- * the ids that `merge` gives for the whole word, because each step of `merge` takes the pair with the smallest rank and position:
+ * the same ids as `merge` for the whole word. Each step of `merge` takes the pair with the smallest rank and position, so:
  *
- * 1. A boundary between tokens is never merged across. Without the other side, the steps on one side would be the same. So the
- *    tokens on one side are those of that side alone.
- * 2. If no boundary between neighbours of a sequence disappears when just these two are merged, the sequence is what merging its
- *    units gives: the first step across a boundary would also be a step of these two alone.
+ * 1. No step merges across a boundary between final tokens. The steps on one side of it do not depend on the other side, so each
+ *    side has the tokens that it would have alone.
+ * 2. A sequence of tokens is what merging its units gives, if each boundary remains when only the units of its two neighbours are
+ *    merged: the first step across a boundary would also be a step of these two alone.
  *
- * @param blockUnits units that are merged at a time
+ * @param blockUnits number of units that are merged at a time
  */
 export function createLongWordMerger(
   merges: Merges,
@@ -52,11 +52,11 @@ export function createLongWordMerger(
   /**
    * Returns a boundary that remains, whatever follows the units; 0 if none is found.
    *
-   * No token has more than `longest` units. So whatever follows, one of the last `longest` positions will be a boundary, and the
-   * tokens before it will be those of the units before it. This function tries each of these positions, finds up to where the
-   * tokens stay as they are, and returns the smallest of these boundaries.
+   * No token has more than `longest` units. So whatever follows, one of the last `longest` positions is a boundary of the word, and
+   * the units before it alone give the tokens before it. This function lets the units end at each of these positions, and finds
+   * the boundary up to which their tokens stay the same. It returns the smallest of these boundaries.
    *
-   * @param starts starts of the tokens of the units alone
+   * @param starts start of each token of the units, merged without what follows
    */
   function lastingBoundary(units: Units, length: number, starts: readonly number[], longest: number): number {
     let lasting = length;
@@ -82,7 +82,7 @@ export function createLongWordMerger(
     const block = longest > LONGEST_TOKEN ? MAX_UNITS * word.length : blockUnits;
     let units = source.create(block + MAX_UNITS);
     let held = 0;
-    /** Units of the word before those that are held. */
+    /** Number of units of the word before those that `units` holds. */
     let before = 0;
     for (let at = 0; ids.length <= enough; ) {
       const part = word.slice(at, wholeEnd(word, at + Math.ceil((units.length - held) / MAX_UNITS)));
@@ -108,12 +108,12 @@ export function createLongWordMerger(
   };
 }
 
-/** Returns an end at or before `end` that does not separate surrogates. */
+/** Returns `end`, or the index before it if `end` would split a surrogate pair. */
 function wholeEnd(text: string, end: number): number {
   return end < text.length && (text.codePointAt(end - 1) as number) > 0xffff ? end - 1 : end;
 }
 
-/** Returns the units of the longest token; infinite if a token has several lengths, which only damaged merges give. */
+/** Returns the number of units of the longest token; infinite if a token has several lengths, which only damaged merges give. */
 function longestToken({ rightStart, rights, ranks, merged }: Merges, firstIds: Iterable<number>): number {
   const pairs: { left: number; right: number; rank: number }[] = [];
   for (let left = 0; left + 1 < rightStart.length; left++) {
@@ -124,7 +124,7 @@ function longestToken({ rightStart, rights, ranks, merged }: Merges, firstIds: I
   pairs.sort((a, b) => a.rank - b.rank);
   const lengths = new Map(Array.from(firstIds, (id) => [id, 1]));
   let longest = 1;
-  // Most tokens have larger ranks than their parts. A token whose parts no pair gives cannot occur.
+  // Most tokens have larger ranks than their parts, so few passes find all lengths. A token whose parts never occur has none.
   for (let known = 0; known < lengths.size; ) {
     known = lengths.size;
     for (const { left, right, rank } of pairs) {

@@ -4,8 +4,8 @@ import { type CodePointTable, numberOf } from "../code-points.ts";
 import { IS_ISOLATED, IS_SPACE, PART_MASK } from "./code-point-flags.ts";
 
 /**
- * Lists the parts of a text in which words are found: they end between characters of different groups, around isolated characters,
- * and at white space, which belongs to no part if `separates` is set.
+ * Lists the parts of a text in which words are found. Parts end between characters of different groups, and around isolated
+ * characters. If `separates` is set, parts also end at white space, which then belongs to no part.
  */
 function* textParts(
   classes: CodePointTable,

@@ -55,7 +55,7 @@ export function createWordEnd(classes: CodePointTable, pattern: WordPattern | un
   }
 
   /**
-   * Finds the matches of the pattern of Llama 3 and Qwen, in which numbers have at most 3 digits or 1 digit:
+   * Finds the matches of the pattern of Llama 3 and Qwen. A number has at most `longestNumber` digits, here 3 as in Llama 3:
    *
    *     (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
    */

@@ -58,8 +58,8 @@ export const openTable = (
 ): CodePointTable => openCodePoints({ pageOf: pageOf.subarray(index * TABLE_PAGES, (index + 1) * TABLE_PAGES), pages });
 
 /**
- * Opens the charsmaps of a packed tokenizer. They share all arrays. A charsmap whose table has no grapheme classes replaces each code
- * point by itself, and has no use for pairs.
+ * Opens the charsmaps of a packed tokenizer. They share all arrays. A charsmap whose table has no grapheme classes replaces code
+ * points one by one, and never uses `pairs`.
  *
  * @returns a function that returns the charsmap with the table of this index
  * @throws BertEdgeError `tokenizer_invalid`

@@ -1,7 +1,7 @@
 import { utf16Length } from "../../../../artifact/utf16-length.ts";
 import { addOrigin, type Origins } from "../token-places.ts";
 
-/** Takes what a normalizer replaces: the text from `start` to `end` (exclusive) becomes `content`. */
+/** Called for each replacement of a normalizer: the text from `start` to `end` (exclusive) becomes `content`. */
 export type OnReplaced = (start: number, end: number, content: string) => void;
 
 /** Follows the origins of a text through the replacements of a normalizer, which come from left to right. */
@@ -14,7 +14,7 @@ export type FollowOrigins = (
   end(): Origins;
 };
 
-/** Characters come from those that they replace, one by one; those that are left over come from the last one. */
+/** Maps new characters to the replaced characters, one by one. New characters that are left over come from the last replaced one. */
 export const followReplacements: FollowOrigins = (text, origins) => {
   const moved: Origins = [];
   let done = 0;
@@ -51,7 +51,7 @@ export interface Changes {
   readonly changes: Int32Array<ArrayBuffer>;
 }
 
-/** Returns the origins after some changes. A character that is added has the origin of the old character before. */
+/** Returns the origins after some changes. An added character has the origin of the old character before it. */
 export function moveOrigins(text: string, origins: Origins, { points, changes }: Changes): Origins {
   const moved: Origins = [];
   let next = 0;
@@ -65,8 +65,9 @@ export function moveOrigins(text: string, origins: Origins, { points, changes }:
 }
 
 /**
- * Follows replacements as `Precompiled` does. What it removes counts for the character before, whether or not that one was added; at
- * the start of a text, it does not count. So later characters can have the place of one before them.
+ * Follows replacements as the normalizer `Precompiled` of Hugging Face does. It counts removed characters at the character before
+ * them, even if this character was added. At the start of a text, removed characters are not counted. Then later characters can
+ * have the place of an earlier one.
  * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/normalizers/precompiled.rs
  */
 export const followChanges: FollowOrigins = (text, origins) => {

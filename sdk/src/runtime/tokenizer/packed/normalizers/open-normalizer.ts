@@ -15,7 +15,7 @@ import { placedForm } from "./unicode-form.ts";
  */
 export type NormalizeText = (text: string, origins?: Origins) => string;
 
-/** Applies a step. If it gets the origins of the text's units, it returns those of the result. */
+/** Applies a normalizer step. If it gets the origins of the text's units, it also returns the origins of the result's units. */
 type Step = (text: string, origins?: Origins) => readonly [text: string, origins?: Origins | undefined];
 
 /**

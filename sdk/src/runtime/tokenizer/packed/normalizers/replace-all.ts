@@ -1,15 +1,15 @@
 import { utf16Length } from "../../../../artifact/utf16-length.ts";
 import type { OnReplaced } from "./follow-replacements.ts";
 
-/** Blanks side by side. */
+/** Finds runs of two or more blanks. */
 export const BLANKS = / {2,}/g;
-/** White space side by side, and the ends of lines and tabs: `\s{2,}|[\n\r\t]` in Rust. */
+/** Finds runs of two or more white-space characters, and each line end or tab: `\s{2,}|[\n\r\t]` in Rust. */
 export const SPACES = /\p{White_Space}{2,}|[\n\r\t]/gu;
 
-/** Returns the pattern that finds a text. */
+/** Returns the pattern that finds exactly this text. */
 export const literally = (text: string): RegExp => new RegExp(text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"), "g");
 
-/** Returns a function that replaces what a pattern finds. What is put in its place comes from its last character. */
+/** Returns a function that replaces each match of a pattern. The origin of `content` is the last character of the match. */
 export const replaceAll =
   (pattern: RegExp, content: string) =>
   (text: string, onReplaced?: OnReplaced): string =>
@@ -21,7 +21,7 @@ export const replaceAll =
       return content;
     });
 
-/** Returns a function that puts a content before a text that is not empty. It has the place of the text's first character. */
+/** Returns a function that puts `content` before a text that is not empty. `content` has the place of the text's first character. */
 export const prepend =
   (content: string) =>
   (text: string, onReplaced?: OnReplaced): string => {

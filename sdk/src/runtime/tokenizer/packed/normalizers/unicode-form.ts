@@ -8,12 +8,13 @@ import type { Origins } from "../token-places.ts";
 import { withRoom } from "../with-room.ts";
 import { type Changes, moveOrigins } from "./follow-replacements.ts";
 
-/** First code point that composes with one before it. */
+/** Smallest code point that can compose with the code point before it. */
 const FIRST_SECOND = 0x300;
 
 /**
- * Converts a text to a normalization form, character by character, and follows its origins. Hugging Face's tokenizers use
- * https://github.com/n1t0/unicode-normalization/blob/master/src/recompose.rs, whose numbers depend on its order.
+ * Converts a text to a normalization form, character by character, and follows its origins. The order of the steps is that of
+ * https://github.com/n1t0/unicode-normalization/blob/master/src/recompose.rs, which Hugging Face's tokenizers use: the numbers in
+ * `Changes` depend on it.
  */
 export function placedForm(
   flags: CodePointTable,
@@ -35,7 +36,7 @@ const isApart = (flags: CodePointTable, point: number): boolean => (numberOf(fla
 /** Decomposes a text, and sorts its marks by combining class. */
 function decompose(flags: CodePointTable, text: string, form: UnicodeForm): Changes {
   const parts = partsOf(form);
-  /** A number for each character: its combining class, whether it was added, and its code point. So marks sort as numbers. */
+  /** One number per character, from the highest bits on: its combining class, whether it was added, its code point. */
   let characters = new Uint32Array(text.length);
   let [length, marks] = [0, 0];
   const add = (point: number, added: number): void => {
@@ -70,10 +71,10 @@ function decompose(flags: CodePointTable, text: string, form: UnicodeForm): Chan
   };
 }
 
-/** Composes the characters of a decomposed text, in its arrays. */
+/** Composes the characters of a decomposed text. Overwrites its arrays. */
 function recompose(flags: CodePointTable, { points, changes }: Changes): Changes {
   let length = 0;
-  /** Where the last character of class 0 is, and the class of the last mark after it that does not compose. */
+  /** Index of the last character of class 0, and the class of the last mark after it that did not compose; -1 if there is none. */
   let [starter, lastClass] = [-1, -1];
   for (let at = 0; at < points.length; at++) {
     const [point, change] = [points[at] as number, changes[at] as number];

@@ -41,7 +41,7 @@ export function createPieceSplitter({
   const Lengths = longest > 0xffff ? Uint32Array : Uint16Array;
   let symbols: Uint16Array;
   // Best split of the word up to each position: `best` has the sum of the scores of its pieces, and `lengths` has the length of its
-  // last piece. Only the sums of positions that a piece can still reach are needed: `best` is a ring.
+  // last piece. `best` is a ring buffer, because only the sums that a piece can still extend are needed.
   let lengths: Uint16Array | Uint32Array;
   const best = new Float64Array(2 ** (32 - clz32(max(1, longest))));
   const ring = best.length - 1;

@@ -11,7 +11,7 @@ export function unigramText(settings: UnigramSettings, vocabulary: UnigramVocabu
   const { prefixSpace } = settings;
   const { automaton, codes, byteIds } = vocabulary;
 
-  /** A blank that encoding has put before the text is removed. */
+  /** Returns the text of a token. The ▁ of the first token is removed if encoding puts a ▁ before texts. */
   const partOf = (spelling: string, index: number): string =>
     spelling.replaceAll("▁", index === 0 && prefixSpace ? "" : " ");
 

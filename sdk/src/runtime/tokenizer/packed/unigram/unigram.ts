@@ -15,7 +15,7 @@ import { openVocabulary } from "./vocabulary.ts";
 
 /** Maximum code points of a word for which memory is kept. */
 const KEPT = 1024;
-/** Code points from which on a word gets all the memory that it can need. */
+/** Length in code points from which on a word gets all the memory that it can need. */
 const LONG = 65_536;
 const BLANK = 0x20;
 /** ▁, which stands for a blank in pieces. */
@@ -60,7 +60,7 @@ export function createUnigram(file: PackedFile<UnigramSettings>, vocabularySize:
       };
       const addPoint = (point: number, from: number, to: number) => {
         if (places) [spans[2 * length], spans[2 * length + 1]] = [from, to];
-        // Each doubling leaves the smaller array as garbage. So a long word gets all that it can need: it has at most one point more
+        // Each doubling leaves the smaller array as garbage, so a long word gets its full size at once. It has at most one point more
         // than the part of the text has units.
         if (length === points.length) points = withRoom(points, length < LONG ? 2 * length : end - start + 1);
         points[length++] = point;

@@ -12,7 +12,7 @@ export type Character = number;
 export const SPACE = 1 << 16;
 /** Punctuation, which is a word of its own. */
 export const ISOLATED = 1 << 17;
-/** Word character, which some added tokens ask for: a letter, mark, digit or connector (`\w`). */
+/** Word character: a letter, mark, digit or connector (`\w`). No added token with `singleWord` is found next to it. */
 export const WORD = 1 << 18;
 /** Mark of combining class 0 that normalization removes. Marks before it are sorted separately from marks after it. */
 export const DROPPED = 1 << 19;

@@ -30,7 +30,7 @@ const VOWELS = 0x1161;
 const TRAILING = 0x11a7;
 const TRAILING_COUNT = 28;
 const VOWEL_AND_TRAILING_COUNT = 588;
-/** Maximum letters of a syllable. Few other characters become more. */
+/** Maximum letters of a Hangul syllable. Few other characters become more than this. */
 const LETTERS = 3;
 
 /**

@@ -14,8 +14,8 @@ export type WordSplitter = (
 ) => void;
 
 /**
- * Creates a function that splits a text at white space, around punctuation and between groups of characters, and then splits each word into tokens. It
- * splits a word from left to right, and takes the longest possible token each time.
+ * Creates a function that splits a text into words, and each word into tokens. Words end at white space, around punctuation and
+ * between groups of characters. Each word is split from left to right, and gets the longest possible token each time.
  */
 export function createWordSplitter(
   { continuation, longestWord, unknown }: WordPieceSettings,

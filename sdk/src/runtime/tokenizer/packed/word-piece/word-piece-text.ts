@@ -12,7 +12,10 @@ export function wordPieceText(settings: WordPieceSettings, automaton: Automaton)
   const textOf = (codes: readonly number[]) => codes.map((code) => characters[code - 1] ?? "").join("");
   const prefix = textOf(settings.continuation);
 
-  /** Only blanks before a token are removed, and each token is looked at alone: `cleanup` in https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/decoders/wordpiece.rs */
+  /**
+   * Returns the text of a token with the blank before it. Cleans up each token alone, as `cleanup` does in
+   * https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/decoders/wordpiece.rs
+   */
   function partOf(spelling: string, index: number): string {
     const isContinued = index > 0 && prefix !== "" && spelling.startsWith(prefix);
     const part = isContinued ? spelling.slice(prefix.length) : index > 0 ? ` ${spelling}` : spelling;
