@@ -50,7 +50,7 @@ describe("the client, bundled and minified", () => {
       inputsOf(client.metafile)
         .filter((path) => !path.startsWith("sdk/src/client/"))
         .sort(),
-    ).toEqual(["javascript", "vector-text"].map((name) => `sdk/src/serve/contract/${name}.ts`));
+    ).toEqual(["headers", "javascript", "vector-text"].map((name) => `sdk/src/serve/contract/${name}.ts`));
   });
 
   it("imports nothing", () => {

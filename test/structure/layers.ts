@@ -66,7 +66,7 @@ export const stairs = "serve";
 
 /** Rooms that may import only from the listed rooms, not from all lower rooms. */
 export const narrower: Readonly<Record<string, readonly string[]>> = {
-  // Browsers load the client, so it shares only the contract with the server: types, and the encoding of vectors.
+  // Browsers load the client, so it shares only the contract with the server: types, names, and the encoding of vectors.
   client: ["serve/contract", "serve/tasks"],
 };
 

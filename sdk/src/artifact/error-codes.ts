@@ -53,7 +53,7 @@ export const errorCodes = {
   },
   signature_invalid: {
     when: "The pointer to a model is not signed by one of MODEL_SIGNERS, was changed, has expired, or is older than one seen before or than MODEL_MIN_SEQUENCE.",
-    fix: "Publish the model with --signing-key, or promote its version with it. If nobody of you has changed the pointer, find out who did.",
+    fix: "Publish the model with --signing-key, or promote its version with it. If none of you has changed the pointer, find out who has.",
   },
   signing_key_invalid: {
     when: "The signing key is not an Ed25519 key in PEM, or its file cannot be read.",
@@ -105,7 +105,7 @@ export const errorCodes = {
     fix: "Prepare the model again, or deploy the version of bert-edge that prepared it.",
   },
   package_bundled: {
-    when: "A call needs modules of bert-edge or onnxruntime-node as files, for threads and subprocesses, and a bundle has none. Or a bundle for browsers runs in Node.",
+    when: "A call starts threads or subprocesses, which need modules of bert-edge or onnxruntime-node as files. A bundle has none of these files. Or a bundle for browsers runs in Node.",
     fix: "Do what the hint says for your bundler.",
   },
   package_missing: {
@@ -113,7 +113,7 @@ export const errorCodes = {
     fix: "Run the command that the hint names.",
   },
   pairs_unsupported: {
-    when: "The model's tokenizer has no template for two texts, or one that is not supported.",
+    when: "The model's tokenizer has no template for two texts, or its template is not supported.",
     fix: "Send single texts, or use a model whose tokenizer.json has a template for pairs.",
   },
   offsets_unsupported: {
@@ -193,7 +193,7 @@ export const errorCodes = {
   },
   key_missing: { when: "The request has no API key.", fix: "Send `Authorization: Bearer <key>`." },
   key_wrong: {
-    when: "The API key is not known to this deployment, or a job's key was removed from it.",
+    when: "The API key is not one of this deployment's, or the key of a job was removed from them.",
     fix: "Send one of the deployment's keys. For a job, add a key of the same name, and start the job again.",
   },
   keys_not_configured: {
@@ -231,7 +231,7 @@ export const errorCodes = {
     fix: "Send one of these words, or leave it out.",
   },
   tier_missing: {
-    when: "`x-bert-edge-tier` pins a tier that this deployment does not have. With a wrong setting, it has no region, and its log says so.",
+    when: "`x-bert-edge-tier` pins a tier that this deployment does not have. A deployment whose settings of the region are wrong has no region, and its log says so.",
     fix: "Configure a region, or correct the setting that the log names. Or send `auto`.",
   },
   tier_unavailable: {
@@ -252,7 +252,7 @@ export const errorCodes = {
     fix: "Ask again later. If the job stands still, start it again: finished parts are kept.",
   },
   job_unknown: {
-    when: "The caller's key has no job of this name, or there is no input, or the name is that of another key's job.",
+    when: "The caller's key has no job of this name, the job has no input, or a job of another key has this name.",
     fix: "Put the input at jobs/<name>/input.jsonl in the bucket, then start the job. If it is there, choose another name.",
   },
   record_invalid: {
@@ -281,8 +281,8 @@ export const errorCodes = {
     fix: "Put the data file into the folder of the .onnx file, or export the model again.",
   },
   file_too_large: {
-    when: "A file is larger than any sound file of its kind, so it is not read.",
-    fix: "Give the file that was meant. The message has its size, and the largest one.",
+    when: "A file is larger than the limit for its kind, so it is not read.",
+    fix: "Give the file that was meant. The message has its size, and the limit.",
   },
   not_a_file: {
     when: "A folder, a named pipe, a socket or a device is in the place of a file. Reading it may never end.",
@@ -328,7 +328,7 @@ export const errorCodes = {
     fix: "Nothing was written. Start the work again.",
   },
   accepted_key_invalid: {
-    when: "`--accept-key` names a key that the model's files do not have, or that is known. It cannot change a refused value.",
+    when: "`--accept-key` names a key that the model's files do not have, or whose meaning is known. It cannot change a refused value.",
     fix: "Leave the option out, or name one of the keys in the hint.",
   },
   accuracy_gate: {
@@ -377,7 +377,7 @@ export const errorCodes = {
   },
   golden_mismatch: {
     when: "The float32 model does not give the answers of the golden file (`--golden`): the present system reads the model in another way.",
-    fix: "Do what the hint says. It names the reading that fits, if one of those that were tried does.",
+    fix: "Do what the hint says. It names the reading that gives the answers of the file, if one was found.",
   },
   inputs_unknown: {
     when: "The graph has no input named `input_ids`.",

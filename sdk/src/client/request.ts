@@ -1,27 +1,19 @@
 import type { AnswerFields } from "../serve/contract/fields.ts";
-import type {
+import {
   BUDGET_HEADER,
+  DECISION_HEADER,
   PREDICTED_HEADER,
   REASON_HEADER,
   REMAINING_HEADER,
   REPORT_HEADER,
-  Reason,
+  type Reason,
   TIER_HEADER,
 } from "../serve/contract/headers.ts";
 import type { CallOptions } from "../serve/contract/javascript.ts";
 import { abortWith } from "./abort-with.ts";
 import type { RequestDetails } from "./embeddings.ts";
 import { ConnectionError, TimeoutError } from "./errors.ts";
-import { decisionHeader, responseError } from "./response-error.ts";
-
-// Only types are imported from the contract, to keep the bundle small. The types check that each name equals the name
-// in the contract.
-const budgetHeader: typeof BUDGET_HEADER = "x-latency-budget-ms";
-const reasonHeader: typeof REASON_HEADER = "x-bert-edge-reason";
-const predictedHeader: typeof PREDICTED_HEADER = "x-bert-edge-predicted-ms";
-const reportHeader: typeof REPORT_HEADER = "x-bert-edge-report";
-const tierHeader: typeof TIER_HEADER = "x-bert-edge-tier";
-const remainingHeader: typeof REMAINING_HEADER = "x-latency-budget-remaining-ms";
+import { responseError } from "./response-error.ts";
 
 /** Maximum number of characters that are read of the body of an error. */
 const MAX_ERROR_LENGTH = 16_384;
@@ -77,9 +69,9 @@ export async function request<Response extends AnswerFields, T>(
       headers: {
         authorization: `Bearer ${apiKey}`,
         "content-type": "application/json",
-        ...(latencyBudgetMs !== undefined && { [budgetHeader]: String(latencyBudgetMs) }),
-        ...(tier && { [tierHeader]: tier }),
-        ...(report.last && { [reportHeader]: report.last }),
+        ...(latencyBudgetMs !== undefined && { [BUDGET_HEADER]: String(latencyBudgetMs) }),
+        ...(tier && { [TIER_HEADER]: tier }),
+        ...(report.last && { [REPORT_HEADER]: report.last }),
       },
       body: JSON.stringify(body),
       // A redirected request would carry texts to another host.
@@ -161,10 +153,10 @@ function detailsOf({ model, version, tier, usage }: AnswerFields, headers: Heade
     version,
     tier,
     tokens: usage.tokens,
-    reason: (headers.get(reasonHeader) as Reason | null) ?? undefined,
-    predictedMs: milliseconds(predictedHeader),
-    remainingMs: milliseconds(remainingHeader),
+    reason: (headers.get(REASON_HEADER) as Reason | null) ?? undefined,
+    predictedMs: milliseconds(PREDICTED_HEADER),
+    remainingMs: milliseconds(REMAINING_HEADER),
     requestId: headers.get("x-request-id") ?? undefined,
-    decision: headers.get(decisionHeader) ?? undefined,
+    decision: headers.get(DECISION_HEADER) ?? undefined,
   };
 }

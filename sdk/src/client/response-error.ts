@@ -1,5 +1,5 @@
 import type { ErrorBody } from "../serve/contract/errors.ts";
-import type { DECISION_HEADER } from "../serve/contract/headers.ts";
+import { DECISION_HEADER } from "../serve/contract/headers.ts";
 import {
   AuthenticationError,
   type BertEdgeClientError,
@@ -8,9 +8,6 @@ import {
   RateLimitError,
   UnavailableError,
 } from "./errors.ts";
-
-// Only the type is imported, to keep the bundle small.
-export const decisionHeader: typeof DECISION_HEADER = "x-bert-edge-decision";
 
 /**
  * Turns a response that is not 200 into an error.
@@ -32,7 +29,7 @@ export function responseError(response: Response, body: string, indices: readonl
     status,
     retryAfterMs: waitMs > 0 ? waitMs : undefined,
     requestId: headers.get("x-request-id") ?? undefined,
-    decision: headers.get(decisionHeader) ?? undefined,
+    decision: headers.get(DECISION_HEADER) ?? undefined,
   });
 }
 

@@ -44,4 +44,18 @@ describe("releasedAfterUse", () => {
     await uses.using("a", async () => {});
     expect(released).toEqual(["a"]);
   });
+
+  it("says that an item has been released only when its release has ended", async () => {
+    const gate = latch();
+    const uses = releasedAfterUse<string>(() => gate.promise);
+    const retired = uses.retire("a");
+    const order: string[] = [];
+    const released = uses.released("a").then(() => order.push("released"));
+    await Promise.resolve();
+    order.push("ends");
+    gate.resolve();
+    await Promise.all([retired, released]);
+    expect(order).toEqual(["ends", "released"]);
+    await uses.released("a");
+  });
 });

@@ -15,12 +15,15 @@ export interface ReleasedAfterUse<T> {
 export function releasedAfterUse<T>(release: (item: T) => Promise<void>): ReleasedAfterUse<T> {
   const users = new Map<T, number>();
   const retired = new Set<T>();
+  const releasing = new Set<T>();
   /** Promises of `released`, by item. Only `released` makes them: in a Worker, a promise belongs to the request that makes it. */
   const waiting = new Map<T, PromiseWithResolvers<void>>();
 
   async function releaseIfIdle(item: T): Promise<void> {
     if (users.has(item) || !retired.delete(item)) return;
+    releasing.add(item);
     await release(item).finally(() => {
+      releasing.delete(item);
       waiting.get(item)?.resolve();
       waiting.delete(item);
     });
@@ -44,7 +47,7 @@ export function releasedAfterUse<T>(release: (item: T) => Promise<void>): Releas
       await releaseIfIdle(item);
     },
     async released(item) {
-      if (!retired.has(item)) return;
+      if (!retired.has(item) && !releasing.has(item)) return;
       const released = waiting.get(item) ?? Promise.withResolvers();
       waiting.set(item, released);
       await released.promise;

@@ -132,11 +132,12 @@ function minimums(setting: string): Pick<SignatureOptions, "minSequence" | "minS
   const minSequences = new Map<string, number>();
   for (const entry of setting.split(",")) {
     const { name, digits } = SEQUENCE.exec(entry.trim())?.groups ?? {};
-    const isTwice = name === undefined ? minSequence !== undefined : minSequences.has(name);
-    if (digits === undefined || isTwice || (name !== undefined && !v.is(ModelName, name))) {
+    const isNumber = digits !== undefined && (name === undefined || v.is(ModelName, name));
+    const isTwice = isNumber && (name === undefined ? minSequence !== undefined : minSequences.has(name));
+    if (!isNumber || isTwice) {
       throw new BertEdgeError(
         "setting_invalid",
-        `MODEL_MIN_SEQUENCE contains ${JSON.stringify(entry.slice(0, 80))}${isTwice ? " beside another number" : ", which is not a sequence number"}.`,
+        `MODEL_MIN_SEQUENCE contains ${JSON.stringify(entry.slice(0, 80))}${isTwice ? `, a second number for ${name ?? "all models"}` : ", which is not a sequence number"}.`,
         {
           hint: "Give a sequence number, as `bert-edge list` shows it, or name=number for each model, separated by commas.",
         },

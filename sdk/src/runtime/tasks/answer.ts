@@ -6,7 +6,7 @@ import type { TaskCall } from "./task-call.ts";
 /** Default maximum tokens of a sequence: `max_seq_len` of transformers' pipeline. */
 const MAX_TOKENS = 384;
 /** Maximum tokens of a question: `max_question_len` of transformers' pipeline. */
-const MAX_QUESTION_TOKENS = 64;
+export const MAX_QUESTION_TOKENS = 64;
 /** Default number of tokens that two parts of a context share: `doc_stride` of transformers' pipeline. */
 const STRIDE = 128;
 

@@ -26,41 +26,41 @@ export interface RankedResult {
 
 /**
  * The tasks as methods. A loaded model, an app and the client all have these methods, and the HTTP routes have their names in
- * kebab-case. `Wishes` are the options, and `Details` the fields of results, that one of these three adds to every method.
+ * kebab-case. `Options` are the options, and `Details` the fields of results, that one of these three adds to every method.
  */
-export interface TaskMethods<Wishes = object, Details = object> {
+export interface TaskMethods<Options = object, Details = object> {
   /** Embeds texts: `embeddings` has a vector [dimensions] for each. */
   embed(
     texts: OneOrMore<string>,
-    options?: VectorOptions & Wishes,
+    options?: VectorOptions & Options,
   ): Promise<{ embeddings: Float32Array<ArrayBuffer>[] } & Details>;
 
   /** Classifies texts, or pairs of texts. `results` has the labels of each, best first. */
   classify(
     inputs: OneOrMore<ClassifyInput>,
-    options?: ClassifyOptions & Wishes,
+    options?: ClassifyOptions & Options,
   ): Promise<{ results: LabelScore[][] } & Details>;
 
   /** Chooses among labels of your own. `results` has the labels of each text, best first. */
   zeroShot(
     texts: OneOrMore<string>,
     candidateLabels: readonly string[],
-    options?: ZeroShotOptions & Wishes,
+    options?: ZeroShotOptions & Options,
   ): Promise<{ results: LabelScore[][] } & Details>;
 
   /** Finds entities. `results` has the entities of each text. An entity is `text.slice(start, end)`. */
-  tag(texts: OneOrMore<string>, options?: TagOptions & Wishes): Promise<{ results: Entity[][] } & Details>;
+  tag(texts: OneOrMore<string>, options?: TagOptions & Options): Promise<{ results: Entity[][] } & Details>;
 
   /** Answers questions from their contexts. `results` has the answers to each question. An answer is `context.slice(start, end)`. */
   answer(
     questions: OneOrMore<ContextQuestion>,
-    options?: AnswerOptions & Wishes,
+    options?: AnswerOptions & Options,
   ): Promise<{ results: AnswerSpan[][] } & Details>;
 
   /** Finds the words that fit mask tokens. `results` has, for each mask token of each text, the most probable tokens, best first. */
   fillMask(
     texts: OneOrMore<string>,
-    options?: FillMaskOptions & Wishes,
+    options?: FillMaskOptions & Options,
   ): Promise<{ results: FilledMask[][][] } & Details>;
 
   /**
@@ -70,26 +70,26 @@ export interface TaskMethods<Wishes = object, Details = object> {
   similarity(
     source: string,
     texts: readonly string[],
-    options?: EncodingOptions & Wishes,
+    options?: EncodingOptions & Options,
   ): Promise<{ scores: number[] } & Details>;
 
   /** Ranks documents by how well they fit a query. `results` has the documents' indices and scores, best first. */
   rerank(
     query: string,
     documents: readonly string[],
-    options?: RerankOptions & { readonly returnDocuments?: boolean | undefined } & Wishes,
+    options?: RerankOptions & { readonly returnDocuments?: boolean | undefined } & Options,
   ): Promise<{ results: RankedResult[] } & Details>;
 
   /** Computes sparse vectors (SPLADE): `embeddings` has token ids and their weights. */
   sparse(
     texts: OneOrMore<string>,
-    options?: EncodingOptions & Wishes,
+    options?: EncodingOptions & Options,
   ): Promise<{ embeddings: SparseEntries[] } & Details>;
 
   /** Computes a vector for each token (ColBERT). `embeddings` has one array per text with its vectors in a row: [tokens, dimensions]. */
   tokenVectors(
     texts: OneOrMore<string>,
-    options?: TokenVectorsOptions & Wishes,
+    options?: TokenVectorsOptions & Options,
   ): Promise<{ embeddings: Float32Array<ArrayBuffer>[]; dimensions: number } & Details>;
 }
 

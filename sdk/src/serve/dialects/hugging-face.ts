@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { type Advice, BertEdgeError } from "../../artifact/error.ts";
 import type { Manifest } from "../../artifact/manifest.ts";
-import { answerCall } from "../../runtime/tasks/answer.ts";
+import { answerCall, MAX_QUESTION_TOKENS } from "../../runtime/tasks/answer.ts";
 import { classifyCall } from "../../runtime/tasks/classify.ts";
 import { embedCall } from "../../runtime/tasks/embed.ts";
 import { fillMaskCall } from "../../runtime/tasks/fill-mask.ts";
@@ -73,7 +73,7 @@ const Parameters = objectOf({
   doc_stride: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
   max_answer_len: v.optional(countUpTo(MAX_ANSWER_TOKENS)),
   max_seq_len: v.optional(PositiveInteger),
-  max_question_len: onlyAs([64], "Shorten the question."),
+  max_question_len: onlyAs([MAX_QUESTION_TOKENS], "Shorten the question."),
   align_to_words: v.optional(v.boolean()),
   handle_impossible_answer: v.optional(v.boolean()),
   stride: onlyAs([], "Send long texts in parts."),

@@ -104,7 +104,7 @@ export function weightFiles(files: Files, { name, folder, modules, shards, file:
     const file = find(files, path);
     if (file) return file;
     throw new BertEdgeError("checkpoint_missing", `${name} has no file ${path}.`, {
-      hint: `ONNX files in it: ${listed(files, /\.onnx$/) || "none"}.`,
+      hint: `Its files of weights: ${listed(files, /\.(onnx|safetensors|bin)$/) || "none"}.`,
     });
   }
 
