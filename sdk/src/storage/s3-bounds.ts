@@ -47,5 +47,5 @@ export function nextToken(page: { IsTruncated?: boolean | undefined }, token: st
   return token;
 }
 
-/** Makes an error with metadata. The SDK adds text to the messages of errors that have none. */
+/** Makes an error with `$metadata`. Without it, the SDK would add text to the message. */
 const refusal = (code: string) => Object.assign(new Error(code), { name: code, code, $metadata: {} });

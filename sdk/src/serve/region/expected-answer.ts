@@ -19,7 +19,7 @@ export interface ExpectedAnswer {
   readonly maxTokens: number;
   /** Predicted milliseconds of the region's computation, from the model's measurements. */
   readonly computeMs: number;
-  /** Whether only a region that runs bert-edge gives the edge's result: an input may have to be cut, or some tokens are not pooled. */
+  /** Whether the region must run bert-edge to give the edge's result: other servers neither cut inputs as the edge does, nor leave tokens out of the pooling. */
   readonly onlyOurs?: boolean | undefined;
 }
 

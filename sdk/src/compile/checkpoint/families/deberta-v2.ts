@@ -4,8 +4,8 @@ import { bertConfig, type DisentangledAttention, type EncoderConfig } from "../e
 import { bertLanguageModel, clsHead, type FamilyHeads, languageModel, tokenHeads } from "../head-formula.ts";
 import { bertLayer, bertNames, type EncoderNames, type Family, type LayerNames } from "./family.ts";
 
-// DeBERTa-v2 and -v3: BERT whose attention scores also depend on relative positions, between content and position
-//                                                                                  https://arxiv.org/abs/2006.03654
+// DeBERTa-v2 and -v3: BERT whose attention scores have further terms, from the content of one token and the relative position of the
+// other: content to position (c2p), and position to content (p2c). https://arxiv.org/abs/2006.03654
 
 const TERMS = ["c2p", "p2c"] as const;
 const Terms = v.pipe(

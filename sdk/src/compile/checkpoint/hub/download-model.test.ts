@@ -462,8 +462,8 @@ describe("a model that Python must change first", () => {
       { ...slow, "vocab.txt": "[PAD]" },
       {},
       "checkpoint_missing",
-      "org/encoder has no tokenizer.json, but vocab.txt.",
-      "The error for this folder has the command that makes tokenizer.json.",
+      "org/encoder has vocab.txt, but no tokenizer.json.",
+      "Then give this folder instead: the error says which command makes tokenizer.json.",
     ],
     [
       "no weights",

@@ -81,7 +81,7 @@ export class HubCache {
 
   #ref(revision: string): string {
     if (isInnerPath(revision)) return join(this.#folder, "refs", revision);
-    throw new Error(`${JSON.stringify(revision)} leads out of the cache.`);
+    throw new Error(`The revision ${JSON.stringify(revision)} is a path that leads out of the cache.`);
   }
 
   #list(commit: string): string {

@@ -32,7 +32,7 @@ export const ROW_SUM = 8;
  */
 /** i8 [m, k] */
 export const GEMM_A = 0;
-/** Parameters of each row of a. */
+/** Address of the quantization parameters of each row of the matrix a. */
 export const GEMM_ROW_PARAMETERS = 4;
 export const GEMM_M = 8;
 /** k, a multiple of 4. */
