@@ -22,7 +22,7 @@ export function addCommand(name: string): string {
   return `${commands[manager] ?? commands["npm"]} ${name}`;
 }
 
-/** Reads the package manager from a variable that every package manager sets, such as "pnpm/10.1.0 npm/? node/v24.0.0 linux". */
+/** Returns the package manager that started this process. Each one sets a user agent such as "pnpm/10.1.0 npm/? node/v24.0.0 linux". */
 function startedBy(): string | undefined {
   return /^[a-z]+/.exec(globalThis.process?.env?.["npm_config_user_agent"] ?? "")?.[0];
 }

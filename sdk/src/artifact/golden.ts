@@ -3,7 +3,7 @@ import { BertEdgeError } from "./error.ts";
 import { type GoldenTexts, PREPARE_AGAIN } from "./manifest.ts";
 import { readSafetensors, writeSafetensors } from "./safetensors.ts";
 
-/** The file's name in artifacts: a safetensors file with one tensor [texts, dimensions], and the texts in its metadata. */
+/** Name of the file with the golden texts, in safetensors: one tensor [texts, dimensions], and the texts in its metadata. */
 export const GOLDEN_FILE = "golden.safetensors";
 
 const TENSOR = "vectors";

@@ -32,9 +32,9 @@ const FileName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "mus
  */
 export const CHUNK_BYTES = 1024 * 1024;
 
-/** Largest manifest, in bytes. Memory for it is allocated before its hash can be checked. */
+/** Maximum bytes of a manifest. Memory for it is allocated before its hash can be checked. */
 export const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
-/** Largest file of an artifact, in bytes. */
+/** Maximum bytes of a file of an artifact. */
 const MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024;
 
 const sizeUpTo = (bytes: number) => v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(bytes));
@@ -69,7 +69,10 @@ const Parity = v.object({
   lengths: v.optional(v.array(v.object({ tokens: Positive, meanCosine: v.number() }))),
 });
 
-/** Score on the user's data: Spearman correlation × 100 for sentence pairs, accuracy in percent for labelled texts. */
+/**
+ * Scores of the target, and of the float32 model (`fp32`), on the user's data: Spearman correlation × 100 for sentence pairs, accuracy
+ * in percent for labelled texts.
+ */
 const TaskScore = v.object({ metric: v.picklist(["sts", "accuracy"]), score: v.number(), fp32: v.number() });
 
 const Target = v.object({

@@ -13,7 +13,7 @@ const Bytes = v.pipe(v.number(), v.integer(), v.minValue(1));
 /** Milliseconds for one sequence of n tokens: `base + perToken · n + perSquare · n²`. */
 const LatencyFit = v.pipe(
   v.object({ base: NonNegative, perToken: NonNegative, perSquare: NonNegative }),
-  v.check(({ base, perToken, perSquare }) => base + perToken + perSquare > 0, "no computation takes no time"),
+  v.check(({ base, perToken, perSquare }) => base + perToken + perSquare > 0, "its values must not all be 0"),
 );
 
 /** Peak memory of a target's engine, and the memory limit of the place it runs in, in bytes. */

@@ -3,10 +3,10 @@ import { BertEdgeError } from "./error.ts";
 import type { ErrorCode } from "./error-codes.ts";
 import { printable, visible } from "./printable.ts";
 
-/** Shortens a key or value for a message, and escapes its control characters. It can be as long as the document. */
+/** Shortens a key or value for a message, and escapes its control characters. A value can be as long as the document. */
 const shorten = (text: string): string => printable(text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
-/** Characters that show that a document, which `JSON.parse` quotes in its message, is binary. */
+/** Matches characters of binary data in the message of `JSON.parse`, which quotes the document. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it finds them.
 const BINARY = /[\0-\x08\x0e-\x1f\ufffd]/;
 

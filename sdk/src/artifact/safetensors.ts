@@ -6,10 +6,10 @@
 //
 // https://github.com/huggingface/safetensors#format
 
-/** Size of the field that holds the header's length. */
+/** Number of bytes of the field that holds the header's length. */
 export const LENGTH_BYTES = 8;
 /**
- * Largest header, as in the Rust library:
+ * Maximum bytes of the header, as in the Rust library:
  * https://github.com/huggingface/safetensors/blob/main/safetensors/src/tensor.rs
  */
 const MAX_HEADER_BYTES = 100_000_000;

@@ -7,7 +7,7 @@ import type { InputLine } from "./line-splitter.ts";
 export interface ChunkLimits {
   readonly lines: number;
   readonly bytes: number;
-  /** Sum of `costOf` over the lines that ends a chunk. Default: no limit. */
+  /** Sum of the lines' `costOf` at which a chunk ends. Default: no limit. */
   readonly cost?: number;
   readonly costOf?: (line: InputLine) => number;
 }

@@ -28,7 +28,7 @@ export function readApiKey(file: string | undefined): string {
 }
 
 /**
- * Reads an API key for a deployment that may need none. Returns undefined if neither a file nor the environment has one.
+ * Reads an API key for a deployment that may need none. Returns undefined if no file is given and the environment has no key.
  *
  * @throws BertEdgeError `setting_invalid`
  */
@@ -45,7 +45,7 @@ export const firstPlainKey = (setting: string): string | undefined =>
     .map((key) => readEntry(typeof key === "string" ? key : key.key)?.plain)
     .find((key) => key);
 
-/** Returns the first key of the line API_KEYS=… of a file of secrets; without such a line, the whole text. */
+/** Returns the first plain key of a file's line API_KEYS=…, leaving out hashes; without such a line, the whole text. */
 function keyIn(file: string): string {
   const text = namedText(
     file,

@@ -75,7 +75,7 @@ function haveSameFiles(a: Manifest, b: Manifest): boolean {
 
 const vectorOf = (golden: ReadonlyMap<string, Float32Array>, text: string) => golden.get(text) ?? new Float32Array();
 
-/** Returns the golden texts of an artifact with their vectors; none if an earlier version of bert-edge prepared it. */
+/** Returns the golden texts of an artifact with their vectors; none for other tasks than `embed`, and for artifacts of old versions. */
 async function goldenOf({ manifest, read }: Artifact): Promise<ReadonlyMap<string, Float32Array>> {
   if (manifest.task !== "embed" || manifest.golden === undefined) return new Map();
   const { texts, vectors } = parseGolden(await read(manifest.golden), manifest.dimensions, manifest.name);

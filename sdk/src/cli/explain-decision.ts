@@ -43,7 +43,7 @@ export function explainDecision(figures: Figures): string {
 
 const number = (figures: Figures, name: Figure): number => Number(figures[name] ?? 0);
 
-/** Returns the situation in which a decision had these figures. For what they do not tell, takes the default limits of a deployment. */
+/** Returns the situation in which a decision had these figures. Limits that are not among the figures have a deployment's defaults. */
 function situationOf(figures: Figures): Situation {
   const { budget, compute, region } = figures;
   const of = (name: Figure) => number(figures, name);

@@ -8,7 +8,7 @@ import { KEY_NAME } from "../serve/keys/key-list.ts";
 import { textUpTo } from "../storage/bounded-text.ts";
 import { printJson, printNote, printResult } from "./output.ts";
 
-/** Number of random bytes in a new key. Nobody can guess so many, so a plain SHA-256 without a salt protects the key. */
+/** Number of random bytes in a new key. Nobody can guess such a key, so a plain SHA-256 without a salt protects it. */
 const KEY_BYTES = 32;
 
 /** Minimum characters of a key whose hash may be in a setting. A shorter key can be found from its hash. */

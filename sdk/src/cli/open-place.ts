@@ -56,7 +56,7 @@ export interface OpenPlace extends AsyncDisposable {
   readonly address: string;
 }
 
-/** Use that a command makes of a place. `publish` may make a new folder. */
+/** Access that a command needs to a place. `publish` may also make a new folder. */
 export type Access = "read" | "write" | "publish";
 
 /**

@@ -65,7 +65,7 @@ export function textLines(path: string): string[] {
 
 /** A place to publish to: a bucket, a bucket on this machine, static assets of a Worker, or a folder. */
 export type PublishPlace =
-  /** `prefix` is the prefix of every key: empty, or ends with a slash. */
+  /** `prefix` begins the key of every object. It is empty, or ends with a slash. */
   | { readonly kind: "s3"; readonly bucket: string; readonly prefix: string }
   | { readonly kind: "r2-local"; readonly bucket: string }
   | { readonly kind: "assets" | "folder"; readonly folder: string };
@@ -86,7 +86,7 @@ export function publishPlace(value: string): PublishPlace {
   return s3 === undefined ? { kind: "r2-local", bucket } : { kind: "s3", bucket, prefix: keyPrefix(path) };
 }
 
-/** Parses the name of a model, which becomes part of keys. */
+/** Parses the name of a model. The name becomes part of object keys. */
 export function parseModelName(value: string): string {
   if (v.is(ModelName, value)) return value;
   throw new InvalidArgumentError(

@@ -5,7 +5,7 @@ import type { Signing } from "../storage/write-pointer.ts";
 
 const DAY_MS = 86_400_000;
 const EXPIRES_DAYS = 365;
-/** Maximum number of days until a signature expires: ten years. JavaScript has no dates in the far future. */
+/** Maximum number of days until a signature expires: ten years. Much larger numbers exceed the range of JavaScript's dates. */
 const MOST_DAYS = 3_650;
 
 /** Options of commands that make a version current. */

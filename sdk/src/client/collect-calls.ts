@@ -8,7 +8,7 @@ interface Waiting {
 
 /**
  * Collects up to `most` calls for one text that come within `collectMs`, and sends them together. Only calls with the same options share a
- * request. A text that the service refuses fails its own call only.
+ * request. If the service refuses a text, only the call for this text fails.
  *
  * @param embedTexts embeds texts with `onError: "skip"`
  * @returns a function that answers the call for a text; `key` is the same for calls with the same options

@@ -37,7 +37,7 @@ export interface RequestDetails {
   remainingMs: number | undefined;
   /** Id of the request in the logs of the edge and the region. */
   requestId: string | undefined;
-  /** Figures behind the choice of the tier, as in the header: `budget=50.0, wait=12.3, compute=29.8, spread=4.1, region=41.7`. */
+  /** Numbers by which the tier was chosen, in ms: `budget=50.0, wait=12.3, compute=29.8, spread=4.1, region=41.7`. */
   decision: string | undefined;
 }
 

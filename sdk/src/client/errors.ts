@@ -42,7 +42,7 @@ export class BertEdgeClientError extends Error {
   declare readonly retryAfterMs: number | undefined;
   /** Id of the request in the logs of the edge and the region; undefined without a response. */
   declare readonly requestId: string | undefined;
-  /** Figures behind a refusal: see `decision` of `RequestDetails`. */
+  /** Numbers that led to a refusal: see `decision` of `RequestDetails`. */
   declare readonly decision: string | undefined;
 
   constructor(message: string, details: ErrorDetails) {

@@ -100,7 +100,10 @@ export const httpTasks: Readonly<Record<keyof TaskMethods, (...args: never[]) =>
 /** A ranked document of a request. `beyondRank` is its index in the request minus its rank. */
 type Placed = { readonly relevanceScore: number; readonly beyondRank: number } | undefined;
 
-/** Ranks the documents of all requests together. */
+/**
+ * Ranks the documents of all requests together. `place` is the number of documents in earlier requests plus the rank, so
+ * `place + beyondRank` is the document's index in the caller's list.
+ */
 const ranked = (found: readonly Placed[]) =>
   found
     .flatMap((result, place) => {

@@ -103,7 +103,7 @@ export async function request<Response extends AnswerFields, T>(
     throw new ConnectionError(`${url} redirects requests, and redirects are not followed.`, {
       code: "redirected",
       status: response.status,
-      hint: `Use the URL that the server names${locationOf(response)} as baseURL.`,
+      hint: `Set baseURL to the deployment that the redirect leads to${locationOf(response)}.`,
     });
   }
   if (!response.ok) throw responseError(response, received, indices);
@@ -146,7 +146,8 @@ function locationOf({ headers }: globalThis.Response): string {
 /** @throws an error if the response is not from bert-edge */
 function detailsOf({ model, version, tier, usage }: AnswerFields, headers: Headers): ReplyDetails {
   const isNamed = typeof model === "string" && typeof version === "string" && (tier === "edge" || tier === "region");
-  if (!isNamed || !Number.isSafeInteger(usage.tokens)) throw new TypeError("Wrong model, version, tier or usage");
+  if (!isNamed || !Number.isSafeInteger(usage.tokens))
+    throw new TypeError("model, version, tier or usage is missing or not valid");
   const milliseconds = (name: string) => (headers.has(name) ? Number(headers.get(name)) : undefined);
   return {
     model,

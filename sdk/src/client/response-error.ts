@@ -68,9 +68,9 @@ function platformError(status: number, body: string): Described {
     code: `http_${status}`,
     message: `HTTP ${status}${number ? ` (Cloudflare error ${number})` : ""}, not from bert-edge.`,
     hint: overCpuLimit
-      ? "CPU time or memory ran out: lower batchSize, or raise cpu_ms."
+      ? "CPU time or memory ran out: lower batchSize, or raise cpu_ms in the wrangler configuration."
       : status === 429
-        ? "Lower concurrency, or raise the limit."
+        ? "Lower concurrency, or raise the limit on requests."
         : status > 499
           ? "Check the deployment's log."
           : "Check that baseURL is the URL of a bert-edge deployment.",

@@ -5,7 +5,7 @@ import type { ModelShape } from "./engine/engine.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
 
 /**
- * Checks that a model file has the sizes of the manifest, which decide where texts are cut and how vectors are read.
+ * Checks that a model file has the sizes that its manifest gives. They decide where texts are cut and how vectors are read.
  *
  * @throws BertEdgeError `model_invalid`
  */

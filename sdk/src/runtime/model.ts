@@ -51,7 +51,7 @@ export interface Model {
   /**
    * Reads the artifact's golden texts, with their vectors from the float32 model.
    *
-   * @returns undefined for tasks other than `embed`, and if an earlier version of bert-edge has prepared the artifact
+   * @returns the texts; undefined for tasks other than `embed`, and if an earlier version of bert-edge has prepared the artifact
    * @throws BertEdgeError `artifact_corrupt`, `storage_unavailable`
    */
   golden(): Promise<GoldenTexts | undefined>;

@@ -2,7 +2,7 @@ import type { Manifest } from "../artifact/manifest.ts";
 import { type PairScorer, pairScorer } from "./tasks/pair-scorer.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
 
-/** Settings of a model's folder that decide how texts are read and what becomes of outputs. The keys are those of `/info`. */
+/** Settings of a model's folder that decide how texts are read and how outputs are processed. The keys are those of `/info`. */
 export interface ModelReading {
   readonly max_tokens: number;
   /** End at which texts that are too long are cut. */

@@ -16,7 +16,7 @@ export function releasedAfterUse<T>(release: (item: T) => Promise<void>): Releas
   const users = new Map<T, number>();
   const retired = new Set<T>();
   const releasing = new Set<T>();
-  /** Promises of `released`, by item. Only `released` makes them: in a Worker, a promise belongs to the request that makes it. */
+  /** Promises that `released` waits for, by item. `released` makes them: in a Worker, a promise belongs to the request that makes it. */
   const waiting = new Map<T, PromiseWithResolvers<void>>();
 
   async function releaseIfIdle(item: T): Promise<void> {

@@ -59,9 +59,9 @@ export async function wholeModel(artifact: Artifact, engine: Engine): Promise<Mo
 }
 
 /**
- * Makes a model of a loaded tokenizer and a session.
+ * Makes a model from a loaded tokenizer and a session.
  *
- * @param artifact source of the golden texts, which `golden` reads
+ * @param artifact describes the model; `golden` reads the golden texts from it
  */
 export function modelOf(
   { manifest, version, measurements, read }: Pick<Artifact, "manifest" | "version" | "measurements" | "read">,

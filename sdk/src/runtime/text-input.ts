@@ -1,4 +1,4 @@
-/** An input that a model reads at once: a text, or two texts in one sequence. */
+/** An input that becomes one sequence: a text, or a pair of texts. */
 export type TextInput = string | readonly [first: string, second: string];
 
 export const charactersOf = (input: TextInput): number =>

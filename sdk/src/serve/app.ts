@@ -71,7 +71,7 @@ export function createApp<Env extends object>(
 }
 
 const METRICS = "/metrics";
-/** Routes without a body. */
+/** Paths of GET routes that the error about an unknown route can suggest. */
 const stateRoutes = ["/health", "/ready", "/info", "/v1/models", "/docs", "/openapi.json"];
 
 /** Returns the methods that the routes of an app take at a path, in capitals. Middleware does not count. */

@@ -32,11 +32,11 @@ export interface KeyLimits {
   readonly weight?: number | undefined;
 }
 
-/** Names of the settings of a request. */
+/** Names of all fields of `CallDefaults`. */
 export const defaultNames = [
   ...(["latencyBudgetMs", "maxLatencyBudgetMs", "tier", "truncate"] as const),
 ] satisfies (keyof CallDefaults)[];
-/** Names of the limits of a key per minute. */
+/** Names of a key's limits per minute. */
 export const perMinute = ["requestsPerMinute", "tokensPerMinute", "textsPerMinute"] as const;
 /** Names of all limits of a key. */
 export const limitNames = [...perMinute, "requestsInFlight", "weight"] as const;
@@ -50,7 +50,7 @@ export interface KeyWithDefaults extends CallDefaults, KeyLimits {
    * `key-` and the first 8 digits of its SHA-256.
    */
   readonly name?: string | undefined;
-  /** Jobs that the key may start again and read the results of: `own`, those of keys with the same name, or `all`. Default `own`. */
+  /** Jobs that the key may start again and whose results it may read: `all`, or `own` (of keys with the same name). Default `own`. */
   readonly jobs?: "own" | "all" | undefined;
 }
 

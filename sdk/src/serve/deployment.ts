@@ -79,7 +79,7 @@ export interface EmbeddingsOptions<Env extends object> {
   jobs?: Setting<Env, JobsPlace | undefined>;
   /** Settings that apply to requests unless they set their own. Default: no latency budget, and either tier. */
   defaults?: CallDefaults;
-  /** Sizes of inputs that a new model computes before its first answer, to make it fast. Default: none, for a short cold start. */
+  /** Sizes of inputs that a new model computes before its first answer, which is then faster. Default: none, for a short cold start. */
   warmUp?: readonly WarmUpShape[];
   /** The tier that responses name when this deployment computes the answer. Default `edge`. */
   tier?: Tier;
@@ -146,7 +146,7 @@ export function deploymentOf<Env extends object>(options: EmbeddingsOptions<Env>
       });
       return taskService({
         models,
-        // Warm-up texts make the engine compile its kernels before the first answer.
+        // Warm-up texts make the engine compile its kernels before the first answer, so its first calls are not slower.
         engine: { ...engine, compilesAsItRuns: engine.compilesAsItRuns && !warmUp?.length },
         tier,
         regions: readRegions(options.region, env),

@@ -5,7 +5,7 @@ export const DEVIATION_GAIN = 1 / 4;
 /** Maximum weight of all past measurements together, in measurements. At this weight, the gain of a new one is `MEAN_GAIN`. */
 const MAX_WEIGHT = 1 / MEAN_GAIN - 1;
 
-/** Distance below the mean, in deviations, from which a measurement shows a fall of a quantity that scatters. */
+/** Distance below the mean, in deviations, beyond which a measurement counts as a fall of a quantity that scatters. */
 const CLEARLY = 2;
 
 /** Age in ms up to which a measurement keeps its whole weight. */
@@ -95,7 +95,7 @@ export function ewma(options: EwmaOptions) {
       total = MAX_WEIGHT;
       measuredAt = now();
     },
-    /** Restores the whole weight of the last measurement: it still holds, but cannot be repeated. */
+    /** Restores the whole weight of the last measurement, which still holds but cannot be repeated. */
     confirm(): void {
       measuredAt = now();
     },

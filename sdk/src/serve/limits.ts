@@ -6,7 +6,7 @@ export interface Limits {
   maxInputs: number;
   /** Maximum bytes of a request body. Default 4,000,000: 2,048 texts of almost 2,000 characters. */
   maxBodyBytes: number;
-  /** Maximum predicted wait of a request without a latency budget, in ms. A longer queue is refused. Default 30,000. */
+  /** Maximum predicted wait of a request without a latency budget, in ms. If it would wait longer, it is refused. Default 30,000. */
   maxWaitMs: number;
   /**
    * Maximum bytes of memory that all requests in flight hold together: bodies, texts, token ids, outputs, and answers until they are sent.

@@ -12,7 +12,7 @@ import { readTrace } from "./trace.ts";
 /** Origins whose pages may call a deployment: one, several, or `true` for all. */
 export type CrossOrigin = string | readonly string[] | boolean;
 
-/** Operation of a deployment: the callers that it accepts, their limits, and the logs and metrics about them. */
+/** Options for the operation of a deployment: logs, origins that may call, rate limit, metrics, and response cache. */
 export interface Operations<Env extends object> {
   readonly writers?: readonly RequestWriter<Env>[];
   readonly cors?: Exclude<CrossOrigin, false> | undefined;
@@ -21,7 +21,7 @@ export interface Operations<Env extends object> {
   readonly cache?: ((env: Env) => ResponseCache | undefined) | undefined;
 }
 
-/** Middleware that runs for every request, also without a key. */
+/** Returns the middleware that runs for every request, also without a key. */
 export function entrance<Env extends object>({
   writers = [],
   cors,
@@ -29,7 +29,7 @@ export function entrance<Env extends object>({
   return [requestId, ...(writers.length > 0 ? [logRequest(writers)] : []), ...(cors ? [crossOrigin(cors)] : [])];
 }
 
-/** Middleware that decides whether a caller may call. */
+/** Returns the middleware that checks the caller's key and limits. */
 export function guards<Env extends object>(
   callers: Callers<Env> | false,
   { rateLimit }: Operations<Env>,

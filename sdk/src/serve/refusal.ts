@@ -48,7 +48,7 @@ export type RefusalCode = keyof typeof explanations;
 const ONE_TEXT_TOO_COSTLY =
   "Shorten the text, or split it. If the platform allows more CPU time, raise cpuLimitMs, in a project in functions/edge-settings.ts. A region would answer, if the deployment has one and the request does not pin the edge.";
 
-/** Hints for refusals that a budget can have caused, by who has set the budget. A caller's own budget needs no hint. */
+/** Hints for refusals that a budget can have caused, by who has set the budget. For a caller's own budget, the hint of the code remains. */
 const otherBudgets: Readonly<Record<BudgetSetter, (budgetMs: number) => string | undefined>> = {
   caller: () => undefined,
   default: (budgetMs) =>

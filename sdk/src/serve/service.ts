@@ -34,7 +34,7 @@ export interface RequestOptions {
   readonly trace?: RequestTrace | undefined;
 }
 
-/** Cost of a request. */
+/** Numbers of tokens and texts that a request computes. They count against the limits of its key. */
 export interface Cost {
   readonly tokens: number;
   readonly texts: number;
@@ -126,7 +126,7 @@ export interface TaskService {
   using<T>(background: Background, work: (model: Model) => Promise<T>, name?: string): Promise<T>;
   /** Returns the default model; undefined while it is not loaded. Starts loading it if no load is in progress. */
   ready(background: Background): { model: string; version: string; provider: string } | undefined;
-  /** Computes texts of its own in the background, as soon as the default model is loaded, until the engine is warm. */
+  /** Computes the deployment's own texts in the background, as soon as the default model is loaded, until the engine is warm. */
   warm(background: Background): void;
   /** Returns the error code of the last failed load of the default model; undefined if no load has failed since the last success. */
   failure(): ErrorCode | undefined;

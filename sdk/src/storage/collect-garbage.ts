@@ -140,7 +140,7 @@ async function readPointers(
  * Renames the pointer of a version, so that nobody can make this version current any more.
  *
  * @param pointer the object of the pointer, as it was listed
- * @returns false if the pointer was removed or written again since. Then it is not renamed.
+ * @returns false if the pointer was removed or written again since it was listed. Then this call does not remove it.
  */
 async function removeVersion(store: ManagedStore, pointer: StoredObject, newKey: string): Promise<boolean> {
   const bytes = await readObject(store, pointer.key, MAX_POINTER_BYTES);

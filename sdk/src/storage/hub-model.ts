@@ -21,9 +21,9 @@ export interface HubModel {
 
 /**
  * Recognizes a model of the Hugging Face Hub: `organization/model`, `organization/model@revision`, or the address of its
- * page. Returns undefined for everything else. If `organization` is a folder here, the text is a path, and not a model.
+ * page. Returns undefined for everything else. If `organization` exists in the working directory, the text is a path.
  *
- * @throws BertEdgeError `hub_model_missing` if the revision or the file leads out of a folder, so it cannot exist
+ * @throws BertEdgeError `hub_model_missing` if the revision or the file has a part such as `..`, so it cannot exist on the Hub
  */
 export function hubModel(text: string): HubModel | undefined {
   const page = PAGE.exec(text)?.groups;
@@ -33,7 +33,7 @@ export function hubModel(text: string): HubModel | undefined {
   return { ...named(id), file: undefined };
 }
 
-/** Returns the Hub's page of the model whose id a path could be; undefined if the path does not have the form of an id. */
+/** Returns the address of the Hub's page for the model with the id `path`; undefined if `path` does not have the form of an id. */
 export function hubPageOf(path: string): string | undefined {
   const name = ID.exec(path)?.groups?.["name"];
   return name && `https://huggingface.co/${name}`;
@@ -44,7 +44,7 @@ const named = ({ name = "", revision = "main" }: NodeJS.Dict<string>) => ({
   revision: inner(revision, "revision"),
 });
 
-/** Decodes a part of a URL that becomes a path in the cache. */
+/** Decodes a part of a URL, and checks that it can be a path in the cache. */
 function inner(text: string, what: string): string {
   const path = decoded(text);
   if (isInnerPath(path)) return path;

@@ -4,7 +4,7 @@ import type { StoredObject } from "./store.ts";
 /** Makes the error for an object that another publisher has written meanwhile. */
 export const publishConflict = (store: string, key: string): BertEdgeError =>
   new BertEdgeError("publish_conflict", `Another publisher has written ${store}/${key} meanwhile.`, {
-    hint: "Its version is current. `bert-edge list` shows all versions, and `bert-edge promote` makes another one current.",
+    hint: "The other publisher's version is current. `bert-edge list` shows all versions, and `bert-edge promote` makes another current.",
   });
 
 /** Makes the error for an S3 service without conditional writes, which cannot keep two publishers apart. */
@@ -13,7 +13,7 @@ export const conditionalWritesMissing = (store: string, does: "refuses" | "ignor
     "conditional_writes_missing",
     `${store} ${does} conditional writes. The current version is unchanged.`,
     {
-      hint: "If nobody else publishes to it at the same time, use `bert-edge publish`, `promote` and `rollback` with --single-publisher. Otherwise use a bucket of AWS S3 or R2.",
+      hint: "If nobody else publishes to this bucket at the same time, use `bert-edge publish`, `promote` and `rollback` with --single-publisher. Otherwise use a bucket of AWS S3 or R2.",
     },
   );
 

@@ -126,8 +126,8 @@ async function matches(store: WritableStore, key: string, { sha256, size }: Cont
 }
 
 /**
- * Writes an object after comparing its content with the hash in its key, because other artifacts may share the object. `read` does not
- * check this hash if the file has chunk hashes: a wrong manifest can list them with the hash of another file.
+ * Writes an object after comparing its content with the hash in its key, because other artifacts may share the object. For a file with
+ * chunk hashes, `read` checks only these: a wrong manifest can list the chunk hashes of one file and the hash of another.
  *
  * @returns the number of bytes written
  */

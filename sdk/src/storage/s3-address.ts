@@ -29,7 +29,7 @@ interface S3Settings {
   readonly endpoint: string;
   readonly bucket: string;
   readonly region?: string | undefined;
-  /** Region if the endpoint names none. AWS_REGION is only such a default: AWS Lambda and many shells set it for other services too. */
+  /** Region if the endpoint names none. AWS_REGION is only such a default, because AWS Lambda and many shells set it for other services. */
   readonly otherwise?: string | undefined;
 }
 

@@ -28,7 +28,7 @@ export async function collected(stream: AsyncIterable<Uint8Array>, maxBytes: num
   return Buffer.concat(pieces, bytes);
 }
 
-/** Makes a function that is called with the token of each page of a list, and throws if the list does not end. */
+/** Makes a function to call with the token of each page of a list. It throws if a token repeats, or after `MAX_PAGES` pages. */
 export function pageCounter(): (token: string | undefined) => void {
   const seen = new Set<string | undefined>();
   return (token) => {

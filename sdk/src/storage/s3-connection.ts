@@ -87,7 +87,7 @@ export async function connect(
 /** Returns what happened and what to do, for failures that only publishers have. These texts are not in the bundles of readers. */
 export function publisherAdvice(code: string | undefined, { endpoint, names }: S3Place): FailureWords | undefined {
   const [access, secret] = names.keys;
-  const anotherService = `Correct ${names.endpoint}: no S3 service answers so. If it is right, report this to its operator.`;
+  const anotherService = `Correct ${names.endpoint}: no S3 service answers like this. If it is right, tell the service's operator.`;
   switch (code) {
     case "CredentialsProviderError":
       return ["there are no credentials", `Set ${access} and ${secret}.`];

@@ -10,7 +10,7 @@ import type { Connection } from "./s3-connection.ts";
 
 /** Default size of a part, in bytes. S3 accepts parts of at least 5 MiB, and at most 10,000 parts. */
 export const PART_BYTES = 8 * 1024 * 1024;
-/** Maximum size, in parts, of an object that is sent in one request. */
+/** Maximum size, in parts, of an object that is sent in one request. Larger objects are sent in parts. */
 export const MIN_PARTS = 2;
 /** Maximum number of parts that are sent at the same time. */
 const PARALLEL = 4;
@@ -116,7 +116,7 @@ async function startedUploads(
       found.push({ key, id, began });
     }
     const { IsTruncated, NextKeyMarker: KeyMarker, NextUploadIdMarker: UploadIdMarker } = page;
-    // Without a marker, the first page would come again and again.
+    // Without a marker, the next request would return the first page again, so the list ends here.
     next = IsTruncated && KeyMarker ? { KeyMarker, UploadIdMarker } : undefined;
   }
   return found;

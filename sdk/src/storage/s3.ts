@@ -22,7 +22,7 @@ export interface S3Options {
   region?: string;
   /** Folder of the objects in the bucket, e.g. `team-a`. Default: the root of the bucket. */
   prefix?: string;
-  /** Time limit for reading a whole object, in ms. Default 30 000. */
+  /** Time limit for reading a whole object, in ms. Default 30,000. */
   timeoutMs?: number;
   fetch?: typeof fetch;
 }
@@ -38,7 +38,7 @@ const MAX_ERROR_BYTES = 64 * 1024;
  */
 export function s3Store(options: S3Options): ObjectStore {
   const { timeoutMs } = options;
-  // Keys with a session token belong to a role on AWS, which has them in these variables.
+  // Keys with a session token belong to an AWS role. AWS sets these variables, so messages name them.
   const keys = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] as const;
   const names = options.sessionToken ? { ...readerNames, keys } : readerNames;
   const place = { ...s3Location({ ...options, otherwise: "auto" }, names), names };

@@ -39,7 +39,7 @@ export interface SignersEnv {
 export function signedStore<Store extends ObjectStore>(store: Store, options: SignatureOptions | undefined): Store {
   if (!options) return store;
   const { signers, minSequence = 0, minSequences, now = Date.now } = options;
-  /** The newest pointer under each key so far. */
+  /** The newest pointer that was accepted under each key. */
   const seen = new Map<string, { readonly sequence: number; readonly signature: string }>();
   return {
     ...store,
@@ -75,7 +75,7 @@ export const anyAgeStore = <Store extends ObjectStore>(store: Store, signers: re
   verifyPointer: async (key, text) => void (await signedPointer(key, text, `${store.name}/${key}`, signers)),
 });
 
-/** Checks that one of the signers has signed a pointer, and that nobody has changed it. Returns its name and what the signature added. */
+/** Checks that one of the signers has signed a pointer, and that nobody has changed it. Returns its name and what signing has added. */
 async function signedPointer(key: string, text: string, place: string, signers: readonly string[]) {
   const { name, signature, sequence = 0, expires } = parsePointer(text, place);
   if (!signature) {
@@ -91,7 +91,7 @@ async function signedPointer(key: string, text: string, place: string, signers: 
   return { name, sequence, expires, signature: value };
 }
 
-/** Returns the signed text of a pointer. `JSON.stringify`, which makes it, recurses and so fails on JSON that `JSON.parse` accepts. */
+/** Returns the signed text of a pointer. `JSON.stringify` makes it, and fails on deeply nested JSON that `JSON.parse` accepts. */
 function textToVerify(key: string, text: string, place: string): string {
   try {
     return signedText(key, JSON.parse(text));

@@ -67,8 +67,8 @@ async function currentOf(store: ManagedStore, name: string): Promise<Pointer | B
 /**
  * Returns the version that was current before the current one.
  *
- * @param onGuess called if the pointer does not name the version, because an earlier version of bert-edge wrote it. Then the result is
- *   the version that was published before the current one.
+ * @param onGuess called if the pointer does not name the previous version, because an earlier version of bert-edge wrote it. Then the
+ *   result is the version that was published before the current one.
  * @throws BertEdgeError `model_not_published` if no version was current before, or if the store does not have the model or that version;
  *   `pointer_invalid`; `signature_invalid`
  */

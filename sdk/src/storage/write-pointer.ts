@@ -49,7 +49,7 @@ export async function currentPointer(
   const object = (await store.head(pointerKey(name))) ?? null;
   if (!object) return { object, pointer: undefined };
   const pointer = await readable(store, name);
-  // Readers may have seen the sequence number of a pointer that this key has signed, even if the pointer has expired.
+  // Readers may have seen the sequence number of an expired pointer that this key has signed, so such a pointer counts too.
   if (signing) {
     return { object, pointer: pointer ?? (await readable(anyAgeStore(store, [signing.key.signer]), name)) };
   }

@@ -34,8 +34,8 @@ const WRITE = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0)
 /**
  * Opens a file to continue after a prefix of it, and hashes its content. Makes the file if there is none.
  *
- * New content overwrites the bytes after the prefix. Only `cut` removes the rest. If opening removed it, another process with the same
- * job would leave a hole in the file when it writes on.
+ * New content overwrites the bytes after the prefix. Opening does not cut the file, only `cut` does: if another process runs the same
+ * job, its next write would otherwise leave a hole in the file.
  *
  * @throws BertEdgeError `job_changed` when the file does not begin with this prefix; `out_unwritable`
  */

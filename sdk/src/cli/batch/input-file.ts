@@ -21,8 +21,8 @@ export interface InputFile {
  *
  * @param path path of a file, or `-` for stdin
  * @param out path of the results
- * @throws BertEdgeError `data_missing`, also for pipes and devices, which may never end; `setting_invalid` when the job would replace or delete
- *   the input
+ * @throws BertEdgeError `data_missing` when there is no such file, and for devices and named pipes, which may never end;
+ *   `setting_invalid` when the job would replace or delete the input
  */
 export function inputFile(path: string, out: string): InputFile {
   const name = path === "-" ? "stdin" : path;
@@ -72,7 +72,7 @@ async function* readable(stream: AsyncIterable<Uint8Array>, name: string): Async
     for (;;) {
       const { done, value } = await pieces.next().catch((cause: unknown) => {
         throw new BertEdgeError("data_missing", `${name} cannot be read.`, {
-          hint: "Check the file and your permission to read it. What is done is kept: run the command again.",
+          hint: "Check the file and your permission to read it. The results so far are kept: run the command again.",
           cause,
         });
       });

@@ -24,7 +24,7 @@ export const jobChanged = (what: string): BertEdgeError =>
 export const writing = <T>(path: string, work: Promise<T>): Promise<T> =>
   work.catch((cause: unknown) => {
     throw new BertEdgeError("out_unwritable", `${path} cannot be written.`, {
-      hint: "Check the free space and your permission to write. What is done is kept: run the command again.",
+      hint: "Check the free space and your permission to write. The results so far are kept: run the command again.",
       cause,
     });
   });

@@ -32,7 +32,7 @@ const Fields = v.object({
   complete: v.boolean(),
 });
 
-/** Schema of a journal with a check of its counts. Each line of the input and of the results has at least one byte. */
+/** Schema of a journal. Also checks the counts: each line has at least one byte, so a file has no more lines than bytes. */
 const JournalSchema = v.pipe(
   Fields,
   v.check(
@@ -47,7 +47,7 @@ const JournalSchema = v.pipe(
   ),
 );
 
-/** How far a job has come. */
+/** Progress of a job: the parts of its files that are done, and its counts. */
 export type Journal = v.InferOutput<typeof JournalSchema>;
 
 /** The journal of a job that has not begun. */

@@ -6,7 +6,7 @@ import { jobChanged } from "./job-files.ts";
 /** A place in a file where a line begins. */
 export interface LinePlace {
   readonly prefix: HashedPrefix;
-  /** Lines before this place. */
+  /** Number of lines before this place. */
   readonly lines: number;
 }
 

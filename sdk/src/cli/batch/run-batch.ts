@@ -7,7 +7,7 @@ import { jobChanged, journalFileOf, rejectedFileOf, writing } from "./job-files.
 import { firstJournal, type JobSettings, type Journal, readJournal, writeJournal } from "./journal.ts";
 import { readChunks } from "./read-chunks.ts";
 
-/** Lines and bytes that are embedded together: about a second of work. */
+/** Maximum number of lines and of bytes that are embedded together: about a second of work. */
 export const LOCAL_CHUNK: ChunkLimits = { lines: 256, bytes: 1_000_000 };
 
 /** Minimum time between two writes of the journal, in ms. A run after a kill repeats the work since the last write. */
@@ -34,7 +34,7 @@ export interface BatchReport {
   readonly rejectedFile: string | undefined;
   readonly model: string;
   readonly counts: RecordCounts;
-  /** Records of earlier runs, which were not embedded again. */
+  /** Number of records of earlier runs, which were not embedded again. */
   readonly resumed: number;
 }
 

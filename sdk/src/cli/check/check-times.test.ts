@@ -64,6 +64,6 @@ it("blames nobody when no try is a proof", async () => {
 it("is broken when the edge answers instead of the region", async () => {
   expect(await check(probe(regionIsFaster, answer("edge", "region-down", 100)))).toMatchObject({
     level: "broken",
-    what: "The region does not answer, though only it is expected to be in time: region-down.",
+    what: "Only the region is expected to be in time, but it does not answer: region-down.",
   });
 });

@@ -10,7 +10,7 @@ const TEXT_COUNTS = [1, 2, 4, 8, 16, 32, 64];
 /** Maximum number of budgets to try. Each answer improves the predictions for both tiers, from which the next budget is computed. */
 const TRIES = 4;
 
-/** Reasons and error codes that a change of the predicted times explains. They do not show that the region fails. */
+/** Reasons and error codes that can occur because the predicted times changed between two requests. They do not prove a fault. */
 const changesWithTimes: ReadonlySet<string | undefined> = new Set<Reason | ErrorCode>([
   "within-budget",
   "over-budget",
@@ -32,7 +32,9 @@ export async function checkBudget({ ask }: Probe, text: string): Promise<Finding
       }
       if (failed(edge)) {
         return edge.code === "request_too_costly"
-          ? note(`No such budget: the edge refuses ${count} texts for its CPU limit, and the region answers them.`)
+          ? note(
+              `No such budget: the edge refuses ${count} texts because of its CPU limit, and the region answers them.`,
+            )
           : broken(`The edge does not answer ${count} texts: ${described(edge)}`, edge.hint ?? "Check the log.");
       }
       const [edgeMs, regionMs] = [edge.predictedMs, region.predictedMs];
@@ -50,7 +52,7 @@ export async function checkBudget({ ask }: Probe, text: string): Promise<Finding
   const unexplained = outcomes.filter((outcome) => !changesWithTimes.has(outcome));
   if (unexplained.length > 0) {
     return broken(
-      `The region does not answer, though only it is expected to be in time: ${unexplained.join(", ")}.`,
+      `Only the region is expected to be in time, but it does not answer: ${unexplained.join(", ")}.`,
       'Check REGION_URL, REGION_KEY and the region\'s log. `log: "all"` in functions/edge-settings.ts logs each decision.',
       figures,
     );
@@ -76,7 +78,7 @@ export function checkClock(answers: readonly ProbeAnswer[]): Finding {
   const longest = Math.max(...computed);
   if (longest > 0) return ok(`It runs during computation: up to ${longest.toFixed(1)} ms measured.`, { longest });
   return note(
-    "It stands still during computation, as on all deployed Workers. Reports of the typed client correct it.",
+    "It stands still during computation, as on all deployed Workers. Only reports of the typed client correct the edge's predictions.",
   );
 }
 

@@ -66,7 +66,7 @@ export async function checkVectors(
   if (wrongTier) {
     findings.push(
       vectors.broken(
-        `A request for the ${tier} was answered by ${wrongTier.tier ?? "a tier that it does not name"}.`,
+        `A request for the ${tier} was answered by ${wrongTier.tier ?? "a tier that the answer does not name"}.`,
         "Let the headers x-bert-edge-tier of request and response pass through proxies and gateways.",
       ),
     );

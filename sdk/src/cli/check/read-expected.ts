@@ -25,7 +25,7 @@ export async function readExpected(
 }
 
 /**
- * Reads the expected model of an artifact's deployment.
+ * Returns the model that a deployment of an artifact should serve.
  *
  * @param source where the artifact comes from, for the error message
  * @throws BertEdgeError as `readExpected` does
@@ -44,7 +44,7 @@ export async function expectedOf(artifact: Artifact, source: string): Promise<Ex
   });
 }
 
-/** Removes the default prompt from the golden texts, because a deployment puts it before each text. Leaves out texts without it. */
+/** Removes the default prompt from the golden texts, because a deployment adds it. Leaves out texts that do not begin with it. */
 function withoutDefaultPrompt(
   { texts, vectors }: GoldenTexts,
   { prompts = {}, defaultPrompt = "" }: EmbedManifest,

@@ -72,14 +72,14 @@ export function assertSameAsWrangler(plan: DeployPlan, seen: DryRun): void {
     "deploy_plan_differs",
     `\`wrangler deploy --dry-run\` disagrees with the plan for ${environmentText(environment)} of ${config}: ${found.join("; ")}. Nothing was changed.`,
     {
-      hint: `${process.env["WRANGLER_CI_OVERRIDE_NAME"] ? "Unset WRANGLER_CI_OVERRIDE_NAME, which names the Worker there. Or choose" : "Choose"} the environment with --env <name>, and see what \`npx wrangler deploy --dry-run\` prints for it.`,
+      hint: `${process.env["WRANGLER_CI_OVERRIDE_NAME"] ? "Unset WRANGLER_CI_OVERRIDE_NAME, from which wrangler takes the Worker's name. Or choose" : "Choose"} the environment with --env <name>, and see what \`npx wrangler deploy --dry-run\` prints for it.`,
     },
   );
 }
 
 interface ChosenAccount {
   readonly id: string;
-  /** Where it comes from, such as `CLOUDFLARE_ACCOUNT_ID in .env`. */
+  /** Where the ID comes from, such as `CLOUDFLARE_ACCOUNT_ID in .env`. */
   readonly from: string;
 }
 
@@ -102,7 +102,7 @@ export function chooseAccount(
   const named = variable("CLOUDFLARE_ACCOUNT_ID") ?? variable("CF_ACCOUNT_ID");
   const wished = account ? { id: account, from: "account_id" } : named && { id: named.value, from: named.from };
   const names = accounts.map(({ id, name }) => `${id} (${name})`).join(", ");
-  // A login by token may list no accounts, although the token gives access to the wished one.
+  // A login by token may list no accounts, although the token gives access to the wished account.
   if (wished && (accounts.length === 0 || accounts.some(({ id }) => id === wished.id))) return wished;
   if (wished) {
     throw new BertEdgeError(
@@ -133,7 +133,7 @@ export interface DeployCost {
   }[];
 }
 
-/** Returns the cost of a million requests that the edge, or a region on AWS Lambda, answers, as `prepare` reports it. */
+/** Returns the cost of a million requests on each Workers plan, and on AWS Lambda if there is a region. `prepare` reports the same. */
 export function deployCost(
   { manifest, measurements }: Pick<Artifact, "manifest" | "measurements">,
   hasRegion: boolean,

@@ -52,7 +52,7 @@ export const deployCommand = new Command("deploy")
     const { deployProject } = await import("./deploy-project.ts");
     const { costLine, deployCost, planLines } = await import("./deploy-plan.ts");
     const deployment = await prepareDeployment({ root: process.cwd(), models: model, secrets, endpoint, env, dryRun });
-    // The check needs a plain key, but API_KEYS can contain only hashes. A missing key must be an error before anything changes.
+    // The check needs a plain key, but all keys in API_KEYS may be hashes. A missing key must be an error before anything changes.
     const key = dryRun ? "" : (firstPlainKey(deployment.secrets?.API_KEYS ?? "") ?? readApiKey(undefined));
     printNote(planLines(deployment.plan).join("\n"));
     const { steps, url } = await deployProject({
@@ -82,7 +82,7 @@ async function checked(url: string, artifact: PublishableArtifact, key: string):
     key,
     timeoutMs: 30_000,
     expected: await expectedOf(artifact, artifact.manifest.name),
-    // Named, because the Worker's default model can be one whose artifact was not given.
+    // The check names the model, because the Worker's default model can be one whose artifact was not given.
     model: artifact.manifest.name,
     onFinding: (finding) => printNote(...findingLines(finding, process.stderr)),
   });

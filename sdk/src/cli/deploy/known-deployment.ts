@@ -24,7 +24,7 @@ const Facts = v.object({
 });
 export type KnownFacts = v.InferOutput<typeof Facts>;
 
-/** Facts of a Worker that earlier runs have kept in the project. Without them, a run does more than it must. */
+/** Facts of a Worker that earlier runs have kept in the project. Without them, a run repeats steps that are done. */
 export interface KnownDeployment {
   readonly facts: KnownFacts;
   keep(more: KnownFacts): Promise<void>;

@@ -32,7 +32,7 @@ interface DeploymentNames {
   readonly endpoint: string | undefined;
   /** The option `--env`. */
   readonly env: string | undefined;
-  /** A dry run needs no login: its steps then say what they could not look at. */
+  /** Whether this is a dry run. It needs no login: its steps then say what they could not look at. */
   readonly dryRun: boolean;
 }
 

@@ -8,7 +8,7 @@ export type DeploySecrets = Readonly<Record<string, string>> & { readonly API_KE
 /**
  * Reads the secrets of a deployment from a file of lines NAME=value.
  *
- * @throws BertEdgeError `setting_invalid` if it cannot be read, or has no API_KEYS
+ * @throws BertEdgeError `setting_invalid` if the file cannot be read, or has no API_KEYS
  */
 export function readSecrets(file: string): DeploySecrets {
   const values = parseVariables(namedText(file, "setting_invalid", `The file of secrets ${file}`, HINT));

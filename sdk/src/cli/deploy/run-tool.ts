@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { signalGroup } from "../process-group.ts";
 
-/** A JavaScript file of an installed package. It runs with the same Node.js as this process. */
+/** A tool that runs with the same Node.js as this process. `script` is a JavaScript file, or an option of Node.js such as `--run`. */
 export interface Tool {
   readonly name: string;
   readonly script: string;

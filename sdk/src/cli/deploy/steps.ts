@@ -18,8 +18,8 @@ interface DeployStep {
 }
 
 /**
- * `kept`: it was done before. `done`: this run did it. `planned`: a run without `--dry-run` would do it. `unknown`: a dry run
- * without a login could not look.
+ * State of a step. `kept`: it was done before. `done`: this run did it. `planned`: a run without `--dry-run` would do it.
+ * `unknown`: a dry run could not check it, for example without a login.
  */
 export type StepState = "kept" | "done" | "planned" | "unknown";
 
@@ -94,7 +94,7 @@ export function modelStep({ name, bucket, artifact, store }: ModelStepOptions): 
   };
 }
 
-/** Makes the step that checks that a bucket has a model whose artifact the command was not given. */
+/** Makes the step for a served model whose artifact was not given to the command: it checks that the bucket has the model. */
 export function presentStep({
   name,
   model,

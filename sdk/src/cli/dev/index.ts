@@ -40,7 +40,7 @@ export const devCommand = new Command("dev")
   .option("--port <n>", "port of the edge", portOption, 8787)
   .option("--once", "print tables of requests with latency budgets, and exit")
   .option("--json", "print URL, key, model and version as JSON when they can be used")
-  .option("--verbose", "print these tables too, and the output of the services from the beginning")
+  .option("--verbose", "print the tables of --once too, and the output of the services from the beginning")
   .action(
     async (
       models: string[],
@@ -113,7 +113,7 @@ export const devCommand = new Command("dev")
         const edgeAlone = manifests.filter((manifest) => hasRegion && !isRegional(manifest)).map(({ name }) => name);
         if (edgeAlone.length > 0)
           printNote(
-            `The region does not serve ${edgeAlone.join(", ")}: there is no regional target. The edge alone answers requests for it.`,
+            `The region does not serve ${edgeAlone.join(", ")}, for which no regional target was prepared. The edge alone answers such requests.`,
           );
         const { edgeMisfit } = await import("../../compile/commands/prepare-warnings.ts");
         const { forecastOf } = await import("../../compile/latency/platforms/forecast.ts");

@@ -52,7 +52,7 @@ describe("keptRunning", () => {
     const { folder, lines, pid } = await started();
     await writeFile(join(folder, "broken"), "");
     await pid("/end");
-    const said = "The region has ended 3 times. Correct its code: it starts again when a file of it changes.";
+    const said = "The region has ended 3 times. Correct its code: it starts again when one of its files changes.";
     await expect.poll(() => lines, WAIT).toContain(said);
     expect(await pid()).toBeUndefined();
     await writeFile(join(folder, "service.mjs"), script(await freePort()).replace('existsSync("broken")', "false"));

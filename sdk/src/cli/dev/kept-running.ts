@@ -48,7 +48,7 @@ export async function keptRunning(options: KeptRunningOptions): Promise<Service>
     const ms = pausesMs[restarts];
     if (ms === undefined) {
       onOutput(
-        `The ${name} has ended ${restarts + 1} times. Correct its code: it starts again when a file of it changes.`,
+        `The ${name} has ended ${restarts + 1} times. Correct its code: it starts again when one of its files changes.`,
       );
       return false;
     }
@@ -67,7 +67,7 @@ export async function keptRunning(options: KeptRunningOptions): Promise<Service>
 
   function run(service: Pick<Service, "ended" | "stop">): void {
     running = service;
-    // `node --watch` itself can end. No change would then restart the service.
+    // If `node --watch` itself ends, no change restarts the service. It is therefore started again here.
     service.ended.then(() => service === running && !isStopped && !startAgainLater() && ended.resolve());
   }
 

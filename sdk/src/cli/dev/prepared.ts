@@ -27,7 +27,7 @@ interface PreparedOptions {
   folder: string;
   name?: string | undefined;
   targets: readonly TargetName[];
-  /** Unknown keys of the folder's modules that are accepted. */
+  /** Keys of the folder's modules that bert-edge does not know, and that the user accepts. */
   acceptKeys?: readonly string[] | undefined;
   onProgress: (progress: Progress) => void;
   /** Default: `prepare` of this package. */

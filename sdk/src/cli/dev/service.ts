@@ -27,8 +27,8 @@ interface AbsentRoute {
 export interface ServiceOptions extends LaunchOptions {
   readonly name: string;
   /**
-   * The service counts as started when `url` answers. If `status` is set, the answer must have this HTTP status. After an
-   * answer such as 404, waiting would add no route: the start fails with the error of `absent`, if that is set.
+   * The service counts as started when `url` answers. If `status` is set, the answer must have this HTTP status. An answer
+   * such as 404 does not change with time: if `absent` is set, the start then fails with the error of `absent`.
    */
   ready: {
     url: string;
@@ -47,7 +47,7 @@ export interface ServiceOptions extends LaunchOptions {
  *
  * @throws BertEdgeError `service_failed` when the process exits, its code has an error, or it does not answer in time.
  *   The message contains the last output of the process. If `ready.url` answers with an error that waiting does not
- *   change, such as `setting_invalid`, throws the answered error. If `ready.url` answers 404, throws the error of `ready.absent`.
+ *   change, such as `setting_invalid`, throws the answered error. If it answers 4xx, such as 404, throws the error of `ready.absent`.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { name, ready, watch = false, onOutput = () => {} } = options;

@@ -96,14 +96,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     return service;
   };
 
-  /** @param when whether requests to `/ready` may begin. They make the Worker ask its region, and avoid it for a while if it fails. */
+  /** @param when whether requests to `/ready` may begin. Each makes the Worker ask its region, and avoid a failing region for a while. */
   const startEdge = async (when: () => boolean) => {
     // Arguments of a process are visible to all users of a machine. This file is not.
     const secrets = join(folder.path, "edge.env");
     const vars = {
       ...own,
       MODEL: namesOf(artifacts),
-      // Empty, because the object with the deployment's API keys is not on this machine.
+      // Empty, because the object with the deployment's API keys is in its store, not on this machine.
       KEYS_OBJECT: "",
       // The model is published here without a signature.
       MODEL_SIGNERS: "any",

@@ -22,7 +22,7 @@ export function builtConfig(root: string, config: WranglerConfig): string | unde
     found = requireWrangler(root).experimental_readRawConfig(at, { useRedirectIfAvailable: true });
   } catch (cause) {
     throw new BertEdgeError("project_invalid", `wrangler cannot use the build that a file ${DEPLOY_CONFIG} names.`, {
-      hint: `Build the project again, or delete that file, whose place the cause says, to use the \`main\` of ${own}.`,
+      hint: `Build the project again, or delete that file (the cause names its path) to use the \`main\` of ${own}.`,
       cause,
     });
   }

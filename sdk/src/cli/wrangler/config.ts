@@ -54,7 +54,7 @@ type Place = Pick<WranglerConfig, "path" | "environment">;
 
 const isToml = (path: string) => path.endsWith(".toml");
 
-/** Returns the place of a part of the environment in the configuration file: `env.staging.vars`. No environment inherits these parts. */
+/** Returns the name of a section that no environment inherits: `vars` at the top level, `env.staging.vars` in an environment. */
 const section = ({ path, environment: { name } }: Place, part: string): string => {
   if (name === undefined) return isToml(path) ? part : `"${part}"`;
   return isToml(path) ? `env.${name}.${part}` : `"${part}" of "${name}" in "env"`;

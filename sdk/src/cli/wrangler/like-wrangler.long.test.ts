@@ -235,8 +235,8 @@ it("reads what wrangler would deploy, or refuses it by name", { timeout: 600_000
     a build of another environment
       project_invalid: wrangler would use dist/api/wrangler.json, which .wrangler/deploy/config.json names. It is not a build of the environment North_2 of wrangler.json: the Worker is api-staging, not api-North_2; the bucket of MODELS is staging-models, not north-models. Build the project again with CLOUDFLARE_ENV=North_2, or choose the environment of the build with --env staging, or delete .wrangler/deploy/config.json to use the \`main\` of wrangler.json.
     a build that is gone
-      project_invalid: wrangler cannot use the build that a file .wrangler/deploy/config.json names. Build the project again, or delete that file, whose place the cause says, to use the \`main\` of wrangler.json.
+      project_invalid: wrangler cannot use the build that a file .wrangler/deploy/config.json names. Build the project again, or delete that file (the cause names its path) to use the \`main\` of wrangler.json.
     a build above
-      project_invalid: wrangler cannot use the build that a file .wrangler/deploy/config.json names. Build the project again, or delete that file, whose place the cause says, to use the \`main\` of wrangler.json."
+      project_invalid: wrangler cannot use the build that a file .wrangler/deploy/config.json names. Build the project again, or delete that file (the cause names its path) to use the \`main\` of wrangler.json."
   `);
 });

@@ -5,8 +5,8 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { MAX_SETTINGS_BYTES, wholeTextSync } from "../../compile/files/whole-file.ts";
 
 /**
- * Reads a file of variables as wrangler does, with the same library. `parseEnv` of Node.js reads neither `NAME: value` nor a file with a
- * byte order mark.
+ * Parses the text of a file of variables as wrangler does, with the same library. `parseEnv` of Node.js reads neither `NAME: value` nor
+ * a file with a byte order mark.
  */
 export const parseVariables = parse;
 

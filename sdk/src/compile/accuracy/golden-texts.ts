@@ -72,8 +72,8 @@ export function chosenGolden(
   const most = Math.min(MAX_TOKENS, manifest.maxTokens - 1);
   const whole = compared.flatMap(({ line, answer }) => {
     const { input, tokens } = readInput(line, model);
-    // If a request contains the prompt as text, the deployment pools the prompt, too. Only the default prompt can be left out of
-    // the request, because the deployment adds it again.
+    // A deployment pools a prompt that is part of a request's text, but this model does not pool prompts. Only the default prompt can
+    // be left out of the text, because the deployment adds it again. Lines with another prompt are therefore skipped.
     const isUnpooled = manifest.poolsPrompt === false && input !== line.input;
     if (isUnpooled && promptNameOf(line, manifest) !== manifest.defaultPrompt) return [];
     const vector = "rows" in answer ? answer.rows[0] : undefined;

@@ -33,7 +33,7 @@ const classes: Readonly<Record<string, string>> = {
   QUESTION_ANS: "AutoModelForQuestionAnswering",
 };
 
-/** Tensors whose rows are the labels of a classifier that was trained with the adapter. */
+/** Matches the name of a weight matrix with one row per label: the classifier that was trained with the adapter. */
 const CLASSIFIER = /\b(classifier|score)(\.out_proj)?\.weight$/;
 
 /**

@@ -15,7 +15,7 @@ import { inSubprocess } from "../subprocess/run-in-subprocess.ts";
 /** An output to compare. */
 export interface ComparedOutput {
   readonly name: string;
-  /** Whether it has numbers for each token: [batch, sequence, …]. Otherwise it has them for each text: [batch, …]. */
+  /** Whether the output has numbers for each token: [batch, sequence, …]. If not, it has numbers for each text: [batch, …]. */
   readonly isPerToken: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface ComparedSizes {
 }
 
 /**
- * Compares the results of a graph that `openSizes` changed with the results of its original file, in a subprocess. The file
+ * Compares a file with the graph that `openSizes` made from it: a subprocess runs both and compares the results. The file
  * gets each text alone, padded to the fixed sizes. The graph gets each text alone at its own length, and then all texts together.
  *
  * @returns how the results differ; undefined if they agree
@@ -64,8 +64,8 @@ function sequencesOf({ vocabulary, tokens }: ComparedSizes): TokenPair[] {
 }
 
 /**
- * Maximum difference, as a share of the largest absolute value. Fused operators add numbers in another order, which causes
- * less than a tenth of this difference. A wrong size causes at least a hundred times as much.
+ * Maximum difference, as a share of the largest absolute value in the file's results. Fused operators add numbers in another
+ * order, which causes less than a tenth of this difference. A wrong size causes at least a hundred times as much.
  */
 const TOLERANCE = 1e-4;
 

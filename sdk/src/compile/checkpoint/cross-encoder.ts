@@ -27,8 +27,8 @@ const activations: Readonly<Record<string, ScoreActivation>> = { Identity: "none
  * config_sentence_transformers.json overrules config.json, and activations that are not in torch are ignored.
  *
  * @param root the model folder
- * @param folder the folder of the Transformer module, which is often the same
- * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for other activations
+ * @param folder the folder of the Transformer module; often the same folder as `root`
+ * @throws BertEdgeError `checkpoint_invalid`; `checkpoint_unsupported` for an activation of torch other than Identity and Sigmoid
  */
 export async function readCrossEncoder(root: string, folder: string): Promise<CrossEncoder | undefined> {
   const own = await readSentenceConfig(root);
@@ -55,7 +55,7 @@ export async function headOfCrossEncoder(
 ): Promise<Head | "none"> {
   if (named === "late-interaction") return named;
   const { model_type: type } = await readSentenceConfig(root);
-  // `assertModulesKept` refuses a CrossEncoder that has lost its modules.json, unless its head is a classifier already.
+  // A CrossEncoder without modules.json keeps this head: `assertModulesKept` refuses the folder unless the head is a classifier.
   if ((type === "CrossEncoder") === isAlone) return named;
   return (await readCrossEncoder(root, folder)) ? "sequence-classification" : named;
 }

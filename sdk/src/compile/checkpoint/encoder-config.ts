@@ -7,19 +7,19 @@ import type { ActivationName, BertSizes } from "./config-keys.ts";
 export interface NtkScaling {
   readonly factor: number;
   /**
-   * Exponent of the mixed scaling, which divides each angle by a number of its own. undefined: multiplies the base by
-   * `factor`, and divides all angles by the same number.
+   * Exponent of the mixed scaling, which divides each angle by a number of its own. undefined: the scaling multiplies the
+   * base by `factor`, and divides all angles by the same number.
    */
   readonly mixedExponent: number | undefined;
 }
 
-/** How scores depend on relative positions in DeBERTa's disentangled attention: https://arxiv.org/abs/2006.03654 */
+/** Settings of DeBERTa's disentangled attention, whose scores depend on relative positions: https://arxiv.org/abs/2006.03654 */
 export interface DisentangledAttention {
   /** From this distance on, all tokens on the same side share one bucket. */
   readonly maxDistance: number;
   /** Number of buckets on either side. Far distances share buckets. undefined: each distance has its own bucket. */
   readonly buckets: number | undefined;
-  /** Half of the number of buckets. Bucket `span` is the distance 0. */
+  /** Half of the number of buckets on both sides together. Bucket `span` is the bucket of the distance 0. */
   readonly span: number;
   readonly hasContentToPosition: boolean;
   readonly hasPositionToContent: boolean;

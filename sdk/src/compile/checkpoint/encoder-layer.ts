@@ -42,7 +42,7 @@ export const preNormLayer: LayerFormula = (g, name, x, layer, config, positions)
   return g.op(`${name}.residual`, "Add", [output, attended]);
 };
 
-/** Writes LayerNorm(x + attended). Layers without this second normalization return `attended` as it is. */
+/** Writes LayerNorm(x + attended). Returns `attended` as it is for layers without this second normalization. */
 function secondNorm(
   g: GraphWriter,
   name: string,

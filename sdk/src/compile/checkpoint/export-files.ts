@@ -13,8 +13,8 @@ const PLACES = ["model.onnx", join("onnx", "model.onnx")];
 const SUBFOLDER = "onnx";
 
 /**
- * Returns the paths of the ONNX files that may have a folder's model, in the order in which they are tried: first the usual
- * paths of the float32 export, then others. Returns no paths if the folder has weights.
+ * Returns the paths of the ONNX files that may hold a folder's model, in the order in which they are tried: first the usual
+ * paths of the float32 export, then others. Returns no paths if the folder has a file of `WEIGHT_FILES`.
  */
 export async function exportFiles(folder: string): Promise<string[]> {
   const files = await filesIn(folder);

@@ -60,7 +60,7 @@ export function faultOfInputs(graph: Graph): string | undefined {
 /**
  * Returns what is wrong with an export's outputs and tables; undefined if nothing is.
  *
- * @param fixed sizes that the file's inputs always have
+ * @param fixed fixed sizes of the file's inputs; undefined if all sizes may vary
  */
 export function faultOfOutputs(
   graph: Graph,

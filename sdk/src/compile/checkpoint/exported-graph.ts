@@ -88,7 +88,7 @@ function stack(graph: Graph): void {
   inferShapes(graph);
 }
 
-/** Gives an input transformers' name. Removes its declaration, which has the name in the file. */
+/** Gives an input the name that transformers uses. Removes the input's declaration, because it has the name in the file. */
 function rename(graph: Graph, input: Value): void {
   input.name = inputRole(input.name) as InputRole;
   graph.declarations.delete(input);

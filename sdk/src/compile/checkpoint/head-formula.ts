@@ -13,7 +13,7 @@ export interface HeadTransform {
   readonly denseBias: boolean;
   /** Width of the result: the hidden size or the embedding size. */
   readonly width: "hidden" | "embedding";
-  /** undefined: the encoder's activation */
+  /** Activation after the dense layer; undefined for the encoder's own activation. */
   readonly activation: ActivationName | "tanh" | undefined;
   readonly norm: string | undefined;
 }
@@ -25,9 +25,9 @@ export interface DenseLayer {
   readonly inputs: number;
   readonly outputs: number;
   readonly hasBias: boolean;
-  /** undefined: none */
+  /** Activation after the linear layer; undefined for no activation. */
   readonly activation: ActivationName | "tanh" | undefined;
-  /** Residual that is added: x, or the product of x and the weight with this name. undefined: no residual */
+  /** Residual that is added: x, or the product of x and the weight matrix with this name; undefined for no residual. */
   readonly residual: "x" | { readonly name: string } | undefined;
 }
 

@@ -48,7 +48,9 @@ async function denseModules(folder: string, modules: readonly Module[], hiddenSi
       throw new BertEdgeError(
         "checkpoint_invalid",
         `${folder}: the Dense module ${module.path} reads ${projection.inputs} numbers, but gets ${before}.`,
-        { hint: "Correct in_features and out_features, or download or save the model again." },
+        {
+          hint: "Correct in_features and out_features in config.json of the Dense modules, or download or save the model again.",
+        },
       );
     }
     projections.push(projection);
@@ -69,7 +71,7 @@ function inlineProjection(folder: string): DenseLayer {
 const DenseConfig = v.looseObject({
   in_features: Count,
   out_features: Count,
-  /** Python takes null for false. */
+  /** null counts as false, as in Python. */
   bias: v.optional(v.nullable(v.boolean()), true),
   activation_function: v.optional(v.string()),
   use_residual: v.nullish(v.boolean(), false),

@@ -28,7 +28,7 @@ describe("the error for a folder without config.json", () => {
     const files = { "0_Transformer/config.json": bert, "1_Pooling/config.json": {} };
     expect(await found("config.json", files)).toMatchObject({
       message: "F/config.json does not exist, but F/0_Transformer/config.json does.",
-      hint: "Give the path of this folder: F/0_Transformer. --pooling then chooses the pooling that 1_Pooling/config.json has.",
+      hint: "Give the path of this folder: F/0_Transformer. Then set --pooling to the pooling in 1_Pooling/config.json.",
     });
   });
 

@@ -150,7 +150,7 @@ export function modelsBelow(folder: string, entries: readonly Dirent[], file: st
   const [first] = below;
   if (first === undefined) return undefined;
   const poolings = entries.filter(({ name }) => /^\d+_Pooling$/.test(name)).map(({ name }) => `${name}/config.json`);
-  const pooling = poolings.length > 0 ? ` --pooling then chooses the pooling that ${poolings.join(" or ")} has.` : "";
+  const pooling = poolings.length > 0 ? ` Then set --pooling to the pooling in ${poolings.join(" or ")}.` : "";
   return {
     but: `${join(first, file)} does`,
     hint: `Give the path of ${below.length > 1 ? "one of these folders" : "this folder"}: ${below.join(", ")}.${pooling}`,
@@ -165,7 +165,7 @@ function hasModelType(path: string): boolean {
   }
 }
 
-/** Names of the files that are checked. Without the check, a dangling link could count as a file that the model does not have. */
+/** Names of the files whose links are checked. Without the check, a dangling link could count as a file that the model lacks. */
 const READ = /\.(json|safetensors|bin|metadata|onnx|onnx_data|data)$/;
 
 /**

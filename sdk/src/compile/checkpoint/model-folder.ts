@@ -43,7 +43,7 @@ export const PICKLED_INDEX = `${PICKLED}.index.json`;
 /** Files with weights, or with the names of such files. transformers reads the first that exists. */
 export const WEIGHT_FILES: readonly string[] = [WEIGHTS, SHARDS_INDEX, PICKLED, PICKLED_INDEX];
 
-/** Shards are in the model's folder: the names that transformers gives them have no slashes. */
+/** Schema of the index of a model's shards. All shards are in the model's folder, so their names must not contain slashes. */
 const Shards = v.object({
   weight_map: v.record(v.string(), v.pipe(v.string(), v.regex(/^[\w.-]+\.(safetensors|bin)$/))),
 });

@@ -29,7 +29,7 @@ export const ModuleEntries = v.pipe(
 );
 export type ModuleEntries = v.InferOutput<typeof ModuleEntries>;
 
-/** Modules with an encoder. */
+/** Kinds of modules that contain the encoder. */
 const transformerKinds = ["Transformer", "MLMTransformer"];
 
 /**

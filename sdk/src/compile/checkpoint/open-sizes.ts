@@ -114,8 +114,8 @@ function openReshape(graph: Graph, node: Node, fixed: FixedSizes): boolean {
 }
 
 /**
- * Replaces a GatherElements in a table of one row, such as RoBERTa's token types by position, by a Gather, which takes the
- * indices of any number of texts.
+ * Replaces a GatherElements that reads a table of one row, such as RoBERTa's token types by position, with a Gather. A Gather
+ * takes the indices of any number of texts.
  */
 function openLookup(graph: Graph, node: Node): void {
   const [table, indices] = node.inputs;

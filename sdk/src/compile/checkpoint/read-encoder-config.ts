@@ -60,7 +60,7 @@ function noFamily(folder: string, architectures: unknown): BertEdgeError {
     {
       hint:
         below?.hint ??
-        `Add the line ${known} to it${family === undefined ? ", if the model is a BERT" : ""}. The families: ${Object.keys(families).join(", ")}.`,
+        `Add the line ${known} to it${family === undefined ? ", if the model is a BERT" : ""}. Supported families: ${Object.keys(families).join(", ")}.`,
     },
   );
 }

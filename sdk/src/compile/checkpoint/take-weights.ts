@@ -89,7 +89,7 @@ export function weightTaker({ folder, weights }: Encoder, prefix: string) {
  * Repeats the heads of a linear layer that several heads of queries share, as in grouped-query attention
  * (https://arxiv.org/abs/2305.13245). onnxruntime's MultiHeadAttention needs as many heads of keys and values as of queries.
  *
- * @param layer has `from` heads
+ * @param layer layer with `from` heads
  * @returns a layer with `to` heads: head h is head ⌊h · from / to⌋ of `layer`
  */
 export function repeatHeads(layer: LinearWeights, from: number, to: number): LinearWeights {

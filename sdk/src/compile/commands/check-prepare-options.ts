@@ -63,5 +63,5 @@ export function checkPrepareOptions<Name extends keyof typeof entries>(
   if (!issues) return;
   const [name = ""] = (v.getDotPath(issues[0]) ?? "").split(".");
   const value = shown((options as Record<string, unknown>)[name]);
-  throw invalid(`The option ${name} of prepare is ${value}.`, `It ${issues[0].message}.`);
+  throw invalid(`The option ${name} of prepare cannot be ${value}.`, `It ${issues[0].message}.`);
 }

@@ -48,7 +48,7 @@ export interface RefusedModel {
   readonly refusal: Pick<BertEdgeError, "code" | "message" | "hint">;
 }
 
-/** The work of an artifact's targets: a graph, or the steps of the edge engine's program. */
+/** An artifact. Describes what each target runs: a graph, or the steps of the edge engine's program. */
 export interface InspectedArtifact {
   readonly kind: "artifact";
   readonly name: string;

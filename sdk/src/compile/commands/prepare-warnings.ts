@@ -33,7 +33,7 @@ interface WarningInput {
   readonly manifest: Manifest;
   readonly excused: readonly ExcusedParts[];
   readonly fit: FitTable;
-  /** Gaps of the user's golden file; undefined without one. */
+  /** Remarks on prompts and lengths that the user's golden file does not cover; undefined without such a file. */
   readonly gaps?: GoldenGaps | undefined;
 }
 

@@ -109,7 +109,7 @@ export interface PrepareReport {
    * the same kind of machine.
    */
   readonly version: string;
-  /** The model's way of reading texts, and the use of its outputs. */
+  /** Description of how the model reads texts and how its outputs are used. */
   readonly reading: ModelReading;
   /** Time and memory of the targets on this machine. */
   readonly measurements: Measurements;

@@ -6,7 +6,7 @@ import { inputRole, inputWithRole } from "../graph/input-role.ts";
 import type { Value } from "../graph/node.ts";
 import { type Tensor, tensor } from "../graph/tensor.ts";
 
-/** Inputs of one run of a model, by input name. Tensors have the shape [texts, tokens], or [texts] if the graph says so. */
+/** Inputs of one run of a model, by input name. Tensors have the shape [texts, tokens], or [texts] for inputs with one axis. */
 export type TokenBatch = ReadonlyMap<string, Tensor>;
 
 /** Returns the attention mask of a batch, [texts, tokens], 0 for padding; undefined if the model has none. */
@@ -69,7 +69,7 @@ function batchOf(graph: Graph, sequences: readonly TokenSequence[], fixed: Fixed
   return new Map(graph.inputs.map((input) => [input.name, contentOf(input)]));
 
   function contentOf({ name, dtype, shape: declared }: Value): Tensor {
-    // The original BERT has an input with one number per text, which the graph only copies to an output.
+    // Inputs with one number per text get zeros. The original BERT has such an input, and only copies it to an output.
     const isPerText = declared?.length === 1;
     const shape = isPerText ? [rows] : [rows, width];
     const numbers = new Int32Array(isPerText ? rows : rows * width);
@@ -94,7 +94,7 @@ const notPadded = (tokens: number): BertEdgeError =>
   new BertEdgeError(
     "calibration_invalid",
     `The model reads exactly ${tokens} tokens and has no attention mask, so shorter texts cannot be padded.`,
-    { hint: "Export the model with an attention mask or with a dynamic length, or leave out the tokenizer." },
+    { hint: "Export the model with an attention mask or with a dynamic length, or quantize it without a tokenizer." },
   );
 
 /** Returns the numbers of one sequence for an input of a model: its token ids, mask or token types; zeros for other inputs. */

@@ -8,10 +8,10 @@ import { MAX_JSON_BYTES, MAX_TOKENIZER_BYTES, wholeText } from "./whole-file.ts"
 /**
  * Reads and validates a JSON file of a checkpoint folder.
  *
- * @param code chooses the code of the error for an invalid file, by valibot's issue
+ * @param code chooses the error code for an invalid file. The issue is undefined if the file is not JSON
  * @returns undefined when there is no such file
- * @throws BertEdgeError `checkpoint_invalid` when the file cannot be read, `file_too_large`, and `code` when it is not valid. The message names the file,
- *   and the invalid key if there is one.
+ * @throws BertEdgeError `checkpoint_invalid` when the file cannot be read; `file_too_large`; `code` when the content is not valid. The
+ *   message names the file, and the invalid key if there is one.
  */
 export async function readJson<S extends v.GenericSchema>(
   folder: string,

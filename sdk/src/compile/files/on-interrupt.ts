@@ -8,7 +8,7 @@ const cleanups = new Set<() => void>();
  * Runs `clean` when a signal interrupts this process. The signal then takes its usual effect. The function that was added
  * last runs first, so that a subprocess ends before its folder is removed.
  *
- * @returns a function that cancels this
+ * @returns a function that makes later signals ignore `clean`
  */
 export function onInterrupt(clean: () => void): () => void {
   if (cleanups.size === 0) for (const signal of SIGNALS) process.prependListener(signal, interrupted);

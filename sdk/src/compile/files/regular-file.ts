@@ -3,7 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { BertEdgeError } from "../../artifact/error.ts";
 
-/** Flags to open a file. Without O_NONBLOCK, opening a named pipe waits until something writes to it. Windows lacks both. */
+/** Flags to open a file. Without O_NONBLOCK, opening a named pipe waits until something writes to it. Windows has no such flag. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 type Kind = Pick<StatsBase<unknown>, "isDirectory" | "isFIFO" | "isSocket" | "isCharacterDevice" | "isBlockDevice">;

@@ -9,7 +9,7 @@ export const MAX_SETTINGS_BYTES = 1024 * 1024;
 export const MAX_JSON_BYTES = 16 * 1024 * 1024;
 /** Maximum bytes of a tokenizer.json. With a vocabulary of 262,000 tokens, the file has 34 MB. */
 export const MAX_TOKENIZER_BYTES = 256 * 1024 * 1024;
-/** Maximum bytes of texts for measurements, of kept results and of bundles. V8's longest string has slightly more characters. */
+/** Maximum bytes of texts for measurements, of kept results and of bundles. V8's longest string has 24 characters less. */
 export const MAX_DATA_BYTES = 512 * 1024 * 1024;
 
 const PIECE_BYTES = 256 * 1024;

@@ -106,7 +106,7 @@ const isComputedProduct = ({ opType, inputs, outputs: [product] }: Node): boolea
 const isOne = (value: Value | undefined) => value !== undefined && uniformValue(value) === 1;
 
 /**
- * Returns the normalization whose variance a value is: mean((x − mean(x))²) + ε for LayerNormalization, or mean(x²) + ε for
+ * Returns the normalization that a variance belongs to: mean((x − mean(x))²) + ε to LayerNormalization, mean(x²) + ε to
  * SimplifiedLayerNormalization. Returns undefined for other values.
  */
 function normalizationOf(value: Value | undefined): string | undefined {

@@ -3,7 +3,7 @@ import type { Graph } from "../graph/graph.ts";
 import type { Node, Value } from "../graph/node.ts";
 
 /**
- * Returns the reason why onnxruntime has no operator for a sub-layer that consists of several nodes, and no rule can fuse it.
+ * Returns the reason why onnxruntime has no operator for a sub-layer of several nodes, so that no rule can fuse the sub-layer.
  * Returns undefined if there is no such reason.
  *
  * @param node a typical node of the sub-layer, such as Softmax for attention

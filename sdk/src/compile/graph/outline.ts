@@ -2,7 +2,7 @@ import type { Graph } from "./graph.ts";
 import type { Node, Value } from "./node.ts";
 import { byteLength } from "./tensor.ts";
 
-/** Constants of fewer bytes are settings, such as axes and scales, not weights. */
+/** Minimum bytes of a weight. Smaller constants are settings, such as axes and scales. */
 const MIN_WEIGHT_BYTES = 256;
 
 /** A graph in a form that people read: its operators with the shapes of weights and results. */

@@ -90,7 +90,8 @@ export function lowerPositionTerms(
     weightsOf(lowering, node, node.inputs.slice(first + 1, first + 4), heads),
   );
   const count = (keys ?? queries)?.buckets ?? 0;
-  if (buckets.some((bucket) => bucket < 0 || bucket >= count)) throw unsupported(node, "a bucket does not exist");
+  if (buckets.some((bucket) => bucket < 0 || bucket >= count))
+    throw unsupported(node, "it uses a bucket that its position keys and position queries do not have");
   const padded = TILE_OUTPUTS * Math.ceil(count / TILE_OUTPUTS);
   return {
     bucketOf: lowering.tensor(`${pairs.name}.by_distance`, tensor("int32", [buckets.length], buckets)),

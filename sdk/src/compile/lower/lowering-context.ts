@@ -25,7 +25,7 @@ export class LoweringContext {
   readonly tensors = new Map<string, Tensor>();
   /** Values that depend only on the number of tokens, for tokens with token type 0. */
   readonly positions: PositionTables;
-  /** The values that are different for tokens with token type 1. */
+  /** Values that differ from `positions` for tokens with token type 1. Undefined for programs that take single texts. */
   readonly seconds: PositionTables | undefined;
   readonly maxTokens: number;
   readonly #sizes: Sizes;

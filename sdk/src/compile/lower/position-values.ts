@@ -80,7 +80,7 @@ export async function positionValues(graph: Graph, tokens: number, pairs = false
 interface TableOptions {
   /** Values whose elements are looked up in the token embedding table. */
   readonly lookups: ReadonlySet<Value | undefined>;
-  /** Token ids that the graph compares with others. */
+  /** Constants that the graph compares with Equal, such as the id of the padding token. */
   readonly special: readonly number[];
   readonly tokens: number;
   readonly type: number;

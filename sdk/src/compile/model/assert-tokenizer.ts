@@ -69,7 +69,7 @@ export function assertPlaces(folder: string, { manifest }: Pick<ShippedTokenizer
     "checkpoint_unsupported",
     `The task ${task} needs the places of tokens in a text, and the tokenizer ${join(folder, "tokenizer.json")} does not give them, because it has no packed form.`,
     {
-      hint: "Prepare a model whose tokenizer has a packed form (the page Limits lists the parts), and `npx bert-edge models` lists models.",
+      hint: "Prepare a model whose tokenizer has a packed form: `npx bert-edge models` lists models, and the page Limits says which tokenizers have one.",
     },
   );
 }

@@ -20,7 +20,10 @@ describe("chosenPooling", () => {
   });
 
   it.each([
-    [{ pooling: "mean" }, "--pooling mean contradicts m/modules.json: vectors are pooled by cls, and normalized."],
+    [
+      { pooling: "mean" },
+      "--pooling mean contradicts m/modules.json, which says that vectors are pooled by cls, and normalized.",
+    ],
     [{ normalize: false }, "--no-normalize contradicts m/modules.json"],
     [{ pooling: "max", normalize: false }, "--pooling max --no-normalize contradicts"],
   ] as const)("does not contradict modules.json: %j", (choice, message) => {

@@ -34,7 +34,7 @@ export function chosenPooling(root: string, modules: Modules, choice: PoolingCho
   if (isAssumed || isSame) return chosen;
   throw new BertEdgeError(
     "setting_invalid",
-    `${optionsOf(choice)} contradicts ${join(root, "modules.json")}: vectors are pooled by ${pooling}, and ${normalize ? "" : "not "}normalized.`,
+    `${optionsOf(choice)} contradicts ${join(root, "modules.json")}, which says that vectors are pooled by ${pooling}, and ${normalize ? "" : "not "}normalized.`,
     {
       hint: "Leave out --pooling and --no-normalize. If modules.json is wrong, correct it and the files that it names.",
     },

@@ -34,7 +34,7 @@ export interface TaskChoice extends PoolingChoice {
   readonly acceptKeys?: readonly string[] | undefined;
 }
 
-/** The computation of a folder's model, without its weights. */
+/** Description of a folder's model: what it reads and computes. `readGraph` reads the weights. */
 export interface ModelDescription extends Pick<ModelPlace, "root" | "folder"> {
   readonly config: EncoderConfig;
   readonly task: Task;
@@ -52,7 +52,7 @@ export interface ModelDescription extends Pick<ModelPlace, "root" | "folder"> {
 }
 
 /**
- * Reads what a folder's model computes, without its weights.
+ * Describes what a folder's model reads and computes. The description has no weights.
  *
  * @param path path of the folder, or of an ONNX file in it
  * @throws BertEdgeError `checkpoint_missing`, `checkpoint_invalid`, `checkpoint_unsupported`; `task_unsuitable` if the model

@@ -64,7 +64,7 @@ describe("exportRemarks", () => {
 
   it("says that a file lacks the token types of pairs", () => {
     expect(remarksOf({ inputs: ["input_ids"] }, pairs)).toEqual([
-      expect.stringContaining("onnx/model.onnx has no input token_type_ids, but config.json has 2 token types"),
+      expect.stringContaining("onnx/model.onnx has no input token_type_ids, although config.json has 2 token types"),
     ]);
     expect(remarksOf({ inputs: ["input_ids", "token_type_ids"] }, pairs)).toEqual([]);
     expect(remarksOf({ inputs: ["input_ids"] }, pairs, 1)).toEqual([]);

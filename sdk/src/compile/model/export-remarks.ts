@@ -69,7 +69,7 @@ function typeRemarks({ file, graph }: FolderGraph, { folder, config, task }: Rem
   const hasTypes = graph.inputs.some(({ name }) => name === "token_type_ids");
   if (!file || hasTypes || config.tokenTypes < 2 || !takesPairs(task)) return [];
   return [
-    `${relative(folder, file.path)} has no input token_type_ids, but config.json has ${config.tokenTypes} token types: both texts of a pair have type 0, ` +
+    `${relative(folder, file.path)} has no input token_type_ids, although config.json has ${config.tokenTypes} token types. Both texts of a pair therefore have type 0, ` +
       "as when Optimum runs this file. If the model was trained with types, export it with this input.",
   ];
 }

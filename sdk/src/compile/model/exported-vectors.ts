@@ -47,7 +47,7 @@ const rank = (name: string): number => [SENTENCE_EMBEDDING === name, isSentenceV
 /**
  * Runs an export in the process that calls this function.
  *
- * @param candidates outputs that may have a vector for each text; the first one that does is taken
+ * @param candidates outputs that may have a vector for each text; the first that has such vectors is taken
  * @inSubprocess
  */
 export async function runExport(

@@ -33,7 +33,7 @@ const TEXTS = [
  * decides only if it equals one of the poolings and nothing else says how to pool.
  *
  * @throws BertEdgeError `export_unsupported` if the output equals none of the poolings; `checkpoint_invalid` or `setting_invalid`
- *   if modules.json or the user names another pooling; `checkpoint_missing` if modules.json is lost; `engine_failed` if
+ *   if modules.json or the user names another pooling; `checkpoint_missing` if the folder has lost its modules.json; `engine_failed` if
  *   onnxruntime cannot run the file
  */
 export async function findPooling(

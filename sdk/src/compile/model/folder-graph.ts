@@ -40,7 +40,7 @@ export async function graphOfHeadedModel(model: Omit<HeadedModel, "weights">, on
     weights: () => readWeights(model.folder, model.modules),
     write: (weights) => headGraph({ ...model, weights }),
   });
-  // A checkpoint with tied layers can have the output bias under two names. Only one is read, but the other is not unused.
+  // A checkpoint with tied layers can have the output bias under two names. The name that is not read does not count as unused.
   return { ...found, unused: found.unused.filter((name) => name !== model.head.output?.bias) };
 }
 

@@ -62,7 +62,7 @@ const count = op("ReduceSum", [mask, constant("counted")]);
 const column = (pattern: Pattern): Pattern =>
   oneOf(op("Unsqueeze", [pattern, constant("last")]), op("Reshape", [pattern, constant("shape")]));
 
-/** Graphs of bert-edge divide the mask before the sum. Exports of transformers divide the sum. */
+/** Matches the mean over tokens. Graphs of bert-edge divide the mask before the sum. Exports of transformers divide the sum. */
 const pattern = oneOf(
   op("ReduceSum", [product(any("x"), column(product(mask, over(count)))), constant("axes")]),
   product(op("ReduceSum", [product(any("x"), column(mask)), constant("axes")]), over(count)),

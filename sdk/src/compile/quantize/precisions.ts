@@ -30,7 +30,7 @@ export type Quantizer = (keep?: ReadonlySet<string>, context?: WorkContext) => P
 
 export type Precision = "int8" | "int8-mixed" | "int8-blocks" | "int8-edge" | "fp16";
 
-/** Block size of MatMulNBits (inputs per scale), for the precision that is closest to float32. */
+/** Block size of MatMulNBits (inputs per scale) for `int8-blocks`, and for 4-bit weights of all onnxruntime precisions. */
 const BLOCK = 32;
 
 /**

@@ -65,7 +65,7 @@ export interface Rule {
   readonly pattern: Pattern | undefined;
   /** Names of matched values that nodes outside the match may read too, because the rewrite replaces or keeps them. */
   readonly shared: readonly string[];
-  /** Rewrites the nodes that a rule has found. Returns undefined if they are not the rule's pattern. */
+  /** Rewrites the nodes that a rule has found. Returns undefined if the nodes do not match the rule. */
   readonly apply: (rewrite: Rewrite) => Replacement | Refusal | undefined;
 }
 
@@ -75,11 +75,11 @@ interface RuleOptions<T> {
   readonly pattern?: Pattern;
   readonly shared?: readonly string[];
   /**
-   * Tests conditions that `pattern` cannot express. Returns the data for `rewrite`. Returns false or undefined if the nodes are not the
-   * rule's pattern; reports do not mention such nodes.
+   * Tests conditions that `pattern` cannot express. Returns the data for `rewrite`. Returns false or undefined if the nodes do not match
+   * the rule. Reports do not mention such nodes.
    */
   readonly check?: (found: Found) => T | false | undefined;
-  /** Returns the replacement, or the reason why nodes that are the rule's pattern cannot be replaced. */
+  /** Returns the replacement, or the reason why the matching nodes cannot be replaced. */
   readonly rewrite: (rewrite: Rewrite, checked: T) => Replacement | Refusal;
 }
 

@@ -24,7 +24,7 @@ export function sliceExtent(size: Dim, start: Dim, end: Dim, step: Dim): Dim | u
   return subDims(end >= END ? size : end < 0 ? addDims(size, end) : end === 1 ? 1 : minDim(size, end), from);
 }
 
-/** Converts an index that counts from the end to an index from the start. Negative numbers and formulas count from the end. */
+/** Converts an index that counts from the end to an index from the start. Negative numbers and negative formulas count from the end. */
 const fromStart = (index: Dim, size: Dim): Dim =>
   index !== 0 && isNonNegative(subDims(0, index)) ? addDims(size, index) : index;
 

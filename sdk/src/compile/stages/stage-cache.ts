@@ -113,7 +113,7 @@ async function removeOldest(root: string, maxBytes: number): Promise<void> {
 export interface KeptWork<T> {
   /** Stage under which the report lists a kept result. */
   readonly stage: StageName;
-  /** The purpose of the work, such as "edge". */
+  /** Name of the work, such as "edge", for progress messages and as part of the key. */
   readonly label: string;
   /** Hashes everything that determines the result, except for the code. */
   readonly key: () => Promise<string>;

@@ -2,7 +2,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import { PREPARE_AGAIN } from "../../artifact/manifest.ts";
 import { areFinite, canBeConstant } from "../are-finite.ts";
 
-// Fields of ONNX's messages: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
+// Field numbers of ONNX's protobuf messages: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
 const MODEL = { graph: 7 };
 const GRAPH = { node: 1, initializer: 5 };
 const NODE = { attribute: 5 };
@@ -10,7 +10,7 @@ const ATTRIBUTE = { tensor: 5 };
 const TENSOR = { type: 2, floats: 4, name: 8, raw: 9 };
 const [FLOAT, FLOAT16] = [1, 10];
 
-/** Protobuf's wire types: a varint, 8 bytes, a length and that many bytes, 4 bytes. */
+/** Protobuf's wire types: a varint, 8 bytes, a length followed by that many bytes, and 4 bytes. */
 const [VARINT, FIXED64, BYTES, FIXED32] = [0, 1, 2, 5];
 
 /** Maximum bytes of a part that `inParts` copies. */

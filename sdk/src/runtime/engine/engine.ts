@@ -36,7 +36,7 @@ export interface ModelFiles {
   size(target: TargetName): number;
   read(target: TargetName): Promise<Uint8Array<ArrayBuffer>>;
   readInto(target: TargetName, destination: Destination): Promise<void>;
-  /** Returns the path of the target's model file, for engines that read files themselves. Missing if the model is not a file here. */
+  /** Returns the path of the target's model file, for engines that read files themselves. Missing if the model is not a local file. */
   path?(target: TargetName): string;
 }
 

@@ -15,7 +15,7 @@ interface Call {
   readonly reject: (error: unknown) => void;
 }
 
-/** A sequence that waits for a batch: the one at `index` of `call`. */
+/** A sequence that waits for a batch: `call.sequences[index]`. */
 interface Waiting {
   readonly call: Call;
   readonly index: number;

@@ -22,7 +22,7 @@ export function faultOfMarks(sequence: TokenSequence): string | undefined {
   const { length } = idsOf(sequence);
   const isIn = (value: number, least: number, most: number) =>
     Number.isInteger(value) && value >= least && value <= most;
-  if (!isIn(secondFromOf(sequence), 0, length)) return "starts its second text after its last token";
+  if (!isIn(secondFromOf(sequence), 0, length)) return "starts its second text outside its tokens";
   if (!isIn(attendedOf(sequence), 1, length))
     return `attends to ${attendedOf(sequence)} tokens; valid are 1 to ${length}`;
   if (!isIn(pooledFromOf(sequence), 0, length - 1)) return "pools none of its tokens";

@@ -39,7 +39,7 @@ export interface ModelHolderOptions {
 export type Reserve = (bytes: number) => Promise<void>;
 
 /**
- * Minimum time from the start of a load until `current` starts another one, in ms, while no model is loaded. `load` does not wait.
+ * Minimum time in ms from the start of a load until `current` starts another load, while no model is loaded. `load` has no such minimum.
  * Also the minimum time that callers are told to wait after a failed load.
  */
 const RETRY_MS = 1_000;
@@ -124,7 +124,7 @@ export function modelHolder({
       await next.complete;
       // A newer version must compute a text before it replaces the old version, which works. The first version replaces nothing.
       if (old) await computeShortText(next);
-      // This load may have taken longer than loadTimeoutMs, and a later load may have already finished.
+      // If this load has taken longer than loadTimeoutMs, a later load may have replaced `old` already. Then its model stays.
       if (current && current !== old) return current;
       current = next;
       void reserve(0);

@@ -11,10 +11,10 @@ export interface ModelMemoryOptions {
   isUsed?(model: string): boolean;
 }
 
-/** Maximum number of unloaded models that are remembered, because callers can pin any number of versions, even missing ones. */
+/** Maximum number of unloaded models that are remembered. It is limited, because callers can pin any versions, even missing ones. */
 const MAX_UNLOADED = 32;
 
-/** Maximum number of pinned versions that stay loaded beside the current ones. A caller can pin every version, and may compare two. */
+/** Maximum number of pinned versions that stay loaded beside the current ones: enough for a caller that compares two versions. */
 const MAX_PINNED = 2;
 
 /**
@@ -48,7 +48,7 @@ export function modelMemory({ limitBytes = Number.POSITIVE_INFINITY, timeoutMs =
         hint: `Try again when fewer models are in use, or raise ${limit}.`,
       });
     const inTime = (work: Promise<unknown>) => withDeadline(work, timeoutMs, late);
-    // With a time limit, because the previous reservation never ends if a Worker stops the request that made it.
+    // Waits with a time limit, because the previous reservation never ends if a Worker stops the request that made it.
     await inTime(previous).catch(() => {});
     if (needed > limitBytes) {
       throw new BertEdgeError("memory_full", `${needs}, but the memory limit is ${limitBytes} bytes.`, {
@@ -77,7 +77,7 @@ export function modelMemory({ limitBytes = Number.POSITIVE_INFINITY, timeoutMs =
 
   const unload = (keys: readonly string[]) => Promise.all(keys.map((key) => holders.get(key)?.unload()));
 
-  /** Forgets the least recently used of the models that are not loaded. Without `isUsed`, as in a deployment, only pinned versions. */
+  /** Forgets the least recently used models that are not loaded. Without `isUsed`, as in a deployment, forgets only pinned versions. */
   function forgetUnloaded(): void {
     if (holders.size <= MAX_UNLOADED) return;
     const canGo = isUsed ? (key: string) => !isUsed(key) : (key: string) => key.includes("@");

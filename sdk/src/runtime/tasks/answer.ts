@@ -16,7 +16,7 @@ export interface ContextQuestion {
   readonly context: string;
 }
 
-/** Options of question answering, with those that only other HTTP interfaces have. */
+/** Options of question answering, including those that only the HTTP interfaces of other services have. */
 export interface AnswerParameters extends AnswerOptions, SpanOptions {
   /** Maximum number of tokens of a sequence, including the question. Default 384, or the model's maximum if that is less. */
   readonly maxTokens?: number | undefined;
@@ -65,16 +65,16 @@ export const answerCall = (
 
 const partTooLong = ({ name, maxTokens }: Manifest, wanted: number): BertEdgeError =>
   new BertEdgeError("request_invalid", `The model ${name} reads up to ${maxTokens} tokens at once, not ${wanted}.`, {
-    hint: `Leave the maximum length of a sequence out, or set it to at most ${maxTokens}.`,
+    hint: `Leave max_seq_len out, or set it to at most ${maxTokens}.`,
   });
 
 /** Part of a context, together with the question, as the model read it. */
 export interface AnswerWindow {
-  /** Logits that the answer starts at a token, and that it ends there: [tokens, 2], row-major. The first token is CLS. */
+  /** Two logits of each token, for the start and the end of the answer: [tokens, 2], row-major. The first token is CLS. */
   readonly logits: Float32Array;
   /** Whether each token belongs to the context: [tokens] */
   readonly contextMask: ArrayLike<boolean | number>;
-  /** UTF-16 start and end of the context's tokens in the context: [tokens, 2], row-major. Other tokens are not read. */
+  /** UTF-16 start and end of the context's tokens in the context: [tokens, 2], row-major. The entries of other tokens are not read. */
   readonly offsets: Int32Array;
   /** Index of each token's word, -1 for tokens without one: [tokens] */
   readonly wordIds: ArrayLike<number>;
@@ -142,9 +142,9 @@ export function bestAnswers(
 
 const scoreOf = ({ score }: { readonly score: number }): number => score;
 
-/** Scores for an answer that starts, or ends, at CLS or at a token of the context. */
+/** Scores of the start and the end of an answer, for CLS and for each token of the context. */
 interface WindowScores {
-  /** Index of CLS, which is the first, and of each token of the context. */
+  /** Indices in the window of the tokens that `starts` and `ends` score. CLS is the first. */
   readonly tokens: readonly number[];
   readonly starts: Float64Array;
   readonly ends: Float64Array;

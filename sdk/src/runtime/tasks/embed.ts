@@ -111,7 +111,7 @@ export function checkedIds(
       {
         hint: [
           { set: "inputs", to: "to be", why: "or other texts" },
-          `send ids of its own tokenizer with special tokens (${around.join(" … ")}). LangChain sends ids of OpenAI's tokenizer, unless check_embedding_ctx_length is False`,
+          `send ids of the model's tokenizer with special tokens (${around.join(" … ")}). LangChain sends ids of OpenAI models, unless check_embedding_ctx_length is False`,
         ],
         index,
       },

@@ -98,7 +98,7 @@ const maskMissing = ({ name, mask }: Extract<Manifest, { task: "fill-mask" }>, i
   new BertEdgeError(
     "request_invalid",
     `Input ${index} has no mask token among the tokens that ${name} reads. Its mask token is ${mask.token}.`,
-    { hint: `Write ${mask.token} where a word is to be found.`, index },
+    { hint: `Write ${mask.token} for the word to predict.`, index },
   );
 
 /** A token that could stand where a mask token is. */

@@ -19,7 +19,7 @@ export interface PairScorer {
 
 /**
  * Returns how a classifier of pairs scores two texts; undefined if it reads single texts or has more than two labels.
- * The manifest's activation counts only for a single label: sentence-transformers writes Identity for all models with several labels.
+ * The manifest's activation is used only if there is one label: sentence-transformers writes Identity for all models with two or more.
  */
 export function pairScorer(manifest: Manifest): PairScorer | undefined {
   if (manifest.task !== "classify" || manifest.input !== "pair" || manifest.labels.length > 2) return undefined;

@@ -18,7 +18,7 @@ interface Prompted extends Pick<Manifest, "task"> {
 
 type PromptedModel = Prompted & Pick<Manifest, "name">;
 
-/** Prompts of a search. All encoders have them, as in sentence-transformers 5 and 6. They are empty if the authors do not name them. */
+/** Empty prompts for a search. All encoders have them if their authors give no other ones, as in sentence-transformers 5 and 6. */
 export const unnamedPrompts: Readonly<Record<string, string>> = { query: "", document: "" };
 
 /** Returns a model's prompts by name. */
@@ -53,7 +53,8 @@ export function promptOf(model: PromptedModel, name = model.defaultPrompt): stri
 const documentPrompts = ["document", "passage", "corpus"];
 
 /**
- * Returns the name of the prompt of a search's texts, as `encode_query` and `encode_document` of sentence-transformers choose it.
+ * Returns the name of the prompt for a search's queries or documents, as sentence-transformers' `encode_query` and `encode_document`
+ * choose it.
  *
  * @returns undefined if the model has no prompt for this side, not even an empty one. Then `promptOf` takes the model's default prompt,
  *   if it has one
@@ -137,5 +138,5 @@ const promptTooLong = (name: string, prompt: string, maxTokens: number): BertEdg
   new BertEdgeError(
     "input_too_long",
     `The prompt ${JSON.stringify(prompt.slice(0, 60))} has at least as many tokens as ${name} accepts (${maxTokens}): no token of a text is left.`,
-    { hint: "Choose another prompt, or prepare the model with a shorter prompt or longer texts." },
+    { hint: "Choose a shorter prompt, or prepare the model with one, or for longer texts." },
   );

@@ -20,13 +20,13 @@ export interface RerankOptions {
   readonly topN?: number | undefined;
 }
 
-/** Options of ranking, with those that only other HTTP interfaces have. */
+/** Options of ranking, including those that only the HTTP interfaces of other services have. */
 export interface RerankParameters extends RerankOptions {
   /** Function that turns a cross-encoder's logits into scores. Default: the model's own. Both activations give the same order. */
   readonly activation?: ScoreActivation | undefined;
 }
 
-/** Options of comparing texts, with those that only other HTTP interfaces have. */
+/** Options of comparing texts, including those that only the HTTP interfaces of other services have. */
 export interface SimilarityParameters extends EncodingOptions, Pick<RerankParameters, "activation"> {
   /** Similarity function of a sentence encoder's vectors. Default: the model's own, else the cosine. */
   readonly similarity?: Similarity | "cosine" | undefined;
@@ -78,8 +78,9 @@ interface Comparison extends Omit<SimilarityParameters, "truncate">, Pick<Rerank
   readonly isSearch: boolean;
 }
 
-/** Gives each text's number for ranking. `scoreOf` turns it into the score that callers see, which can be equal for different numbers. */
+/** Computes a number for each text, by which texts are sorted. Texts with different numbers can have the same score. */
 interface ComparingCall extends ModelCall<number[], ModelOutput> {
+  /** Turns such a number into the score that callers see. */
   readonly scoreOf: (rank: number) => number;
 }
 
@@ -191,7 +192,7 @@ interface RankedParameters extends Pick<RerankParameters, "topN"> {
  * Sorts documents, best first. Of equal documents, the earlier one comes first. A sigmoid is 1 for all logits above 37, so scores are
  * computed after sorting.
  *
- * @param ranks the number by which documents are sorted, such as the logit: [documents]
+ * @param ranks numbers by which documents are sorted, such as logits: [documents]
  */
 export const rankedDocuments = (
   ranks: readonly number[],

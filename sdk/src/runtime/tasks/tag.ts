@@ -7,7 +7,7 @@ import type { CuttingOptions, ModelOutput, TaskCall } from "./task-call.ts";
 export interface TagOptions extends CuttingOptions {
   /** Strategy that turns tokens into entities. Default `simple`. */
   readonly aggregationStrategy?: AggregationStrategy | undefined;
-  /** Labels that are left out, without B- and I- unless the strategy is `none`. Default `O`. */
+  /** Labels to leave out. They are written without B- and I-, unless the strategy is `none`. Default `O`. */
   readonly ignoreLabels?: readonly string[] | undefined;
 }
 
@@ -102,13 +102,13 @@ export interface TaggedText {
   /** Whether each token begins a word (see `wordStarts`): [tokens]. The strategies none and simple do not read it. */
   readonly wordStarts: ArrayLike<boolean>;
   readonly strategy: AggregationStrategy;
-  /** Labels that are left out, without B- and I- unless the strategy is none. */
+  /** Labels to leave out. They are written without B- and I-, unless the strategy is none. */
   readonly ignoreLabels: readonly string[];
 }
 
 /** Part of a text with a label. */
 export interface Entity {
-  /** The label without B- and I-; the whole label if the strategy is none. */
+  /** The label without a prefix such as B- or I-; the whole label if the strategy is none. */
   readonly label: string;
   readonly score: number;
   readonly text: string;

@@ -15,7 +15,7 @@ export type ModelOutput = Float32Array<ArrayBuffer>;
 export interface TaskCall<R, Part = unknown> {
   /** All texts of the call, in order. */
   readonly texts: readonly string[];
-  /** Number of inputs that the call counts as, for the limit of inputs per request. Default: the number of texts. */
+  /** Number of inputs that count towards the limit of inputs per request. Default: the number of texts. */
   readonly size?: number | undefined;
   /** Names a text in errors. Default: `Input` with its index. */
   readonly nameOf?: ((index: number) => string) | undefined;
@@ -38,11 +38,11 @@ export interface ModelCall<R, Part = unknown> {
   /** Whether inputs that are too long are cut. Otherwise they are refused. */
   readonly truncate: Truncation;
   /**
-   * Returns the function that encodes the inputs. Default: each input is one sequence, and the sequence's output is the part of the
-   * input.
+   * Returns the function that encodes the inputs. Default: each input is one sequence, and the sequence's output is the input's
+   * `Part`.
    */
   readonly encoder?: ((tokenizer: Tokenizer) => Encode<Part>) | undefined;
-  /** @param parts the part of each input, in order */
+  /** @param parts the `Part` of each input, in order */
   decode(parts: readonly Part[]): R;
 }
 
@@ -59,7 +59,7 @@ export type Encode<Part = unknown> = (input: TextInput, index: number, most?: nu
 export interface EncodedInput<Part = unknown> {
   /** One or more sequences. */
   readonly sequences: readonly TokenSequence[];
-  /** Reads the outputs of these sequences. Default: there is one sequence, and its output is the part. */
+  /** Reads the outputs of these sequences. Default: there is one sequence, and its output is the `Part`. */
   readonly read?: ((outputs: readonly ModelOutput[]) => Part) | undefined;
   /** Text of an input that was given as token ids or cut, for regions that take only texts. Default: the input itself. */
   readonly text?: string | undefined;
@@ -104,7 +104,7 @@ export interface VectorOptions extends EncodingOptions {
   readonly normalize?: boolean | undefined;
 }
 
-/** Options of a sentence encoder, with those that only other HTTP interfaces have. */
+/** Options of a sentence encoder, including those that only the HTTP interfaces of other services have. */
 export interface EmbedParameters extends VectorOptions {
   /** Maximum number of tokens that are read of a text. Without effect if it is not below the model's own maximum. */
   readonly maxTokens?: number | undefined;

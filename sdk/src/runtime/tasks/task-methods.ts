@@ -26,7 +26,7 @@ export interface RankedResult {
 
 /**
  * The tasks as methods. A loaded model, an app and the client all have these methods, and the HTTP routes have their names in
- * kebab-case. `Options` are the options, and `Details` the fields of results, that one of these three adds to every method.
+ * kebab-case. Each of these three adds its own options (`Options`) and fields of results (`Details`) to every method.
  */
 export interface TaskMethods<Options = object, Details = object> {
   /** Embeds texts: `embeddings` has a vector [dimensions] for each. */
@@ -100,10 +100,10 @@ export type TaskOptions<Method extends keyof TaskMethods> =
 /** The result of a task, such as `TaskResult<"classify">`. */
 export type TaskResult<Method extends keyof TaskMethods> = Awaited<ReturnType<TaskMethods[Method]>>;
 
-/** Makes the call of a task from a method's arguments. `length` counts the arguments before the options, the last of which is a list. */
+/** Makes the call of a task from a method's arguments. `length` counts the arguments before the options. The last of them is a list. */
 type Maker = (...args: never[]) => TaskCall<unknown>;
 
-/** Function that makes each task's call, and the field of the method's result. Without a field, the call returns all fields. */
+/** Function that makes each task's call, and the field of the method's result. Without a field, the call's result has all fields. */
 const tasks: { readonly [Method in keyof TaskMethods]: readonly [call: Maker, field?: keyof TaskResult<Method>] } = {
   embed: [embedCall, "embeddings"],
   classify: [classifyCall, "results"],

@@ -10,8 +10,8 @@ import { tokenizerOf } from "./tokenizer-of.ts";
 import type { VocabularyText } from "./vocabulary-text.ts";
 
 /**
- * Words with more characters than this become one unknown token, because the time that WordPiece takes for a word is
- * quadratic in its length.
+ * Number of tokens that a word is assumed to have at most: the default `max_input_chars_per_word` of WordPiece. Longer words become
+ * one unknown token.
  */
 const LONGEST_WORD = 100;
 

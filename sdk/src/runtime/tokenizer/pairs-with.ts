@@ -13,10 +13,10 @@ interface Around {
 }
 
 /**
- * Returns a function that encodes the pair of a text and another text. Long texts are read only as far as truncation needs. At the
- * right, it is usually enough to know whether each text has more than `room` tokens. If both have more and `room` is odd, the longer
- * text keeps one token more. Only then, the tokens of the text with fewer characters are counted, and the other text is read until
- * it has more tokens. So a long text costs little next to a short one.
+ * Returns a function that encodes the pair of a text and another text. Long texts are read only as far as truncation needs. If
+ * texts are cut at the right, it is usually enough to know whether each text has more than `room` tokens. Only if both have more and
+ * `room` is odd, the longer text must be found, because it keeps one token more. Then the tokens of the text with fewer characters are
+ * counted, and the other text is read until it has more tokens. So a long text costs little next to a short one.
  */
 export function pairsWith(first: string, { pair, reader, maxTokens, side }: Around): (second: string) => EncodedPair {
   const specials = pair.prefix.length + pair.separator.length + pair.suffix.length;

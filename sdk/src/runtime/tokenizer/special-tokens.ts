@@ -10,8 +10,8 @@ export interface SpecialTokens {
 
 /**
  * Returns the ids of the special tokens that are added to each text, and to each pair of texts. Returns undefined if the
- * template for one text has no place for the text, or has a special token without an id. `pair` is missing if the
- * template for two texts is not one that `PairTokens` describes.
+ * template for one text has no place for the text, or has a special token without an id. `pair` is missing if
+ * `PairTokens` cannot describe the template for two texts.
  */
 export function specialTokens(processor: PostProcessor): SpecialTokens | undefined {
   // Without a template, Hugging Face's Rust tokenizers put the texts side by side, with token types 0 and 1.
@@ -36,7 +36,7 @@ export function specialTokens(processor: PostProcessor): SpecialTokens | undefin
   return { prefix, suffix, ...(tokens && { pair: tokens }) };
 }
 
-/** Returns what a template puts around two texts; undefined if `PairTokens` cannot describe the template. */
+/** Returns the special tokens that a template puts around two texts; undefined if `PairTokens` cannot describe the template. */
 function pairTokens(pair: Template, idsOf: (pieces: Template) => number[] | undefined): PairTokens | undefined {
   const [first, second] = ["A", "B"].map((id) =>
     pair.findIndex((piece) => "Sequence" in piece && piece.Sequence.id === id),

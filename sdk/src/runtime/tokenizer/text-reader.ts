@@ -8,7 +8,7 @@ const GROWTH = 4;
 /** Number of characters before the end in which `lastBlank` searches. */
 const SEARCHED = 1_000;
 /**
- * Maximum number of characters of a text that is read to its end, or whose tokens' places are found. Finding places takes up to
+ * Maximum number of characters of a text that must be read to its end, or whose tokens need places. Finding the places takes up to
  * 130 bytes of memory per character, and an isolate has 128 MB.
  */
 const MAX_WHOLE_CHARACTERS = 250_000;
@@ -45,7 +45,11 @@ export function textReader({
   contentOf,
   placedContentOf = offsetsUnsupported,
 }: Pick<TokenizerParts, "longestWord" | "splitsAtBlanks" | "contentOf" | "placedContentOf">): TextReader {
-  /** @param read reads a text, or only its beginning, and may stop after more than `enough` tokens */
+  /**
+   * Reads a text, or only a beginning that has more than `room` correct tokens.
+   *
+   * @param read reads the tokens of a text, and may stop after more than `enough` tokens
+   */
   function readEnough<T>(
     read: (text: string, enough?: number) => T,
     tokensOf: (content: T) => number,
@@ -80,8 +84,8 @@ export function textReader({
 
 /**
  * Returns the index of the last blank between two ASCII letters or digits in the first `length` characters; undefined if their last
- * `SEARCHED` characters have none. Blanks next to other characters do not count: marks join with a blank, and neighbouring blanks
- * are read together.
+ * `SEARCHED` characters have none. Blanks next to other characters do not count: a combining mark joins with the blank before it, and
+ * neighbouring blanks are read together.
  */
 function lastBlank(text: string, length: number): number | undefined {
   const from = Math.max(0, length - SEARCHED);
@@ -94,7 +98,7 @@ function assertWhole(text: string): void {
   if (text.length <= MAX_WHOLE_CHARACTERS) return;
   throw new BertEdgeError(
     "input_too_long",
-    `A text has ${text.length} characters, but may have at most ${MAX_WHOLE_CHARACTERS} where it must be read to its end: to find the places of its tokens, to cut it at its left, or to embed it in chunks.`,
+    `A text has ${text.length} characters, but may have at most ${MAX_WHOLE_CHARACTERS} if it must be read to its end: to find the places of its tokens, to cut it at its left, or to embed it in chunks.`,
     { hint: "Split the text, and send its parts." },
   );
 }

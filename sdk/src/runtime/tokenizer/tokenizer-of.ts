@@ -83,7 +83,7 @@ const pairsUnsupported = () =>
 
 const tooManyWindows = (count: number, most: number) =>
   new BertEdgeError("too_many_inputs", `The context is read in ${count} parts, but at most ${most} are allowed.`, {
-    hint: "Shorten the context, or let the parts overlap less.",
+    hint: "Shorten the context, or lower `doc_stride`.",
   });
 
 const questionTooLong = (room: number, stride: number) =>

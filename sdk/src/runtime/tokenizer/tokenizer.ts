@@ -22,9 +22,8 @@ export interface Tokenizer {
    */
   encode(text: string, maxTokens: number, side?: Side): { ids: TokenIds; tokens: number };
   /**
-   * Encodes a text, and finds the places of its tokens in the text. Slower than `encode`.
+   * Encodes a text, and finds the places of its tokens in the text. Slower than `encode`. The parameters are those of `encode`.
    *
-   * @param maxTokens as in `encode`, like `side`
    * @throws BertEdgeError `offsets_unsupported` if the artifact has no packed tokenizer; `input_too_long` if more than
    *   250,000 characters of the text must be read
    */
@@ -55,14 +54,13 @@ export interface Tokenizer {
    * @param maxTokens maximum number of ids, including special tokens; the longer text is truncated first
    * @param side as in `encode`
    * @returns the pair, and `tokens` as in `encode`
-   * @throws BertEdgeError `pairs_unsupported` if the tokenizer has no template for two texts that `PairTokens` describes; and
-   *   as in `encode`
+   * @throws BertEdgeError `pairs_unsupported` if the tokenizer has no template for two texts that `PairTokens` describes, and
+   *   the errors of `encode`
    */
   encodePair(first: string, second: string, maxTokens: number, side?: Side): EncodedPair;
   /**
-   * Returns a function that encodes the pairs of a text with others, as `encodePair` does. It reads the first text once.
-   *
-   * @param maxTokens as in `encodePair`, like `side` and the errors
+   * Returns a function that encodes the pairs of a text with others, as `encodePair` does. It reads the first text once. Parameters and
+   * errors are those of `encodePair`.
    */
   pairsWith(first: string, maxTokens: number, side?: Side): (second: string) => EncodedPair;
 }

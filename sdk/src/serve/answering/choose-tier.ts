@@ -15,13 +15,13 @@ import { type Decision, decide, type Situation } from "../routing/decide.ts";
 import type { RequestOptions, TaskQuery } from "../service.ts";
 import { inRegionMs, longestWithin, type Plan, planOf } from "./plan.ts";
 
-/** The part of a request that a decision depends on. While the model is loading, little of it is known. */
+/** The facts about a request on which the choice of a tier depends. While the model is loading, few of them are known. */
 export interface UndecidedRequest {
   /** The request, whose call is missing until its body is read. */
   readonly query: RequestOptions & Partial<Pick<TaskQuery<unknown>, "call">>;
   readonly opened: Opened;
   readonly model?: Model;
-  /** Undefined while the model is loading. */
+  /** The planned calls and their predicted times; undefined while the model is loading. */
   readonly work?: Work & Plan;
   /** Predicted milliseconds of the region's computation; 0 while it is unknown. */
   readonly inRegionMs: number;

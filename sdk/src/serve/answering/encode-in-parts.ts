@@ -16,7 +16,7 @@ export const hasParts = (inputs: readonly TextInput[]): boolean =>
  * Encodes the inputs of a call. Lets other requests run between the parts of a large call.
  *
  * @param most maximum number of sequences
- * @throws the errors of `Model.encode`; the reason of the signal when the caller has gone
+ * @throws the errors of `Model.encode`; the abort reason of `signal` when the caller has gone
  */
 export async function encodeInParts<R, Part>(
   model: Pick<Model, "tokenizer" | "manifest">,

@@ -23,7 +23,7 @@ export function modelPool({ served, holder: make, ...options }: ModelPoolOptions
       const { name, version } = served.find(model);
       const key = version === undefined ? name : `${name}@${version}`;
       const isCurrent = version !== undefined && memory.known(name)?.version() === version;
-      // A version that was pinned before it became the current one still has a holder of its own.
+      // A request may have pinned this version before it became the current one. Then it still has a second holder, which is unloaded.
       const pinned = isCurrent ? memory.known(key)?.unload() : undefined;
       pinned?.catch((error: unknown) => console.error(`bert-edge: releasing ${key} failed:`, error));
       return memory.holderOf(isCurrent ? name : key, (reserve) => make(name, version, reserve));

@@ -4,7 +4,7 @@ import { newRetryBudget } from "../region/regions.ts";
 import type { AnswerDetails, RequestOptions, RequestTotals, TaskQuery } from "../service.ts";
 import type { RequestTrace } from "../trace.ts";
 
-/** Whether an answer is expected to be late, or slower than that of a region that works. */
+/** Whether an answer is expected to be late, or to be slower than the answer of a working region. */
 export const isExpectedLate = (reason: Reason): boolean => reason === "over-budget" || reason === "region-down";
 
 /** Counts and logs the answers of a deployment, remembers predictions that callers got, and limits extra requests. */
@@ -27,12 +27,12 @@ export function requestObserver({ tier, log }: { readonly tier: Tier; readonly l
       const texts = call.texts.length;
       logDecision(log, { outcome, texts, reason, isUnusual, basis, elapsedMs: deadline.elapsedMs(), trace });
     },
-    /** @param texts number of texts; undefined while it is unknown */
+    /** Counts and logs a refusal. @param texts number of the request's texts; undefined while it is unknown */
     refused({ code: outcome, basis }: Refused, { deadline, trace }: RequestOptions, texts?: number): void {
       increment(refusals, outcome);
       logDecision(log, { outcome, texts, isUnusual: true, basis, elapsedMs: deadline.elapsedMs(), trace });
     },
-    /** Returns a caller's report, if it is the first about one of its answers: reports change the predictions of all callers. */
+    /** Returns a caller's report. Ignores all but the first about an answer, because reports change the predictions of all callers. */
     reportOf: ({ caller, report }: RequestOptions) =>
       report && issued.take(caller?.id, report.predictedMs) ? report : undefined,
   };
@@ -51,7 +51,7 @@ export function issuedPredictions() {
   return {
     record(caller: string | undefined, predictedMs: number): void {
       const own = issued.get(caller) ?? [];
-      // The names of removed keys stay here, so the oldest caller is forgotten.
+      // Callers whose keys were removed stay in the map, so a full map forgets its oldest caller.
       if (!issued.has(caller) && issued.size === CALLERS) issued.delete(issued.keys().next().value);
       issued.set(caller, own);
       own.push(asSent(predictedMs));

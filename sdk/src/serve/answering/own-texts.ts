@@ -7,7 +7,7 @@ import { longestWithin, type Plan, planOf } from "./plan.ts";
 /** Maximum number of texts that are computed to measure the speed again. */
 const MAX_TEXTS = 8;
 
-/** Maximum ratio of a right prediction to the measured time, and maximum relative deviation of a certain prediction. */
+/** Maximum ratio of a prediction to the measured time if it counts as right, and its maximum relative deviation if it counts as certain. */
 const [RIGHT, CERTAIN] = [1.125, 1 / 8];
 
 /** Shortest and longest time in ms without a computation, after which the speed is measured again. */
@@ -16,7 +16,7 @@ const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [1_000, 16_000];
 /** Share of the CPU limit that a request and the own texts after it may use together. Loading the model needs the rest. */
 const CPU_SHARE = 1 / 2;
 
-/** Time in ms after which own texts count as vanished: a platform can end the request in whose context they are computed. */
+/** Time in ms after which a computation of own texts counts as ended: a platform can stop it together with its request. */
 const VANISHED_MS = 5_000;
 
 type Computing = Pick<Model, "batches" | "parallel" | "measurements" | "target" | "manifest" | "run">;

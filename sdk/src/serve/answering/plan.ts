@@ -53,7 +53,7 @@ export const inRegionMs = (measurements: Measurements, texts: readonly { readonl
     texts.map(({ length }) => length),
   );
 
-/** Returns the latency of a model's target, on the machine that measured it. */
+/** Returns the latency formula of a model's target, for the machine that measured the model. */
 export const predictedFit = ({ measurements, target }: Pick<Model, "measurements" | "target">): LatencyFit =>
   measurements[target]?.latency ?? UNMEASURED;
 
@@ -61,7 +61,7 @@ export const predictedFit = ({ measurements, target }: Pick<Model, "measurements
 export const longestWithin = (model: Pick<Model, "manifest" | "measurements" | "target">, ms: number): number =>
   Math.min(model.manifest.maxTokens, tokensWithin(predictedFit(model), ms));
 
-/** Characters per token, before tokenizing. English has about 4; a smaller number would refuse requests that fit. */
+/** Assumed characters per token before tokenizing. English has about 4; a smaller number would refuse requests that fit. */
 const CHARACTERS_PER_TOKEN = 4;
 
 /** Estimates the lengths of inputs in tokens, with special tokens. */
@@ -83,7 +83,7 @@ export function predictLatency({ base, perToken, perSquare }: LatencyFit, length
 export function tokensWithin({ base, perToken, perSquare }: LatencyFit, ms: number): number {
   const leftMs = ms - base;
   if (leftMs <= 0) return 0;
-  // The positive root of perSquare · n² + perToken · n = leftMs, in a form that needs no perSquare.
+  // The positive root of perSquare · n² + perToken · n = leftMs, in a form that also works if perSquare is 0.
   const root = (2 * leftMs) / (perToken + Math.sqrt(perToken ** 2 + 4 * perSquare * leftMs));
   return Math.floor(root);
 }

@@ -74,7 +74,7 @@ export async function firstAnswer<T>(
   // `elsewhere` may fail before anything waits for it, and Node exits on an unhandled rejection.
   elsewhere.catch(() => {});
   onLeft(elsewhere);
-  // A fetch leaves only when the thread is free, and the computation would occupy the thread.
+  // A fetch is sent only while the thread is free, so it gets the thread before the computation.
   await nextTurn();
   const here = ways.here(stop);
   onLeft(here);

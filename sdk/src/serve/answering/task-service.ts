@@ -137,7 +137,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
   /** Computes own texts after an answer, if the engine is cold, or if an old estimate made this deployment seem too slow. */
   function afterwards(model: Model, { tier: outcome, reason, timings, decision }: Answered): Promise<void> {
     const wasTooSlow = reason === "edge-over-budget" || reason === "over-budget";
-    // Where the clock stands still, only the prediction is known.
+    // Where the clock stands still during computation, the measured time is 0. Then the predicted time counts.
     const computedMs = Math.max(timings["compute"] ?? 0, Number(decision["compute"] ?? 0));
     return computeOwnTexts(model, { spentMs: outcome === tier ? computedMs : 0, wasTooSlow });
   }

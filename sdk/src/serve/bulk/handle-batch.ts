@@ -97,7 +97,8 @@ const EMBED_MS = 300_000;
 
 /**
  * Embeds a part and writes its results. The objects of a part always get the same names and content, however often its message is
- * delivered. While the API key of the job is over its limits, sends a new message: a queue delivers one message only a few times.
+ * delivered. While the API key of the job is over its limits, sends a new message for later. A retry would use up the few deliveries
+ * that a queue allows for one message.
  *
  * @throws BertEdgeError `job_changed` when the deployment serves another version of the model, or the input has changed
  */

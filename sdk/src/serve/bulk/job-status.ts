@@ -17,7 +17,7 @@ export interface JobStatus {
   readonly owner?: string;
   readonly started: string;
   readonly finished?: string;
-  /** Finished parts, the bytes of the input in them, and their records. */
+  /** Number of finished parts, the bytes of the input in them, and the numbers of their records. */
   readonly parts: number;
   readonly bytes: number;
   readonly counts: RecordCounts;

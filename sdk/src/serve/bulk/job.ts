@@ -36,7 +36,7 @@ const JobSchema = v.object({
   /** Name of the key that started the job; undefined if keys were not checked, and in jobs of earlier releases. */
   owner: v.optional(v.string()),
   started: v.pipe(v.string(), v.isoTimestamp()),
-  /** Time after which no message of the job is handled. Starting the job again moves it. */
+  /** Time after which no message of the job is handled. Starting the job again postpones this time. */
   expires: v.pipe(v.string(), v.isoTimestamp()),
 });
 
@@ -65,7 +65,7 @@ export const writeJob = (bucket: JobsBucket, job: BulkJob, isNew: boolean): Prom
 
 export const isExpired = ({ expires }: BulkJob, now: number): boolean => Date.parse(expires) <= now;
 
-/** Digits of a part's number in its key: keys are listed in the order of their parts. */
+/** Number of digits of a part's number in its key. Leading zeros make a bucket list the keys in the order of the parts. */
 const DIGITS = 9;
 
 /** Keys of a job's objects in its bucket. */
@@ -94,7 +94,10 @@ const JobMessageSchema = v.variant("kind", [
   v.object({ kind: v.literal("split"), ...job, ...place }),
   /** Embed a part, which has `size` bytes, and was put off `waits` times because its key was over its limits. */
   v.object({ kind: v.literal("part"), ...job, ...place, size: Count, waits: v.optional(Count, 0) }),
-  /** Complete the job when all its parts exist. The parts before `next` exist, and have `counts` together. */
+  /**
+   * Complete the job when all its parts exist. The parts before `next` exist, and have `counts` together. The last `idle` checks found
+   * no further part.
+   */
   v.object({ kind: v.literal("finish"), ...job, parts: Count, next: Count, counts: CountsSchema, idle: Count }),
 ]);
 

@@ -4,7 +4,7 @@ import { storageError } from "../../storage/storage-error.ts";
 import { inTime, type JobsBucket, type JobsObject, piecesOf } from "./bindings.ts";
 import { type BulkJob, CountsSchema, type PartKind, partKey, partOfKey, partsPrefix } from "./job.ts";
 
-/** Returns the metadata of a part's results: run, bytes of the input, and counts. They are known without reading the results. */
+/** Returns the metadata of a part's results: run, bytes of the input, and counts. A list of the bucket's objects contains it. */
 export const metadataOf = ({ run }: BulkJob, bytes: number, counts: RecordCounts) => ({
   run,
   bytes: `${bytes}`,

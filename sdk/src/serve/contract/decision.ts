@@ -1,4 +1,4 @@
-/** Value with which a request has no budget, even if there is a default. */
+/** Value of the budget field or header with which a request has no budget, even if the deployment has a default. */
 export const NO_BUDGET = "none";
 
 /** Milliseconds of the budget `none`: longer than any other. */

@@ -42,7 +42,7 @@ export type HttpErrorCode = keyof typeof errorStatus;
 /** Schema of the code in an error's body. */
 export const Code = v.picklist(Object.keys(errorStatus) as HttpErrorCode[]);
 
-/** The body of an error on our own routes. */
+/** The body of an error on bert-edge's own routes. */
 export const ErrorBody = v.object({
   error: v.object({
     code: Code,

@@ -88,7 +88,7 @@ function withoutNulls(value: unknown, optional: readonly string[]): unknown {
 }
 
 /**
- * Makes a field of other servers that accepts only values which ask for the usual behaviour. Other values are refused.
+ * Makes a field that other servers have. It accepts only values that ask for what bert-edge does anyway. Other values are refused.
  *
  * @param advice what to do instead of sending another value
  */
@@ -97,7 +97,7 @@ export const onlyAs = (values: readonly (string | number | boolean)[], advice = 
   advice,
 });
 
-/** Cohere's name for inputs. Its clients send this name to any route that is configured. */
+/** Cohere's name for inputs, refused with advice. Cohere's clients send this name to whatever route is configured. */
 export const CohereTexts = onlyAs([], "Send `inputs`, or Cohere's body to /v2/embed.");
 
 /** Name of the model, or `name@version`. Default: the default model of the deployment. */
@@ -190,16 +190,16 @@ const AnswerFields = v.object({
   usage: v.object({ tokens: v.number() }),
 });
 
-/** Fields that every answer of our own routes has. */
+/** Fields that every answer of bert-edge's own routes has. */
 export type AnswerFields = v.InferOutput<typeof AnswerFields>;
 
-/** The answer of one of our own routes. */
+/** Makes the schema of the answer of one of bert-edge's own routes. */
 export const ownAnswer = <const Entries extends v.ObjectEntries>(entries: Entries) =>
   v.object({ ...AnswerFields.entries, ...entries });
 
 /** A label with its score. */
 export const ScoredLabel = v.object({ label: v.string(), score: v.number() });
 
-/** The body of a route that runs a model. */
+/** Makes the schema of the body of a route that runs a model. */
 export const bodyOf = <const Entries extends v.ObjectEntries>(entries: Entries) =>
   objectOf({ ...entries, model: ModelField, latency_budget_ms: LatencyBudget });

@@ -1,10 +1,10 @@
 import type { NO_BUDGET } from "./decision.ts";
 import type { Tier } from "./headers.ts";
 
-// The client shares only the contract with the server.
+// Exported again here because the client may not import from `runtime`.
 export type { TaskMethods, TaskOptions, TaskResult } from "../../runtime/tasks/task-methods.ts";
 
-/** Options that say which model answers a call, within which time and at which tier. The client and the methods of an app both take them. */
+/** Options of a call: model, time in which it needs an answer, tier, and signal. The client and the methods of an app take them. */
 export interface CallOptions {
   /**
    * Time in which you need the answer, in ms. The service chooses the edge or the region by this time. Late answers are sent too. With

@@ -50,6 +50,6 @@ export function writeAttributes(attributes: Iterable<readonly [name: string, val
   return text;
 }
 
-/** Reads attributes. Text that another caller has written gives attributes that no code reads. */
+/** Reads attributes. A header in any other format causes no error, only attributes with names that no code reads. */
 export const readAttributes = (header: string | null): ReadonlyMap<string, string> =>
   new Map(new URLSearchParams((header ?? "").slice(0, MAX_CHARACTERS)));

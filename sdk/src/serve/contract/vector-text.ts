@@ -32,7 +32,7 @@ export function encodeBytes({ buffer, byteOffset, byteLength }: ArrayBufferView<
   return btoa(binary);
 }
 
-// Both are the inverse of `encodeBytes`, and throw when `text` is not base64 of a multiple of 4 bytes.
+// Both functions are the inverse of `encodeBytes`, and throw when `text` is not base64 of a multiple of 4 bytes.
 export const decodeFloats = (text: string): Float32Array<ArrayBuffer> => new Float32Array(decodeBytes(text));
 export const decodeIds = (text: string): Int32Array<ArrayBuffer> => new Int32Array(decodeBytes(text));
 

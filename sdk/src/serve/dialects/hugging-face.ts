@@ -78,7 +78,7 @@ const Parameters = objectOf({
   handle_impossible_answer: v.optional(v.boolean()),
   stride: onlyAs([], "Send long texts in parts."),
   max_length: onlyAs([], "Shorten the texts."),
-  // transformers' older names.
+  // Older names of fields in transformers.
   return_all_scores: onlyAs([true], "Send `top_k`."),
   grouped_entities: onlyAs([], "Send `aggregation_strategy`."),
 });
@@ -162,7 +162,7 @@ function labelsOf(labels: Options["candidate_labels"]): readonly string[] | unde
   );
 }
 
-/** Chooses the call by the model's task, and by the fields of the inputs. Its result is the JSON of the answer. */
+/** Chooses the call by the model's task and the fields of the inputs. The result of the call is the JSON of the answer. */
 function callFor(
   { inputs, options, truncate: isCut = true }: v.InferOutput<typeof Request>,
   candidateLabels: readonly string[] | undefined,

@@ -181,7 +181,7 @@ export const openAi: Dialect = {
   id: "openai",
   name: "OpenAI",
   routes: [embeddings, { ...embeddings, path: "/embeddings" }, score, { ...score, path: "/score" }],
-  // OpenAI's clients also ask for models, and for routes that do not exist here.
+  // OpenAI's clients also ask for models and for routes that do not exist here. Errors of these paths have OpenAI's form too.
   below: "/v1/",
   errorBody: v.object({
     error: v.object({ code: Code, message: v.string(), type: v.string(), param: v.nullable(v.string()) }),

@@ -19,7 +19,7 @@ const MAX_LIST_BYTES = 1024 * 1024;
 
 export const KEY_NAME = /^[\w.-]{1,64}$/;
 
-/** Plain keys: visible ASCII. Another format, or an error page, must not give keys such as `{` or `</html>`. */
+/** Pattern of a plain key: visible ASCII without {}[]<>", so that JSON or an error page gives no keys such as `{` or `</html>`. */
 const PLAIN = /^(?!#)(?:(?![{}[\]<>",])[!-~])*$/;
 
 /**
@@ -94,7 +94,7 @@ function checkSharedNames(keys: readonly ApiKey[]): void {
   const index = named.findIndex((key) => !key.limited && key.name !== undefined && limited.has(key.name));
   if (index < 0) return;
   throw invalid(
-    `has a key at index ${index} without limits, but another key of its name ${named[index]?.name} has some`,
+    `has a key at index ${index} without limits, but another key named ${named[index]?.name} has limits`,
     "Give both the same limits, or another name to one of them.",
   );
 }

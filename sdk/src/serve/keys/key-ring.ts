@@ -8,7 +8,7 @@ import { type BeginRequest, keyLimits } from "./spending.ts";
 
 /** Age at which keys are read again, in the background of a request, in ms. */
 const REFRESH_MS = 45_000;
-/** Age at which a request waits for new keys, in ms: a revoked key is accepted for a minute at most. */
+/** Age at which a request waits for new keys, in ms. Unless reading fails, a revoked key is accepted for a minute at most. */
 const EXPIRED_MS = 60_000;
 /** Time limit for reading keys, in ms. */
 const READ_MS = 5_000;
@@ -68,7 +68,7 @@ const late = () =>
     hint: "Check the store that the option `keys` reads.",
   });
 
-/** Hexadecimal digits of a hash that name a key: two of a thousand keys share them with a probability of 1 : 8,000. */
+/** Number of hexadecimal digits of a hash that name a key: two of a thousand keys share them with a probability of 1 : 8,000. */
 const NAME_DIGITS = 8;
 
 /** Prepares configured keys. Leaves out empty ones, because lists are often written with a final comma or newline. */
@@ -105,7 +105,7 @@ function strictest(keys: readonly KnownKey[]): KeyLimits & Pick<KnownKey, "jobs"
 
 /**
  * Finds the key that a caller has sent, in a time that does not depend on how much of it is right. Only keys that nobody has sent
- * before need a hash. A hash for every request would take 8 % of a busy edge's time, and makes the request wait for the event loop.
+ * before need a hash. A hash for every request would take 8 % of a busy edge's time, and make the request wait for the event loop.
  */
 export async function findKey(known: readonly KnownKey[], sent: string): Promise<KnownKey | undefined> {
   const seen = known.map(({ plain }) => plain !== undefined && isEqual(plain, sent)).indexOf(true);

@@ -138,7 +138,7 @@ describe("keys of one name", () => {
         expect.objectContaining({
           code: "setting_invalid",
           message: expect.stringContaining(
-            `has a key at index ${list.indexOf(unlimited)} without limits, but another key of its name web has some`,
+            `has a key at index ${list.indexOf(unlimited)} without limits, but another key named web has limits`,
           ),
         }),
       );

@@ -24,7 +24,7 @@ export function countInFlight<Env extends object>(
     if (declared !== undefined && declared > maxBodyBytes) throw bodyTooLarge(maxBodyBytes);
     const caller = callerOf(c);
     const hold = service(c.env).hold({ caller, trace: noted(c, "trace") }, declared ?? 0);
-    // If the caller disconnects, the platform may end the request without a release.
+    // If the caller disconnects, the platform may end the request without a release. Then its memory counts for this time at most.
     if (isSmall(declared)) hold.keep(SMALL_BODY_MS);
     note(c, "flight", { caller, hold, bodyText: () => receivedText(c, { hold, declared, maxBytes: maxBodyBytes }) });
     try {

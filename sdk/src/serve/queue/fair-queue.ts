@@ -10,7 +10,7 @@ export interface CallersJob extends Job {
 interface Queue<J extends CallersJob> {
   readonly size: number;
   add(job: J): void;
-  /** Returns whether the job was here. */
+  /** Removes a job. Returns whether the job was in the queue. */
   remove(job: J): boolean;
   /** Whether a caller has jobs. */
   has(caller: Caller): boolean;
@@ -27,7 +27,7 @@ interface Queue<J extends CallersJob> {
    */
   waitMs(job: CallersJob, lastMs: number): number;
   /**
-   * Whether a new job would make a waiting job of the same caller late that would be in time without it.
+   * Whether a waiting job of the same caller would be in time without the new job, but late with it.
    *
    * @param lasting returns the time that `ms` of this queue's work take, with other queues' work in between. Default: `ms`
    */
@@ -38,7 +38,7 @@ interface Queue<J extends CallersJob> {
 interface Flow<J extends CallersJob> {
   readonly jobs: Queue<J>;
   weight: number;
-  /** Virtual time at which its next turn starts. */
+  /** Virtual time at which the flow's next turn starts. */
   startsAt: number;
 }
 
@@ -81,7 +81,7 @@ function sharedQueue<J extends CallersJob>({ nameOf, weightOf, inner }: Shares<J
 
   /** Advances the clock by a turn that started at `startsAt`. Forgets flows without jobs that are not ahead of the clock. */
   function advance(startsAt: number, ms: number): void {
-    // A flow that comes next has had no part of this turn, so it counts too, with the weight 1.
+    // Counts one more flow, with the weight 1: a flow that comes next has had no part of this turn.
     let weights = 1;
     for (const { jobs, weight } of flows.values()) if (jobs.size > 0) weights += weight;
     virtualMs = Math.max(virtualMs + ms / weights, startsAt);

@@ -115,7 +115,7 @@ export function turnScheduler(options: { readonly engine: EngineTraits; readonly
   const allTurns = (): Turn[] => [...holders].flatMap(({ turns }) => [...turns]);
   const isFree = (parallel: number): boolean => allTurns().length < parallel;
 
-  /** Whether computations may follow each other at once. Not while a request has a deadline: one just arrived may be more urgent. */
+  /** Whether computations may follow each other at once: not while requests have deadlines, because a new one may be more urgent. */
   const mayFollow = (): boolean => deadlines === 0 && thread.owedMs() > 0;
 
   /**

@@ -12,7 +12,7 @@ const FULL_TURN_MS = 4;
 /** Relative uncertainty of a cold engine's extra time, up and down. */
 const COLD_ERROR = 1 / 2;
 
-/** Bounds of the factor: a clock that jumps, or a client that reports wrong times, must not stop all requests. */
+/** Bounds of measured over predicted time: a clock that jumps, or a client that reports wrong times, must not stop all requests. */
 const [MIN_FACTOR, MAX_FACTOR] = [1 / 8, 32];
 
 /** Longest gap between turns that is believed, in ms. In a longer gap, the machine was paused, not busy. */
@@ -25,8 +25,8 @@ const GAP_MEMORY = 31 / 32;
 const MIN_TURN_MS = 0.5;
 
 /**
- * Number of turns in a row without a movement of the clock that show that it stands still during computation. A smaller number
- * does not: a clock that moves in steps of 1 ms, as in a local workerd, does not move in many short turns.
+ * Number of turns in a row without a movement of the clock that show that it stands still during computation. Fewer turns do not
+ * show this: a clock that moves in steps of 1 ms, as in a local workerd, does not move during many short turns.
  */
 const STANDS = 64;
 
@@ -44,7 +44,7 @@ const [MAX_REPORT_MS, MAX_STEP] = [60_000, 1.5];
  */
 const [COLD, HALF_LIFE_MS] = [2, 12];
 
-/** Extra time of a call, relative to its own, below which the engine counts as warm. */
+/** Extra time of a call, relative to its time on a warm engine, below which the engine counts as warm. */
 const WARM = 1 / 16;
 
 /** Predicted milliseconds that a call of the engine should take. Longer calls make others wait; shorter calls lose time between calls. */
@@ -77,7 +77,7 @@ export type Speed = ReturnType<typeof machineSpeed>;
 export function machineSpeed(options: { readonly compilesAsItRuns: boolean | undefined; readonly now: () => number }) {
   const { compilesAsItRuns, now } = options;
   const factor = ewma({ prior: 1, deviation: FIRST_DEVIATION, weight: FIRST_WEIGHT, fallGain: FALL_GAIN, now });
-  /** Extra time of the engine's next call, relative to its own. */
+  /** Extra time of the engine's next call, relative to the call's time on a warm engine. */
   let cold = compilesAsItRuns ? COLD : 0;
   const coldAfter = (ms: number) => cold * 2 ** (-ms / HALF_LIFE_MS);
   /** Returns the extra time, on the engine as it is now, of a call that takes `ms` on a warm engine. */
@@ -142,7 +142,7 @@ export function machineSpeed(options: { readonly compilesAsItRuns: boolean | und
       gapDeviation += DEVIATION_GAIN * (Math.abs(error) - gapDeviation);
       gapMs += MEAN_GAIN * error;
     },
-    /** Forgets a part of the learned gap: no request was waiting. */
+    /** Forgets a part of the learned gap, before a turn for which no request was waiting. */
     forgetGap(): void {
       gapMs *= GAP_MEMORY;
       gapDeviation *= GAP_MEMORY;

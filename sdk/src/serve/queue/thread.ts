@@ -8,7 +8,7 @@ const FETCH_STEPS = 4;
 
 /**
  * Time in ms that computations may take together before other events get the thread. Handing over the thread takes 0.1 ms of CPU
- * time, which would be much for a text of one word. Events that a shorter computation has delayed are handled within the same time.
+ * time, which would be much for a text of one word. Events delayed by a shorter computation count as handled `UNHEARD_MS` after it.
  */
 const UNHEARD_MS = 2;
 
@@ -19,7 +19,7 @@ const OTHERS_MS = 1;
 /** Maximum time in ms for which computations may follow each other after they had less than their quarter of the thread. */
 const MOST_OWED_MS = 50;
 
-/** Maximum time in ms of computations in a row for requests that came alone: more sockets may be ready, which nobody has read. */
+/** Maximum time in ms of computations in a row for requests that came alone. Then other events get the thread: sockets may be ready. */
 const MOST_ALONE_MS = 16;
 
 /** Time in ms after which a finished request that lets other events run counts as vanished. */

@@ -42,7 +42,7 @@ export function workQueue<J extends Job>() {
       if (after < 0) listOf(job).push(job);
       else due.splice(after, 0, job);
     },
-    /** Returns whether the job was here. */
+    /** Removes a job. Returns whether the job was in the queue. */
     remove(job: J): boolean {
       const list = listOf(job);
       const at = list.indexOf(job);
@@ -80,7 +80,7 @@ export function workQueue<J extends Job>() {
       return others + Math.min(sum(due), share);
     },
     /**
-     * Whether a new job would make a waiting job late that would be in time without it.
+     * Whether a waiting job would be in time without the new job, but late with it.
      *
      * @param lasting returns the time that `ms` of this queue's work take, with other queues' work in between. Default: `ms`
      */

@@ -5,7 +5,7 @@
  */
 const FAILURES = 2;
 
-/** First and longest pause of an open breaker, in ms. It doubles with every failure. A long pause leaves a recovered region unused. */
+/** First and longest pause of an open breaker, in ms. Every failure doubles the pause. A long pause leaves a recovered region unused. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 4_000;
 

@@ -19,7 +19,7 @@ export interface ExpectedAnswer {
   readonly maxTokens: number;
   /** Predicted milliseconds of the region's computation, from the model's measurements. */
   readonly computeMs: number;
-  /** Whether the region must run bert-edge to give the edge's result: other servers neither cut inputs as the edge does, nor leave tokens out of the pooling. */
+  /** Whether only a region that runs bert-edge gives the edge's result: a text can be too long, or some tokens are not pooled. */
   readonly onlyOurs?: boolean | undefined;
 }
 

@@ -23,7 +23,7 @@ export interface HttpRegionAddress {
    * `openai`: any server with OpenAI's route `/embeddings`. Default `bert-edge`.
    */
   dialect?: HttpDialect | undefined;
-  /** The region's URL, such as `https://region.example.com`. Paths are appended. For `openai`, it mostly ends in `/v1`. */
+  /** The region's URL, such as `https://region.example.com`. Paths are appended. For `openai`, it usually ends in `/v1`. */
   url: string;
   /** The region's API key. The dialect `bert-edge` requires a key, unless `aws` is given and the region checks no keys. */
   key?: string | undefined;

@@ -9,7 +9,7 @@ import type { Deployment } from "../deployment.ts";
 /** Path under which `httpStore` reads the served models: `httpStore("https://…/artifacts")`. */
 export const ARTIFACTS = "/artifacts";
 
-/** Blobs never change. `private`: a cache that several users share could give them to a caller without a key. */
+/** Header `cache-control` of blobs, which never change. `private`: a shared cache could give them to a caller without a key. */
 const FOREVER = "private, max-age=31536000, immutable";
 
 /**

@@ -6,7 +6,7 @@ import type { Hold } from "../queue/caller.ts";
 /** Characters after which other requests may run: about 1 ms of formatting. */
 const PART_CHARACTERS = 100_000;
 
-/** Maximum time in ms until the client reads the next part, or the answer is dropped. The client thus needs a rate of 7 kB/s. */
+/** Maximum time in ms until the client reads the next part. After it, the answer is dropped. So the client needs a rate of 7 kB/s. */
 const UNREAD_MS = 15_000;
 
 /**

@@ -37,7 +37,7 @@ export function infoRoute<Env extends object>(deployment: Deployment<Env>): Hand
         model_type: modelType(manifest),
         max_input_length: maxTokens,
         max_client_batch_size: largestBatch(manifest, limits),
-        // Whether long texts are cut by default: on the routes of text-embeddings-inference, and on our own.
+        // Whether long texts are cut by default: on the routes of text-embeddings-inference, and on bert-edge's own.
         auto_truncate: Boolean(truncate ?? true),
         truncate: truncate ?? false,
         task,

@@ -135,7 +135,7 @@ function readOptions(c: Context, defaults: CallDefaults): Omit<RequestOptions, "
   };
 }
 
-/** Reads the report of a client. A report that cannot be read is ignored: it does not concern the caller. */
+/** Reads the report of a client. Ignores a report that cannot be read, because the request can be answered without it. */
 function readReport(header: string | undefined): RequestOptions["report"] {
   const [, predicted, measured] = /^(\d{1,7}(?:\.\d+)?) (\d{1,7}(?:\.\d+)?)$/.exec(header ?? "") ?? [];
   return predicted && measured ? { predictedMs: Number(predicted), measuredMs: Number(measured) } : undefined;
@@ -168,7 +168,7 @@ export function describeAnswer(c: Context, answer: AnswerDetails & { texts: numb
   c.header("server-timing", formatServerTiming({ ...answer.timings, total: deadline.elapsedMs() }));
 }
 
-/** Returns the fields that every answer of our own routes has. */
+/** Returns the fields that every answer of bert-edge's own routes has. */
 export const answerFields = ({ model, version, tier, tokens }: AnswerDetails): AnswerFields => ({
   model,
   version,

@@ -10,7 +10,7 @@ import { noted } from "../middleware/variables.ts";
 import { jsonResponse } from "./in-parts.ts";
 import type { Route, RouteDescription } from "./task-route.ts";
 
-/** Maximum number of characters or token ids of a request: it does not wait for its turn, and each token has 50 bytes of answer. */
+/** Maximum number of characters or token ids of a request. The request does not wait for a turn, and a token adds 50 bytes of answer. */
 const MAX_LENGTH = 100_000;
 /** Maximum bytes of memory of the answer per character or token id: a token as an object and as text. */
 const BYTES_PER_CHARACTER = 160;
@@ -24,7 +24,7 @@ type TokenizerBody = v.GenericSchema<unknown, { readonly model?: string | undefi
 
 /** A route that needs only the model's tokenizer. */
 interface TokenizerRoute<S extends TokenizerBody, I extends Item> extends RouteDescription<S, v.GenericSchema> {
-  /** Returns the items of a body, of which `limits.maxInputs` are allowed. */
+  /** Returns the items of a body. At most `limits.maxInputs` items are allowed. */
   items(body: v.InferOutput<S>): readonly I[];
   /** Answers for one item. */
   answer(model: Model, item: I, body: v.InferOutput<S>): unknown;

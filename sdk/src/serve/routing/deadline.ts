@@ -33,7 +33,7 @@ export const arrivalBetween = (earliest: number, latest: number, busyMs: number)
   busyMs,
 });
 
-/** Returns the maximum time in ms for which a request has waited for the thread while other requests were computed. */
+/** Returns the maximum time in ms for which a request can have waited for the thread while other requests were computed. */
 export const lostMs = ({ errorMs, busyMs }: ArrivalTime, busyNowMs: number): number => 2 * errorMs + busyNowMs - busyMs;
 
 /** Clock and latency budget of a request. */

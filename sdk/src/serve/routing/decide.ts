@@ -39,7 +39,7 @@ export interface Here {
   readonly engineMs: number;
   /** Calls of the engine. Between calls, the deployment can stop the computation. */
   readonly calls: number;
-  /** CPU time on the machine that measured the model. On this machine, only the wall-clock time is known, with other processes in it. */
+  /** CPU time on the machine that measured the model. On this machine, only the wall-clock time is known, including other processes. */
   readonly cpuMs: number;
   /** CPU time that the platform allows per request. */
   readonly cpuLimitMs: number;
@@ -90,7 +90,7 @@ const NEVER: AnswerEstimate = { ms: Number.POSITIVE_INFINITY, spreadMs: 0, waitM
 
 type Facts = ReturnType<typeof factsOf>;
 
-/** Adds the figures and flags that the rules compare to a situation. Times are in milliseconds. */
+/** Adds to a situation the figures and flags that the rules compare. Times are in milliseconds. */
 function factsOf(situation: Situation) {
   const { remainingMs = Number.POSITIVE_INFINITY, elapsedErrorMs, lostMs, pin, here, region } = situation;
   const usable = typeof region === "object" && pin !== "here" ? region : undefined;
@@ -211,7 +211,7 @@ const rules: readonly ((facts: Facts) => Decision | false | undefined)[] = [
     answer(f, alone(f, f.region === "down" ? "region-down" : "over-budget")),
 ];
 
-/** Decides which tier answers a request, if any. This deployment answers if it is in time, without a network or extra cost. */
+/** Decides which tier answers a request, if any. A deployment that is in time usually answers itself, which needs no network. */
 export function decide(situation: Situation): Decision {
   const facts = factsOf(situation);
   for (const rule of rules) {

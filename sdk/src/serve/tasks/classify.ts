@@ -9,7 +9,7 @@ const Input = v.union(
   "must be a string, or an object with `text` and `text_pair`",
 );
 
-/** transformers' `function_to_apply` */
+/** Values of transformers' `function_to_apply`. */
 export const FunctionToApply = v.picklist(["softmax", "sigmoid", "none"]);
 
 export type LabelResult = v.InferOutput<typeof ScoredLabel>;

@@ -14,8 +14,8 @@ export const RerankResult = v.object({
   /** Index of the document in the request. */
   index: v.number(),
   /**
-   * A cross-encoder gives the sigmoid of the logit, or the logit if the model says so. Other models give the similarity of
-   * `/v1/similarity`.
+   * Score of the document. A cross-encoder gives the sigmoid of the logit, or the logit if the model says so. Other models give the
+   * similarity of `/v1/similarity`.
    */
   relevance_score: v.number(),
   document: v.exactOptional(v.object({ text: v.string() })),

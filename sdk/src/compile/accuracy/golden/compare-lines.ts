@@ -9,8 +9,8 @@ import type { GoldenLine } from "./read-golden.ts";
 /** Agreement of a model's answer with the answer in a line of the golden file. */
 interface Agreement {
   /**
-   * Vectors: the smaller of the cosine and 1 − ½ (n − 1)², where the longer vector is n times as long as the other. For two vectors
-   * of length 1, this is the cosine. Scores: 1 minus the largest difference. -1 if the answers cannot be compared.
+   * For vectors: the smaller of the cosine and 1 − ½ (n − 1)², where the longer vector is n times as long as the other. For two
+   * vectors of length 1, the agreement is the cosine. For scores: 1 minus the largest difference. -1 if the answers cannot be compared.
    */
   readonly agreement: number;
   /** The agreement in words, such as "cosine 0.71340". */
@@ -20,7 +20,7 @@ interface Agreement {
 /** Agreement of answers that cannot be compared. */
 export const INCOMPARABLE = -1;
 
-/** Compares an answer of the present system with the model's. */
+/** Compares an answer of the user's present system with the model's answer. */
 export function agreementOf(expected: Expected, answer: GoldenAnswer): Agreement {
   if (expected.kind === "vectors")
     return "rows" in answer ? ofRows(expected.rows, answer.rows) : incomparable("scores");
@@ -58,7 +58,7 @@ function ofVector(theirs: Float32Array, ours: Float32Array): { cosine: number; l
   return { cosine, length: 1 - (Math.max(a / b, b / a) - 1) ** 2 / 2, ratio: a / b };
 }
 
-/** Vectors can have more numbers than `Math.hypot` takes. */
+/** Returns the Euclidean length. A vector can have more numbers than `Math.hypot` takes as arguments. */
 const lengthOf = (vector: Float32Array): number => Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
 
 function ofScores(theirs: ReadonlyMap<string, number>, ours: ReadonlyMap<string, number>): Agreement {

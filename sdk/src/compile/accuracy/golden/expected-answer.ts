@@ -47,7 +47,7 @@ export function readExpectedAnswer(key: string, value: unknown, { task, vocabula
   if (task.labels.length === 1) return { kind: "score", score: numberOf("`score`", value) };
   throw new Misfit(
     "data_unsuitable",
-    `\`score\` is for models with one label. This one needs \`scores\`, one for each of ${task.labels.length} labels.`,
+    `\`score\` is for models with one label. This model needs \`scores\`, one for each of ${task.labels.length} labels.`,
   );
 }
 

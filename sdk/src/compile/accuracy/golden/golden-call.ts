@@ -31,7 +31,7 @@ export interface Asking {
   readonly oneTokenType?: boolean | undefined;
 }
 
-/** Makes the call that a request for the text of a line makes. */
+/** Makes the task call for the text of a line, as a request with this text would. */
 export const goldenCall = (line: GoldenLine, asking: Asking = {}): TaskCall<GoldenAnswer> => ({
   texts: textsOf(line.input),
   size: 1,

@@ -12,7 +12,7 @@ import type { GoldenLine } from "./read-golden.ts";
 /** Maximum number of characters of a text that messages show. */
 const SHOWN = 60;
 
-/** Agreement from which the present system is probably quantized. Other weights, poolings or prompts rarely reach it. */
+/** Minimum agreement at which the present system is probably quantized. Other weights, poolings or prompts rarely reach it. */
 const QUANTIZED = 0.97;
 
 const CAUSES =
@@ -65,7 +65,7 @@ function notFound(tried: number, { agreement }: ComparedLine): string {
     agreement >= QUANTIZED
       ? ` If the present system is quantized or computes in half precision, give --golden-min ${Math.floor(agreement * 100) / 100}.`
       : "";
-  return `None of ${tried} other readings fits.${quantized} ${CAUSES}`;
+  return `None of ${tried} other ways to read the folder fits the file.${quantized} ${CAUSES}`;
 }
 
 /** Sentences about the gaps of a golden file. */

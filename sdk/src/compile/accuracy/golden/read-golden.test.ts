@@ -111,7 +111,7 @@ describe("readGolden", () => {
       '{"text": "a", "side": "query", "prompt_name": "query", "embedding": [1, 2]}',
       embed,
       "data_invalid",
-      "One of them",
+      "Give only one of them",
     ],
     ['{"text": "a", "score": 1}', embed, "data_unsuitable", "`score` is for models with the task classify"],
     ['{"text": "a", "embeddings": []}', rows, "data_invalid", "has no vectors"],

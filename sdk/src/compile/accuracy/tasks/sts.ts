@@ -9,7 +9,7 @@ export interface StsPair {
   readonly second: string;
 }
 
-/** Columns of STS-B's files: genre, file, year, id, score, sentence, sentence. Some lines have further columns. */
+/** Index of the score, and minimum number of columns, in STS-B's files: genre, file, year, id, score, sentence, sentence. */
 const STSB_SCORE = 4;
 const STSB_COLUMNS = 7;
 

@@ -49,7 +49,7 @@ export async function downloadFile(file: HubFile, options: DownloadOptions): Pro
 async function corrupt({ path, hash }: HubFile, at: string): Promise<BertEdgeError> {
   await rm(at, { force: true });
   return new BertEdgeError("hub_file_corrupt", `${path} does not match its hash on the Hub, ${hash}.`, {
-    hint: "The file was damaged on its way, and was removed. Run the command again. If it fails again, look for a proxy that changes files.",
+    hint: "The file was damaged during the download, and was removed. Run the command again. If it fails again, look for a proxy that changes files.",
   });
 }
 
@@ -93,7 +93,7 @@ async function* bodyFrom(response: Response, offset: number, host: string): Asyn
   const { status, headers, body } = response;
   if (status === 206 && !headers.get("content-range")?.startsWith(`bytes ${offset}-`)) {
     await body?.cancel();
-    throw wrongAnswer(host, `was asked for the bytes from ${offset} on, and sent others`);
+    throw wrongAnswer(host, `was asked for the bytes from ${offset} on, but sent other bytes`);
   }
   let skip = status === 206 ? 0 : offset;
   for await (const chunk of body ?? []) {

@@ -31,15 +31,15 @@ export interface DownloadModelOptions extends RetryOptions {
   /** Default: from environment variables. */
   readonly settings?: HubSettings | undefined;
   readonly limits?: TimeLimits | undefined;
-  /** Called with what is being done, and its finished share from 0 to 1. */
+  /** Called with a description of the current download, and its finished share from 0 to 1. */
   readonly onProgress?: ((message: string, fraction: number) => void) | undefined;
 }
 
 const Shards = v.object({ weight_map: v.record(v.string(), v.string()) });
 
 /**
- * Downloads the files of a model that bert-edge reads and the cache does not have. An interrupted download continues where
- * it ended.
+ * Downloads those files of a model that bert-edge needs and that are not in the cache. An interrupted download continues
+ * where it ended.
  *
  * @throws BertEdgeError `package_missing`, `setting_invalid`, `hub_model_missing`, `hub_access_denied`, `hub_unavailable`,
  *   `hub_answer_invalid`, `hub_file_corrupt`, `checkpoint_missing` if the model has no weights that can be read,

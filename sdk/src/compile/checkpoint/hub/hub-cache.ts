@@ -29,7 +29,7 @@ export class HubCache {
     this.#folder = join(root, `models--${name.replaceAll("/", "--")}`);
   }
 
-  /** Folder of contents, complete and incomplete. */
+  /** Folder with the contents of files, complete and incomplete. */
   get contents(): string {
     return join(this.#folder, "blobs");
   }
@@ -59,7 +59,7 @@ export class HubCache {
     await rename(temporary, target).finally(() => rm(temporary, { force: true }));
   }
 
-  /** Returns the commit that a branch or tag had when it was last asked for. */
+  /** Returns the commit that a branch or tag had when the Hub was last asked; undefined if the cache does not know it. */
   async commitOf(revision: string): Promise<string | undefined> {
     const commit = (await textOf(this.#ref(revision)))?.trim();
     return commit !== undefined && isCommit(commit) ? commit : undefined;

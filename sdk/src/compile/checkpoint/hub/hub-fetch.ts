@@ -111,14 +111,14 @@ function watched(
   );
 }
 
-/** Maximum bytes of all answers to one question together. In a list of files, each file has about 300 bytes. */
+/** Maximum bytes of all responses to one API call together. A list of files has about 300 bytes for each file. */
 const MAX_BYTES = 32e6;
-/** Maximum number of answers to one question. Each answer is a page with up to 1,000 files: https://huggingface.co/docs/hub/api */
+/** Maximum number of responses to one API call. Each response is a page with up to 1,000 files: https://huggingface.co/docs/hub/api */
 const MAX_ANSWERS = 200;
 
 /**
- * Makes a `fetch` for one question to the Hub's API. Limits the number and the total bytes of the answers, because the caller
- * keeps them in memory.
+ * Makes a `fetch` for one call of the Hub's API, which can need several requests. Limits the number and the total bytes of
+ * the responses, because the caller keeps them in memory.
  *
  * @throws BertEdgeError `hub_answer_invalid`, and the errors of `fetch`
  */

@@ -29,7 +29,7 @@ export type HubRepository = Awaited<ReturnType<typeof hubRepository>>;
  * interruption and does not compare hashes, and the streams of `downloadFile` lose the error of a request.
  *
  * @param fetch see `hubFetch`
- * @throws BertEdgeError `package_missing`. The functions throw `hub_answer_invalid` and the errors of `fetch`.
+ * @throws BertEdgeError `package_missing`. The returned functions throw `hub_answer_invalid` and the errors of `fetch`.
  */
 export async function hubRepository(endpoint: URL, fetch: typeof globalThis.fetch) {
   const { listFiles, modelInfo } = await huggingfaceHub();

@@ -30,7 +30,7 @@ export const acceptableKeys = (files: readonly FileKeys[]): string[] =>
  * @param files the keys of its files
  * @param accepted names of unknown keys that the caller takes responsibility for
  * @returns the unknown keys of files that are no module's configuration
- * @throws BertEdgeError `checkpoint_unsupported`; `accepted_key_invalid` if an accepted key is known, or is not there
+ * @throws BertEdgeError `checkpoint_unsupported`; `accepted_key_invalid` if an accepted key is known, or is in none of the files
  */
 export function assertKeys(root: string, files: readonly FileKeys[], accepted: readonly string[] = []): UnknownKeys[] {
   const acceptable = acceptableKeys(files);
@@ -58,7 +58,7 @@ function unknownKeys(file: string, keys: readonly string[], names: readonly stri
   const listed = keys.map((key) => JSON.stringify(key)).join(", ");
   const has = keys.length === 1 ? `has the key ${listed}, which is` : `has the keys ${listed}, which are`;
   return new BertEdgeError("checkpoint_unsupported", `${file} ${has} not known.`, {
-    hint: `A key can change the model's results. The page "Keys of model folders" lists those that are known. If you are sure that results do not depend on it, remove it, or add \`${acceptOptions(names)}\` to the command.`,
+    hint: `A key can change the model's results. The page "Keys of model folders" lists all known keys. If you are sure that results do not depend on it, remove it, or add \`${acceptOptions(names)}\` to the command.`,
   });
 }
 

@@ -13,7 +13,7 @@ export type Treatment =
   | { readonly is: "only"; readonly values: readonly unknown[]; readonly otherwise?: string | undefined }
   | { readonly is: "nested"; readonly keys: KeyTable };
 
-/** Every known key of a file. */
+/** Treatment of every known key of a file. */
 export type KeyTable = Readonly<Record<string, Treatment>>;
 
 export const obeyed: Treatment = { is: "obeyed" };
@@ -34,7 +34,7 @@ export interface FoundKey {
 /**
  * Returns the keys of an object, and what becomes of each. A key with the treatment `only` is obeyed if it has a listed value.
  *
- * @param within the keys that lead to the object, each with a dot
+ * @param within the keys that lead to the object, each followed by a dot; empty for the whole file
  */
 export const findKeys = (content: object, table: KeyTable, within = ""): FoundKey[] =>
   Object.entries(content).flatMap(([name, value]) => {

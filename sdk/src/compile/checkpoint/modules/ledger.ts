@@ -57,7 +57,7 @@ export interface FileKeys {
   readonly file: string;
   /**
    * Name of the module that the file configures: the module's path, or its kind if it is in the model folder itself. For
-   * modules.json, the name of the file. Unknown keys are refused in such a file. Undefined for other files.
+   * modules.json, the name of the file. Undefined for all other files, whose unknown keys are not refused.
    */
   readonly module: string | undefined;
   readonly keys: readonly FoundKey[];

@@ -25,15 +25,15 @@ interface Settings {
 /** Punctuation of ASCII: Python's `string.punctuation`. */
 const PUNCTUATION = [..."!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"];
 
-/** PyLate's values for keys that a folder does not have. Stanford's ColBERT has the same lengths. */
+/** PyLate's default lengths of queries and documents in tokens. Stanford's ColBERT has the same defaults. */
 const DEFAULTS = { queryLength: 32, documentLength: 180 };
 
 /**
  * Reads the settings of a late-interaction model for queries and documents: from config_sentence_transformers.json of PyLate,
  * or from artifact.metadata of Stanford's ColBERT. The tokenizer is in the folder of the Transformer module.
  *
- * @param by library that wrote the model, if the modules or the class say it
- * @returns undefined if the folder says nothing about it
+ * @param by library that wrote the model; undefined if its modules do not show which
+ * @returns undefined if the folder has no such settings
  * @throws BertEdgeError `checkpoint_invalid` if the tokenizer has no token for a marker; `checkpoint_unsupported`
  */
 export async function readProtocol(

@@ -35,7 +35,7 @@ export class PickleBytes {
     return this.#view.getUint32(this.#skip(4), true);
   }
 
-  /** Reads an integer of `length` bytes in two's complement. Python writes the shortest form, so over 8 bytes are too large. */
+  /** Reads an integer of `length` bytes in two's complement. Python writes the shortest form, so more than 8 bytes are too large. */
   long(length: number): number {
     const begin = this.#skip(length);
     let value = 0n;

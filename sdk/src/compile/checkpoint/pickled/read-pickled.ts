@@ -20,7 +20,7 @@ const PLAIN = /^\w{1,50}$/;
  */
 export function readPickled(file: StoredFile, path: string, conversion: () => Conversion): Map<string, Tensor> {
   const faults = pickleFaults(path, conversion);
-  /** Makes errors with a command that saves the tensors of a Python expression, because transformers refuses such files, too. */
+  /** Makes errors whose command saves the tensors of a Python expression. transformers refuses such files, so torch reads them. */
   const convertedBy = (python: string) => pickleFaults(path, () => conversionOfTensors(path, python));
   const { pickle, isTorchScript, locate } = openArchive(file, faults);
   if (isTorchScript) {

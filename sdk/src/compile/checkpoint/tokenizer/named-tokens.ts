@@ -73,7 +73,7 @@ const Json = v.object({
  *
  * @param json content of tokenizer.json
  * @param settings content of tokenizer_config.json
- * @param by class that reads the folder
+ * @param by tokenizer class of transformers that reads the folder
  */
 export function withNamedTokens(json: object, settings: object, by: Pick<TokenizerClass, "name" | "isRecent">): object {
   const given = v.safeParse(Json, json);
@@ -156,9 +156,9 @@ function withMore<T extends { readonly content: string; readonly id: number }>(
 const withFlags = <T extends object>(token: T, flags: Flags | undefined): T =>
   flags ? { ...token, lstrip: flags.lstrip, rstrip: flags.rstrip, single_word: flags.single_word } : token;
 
-/** Classes whose mask token takes the space before it, unless the files have flags for it. */
+/** Classes whose mask token includes the space before it (`lstrip`), unless the files have flags for this token. */
 const MASK_TAKES_SPACE = ["MPNetTokenizer", "CamembertTokenizer"];
-/** Further classes whose mask token takes the space before it, only in transformers 4. */
+/** Further classes whose mask token includes the space before it, only in transformers 4. */
 const OLDER_MASK_TAKES_SPACE = ["RobertaTokenizer", "LongformerTokenizer", "XLMRobertaTokenizer", "AlbertTokenizer"];
 
 /** Returns the mask token with the class's own flags; undefined if the class has none, or if the files have flags for the token. */

@@ -20,7 +20,7 @@ const Json = v.looseObject({
 type Json = v.InferOutput<typeof Json>;
 type Model = Json["model"];
 
-/** Keys of tokenizer_config.json from which parts are built. */
+/** Keys of tokenizer_config.json from which parts of tokenizer.json are built. */
 const Keys = v.object({
   ...v.entriesFromList(
     ["do_lower_case", "strip_accents", "tokenize_chinese_chars", "add_prefix_space", "trim_offsets"].concat([

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 
-/** The name of a special token in tokenizer_config.json: its text, or an object with it. The result is the text. */
+/** The name of a special token in tokenizer_config.json: its text, or an object whose `content` is the text. The result is the text. */
 export const TokenName = v.union([
   v.string(),
   v.pipe(

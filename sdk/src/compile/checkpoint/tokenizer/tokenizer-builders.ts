@@ -16,7 +16,7 @@ export interface Given {
   readonly unknownId: number | undefined;
   /** Returns the special token of a key and its id. */
   readonly special: (key: Name) => readonly [token: string, id: number];
-  /** Returns the text of the token for unknown characters. */
+  /** Text of the token for unknown characters. */
   readonly unknown: string;
 }
 

@@ -42,7 +42,7 @@ const recentClasses: Readonly<Record<string, string>> = {
   nomic_bert: "BertTokenizer",
 };
 
-/** Names of classes that are BERT's tokenizer in transformers 4 and 5. */
+/** Names, without `Tokenizer`, of classes that are BERT's tokenizer in transformers 4 and 5. */
 const namesOfBert = [
   "SqueezeBert",
   "LayoutLM",

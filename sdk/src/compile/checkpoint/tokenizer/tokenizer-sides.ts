@@ -11,10 +11,10 @@ const AnySide = v.picklist(["left", "right"]);
 const FromLeft = v.object({ direction: v.literal("Left") });
 
 /**
- * Returns the end at which a tokenizer cuts or pads texts, and the setting that says it: `truncation_side` or `padding_side`
- * of tokenizer_config.json, else the direction in tokenizer.json. The default is the right.
+ * Returns the side on which a tokenizer cuts or pads texts, and the setting that chooses this side: `truncation_side` or
+ * `padding_side` of tokenizer_config.json, else the direction in tokenizer.json. The default is the right.
  *
- * @throws BertEdgeError `checkpoint_invalid` for other values of these keys, with which transformers does not load the tokenizer
+ * @throws BertEdgeError `checkpoint_invalid` for a value other than left and right; transformers does not load such a tokenizer
  */
 function sideOf(what: "truncation" | "padding", { json, config }: Files): { readonly side: Side; readonly by: string } {
   const key = `${what}_side`;
@@ -31,16 +31,16 @@ function sideOf(what: "truncation" | "padding", { json, config }: Files): { read
 }
 
 /**
- * Returns the end at which a tokenizer cuts texts.
+ * Returns the side on which a tokenizer cuts texts.
  *
  * @throws BertEdgeError `checkpoint_invalid`
  */
 export const truncationSide = (files: Files): Side => sideOf("truncation", files).side;
 
 /**
- * Refuses a tokenizer that pads at the left, for tasks in which this changes more than padding.
+ * Refuses a tokenizer that pads on the left, for tasks in which this changes more than padding.
  *
- * @param otherwise what padding at the left would change
+ * @param otherwise consequence of padding on the left, as a clause of the error message
  * @throws BertEdgeError `checkpoint_unsupported`, `checkpoint_invalid`
  */
 export function assertPadsRight(folder: string, files: Files, otherwise: string): void {
@@ -49,6 +49,6 @@ export function assertPadsRight(folder: string, files: Files, otherwise: string)
   throw new BertEdgeError(
     "checkpoint_unsupported",
     `${join(folder, by)}: ${otherwise}. This is not supported so far.`,
-    { hint: "Set padding_side to right in tokenizer_config.json, if the model was trained so." },
+    { hint: "Set padding_side to right in tokenizer_config.json, if the model was trained with padding on the right." },
   );
 }

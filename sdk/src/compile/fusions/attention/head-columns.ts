@@ -90,8 +90,8 @@ const isOfWholeHeads = ({ columns, size }: Columns): boolean =>
 
 /**
  * Converts queries and keys that are rotated in pairs of neighbors. The result is rotated in halves, because the edge engine
- * rotates only halves. Reorders the columns of both weights in the same way, so that the scores do not change: the first
- * elements of all pairs of a head, then the second ones.
+ * rotates only halves. Reorders the columns of both weights in the same way, so that the scores do not change: each
+ * head then has the first elements of all its pairs, followed by the second elements.
  *
  * @returns undefined if queries or keys are not rotated in pairs, or if no linear layer computes the rotated tensor
  */

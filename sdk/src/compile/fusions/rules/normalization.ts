@@ -122,7 +122,7 @@ const isCentred = ({ producer }: Value): boolean =>
   producer?.is("Sub") === true && producer.inputs.some((input) => input?.producer?.is("ReduceMean"));
 
 /**
- * Returns the reason why fused operators cannot contain a normalization; undefined if they can:
+ * Returns the reason why fused operators cannot contain a normalization. Returns undefined if all of these conditions hold:
  *
  * - The node normalizes only the last axis.
  * - Gamma and beta are vectors.

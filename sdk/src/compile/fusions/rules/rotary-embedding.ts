@@ -14,7 +14,7 @@ interface Pairing {
   readonly interleaved: boolean;
   /** Whether a table [1 or batch, …, sequence, columns] depends only on positions, and repeats its columns as this form needs. */
   readonly table: Question<boolean>;
-  /** Start, end and step of the table's columns with one angle for each pair, given the number of pairs. */
+  /** Returns start, end and step of the slice that takes one column for each pair from the table. */
   readonly columns: (pairs: number) => readonly [start: number, end: number, step: number];
 }
 
@@ -39,7 +39,7 @@ const single: Omit<Pairing, "interleaved"> = {
  * Makes a question about a table [1 or batch, …, sequence, columns]: whether it depends only on sizes, is the same for
  * every text, and repeats its columns.
  *
- * @param name describes the table that a rotation needs, for the reason why the rotation is not fused
+ * @param name completes the reason "the tables of cos and sin are not …" of a rotation that is not fused
  * @param original returns the column that a column must equal
  */
 function tableQuestion(name: string, original: (column: number, columns: number) => number): Question<boolean> {

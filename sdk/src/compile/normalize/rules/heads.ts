@@ -93,7 +93,7 @@ export const castBeforeMovementRule: Rule = rule("cast before movement", {
     const [x, ...others] = movement?.inputs ?? [];
     if (!movement || !x || x.isConstant) return undefined;
     if (!floats.includes(x.dtype) || !floats.includes(root.output.dtype)) return undefined;
-    // The heads of attention are merged before the cast, because fused attention includes the merge.
+    // A cast of an attention result stays after the merge of the heads, because fused attention includes the merge.
     const origin = movementSources(moved).at(-1)?.producer;
     if (origin?.is("MatMul") && origin.inputs.every((input) => !input?.isConstant)) return undefined;
     // A selection of texts or tokens stays before the cast, so that fewer elements are cast. A selection of columns is moved, because

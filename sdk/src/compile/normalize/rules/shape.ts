@@ -22,7 +22,7 @@ export function reshapeTarget(from: Shape, to: Shape): Tensor | undefined {
   return open > 1 || to.includes(0) ? undefined : int64s(...target);
 }
 
-/** Adds a Reshape to a shape. Returns undefined if there is no constant target for it. */
+/** Adds a Reshape to the shape `to`. Returns undefined if `reshapeTarget` finds no constant target. */
 export function reshapedTo(
   { add, constant }: Rewrite,
   value: Value,

@@ -22,7 +22,7 @@ export interface GramBlock {
 }
 
 /**
- * Maximum channels of a block. Products of channels in different blocks are not computed: GPTQ then corrects a weight
+ * Maximum number of channels of a block. Products of channels in different blocks are not computed, so GPTQ corrects a weight
  * only for rounding errors within its block. The feed-forward layers of BERT-base have 3,072 channels. Two blocks take
  * half the time to observe, and a quarter of the time to factorize. Measured with the 1,536 channels of
  * all-MiniLM-L6-v2 in two blocks: the mean cosine to float32 falls from 0.99898 to 0.99897 (int8-edge) and does not
@@ -46,7 +46,7 @@ export function gramBlocks(width: number): GramBlock[] {
 export const gramLength = (width: number): number =>
   gramBlocks(width).reduce((sum, block) => sum + block.width ** 2, 0);
 
-/** Statistics of x ⊙ factors, stored as the statistics of x: a scaled Gram matrix would be a second large array. */
+/** Statistics of x ⊙ factors, stored as those of x and the factors. A scaled Gram matrix would be a second large array. */
 export interface ScaledStatistics extends ActivationStatistics {
   /** [width]. Default: 1 for every channel. */
   readonly factors?: Float32Array | undefined;
@@ -93,7 +93,7 @@ export interface StoredStatistics extends Pick<ActivationStatistics, "width" | "
 /** Writes statistics to a file, one after the other. Weights with the same statistics share one copy in the file. */
 interface StatisticsWriter {
   readonly write: (found: WeightStatistics) => Promise<void>;
-  /** Ends the file, and returns the locations. */
+  /** Closes the file. Returns the location of each weight matrix's statistics. */
   readonly end: () => Promise<StoredStatistics[]>;
 }
 

@@ -34,7 +34,7 @@ export interface StatisticsObserver extends Observer {
  * Makes the observer that collects activation statistics of all linear layers of a graph. onnxruntime computes the sums.
  *
  * @param onStatistics receives statistics when they are complete. The observer does not change their arrays afterwards.
- * @throws BertEdgeError (when a value has been observed) `calibration_invalid` when a layer reads NaN or infinite numbers
+ * @throws BertEdgeError `calibration_invalid` in `finish` when a layer reads NaN or infinite numbers
  */
 export function statisticsObserver(
   graph: Graph,

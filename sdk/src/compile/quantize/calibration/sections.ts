@@ -13,8 +13,8 @@ export interface GraphSection {
  * graph runs only once, but only one section is in memory. A section ends where later nodes read the fewest values: in
  * encoders, between two layers.
  *
- * @param bytesOf memory that a node needs while its section runs
- * @param maxBytes maximum sum of these bytes for a section. A node that needs more has a section of its own.
+ * @param bytesOf returns the bytes of memory that a node needs while its section runs
+ * @param maxBytes maximum number of these bytes for a section. A node that needs more has a section of its own.
  */
 export function sectionsOf(graph: Graph, bytesOf: (node: Node) => number, maxBytes: number): GraphSection[] {
   const nodes = graph.sorted();
@@ -41,7 +41,7 @@ function narrowest(leavesAfter: readonly (readonly Value[])[], first: number, la
   return best;
 }
 
-/** Returns, for every node, the results of the nodes up to it that later nodes read. */
+/** Returns a list for every node: the results of this node and of earlier nodes that later nodes read. */
 function leavesOf(nodes: readonly Node[], graph: Graph): Value[][] {
   const position = new Map(nodes.map((node, i) => [node, i]));
   const lastRead = (value: Value) => Math.max(-1, ...[...value.users].map((user) => position.get(user) ?? -1));

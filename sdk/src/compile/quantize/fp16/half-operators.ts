@@ -7,7 +7,7 @@ export interface HalfOperator {
    * False for cheap operators. They keep the precision of their inputs, because a cast would cost more than it saves.
    */
   readonly heavy: boolean;
-  /** Index of the input that is added to attention scores. Its large negative values only mean "masked". */
+  /** Index of the input that is added to attention scores. It may be clipped, because its large negative values only mask keys. */
   readonly bias?: number;
   /** Indices of outputs that are always float32. */
   readonly statistics?: readonly number[];

@@ -4,8 +4,8 @@ import type { Observer } from "../calibration/observe-values.ts";
 import { isFloat32, nodesInHalf } from "./nodes-in-half.ts";
 
 /**
- * A quarter of 65504, the maximum of float16, because other texts can have larger activations than the texts checked
- * here.
+ * Maximum magnitude that counts as safe: a quarter of 65504, the maximum of float16. Other texts can have larger activations than the
+ * texts checked here.
  */
 const MAX_PEAK = 65_504 / 4;
 

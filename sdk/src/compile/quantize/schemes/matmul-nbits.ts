@@ -7,7 +7,7 @@ import { packBits } from "../tables/quantize-table.ts";
 import type { QuantizedWeight } from "../weights/quantize-weight.ts";
 import { correctedBias, oncePerWeight } from "../weights/weight-quantizer.ts";
 
-/** accuracy_level 4: activations become int8, with a scale per block of each token. */
+/** Value of `accuracy_level` for int8 activations, with a scale per block of each token. */
 const INT8_ACTIVATIONS = 4;
 
 export interface BlockPrecision {

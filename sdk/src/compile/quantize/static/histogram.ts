@@ -45,7 +45,8 @@ export function percentileRange(histogram: Histogram, percentile: number): Activ
 
 /**
  * Returns the range around 0 with the smallest sum of squared int8 rounding errors. A narrower range has a smaller scale,
- * but clips more. With scale s the mean squared rounding error is s² / 12; numbers below s / 2 become 0.
+ * but clips more. The mean squared error of rounding with scale s is s² / 12. Numbers below s / 2 become 0, so each number is its own
+ * error.
  *
  * Section 3 of https://arxiv.org/abs/1810.05723 describes the method. The paper assumes a distribution of the numbers;
  * this function uses the observed distribution.

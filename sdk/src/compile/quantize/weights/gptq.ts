@@ -30,7 +30,7 @@ const MIN_PIVOT = 1e-6;
  */
 const DAMPING = 0.01;
 
-/** Rows of a matrix that are copied or multiplied together, so that they stay in the cache. */
+/** Number of rows of a matrix that are copied or multiplied together, so that they stay in the cache. */
 const ROWS = 64;
 
 export function gptqFactors(statistics: ScaledStatistics, block: GramBlock): GptqFactors {

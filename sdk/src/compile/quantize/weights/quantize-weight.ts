@@ -53,7 +53,7 @@ export function quantizeWeight(
 ): QuantizedWeight {
   const [inputs = 0, outputs = 0] = weight.shape;
   const { min, max, symmetric, block = inputs } = precision;
-  // Copies the range, because loops over millions of weights are fast only if all ranges are objects of the same shape.
+  // Copies the range without `block`, because loops over millions of weights are fast only if all ranges have the same properties.
   const integers: IntegerRange = { min, max, symmetric };
   const weights = toFloat32(weight);
   const blocks = Math.ceil(inputs / block);

@@ -27,7 +27,7 @@ export type WeightQuantizer = (
 
 /**
  * Makes a quantizer for the weights of one graph. Several weights are quantized at the same time. The quantizer caches
- * results that use statistics: GPTQ is slow.
+ * results that use statistics, because GPTQ is slow.
  */
 export function weightQuantizer(rounding: RoundingOptions, byWeight?: ScaledCalibration): WeightQuantizer {
   const known = new Map<string, QuantizedWeight>();
@@ -93,8 +93,8 @@ export interface WorkContext {
 export type WorkerTask = Parameters<typeof quantizeWeight>;
 
 /**
- * Minimum number of elements of all weights for which threads are started. Starting a thread takes as long as quantizing
- * about this number of elements.
+ * Minimum number of elements to quantize for which threads are started, summed over all weights. Starting a thread takes as long as
+ * quantizing about this number of elements.
  */
 const MIN_ELEMENTS = 1 << 18;
 

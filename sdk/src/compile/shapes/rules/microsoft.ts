@@ -61,7 +61,7 @@ export const microsoftRules: Readonly<Record<string, ShapeRule>> = {
   }),
   DynamicQuantizeMatMul: matMul(),
   MatMulIntegerToFloat: matMul("float32"),
-  // The rows of the table have 4 or 8 bits. Bytes hold two elements of 4 bits.
+  // The table's elements have 4 or 8 bits. A uint8 holds two elements of 4 bits.
   GatherBlockQuantized: singleOutput((node) => {
     const [table, ids, scale] = node.inputs;
     const axis = node.int("gather_axis") ?? 0;

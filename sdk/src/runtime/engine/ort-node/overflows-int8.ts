@@ -6,10 +6,13 @@ import { onnxruntimeNode } from "./onnxruntime-node.ts";
  */
 export const EXACT_INT8 = { extra: { session: { x64quantprecision: "1" } } } as const;
 
-/** Number of products that the probe adds. */
+/** Number of products that the probe (see PROBE) adds up. */
 const DEPTH = 4;
 
-/** ONNX file of the probe: y = MatMulInteger(a, w), where `a` is uint8[1, 4], and `w` is int8[4, 1] and contains 127 four times. */
+/**
+ * ONNX file of the probe, a graph that shows whether sums overflow: y = MatMulInteger(a, w). `a` is uint8[1, 4]. `w` is int8[4, 1] and
+ * contains 127 four times.
+ */
 export const PROBE =
   "CAgSCWJlcnQtZWRnZTpbCicKAWEKAXcSAXkaDU1hdE11bEludGVnZXIiDU1hdE11bEludGVnZXISBXByb2JlKg8IBAgBEANCAXdKBH9/f39aEwoBYRIOCgwIAhIICgIIAQoCCARiAwoBeUIECgAQDQ==";
 
@@ -17,7 +20,7 @@ let known: Promise<boolean> | undefined;
 
 /**
  * Whether sums of int8 products overflow on this CPU. On x86 without VNNI, onnxruntime's fastest kernels add pairs of products in
- * 16 bits, and cut sums to 32,767. The outputs of a model are then wrong. Measured once, in a millisecond.
+ * 16 bits, and limit each sum to 32,767. The outputs of a model are then wrong. Measured once, in a millisecond.
  *
  * @throws BertEdgeError `package_missing`
  */

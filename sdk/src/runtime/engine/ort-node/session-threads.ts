@@ -82,8 +82,8 @@ async function sessionThread(load: OrtTask): Promise<SessionThread> {
 }
 
 /**
- * Returns the path of the onnxruntime-node module that this process has loaded, so that threads load the same module. Resolving
- * the package's name needs the path of this file, which is unknown in a bundle.
+ * Returns the path of the onnxruntime-node module that this process has loaded, so that threads load the same module. Searches the
+ * cache of loaded modules: to resolve the package's name, Node needs the path of this file, which is unknown in a bundle.
  */
 function loadedFile(): string {
   // Not imported, because bundlers would treat the result of an imported createRequire as their own `require`.

@@ -47,7 +47,7 @@ export function openThread<Task, Answer>(
     answered: (answer) => waiting?.resolve(answer),
     ended(cause) {
       ended(failed(cause));
-      // Browsers keep a worker running after an uncaught error.
+      // Browsers keep a worker running after an uncaught error, so it is ended here.
       void thread.end();
     },
   });

@@ -1,6 +1,6 @@
 import type { Automaton } from "./automaton.ts";
 
-/** Lists the tokens of an automaton: the id of each, and the codes of its characters. `codes` changes with the next token. */
+/** Lists the tokens of an automaton: the id of each, and the codes of its characters. `codes` is valid until the next token. */
 export function* automatonTokens({ edgeStart, labels, targets, accepts, ids, skips }: Automaton): Generator<{
   readonly id: number;
   readonly codes: readonly number[];

@@ -117,7 +117,7 @@ const UnigramSettings = v.object({
   normalizers,
   /** Whether texts are split at white space, which is then dropped. */
   separates: v.boolean(),
-  /** Index of the table in which punctuation has the number 1. Each such character becomes a part of its own. Missing: none does. */
+  /** Index of the table in which punctuation has the number 1. Each such character becomes its own part. Missing: no character does. */
   punctuation: v.optional(Whole),
   /**
    * Whether to put ▁ before each text that starts with neither ▁ nor a blank. If `separates` or `punctuation` is set, this
@@ -151,7 +151,7 @@ const BpeSettings = v.object({
   whole: v.array(v.tuple([v.string(), Whole])),
   /** Whether a word with the text of a token in `whole` becomes this token. */
   ignoresMerges: v.boolean(),
-  /** ▁ that decoding removes instead of turning them into blanks: `first-token` all of the first token, `first` one at the start. */
+  /** Each ▁ that decoding removes instead of making it a blank: all in the first token (`first-token`), or one at the start (`first`). */
   drops: v.picklist(["nothing", "first-token", "first"]),
   /** Whether decoding joins tokens of bytes to characters: see `withBytes`. */
   decodesBytes: v.boolean(),

@@ -93,7 +93,7 @@ function tokenizerFor<T>(
     }
   }
 
-  /** Gives unknown words the length of the unknown token. Not needed without `namedUnknown`: then `wordStarts` does not read it. */
+  /** Sets the spelled length of unknown words to that of the unknown token. `wordStarts` reads this length only with `namedUnknown`. */
   function withUnknown(
     ids: readonly number[],
     spelled: readonly number[],

@@ -12,7 +12,7 @@ const LETTERS = String.raw`[^\r\n\p{L}\p{N}]?\p{L}+|`;
 const OTHERS = String.raw`| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
 const NUMBERS = /^\\p\{N\}(?:(\+)|\{1,(\d+)\})?$/;
 
-/** Settings of a pattern that finds words. GPT-2's pattern has no `pattern`. */
+/** Pattern that finds words. `pattern` is undefined for GPT-2's pattern, which is the default of the runtime. */
 interface Found {
   readonly pattern?: WordPattern;
 }

@@ -27,7 +27,7 @@ const Model = v.variant("type", [
   }),
 ]);
 const AddedTokens = v.object({ added_tokens: common.added_tokens });
-/** Pre-tokenizers that Unigram can have. With others, unknown words can be neighbours, which @huggingface/tokenizers joins to one token. */
+/** Pre-tokenizers that Unigram can have. With others, unknown words can be neighbours: @huggingface/tokenizers joins these to one token. */
 const besideUnigram = ["WhitespaceSplit", "Metaspace"];
 
 /** A tokenizer that has no packed form. */

@@ -8,12 +8,12 @@ import unicode from "../rust-unicode.json" with { type: "json" };
 import { refusedPart } from "./refuse-part.ts";
 
 // Patterns for Split, in the syntax of Oniguruma, for pre-tokenizers that @huggingface/tokenizers reads differently from Hugging
-// Face's Rust tokenizers. Each matches the words, so Split is inverted.
+// Face's Rust tokenizers. Each pattern matches the words, so Split is inverted: it keeps the matches.
 
 /** Converts ranges of code points, such as "61-63 ff", to the content of a character class. */
 const inClass = (ranges: string): string => ranges.replace(/[\da-f]+/g, String.raw`\x{$&}`).replaceAll(" ", "");
 
-/** Returns the content of a character class for a set of code points. It does not depend on the runtime's Unicode version. */
+/** Returns the content of a character class for a set of code points. The result does not depend on the runtime's Unicode version. */
 function rangesOf(has: (point: number) => boolean): string {
   const ranges: string[] = [];
   for (let point = 0; point < CODE_POINTS; point++) {
@@ -81,7 +81,7 @@ const First = v.object({ type: v.literal("Metaspace"), prepend_scheme: v.literal
 
 /** Makes a pre-tokenizer whose words are the matches of a pattern. */
 const words = (regex: string) => ({ type: "Split", pattern: { Regex: regex }, behavior: "Removed", invert: true });
-/** Matches a capturing group, whose text a split would put between the parts. */
+/** Matches a capturing group. JavaScript's split would put the text of such a group between the parts. */
 const CAPTURES = /(?<!\\)\((?!\?)|\(\?</;
 
 /**

@@ -89,7 +89,7 @@ const classOf = codePointNumbers(
 /** First code points of the pages whose characters have several grapheme classes. */
 const mixedPages = pagesWithBorders(Object.values(graphemes.classes));
 
-/** The replacements of all tables of a tokenizer. */
+/** The texts that replace characters, for all character tables of a tokenizer. */
 interface Results {
   readonly texts: readonly string[];
   /** Returns the index of a text. */
@@ -128,7 +128,7 @@ export function charsmapTable(
   };
 }
 
-/** Builds the table of a charsmap that replaces each character by itself. */
+/** Builds the table for a map that replaces one character at a time. */
 export function eachTable(map: CharacterMap, results: Results): CodePointTable {
   const mapped = (point: number): number => {
     const character = String.fromCodePoint(point);

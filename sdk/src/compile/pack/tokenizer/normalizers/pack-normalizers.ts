@@ -10,7 +10,7 @@ import rust from "./rust-normalizers.json" with { type: "json" };
 
 const Text = v.pipe(v.string(), v.minLength(1));
 
-/** Regular expressions of Replace that can be packed. Others are not, because they may match other texts in JavaScript than in Rust. */
+/** Regular expressions of Replace that can be packed. Other expressions may match other texts in JavaScript than in Rust. */
 const BLANKS_REGEX = " {2,}";
 const SPACES_REGEX = String.raw`\s{2,}|[\n\r\t]`;
 
@@ -102,7 +102,7 @@ const blank = codePointSet("9-a c-d 1680 200b-200f 2028-2029 2581 feff fffd");
 
 const pointOf = (character: string): number => character.codePointAt(0) as number;
 
-/** The normalizers that change each character by itself. */
+/** Maps of the normalizers that change one character at a time. */
 const characterMaps: Partial<Record<NormalizerJson["type"], CharacterMap>> = {
   Lowercase: (character) => character.toLowerCase(),
   StripAccents: (character) => (marks.has(pointOf(character)) ? "" : character),

@@ -7,8 +7,8 @@ const HIDDEN_PRODUCT: i32 = -1 << 28;
 
 const PARTS: f32 = <f32>SCORE_PARTS;
 /**
- * The coefficients of the polynomial, a mask for the bits of a fraction, and a mask that puts the upper byte of an index outside
- * POWERS, so that lookUp returns 0 for it. These numbers are in memory, because literals would be built again for every vector.
+ * The coefficients of the polynomial, a mask for the bits of a fraction, and a mask that sets the upper byte of a 16-bit index to 128,
+ * for which lookUp returns 0. These numbers are in memory, because literals would be built again for every vector.
  */
 const COEFFICIENTS: usize = memory.data<i16>([
   <i16>SOFTMAX_P0,

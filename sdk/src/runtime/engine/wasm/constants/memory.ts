@@ -28,7 +28,7 @@ export const ROW_SUM = 8;
 
 /*
  * Struct of gemmInt8: out[m, n] = a[m, k] · wᵀ. If the comment of a field begins with a shape, the field contains the
- * address of a matrix or vector.
+ * address of a matrix or vector. A u7 is a byte from 0 to 127.
  */
 /** i8 [m, k] */
 export const GEMM_A = 0;

@@ -63,7 +63,7 @@ export function arriving(transfer: (progress: TransferCallbacks) => Promise<void
     },
     stop(reason) {
       stopped ??= { reason };
-      // After the transfer, nobody waits for this promise. Workers would warn about it, because another request settles it.
+      // After the transfer, nobody waits for this promise, so it stays pending. A Worker warns if another request rejects a promise.
       if (count < Number.POSITIVE_INFINITY) stopping.reject(reason);
     },
   };

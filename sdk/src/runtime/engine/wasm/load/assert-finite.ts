@@ -2,13 +2,13 @@ import { BertEdgeError } from "../../../../artifact/error.ts";
 import { PREPARE_AGAIN } from "../../../../artifact/manifest.ts";
 import type { CheckedProgram } from "../run/checked-program.ts";
 
-/** Numbers that masks must not contain. `includes` finds them in compiled code: in a new isolate, a loop would take four times as long. */
+/** Numbers that masks must not contain. `includes` searches for them in native code. In a new isolate, a loop takes four times as long. */
 const notInMasks = [Number.NaN, Number.POSITIVE_INFINITY];
 const notFinite = [...notInMasks, Number.NEGATIVE_INFINITY];
 
 /**
  * Refuses a model file with NaN or infinite numbers. Test texts would not find all of them: a text reads only a few rows of a table,
- * and kernels that quantize turn them into ordinary numbers. Integer weights are always finite; their scales are checked.
+ * and kernels that quantize can turn NaN into ordinary numbers. Integer weights are always finite; their scales are checked.
  *
  * @param file the model file, with all bytes up to `tensorsEnd`
  * @throws BertEdgeError `model_invalid`

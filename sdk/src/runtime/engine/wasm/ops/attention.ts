@@ -6,7 +6,7 @@ import type { Operation } from "./operation.ts";
 import { type PositionTerms, positionBiases, positionScratch, positionTermsOf, usedBuckets } from "./position-terms.ts";
 
 /**
- * Runs attention. Queries, keys and values are columns of one value, or of values of the same width.
+ * Runs attention. Queries, keys and values are columns of one ProgramValue, or of several ProgramValues with the same width.
  *
  * `bias` is f32 [heads or 1, 2 · maxTokens − 1]. Entry j − i + maxTokens − 1 is added to the score of key j for query i.
  * A step has `bias`, `positions` or neither.
@@ -91,7 +91,7 @@ export const attention: Operation<AttentionStep> = (step, read, { maxTokens }) =
   };
 };
 
-/** Checks a table of biases. @returns its address and heads; `row` is the number of bytes per head */
+/** Checks a table of biases. @returns its address (`table`), its number of heads, and the bytes per head (`row`) */
 function biasOf(bias: unknown, read: OperandReader, maxTokens: number) {
   const fields = fieldsOf(bias, "bias");
   const heads = sizeOf(fields["heads"], "bias.heads");

@@ -4,8 +4,9 @@ import { sizeOf } from "./operand-reader.ts";
 import type { Operation } from "./operation.ts";
 
 /**
- * Runs a linear layer in integers. Its weight matrix is u7 [out/8, in/4, 8, 4]. The other tensors have one number per
- * output, filled up to a multiple of 8: scales f32, zeroPoints i32, sums i32 (the sum of each output's weights), bias f32.
+ * Runs a linear layer in integers. Its weight matrix is u7 [out/8, in/4, 8, 4], with bytes from 0 to 127. The other tensors
+ * have one number per output, filled up to a multiple of 8: scales f32, zeroPoints i32, sums i32 (the sum of each output's
+ * weights), bias f32.
  */
 export interface LinearInt8Step {
   readonly op: "linearInt8";

@@ -4,7 +4,7 @@ import type { ProgramValue } from "../run/values.ts";
 /** A JSON object of a program whose fields are not checked yet. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** `width` columns of a value, from `column` on. The value has these columns. */
+/** `width` columns of a value, from `column` on. The value is checked to have them. */
 export interface ColumnView {
   readonly value: number;
   readonly column: number;

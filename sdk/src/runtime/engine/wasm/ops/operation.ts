@@ -23,7 +23,7 @@ export type Operation<Step> = (step: Unchecked<Step>, read: OperandReader, sizes
 export interface CheckedOperation {
   /** Computes the rows of a block. */
   run(block: Block): void;
-  /** Returns the bytes of scratch memory that a sequence of `tokens` tokens needs. Only operations on whole sequences need some. */
+  /** Returns the bytes of scratch memory that a sequence of `tokens` tokens needs. Only operations on whole sequences need it. */
   readonly scratchBytes?: (kernels: Kernels, tokens: number) => number;
   /** The token embedding table that the step reads. */
   readonly tokenTable?: TokenTable;

@@ -15,7 +15,7 @@ export interface PositionTerms {
   readonly buckets: number;
   readonly keys?: PositionWeights;
   readonly queries?: PositionWeights;
-  /** f32 [buckets]: zeros. */
+  /** f32 [buckets]: zeros, the bias of the matrix products with keys and queries. */
   readonly zeros: string;
 }
 
@@ -64,7 +64,7 @@ export function positionTermsOf(
 
 /** Offsets in the scratch memory of attention with relative positions. The offsets begin after the scratch memory of attentionInt8. */
 interface PositionScratch {
-  /** i8 [tokens, size]: quantized queries, then quantized keys */
+  /** i8 [tokens, size]: quantized queries, which are later overwritten by quantized keys */
   readonly quantized: number;
   readonly parameters: number;
   /** f32 [tokens, buckets]: queries · position keys */

@@ -16,7 +16,10 @@ export interface PositionTable {
   readonly padding?: number;
 }
 
-/** Calls `call` for each part of a block whose rows in the second operand follow each other in memory, from pointer `y` on. */
+/**
+ * Splits a block into parts whose rows of the second operand follow each other in memory, and calls `call` for each part. `y` is the
+ * pointer to the first of these rows.
+ */
 export type EachSkip = (block: Block, call: (offset: number, rows: number, y: number) => void) => void;
 
 /** Checks the second operand of a sum. @throws ProgramFault */

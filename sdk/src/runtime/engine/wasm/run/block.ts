@@ -13,7 +13,7 @@ export interface Layout {
   readonly offsets: readonly number[];
   /** Offset of the row parameters of every i8 value: scale, zero point, sum. */
   readonly parameters: readonly number[];
-  /** Whether a value has memory for the rows of all tokens. If not, it has memory for the rows of one block. */
+  /** Whether each value has memory for the rows of all tokens. If not, the value has memory for the rows of one block. */
   readonly isWhole: readonly boolean[];
   /** Bytes of all values. */
   readonly bytes: number;
@@ -25,7 +25,7 @@ export interface PlacedBatch {
   readonly regions: Pick<Regions, "values" | "ids" | "scratch">;
   /** Index of the first token of each sequence. The last entry is the number of tokens of the batch. */
   readonly starts: readonly number[];
-  /** Index of the first token of each sequence with token type 1; the next sequence's first token if there is none. */
+  /** Index of each sequence's first token with token type 1; of the next sequence's first token if all its tokens have type 0. */
   readonly seconds: readonly number[];
   /** Number of tokens at the start of each sequence that all its tokens attend to. */
   readonly attended: readonly number[];

@@ -13,7 +13,7 @@ import { segmentsOf } from "./segments.ts";
 import { shapeOf } from "./shape-of.ts";
 import type { ProgramValue } from "./values.ts";
 
-/** Numbers that pooling kernels read and write at a time. */
+/** Number of float32 numbers that pooling kernels read and write at a time. */
 const POOLED_MULTIPLE = 4;
 
 /** Maximum tokens per batch. Larger batches need more memory and save almost no time. */

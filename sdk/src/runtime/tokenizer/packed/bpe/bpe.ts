@@ -55,7 +55,7 @@ export function createBpe(
   const whole = new Map(ignoresMerges ? settings.whole : []);
   const kept = new Uint32Array(KEPT);
 
-  /** Adds the tokens of a word. `starts` receives the index of each token's first unit, `spans` where each unit is in the word. */
+  /** Adds the tokens of a word. `starts` receives the index of each token's first unit, `spans` the start and end of each unit. */
   function addWord(word: string, ids: number[], enough: number, starts?: number[], spans?: number[]): void {
     const isLong = word.length > LONG_WORD;
     let [units, length]: [Units, number] = [kept, 0];

@@ -63,7 +63,7 @@ function inOrder(classes: CodePointTable, text: string, parts: "NFD" | "NFKD"): 
 interface Mark {
   readonly point: number;
   readonly combining: number;
-  /** End of the mark of the text that decomposes into this mark. */
+  /** Index in the text after the character that decomposes into this mark. */
   readonly end: number;
 }
 

@@ -3,9 +3,9 @@ import type { Merges } from "./merges.ts";
 
 /** Default number of units that are merged at a time. */
 const BLOCK = 2 ** 16;
-/** Maximum units of the longest token for which blocks pay off: each block tries as many ends as the longest token has units. */
+/** Maximum units of the longest token, if words are merged in blocks. Each block tries as many ends as this token has units. */
 const LONGEST_TOKEN = 512;
-/** Maximum units per UTF-16 code unit: UTF-8 has 3 bytes. */
+/** Maximum units per UTF-16 code unit, which has at most 3 bytes in UTF-8. */
 const MAX_UNITS = 3;
 
 /** Turns words into units: bytes, or ids of tokens. */
@@ -29,8 +29,8 @@ export type LongWordMerger = (word: string, ids: number[], enough: number, start
  *
  * 1. No step merges across a boundary between final tokens. The steps on one side of it do not depend on the other side, so each
  *    side has the tokens that it would have alone.
- * 2. A sequence of tokens is what merging its units gives, if each boundary remains when only the units of its two neighbours are
- *    merged: the first step across a boundary would also be a step of these two alone.
+ * 2. If merging the units of any two neighbours alone keeps the boundary between them, merging all units gives the same tokens. The
+ *    reason: the first step across a boundary would also be a step of its two neighbours alone.
  *
  * @param blockUnits number of units that are merged at a time
  */
@@ -56,7 +56,7 @@ export function createLongWordMerger(
    * the units before it alone give the tokens before it. This function lets the units end at each of these positions, and finds
    * the boundary up to which their tokens stay the same. It returns the smallest of these boundaries.
    *
-   * @param starts start of each token of the units, merged without what follows
+   * @param starts start of each token that merging only `units` gives
    */
   function lastingBoundary(units: Units, length: number, starts: readonly number[], longest: number): number {
     let lasting = length;

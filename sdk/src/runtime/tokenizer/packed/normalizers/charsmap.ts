@@ -44,7 +44,7 @@ export const SEPARATOR = "\0";
  */
 const LONGEST = 5;
 
-/** Pages that `pageOf` has for each table. */
+/** Number of entries that `pageOf` has for each table. */
 const TABLE_PAGES = CODE_POINTS >> PAGE_BITS;
 
 /**
