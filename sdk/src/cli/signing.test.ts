@@ -44,11 +44,12 @@ describe("signingOf", () => {
 describe("--expires", () => {
   it("takes 1 to 3650 days", () => {
     expect(["1", "3650"].map(expiryDays)).toEqual([1, 3650]);
-    for (const wrong of ["0", "3651", "200000000", "x"]) expect(() => expiryDays(wrong), wrong).toThrow(/3650 days/);
+    for (const wrong of ["0", "3651", "200000000", "x"])
+      expect(() => expiryDays(wrong), wrong).toThrow(/from 1 to 3650/);
   });
 
   it("is checked before anything is published", async () => {
     const args = ["artifact", "--to", "folder:x", "--expires", "200000000"];
-    await expect(runAction(publishCommand, ...args)).rejects.toThrow(/3650 days/);
+    await expect(runAction(publishCommand, ...args)).rejects.toThrow(/from 1 to 3650/);
   });
 });

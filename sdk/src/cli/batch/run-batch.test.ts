@@ -184,7 +184,7 @@ describe("runBatch", () => {
     await expect(run()).rejects.toMatchObject({ code: "job_changed" });
     out = join(folder, "other.jsonl");
     await writeFile(out, "something");
-    await expect(run()).rejects.toMatchObject({ message: expect.stringContaining("there is no") });
+    await expect(run()).rejects.toMatchObject({ message: expect.stringContaining("is missing") });
     expect(await readFile(out, "utf8")).toBe("something");
     expect((await run({ restart: true })).resumed).toBe(0);
     expect((await results())[0]).toBe(content);

@@ -463,7 +463,7 @@ describe("a model that Python must change first", () => {
       {},
       "checkpoint_missing",
       "org/encoder has vocab.txt, but no tokenizer.json.",
-      "The error for this folder has the command that makes tokenizer.json.",
+      "Then give this folder instead: the error says which command makes tokenizer.json.",
     ],
     [
       "no weights",

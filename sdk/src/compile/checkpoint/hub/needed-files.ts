@@ -151,7 +151,7 @@ export function assertReadable(files: readonly HubFile[], model: Model): void {
   const vocabulary = vocabularyFiles.find(has);
   if (!has("tokenizer.json") && vocabulary !== undefined) {
     throw new BertEdgeError("checkpoint_missing", `${name} has ${vocabulary}, but no tokenizer.json.`, {
-      hint: `${download(model)} The error for this folder has the command that makes tokenizer.json.`,
+      hint: `${download(model)} Then give this folder instead: the error says which command makes tokenizer.json.`,
     });
   }
 }
