@@ -8,6 +8,7 @@ const codes = Object.keys(errorCodes).sort() as (keyof typeof errorCodes)[];
 /** The classes of the client's own errors. */
 const thrown: Readonly<Record<keyof typeof clientCodes, string>> = {
   connection: "ConnectionError",
+  redirected: "ConnectionError",
   response_invalid: "ConnectionError",
   timeout: "TimeoutError",
   version_changed: "VersionChangedError",

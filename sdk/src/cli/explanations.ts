@@ -135,6 +135,10 @@ export const clientCodes: Readonly<Record<OwnErrorCode | "http_<status>", Explan
     when: "The service could not be reached, or the connection was dropped.",
     fix: "Check the URL and the network. Trying again can help.",
   },
+  redirected: {
+    when: "The service answered with a redirect, which the client does not follow: it would carry texts to another host.",
+    fix: "Set baseURL to the address that the hint names.",
+  },
   response_invalid: {
     when: "A successful response does not come from bert-edge, or is damaged: a vector is empty, not finite or has another length.",
     fix: "Check the URL, proxies before the deployment, and what `bert-edge check` says.",
@@ -142,7 +146,7 @@ export const clientCodes: Readonly<Record<OwnErrorCode | "http_<status>", Explan
   timeout: { when: "No answer came within `timeoutMs`.", fix: "Allow more time, or send fewer texts a request." },
   version_changed: {
     when: "A new version of the model was published during the call. Vectors of different versions cannot be compared.",
-    fix: "Embed all texts again.",
+    fix: "Repeat the whole call. Vectors that you have stored come from the old version: embed those texts again.",
   },
   "http_<status>": {
     when: "The response comes from the platform or from a proxy. JSON errors of your own app keep their code.",

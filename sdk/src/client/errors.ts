@@ -12,7 +12,7 @@ export type ClientErrorCode =
   | (string & {});
 
 /** Error code of the client itself. */
-export type OwnErrorCode = "connection" | "response_invalid" | "timeout" | "version_changed";
+export type OwnErrorCode = "connection" | "redirected" | "response_invalid" | "timeout" | "version_changed";
 
 export interface ErrorDetails {
   code: ClientErrorCode;
@@ -89,5 +89,5 @@ export class VersionChangedError extends BertEdgeClientError {
 export const versionChanged = (before: string, after: string): VersionChangedError =>
   new VersionChangedError(`The model changed from ${before} to ${after} during the call.`, {
     code: "version_changed",
-    hint: "Embed all texts again.",
+    hint: "Repeat the whole call.",
   });

@@ -37,7 +37,7 @@ export function s3Settings(env: S3Env): S3Options {
     const value = env[name];
     if (value) return value;
     throw new BertEdgeError("setting_invalid", `The setting ${name} is missing, so no model can be read.`, {
-      hint: "Set S3_BUCKET. Outside of AWS also set S3_ENDPOINT, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY.",
+      hint: "Set S3_BUCKET, and on AWS AWS_REGION. Elsewhere, also set S3_ENDPOINT, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY.",
     });
   };
   const given = (["S3_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"] as const).find((name) => env[name]);

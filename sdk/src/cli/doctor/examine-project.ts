@@ -147,7 +147,7 @@ async function examineModel(
   if (fitting.length > 0) return ok(`It fits ${fitting.join(" and ")}.`);
   const limits = workers.map(({ name, binding }) => `${name}: ${binding.limit}`).join("; ");
   return broken(
-    `It exceeds a limit of every Workers plan (${limits || "it has no target edge"}).`,
+    limits ? `It exceeds a limit of every Workers plan (${limits}).` : "It has no target edge.",
     "Prepare it with --targets edge and --table int4, or take a smaller model.",
   );
 }

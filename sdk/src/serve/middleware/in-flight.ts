@@ -73,10 +73,14 @@ const bodyTooLarge = (maxBytes: number): BertEdgeError =>
     hint: "Send the texts in several requests.",
   });
 
-const bodyTooSlow = (bytes: number): BertEdgeError =>
-  new BertEdgeError("body_too_slow", `The request body came too slowly: ${bytes} bytes had arrived.`, {
-    hint: `Send at least ${SMALL_BYTES} bytes each ${WINDOW_MS / 1_000} s, and the whole body within ${LONGEST_MS / 1_000} s.`,
-  });
+const bodyTooSlow = (bytes?: number): BertEdgeError =>
+  new BertEdgeError(
+    "body_too_slow",
+    `The request body came too slowly${bytes === undefined ? "" : `: ${bytes} bytes had arrived`}.`,
+    {
+      hint: `Send at least ${SMALL_BYTES} bytes each ${WINDOW_MS / 1_000} s, and the whole body within ${LONGEST_MS / 1_000} s.`,
+    },
+  );
 
 interface Receiving {
   readonly hold: Hold;
@@ -111,7 +115,7 @@ async function receivedText(c: Context, { hold, declared, maxBytes }: Receiving)
 /** Waits for the text of a small body, at most one window. */
 function inTime(text: Promise<string>): Promise<string> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(bodyTooSlow(0)), WINDOW_MS);
+    const timer = setTimeout(() => reject(bodyTooSlow()), WINDOW_MS);
     text.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

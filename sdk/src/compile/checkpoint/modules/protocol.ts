@@ -7,7 +7,7 @@ import { readTokenizer } from "../model-folder.ts";
 import type { ModelPlace } from "../model-place.ts";
 import { type SpelledTokens, spelledTokens } from "../tokenizer/special-tokens.ts";
 import { assertPadsRight } from "../tokenizer/tokenizer-sides.ts";
-import { readArtifactMetadata } from "./artifact-metadata.ts";
+import { ARTIFACT_METADATA, readArtifactMetadata } from "./artifact-metadata.ts";
 import { readSentenceConfig, SENTENCE_CONFIG } from "./sentence-config.ts";
 import { readLowercases } from "./transformer-config.ts";
 
@@ -20,6 +20,8 @@ interface Settings {
   readonly skippedWords: readonly string[];
   readonly expands: boolean;
   readonly attends: boolean;
+  /** Names the keys that turn the expansion of queries into one that is supported. */
+  readonly otherExpansion: string;
 }
 
 /** Punctuation of ASCII: Python's `string.punctuation`. */
@@ -51,7 +53,7 @@ export async function readProtocol(
     spelling === "" ? {} : { marker: tokens.idOf(spelling) ?? noMarker(folder, spelling) };
   const expansion = settings.expands ? expansionOf(folder, settings, tokens) : undefined;
   if (expansion) {
-    assertExpands(root, config, queryLength, expansion.isAttended);
+    assertExpands(root, config, settings);
     assertPadsRight(folder, files, "expansion tokens would stand before a query");
   }
   const unknown = tokens.named("unk_token");
@@ -88,6 +90,7 @@ async function ofPyLate(folder: string, isSure: boolean): Promise<Settings | und
     skippedWords: config.skiplist_words ?? PUNCTUATION,
     expands,
     attends: expands && (config.attend_to_expansion_tokens ?? false),
+    otherExpansion: `query_length, attend_to_expansion_tokens or do_query_expansion in ${SENTENCE_CONFIG}`,
   };
 }
 
@@ -101,6 +104,7 @@ async function ofStanford(folder: string): Promise<Settings> {
     skippedWords: (metadata?.mask_punctuation ?? true) ? PUNCTUATION : [],
     expands: true,
     attends: metadata?.attend_to_mask_tokens ?? false,
+    otherExpansion: `query_maxlen or attend_to_mask_tokens in ${ARTIFACT_METADATA}`,
   };
 }
 
@@ -118,7 +122,7 @@ function expansionOf(folder: string, { attends: isAttended }: Settings, tokens: 
     "checkpoint_invalid",
     `The tokenizer in ${folder} has no mask token to expand queries with.`,
     {
-      hint: "Name it as mask_token in tokenizer_config.json, or set do_query_expansion to false.",
+      hint: "Name it as mask_token in tokenizer_config.json.",
     },
   );
 }
@@ -128,11 +132,12 @@ function expansionOf(folder: string, { attends: isAttended }: Settings, tokens: 
  *
  * @throws BertEdgeError `checkpoint_unsupported`
  */
-function assertExpands(folder: string, config: EncoderConfig, length: number, isAttended: boolean): void {
+function assertExpands(folder: string, config: EncoderConfig, settings: Settings): void {
+  const { queryLength: length, attends: isAttended, otherExpansion } = settings;
   const radius = Math.min(...(config.windowRadius ?? []).map((each) => each ?? Number.POSITIVE_INFINITY));
   const why =
     length > maxTokensOf(config)
-      ? `query_length is ${length}, but the model has ${maxTokensOf(config)} positions`
+      ? `queries have ${length} tokens, but the model has ${maxTokensOf(config)} positions`
       : isAttended
         ? undefined
         : config.disentangledAttention
@@ -142,7 +147,7 @@ function assertExpands(folder: string, config: EncoderConfig, length: number, is
             : undefined;
   if (why === undefined) return;
   throw new BertEdgeError("checkpoint_unsupported", `${folder}: ${why}. This is not supported so far.`, {
-    hint: `Choose another query_length, attend_to_expansion_tokens or do_query_expansion in ${SENTENCE_CONFIG}, if the model was trained for it.`,
+    hint: `Choose another ${otherExpansion}, if the model was trained for it.`,
   });
 }
 
