@@ -63,7 +63,8 @@ describe.runIf(process.platform === "linux")("`bert-edge dev <artifact>` in a pr
     const tmp = await temporaryFolder();
     const root = await installedProject({ peers: false });
     onTestFinished(() => rm(root, { recursive: true, force: true }));
-    await symlink(join(process.cwd(), "node_modules/wrangler"), join(root, "node_modules/wrangler"));
+    for (const name of ["wrangler", "hono"])
+      await symlink(join(process.cwd(), "node_modules", name), join(root, "node_modules", name));
     for (const path of ["functions", "wrangler.toml"]) await cp(path, join(root, path), { recursive: true });
     await rm(join(root, "functions/region.ts"));
     await cp(artifact, join(root, "models/tiny"), { recursive: true });

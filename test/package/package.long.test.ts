@@ -29,10 +29,6 @@ describe("the packed package in an empty project", () => {
     expect(await runNode(alone, ["example.mjs"])).toBe("16,16\n");
   });
 
-  it("imports every entry without any optional package", async () => {
-    await runNode(alone, importing(entries));
-  });
-
   it("imports every entry with the optional packages", async () => {
     await runNode(complete, importing(entries));
   });

@@ -28,8 +28,8 @@ const filesOfEdge = [
 ];
 
 const templates: [flags: string[], files: string[], limit: number, dependencies: string[]][] = [
-  [["--template", "edge"], [], 15, ["bert-edge"]],
-  [["--model", "own"], [], 15, ["bert-edge"]],
+  [["--template", "edge"], [], 15, ["bert-edge", "hono"]],
+  [["--model", "own"], [], 15, ["bert-edge", "hono"]],
   [
     ["--template", "edge+region"],
     [".dockerignore", "functions/region.ts", "functions/serve-until-terminated.ts", "infra/Dockerfile"],

@@ -47,7 +47,7 @@ function checkCall(source: unknown, options: unknown): void {
   }
   if (typeof options !== "object" || options === null) {
     throw invalid(
-      `The second argument of loadModel is ${shown(options)}`,
+      `The options of loadModel are ${shown(options)}`,
       "Leave it out, or give an object with engine or store.",
     );
   }

@@ -1,4 +1,4 @@
-import { pieceReader } from "./piece-reader.ts";
+import { type PieceReader, pieceReader } from "./piece-reader.ts";
 
 /**
  * Reads the body of a response as UTF-8, and stops as soon as it is larger than `maxBytes`.
@@ -36,9 +36,10 @@ export async function textUpTo(
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
+  const read = late ? readsUntil(late, reader) : () => reader.read();
   try {
     for (;;) {
-      const { value, done } = await (late ? Promise.race([reader.read(), late]) : reader.read());
+      const { value, done } = await read();
       bytes += value?.length ?? 0;
       if (bytes > maxBytes) {
         await reader.cancel("The content is too large.").catch(() => {});
@@ -52,4 +53,23 @@ export async function textUpTo(
     reader.cancel(error).catch(() => {});
     throw error;
   }
+}
+
+/**
+ * Returns a function that reads the next piece, and fails as soon as `late` rejects. `Promise.race` would leave a reaction at `late` for
+ * each piece until the end of the body, and the sender chooses how small the pieces are.
+ */
+function readsUntil(late: Promise<never>, reader: PieceReader): PieceReader["read"] {
+  let end: { readonly error: unknown } | undefined;
+  let fail: (error: unknown) => void = () => {};
+  late.catch((error: unknown) => {
+    end = { error };
+    fail(error);
+  });
+  return () =>
+    new Promise((resolve, reject) => {
+      fail = reject;
+      if (end) reject(end.error);
+      else reader.read().then(resolve, reject);
+    });
 }

@@ -1,7 +1,7 @@
 /** Maximum size of the reused buffer, in bytes. workerd is equally fast with 64 KiB to 1 MiB. */
 const PIECE_BYTES = 256 * 1024;
 
-interface PieceReader {
+export interface PieceReader {
   /** Reads the next piece, which stays valid until the next call. When `done` is true, there are no more pieces. */
   read(): Promise<{ value?: Uint8Array | undefined; done: boolean }>;
   /** Cancels the stream, even during a read. */

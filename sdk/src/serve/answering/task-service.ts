@@ -11,7 +11,7 @@ import { isPerToken, outputLength } from "../../runtime/tasks/task-output.ts";
 import { checkOutputs, checkQuery } from "../check-query.ts";
 import type { Tier } from "../contract/headers.ts";
 import { decisionFigures } from "../decision-figures.ts";
-import { inFlight, NoRoom } from "../queue/in-flight.ts";
+import { answeringMs, inFlight, NoRoom } from "../queue/in-flight.ts";
 import { type EngineTraits, turnScheduler } from "../queue/scheduler.ts";
 import { Refused } from "../refusal.ts";
 import { expectedAnswer } from "../region/expected-answer.ts";
@@ -46,8 +46,8 @@ export interface TaskServiceOptions extends Pick<TierChooserOptions, "tier" | "l
   readonly now?: () => number;
 }
 
-/** Longest time in ms that a request takes from its arrival until its texts are read, and from then until it is answered. */
-const [ARRIVING_MS, ANSWERING_MS] = [70_000, 600_000];
+/** Longest time in ms that a request takes from its arrival until its texts are read. */
+const ARRIVING_MS = 70_000;
 
 /** Maximum age of the region's measurement while this deployment is overloaded, in ms. */
 const OVERLOADED_PROBE_MS = 250;
@@ -79,7 +79,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     const { texts } = query.call;
     unanswered++;
     try {
-      query.hold?.keep(ANSWERING_MS);
+      query.hold?.keep(answeringMs(query.deadline.remainingMs()));
       query.hold?.reserve(readBytes(texts));
       const answered = await answerTo(query, background);
       book.answered(query, answered);

@@ -97,6 +97,18 @@ describe("a job", () => {
     ]);
   });
 
+  it("opens no results for HEAD, whose answer nobody reads", async () => {
+    await wholeJob();
+    const get = vi.spyOn(jobs.bucket, "get");
+    const response = await ask("HEAD", "a/results");
+    expect([response.status, response.headers.get("content-type"), await response.text()]).toEqual([
+      200,
+      "application/jsonl",
+      "",
+    ]);
+    expect(get.mock.calls.map(([key]) => key).filter((key) => key.includes("/parts/"))).toEqual([]);
+  });
+
   it("has the vectors that the deployment's route returns", async () => {
     const { results } = await wholeJob({ encoding_format: "base64", truncate: true });
     const records = results

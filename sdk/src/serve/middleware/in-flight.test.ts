@@ -38,6 +38,7 @@ function setUp({ maxBytes = 10_000_000 } = {}) {
     return c.json([length, (await bodyText(c)).length, noted(c, "flight")?.caller.id]);
   });
   app.post("/list", (c) => listResponse(c, Array(5_000).fill(ITEM), (item) => JSON.stringify(item)));
+  app.post("/item", (c) => listResponse(c, [ITEM.repeat(3_000)], (item) => JSON.stringify(item)));
   const send = (body: BodyInit | undefined, headers: Record<string, string> = {}, path = "/length") =>
     app.request(path, { method: "POST", headers, ...(body !== undefined && { body, duplex: "half" }) } as RequestInit);
   const failure = async (response: Response | Promise<Response>) => {
@@ -128,6 +129,14 @@ describe("an answer in parts", () => {
     const response = await send("a", { "content-length": "4000" }, "/list");
     expect(memory.bytes()).toBe(4_000);
     expect((await response.text()).length).toBeGreaterThan(5_000_000);
+    expect(memory.bytes()).toBe(0);
+  });
+
+  it("counts until it is read, also if it has a single item", async () => {
+    const { memory, send } = setUp();
+    const response = await send("a", { "content-length": "4000" }, "/item");
+    expect(memory.bytes()).toBe(4_000);
+    expect(await response.json()).toEqual([ITEM.repeat(3_000)]);
     expect(memory.bytes()).toBe(0);
   });
 

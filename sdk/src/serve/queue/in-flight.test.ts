@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { type Caller, callerWith, type Hold } from "./caller.ts";
-import { inFlight } from "./in-flight.ts";
+import { answeringMs, inFlight } from "./in-flight.ts";
 
 const [web, batch] = [callerWith({ name: "web" }), callerWith({ name: "batch" })];
 const MAX = 1_000;
@@ -96,6 +96,16 @@ describe("memory in flight", () => {
     expect(memory.bytes()).toBe(500);
     pass(2_000);
     expect(flood(batch, 10)).toBe(49);
+  });
+
+  it.each([
+    [undefined, 600_000],
+    [50, 600_000],
+    [1_000_000, 1_000_000],
+    [999_999_999, 3_600_000],
+    [Number.POSITIVE_INFINITY, 600_000],
+  ])("counts a request with %s ms left for %i ms", (left, ms) => {
+    expect(answeringMs(left)).toBe(ms);
   });
 
   it("limits the requests of a key in flight, with all callers behind it", () => {

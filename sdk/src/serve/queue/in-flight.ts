@@ -5,6 +5,17 @@ import type { Caller, Hold, Holder } from "./caller.ts";
 /** Memory of a request besides its body, texts and outputs, in bytes: its objects, and the buffers of its connection. */
 const REQUEST_BYTES = 8_192;
 
+/** Longest time in ms from the arrival of the texts of a request until its answer, and the longest that a latency budget can make it. */
+const [ANSWERING_MS, LONGEST_ANSWERING_MS] = [600_000, 3_600_000];
+
+/**
+ * Returns the time in ms after which a request without an answer counts as vanished.
+ *
+ * @param leftMs milliseconds of its budget that are left. With a finite budget, it may wait for that long
+ */
+export const answeringMs = (leftMs = 0): number =>
+  Math.min(Math.max(ANSWERING_MS, Number.isFinite(leftMs) ? leftMs : 0), LONGEST_ANSWERING_MS);
+
 /** Pause before a retry of a key that has too many requests in flight, in ms. */
 const RETRY_MS = 250;
 
@@ -13,7 +24,7 @@ export class NoRoom extends Refused {
   constructor() {
     super({
       refusal: "overloaded",
-      message: "The requests in flight have all the memory that this caller may use.",
+      message: "The requests of this caller use all the memory that it may have.",
       hint: "Send the request again after the time in the header retry-after-ms, or with fewer texts.",
     });
   }
@@ -109,7 +120,7 @@ export function inFlight(options: {
   function assertFewRequests({ key, requestsInFlight }: Caller): void {
     if (requestsInFlight === undefined || holds(() => (all.inner.get(key)?.requests ?? 0) < requestsInFlight)) return;
     throw new BertEdgeError("rate_limited", `The key ${key} may have at most ${requestsInFlight} requests in flight.`, {
-      hint: "Send the request again when another one of this key has been answered.",
+      hint: "Send it again when another request of this key is answered.",
       retryAfterMs: RETRY_MS,
     });
   }

@@ -61,7 +61,9 @@ type Parts = Iterator<string, string>;
 function inParts(c: Context, parts: Parts): Response {
   c.header("content-type", "application/json");
   const { value, done } = parts.next();
-  return c.body(done ? value : heldWhileRead(streamOf(value, parts), noted(c, "flight")?.hold));
+  // A single item can be long.
+  const isShort = done && value.length <= 2 * PART_CHARACTERS;
+  return c.body(isShort ? value : heldWhileRead(streamOf(value, parts), noted(c, "flight")?.hold));
 }
 
 /** Makes a stream that computes each part when it is read. Other requests run between the parts. */
@@ -75,7 +77,7 @@ function streamOf(first: string, others: Parts): ReadableStream<Uint8Array> {
         await nextTurn();
         const next = parts?.next();
         if (!next) return;
-        stream.enqueue(encoder.encode(next.value));
+        if (next.value) stream.enqueue(encoder.encode(next.value));
         if (next.done) stream.close();
       },
       cancel() {

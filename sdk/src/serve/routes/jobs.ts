@@ -24,6 +24,8 @@ const JobRequest = objectOf({
 });
 
 /** Valid names of jobs. The names become parts of keys in a bucket. */
+const JSON_LINES = { "content-type": "application/jsonl" };
+
 const JOB_NAME = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,63}$/;
 
 const jobPath = withAndWithoutSlash("/v1/jobs/:job");
@@ -65,8 +67,10 @@ export function jobRoutes<Env extends object>(deployment: Deployment<Env>): Hono
       const hint = "Ask again later. If the job stands still, start it again: finished parts are kept.";
       throw new BertEdgeError("job_incomplete", what, { hint });
     }
+    // Opens nothing for HEAD: without a body, nothing would close it.
+    if (c.req.method === "HEAD") return c.body(null, 200, JSON_LINES);
     const lines = partContents(bucket, job, c.req.param("lines") as PartKind, parts);
-    return c.body(heldWhileRead(lines, noted(c, "flight")?.hold), 200, { "content-type": "application/jsonl" });
+    return c.body(heldWhileRead(lines, noted(c, "flight")?.hold), 200, JSON_LINES);
   });
   return app;
 }

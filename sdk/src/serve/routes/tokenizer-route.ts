@@ -7,6 +7,7 @@ import type { Model } from "../../runtime/model.ts";
 import { checkSize } from "../check-query.ts";
 import { hintsWith, jsonBody } from "../middleware/body.ts";
 import { noted } from "../middleware/variables.ts";
+import { answeringMs } from "../queue/in-flight.ts";
 import { jsonResponse } from "./in-parts.ts";
 import type { Route, RouteDescription } from "./task-route.ts";
 
@@ -47,7 +48,10 @@ export const tokenizerAt = <S extends TokenizerBody, I extends Item>(
       const all = items(body);
       checkSize(all.length, limits.maxInputs);
       checkLength(all);
-      noted(c, "flight")?.hold.reserve(BYTES_PER_CHARACTER * totalLength(all));
+      const hold = noted(c, "flight")?.hold;
+      hold?.reserve(BYTES_PER_CHARACTER * totalLength(all));
+      // The model may have to be loaded first.
+      hold?.keep(answeringMs());
       const work = async (model: Model) => {
         const answers: unknown[] = [];
         let sinceTurn = 0;
