@@ -26,7 +26,7 @@ const explanations = {
   },
   request_too_costly: {
     message: "The request needs more CPU time than the platform allows for one request.",
-    hint: "Send fewer texts a request (batchSize of the client), or shorter ones. If the platform allows more CPU time, raise cpuLimitMs, in a project in functions/edge-settings.ts. A region would answer, if there is one and the request does not pin the edge.",
+    hint: "Send fewer texts a request (batchSize of the client), or shorter ones. If the platform allows more CPU time, raise cpuLimitMs, in a project in functions/edge-settings.ts. A region would answer, unless the request pins the edge.",
   },
   tier_missing: {
     message: "This deployment does not have the tier that the request pins.",
@@ -46,7 +46,7 @@ const explanations = {
 export type RefusalCode = keyof typeof explanations;
 
 const ONE_TEXT_TOO_COSTLY =
-  "Shorten the text, or split it. If the platform allows more CPU time, raise cpuLimitMs, in a project in functions/edge-settings.ts. A region would answer, if there is one and the request does not pin the edge.";
+  "Shorten the text, or split it. If the platform allows more CPU time, raise cpuLimitMs, in a project in functions/edge-settings.ts. A region would answer, unless the request pins the edge.";
 
 /** Hints for refusals that a budget can have caused, by who has set the budget. For a caller's own budget, the hint of the code remains. */
 const otherBudgets: Readonly<Record<BudgetSetter, (budgetMs: number) => string | undefined>> = {

@@ -120,7 +120,7 @@ export function heldWhileRead(stream: ReadableStream<Uint8Array>, hold: Hold | u
       hold?.keep(2 * UNREAD_MS);
       unread = setTimeout(() => {
         end();
-        const error = new Error(`The client has read nothing for ${UNREAD_MS} ms.`);
+        const error = new Error(`The client read nothing for ${UNREAD_MS} ms.`);
         reader.cancel(error).catch(() => {});
         passOn.error(error);
       }, UNREAD_MS);
