@@ -147,7 +147,7 @@ const Protocol = v.object({
   }),
   document: v.object({
     ...SearchRole,
-    /** Tokens of documents whose vectors are left out. */
+    /** Ids of the tokens that have no vector in a document's result, such as punctuation. */
     skipped: v.array(TokenId),
   }),
   /** Whether texts are lower-cased before special tokens are found in them. */

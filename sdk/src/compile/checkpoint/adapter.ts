@@ -47,7 +47,7 @@ export async function assertNoAdapter({ root, folder }: Pick<ModelPlace, "root" 
   if (!adapter) return;
   const base = await readJson(folder, "config.json", Config);
   const what = base
-    ? `has an adapter (${ADAPTER_CONFIG}) besides its model. transformers applies it to the model`
+    ? `has an adapter (${ADAPTER_CONFIG}) besides its model. transformers applies it, and bert-edge does not`
     : `has an adapter (${ADAPTER_CONFIG}), but no model`;
   throw new BertEdgeError("checkpoint_unsupported", `${folder} ${what}.`, {
     hint: LEARNED_INPUTS.test(adapter.peft_type ?? "")

@@ -34,7 +34,7 @@ import { jsonResponse } from "./in-parts.ts";
 export interface RouteDescription<S extends v.GenericSchema, A extends v.GenericSchema> {
   readonly schema: S;
   readonly summary: string;
-  /** A body that a model of the route's task answers. */
+  /** Example of a body, which a model with the route's task answers. */
   readonly example: v.InferInput<S>;
   readonly response: A;
   /** Task for which hints recommend this route. Default: hints do not recommend it. */

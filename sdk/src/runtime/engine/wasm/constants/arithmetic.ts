@@ -43,7 +43,7 @@ export const EXP_P7 = 1.98756915e-4;
  * P(limit) is exactly 0. The other coefficients minimize the maximum error (Lawson's iteration).
  */
 /**
- * Limit and coefficients for x · Φ(x), with an error of at most 9 · 10⁻⁵. GELU_P0 belongs to t⁰, GELU_P1 to t¹, and so on.
+ * The limit of t, and the coefficients of P(t), for x · Φ(x): GELU_Pn is the coefficient of tⁿ. The error is at most 9 · 10⁻⁵.
  * https://arxiv.org/abs/1606.08415
  */
 export const GELU_LIMIT = 4.1599955558776855;
