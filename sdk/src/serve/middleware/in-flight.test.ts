@@ -15,11 +15,11 @@ const MAX_BODY = 1_000_000;
 const ITEM = "x".repeat(1_000);
 
 /** Makes an app that answers with the length of a body, or with a long list. `seen` has the bytes in flight while it does. */
-function setUp({ maxBytes = 10_000_000 } = {}) {
+function setUp({ maxBytes = 10_000_000, now = () => performance.now() } = {}) {
   const memory = inFlight({
     maxBytes: () => maxBytes,
     refused: () => {},
-    now: () => performance.now(),
+    now,
     requestBytes: 0,
   });
   const seen: number[] = [];
@@ -45,7 +45,7 @@ function setUp({ maxBytes = 10_000_000 } = {}) {
     const { error } = (await (await response).json()) as { error?: { code: string } };
     return { status: (await response).status, code: error?.code };
   };
-  return { memory, send, seen, failure };
+  return { app, memory, send, seen, failure };
 }
 
 /** Makes a body of which each of the parts arrives `everyMs` after the one before. It has no end without `ends`. */
@@ -71,6 +71,23 @@ describe("the memory of a body", () => {
     // A body in chunks arrives in a buffer of 16 KiB.
     expect(seen).toEqual([500, 16_384 + 600]);
     expect(memory.bytes()).toBe(0);
+  });
+
+  it("counts as long as an answer may take, once it has been read", async () => {
+    let ms = 0;
+    const { app, memory, send } = setUp({ now: () => ms });
+    const seen: number[] = [];
+    app.post("/slow", async (c) => {
+      ms += 10_000;
+      await bodyText(c);
+      for (const passed of [590_000, 20_000]) {
+        ms += passed;
+        seen.push(memory.bytes());
+      }
+      return c.body(null);
+    });
+    await send("a", { "content-length": "4000" }, "/slow");
+    expect(seen).toEqual([4_000, 0]);
   });
 
   it("is refused when it is too large, whether it is declared or not", async () => {

@@ -4,6 +4,7 @@ import { textUpTo } from "../../storage/bounded-text.ts";
 import { CALLER_HEADER, MAX_CALLER } from "../contract/headers.ts";
 import type { Limits } from "../limits.ts";
 import { anyone, type Caller, callerWith, type Hold } from "../queue/caller.ts";
+import { answeringMs } from "../queue/in-flight.ts";
 import type { TaskService } from "../service.ts";
 import { note, noted } from "./variables.ts";
 
@@ -26,7 +27,13 @@ export function countInFlight<Env extends object>(
     const hold = service(c.env).hold({ caller, trace: noted(c, "trace") }, declared ?? 0);
     // If the caller disconnects, the platform may end the request without a release. Then its memory counts for this time at most.
     if (isSmall(declared)) hold.keep(SMALL_BODY_MS);
-    note(c, "flight", { caller, hold, bodyText: () => receivedText(c, { hold, declared, maxBytes: maxBodyBytes }) });
+    const bodyText = async () => {
+      const text = await receivedText(c, { hold, declared, maxBytes: maxBodyBytes });
+      // The model of any route may have to be loaded first.
+      hold.keep(answeringMs());
+      return text;
+    };
+    note(c, "flight", { caller, hold, bodyText });
     try {
       await next();
     } finally {

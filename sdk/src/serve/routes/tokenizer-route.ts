@@ -7,7 +7,6 @@ import type { Model } from "../../runtime/model.ts";
 import { checkSize } from "../check-query.ts";
 import { hintsWith, jsonBody } from "../middleware/body.ts";
 import { noted } from "../middleware/variables.ts";
-import { answeringMs } from "../queue/in-flight.ts";
 import { jsonResponse } from "./in-parts.ts";
 import type { Route, RouteDescription } from "./task-route.ts";
 
@@ -48,10 +47,7 @@ export const tokenizerAt = <S extends TokenizerBody, I extends Item>(
       const all = items(body);
       checkSize(all.length, limits.maxInputs);
       checkLength(all);
-      const hold = noted(c, "flight")?.hold;
-      hold?.reserve(BYTES_PER_CHARACTER * totalLength(all));
-      // The model may have to be loaded first.
-      hold?.keep(answeringMs());
+      noted(c, "flight")?.hold.reserve(BYTES_PER_CHARACTER * totalLength(all));
       const work = async (model: Model) => {
         const answers: unknown[] = [];
         let sinceTurn = 0;
