@@ -22,17 +22,28 @@ export interface Scored {
   readonly score: number;
 }
 
+/** Returns the cosine of the angle between two vectors; 0 if one of them is zero. */
+export function cosine(a: Float32Array, b: Float32Array): number {
+  const dot = (x: Float32Array, y: Float32Array) => x.reduce((sum, value, i) => sum + value * (y[i] ?? 0), 0);
+  return dot(a, b) / (Math.sqrt(dot(a, a) * dot(b, b)) || 1);
+}
+
 /** A text, or a pair of texts. */
 export type Classified = string | readonly [text: string, pair: string];
 
-/** What the page asks a model. The deployment answers, or a model in this browser. */
+/** What the page asks a model. The deployment answers, in requests of up to `batchSize` texts, or a model in this browser. */
 export interface Answers {
   /** Returns one vector per text. */
-  embed(texts: readonly string[], budget?: Budget): Promise<Answered<readonly Float32Array[]>>;
+  embed(texts: readonly string[], budget?: Budget, batchSize?: number): Promise<Answered<readonly Float32Array[]>>;
   /** Returns the labels of each text or pair, best first. */
   classify(inputs: readonly Classified[], budget?: Budget): Promise<Answered<readonly (readonly Scored[])[]>>;
   /** Returns documents for a query, best first. */
-  rerank(query: string, documents: readonly string[], budget?: Budget): Promise<Answered<readonly Scored[]>>;
+  rerank(
+    query: string,
+    documents: readonly string[],
+    budget?: Budget,
+    batchSize?: number,
+  ): Promise<Answered<readonly Scored[]>>;
 }
 
 /** Returns a text or a pair as the methods of the package take it. */

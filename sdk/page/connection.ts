@@ -8,12 +8,27 @@ export interface Info {
   /** Whether a classifier reads texts or pairs. */
   readonly input?: "text" | "pair" | undefined;
   readonly model_type: Readonly<Record<string, unknown>>;
+  /** Dimensions of a vector; undefined if the task has none. */
+  readonly dimensions?: number;
+  /** Maximum tokens of a text. */
+  readonly max_input_length: number;
+  /** Number of regions that can answer instead of the edge. */
+  readonly regions: number;
+  /** Whether browsers can load the model's files. */
+  readonly artifacts: boolean;
   /** Budget of requests that give none, in ms. */
   readonly default_latency_budget_ms?: number;
+  /** CPU time that the platform allows per request, in ms. */
+  readonly cpu_limit_ms?: number;
+  /** Tokens of the longest text that can be computed in this time. */
+  readonly cpu_limit_tokens?: number;
+  /** Number of texts of 16 tokens that can be computed in this time. */
+  readonly cpu_limit_texts?: number;
 }
 
 export interface Connection {
   readonly baseURL: string;
+  /** The API key; `none` for a deployment without keys. */
   readonly key: string;
   readonly info: Info;
 }
@@ -23,7 +38,7 @@ const STORED = "bert-edge-key";
 /** Number of times, and pause in ms, for which the page waits for a deployment that loads its model. */
 const [LOADING_TRIES, LOADING_MS] = [20, 1_000];
 /** Key of deployments without keys. The client sends one always. */
-const NO_KEY = "none";
+export const NO_KEY = "none";
 
 /** Characters that a header carries everywhere. `fetch` refuses some others. */
 const KEY = /^[!-~]+$/;

@@ -47,3 +47,31 @@ export function onSubmit(formId: string, submitted: () => Promise<void>): void {
     }
   });
 }
+
+/** Pause after the last key before `typed` is called, in ms. */
+const TYPING_MS = 150;
+
+/** Calls `typed` when the user has stopped typing into one of the fields for a moment. */
+export function afterTyping(fields: readonly HTMLElement[], typed: () => void): void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  for (const field of fields) {
+    field.addEventListener("input", () => {
+      clearTimeout(timer);
+      timer = setTimeout(typed, TYPING_MS);
+    });
+  }
+}
+
+/** Shows labels in their order, with a bar for each score from 0 to 1. */
+export function showRanked(id: string, ranked: readonly { readonly label: string; readonly score?: number }[]): void {
+  const items = ranked.map(({ label, score }) => {
+    const item = make("li", `${label} `);
+    if (score === undefined) return item;
+    const bar = make("i", "", "bar");
+    // A style in HTML would be against the page's policy; one that a script sets is not.
+    bar.style.width = `${100 * Math.min(1, Math.max(0, score))}%`;
+    item.append(make("span", score.toFixed(3)), bar);
+    return item;
+  });
+  element(id, HTMLOListElement).replaceChildren(...items);
+}

@@ -11,11 +11,13 @@ type Details = Pick<
 /** Asks the deployment. */
 export function overHttp({ baseURL, key }: Connection): Answers {
   // Without retries, the page shows what the deployment answers first. Requests that exceed its limits are split.
-  const bert = new BertEdge({ baseURL, apiKey: key, maxRetries: 0 });
+  const client = (batchSize?: number) =>
+    new BertEdge({ baseURL, apiKey: key, maxRetries: 0, ...(batchSize !== undefined && { batchSize }) });
+  const bert = client();
   const options = (budget: Budget) => (budget === undefined ? {} : { latencyBudgetMs: budget });
   return {
-    async embed(texts, budget) {
-      const { embeddings, ...details } = await bert.embed(texts, { ...options(budget), truncate: true });
+    async embed(texts, budget, batchSize) {
+      const { embeddings, ...details } = await client(batchSize).embed(texts, { ...options(budget), truncate: true });
       return answered(embeddings, details);
     },
     async classify(inputs, budget) {
@@ -25,8 +27,8 @@ export function overHttp({ baseURL, key }: Connection): Answers {
       });
       return answered(results, details);
     },
-    async rerank(query, documents, budget) {
-      const { results, ...details } = await bert.rerank(query, documents, options(budget));
+    async rerank(query, documents, budget, batchSize) {
+      const { results, ...details } = await client(batchSize).rerank(query, documents, options(budget));
       return answered(scoredDocuments(results, documents), details);
     },
   };

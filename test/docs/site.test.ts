@@ -25,7 +25,7 @@ it.each([
 ])("a link to nothing is dead: %s", (link) => {
   const files = siteFiles(root);
   const toSite = linkTo({ root, files, repository: undefined }, "docs/new.md");
-  const good = "[y](http.md#errors) [z](#new) [w](https://example.com) ![v](images/page-dark.png)";
+  const good = "[y](http.md#errors) [z](#new) [w](https://example.com) ![v](images/page-1440-dark.png)";
   const { html } = rendered(`# New\n\n${good}\n\n${link}`, toSite);
   const { pages, copies } = renderedSite();
   const [, target = ""] = /(?:\(|src=.|href=.|srcset=.)([^)"]+)/.exec(link) ?? [];

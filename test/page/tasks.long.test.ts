@@ -28,11 +28,13 @@ describe.skipIf(isSkipped)("the page of a model", () => {
 
   /** Sends the largest request of the part Load. */
   async function sendPages(page: Page): Promise<void> {
-    const sent = page.waitForRequest("**/v1/*");
+    const sent = page.waitForRequest((request) => {
+      const { inputs, documents } = (request.postDataJSON() ?? {}) as { inputs?: unknown[]; documents?: unknown[] };
+      return (inputs ?? documents)?.length === 32;
+    });
     await page.getByRole("combobox", { name: "Text" }).selectOption("pages");
     await page.getByRole("button", { name: "Send" }).click();
-    const { inputs, documents } = (await sent).postDataJSON() as { inputs?: unknown[]; documents?: unknown[] };
-    expect(inputs ?? documents).toHaveLength(32);
+    await sent;
     await expect.poll(() => page.locator("#crowd-state").textContent()).toBe("edge: 1");
   }
 
@@ -56,75 +58,80 @@ describe.skipIf(isSkipped)("the page of a model", () => {
 
   it("compares and searches with vectors, and sends what it says", () => onPage(embed, sendPages));
 
-  it("splits requests that exceed the CPU limit", async () => {
-    const { page } = await openPage(chrome, await servedPage(embed, { cpuLimitMs: 6_000 }));
-    const refused = page.waitForResponse((response) => response.url().endsWith("/v1/embed") && !response.ok());
-    await page.getByLabel("Query").fill("bread");
-    expect(await (await refused).json()).toMatchObject({ error: { code: "request_too_costly" } });
-    await expect.poll(() => page.locator("#found li").count()).toBe(5);
-    expect(await page.locator("#search [role=alert]").textContent()).toBe("");
+  it("opens with at most five requests, whose texts fit the CPU limit", async () => {
+    const refused: string[] = [];
+    const asked: string[][] = [];
+    const before = async (page: Page) => {
+      page.on("response", (response) => void (response.ok() || refused.push(response.url())));
+      page.on("request", (request) => {
+        const { inputs } = (request.postDataJSON() ?? {}) as { inputs?: string[] };
+        if (inputs) asked.push(inputs);
+      });
+    };
+    const { page } = await openPage(chrome, await servedPage(embed, { cpuLimitMs: 6_000 }), { before });
+    await expect.poll(() => page.locator("#similarity-rank").textContent()).toContain("closer");
+    const shown = await page.locator("#found span").count();
+    expect(shown).toBeGreaterThan(1);
+    expect(shown).toBeLessThan(12);
+    expect(asked.map((inputs) => inputs.length).sort()).toEqual([1, 2, shown / 2, shown / 2].sort());
+    expect(refused).toEqual([]);
+    expect(await page.locator("#cpu-limit").textContent()).toContain("At most 6000 ms of CPU time a request");
   });
 
   it("says where it was caused that nothing fits the CPU limit", async () => {
     const { page } = await openPage(chrome, await servedPage(embed, { cpuLimitMs: 1_050 }));
-    const faults = page.locator("[role=alert]").filter({ hasText: /\S/ });
     for (const [part, act] of [
-      ["search", () => page.getByLabel("Query").fill("bread")],
-      ["similarity", () => page.getByRole("button", { name: "Compare" }).click()],
+      ["similarity", async () => {}],
+      ["search", async () => {}],
       ["crowd", () => page.getByRole("button", { name: "Send" }).click()],
     ] as const) {
-      const before = await faults.count();
       await act();
       await expect.poll(() => page.locator(`#${part} [role=alert]`).textContent()).toContain("1050 ms are allowed");
-      expect(await faults.count()).toBe(before + 1);
     }
+    expect(await page.locator("[role=alert]").filter({ hasText: /\S/ }).count()).toBe(3);
   });
 
   it("begins with the deployment's default budget, and shows which one counted", async () => {
     const { page } = await openPage(chrome, await servedPage(embed, { defaults: { latencyBudgetMs: 90_000 } }));
-    const compared = async () => {
-      await page.getByRole("button", { name: "Compare" }).click();
-      return page.locator("#requests tr").first().locator("td").nth(4).textContent();
-    };
     expect(await page.locator("#budget-text").textContent()).toBe("90000 ms (default)");
-    await expect.poll(compared).toBe("90000");
+    await expect.poll(() => newestRequest(page)).toContain("budget 90000 ");
     await page.locator("#budget").press("End");
     expect(await page.locator("#budget-text").textContent()).toBe("none");
-    await expect.poll(compared).toBe("–");
+    await page.getByLabel("First text").fill("to be");
+    await expect.poll(() => newestRequest(page)).toMatch(/^similarity\d+ tokens edge/);
   });
 
   it("reranks", () =>
     onPage(crossEncoder, async (page) => {
-      await page.getByLabel("Query").fill("bread");
-      await expect.poll(() => page.locator("#found li").count()).toBe(5);
-      await expect.poll(() => newestRequest(page)).toMatch(/rerank\s+\d+\s+edge/);
+      await expect.poll(() => page.locator("#found span").count()).toBe(12);
+      await expect.poll(() => newestRequest(page)).toMatch(/^rerank\d+ tokens edge/);
+      expect(await page.locator("#similarity").isVisible()).toBe(false);
       await sendPages(page);
     }));
 
-  it("asks once for the vectors that it searches, also while the first answer is on its way", () =>
-    onPage(embed, async (page) => {
-      const indexing: string[] = [];
-      const first = Promise.withResolvers<void>();
-      await page.route("**/v1/embed", async (route) => {
+  it("asks once for the vectors that it searches, also while the first answer is on its way", async () => {
+    const indexing: string[] = [];
+    const first = Promise.withResolvers<void>();
+    const before = (page: Page) =>
+      page.route("**/v1/embed", async (route) => {
         const { inputs } = route.request().postDataJSON() as { inputs: string[] };
-        if (inputs.length > 1) {
+        if (inputs.length > 2) {
           indexing.push("index");
           await first.promise;
         }
         await route.continue();
       });
-      const sent = page.waitForRequest("**/v1/embed");
-      await page.getByLabel("Query").fill("bread");
-      await sent;
-      // A search is sent when nothing is typed for 150 ms.
-      for (const text of ["bread and", "bread and salt"]) {
-        await page.getByLabel("Query").fill(text);
-        await page.waitForTimeout(200);
-      }
-      first.resolve();
-      await expect.poll(() => page.locator("#found li").count()).toBe(5);
-      expect(indexing).toEqual(["index"]);
-    }));
+    const { page, faults } = await openPage(chrome, await servedPage(embed), { before });
+    // A search is sent when nothing is typed for 150 ms.
+    for (const text of ["bread and", "bread and salt"]) {
+      await page.getByLabel("Query").fill(text);
+      await page.waitForTimeout(200);
+    }
+    first.resolve();
+    await expect.poll(() => page.locator("#found span").count()).toBe(12);
+    expect(indexing).toEqual(["index"]);
+    expect(faults).toEqual([]);
+  });
 
   it("waits while the deployment loads its model, and says why it gives up for other errors", async () => {
     let answers = 0;
@@ -148,12 +155,13 @@ describe.skipIf(isSkipped)("the page of a model", () => {
       expect(await page.getByRole("button", { name: "Send" }).isVisible()).toBe(false);
     }));
 
-  it("says that a deployment keeps its weights", async () => {
-    const { page } = await openPage(chrome, await servedPage(embed));
-    await page.getByRole("button", { name: "Load the model here" }).click();
-    await expect.poll(() => page.locator("#load-state").textContent()).toContain("cannot be loaded here");
-    expect(await page.getByLabel("this browser").isEnabled()).toBe(false);
-  });
+  it("says only what is true for the deployment: no region, no weights for browsers", () =>
+    onPage(embed, async (page) => {
+      expect(await page.locator("#browser").isVisible()).toBe(false);
+      expect(await page.locator("main").textContent()).not.toContain("region");
+      expect(await page.locator("#cpu-limit").isVisible()).toBe(false);
+      expect(await page.locator("#served").textContent()).toBe("tiny · sentence encoder · 8 dimensions · 64 tokens");
+    }));
 
   describe("asks for a key", () => {
     const shows = "key";

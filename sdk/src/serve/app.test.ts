@@ -56,6 +56,7 @@ function setUp(
 ) {
   const queries: TaskQuery<unknown>[] = [];
   const service: TaskService = {
+    regions: 0,
     hold: () => noHold,
     bytesInFlight: () => 0,
     admit: () => {},

@@ -39,7 +39,7 @@ export function createApp<Env extends object>(
   app.on("GET", withAndWithoutSlash("/health"), (c) => c.json({ status: "ok" }));
   const document = once(() => new TextEncoder().encode(JSON.stringify(openApiDocument(known))));
   app.get("/openapi.json", (c) => c.body(document(), 200, { "content-type": "application/json" }));
-  app.get("/docs", docsPage);
+  app.get("/docs", (c) => docsPage(c, page?.(c.env) !== undefined));
   app.on("GET", withAndWithoutSlash("/ready"), (c) => {
     const { ready, warm, failure, served } = service(c.env);
     const model = ready(backgroundOf(c));

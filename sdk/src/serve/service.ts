@@ -104,6 +104,8 @@ export interface TaskService {
    */
   hold(holder: Holder, bytes: number): Hold;
   readonly served: ServedNames;
+  /** Number of regions. */
+  readonly regions: number;
   /**
    * Refuses a request that cannot be answered in time, whatever its texts are.
    *

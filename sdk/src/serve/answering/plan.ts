@@ -61,6 +61,10 @@ export const predictedFit = ({ measurements, target }: Pick<Model, "measurements
 export const longestWithin = (model: Pick<Model, "manifest" | "measurements" | "target">, ms: number): number =>
   Math.min(model.manifest.maxTokens, tokensWithin(predictedFit(model), ms));
 
+/** Returns the number of texts of `tokens` tokens that a model computes within `ms`, on the machine that measured it. */
+export const textsWithin = (model: Pick<Model, "measurements" | "target">, tokens: number, ms: number): number =>
+  Math.floor(ms / predictLatency(predictedFit(model), [tokens]));
+
 /** Assumed characters per token before tokenizing. English has about 4; a smaller number would refuse requests that fit. */
 const CHARACTERS_PER_TOKEN = 4;
 

@@ -299,6 +299,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     hold: (holder, bytes) => memory.hold(holder, bytes, ARRIVING_MS),
     bytesInFlight: memory.bytes,
     served: models.served,
+    regions: options.regions.length,
     totals: book.totals,
     admit(terms, background) {
       const model = models.holderOf(terms.model).current(background);

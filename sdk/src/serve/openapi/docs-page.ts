@@ -1,33 +1,38 @@
 import type { Context } from "hono";
 
-/** Answers with a page that shows the OpenAPI document and sends its examples. It loads nothing from elsewhere. */
-export function docsPage(c: Context): Response {
+/**
+ * Answers with a page that shows the OpenAPI document and sends its examples. It loads nothing from other origins.
+ *
+ * @param isBesidePage whether the deployment has the page at `/`, whose key and styles it uses
+ */
+export function docsPage(c: Context, isBesidePage: boolean): Response {
   const nonce = crypto.randomUUID();
   const own = `'nonce-${nonce}'`;
-  const policy = `default-src 'none'; script-src ${own}; style-src ${own}; connect-src 'self'; base-uri 'none'`;
+  const policy = `default-src 'none'; script-src ${own}; style-src 'self' ${own}; connect-src 'self'; base-uri 'none'`;
   c.header("content-security-policy", `${policy}; form-action 'none'; frame-ancestors 'none'`);
   c.header("referrer-policy", "no-referrer");
   c.header("x-content-type-options", "nosniff");
-  return c.html(page.replaceAll("NONCE", nonce)) as Response;
+  return c.html(page.replace("LINKS", isBesidePage ? LINKS : "").replaceAll("NONCE", nonce)) as Response;
 }
+
+const LINKS = '<link rel="stylesheet" href="style.css"><nav><a href=".">The page</a></nav>';
 
 const page = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>bert-edge: HTTP interface</title>
+LINKS
 <style nonce="NONCE">
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-code, textarea, pre { font: 14px/1.4 ui-monospace, monospace; }
-textarea, input { width: 100%; box-sizing: border-box; padding: .4rem; }
-pre { overflow: auto; padding: .6rem; border: 1px solid; max-height: 20rem; }
-table { border-collapse: collapse; margin: .5rem 0; }
-td, th { border: 1px solid; padding: .2rem .6rem; text-align: left; vertical-align: top; }
+:root { color-scheme: light dark; }
+body { max-width: 60rem; }
+textarea, pre { width: 100%; font: 14px/1.4 ui-monospace, monospace; }
+pre { max-height: 20rem; overflow: auto; }
+pre:empty { display: none; }
+th, td { text-align: left; }
 </style>
-<h1>HTTP interface</h1>
-<p>This page shows <a href="openapi.json">openapi.json</a>.</p>
-<p><label>API key, for examples that you send <input id="key" type="password" autocomplete="off"></label></p>
+<header><h1>bert-edge</h1><p>The HTTP interface, from <a href="openapi.json">openapi.json</a></p></header>
+<section><label>API key, for examples that you send <input id="key" type="password" autocomplete="off"></label></section>
 <main id="routes">Loading …</main>
 <script nonce="NONCE">
 const make = (name, properties = {}, children = []) => {
@@ -44,11 +49,13 @@ const fields = ({ properties = {}, required = [] }) => make("table", {}, [
     name + (required.includes(name) ? "" : "?"), typeOf(schema), "default" in schema ? JSON.stringify(schema.default) : "",
   ])),
 ]);
+const keyField = document.getElementById("key");
+keyField.value = sessionStorage.getItem("bert-edge-key") ?? "";
 async function send(path, method, body, output) {
   output.textContent = "…";
   const started = performance.now();
   try {
-    const key = document.getElementById("key").value;
+    const key = keyField.value;
     const headers = { "content-type": "application/json", ...(key && { authorization: "Bearer " + key }) };
     const response = await fetch("." + path, { method, headers, body });
     const text = await response.text();
@@ -63,9 +70,9 @@ function operation(path, method, described) {
   const content = described.requestBody?.content["application/json"];
   const body = content && make("textarea", { rows: 6, value: JSON.stringify(content.example, null, 2) });
   const output = make("pre", { role: "status" });
-  const button = make("button", { textContent: "Send", type: "button" });
+  const button = make("button", { textContent: "Send", type: "button", className: "primary" });
   button.onclick = () => send(path, method.toUpperCase(), body?.value, output);
-  return make("details", {}, [
+  return make("details", { open: path === "/v1/embed" }, [
     make("summary", {}, [make("code", { textContent: method.toUpperCase() + " " + path }), " " + described.summary]),
     ...(content ? [fields(content.schema), make("label", {}, ["Body", body])] : []),
     make("p", {}, [button]), output,
@@ -79,7 +86,7 @@ fetch("openapi.json").then((response) => response.json()).then(({ paths }) => {
     }
   }
   document.getElementById("routes").replaceChildren(
-    ...Object.entries(groups).flatMap(([name, operations]) => [make("h2", { textContent: name }), ...operations]),
+    ...Object.entries(groups).map(([name, operations]) => make("section", {}, [make("h2", { textContent: name }), ...operations])),
   );
 }, (error) => { document.getElementById("routes").textContent = String(error); });
 </script>

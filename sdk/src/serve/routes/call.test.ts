@@ -21,6 +21,7 @@ const unused = {
   warm: () => {},
   failure: () => undefined,
   served: servedNames(["tiny"]),
+  regions: 0,
   memoryBytes: () => 0,
   queueMs: () => 0,
   totals: { answers: new Map(), refusals: new Map() },

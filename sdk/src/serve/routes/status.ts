@@ -6,7 +6,7 @@ import { readingOf } from "../../runtime/reading.ts";
 import { protocolOf, searchRoles } from "../../runtime/tasks/late-interaction.ts";
 import { pairScorer } from "../../runtime/tasks/pair-scorer.ts";
 import { isPerToken } from "../../runtime/tasks/task-output.ts";
-import { longestWithin } from "../answering/plan.ts";
+import { longestWithin, textsWithin } from "../answering/plan.ts";
 import { appliedBudget, defaultsFor } from "../call-defaults.ts";
 import { outputBytes } from "../check-query.ts";
 import { UNLIMITED_MS } from "../contract/decision.ts";
@@ -49,6 +49,10 @@ export function infoRoute<Env extends object>(deployment: Deployment<Env>): Hand
         // The values of `side` on /v1/token-vectors.
         ...(protocolOf(manifest) && { sides: searchRoles }),
         tier,
+        // Number of regions that can answer instead of this deployment.
+        regions: service(c.env).regions,
+        // Whether browsers can load the model's files from /artifacts.
+        artifacts: deployment.artifacts !== undefined,
         provider,
         max_body_bytes: limits.maxBodyBytes,
         max_wait_ms: limits.maxWaitMs,
@@ -58,6 +62,8 @@ export function infoRoute<Env extends object>(deployment: Deployment<Env>): Hand
         ...(cpuLimitMs < Number.POSITIVE_INFINITY && {
           cpu_limit_ms: cpuLimitMs,
           cpu_limit_tokens: longestWithin(model, cpuLimitMs),
+          // Number of texts of 16 tokens.
+          cpu_limit_texts: textsWithin(model, 16, cpuLimitMs),
         }),
       });
     };
