@@ -12,17 +12,19 @@ export function docsPage(c: Context, isBesidePage: boolean): Response {
   c.header("content-security-policy", `${policy}; form-action 'none'; frame-ancestors 'none'`);
   c.header("referrer-policy", "no-referrer");
   c.header("x-content-type-options", "nosniff");
-  return c.html(page.replace("LINKS", isBesidePage ? LINKS : "").replaceAll("NONCE", nonce)) as Response;
+  const [styles, link] = isBesidePage ? BESIDE_PAGE : ["", ""];
+  const html = page.replace("STYLES", styles).replace("LINK", link).replaceAll("NONCE", nonce);
+  return c.html(html) as Response;
 }
 
-const LINKS = '<link rel="stylesheet" href="style.css"><nav><a href=".">The page</a></nav>';
+const BESIDE_PAGE = ['<link rel="stylesheet" href="style.css">', '<nav><a href=".">The page</a></nav>'] as const;
 
 const page = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>bert-edge: HTTP interface</title>
-LINKS
+STYLES
 <style nonce="NONCE">
 :root { color-scheme: light dark; }
 body { max-width: 60rem; }
@@ -31,7 +33,7 @@ pre { max-height: 20rem; overflow: auto; }
 pre:empty { display: none; }
 th, td { text-align: left; }
 </style>
-<header><h1>bert-edge</h1><p>The HTTP interface, from <a href="openapi.json">openapi.json</a></p></header>
+<header><h1>bert-edge</h1>LINK<p>The HTTP interface, from <a href="openapi.json">openapi.json</a></p></header>
 <section><label>API key, for examples that you send <input id="key" type="password" autocomplete="off"></label></section>
 <main id="routes">Loading …</main>
 <script nonce="NONCE">
@@ -41,11 +43,14 @@ const make = (name, properties = {}, children = []) => {
   return element;
 };
 const row = (cell, texts) => make("tr", {}, texts.map((text) => make(cell, {}, [text])));
-const typeOf = (schema) => schema.enum ? schema.enum.join(" | ") : schema.anyOf ? schema.anyOf.map(typeOf).join(" or ")
+// Every optional field can be null. One that can be nothing else is refused.
+const isNull = ({ type }) => type === "null";
+const typeOf = (schema) => schema.enum ? schema.enum.join(" | ")
+  : schema.anyOf ? schema.anyOf.filter((each) => !isNull(each)).map(typeOf).join(" or ")
   : schema.type === "array" && schema.items ? "list of (" + typeOf(schema.items) + ")" : schema.type ?? "any";
 const fields = ({ properties = {}, required = [] }) => make("table", {}, [
   row("th", ["field", "type", "default"]),
-  ...Object.entries(properties).map(([name, schema]) => row("td", [
+  ...Object.entries(properties).filter(([, schema]) => !isNull(schema)).map(([name, schema]) => row("td", [
     name + (required.includes(name) ? "" : "?"), typeOf(schema), "default" in schema ? JSON.stringify(schema.default) : "",
   ])),
 ]);
@@ -74,8 +79,9 @@ function operation(path, method, described) {
   button.onclick = () => send(path, method.toUpperCase(), body?.value, output);
   return make("details", { open: path === "/v1/embed" }, [
     make("summary", {}, [make("code", { textContent: method.toUpperCase() + " " + path }), " " + described.summary]),
-    ...(content ? [fields(content.schema), make("label", {}, ["Body", body])] : []),
+    ...(content ? [make("label", {}, ["Body", body])] : []),
     make("p", {}, [button]), output,
+    ...(content ? [fields(content.schema)] : []),
   ]);
 }
 fetch("openapi.json").then((response) => response.json()).then(({ paths }) => {
@@ -86,7 +92,7 @@ fetch("openapi.json").then((response) => response.json()).then(({ paths }) => {
     }
   }
   document.getElementById("routes").replaceChildren(
-    ...Object.entries(groups).map(([name, operations]) => make("section", {}, [make("h2", { textContent: name }), ...operations])),
+    ...Object.entries(groups).map(([name, operations]) => make("section", {}, [make("h2", { textContent: name }), ...operations.sort((a, b) => b.open - a.open)])),
   );
 }, (error) => { document.getElementById("routes").textContent = String(error); });
 </script>
