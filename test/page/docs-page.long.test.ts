@@ -17,6 +17,11 @@ it.skipIf(isSkipped)("/docs shows the routes and sends their examples, with its 
   const route = page.locator("details", { hasText: "POST /v1/embed " }).first();
   await route.getByRole("button", { name: "Send" }).click();
   await expect.poll(() => route.getByRole("status").textContent()).toMatch(/^200 in \d+ ms, tier edge\n/);
+  // A field that is only refused, such as Cohere's `texts`, is none of the route's.
+  const fields = await route.locator("td:first-child").allTextContents();
+  expect(fields).toEqual(expect.arrayContaining(["inputs", "truncate?", "latency_budget_ms?"]));
+  expect(fields).not.toContain("texts?");
+  expect(await route.locator("td:nth-child(2)").filter({ hasText: "null" }).count()).toBe(0);
   expect(faults).toEqual([]);
 
   expect(await page.evaluate(INJECTING)).toBe("bert-edge: HTTP interface");

@@ -43,14 +43,12 @@ const make = (name, properties = {}, children = []) => {
   return element;
 };
 const row = (cell, texts) => make("tr", {}, texts.map((text) => make(cell, {}, [text])));
-// Every optional field can be null. One that can be nothing else is refused.
-const isNull = ({ type }) => type === "null";
-const typeOf = (schema) => schema.enum ? schema.enum.join(" | ")
-  : schema.anyOf ? schema.anyOf.filter((each) => !isNull(each)).map(typeOf).join(" or ")
-  : schema.type === "array" && schema.items ? "list of (" + typeOf(schema.items) + ")" : schema.type ?? "any";
+// An optional field can be null too. One that can be nothing else is refused, and has no type here.
+const typeOf = (schema) => schema.enum ? schema.enum.join(" | ") : schema.anyOf ? schema.anyOf.map(typeOf).filter(Boolean).join(" or ")
+  : schema.type === "null" ? "" : schema.type === "array" && schema.items ? "list of (" + typeOf(schema.items) + ")" : schema.type ?? "any";
 const fields = ({ properties = {}, required = [] }) => make("table", {}, [
   row("th", ["field", "type", "default"]),
-  ...Object.entries(properties).filter(([, schema]) => !isNull(schema)).map(([name, schema]) => row("td", [
+  ...Object.entries(properties).filter(([, schema]) => typeOf(schema)).map(([name, schema]) => row("td", [
     name + (required.includes(name) ? "" : "?"), typeOf(schema), "default" in schema ? JSON.stringify(schema.default) : "",
   ])),
 ]);
