@@ -24,7 +24,7 @@ export function showTable(all: readonly FinishedRequest[]): void {
     ];
     row.append(
       cell(task, details.filter((text) => text !== "").join(", ")),
-      cell(place, reason ?? "", place),
+      cell(place, place === "mixed" ? "edge and region" : (reason ?? ""), place),
       make("td", ms(predictedMs)),
       make("td", ms(measuredMs)),
     );

@@ -15,7 +15,7 @@ export function showServed(info: Info): void {
   if (tokens === undefined || tokens >= info.max_input_length) return;
   const limit = element("cpu-limit", HTMLElement);
   limit.hidden = false;
-  limit.textContent = `At most ${ms} ms of CPU time a request: one text of ${tokens} tokens, or ${texts} of 16.`;
+  limit.textContent = `At most ${ms} ms of CPU time a request: one text of ${tokens} tokens, or ${texts} texts of 16.`;
 }
 
 function kindOf({ task, input, model_type }: Info): string {
