@@ -11,6 +11,7 @@ import {
 } from "#test/fixtures/tiny-model.ts";
 import { createEdgeApp, type EdgeAppOptions } from "./edge-app.ts";
 import { embeddings } from "./embedding-routes.ts";
+import { regionTier } from "./region/region.ts";
 import { createRegionApp } from "./region-app.ts";
 
 const errors = errorLog();
@@ -231,6 +232,25 @@ describe("GET /info", () => {
         ...{ model_type: { embedding: { pooling: "mean" } } },
       },
     ]);
+  });
+
+  it("says how many regions can answer, whether browsers can load the weights, and what fits the CPU limit", async () => {
+    const infoOf = async (options: Partial<EdgeAppOptions<object>>) => {
+      const app = createEdgeApp(await optionsWith({ keys: false, ...options }));
+      return (await (await app.request("/info", {}, {})).json()) as Readonly<Record<string, unknown>>;
+    };
+    expect(await infoOf({})).toMatchObject({ regions: 0, artifacts: false });
+    const region = regionTier({ url: "https://region.test", key: "k" });
+    const whole = await infoOf({ artifacts: "key", region: [region, region], cpuLimitMs: Number.POSITIVE_INFINITY });
+    expect(whole).toMatchObject({ regions: 2, artifacts: true });
+    expect(Object.keys(whole)).not.toContain("cpu_limit_texts");
+    // A text of 16 tokens takes 1,000 + 16 · 100 ms.
+    for (const [cpuLimitMs, texts] of [
+      [2_599, 0],
+      [2_600, 1],
+      [7_799, 2],
+    ] as const)
+      expect(await infoOf({ cpuLimitMs })).toMatchObject({ cpu_limit_ms: cpuLimitMs, cpu_limit_texts: texts });
   });
 });
 
