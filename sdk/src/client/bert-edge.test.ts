@@ -102,6 +102,12 @@ describe("new BertEdge", () => {
     );
   });
 
+  it.each(["batchSize", "maxRetries", "timeoutMs"])("refuses the option %s of a call", async (name) => {
+    const client = new BertEdge({ baseURL: "https://a", apiKey: "k" });
+    const message = `${name} is an option of new BertEdge(), not of embed.`;
+    await expect(client.embed("to be", { [name]: 2 } as object)).rejects.toThrow(new TypeError(message));
+  });
+
   it.each([undefined, "", " ", "secret…", "secret\nkey"])("refuses the key %j, and does not print it", (apiKey) => {
     expect(() => new BertEdge({ baseURL: "https://a", apiKey: apiKey as string })).toThrow(
       new TypeError("apiKey is missing, empty or not in Latin-1"),

@@ -32,6 +32,9 @@ export interface BertEdgeOptions {
 
 type Methods = TaskMethods<CallOptions, CallDetails>;
 
+/** Options of the client that no call has. In a body, deployments would ignore them as fields of no route. */
+const ofClient = ["baseURL", "apiKey", "timeoutMs", "maxRetries", "concurrency", "batchSize", "collectMs", "fetch"];
+
 export interface BertEdge extends Omit<Methods, "embed"> {}
 
 /**
@@ -127,6 +130,8 @@ export class BertEdge implements Pick<Methods, "embed"> {
     given: readonly unknown[],
     { latencyBudgetMs, tier, signal, onProgress, onError, ...fields }: CallChoice = {},
   ): Promise<Result> {
+    const misplaced = ofClient.find((option) => option in fields);
+    if (misplaced) throw new TypeError(`${misplaced} is an option of new BertEdge(), not of ${name}.`);
     const task = httpTasks[name](...(given as never[]));
     const { results, failed, ...details } = await callAll(
       {
