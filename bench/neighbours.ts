@@ -6,8 +6,8 @@
  * The true neighbours are those of sentence-transformers in float32, by cosine, among all texts of a set: the sentences of STS-B
  * test, and abstracts of SciFact. All forms get the token ids of sentence-transformers, one text at a time, on one thread. Each
  * form has a process of its own. The texts are in several parts; the forms take turns after each part, and rates are
- * medians over the parts. Both data sets are read from ../shared, unless `--sts` and `--scifact` name them. Larger sets than
- * `--limit` are sampled; the sample is always the same.
+ * medians over the parts. Both data sets are read from ../shared, unless `--sts` and `--scifact` name them. Abstracts
+ * are a sample, which is always the same. `--limit` shortens a run: no set has more texts.
  *
  * The packages for Python are installed from PyPI, unless the variable PYTHON names an interpreter that has them. transformers.js
  * is installed from the registry of npm. A run of all forms writes docs/neighbours.json. `--short` measures a tiny model with our
@@ -38,20 +38,20 @@ await command(
   {
     usage: [
       "npm run bench -- neighbours --model <checkpoint folder> [--sts <sts-test.csv>] [--scifact <folder>]",
-      "       [--limit 3000] [--only <form,form …>]",
+      "       [--limit <texts>] [--only <form,form …>]",
       `forms: ${names}`,
     ].join("\n"),
     options: {
       model: { type: "string" },
       sts: { type: "string" },
       scifact: { type: "string" },
-      limit: { type: "string", default: "3000" },
+      limit: { type: "string" },
       only: { type: "string" },
     },
   },
   async ({ values: { short, ...values }, folder, log }) => {
     const only = namesIn("only", values.only ?? (short ? SHORT_FORMS : undefined), names);
-    const limit = positive("limit", values.limit);
+    const limit = values.limit === undefined ? undefined : positive("limit", values.limit);
     const model = values.model ?? (short ? await writeTinyModel(folder) : undefined);
     if (model === undefined) throw new WrongUsage("--model is missing.");
     const tiny = short ? await writeTinyData(folder) : undefined;

@@ -19,6 +19,8 @@ PACKAGES = ["sentence-transformers", "transformers", "torch"]
 INPUTS = ["input_ids", "attention_mask", "token_type_ids"]
 
 folder, texts, out = sys.argv[1], json.loads(Path(sys.argv[2]).read_text()), Path(sys.argv[3])
+# These vectors are not timed: threads that wait for each other only disturb a busy machine.
+torch.set_num_threads(1)
 model = SentenceTransformer(folder, device="cpu", model_kwargs={"dtype": torch.float32})
 for name, each in texts.items():
     ids = [model.preprocess([text])["input_ids"][0].tolist() for text in each]

@@ -1,7 +1,7 @@
-import type { FormResult, Results, Score } from "./results.ts";
-import { percent } from "./table.ts";
+import { type FormResult, isOurs, type Results, type Score } from "./results.ts";
+import { percent, rate } from "./table.ts";
 
-const [WIDTH, LEFT, BARS, KEPT, RATE] = [760, 190, 360, 628, 744];
+const [WIDTH, LEFT, BARS, KEPT, RATE] = [760, 200, 350, 628, 744];
 const [TOP, HEAD, ROW, BAR, GAP] = [16, 52, 24, 16, 20];
 
 /** Colours for a light background, and for a dark one if the reader prefers it. */
@@ -44,7 +44,6 @@ interface Group {
 }
 
 const kept = ({ kept }: Score): string => `${percent(kept)} %`;
-const rate = ({ textsPerSecond }: Score): string => textsPerSecond.toFixed(0);
 
 const described = ({ heading, bars }: Group): string =>
   `${heading}. ${bars.map(({ form, score }) => `${form.title} ${kept(score)}, ${rate(score)} texts per second`).join("; ")}.`;
@@ -58,7 +57,7 @@ function drawn({ heading, top, bars }: Group): string {
     text(LEFT, top + 40, "0 %", 'class="quiet"'),
     text(LEFT + BARS, top + 40, "100 %", right("quiet")),
     text(KEPT, top + 40, "kept", right("quiet")),
-    text(RATE, top + 40, "texts per second", right("quiet")),
+    text(RATE, top + 40, "texts/s", right("quiet")),
     ...bars.flatMap(({ form, score }, i) => {
       const y = top + HEAD + i * ROW;
       const bar = (name: string, width: number) =>
@@ -66,7 +65,7 @@ function drawn({ heading, top, bars }: Group): string {
       return [
         text(16, y + 13, form.title),
         bar("track", BARS),
-        bar(form.title.startsWith("bert-edge") ? "ours" : "peer", BARS * score.kept),
+        bar(isOurs(form) ? "ours" : "peer", BARS * score.kept),
         text(KEPT, y + 13, kept(score), right("text")),
         text(RATE, y + 13, rate(score), right("text")),
       ];

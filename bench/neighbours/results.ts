@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TextSet } from "./texts.ts";
 
@@ -27,6 +28,9 @@ export interface FormResult {
   readonly absent?: string;
 }
 
+/** Whether a form is one of bert-edge. */
+export const isOurs = ({ title }: Pick<FormResult, "title">): boolean => title.startsWith("bert-edge");
+
 /** Content of docs/neighbours.json. */
 export interface Results {
   readonly model: string;
@@ -47,3 +51,5 @@ export interface Results {
 }
 
 export const resultsFile = join(import.meta.dirname, "../../docs/neighbours.json");
+
+export const readResults = async (): Promise<Results> => JSON.parse(await readFile(resultsFile, "utf8"));

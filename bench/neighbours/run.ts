@@ -31,6 +31,7 @@ interface Started extends Pick<FormResult, "bytes"> {
 
 /** Makes all forms, and measures those that could be made. */
 export async function run({ model, folder, interpreter, forms, sets, truths, rounds, log }: Run): Promise<Results> {
+  const about = { model: basename(resolve(model)), date: today(), commit: commitOf(), machine: thisMachine() };
   log.stage("prepare");
   const subject = await openSubject({ model, folder, interpreter });
   const started = new Map<Form, Started>();
@@ -47,8 +48,8 @@ export async function run({ model, folder, interpreter, forms, sets, truths, rou
   }
   for (const encoder of encoders.values()) await encoder.stop();
   return {
-    ...{ model: basename(resolve(model)), date: new Date().toISOString().slice(0, 10), commit: commitOf() },
-    ...{ machine: thisMachine(), truth: truths.by },
+    ...about,
+    truth: truths.by,
     versions: Object.assign(
       { node: process.versions.node, "onnxruntime-node": onnxruntimeNode.version, ...truths.versions },
       ...[...started.values()].map(({ versions }) => versions),
@@ -84,6 +85,8 @@ function resultOf(
 }
 
 const meanLength = ({ ids }: Truth): number => ids.reduce((sum, { length }) => sum + length, 0) / ids.length;
+
+const today = (): string => new Date().toISOString().slice(0, 10);
 
 /** Returns the commit of this checkout, with "-dirty" if files differ from it. */
 const commitOf = (): string =>

@@ -12,15 +12,15 @@ interface Column {
 function columnsOf({ sets }: Results): Column[] {
   const ofSets = sets.flatMap(({ id, title }): Column[] => {
     const column = (name: string, key: keyof Score, cell: (score: Score) => string): Column => ({
-      title: `${title}: ${name}`,
+      title: `${title} ${name}`,
       value: ({ scores }) => scores?.[id]?.[key],
       cell: ({ scores }) => (scores?.[id] ? cell(scores[id]) : ""),
       best: "most",
     });
     return [
       column("kept", "kept", ({ kept, margin }) => `${percent(kept)} ± ${(100 * margin).toFixed(1)} %`),
-      column("mean cosine", "meanCosine", ({ meanCosine }) => meanCosine.toFixed(4)),
-      column("texts/s", "textsPerSecond", ({ textsPerSecond }) => textsPerSecond.toFixed(0)),
+      column("cosine", "meanCosine", ({ meanCosine }) => meanCosine.toFixed(4)),
+      column("texts/s", "textsPerSecond", rate),
     ];
   });
   const size: Column = {
@@ -29,6 +29,9 @@ function columnsOf({ sets }: Results): Column[] {
   };
   return [...ofSets, size];
 }
+
+/** Formats a rate with three digits or more. */
+export const rate = ({ textsPerSecond }: Score): string => textsPerSecond.toFixed(textsPerSecond < 100 ? 1 : 0);
 
 /** Formats a share as a number of percent. */
 export const percent = (share: number): string => (100 * share).toFixed(1);
@@ -46,12 +49,19 @@ export function tableOf(results: Results): { heads: string[]; rows: string[][] }
   };
 }
 
-/** Names the best int8 form of each column, as lines of a list. */
-export function bestOf(results: Results): string[] {
+/** A column, and the int8 form that is best in it. */
+export interface Best {
+  readonly column: string;
+  readonly form: FormResult;
+  readonly cell: string;
+}
+
+/** Returns the best int8 form of each column; nothing if none was measured. */
+export function bestOf(results: Results): Best[] {
   const measured = results.forms.filter(({ precision, absent }) => precision === "int8" && absent === undefined);
-  return columnsOf(results).map(({ title, value, cell, best }) => {
+  return columnsOf(results).flatMap(({ title, value, cell, best }) => {
     const order = (a: FormResult, b: FormResult) => (value(b) ?? Number.NaN) - (value(a) ?? Number.NaN);
     const form = measured.toSorted(order).at(best === "most" ? 0 : -1);
-    return `- ${title}: ${form ? `${form.title}, ${cell(form)}` : "none was measured"}.`;
+    return form ? [{ column: title, form, cell: cell(form) }] : [];
   });
 }
