@@ -9,11 +9,11 @@
  * model, and only the fastest file counts. BERT-base has random weights. Startup in workerd is measured from outside
  * the process, in wall-clock time. Vectors are compared with those of onnxruntime in float32.
  */
-import { cpus, loadavg } from "node:os";
 import { command, namesIn, WrongUsage } from "./command.ts";
 import { openContext } from "./engine/context.ts";
 import { describe, figuresOfRow, type Result, resultOf } from "./engine/describe.ts";
 import { rows } from "./engine/rows.ts";
+import { thisMachine } from "./machine.ts";
 import { writeTinyModel } from "./tiny-model.ts";
 
 const names = rows.map(({ name }) => name);
@@ -33,7 +33,7 @@ await command(
       log.stage(`${row.name}: ${row.what}`);
       results.push(resultOf(row, await row.measure(context)));
     }
-    const machine = { cpu: cpus()[0]?.model, cores: cpus().length, load: loadavg() };
+    const machine = thisMachine();
     return {
       figures: results.flatMap(figuresOfRow),
       text: `${model} on ${machine.cores} × ${machine.cpu}, load ${machine.load[0]}\n\n${describe(results)}`,

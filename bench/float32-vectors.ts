@@ -5,12 +5,12 @@ import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
 import { oneModel } from "#sdk/runtime/engine/engine.ts";
 
-/** Computes the vectors of the probe texts with a checkpoint's own weights, in onnxruntime on the CPU. */
-export async function float32Vectors(folder: string): Promise<Float32Array[]> {
+/** Computes the vectors of texts with a checkpoint's own weights, in onnxruntime on the CPU. Default: the probe texts. */
+export async function float32Vectors(folder: string, texts = probeTexts): Promise<Float32Array[]> {
   const model = await readTextModel(await describeModel(folder));
   const session = await (await engineOnThisMachine("ort-node")).load(oneModel(encodeOnnx(model.graph)));
   try {
-    return await model.compute(session, probeTexts);
+    return await model.compute(session, texts);
   } finally {
     await session.release();
   }

@@ -11,6 +11,7 @@ const benchmarks: Readonly<Record<string, () => Promise<unknown>>> = {
   gpu: () => import("./gpu.ts"),
   heads: () => import("./heads.ts"),
   kernels: () => import("./kernels.ts"),
+  neighbours: () => import("./neighbours.ts"),
   optimize: () => import("./optimize.ts"),
   quantize: () => import("./quantize.ts"),
   region: () => import("./region.ts"),

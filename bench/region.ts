@@ -7,7 +7,6 @@
  * vectors of every form are compared with those of float32, and with `--sts`, those of its sentences with those of the edge. Each
  * check prints what is asked and what was measured.
  */
-import { cpus, loadavg } from "node:os";
 import { table } from "#sdk/cli/output.ts";
 import { parity } from "#sdk/compile/accuracy/parity.ts";
 import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
@@ -17,6 +16,7 @@ import type { EngineSession } from "#sdk/runtime/engine/engine.ts";
 import { describeChecks } from "./checks.ts";
 import { command, positive, WrongUsage } from "./command.ts";
 import { figuresOf } from "./figures.ts";
+import { thisMachine } from "./machine.ts";
 import { checksOf } from "./region/checks.ts";
 import { openForms } from "./region/forms.ts";
 import { outsideShare } from "./region/outside-share.ts";
@@ -62,7 +62,7 @@ await command(
     const msOf = (name: string, tokens: number) =>
       times.get(name)?.find((point) => point.tokens === tokens)?.ms ?? Number.NaN;
     const checks = checksOf({ msOf, agreement, outside });
-    const machine = { cpu: cpus()[0]?.model, cores: cpus().length, load: loadavg() };
+    const machine = thisMachine();
     const rows = names.map((name) => [
       name,
       ...TOKENS.map((tokens) => msOf(name, tokens).toFixed(2)),

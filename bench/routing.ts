@@ -8,8 +8,8 @@
  * own. Latency counts from the time at which a request was to be sent. Vectors of each tier are compared with those of
  * onnxruntime in float32. Each check prints what is asked and what was measured.
  */
-import { cpus, loadavg } from "node:os";
 import { command, namesIn, positive } from "./command.ts";
+import { thisMachine } from "./machine.ts";
 import { openContext } from "./routing/context.ts";
 import { separateCores } from "./routing/cores.ts";
 import { parts } from "./routing/parts.ts";
@@ -59,7 +59,7 @@ await command(
         log.stage(name);
         reports[name] = await part.run(context);
       }
-      const machine = { cpu: cpus()[0]?.model, cores: cpus().length, separateCores, load: loadavg() };
+      const machine = { ...thisMachine(), separateCores };
       const shared = separateCores ? "" : ", which the tiers share";
       return {
         figures: [...context.figures, ...Object.entries(reports).flatMap(figuresOfPart)],

@@ -27,7 +27,11 @@ export const bertEdge = (name: string, root = join(import.meta.dirname, "..")): 
 ];
 
 /** Returns the command line for a script in this folder. */
-export const python = (script: string): string[] => ["python3", "-B", join(import.meta.dirname, script)];
+export const python = (script: string, interpreter = "python3"): string[] => [
+  interpreter,
+  "-B",
+  join(import.meta.dirname, script),
+];
 
 /**
  * Runs a command that prints a JSON object with `peakRssMB` at the end of its output. On Linux, `peakRssMB` includes

@@ -6,22 +6,20 @@
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { sentenceEncoder } from "#sdk/artifact/manifest.ts";
 import { table } from "#sdk/cli/output.ts";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { cosine } from "#sdk/runtime/tasks/sentence-vector.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
+import { bytesOf } from "./bytes-of.ts";
 import { command, WrongUsage } from "./command.ts";
 import { figuresOf } from "./figures.ts";
 import { median } from "./run-tool.ts";
 import type { Answer } from "./transformers/child.ts";
-import { type EngineName, engines, type Measured, PACKAGE, poolingNames } from "./transformers/engines.ts";
+import { type EngineName, engines, type Measured, PACKAGE, poolingNames, VERSION } from "./transformers/engines.ts";
 import { installTransformers, onnxFiles } from "./transformers/install.ts";
 
-/** The version of transformers.js that docs/comparison.md compares with. */
-const VERSION = "4.3.1";
 const ROUNDS = 40;
 const SHORT_ROUNDS = 1;
 const WARM_UP = 3;
@@ -55,7 +53,7 @@ await command(
       throw new WrongUsage(`transformers.js has no pooling "${pooling}", so vectors of this model cannot be compared.`);
     }
     log.stage(`install ${PACKAGE}`);
-    await installTransformers(folder, VERSION, model);
+    await installTransformers(folder, model, float32);
 
     const measured: Measured = { artifact: out, installed: folder, pooling, normalize };
     const files: Readonly<Record<EngineName, readonly string[]>> = {
@@ -124,9 +122,4 @@ async function started(name: EngineName, measured: Measured) {
     },
     stop: () => void child.kill(),
   };
-}
-
-async function bytesOf(paths: readonly string[]): Promise<number> {
-  const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size));
-  return sizes.reduce((sum, size) => sum + size, 0);
 }

@@ -7,6 +7,8 @@ import { loadArtifact } from "#sdk/runtime/load-published.ts";
 import { openFolder } from "#sdk/storage/folder-artifact.ts";
 
 export const PACKAGE = "@huggingface/transformers";
+/** The version of transformers.js that docs/comparison.md compares with. */
+export const VERSION = "4.3.1";
 
 /** Where the models are, and how their vectors are made. */
 export interface Measured {
@@ -20,8 +22,20 @@ export interface Measured {
 
 type Embed = (text: string) => Promise<Float32Array>;
 
+interface Tensor {
+  readonly data: Float32Array;
+  readonly dims: readonly [texts: number, tokens: number, dimensions: number];
+}
+
 interface Transformers {
   readonly env: { localModelPath: string; allowRemoteModels: boolean };
+  readonly Tensor: new (type: "int64", data: BigInt64Array, dims: readonly number[]) => Tensor;
+  readonly AutoModel: {
+    from_pretrained(
+      model: string,
+      options: object,
+    ): Promise<(inputs: Readonly<Record<string, Tensor>>) => Promise<{ readonly last_hidden_state: Tensor }>>;
+  };
   pipeline(
     task: "feature-extraction",
     model: string,
@@ -44,10 +58,16 @@ const ours =
     return async (text) => (await model.embed(text)).embeddings[0] ?? new Float32Array();
   };
 
-async function transformers({ installed, pooling, normalize }: Measured): Promise<Embed> {
+/** Imports transformers.js from the folder in which `installTransformers` put it. It loads models only from there. */
+export async function importTransformers(installed: string): Promise<Transformers> {
   const entry = createRequire(join(installed, "package.json")).resolve(PACKAGE);
-  const { env, pipeline } = (await import(pathToFileURL(entry).href)) as Transformers;
-  Object.assign(env, { localModelPath: join(installed, "models/"), allowRemoteModels: false });
+  const library = (await import(pathToFileURL(entry).href)) as Transformers;
+  Object.assign(library.env, { localModelPath: join(installed, "models/"), allowRemoteModels: false });
+  return library;
+}
+
+async function transformers({ installed, pooling, normalize }: Measured): Promise<Embed> {
+  const { pipeline } = await importTransformers(installed);
   const options = { dtype: "fp32", session_options: { intraOpNumThreads: 1 } };
   const extract = await pipeline("feature-extraction", "measured", options);
   return async (text) => (await extract(text, { pooling: poolingNames[pooling], normalize })).data;

@@ -26,9 +26,9 @@ const poolers: Record<Pooling, (hiddenStates: Float32Array, dimensions: number) 
   last: (hiddenStates, dimensions) => Float32Array.from(hiddenStates.subarray(-dimensions)),
   mean(hiddenStates, dimensions) {
     const sum = new Float64Array(dimensions);
-    hiddenStates.forEach((value, i) => {
-      sum[i % dimensions] = (sum[i % dimensions] as number) + value;
-    });
+    for (let row = 0; row < hiddenStates.length; row += dimensions) {
+      for (let i = 0; i < dimensions; i++) sum[i] = (sum[i] as number) + (hiddenStates[row + i] as number);
+    }
     const tokens = hiddenStates.length / dimensions;
     return Float32Array.from(sum, (total) => total / tokens);
   },

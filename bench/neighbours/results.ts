@@ -1,0 +1,55 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { TextSet } from "./texts.ts";
+
+/** Versions of packages, by name. */
+export type Versions = Readonly<Record<string, string>>;
+
+/** What a form does with the texts of a set. */
+export interface Score {
+  /** Mean share of a text's true neighbours that the form finds. */
+  readonly kept: number;
+  /** Half of the 95 % interval of `kept`, over the texts. */
+  readonly margin: number;
+  /** Mean cosine between the form's vector of a text and the true one. */
+  readonly meanCosine: number;
+  /** Texts per second on one thread: median of the rounds. */
+  readonly textsPerSecond: number;
+}
+
+export interface FormResult {
+  readonly id: string;
+  readonly title: string;
+  readonly precision: "int8" | "float32";
+  /** Size of the model's files. */
+  readonly bytes?: number;
+  readonly scores?: Readonly<Partial<Record<TextSet["id"], Score>>>;
+  /** Why the form was not measured. */
+  readonly absent?: string;
+}
+
+/** Whether a form is one of bert-edge. */
+export const isOurs = ({ title }: Pick<FormResult, "title">): boolean => title.startsWith("bert-edge");
+
+/** Content of docs/neighbours.json. */
+export interface Results {
+  readonly model: string;
+  readonly date: string;
+  readonly commit: string;
+  readonly machine: { readonly cpu: string; readonly cores: number; readonly load: readonly number[] };
+  /** What computed the true vectors. */
+  readonly truth: string;
+  readonly versions: Versions;
+  readonly maxTokens: number;
+  readonly neighbours: number;
+  readonly rounds: number;
+  readonly sets: readonly (Pick<TextSet, "id" | "title" | "kind" | "available"> & {
+    readonly texts: number;
+    readonly tokens: number;
+  })[];
+  readonly forms: readonly FormResult[];
+}
+
+export const resultsFile = join(import.meta.dirname, "../../docs/neighbours.json");
+
+export const readResults = async (): Promise<Results> => JSON.parse(await readFile(resultsFile, "utf8"));
