@@ -9,8 +9,8 @@ import {
   share,
   textLines,
 } from "./options.ts";
-import { printJson, printResult } from "./output.ts";
-import { prepareReport } from "./prepare-report.ts";
+import { printJson, printNote, printResult } from "./output.ts";
+import { nextStep, prepareReport } from "./prepare-report.ts";
 import { stageLog } from "./stage-log.ts";
 
 interface Options extends AcceptedKeys {
@@ -124,7 +124,12 @@ export const prepareCommand = new Command("prepare")
         onProgress: log.progress,
       });
       log.done();
-      if (json) printJson(report);
-      else printResult(prepareReport(report));
+      if (json) return printJson(report);
+      // A blank line after the stages.
+      printNote("");
+      printResult(prepareReport(report));
+      const { findWranglerConfig } = await import("./wrangler/config.ts");
+      const isInProject = findWranglerConfig(process.cwd()) !== undefined;
+      for (const step of nextStep(report, options.out, { isInProject })) printNote(`\n${step}`);
     },
   );
