@@ -115,6 +115,10 @@ it("says how to try the artifact: in a project, or its vectors anywhere else", (
     'Next: echo "to be or not to be" | npx bert-edge embed ./a',
   ]);
   expect(nextStep(classifier, "./a", { isInProject: false })).toEqual([]);
+  const regional = { ...sampleReport, manifest: { ...sampleManifest, targets: {} } };
+  expect(nextStep(regional, "my models/a", { isInProject: true })).toEqual([
+    'Next: echo "to be or not to be" | npx bert-edge embed "my models/a"',
+  ]);
 });
 
 it("says which function to deploy for a target, and why the faster engine is not used", () => {

@@ -197,14 +197,18 @@ function warningLines(report: PrepareReport, lines: number): string[] {
   return shown.length > 0 ? ["", ...shown] : [];
 }
 
-/** Returns a command that tries the artifact in a folder. No line if there is no such command: outside of a project, only vectors have one. */
+/**
+ * Returns the command that tries the artifact in a folder: `dev` in a project, else `embed`. No line if there is none: `dev` needs a
+ * target for the edge, and `embed` a model that embeds texts.
+ */
 export function nextStep(
   { manifest }: PrepareReport,
   out: string,
   { isInProject }: { isInProject: boolean },
 ): string[] {
-  if (isInProject) return [`Next: npx bert-edge dev ${out}`];
-  return manifest.task === "embed" ? [`Next: echo "to be or not to be" | npx bert-edge embed ${out}`] : [];
+  const path = /\s/.test(out) ? JSON.stringify(out) : out;
+  if (isInProject && manifest.targets.edge) return [`Next: npx bert-edge dev ${path}`];
+  return manifest.task === "embed" ? [`Next: echo "to be or not to be" | npx bert-edge embed ${path}`] : [];
 }
 
 /** Formats a number with three digits, and at most two after the point. */

@@ -49,6 +49,10 @@ export const prepareCommand = new Command("prepare")
     listOf(targetNames),
   )
   .option(
+    "--fast",
+    "a first look: the edge target, with fewer texts and rounds. Prepare again without it before you deploy",
+  )
+  .option(
     "--calibration <texts>",
     "text file, one text per line, to observe activations on (default: texts of the package)",
     textLines,
@@ -100,10 +104,6 @@ export const prepareCommand = new Command("prepare")
     "--min-cosine <number>",
     "minimum mean cosine with float32; raises the default limits (int8 0.99, fp16 0.9999)",
     share,
-  )
-  .option(
-    "--fast",
-    "a first look: the edge target, with fewer texts and rounds. Prepare again without it before you deploy",
   )
   .option("--force", "go on although the model is too large for a Worker")
   .option("--no-cache", "compute everything again, and keep nothing for later runs")
