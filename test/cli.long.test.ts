@@ -144,7 +144,7 @@ describe("a model of the Hub", () => {
     hub.requests.length = 0;
     const out = join(own, "artifact");
     const prepared = await runCommandLine(["prepare", `org/Tiny@${commit}`, "--out", out, "--fast"], { env });
-    expect(prepared).toMatchObject({ code: 0, stdout: expect.stringContaining(`tiny: 16 dimensions`) });
+    expect(prepared).toMatchObject({ code: 0, stdout: expect.stringMatching(/^tiny@[0-9a-f]{12}: 16 dimensions/) });
     expect(prepared.stdout).toContain(`downloaded: org/Tiny@${commit}`);
     expect(hub.requests).toEqual([]);
 
@@ -153,7 +153,7 @@ describe("a model of the Hub", () => {
       return true;
     };
     const offline = await runCommandLine(["prepare", "org/Tiny", "--out", out, "--fast"], { env });
-    expect(offline.stdout).toContain(`downloaded: org/Tiny@${commit} (the Hub could not be asked`);
+    expect(offline.stdout).toContain(`downloaded: org/Tiny@${commit} (the Hub could not`);
   });
 });
 

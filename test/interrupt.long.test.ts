@@ -43,8 +43,8 @@ describe("SIGINT ends prepare and leaves nothing behind", () => {
   // With few texts, the stage that observes them ends soon.
   it.each([
     ["observes activations", "✓ compare with the unfused graph", []],
-    ["quantizes the edge's weights", "✓ quantize for edge on wasm", ["--calibration", "few.txt"]],
-    ["times the targets", "✓ measure: Target regional-gpu", ["--calibration", "few.txt"]],
+    ["quantizes the edge's weights", "✓ observe activations", ["--calibration", "few.txt"]],
+    ["times the targets", "✓ measure regional-gpu", ["--calibration", "few.txt"]],
   ])("while it %s", async (_, line, options) => {
     const folder = await temporaryFolder();
     const [temporary, cache, out] = [join(folder, "tmp"), join(folder, "cache"), join(folder, "out")];

@@ -20,6 +20,8 @@ export interface AddedRegion {
   readonly packageManager: PackageManager;
   /** Commands that are left to run, with explanations. */
   readonly steps: readonly string[];
+  /** Path of README.md, from the current folder. */
+  readonly readme: string;
 }
 
 /**
@@ -88,8 +90,8 @@ export function addRegion(
     steps: [
       ...(isOurs ? [] : [`${prepareCommand(project, "<model folder>", name)}  # a model for both tiers`]),
       `${runScript(project.packageManager, "start")}  # serves edge and region on this machine`,
-      `README.md says how to deploy the region${relative(process.cwd(), folder) ? ` (${relative(process.cwd(), at("README.md"))})` : ""}.`,
     ],
+    readme: relative(process.cwd(), at("README.md")),
   };
 }
 

@@ -5,6 +5,7 @@ import { runningPackageManager } from "./package-manager.ts";
 import type { Project } from "./project.ts";
 import { assertUsable, projectName } from "./project-folder.ts";
 import * as questions from "./questions.ts";
+import { ScaffoldError } from "./scaffold-error.ts";
 
 const DEFAULT_FOLDER = "my-api";
 const DEFAULT_COLUMNS = 80;
@@ -60,7 +61,7 @@ class Cancelled extends Error {}
 const askFolder = async (): Promise<string> =>
   answered(
     await text({
-      message: "In which folder should the project be? Its name becomes the name of the Worker.",
+      message: "In which folder? Its name becomes the name of the Worker.",
       placeholder: DEFAULT_FOLDER,
       defaultValue: DEFAULT_FOLDER,
       validate: (folder) => problemOf(folder || DEFAULT_FOLDER),
@@ -92,6 +93,8 @@ function problemOf(folder: string): string | undefined {
     assertUsable(folder);
     return undefined;
   } catch (error) {
-    return (error as Error).message;
+    if (!(error instanceof ScaffoldError)) throw error;
+    // The other hints are about the command line.
+    return error.code === "name_invalid" ? `${error.message} ${error.hint}` : error.message;
   }
 }

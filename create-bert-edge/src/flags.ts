@@ -96,7 +96,7 @@ function parse(args: readonly string[]) {
   } catch (error) {
     // A flag without its value, or a value for a flag that takes none.
     if (!(error as NodeJS.ErrnoException).code?.startsWith("ERR_PARSE_ARGS")) throw error;
-    throw new ScaffoldError("flag_invalid", (error as Error).message, "See create-bert-edge --help.");
+    throw new ScaffoldError("flag_invalid", (error as Error).message, "See `npx create-bert-edge --help`.");
   }
 }
 

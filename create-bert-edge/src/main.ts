@@ -1,3 +1,4 @@
+import { onScreen } from "../../sdk/src/cli/screen/on-screen.ts";
 import { run } from "./run.ts";
 import { ScaffoldError } from "./scaffold-error.ts";
 
@@ -5,6 +6,8 @@ try {
   await run(process.argv.slice(2));
 } catch (error) {
   if (!(error instanceof ScaffoldError)) throw error;
-  console.error(`\nError ${error.code}: ${error.message}\n  ${error.hint}`);
+  const { stderr } = process;
+  console.error(`\n${onScreen(`Error ${error.code}: ${error.message}`, stderr)}`);
+  console.error(onScreen(error.hint, stderr, "  "));
   process.exitCode = 1;
 }

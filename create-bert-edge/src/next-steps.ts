@@ -16,9 +16,9 @@ export function nextSteps(choices: Choices, { installed }: { installed: boolean 
   const { folder, name, model, packageManager: manager } = choices;
   const path = relative(process.cwd(), folder);
   const steps: Step[] = [
-    [runScript(manager, "start"), "serves the model on this machine and prints a request to try"],
+    [runScript(manager, "start"), "serves the model here, with a request to try"],
     [runScript(manager, "test"), "tests the Worker in workerd"],
-    [runScriptWith(manager, "deploy", "--dry-run"), "bundles the Worker, and uploads nothing"],
+    [runScriptWith(manager, "deploy", "--dry-run"), "bundles the Worker, uploads nothing"],
   ];
   if (model === "own") steps.unshift(...modelSteps(choices));
   if (!installed) steps.unshift([`${manager} install`]);

@@ -27,7 +27,7 @@ export function assertUsable(folder: string): void {
   throw new ScaffoldError(
     "folder_occupied",
     `${folder} is not empty: it contains ${content.slice(0, 3).join(", ")}${content.length > 3 ? ", …" : ""}.`,
-    "Choose another folder.",
+    "Give another folder: `npx create-bert-edge <folder>`.",
   );
 }
 
@@ -49,7 +49,7 @@ function entriesOf(folder: string): string[] {
     throw new ScaffoldError(
       "folder_unusable",
       `A project cannot be created in ${folder}: ${(error as Error).message}.`,
-      "Choose another folder.",
+      "Give another folder: `npx create-bert-edge <folder>`.",
     );
   }
 }

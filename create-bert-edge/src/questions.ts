@@ -29,7 +29,7 @@ export const plan: Question<Plan> = {
 };
 
 export const region: Question<Region> = {
-  message: "Do you want a region: a second server, for requests that the Worker cannot answer in time?",
+  message: "Do you want a region: a server that answers when the Worker is too slow?",
   values: {
     none: "no, the Worker answers everything",
     aws: "on AWS Lambda",

@@ -42,7 +42,11 @@ export async function run(args: readonly string[]): Promise<void> {
 function addRegionTo({ folder = ".", regions, packageManager, install }: Flags): void {
   const region = regions.length === 1 && regions[0] === "aws" ? "aws" : "container";
   const running = runningPackageManager(process.env["npm_config_user_agent"]);
-  const { packageManager: manager, steps } = addRegion(folder, region, {
+  const {
+    packageManager: manager,
+    steps,
+    readme,
+  } = addRegion(folder, region, {
     ...{ chosen: packageManager, running },
     check: install ? assertInstalled : () => {},
   });
@@ -52,7 +56,8 @@ function addRegionTo({ folder = ".", regions, packageManager, install }: Flags):
     installed = install;
   } finally {
     const all = installed ? steps : [`${manager} install`, ...steps];
-    console.log(`\nThe project has a region. Next:\n\n${all.map((step) => `  ${step}`).join("\n")}`);
+    const lines = all.map((step) => `  ${step}`).join("\n");
+    console.log(`\nThe project has a region. Next:\n\n${lines}\n\n${readme} says how to deploy the region.`);
   }
 }
 

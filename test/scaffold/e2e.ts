@@ -108,7 +108,7 @@ async function checkStart(project: string, env: NodeJS.ProcessEnv): Promise<void
       for (const stream of [child.stdout, child.stderr]) {
         stream.setEncoding("utf8").on("data", (text: string) => {
           output += text;
-          const curl = /curl (http:\/\/[^/\s]+)\S* .*Bearer ([^']+)'/.exec(output);
+          const curl = /curl (http:\/\/[^/\s]+)\S* .*?Bearer ([^']+)'/s.exec(output);
           if (curl) resolve(curl);
         });
       }

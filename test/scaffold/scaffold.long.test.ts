@@ -353,7 +353,7 @@ describe("create-bert-edge", () => {
         parent,
         ["stty cols 0;", ...command("my-api")],
         [
-          ["--template, --model, --plan, --region", ""],
+          ["Flags answer these questions too: see --help.", ""],
           ["Which model do you want to serve?", ENTER],
           ["Which Workers plan do you have?", ENTER],
           ["Do you want a region", CTRL_C],

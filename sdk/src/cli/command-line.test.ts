@@ -72,7 +72,7 @@ describe("wrong usage", () => {
   ])("exits with 2, the reason on stderr and nothing on stdout: %s", async (_, args) => {
     const { code, stdout, stderr } = await runCommandLine(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toMatch(/^Error usage_invalid: .+\n {2}.*See bert-edge.* --help\.$|^Usage: bert-edge/m);
+    expect(stderr).toMatch(/^Error usage_invalid: .+\n {2}.*See `npx bert-edge.* --help`\.$|^Usage: bert-edge/m);
     expect(stderr).not.toContain("    at ");
   });
 

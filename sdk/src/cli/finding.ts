@@ -1,5 +1,6 @@
 import { BertEdgeError } from "../artifact/error.ts";
-import { colour, wrapped } from "./output.ts";
+import { colour } from "./output.ts";
+import { COLUMNS, wrapped } from "./screen/on-screen.ts";
 
 /** `ok`: proven. `note`: worth knowing, or not provable here. `broken`: does not work, or not as it should. */
 type Level = "ok" | "note" | "broken";
@@ -32,7 +33,6 @@ export function findingsOf(check: string, where: string) {
   };
 }
 
-const COLUMNS = 100;
 const signs: Readonly<Record<Level, string>> = { ok: "✓", note: "·", broken: "✗" };
 
 const colours = { ok: "green", note: "dim", broken: "red" } as const;
@@ -62,7 +62,8 @@ export async function attempt(
     return [await examine()].flat();
   } catch (error) {
     const { broken } = findingsOf(check, where);
-    if (error instanceof BertEdgeError) return [broken(error.message, error.hint ?? `bert-edge explain ${error.code}`)];
+    if (error instanceof BertEdgeError)
+      return [broken(error.message, error.hint ?? `npx bert-edge explain ${error.code}`)];
     const message = error instanceof Error ? error.message : String(error);
     return [
       broken(`It cannot be examined: ${message}`, "Correct what the message names. If it names nothing, report it."),

@@ -22,9 +22,9 @@ export const gcCommand = new Command("gc")
   .option("--json", "print the result as JSON")
   .addHelpText(
     "after",
-    "\nKeeps the current version of every model, whatever its age, and the version to which `rollback` returns, if the current one" +
-      "\nbecame current less than --older-than days ago. The objects of a version that it removes stay for an hour: run it again" +
-      "\nto remove them.",
+    "\nKeeps the current version of every model, whatever its age, and the version to which `rollback` returns, if the current one " +
+      "became current less than --older-than days ago. The objects of a version that it removes stay for an hour: run it again " +
+      "to remove them.",
   )
   .action(async ({ store: place, olderThan, dryRun = false, json, ...options }: Options) => {
     const { collectGarbage } = await import("../storage/collect-garbage.ts");

@@ -152,7 +152,7 @@ export function cpuLimitLine({
   if (cpu_limit_tokens === undefined || cpu_limit_tokens >= max_input_length) return undefined;
   const room =
     cpu_limit_tokens > 0 ? `one text of up to ${cpu_limit_tokens} tokens, or several shorter ones` : "no text";
-  return `${cpu_limit_ms} ms of CPU time a request (cpuLimitMs): ${room}`;
+  return `${cpu_limit_ms} ms of CPU time (cpuLimitMs): ${room}`;
 }
 
 /** Describes a deployment, one property a line. */

@@ -7,7 +7,8 @@ import { repeatedBlocks } from "../compile/graph/outline.ts";
 import { hubModel } from "../storage/hub-model.ts";
 import { keyFileOption, optionalApiKey } from "./api-key.ts";
 import { acceptedLine } from "./options.ts";
-import { printError, printJson, printResult, ReportedFailure, table, wrapped } from "./output.ts";
+import { printError, printJson, printResult, ReportedFailure, table } from "./output.ts";
+import { COLUMNS, wrapped } from "./screen/on-screen.ts";
 import { stageLog } from "./stage-log.ts";
 
 export const inspectCommand = new Command("inspect")
@@ -37,8 +38,6 @@ export const inspectCommand = new Command("inspect")
     printError(new BertEdgeError(code, message, { hint }));
     throw new ReportedFailure();
   });
-
-const COLUMNS = 100;
 
 /** Minimum number of nodes in a repeated block that is called a layer. */
 const MIN_LAYER_NODES = 4;

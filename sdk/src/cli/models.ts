@@ -18,14 +18,26 @@ export const modelsCommand = new Command("models")
       fits: estimatedFit(model),
     }));
     if (json) return printJson(models);
-    const rows = models.map(({ name, use, languages, maxTokens, licence, int8Bytes, fits }) => [
-      name,
-      use,
-      languages.join(" "),
-      `${maxTokens}`,
-      `${Math.round(int8Bytes / 1e6)} MB`,
-      fits,
-      licence,
-    ]);
-    printResult(table(["model", "for", "languages", "tokens", "int8", "fits (estimated)", "licence"], rows));
+    const rowsOf = (use: string) =>
+      models
+        .filter((model) => model.use === use)
+        .map(({ name, languages, maxTokens, licence, int8Bytes, fits }) => [
+          name,
+          languages.length > LISTED_LANGUAGES || languages.includes("multilingual") ? "many" : languages.join(" "),
+          `${maxTokens}`,
+          `${Math.round(int8Bytes / 1e6)} MB`,
+          fits.replace(/.*--table /, ""),
+          licence,
+        ]);
+    const uses = [...new Set(models.map(({ use }) => use))];
+    const rows = uses.flatMap((use) => [[], [use], ...rowsOf(use)]).slice(1);
+    printResult(table(["model", "lang", "tokens", "int8", "fits", "licence"], rows));
+    printResult(NOTES);
   });
+
+/** Maximum number of languages that are listed. */
+const LISTED_LANGUAGES = 2;
+
+const NOTES = `
+fits (estimated): edge; int4: edge with --table int4; region: only a region
+Next: npx bert-edge prepare <model> --out models/<model>`;

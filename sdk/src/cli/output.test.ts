@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { BertEdgeError } from "../artifact/error.ts";
 import { UnavailableError } from "../client/errors.ts";
-import { printError, printErrorJson, printJson, printNote, printResult, table, wrapped } from "./output.ts";
+import { printError, printErrorJson, printJson, printNote, printResult, table } from "./output.ts";
 
 let out: string;
 let err: string;
@@ -51,20 +51,20 @@ describe("printError", () => {
     ]);
     printError(new BertEdgeError("storage_unavailable", "It failed.", { hint: "Make room.", cause }));
     expect(err).toBe(
-      "\nError storage_unavailable: It failed.\n  Make room.\n  caused by the disk is full\n  More: bert-edge explain storage_unavailable\n",
+      "\nError storage_unavailable: It failed.\n  Make room.\n  caused by the disk is full\n  More: npx bert-edge explain storage_unavailable\n",
     );
   });
 
   it("leaves out a missing hint and cause", () => {
     printError(new BertEdgeError("internal", "It failed."));
-    expect(err).toBe("\nError internal: It failed.\n  More: bert-edge explain internal\n");
+    expect(err).toBe("\nError internal: It failed.\n  More: npx bert-edge explain internal\n");
   });
 
   it("prints code, message and hint of a service's error", () => {
     const details = { code: "setting_invalid", hint: "Set REGION_URL." };
     printError(new UnavailableError("The region's URL is not valid.", details));
     expect(err).toBe(
-      "\nError setting_invalid: The region's URL is not valid.\n  Set REGION_URL.\n  More: bert-edge explain setting_invalid\n",
+      "\nError setting_invalid: The region's URL is not valid.\n  Set REGION_URL.\n  More: npx bert-edge explain setting_invalid\n",
     );
   });
 
@@ -75,12 +75,12 @@ describe("printError", () => {
 
   it("prints a thrown value that is not an error", () => {
     printError("thrown");
-    expect(err).toMatch(/^\nthrown\n {2}This is a bug .+\n {2}More: bert-edge explain internal\n$/);
+    expect(err).toMatch(/^\nthrown\n {2}This is a bug .+\n {2}More: npx bert-edge explain internal\n$/);
   });
 
   it.each(["connection", "http_503"])("names the explanation of the client's code %s", (code) => {
     printError(new UnavailableError("No.", { code }));
-    expect(err).toContain(`More: bert-edge explain ${code}\n`);
+    expect(err).toContain(`More: npx bert-edge explain ${code}\n`);
   });
 
   it("names no explanation of a code that a user's own app made", () => {
@@ -117,17 +117,4 @@ describe("table", () => {
   it("prints only the headings when there are no rows", () => {
     expect(table(["a", "b"], [])).toBe("a  b\n─  ─");
   });
-});
-
-it.each([
-  ["short", 10, 2, ["short"]],
-  ["one two three four", 10, 3, ["one two", "  three", "  four"]],
-  ["one two three four", 10, 2, ["one two", "  three …"]],
-  ["one two three four", 10, 1, ["one two …"]],
-  ["incomprehensibilities", 10, 1, ["incompreh…"]],
-  ["a incomprehensibilities b", 10, 3, ["a", "  incompr…", "  b"]],
-  ["a\n  b", 10, 1, ["a b"]],
-])("breaks %j at %d columns into at most %d lines", (text, columns, maxLines, lines) => {
-  expect(wrapped(text, columns, maxLines)).toEqual(lines);
-  for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
 });

@@ -3,20 +3,23 @@ import { BertEdgeError } from "../artifact/error.ts";
 import { printable, printableJson } from "../artifact/printable.ts";
 import { BertEdgeClientError } from "../client/errors.ts";
 import { explanationOf } from "./explanations.ts";
+import { onScreen } from "./screen/on-screen.ts";
 
 /** Prints a result as JSON on stdout. Progress and notes go to stderr, so that stdout has only the result. */
 export const printJson = (value: unknown): void =>
   void process.stdout.write(`${printableJson(JSON.stringify(value, null, 2))}\n`);
 
 /**
- * Prints text, with its control characters made visible.
+ * Prints text, with its control characters made visible. On a terminal, lines that are wider are broken.
  *
  * @param sign text before it that is printed unchanged, such as a coloured sign
  */
-export const printResult = (text: string, sign = ""): void => void process.stdout.write(`${sign}${printable(text)}\n`);
+export const printResult = (text: string, sign = ""): void =>
+  void process.stdout.write(`${sign}${onScreen(text, process.stdout)}\n`);
 
 /** Prints text as `printResult` does, on stderr. */
-export const printNote = (text: string, sign = ""): void => void process.stderr.write(`${sign}${printable(text)}\n`);
+export const printNote = (text: string, sign = ""): void =>
+  void process.stderr.write(`${sign}${onScreen(text, process.stderr)}\n`);
 
 const isOurs = (error: unknown): error is BertEdgeError | BertEdgeClientError =>
   error instanceof BertEdgeError || error instanceof BertEdgeClientError;
@@ -25,14 +28,22 @@ const isOurs = (error: unknown): error is BertEdgeError | BertEdgeClientError =>
 export function printError(error: unknown): void {
   if (!isOurs(error)) {
     printNote(`\n${error instanceof Error ? error.stack : String(error)}`);
-    printNote("  This is a bug in bert-edge: report it with the lines above.\n  More: bert-edge explain internal");
+    printNote("  This is a bug in bert-edge: report it with the lines above.\n  More: npx bert-edge explain internal");
     return;
   }
-  printNote(` ${error.message}`, `\n${colour("red", `Error ${printable(error.code)}:`, process.stderr)}`);
-  if (error.hint) printNote(`  ${error.hint}`);
-  if (error.cause instanceof Error) printNote(`  caused by ${rootCause(error.cause).message}`);
-  if (explanationOf(error.code)) printNote(`  More: bert-edge explain ${error.code}`);
+  const { stderr } = process;
+  const head = `Error ${printable(error.code)}:`;
+  printNote(onScreen(`${head} ${error.message}`, stderr).slice(head.length), `\n${colour("red", head, stderr)}`);
+  const more = [
+    ...(error.hint ? [error.hint] : []),
+    ...(error.cause instanceof Error ? [`caused by ${rootCause(error.cause).message}`] : []),
+    ...(isExplained(error.code) ? [`More: npx bert-edge explain ${error.code}`] : []),
+  ];
+  for (const each of more) printNote(onScreen(each, stderr, "  "));
 }
+
+/** Whether `bert-edge explain` says more than the error. Hints of wrong usage name the help. */
+const isExplained = (code: string): boolean => code !== "usage_invalid" && explanationOf(code) !== undefined;
 
 /** Prints an error as JSON, for `--json`. Errors of Node.js, such as ENOENT, get the code `internal`. */
 export function printErrorJson(error: unknown): void {
@@ -49,7 +60,10 @@ function rootCause(error: Error): Error {
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => row[i]?.length ?? 0)));
   const line = (cells: readonly string[]) =>
-    cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join("  ");
+    cells
+      .map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)))
+      .join("  ")
+      .trimEnd();
   return [line(headings), line(widths.map((width) => "─".repeat(width))), ...rows.map(line)].join("\n");
 }
 
@@ -62,29 +76,3 @@ export const colour = (
   text: string,
   stream: NodeJS.WriteStream,
 ): string => styleText(name, text, { stream });
-
-/**
- * Breaks a text into lines at spaces. Shortens words that are longer than a line, and text after `maxLines` lines, with "…".
- * Lines after the first are indented.
- */
-export function wrapped(text: string, columns: number, maxLines: number): string[] {
-  const lines: string[] = [];
-  const words = text.split(/\s+/);
-  for (const [at, word] of words.entries()) {
-    const line = lines.at(-1);
-    if (line !== undefined && line.length + 1 + word.length <= columns) {
-      lines[lines.length - 1] = `${line} ${word}`;
-    } else if (lines.length < maxLines) {
-      lines.push(cut(at === 0 ? word : `${INDENT}${word}`, columns));
-    } else {
-      lines[lines.length - 1] = cut(`${line} …`, columns);
-      break;
-    }
-  }
-  return lines;
-}
-
-const INDENT = "  ";
-
-const cut = (line: string, columns: number): string =>
-  line.length <= columns ? line : `${line.slice(0, columns - 1)}…`;

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { sampleManifest, sampleReport } from "#test/fixtures/sample-report.ts";
 import type { PrepareReport } from "../compile/commands/prepare.ts";
-import { passedOver, prepareReport } from "./prepare-report.ts";
+import { nextStep, passedOver, prepareReport } from "./prepare-report.ts";
 
 /** Expects that a text fits on one screen. */
 function expectOneScreen(text: string): void {
   const lines = text.split("\n");
   expect(lines.length).toBeLessThanOrEqual(40);
-  for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(100);
+  for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(80);
 }
 
 describe("prepareReport", () => {
@@ -18,11 +18,9 @@ describe("prepareReport", () => {
 
   it("says on one screen how accurate, fast and expensive each target is, and where it fits", () => {
     const text = prepareReport(sampleReport);
-    expect(text.split("\n").map((line) => line.trimEnd())).toEqual([
-      "mini: 384 dimensions, mean pooling, 256 tokens, version 4e09371df975",
+    expect(text.split("\n")).toEqual([
+      "mini@4e09371df975: 384 dimensions, mean pooling, 256 tokens",
       "reads: lower case · texts cut at the right · normalized · similarity cosine",
-      "fused: 133 → 25 nodes (1 EmbedLayerNormalization, 3 Attention, 6 SkipLayerNormalization, 3",
-      "  BiasGelu), cosine 1.000000 with the original",
       "",
       "target          engine  precision     size   cosine    worst",
       "────────────  ────────  ─────────  ───────  ───────  ───────",
@@ -30,11 +28,16 @@ describe("prepareReport", () => {
       "regional-cpu  ort-node       int8  18.3 MB  0.99955  0.99900",
       "regional-gpu  ort-node       fp16  34.5 MB  0.99955  0.99900",
       "",
-      "cosine of texts of  16 tokens  128 tokens  256 tokens",
-      "──────────────────  ─────────  ──────────  ──────────",
-      "edge                  0.99951     0.99950     0.99946",
-      "regional-cpu          0.99951     0.99950     0.99946",
-      "regional-gpu          0.99951     0.99950     0.99946",
+      "128 tokens                fits             binding limit  a million requests",
+      "────────────────────────  ────  ────────────────────────  ──────────────────",
+      "Workers Free                 ✓        time 8.24 of 10 ms      $0, 100k a day",
+      "Workers Paid                 ✓      memory 21 of 128 MiB               $0.46",
+      "AWS Lambda, 512 MB           ✓     memory 157 of 512 MiB               $0.33",
+      "AWS Lambda, 1024 MB          ✓      code 44.7 of 250 MiB               $0.33",
+      "AWS Lambda, 2048 MB          ✓      code 44.7 of 250 MiB               $0.37",
+      "Cloud Run, 1 vCPU, 1 GiB     ✓    memory 157 of 1024 MiB               $0.09",
+      "Cloud Run, NVIDIA L4         ✓  memory 32.9 of 24576 MiB       $1.05 an hour",
+      "Limits and list prices of 2026-05 to 2026-09; --json has their sources.",
       "",
       "predicted for one text   8 tokens  32 tokens  128 tokens  256 tokens",
       "──────────────────────  ─────────  ─────────  ──────────  ──────────",
@@ -43,17 +46,14 @@ describe("prepareReport", () => {
       "regional-gpu            not timed",
       "Timed on one thread of this machine: Sample CPU.",
       "",
-      "128 tokens                      target  fits             binding limit  a million requests",
-      "────────────────────────  ────────────  ────  ────────────────────────  ──────────────────",
-      "Workers Free                      edge     ✓        time 8.24 of 10 ms      $0, 100k a day",
-      "Workers Paid                      edge     ✓      memory 21 of 128 MiB               $0.46",
-      "AWS Lambda, 512 MB        regional-cpu     ✓     memory 157 of 512 MiB               $0.33",
-      "AWS Lambda, 1024 MB       regional-cpu     ✓      code 44.7 of 250 MiB               $0.33",
-      "AWS Lambda, 2048 MB       regional-cpu     ✓      code 44.7 of 250 MiB               $0.37",
-      "Cloud Run, 1 vCPU, 1 GiB  regional-cpu     ✓    memory 157 of 1024 MiB               $0.09",
-      "Cloud Run, NVIDIA L4      regional-gpu     ✓  memory 32.9 of 24576 MiB       $1.05 an hour",
-      "At the edge, 32 MiB are left for requests in flight.",
-      "Limits and list prices of 2026-05 to 2026-09, without free allowances. --json has their sources.",
+      "cosine of texts of  16 tokens  128 tokens  256 tokens",
+      "──────────────────  ─────────  ──────────  ──────────",
+      "edge                  0.99951     0.99950     0.99946",
+      "regional-cpu          0.99951     0.99950     0.99946",
+      "regional-gpu          0.99951     0.99950     0.99946",
+      "",
+      "fused: 133 → 25 nodes (1 EmbedLayerNormalization, 3 Attention, 6",
+      "  SkipLayerNormalization, 3 BiasGelu), cosine 1.000000 with the original",
       "",
       "! Texts are cut at 256 tokens, but the model has 512 positions.",
     ]);
@@ -83,14 +83,14 @@ describe("prepareReport", () => {
     } as unknown as PrepareReport["manifest"];
     const text = prepareReport({ ...sampleReport, manifest });
     expect(text).toContain("classifier of texts: label 0, label 1");
-    expect(text).toMatch(/edge .* 95\.2 % {2}accuracy 88\.10 of 88\.30/);
+    expect(text).toMatch(/^edge .* 95\.2 %\naccuracy on your data: float32 88\.30, edge 88\.10$/m);
     expectOneScreen(text);
   });
 
   it("names the commit of a downloaded model", () => {
     const source = { name: "org/mini", commit: "c".repeat(40), isOffline: true };
     expect(prepareReport({ ...sampleReport, source })).toContain(
-      `downloaded: org/mini@${"c".repeat(40)} (the Hub could not be asked: this is the last known commit)`,
+      `\ndownloaded: org/mini@${"c".repeat(40)} (the Hub could not\n  be asked: this is the last known commit)\n`,
     );
   });
 
@@ -103,8 +103,22 @@ describe("prepareReport", () => {
   });
 
   it("has no warnings if there are none", () => {
-    expect(prepareReport({ ...sampleReport, warnings: [] })).toMatch(/their sources\.$/);
+    expect(prepareReport({ ...sampleReport, warnings: [] })).toMatch(/with the original$/);
   });
+});
+
+it("says how to try the artifact: in a project, or its vectors anywhere else", () => {
+  const classifier = { ...sampleReport, manifest: { ...sampleManifest, task: "classify" } } as unknown as PrepareReport;
+  expect(nextStep(sampleReport, "models/a", { isInProject: true })).toEqual(["Next: npx bert-edge dev models/a"]);
+  expect(nextStep(classifier, "models/a", { isInProject: true })).toEqual(["Next: npx bert-edge dev models/a"]);
+  expect(nextStep(sampleReport, "./a", { isInProject: false })).toEqual([
+    'Next: echo "to be or not to be" | npx bert-edge embed ./a',
+  ]);
+  expect(nextStep(classifier, "./a", { isInProject: false })).toEqual([]);
+  const regional = { ...sampleReport, manifest: { ...sampleManifest, targets: {} } };
+  expect(nextStep(regional, "my models/a", { isInProject: true })).toEqual([
+    'Next: echo "to be or not to be" | npx bert-edge embed "my models/a"',
+  ]);
 });
 
 it("says which function to deploy for a target, and why the faster engine is not used", () => {

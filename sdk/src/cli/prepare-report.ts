@@ -5,15 +5,15 @@ import type { LimitUse, PlatformFit } from "../compile/latency/platforms/fit.ts"
 import type { ModelReading } from "../runtime/reading.ts";
 import { roomForRequests } from "../runtime/request-memory.ts";
 import { acceptedLine } from "./options.ts";
-import { table, wrapped } from "./output.ts";
+import { table } from "./output.ts";
+import { COLUMNS, wrapped } from "./screen/on-screen.ts";
 
-/** Columns and lines of a small terminal. */
-const COLUMNS = 100;
+/** Lines of a small terminal. */
 const MAX_LINES = 40;
 
 /** Describes a prepared model on one screen. */
 export function prepareReport(report: PrepareReport): string {
-  const sections = [summary, accuracy, accuracyByLength, latency, fit].flatMap((describe) => {
+  const sections = [summary, accuracy, fit, latency, accuracyByLength, origin].flatMap((describe) => {
     const lines = describe(report);
     return lines.length > 0 ? [lines.join("\n")] : [];
   });
@@ -21,19 +21,25 @@ export function prepareReport(report: PrepareReport): string {
   return [...lines, ...warningLines(report, MAX_LINES - lines.length - 1)].join("\n");
 }
 
-function summary({ manifest, version, source, reading, golden, nodes, fused, fusion }: PrepareReport): string[] {
-  const offline = source?.isOffline ? " (the Hub could not be asked: this is the last known commit)" : "";
-  const counts = Object.entries(fused).map(([name, count]) => `${count} ${name}`);
+function summary({ manifest, version, reading, golden }: PrepareReport): string[] {
   return [
-    ...wrapped(`${manifest.name}: ${computes(manifest)}, ${manifest.maxTokens} tokens, version ${version}`, COLUMNS, 2),
+    `${manifest.name}@${version}: ${computes(manifest)}, ${manifest.maxTokens} tokens`,
     ...(golden
       ? [
           `${golden.file}: ${golden.lines} ${golden.lines === 1 ? "line agrees" : "lines agree"} with the float32 model, at worst ${golden.worst.agreement.toFixed(6)} (line ${golden.worst.line})`,
-        ].flatMap((line) => wrapped(line, COLUMNS, 2))
+        ]
       : []),
-    ...wrapped(`reads: ${sentenceOf(reading)}`, COLUMNS, 2),
-    ...acceptedLine(reading.accepted_keys ?? []).flatMap((line) => wrapped(line, COLUMNS, 2)),
-    ...(source ? [`downloaded: ${source.name}@${source.commit}${offline}`] : []),
+    `reads: ${sentenceOf(reading)}`,
+    ...acceptedLine(reading.accepted_keys ?? []),
+  ].flatMap((line) => wrapped(line, COLUMNS, 2));
+}
+
+/** Describes what the artifact was made from, and which operators were fused. */
+function origin({ source, nodes, fused, fusion }: PrepareReport): string[] {
+  const offline = source?.isOffline ? " (the Hub could not be asked: this is the last known commit)" : "";
+  const counts = Object.entries(fused).map(([name, count]) => `${count} ${name}`);
+  return [
+    ...(source ? wrapped(`downloaded: ${source.name}@${source.commit}${offline}`, COLUMNS, 3) : []),
     ...wrapped(
       `fused: ${nodes.before} → ${nodes.after} nodes (${counts.join(", ")}), cosine ${fusion.minCosine.toFixed(6)} with the original`,
       COLUMNS,
@@ -97,7 +103,7 @@ const listed = (labels: readonly string[]): string =>
 const targetsOf = ({ manifest }: PrepareReport) => Object.entries(manifest.targets) as [TargetName, Target][];
 
 function accuracy(report: PrepareReport): string[] {
-  const rows = targetsOf(report).map(([name, { engine, precision, model, parity, task }]) => [
+  const rows = targetsOf(report).map(([name, { engine, precision, model, parity }]) => [
     name,
     engine,
     precision,
@@ -105,11 +111,19 @@ function accuracy(report: PrepareReport): string[] {
     parity.meanCosine.toFixed(5),
     parity.minCosine.toFixed(5),
     ...(parity.top1 === undefined ? [] : [`${(100 * parity.top1).toFixed(1)} %`]),
-    ...(task ? [`${task.metric} ${task.score.toFixed(2)} of ${task.fp32.toFixed(2)}`] : []),
   ]);
   const [first] = targetsOf(report);
-  const optional = [...(first?.[1].parity.top1 === undefined ? [] : ["labels"]), ...(first?.[1].task ? ["task"] : [])];
-  return [table(["target", "engine", "precision", "size", "cosine", "worst", ...optional], rows)];
+  const labels = first?.[1].parity.top1 === undefined ? [] : ["labels"];
+  return [table(["target", "engine", "precision", "size", "cosine", "worst", ...labels], rows), ...taskLine(report)];
+}
+
+/** Describes the scores of the targets on the user's data, in a line. */
+function taskLine(report: PrepareReport): string[] {
+  const scored = targetsOf(report).flatMap(([name, { task }]) => (task ? [{ name, ...task }] : []));
+  const [first] = scored;
+  if (!first) return [];
+  const scores = scored.map(({ name, score }) => `${name} ${score.toFixed(2)}`);
+  return wrapped(`${first.metric} on your data: float32 ${first.fp32.toFixed(2)}, ${scores.join(", ")}`, COLUMNS, 2);
 }
 
 /** Makes a table of the cosines of encoders by the lengths of texts. */
@@ -138,19 +152,14 @@ function latency(report: PrepareReport): string[] {
 }
 
 function fit({ fit: { tokens, platforms } }: PrepareReport): string[] {
-  const rows = platforms.map((each) => [
-    each.name,
-    each.target,
-    each.fits ? "✓" : "✗",
-    described(each.binding),
-    cost(each),
-  ]);
+  const rows = platforms.map((each) => [each.name, each.fits ? "✓" : "✗", described(each.binding), cost(each)]);
   const atEdge = platforms.find(({ target }) => target === "edge");
-  const memory = atEdge?.limits.find(({ limit }) => limit === "memory");
+  const memory = atEdge?.limits.find(({ limit }) => limit === "memory")?.used ?? 0;
+  const room = roomForRequests(memory);
   return [
-    table([`${tokens} tokens`, "target", "fits", "binding limit", "a million requests"], rows),
-    ...(memory ? [`At the edge, ${mebibytes(roomForRequests(memory.used))} MiB are left for requests in flight.`] : []),
-    `Limits and list prices of ${months(platforms)}, without free allowances. --json has their sources.`,
+    table([`${tokens} tokens`, "fits", "binding limit", "a million requests"], rows),
+    ...(room < roomForRequests(0) ? [`At the edge, ${mebibytes(room)} MiB are left for requests in flight.`] : []),
+    `Limits and list prices of ${months(platforms)}; --json has their sources.`,
   ];
 }
 
@@ -186,6 +195,20 @@ function warningLines(report: PrepareReport, lines: number): string[] {
     shown.push(...block);
   }
   return shown.length > 0 ? ["", ...shown] : [];
+}
+
+/**
+ * Returns the command that tries the artifact in a folder: `dev` in a project, else `embed`. No line if there is none: `dev` needs a
+ * target for the edge, and `embed` a model that embeds texts.
+ */
+export function nextStep(
+  { manifest }: PrepareReport,
+  out: string,
+  { isInProject }: { isInProject: boolean },
+): string[] {
+  const path = /\s/.test(out) ? JSON.stringify(out) : out;
+  if (isInProject && manifest.targets.edge) return [`Next: npx bert-edge dev ${path}`];
+  return manifest.task === "embed" ? [`Next: echo "to be or not to be" | npx bert-edge embed ${path}`] : [];
 }
 
 /** Formats a number with three digits, and at most two after the point. */

@@ -9,8 +9,8 @@ import {
   share,
   textLines,
 } from "./options.ts";
-import { printJson, printResult } from "./output.ts";
-import { prepareReport } from "./prepare-report.ts";
+import { printJson, printNote, printResult } from "./output.ts";
+import { nextStep, prepareReport } from "./prepare-report.ts";
 import { stageLog } from "./stage-log.ts";
 
 interface Options extends AcceptedKeys {
@@ -47,6 +47,10 @@ export const prepareCommand = new Command("prepare")
     "--targets <list>",
     `comma-separated: ${targetNames.join(", ")}; without a region, edge is enough (default: all, with --fast: edge)`,
     listOf(targetNames),
+  )
+  .option(
+    "--fast",
+    "a first look: the edge target, with fewer texts and rounds. Prepare again without it before you deploy",
   )
   .option(
     "--calibration <texts>",
@@ -101,10 +105,6 @@ export const prepareCommand = new Command("prepare")
     "minimum mean cosine with float32; raises the default limits (int8 0.99, fp16 0.9999)",
     share,
   )
-  .option(
-    "--fast",
-    "a first look: the edge target, with fewer texts and rounds. Prepare again without it before you deploy",
-  )
   .option("--force", "go on although the model is too large for a Worker")
   .option("--no-cache", "compute everything again, and keep nothing for later runs")
   .option("--json", "print the report as JSON")
@@ -124,7 +124,12 @@ export const prepareCommand = new Command("prepare")
         onProgress: log.progress,
       });
       log.done();
-      if (json) printJson(report);
-      else printResult(prepareReport(report));
+      if (json) return printJson(report);
+      // A blank line after the stages.
+      printNote("");
+      printResult(prepareReport(report));
+      const { findWranglerConfig } = await import("./wrangler/config.ts");
+      const isInProject = findWranglerConfig(process.cwd()) !== undefined;
+      for (const step of nextStep(report, options.out, { isInProject })) printNote(`\n${step}`);
     },
   );

@@ -18,37 +18,37 @@ describe("wrong usage", () => {
       code: "usage_invalid",
       // Commands miss their mandatory options first.
       message: expect.stringMatching(/^There is no option --bogus\.$|^The option --.+ is missing\.$/),
-      hint: expect.stringContaining(`See ${["bert-edge", ...path].join(" ")} --help.`),
+      hint: expect.stringContaining(`See \`npx ${["bert-edge", ...path].join(" ")} --help\`.`),
     });
   });
 
   it("shows the arguments of a command that has no such option", async () => {
     expect(await refusal(["embed", "--model", "artifact"])).toMatchObject({
       message: "There is no option --model.",
-      hint: "Usage: bert-edge embed [options] <artifact>. See bert-edge embed --help.",
+      hint: "Usage: `bert-edge embed [options] <artifact>`. See `npx bert-edge embed --help`.",
     });
   });
 
   it.each([
-    [["surgeon"], "There is no command surgeon.", "See bert-edge --help."],
-    [["embd"], "There is no command embd.", "Did you mean embed? See bert-edge --help."],
+    [["surgeon"], "There is no command surgeon.", "See `npx bert-edge --help`."],
+    [["embd"], "There is no command embd.", "Did you mean embed? See `npx bert-edge --help`."],
     [
       ["keys", "new", "extra"],
       "There are too many arguments: extra. The command takes 0.",
-      "See bert-edge keys new --help.",
+      "See `npx bert-edge keys new --help`.",
     ],
     [
       ["keys", "hash", "--name", "a b"],
       /^--name <name> cannot be a b\. Use 1 to 64/,
-      "See bert-edge keys hash --help.",
+      "See `npx bert-edge keys hash --help`.",
     ],
-    [["embed"], "The argument <artifact> is missing.", "See bert-edge embed --help."],
-    [["prepare", "x"], "The option --out <dir> is missing.", "See bert-edge prepare --help."],
-    [["prepare", "x", "--out"], "The option --out <dir> has no value.", "See bert-edge prepare --help."],
+    [["embed"], "The argument <artifact> is missing.", "See `npx bert-edge embed --help`."],
+    [["prepare", "x"], "The option --out <dir> is missing.", "See `npx bert-edge prepare --help`."],
+    [["prepare", "x", "--out"], "The option --out <dir> has no value.", "See `npx bert-edge prepare --help`."],
     [
       ["completion", "tcsh"],
       "<shell> cannot be tcsh. Allowed choices are bash, zsh, fish.",
-      "See bert-edge completion --help.",
+      "See `npx bert-edge completion --help`.",
     ],
   ])("says in a sentence what is wrong: %j", async (args, message, hint) => {
     expect(await refusal(args)).toMatchObject({

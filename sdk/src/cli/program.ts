@@ -17,6 +17,7 @@ import { keysCommand } from "./keys.ts";
 import { listCommand } from "./list.ts";
 import { modelsCommand } from "./models.ts";
 import { optimizeCommand } from "./optimize.ts";
+import { printNote, printResult } from "./output.ts";
 import { prepareCommand } from "./prepare.ts";
 import { promoteCommand, rollbackCommand } from "./promote.ts";
 import { publishCommand } from "./publish.ts";
@@ -29,30 +30,47 @@ const { version } = JSON.parse(readFileSync(`${ownFolder()}/../package.json`, "u
 
 export const program = new Command("bert-edge")
   .description("Prepare, publish and serve BERT-family models at the edge, inside a latency budget.")
-  .version(version);
-const commands = [
-  modelsCommand,
-  prepareCommand,
-  inspectCommand,
-  optimizeCommand,
-  quantizeCommand,
-  verifyCommand,
-  benchCommand,
-  embedCommand,
-  batchCommand,
-  publishCommand,
-  listCommand,
-  promoteCommand,
-  rollbackCommand,
-  gcCommand,
-  deployCommand,
-  checkCommand,
-  devCommand,
-  doctorCommand,
-  explainCommand,
-  keysCommand,
-];
-for (const command of [...commands, completionCommand(program)]) program.addCommand(command);
+  .version(version)
+  .configureHelp({ subcommandTerm: (each) => `${each.name()} ${each.usage().replace(/^\[options\] ?/, "")}`.trim() })
+  .commandsGroup("Help:")
+  .helpCommand(true)
+  .addHelpText("after", "\n`npx bert-edge <command> --help` explains a command.");
+
+/** The commands as the help lists them, with what each does in a line. The description of a command is longer. */
+const groups: Readonly<Record<string, readonly (readonly [command: Command, summary: string])[]>> = {
+  Models: [
+    [modelsCommand, "list models that can be prepared by name"],
+    [prepareCommand, "make a model small and fast, check its accuracy"],
+    [verifyCommand, "measure the accuracy of an artifact"],
+    [benchCommand, "time the engines of an artifact"],
+    [inspectCommand, "show what a model or a deployment consists of"],
+    [optimizeCommand, "fuse the operators of an ONNX file"],
+    [quantizeCommand, "fuse and quantize an ONNX file"],
+  ],
+  "On this machine": [
+    [devCommand, "run a project: edge, region and page"],
+    [embedCommand, "embed each line of stdin"],
+    [batchCommand, "embed the records of a JSONL file"],
+  ],
+  Deployments: [
+    [deployCommand, "deploy a project: bucket, model, region, Worker"],
+    [checkCommand, "prove that a deployment works"],
+    [publishCommand, "copy an artifact to a bucket"],
+    [listCommand, "list the published versions"],
+    [promoteCommand, "make a version the current one"],
+    [rollbackCommand, "go back to the version before"],
+    [gcCommand, "remove old versions"],
+    [keysCommand, "make API keys, and keys that sign models"],
+  ],
+  Help: [
+    [doctorCommand, "find what is wrong here, and how to fix it"],
+    [explainCommand, "explain an error code or a reason"],
+    [completionCommand(program), "print a script that completes commands in a shell"],
+  ],
+};
+for (const [heading, commands] of Object.entries(groups)) {
+  for (const [command, summary] of commands) program.addCommand(command.summary(summary).helpGroup(`${heading}:`));
+}
 throwUsageErrors(program);
 
 /** Patterns of commander's messages, and the sentences that replace them. */
@@ -72,10 +90,14 @@ const sentences: readonly (readonly [message: RegExp, sentence: string])[] = [
 
 /**
  * Makes a command, and the commands below it, throw `usage_invalid` for wrong usage. They print nothing then. Help and
- * `--version` still throw a CommanderError.
+ * `--version` are printed like results, and still throw a CommanderError.
  */
 function throwUsageErrors(command: Command): void {
-  command.configureOutput({ outputError: () => {} });
+  command.configureOutput({
+    writeOut: (text) => printResult(text.trimEnd()),
+    writeErr: (text) => printNote(text.trimEnd()),
+    outputError: () => {},
+  });
   command.exitOverride((error) => {
     throw error.code.startsWith("commander.help") || error.exitCode === 0 ? error : usageError(error, command);
   });
@@ -87,8 +109,8 @@ function usageError({ message }: CommanderError, command: Command): BertEdgeErro
   const [pattern, sentence] = sentences.find(([each]) => each.test(what)) ?? [/\.?$/, "."];
   const found = what.replace(pattern, sentence);
   // Shows the usage, because some commands take as an argument what others take as an option.
-  const usage = found.startsWith("There is no option") && `Usage: ${fullName(command)} ${command.usage()}.`;
-  const help = `See ${fullName(command)} --help.`;
+  const usage = found.startsWith("There is no option") && `Usage: \`${fullName(command)} ${command.usage()}\`.`;
+  const help = `See \`npx ${fullName(command)} --help\`.`;
   const hint = [suggestion ?? usage, help].filter(Boolean).join(" ");
   return new BertEdgeError("usage_invalid", found, { hint });
 }

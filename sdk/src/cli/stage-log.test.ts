@@ -47,6 +47,27 @@ describe("stageLog, while a stage runs", () => {
     expect(err).toBe("");
   });
 
+  it("leaves no line about the running stage on a terminal when it is disposed", () => {
+    process.stderr.isTTY = true;
+    {
+      using log = stageLog();
+      log.stage("first");
+    }
+    expect(err).toContain("… first ");
+    expect(err.endsWith("\r\x1b[K")).toBe(true);
+  });
+
+  it("shows no time of work that took none", () => {
+    process.stderr.isTTY = false;
+    const log = stageLog();
+    log.stage("first");
+    vi.advanceTimersByTime(49);
+    log.stage("second");
+    vi.advanceTimersByTime(50);
+    log.done();
+    expect(stripColours(err)).toMatch(/^✓ first\n✓ second +0\.1 s\n$/);
+  });
+
   it("prints fewer lines into a log, the longer the work takes", () => {
     process.stderr.isTTY = false;
     const log = stageLog();

@@ -1,5 +1,6 @@
 import { printable } from "../artifact/printable.ts";
 import { colour, printNote } from "./output.ts";
+import { COLUMNS } from "./screen/on-screen.ts";
 
 /** Time in ms between two reports on running work, on a terminal. */
 const TERMINAL_MS = 100;
@@ -9,8 +10,8 @@ const LOG_MS = 5_000;
 /** Time in ms after which the elapsed time is shown again, even if no progress arrived. */
 const IDLE_MS = 1_000;
 
-/** Columns of a terminal that does not tell its width. */
-const DEFAULT_COLUMNS = 80;
+/** Work that took less time in ms is shown without it. */
+const SHORT_MS = 50;
 
 /** Escape sequence that deletes the rest of a terminal's line. */
 const DELETE_LINE = "\x1b[K";
@@ -41,7 +42,8 @@ interface Current {
  * over. Elsewhere it gets a line after 5, 10, 20, 40, … seconds. Finished work gets a line with its duration.
  */
 export function stageLog(): StageLog {
-  const { isTTY, columns = DEFAULT_COLUMNS } = process.stderr;
+  const { isTTY } = process.stderr;
+  const columns = process.stderr.columns || COLUMNS;
   let current: Current | undefined;
   function report(): void {
     if (!current) return;
@@ -56,12 +58,16 @@ export function stageLog(): StageLog {
   function reportIfDue(): void {
     if (current && performance.now() >= current.due) report();
   }
+  function deleteRunning(): void {
+    if (isTTY) process.stderr.write(`\r${DELETE_LINE}`);
+  }
   function done(): void {
     if (!current) return;
     clearInterval(current.timer);
-    const seconds = ((performance.now() - current.start) / 1000).toFixed(1);
-    const sign = `${isTTY ? `\r${DELETE_LINE}` : ""}${colour("green", "✓", process.stderr)}`;
-    printNote(` ${current.name.padEnd(NAME_WIDTH)} ${seconds} s`, sign);
+    const ms = performance.now() - current.start;
+    const time = ms < SHORT_MS ? "" : `${(ms / 1000).toFixed(1).padStart(5)} s`;
+    deleteRunning();
+    printNote(` ${current.name.padEnd(NAME_WIDTH)} ${time}`.trimEnd(), colour("green", "✓", process.stderr));
     current = undefined;
   }
   function stage(name: string): void {
@@ -72,7 +78,11 @@ export function stageLog(): StageLog {
     if (isTTY) report();
   }
   return {
-    [Symbol.dispose]: () => clearInterval(current?.timer),
+    [Symbol.dispose]() {
+      if (!current) return;
+      clearInterval(current.timer);
+      deleteRunning();
+    },
     done,
     stage,
     progress({ message, fraction, startFraction, detail }) {

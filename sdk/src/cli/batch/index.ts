@@ -37,8 +37,8 @@ export const batchCommand = new Command("batch")
   .option("--json", "print the report as JSON")
   .addHelpText(
     "after",
-    "\nRecords without an embedding are in <out>.rejected.jsonl, with their line and the reason. <out>.journal.json says how" +
-      "\nfar the job is. From stdin, a job continues if the same bytes come again.",
+    "\nRecords without an embedding are in <out>.rejected.jsonl, with their line and the reason. <out>.journal.json says how " +
+      "far the job is. From stdin, a job continues if the same bytes come again.",
   )
   .action(async (input: string, out: string, { model: folder, engine: wished, threads, json, ...options }: Options) => {
     const { assertWritable } = await import("../../compile/files/output-file.ts");

@@ -41,9 +41,9 @@ export const deployCommand = new Command("deploy")
   .option("--json", "print the report as JSON")
   .addHelpText(
     "after",
-    "\nOnce: `npx wrangler login`, R2 keys in R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY, and for the region of serverless.yml" +
-      "\ncredentials of AWS. Secrets that the Worker has are not replaced, apart from those of that region: change one with" +
-      "\n`npx wrangler secret put`.",
+    "\nOnce: `npx wrangler login`, R2 keys in R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY, and for the region of serverless.yml " +
+      "credentials of AWS. Secrets that the Worker has are not replaced, apart from those of that region: change one with " +
+      "`npx wrangler secret put`.",
   )
   .action(async ({ model, secrets, endpoint, env, json, ...options }: Options, command: Command) => {
     const dryRun = options.dryRun ?? false;

@@ -9,6 +9,14 @@ import { preparedTiny } from "#test/fixtures/prepared-tiny.ts";
 import { runCommandLine } from "#test/fixtures/run-command-line.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
 import { openFolder } from "../../storage/folder-artifact.ts";
+import { neededLine } from "./index.ts";
+
+it("shows what services say, without their empty lines and wrangler's label", () => {
+  expect(neededLine("[wrangler:info] POST /v1/embed 200 OK (7ms)")).toBe("POST /v1/embed 200 OK (7ms)");
+  expect(neededLine("  a fault")).toBe("  a fault");
+  expect(neededLine("")).toBeUndefined();
+  expect(neededLine("[wrangler:info] ✨ Parsed 1 valid header rule.")).toBeUndefined();
+});
 
 describe("what `bert-edge dev` finds out before the first stage", () => {
   let project: UserProject;
@@ -79,9 +87,10 @@ describe("what `bert-edge dev` finds out before the first stage", () => {
   it("a model that is not prepared yet, or misspelt: says how to make it, and which ones there are", async () => {
     const refusal = async (name: string) => (await dev([`models/${name}`])).stderr;
     expect(await refusal("my-model")).toMatch(
-      /^\nError checkpoint_missing: models\/my-model does not exist\.\n {2}To make models\/my-model .*: npx bert-edge prepare <folder> --name my-model --targets edge --out models\/my-model\n {2}More: bert-edge explain checkpoint_missing\n$/,
+      /^\nError checkpoint_missing: models\/my-model does not exist\.\n {2}To make it from .*:\n {6}npx bert-edge prepare <folder> --name my-model --targets edge --out models\/my-model\n {2}More: npx bert-edge explain checkpoint_missing\n$/,
     );
     await mkdir(join(project.root, "models/bert-edge-mini"));
+    await writeFile(join(project.root, "models/notes.json"), "{}");
     expect(await refusal("bert-mini")).toContain("models has: bert-edge-mini.");
     await rm(join(project.root, "models"), { recursive: true });
     expect(await refusal("my-model")).toContain("models/my-model does not exist.");

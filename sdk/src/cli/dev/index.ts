@@ -14,10 +14,21 @@ const INTERRUPTED = 130;
 
 /** Explains the table of requests. */
 const COLUMNS = `
-Each row is one request. tokens: length of the text. budget: the latency budget of the request. tier: who answered.
-reason: why. predicted: time until this tier answers, with its queue, the computation at the speed of this machine, and the
-network between tiers. measured: time of the whole request here, with HTTP and wrangler's proxy.
+Each row is one request. tokens: length of the text. budget: the latency budget
+of the request. tier: who answered. reason: why. predicted: time until this tier
+answers, with its queue, the computation at the speed of this machine, and the
+network between tiers. measured: time of the whole request here, with HTTP and
+wrangler's proxy.
 `;
+
+/** Lines of services that tell a developer nothing: empty ones, and those of wrangler about its assets. */
+const UNNEEDED = /^\s*$|Parsed \d+ valid header rule/;
+/** The label that wrangler puts before each line about a request. */
+const LABEL = "[wrangler:info] ";
+
+/** Returns what a developer needs of a line that a service prints; undefined for nothing. */
+export const neededLine = (line: string): string | undefined =>
+  UNNEEDED.test(line) ? undefined : line.replace(LABEL, "");
 
 interface Options extends AcceptedKeys {
   name?: string;
@@ -94,7 +105,9 @@ export const devCommand = new Command("dev")
         },
         onStage: log.stage,
         onOutput: (service, line) => {
-          if (verbose || serving) printNote(`[${service}] ${stripVTControlCharacters(line)}`.trimEnd());
+          const text = stripVTControlCharacters(line).trimEnd();
+          const shown = verbose ? text : serving ? neededLine(text) : undefined;
+          if (shown !== undefined) printNote(`[${service}] ${shown}`);
         },
       });
       try {
@@ -142,6 +155,7 @@ export const devCommand = new Command("dev")
         const ended = await Promise.race([stack.ended, interrupted.then(() => undefined)]);
         if (ended) throw serviceEnded(ended);
       } finally {
+        serving = false;
         await stack.stop();
       }
     },
@@ -165,9 +179,8 @@ const regionalTargets = (): TargetName[] => {
 function noteOtherModels({ config, models: named }: Project, served: readonly string[]): void {
   if (named.length === 0) return;
   if (named.length === served.length && named.every((name) => served.includes(name))) return;
-  const wanted = `MODEL = "${served.join(",")}"`;
   printNote(
-    `${config} says MODEL = "${named.join(",")}". Here the Worker serves ${served.join(", ")}. To serve the same when deployed, set ${wanted}, ` +
-      `or give here a folder for each name: npx bert-edge dev ${named.map((name) => `models/${name}`).join(" ")}.`,
+    `${config} says MODEL = "${named.join(",")}". Here the Worker serves ${served.join(", ")}. To serve the same when deployed, set ` +
+      `MODEL = "${served.join(",")}". To serve ${named.length > 1 ? "those" : "that"} here:\n    npx bert-edge dev ${named.map((name) => `models/${name}`).join(" ")}`,
   );
 }

@@ -47,11 +47,16 @@ describe("introduction", () => {
     const body = '{"inputs":"to be or not to be"}';
     expect(requests[0]).toEqual(["/v1/embed", "Bearer a&b", body]);
     expect(text.split("\n")).toEqual([
-      `tiny@012345 is served at ${url}. The API key is a&b.`,
+      `tiny@012345 is served at ${url}`,
+      "",
+      "  API key  a&b",
       "",
       "Try it:",
       "",
-      `curl ${url}/v1/embed -H 'authorization: Bearer a&b' -H 'content-type: application/json' -d '${body}'`,
+      `  curl ${url}/v1/embed \\`,
+      "    -H 'authorization: Bearer a&b' \\",
+      "    -H 'content-type: application/json' \\",
+      `    -d '${body}'`,
       "",
       "The answer: a vector of 5 numbers: [0.5000, -0.2500, 1.0000, 2.0000, …]",
     ]);
@@ -66,20 +71,22 @@ describe("introduction", () => {
 
   it("says that a key is new, and opens the page with it", async () => {
     const { url, text } = await introduced({ answer: "{}", page: true }, { keyIsNew: true });
-    expect(text).toContain(".dev.vars has no plain key in API_KEYS, so this key is new.");
-    expect(text).toContain(`Open this page: ${url}/#key=a%26b\n`);
+    expect(text).toMatch(
+      /^\.dev\.vars has no plain key in API_KEYS, so this key is new\. To keep it, add:\n {2}API_KEYS=a&b$/m,
+    );
+    expect(text).toContain(`\n  page     ${url}/#key=a%26b\n`);
   });
 
   it("says what a request can compute, if not every text fits", async () => {
     const info = { cpu_limit_ms: 10, cpu_limit_tokens: 57 };
     expect((await introduced({ answer: "{}", info })).text).toContain(
-      "It has 10 ms of CPU time a request (cpuLimitMs): one text of up to 57 tokens, or several shorter ones. The client",
+      "\nA request has 10 ms of CPU time (cpuLimitMs): one text of up to 57 tokens, or several shorter ones.",
     );
     expect((await introduced({ answer: "{}", info: { ...info, cpu_limit_tokens: 256 } })).text).not.toContain("CPU");
   });
 
   it.each([200, 201])("shortens other answers after 200 characters: %d", async (length) => {
-    const answer = `{"a":"${"x".repeat(length - 8)}"}`;
+    const answer = `{ "a": "${"x".repeat(length - 11)}" }`;
     const shown = length > 200 ? `${answer.slice(0, 200)}…` : answer;
     expect((await introduced({ answer })).text.endsWith(`\nThe answer: ${shown}`)).toBe(true);
   });

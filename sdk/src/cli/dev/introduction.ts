@@ -54,29 +54,37 @@ export async function introduction(
   const { info, page } = await inspectDeployment(url, { key });
   const limit = cpuLimitLine(info);
   return [
-    `${published.map(({ name, version }) => `${name}@${version}`).join(", ")} ${published.length > 1 ? "are" : "is"} served at ${url}. The API key is ${key}.`,
+    `${published.map(({ name, version }) => `${name}@${version}`).join(", ")} ${published.length > 1 ? "are" : "is"} served at ${url}`,
+    "",
+    ...(page ? [`  page     ${url}/#key=${encodeURIComponent(key)}`] : []),
+    `  API key  ${key}`,
     ...(keyIsNew
-      ? [
-          `${DEV_VARS} has no plain key in API_KEYS, so this key is new. To keep one, add a line to ${DEV_VARS}: API_KEYS=<key>`,
-        ]
+      ? ["", `${DEV_VARS} has no plain key in API_KEYS, so this key is new. To keep it, add:`, `  API_KEYS=${key}`]
       : []),
-    ...(limit === undefined ? [] : [`It has ${limit}. The client and the page split what needs more.`]),
-    ...(page ? [`\nOpen this page: ${url}/#key=${encodeURIComponent(key)}`] : []),
-    "\nTry it:\n",
-    `curl ${url}${path} -H 'authorization: Bearer ${key}' -H 'content-type: application/json' -d '${json}'`,
-    `\nThe answer: ${described(answer)}`,
+    "",
+    "Try it:",
+    "",
+    `  curl ${url}${path} \\`,
+    `    -H 'authorization: Bearer ${key}' \\`,
+    "    -H 'content-type: application/json' \\",
+    `    -d '${json}'`,
+    "",
+    `The answer: ${described(answer)}`,
+    ...(limit === undefined ? [] : ["", `A request has ${limit}.`]),
   ].join("\n");
 }
 
 /** Describes an answer: a vector by its size and its first numbers, everything else by its JSON. */
 function described(answer: string): string {
-  const { embeddings } = JSON.parse(answer) as { embeddings?: unknown[] };
-  const vector = embeddings?.[0];
+  const parsed = JSON.parse(answer) as { embeddings?: unknown[] };
+  const vector = parsed.embeddings?.[0];
   if (Array.isArray(vector) && typeof vector[0] === "number") {
     const first = vector.slice(0, 4).map((value: number) => value.toFixed(4));
     return `a vector of ${vector.length} numbers: [${first.join(", ")}, …]`;
   }
-  return answer.length > SHOWN ? `${answer.slice(0, SHOWN)}…` : answer;
+  // With spaces, so that a terminal's lines can be broken.
+  const spaced = JSON.stringify(parsed, null, 1).replace(/\n\s*/g, " ");
+  return spaced.length > SHOWN ? `${spaced.slice(0, SHOWN)}…` : spaced;
 }
 
 /** A request that a model can answer. */

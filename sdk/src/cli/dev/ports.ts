@@ -18,7 +18,7 @@ export async function edgePort(port: number, { chosen }: { chosen: boolean }): P
     });
   }
   const other = await freePort();
-  printNote(`${port} is in use; using ${other}.`);
+  printNote(`Port ${port} is in use, so the edge uses ${other}.`);
   return other;
 }
 

@@ -103,13 +103,19 @@ export async function assertServable({
   packageFile(root, "onnxruntime-node", "package.json");
 }
 
+/** Lists the names of the folders in a folder; none if it does not exist. */
+const foldersIn = (path: string): string[] =>
+  existsSync(path)
+    ? readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [] : [entry.name]))
+    : [];
+
 /** Names the models that the project has, and the command that makes the missing one. */
 function modelMissing(root: string, folder: string, targets: readonly TargetName[]): BertEdgeError {
-  const models = existsSync(join(root, MODELS)) ? readdirSync(join(root, MODELS)) : [];
+  const models = foldersIn(join(root, MODELS));
   const prepare = `npx bert-edge prepare <folder> --name ${basename(folder)} --targets ${targets} --out ${folder}`;
   const existing = models.length > 0 ? `${MODELS} has: ${models.join(", ")}. ` : "";
   return new BertEdgeError("checkpoint_missing", `${folder} does not exist.`, {
-    hint: `${existing}To make ${folder} from a Hugging Face model folder: ${prepare}`,
+    hint: `${existing}To make it from a Hugging Face model folder:\n    ${prepare}`,
   });
 }
 
@@ -125,7 +131,7 @@ export async function preparedArtifact(options: PreparedOptions): Promise<Publis
     return openIntact(
       folder,
       `Restore ${folder} from Git or another copy, or prepare it again. The model that came with a project is also in a new ` +
-        "project: npx create-bert-edge another-api --no-install",
+        "project: `npx create-bert-edge another-api --no-install`.",
     );
   }
   const { modelName } = await import("../../compile/stages/assemble-artifact.ts");
@@ -182,8 +188,7 @@ async function keyOf(folder: string, ...options: readonly (readonly string[])[])
  * @throws BertEdgeError `checkpoint_missing` when there is no model, or more than one
  */
 export function projectModel(root: string): string {
-  const models = existsSync(join(root, "models")) ? readdirSync(join(root, "models")) : [];
-  const [only, ...others] = models.map((name) => join("models", name));
+  const [only, ...others] = foldersIn(join(root, MODELS)).map((name) => join(MODELS, name));
   if (only !== undefined && others.length === 0) return only;
   const found =
     only === undefined ? "has no models/ with a model" : `has several models: ${[only, ...others].join(", ")}`;

@@ -61,8 +61,9 @@ const crowdBudgets = [undefined, 800, 400, 200, 100];
 
 /** Explains the table of crowds. */
 export const CROWD = `
-Each row is a crowd: ${CLIENTS} requests at once, with two texts each. in time: answered within the budget, by this clock.
-refused: not computed, because the answer would have been late. Both tiers share this machine, so the region takes time
+Each row is a crowd: ${CLIENTS} requests at once, with two texts each. in time: answered
+within the budget, by this clock. refused: not computed, because the answer
+would have been late. Both tiers share this machine, so the region takes time
 from the edge; deployed, it does not.
 `;
 

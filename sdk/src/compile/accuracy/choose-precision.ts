@@ -72,7 +72,7 @@ export async function choosePrecision<Label extends string>(
   const attempt = async ({ label, quantize, always = [] }: Candidate<Label>, found: readonly string[]) => {
     throwIfAborted(signal);
     const kept = [...new Set([...always, ...found])];
-    const shareOf = (work: string) => (fraction: number) => progress(`${work}: ${what}, ${label}`, fraction);
+    const shareOf = (work: string) => (fraction: number) => progress(`${work} ${what}, ${label}`, fraction);
     const graph = await quantize(new Set(kept), { signal, progress: shareOf("quantize") });
     const measured = await measuredOf(graph, measures, limit, shareOf);
     return { label, graph, measured, kept, missing: shortfall(measured, limit) };

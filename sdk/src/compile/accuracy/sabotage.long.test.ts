@@ -141,7 +141,7 @@ describe("one channel that has exploded", () => {
     const error = await refused(model, { targets: ["edge"] });
     expect(error).toMatchObject({
       code: "accuracy_gate",
-      message: expect.stringMatching(/^Target edge on ort-web differs too much/),
+      message: expect.stringMatching(/^edge on ort-web differs too much/),
     });
     expect(listed(error).slice(0, 4)).toContain("layer.0.output.product");
     expect(listed(error)).toHaveLength(8);

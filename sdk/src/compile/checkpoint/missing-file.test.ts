@@ -43,7 +43,14 @@ describe("the error for a folder without config.json", () => {
     const { message, hint } = await found("config.json", { "README.md": "", "a/b": "" });
     expect(message).toBe("F/config.json does not exist.");
     expect(hint).toMatch(/^Give a folder with config\.json.* F has: README\.md, a\/$/);
-    expect(missingFile("/no/such/folder", "config.json").hint).not.toContain("has:");
+  });
+
+  it("says that there is no such folder", () => {
+    expect(missingFile("/no/such/folder", "config.json")).toMatchObject({
+      code: "checkpoint_missing",
+      message: "There is no folder /no/such/folder.",
+      hint: expect.stringContaining("`npx bert-edge models`"),
+    });
   });
 });
 

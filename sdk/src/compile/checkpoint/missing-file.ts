@@ -26,6 +26,11 @@ const LISTED = 12;
 
 /** Makes the error for a file that a model folder does not have. Looks at what the folder has instead. */
 export function missingFile(folder: string, file: string): BertEdgeError {
+  if (file === "config.json" && !existsSync(folder)) {
+    return new BertEdgeError("checkpoint_missing", `There is no folder ${folder}.`, {
+      hint: "Correct the path, or give a name that `npx bert-edge models` lists, or org/name of the Hugging Face Hub.",
+    });
+  }
   const entries = entriesOf(folder);
   const instead = insteadOf(folder, file, entries);
   return new BertEdgeError(

@@ -37,7 +37,7 @@ describe("quantize", () => {
     expect(report.ranges).toBe(mode === "int8-static" ? "least error" : undefined);
     expect(await operators(out)).toContain(operator);
     expect(new Set(report.stages.map(({ stage }) => stage))).toEqual(new Set(seen.map(({ stage }) => stage)));
-    for (const work of ["observe activations", "measure:"]) {
+    for (const work of ["observe activations", "measure "]) {
       const shares = seen.filter(({ message }) => message.startsWith(work)).flatMap(({ fraction }) => fraction ?? []);
       expect(
         shares.toSorted((a, b) => a - b),

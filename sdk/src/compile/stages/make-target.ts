@@ -136,7 +136,7 @@ async function followRecipe(
     },
   };
   const choice = await run(measure<Precision>(), {
-    what: `Target ${label}`,
+    what: label,
     quantized,
     limit: { ...limit, meanCosine: Math.max(limit.meanCosine, minCosine) },
     measures,

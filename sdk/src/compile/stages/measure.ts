@@ -4,7 +4,7 @@ import type { Quantized } from "./quantize.ts";
 import type { Stage } from "./stage.ts";
 
 export interface MeasureInput<Label extends string> {
-  /** The subject of error messages, such as "Target edge on wasm". */
+  /** The subject of error messages, such as "edge on wasm". */
   readonly what: string;
   readonly quantized: Quantized<Label>;
   readonly limit: Limit;
@@ -18,7 +18,7 @@ export interface MeasureInput<Label extends string> {
  */
 export const measure = <Label extends string>(): Stage<MeasureInput<Label>, Choice<Label>> => ({
   name: "measure",
-  describe: ({ what, quantized: { candidates } }) => `quantize: ${what}, ${candidates[0]?.label}`,
+  describe: ({ what, quantized: { candidates } }) => `quantize ${what}, ${candidates[0]?.label}`,
   run: ({ what, quantized, limit, measures }, context) =>
     choosePrecision(what, quantized.candidates, limit, measures, context),
   report: ({ label, kept, measured: { parity, task } }) => ({

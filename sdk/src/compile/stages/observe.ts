@@ -49,7 +49,7 @@ export type Observed = Partial<Observations>;
  */
 export const observe: Stage<ObserveInput, Observed> = {
   name: "observe",
-  describe: ({ kinds }) => `observe activations: ${kinds.join(", ")}`,
+  describe: () => "observe activations",
   async run(input, { folder, signal, progress }) {
     const { graph, batches, kinds } = input;
     const model = await graphFile(graph, folder);

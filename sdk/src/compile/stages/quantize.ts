@@ -34,7 +34,8 @@ interface QuantizeForEngineInput {
 /** Returns the candidates for a fused graph in the precisions that an engine can run. */
 export const quantizeForEngine: Stage<QuantizeForEngineInput, Quantized<Precision>> = {
   name: "quantize",
-  describe: ({ label }) => `quantize for ${label}`,
+  // The stage that measures begins with the same work, so that both have one line in a log.
+  describe: ({ label, precisions: [first] }) => `quantize ${label}, ${first}`,
   async run(input) {
     const { graph, observed, tableBits, mixesPrecisions, quantizers } = input;
     const layers = mixesPrecisions ? quantizableNodes(graph) : [];

@@ -43,7 +43,7 @@ export interface Progress {
 
 export interface StageReport {
   readonly stage: StageName;
-  /** The finished work, such as "quantize for edge on wasm". */
+  /** The finished work, such as "quantize edge on wasm, int8-edge". */
   readonly message: string;
   readonly ms: number;
   readonly found: Findings;

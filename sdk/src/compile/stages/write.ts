@@ -1,4 +1,5 @@
 import { access } from "node:fs/promises";
+import { isAbsolute, relative } from "node:path";
 import { openFolder } from "../../storage/folder-artifact.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { ModelSource } from "../model/model-source.ts";
@@ -15,7 +16,7 @@ interface WriteFolderInput {
 /** Writes an artifact folder. */
 export const writeFolder: Stage<WriteFolderInput, { readonly bytes: number }> = {
   name: "write",
-  describe: ({ out }) => `write ${out}`,
+  describe: ({ out }) => `write ${shortPath(out)}`,
   async run({ out, folder }) {
     const { manifest } = await openFolder(folder);
     await writeArtifact(out, folder);
@@ -23,6 +24,12 @@ export const writeFolder: Stage<WriteFolderInput, { readonly bytes: number }> = 
   },
   report: (written) => written,
 };
+
+/** Returns a path as it is typed in the current folder, if it is below. */
+function shortPath(path: string): string {
+  const here = relative(process.cwd(), path);
+  return isAbsolute(path) && !here.startsWith("..") && !isAbsolute(here) ? here : path;
+}
 
 interface WriteModelInput {
   readonly path: string;
