@@ -26,11 +26,13 @@ export const newestRequest = async (page: Page): Promise<string> =>
 
 interface PageOptions {
   readonly colorScheme?: "light" | "dark";
+  /** Default: 900 × 1400. */
+  readonly viewport?: { readonly width: number; readonly height: number };
   /**
    * Id of the part of the page that must be shown before a test goes on. Keys that are typed into a hidden part are lost.
-   * Default: `app`, which is shown when the deployment has said what it serves.
+   * Default: `app`, which is shown when the deployment has said what it serves. `_top` is the heading of a page of the documentation.
    */
-  readonly shows?: "app" | "key" | "served" | "routes";
+  readonly shows?: "app" | "key" | "served" | "routes" | "_top";
   /** Prepares the page before it opens the URL. */
   readonly before?: (page: Page) => Promise<unknown>;
 }
