@@ -57,7 +57,6 @@ export const shortForms: readonly ShortForm[] = [
   { script: "eval", args: ["sts", "--short"], broken: [], rows: tiers },
   { script: "eval", args: ["search", "--short"], broken: [], rows: tiers },
   { script: "eval", args: ["sentiment", "--short"], broken: [], rows: tiers },
-  { script: "docs", args: [], prints: /^The documentation is in / },
   { script: "e2e:exports", args: ["test/corpus/exports", "--only", "bert-tanh"], prints: /of the tolerance/ },
   {
     script: "faults",
@@ -74,10 +73,12 @@ export const shortForms: readonly ShortForm[] = [
 /** Commands without a short form, and the reason. A key is an npm script, or a script and its first argument. */
 export const exceptions: Readonly<Record<string, string>> = {
   "bench:transformers": "installs transformers.js from a registry",
+  docs: "needs the registry of npm; test/docs/site.test.ts finds dead links",
   "e2e:authors": "needs Python with torch, transformers and sentence-transformers",
   "e2e:bundlers": "needs the registry of npm; test/bundlers/esbuild.long.test.ts has its esbuild",
   "e2e:clients": "needs the registry of npm",
   "e2e:contract": "needs Python and PyPI",
+  "e2e:docs": "needs the registry of npm",
   "e2e:folders":
     "needs Python with transformers and sentence-transformers; test/golden/random-folders.test.ts has some of its folders",
   "e2e:infra": "needs Python, PyPI and the registry of npm",

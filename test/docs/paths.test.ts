@@ -3,11 +3,28 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 
 const root = join(import.meta.dirname, "../..");
-const TOP_LEVEL = ["sdk", "create-bert-edge", "release", "functions", "infra", "models", "test", "bench", "docs"];
+const TOP_LEVEL = [
+  "sdk",
+  "create-bert-edge",
+  "release",
+  "functions",
+  "infra",
+  "models",
+  "test",
+  "bench",
+  "docs",
+  "site",
+];
 
 const files = globSync(["*.*", ...TOP_LEVEL.map((folder) => `${folder}/**/*.*`)], {
   cwd: root,
-  exclude: ["sdk/node_modules", "sdk/dist", "create-bert-edge/node_modules", "create-bert-edge/dist"],
+  exclude: [
+    "site/node_modules",
+    "sdk/node_modules",
+    "sdk/dist",
+    "create-bert-edge/node_modules",
+    "create-bert-edge/dist",
+  ],
 }).map((path) => `/${path}`);
 const documents = globSync(["*.md", "docs/**/*.md", "sdk/*.md"], { cwd: root });
 

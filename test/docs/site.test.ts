@@ -1,53 +1,70 @@
+import { existsSync, globSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { apiReference } from "../../docs/site/api-reference.ts";
-import { deadLinks } from "../../docs/site/dead-links.ts";
-import { missingInMenu, renderedSite } from "../../docs/site/index.ts";
-import { linkTo, repositoryUrl } from "../../docs/site/link-to.ts";
-import { rendered } from "../../docs/site/markdown.ts";
-import { named, siteFiles } from "../../docs/site/site-files.ts";
+import { apiReference } from "../../site/api-reference.ts";
+import { deadLinks } from "../../site/dead-links.ts";
+import { documents, root } from "../../site/documents.ts";
+import { linkTo, repositoryUrl } from "../../site/links.ts";
+import { menu } from "../../site/menu.ts";
 
-const root = process.cwd();
+const pages = documents();
+const exists = (path: string) => existsSync(join(root, path));
+const ids = new Map(pages.map(({ path, id }) => [path, id]));
 
-it("the site has no dead links, neither to files nor to headings", () => {
-  const { pages, copies } = renderedSite();
-  expect(pages.size).toBeGreaterThan(25);
-  expect(deadLinks(pages, new Set(copies.keys()))).toEqual([]);
+it("the documents have no dead links, neither to files nor to headings", () => {
+  expect(pages.length).toBeGreaterThan(45);
+  expect(deadLinks(pages, exists)).toEqual([]);
 });
 
 it.each([
   "[x](gone.md)",
   "[x](http.md#gone)",
+  "[x](../README.md#gone)",
   "[x](#gone)",
+  "[x](../gone/)",
   "![x](images/gone.png)",
   '<img alt="x" src="images/gone.png">',
   'Text <a href="gone.md">x</a>',
   '<picture><source srcset="images/gone.png"></picture>',
 ])("a link to nothing is dead: %s", (link) => {
-  const files = siteFiles(root);
-  const toSite = linkTo({ root, files, repository: undefined }, "docs/new.md");
-  const good = "[y](http.md#errors) [z](#new) [w](https://example.com) ![v](images/page-1440-dark.png)";
-  const { html } = rendered(`# New\n\n${good}\n\n${link}`, toSite);
-  const { pages, copies } = renderedSite();
+  const good =
+    "[y](http.md#errors) [z](#new) [w](https://example.com) ![v](images/page-1440-dark.png) [u](limits.md#tokenizers)";
+  const document = { path: "docs/new.md", id: "new", title: "New", markdown: `# New\n\n${good}\n\n${link}` };
   const [, target = ""] = /(?:\(|src=.|href=.|srcset=.)([^)"]+)/.exec(link) ?? [];
-  expect(deadLinks(new Map([...pages, ["new.html", html]]), new Set(copies.keys()))).toEqual([
-    `new.html: ${target.replace("http.md", "http.html")}`,
-  ]);
+  expect(deadLinks([...pages, document], exists)).toEqual([`docs/new.md: ${target}`]);
 });
 
-describe("a link to a file that the site does not have", () => {
-  const files = siteFiles(root);
-  const source = "[`keys`](../test/attacks/keys.test.ts), [decisions](decisions)";
+describe("a link", () => {
+  const fromPage = linkTo({ root, ids, repository: undefined }, "docs/security.md");
 
-  it("is plain text as long as the repository's URL is not known", () => {
-    const { html } = rendered(source, linkTo({ root, files, repository: undefined }, "docs/security.md"));
-    expect(html).toBe("<p><code>keys</code>, decisions</p>\n");
+  it.each([
+    ["docs/security.md", "http.md#errors", "http.html#errors"],
+    ["docs/security.md", "../README.md", "index.html"],
+    ["docs/security.md", "../ARCHITECTURE.md#terms", "architecture.html#terms"],
+    ["docs/security.md", "images/page-dark.png", "images/page-dark.png"],
+    ["docs/security.md", "#pickles", "#pickles"],
+    ["docs/security.md", "https://example.com/a.md", "https://example.com/a.md"],
+    ["docs/decisions/0003-no-keys-no-answers.md", "../http.md#errors", "../http.html#errors"],
+    ["docs/decisions/0003-no-keys-no-answers.md", "../routing.svg", "../routing.svg"],
+    ["README.md", "docs/http.md#errors", "http.html#errors"],
+    ["README.md", "docs", "index.html"],
+    ["ARCHITECTURE.md", "docs/decisions/0003-no-keys-no-answers.md", "decisions/0003-no-keys-no-answers.html"],
+  ])("of %s to %s is relative in the site", (path, target, expected) => {
+    expect(linkTo({ root, ids, repository: undefined }, path)(target)).toBe(expected);
   });
 
-  it("goes to the repository, if its URL is known", () => {
+  it("to a file that the site does not have is left out as long as the repository's URL is not known", () => {
+    expect(fromPage("../test/attacks/keys.test.ts")).toBeUndefined();
+    expect(fromPage("decisions")).toBeUndefined();
+  });
+
+  it("to a file that the site does not have goes to the repository, if its URL is known", () => {
     const repository = repositoryUrl({ url: "git+https://github.com/acme/bert-edge.git" });
-    const { html } = rendered(source, linkTo({ root, files, repository }, "docs/security.md"));
-    expect(html).toContain('<a href="https://github.com/acme/bert-edge/blob/HEAD/test/attacks/keys.test.ts">');
-    expect(html).toContain('<a href="https://github.com/acme/bert-edge/blob/HEAD/docs/decisions">');
+    const toSite = linkTo({ root, ids, repository }, "docs/security.md");
+    expect(toSite("../test/attacks/keys.test.ts#L1")).toBe(
+      "https://github.com/acme/bert-edge/blob/HEAD/test/attacks/keys.test.ts#L1",
+    );
+    expect(toSite("decisions")).toBe("https://github.com/acme/bert-edge/blob/HEAD/docs/decisions");
   });
 });
 
@@ -60,15 +77,11 @@ it.each([
   expect(repositoryUrl(repository)).toBe(url);
 });
 
-it.each([
-  [["docs/keys.md", "docs/decisions/keys.md"], "docs/keys.md and docs/decisions/keys.md would both be keys.html"],
-  [["docs/api.md"], "the API reference and docs/api.md would both be api.html"],
-])("two files of one name are refused: %j", (paths, message) => {
-  expect(() => named(paths)).toThrow(message);
-});
-
-it("the menu names every page", () => {
-  expect(missingInMenu()).toEqual([]);
+it("the menu names every page once, and no other", () => {
+  const named = Object.values(menu).flat();
+  const expected = pages.map(({ id }) => id).filter((id) => !id.startsWith("decisions/"));
+  expect(named.toSorted()).toEqual(expected.toSorted());
+  expect(expected.length).toBeGreaterThan(globSync("docs/*.md", { cwd: root }).length);
 });
 
 it("the API reference has what each entry exports, with its comments", () => {

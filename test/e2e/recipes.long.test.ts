@@ -141,7 +141,7 @@ describe("an app with a route of its own, for those who come from Workers AI", (
 });
 
 describe("an app that mounts the edge app below a path", () => {
-  const send = running(async () => start(exampleOf("docs/http.md", 'app.route("/ai", bert)'), {}));
+  const send = running(async () => start(exampleOf("docs/own-app.md", 'app.route("/ai", bert)'), {}));
 
   it("answers below that path, to callers with its own token", async () => {
     const init = { method: "POST", body: "{}", headers: { "content-type": "application/json" } };

@@ -26,13 +26,13 @@ export const newestRequest = async (page: Page): Promise<string> =>
 
 interface PageOptions {
   readonly colorScheme?: "light" | "dark";
-  /** Width of the window, in pixels. Default: 900. */
-  readonly width?: number;
+  /** Default: 900 × 1400. */
+  readonly viewport?: { readonly width: number; readonly height: number };
   /**
    * Id of the part of the page that must be shown before a test goes on. Keys that are typed into a hidden part are lost.
-   * Default: `app`, which is shown when the deployment has said what it serves.
+   * Default: `app`, which is shown when the deployment has said what it serves. `_top` is the heading of a page of the documentation.
    */
-  readonly shows?: "app" | "key" | "served" | "routes";
+  readonly shows?: "app" | "key" | "served" | "routes" | "_top";
   /** Prepares the page before it opens the URL. */
   readonly before?: (page: Page) => Promise<unknown>;
 }
@@ -41,9 +41,9 @@ interface PageOptions {
 export async function openPage(
   chrome: Browser,
   url: string,
-  { shows = "app", before, width = 900, ...options }: PageOptions = {},
+  { shows = "app", before, ...options }: PageOptions = {},
 ): Promise<WatchedPage> {
-  const page = await chrome.newPage({ viewport: { width, height: 1400 }, ...options });
+  const page = await chrome.newPage({ viewport: { width: 900, height: 1400 }, ...options });
   onTestFinished(() => page.close());
   const faults: string[] = [];
   const files = new Map<string, Buffer>();

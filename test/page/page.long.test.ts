@@ -200,7 +200,7 @@ describe.skipIf(isSkipped)("the page at /, in Chromium", () => {
   });
 
   const looks = (["light", "dark"] as const).flatMap((colorScheme) =>
-    [390, 1440].map((width) => ({ colorScheme, width })),
+    [390, 1440].map((width) => ({ colorScheme, width, viewport: { width, height: 1000 } })),
   );
   it.each(looks)("has no serious fault of accessibility, and fits: $width px, $colorScheme", async (look) => {
     const { page } = await openPage(chrome, withKey, look);

@@ -8,12 +8,16 @@ interface Locked {
   readonly link?: boolean;
 }
 
-const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as {
-  packages: Readonly<Record<string, Locked>>;
-};
-const locked = Object.entries(packages)
-  .filter(([path, { link }]) => path.includes("node_modules/") && !link)
-  .map(([path, entry]) => ({ name: path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length), ...entry }));
+/** Lists the packages of a lock file, those of other platforms included. */
+function lockedIn(file: string): (Locked & { readonly name: string })[] {
+  const { packages } = JSON.parse(readFileSync(file, "utf8")) as { packages: Readonly<Record<string, Locked>> };
+  return Object.entries(packages)
+    .filter(([path, { link }]) => path.includes("node_modules/") && !link)
+    .map(([path, entry]) => ({
+      name: path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length),
+      ...entry,
+    }));
+}
 
 /** Licences that ask for no more than a notice. */
 const permissive = ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BlueOak-1.0.0", "CC0-1.0", "ISC", "MIT"];
@@ -29,7 +33,9 @@ const others: Readonly<Record<string, RegExp>> = {
   "": /^(busboy|streamsearch|humanize-number)$/,
 };
 
-describe("package-lock.json", () => {
+describe.each(["package-lock.json", "site/package-lock.json"])("%s", (file) => {
+  const locked = lockedIn(file);
+
   it("has the hash of every package, those of other platforms included", () => {
     expect(locked.length).toBeGreaterThan(300);
     expect(locked.filter(({ integrity }) => !integrity?.startsWith("sha512-")).map(({ name }) => name)).toEqual([]);

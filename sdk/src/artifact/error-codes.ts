@@ -36,7 +36,7 @@ export const errorCodes = {
     fix: "Correct the path, or publish a model to it first.",
   },
   pointer_invalid: {
-    when: "models/<name>/current.json, or the pointer of a version beside it, cannot be read, or names another model.",
+    when: "`models/<name>/current.json`, or the pointer of a version beside it, cannot be read, or names another model.",
     fix: "Publish the model again under its own name, or make another version current with `bert-edge promote`.",
   },
   conditional_writes_missing: {
@@ -253,7 +253,7 @@ export const errorCodes = {
   },
   job_unknown: {
     when: "The caller's key has no job of this name, the job has no input, or a job of another key has this name.",
-    fix: "Put the input at jobs/<name>/input.jsonl in the bucket, then start the job. If it is there, choose another name.",
+    fix: "Put the input at `jobs/<name>/input.jsonl` in the bucket, then start the job. If it is there, choose another name.",
   },
   record_invalid: {
     when: "A line of a job's input is not a record. It is set aside, and the job goes on.",
