@@ -3,30 +3,19 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 
 const root = join(import.meta.dirname, "../..");
-const TOP_LEVEL = [
-  "sdk",
-  "create-bert-edge",
-  "release",
-  "functions",
-  "infra",
-  "models",
-  "test",
-  "bench",
-  "docs",
-  "site",
-];
+const TOP_LEVEL = ["sdk", "create-bert-edge", "release", "functions", "infra", "models", "test", "bench", "docs"];
 
 const files = globSync(["*.*", ...TOP_LEVEL.map((folder) => `${folder}/**/*.*`)], {
   cwd: root,
   exclude: [
-    "site/node_modules",
+    "docs/site/node_modules",
     "sdk/node_modules",
     "sdk/dist",
     "create-bert-edge/node_modules",
     "create-bert-edge/dist",
   ],
 }).map((path) => `/${path}`);
-const documents = globSync(["*.md", "docs/**/*.md", "sdk/*.md"], { cwd: root });
+const documents = globSync(["*.md", "docs/**/*.md", "sdk/*.md"], { cwd: root, exclude: ["docs/site/**"] });
 
 it.each(documents.filter((path) => path !== "CHANGELOG.md"))("names only files and folders that exist: %s", (path) => {
   const text = readFileSync(join(root, path), "utf8");

@@ -9,7 +9,7 @@ import { serveStatic } from "@hono/node-server/serve-static";
 import { Hono } from "hono";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildSite } from "../../site/index.ts";
+import { buildSite } from "../../docs/site/index.ts";
 import { seriousFaults } from "../page/accessibility.ts";
 import { isSkipped, launch, openPage } from "../page/in-chromium.ts";
 
@@ -31,7 +31,7 @@ const FACTS = `({
 const factsOf = (page: Page) =>
   page.evaluate<{ top: number; width: number; ids: readonly string[]; targets: readonly string[] }>(FACTS);
 
-const isInstalled = existsSync("site/node_modules/astro");
+const isInstalled = existsSync("docs/site/node_modules/astro");
 
 describe.skipIf(isSkipped || !isInstalled)("the site (needs Chromium, and the packages of `npm run docs`)", () => {
   let chrome: Browser;

@@ -1,11 +1,11 @@
 import { existsSync, globSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { apiReference } from "../../site/api-reference.ts";
-import { deadLinks } from "../../site/dead-links.ts";
-import { documents, root } from "../../site/documents.ts";
-import { linkTo, repositoryUrl } from "../../site/links.ts";
-import { menu } from "../../site/menu.ts";
+import { apiReference } from "../../docs/site/api-reference.ts";
+import { deadLinks } from "../../docs/site/dead-links.ts";
+import { documents, root } from "../../docs/site/documents.ts";
+import { linkTo, repositoryUrl } from "../../docs/site/links.ts";
+import { menu } from "../../docs/site/menu.ts";
 
 const pages = documents();
 const exists = (path: string) => existsSync(join(root, path));

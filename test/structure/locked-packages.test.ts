@@ -33,7 +33,7 @@ const others: Readonly<Record<string, RegExp>> = {
   "": /^(busboy|streamsearch|humanize-number)$/,
 };
 
-describe.each(["package-lock.json", "site/package-lock.json"])("%s", (file) => {
+describe.each(["package-lock.json", "docs/site/package-lock.json"])("%s", (file) => {
   const locked = lockedIn(file);
 
   it("has the hash of every package, those of other platforms included", () => {

@@ -1,8 +1,8 @@
 // Builds the documentation as a static site: `npm run docs`. Fails if a link is dead.
 import { execFileSync } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { cpSync, existsSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { commandLine } from "../test/commands/command-line.ts";
+import { commandLine } from "../../test/commands/command-line.ts";
 import { deadLinks } from "./dead-links.ts";
 import { documents, root } from "./documents.ts";
 
@@ -22,6 +22,9 @@ function install(): void {
  * @param base path at which the site will be served
  */
 export function buildSite(base: string, out: string): void {
+  const files = join(root, "dist/docs-files");
+  rmSync(files, { recursive: true, force: true });
+  cpSync(join(root, "docs"), files, { recursive: true, filter: (path) => path !== site && !path.endsWith(".md") });
   const astro = join(site, "node_modules/astro/bin/astro.mjs");
   execFileSync(process.execPath, [astro, "build", "--base", base, "--outDir", out], {
     cwd: site,

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { apiReference } from "./api-reference.ts";
 
-export const root = join(import.meta.dirname, "..");
+export const root = join(import.meta.dirname, "../..");
 
 /** A page of the site. */
 export interface Document {
@@ -19,9 +19,10 @@ const API = "docs/api.md";
 
 /** The documents of the repository, and the API reference, which is made from the built package. */
 export function documents(): Document[] {
-  const paths = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", ...globSync("docs/**/*.md", { cwd: root }).sort()];
-  const written = paths.map((path) => document(path, readFileSync(join(root, path), "utf8")));
-  return [...written, document(API, apiReference(join(root, "sdk")))];
+  const written = globSync("docs/**/*.md", { cwd: root, exclude: ["docs/site/**"] });
+  const paths = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", ...written.sort()];
+  const read = paths.map((path) => document(path, readFileSync(join(root, path), "utf8")));
+  return [...read, document(API, apiReference(join(root, "sdk")))];
 }
 
 const document = (path: string, markdown: string): Document => ({

@@ -47,8 +47,8 @@ const scrollable: NonNullable<SatteriProcessorOptions["hastPlugins"]>[number] = 
 };
 
 export default defineConfig({
-  publicDir: "../docs",
-  outDir: "../dist/docs",
+  publicDir: "../../dist/docs-files",
+  outDir: "../../dist/docs",
   build: { format: "file" },
   markdown: {
     processor: satteri({ mdastPlugins: [asPage], hastPlugins: [scrollable], features: { smartPunctuation: false } }),
@@ -59,7 +59,7 @@ export default defineConfig({
       favicon: "images/icon.svg",
       customCss: ["./src/tables.css"],
       expressiveCode: { defaultProps: { frame: "none" } },
-      markdown: { processedDirs: [".."] },
+      markdown: { processedDirs: ["../.."] },
       sidebar: [
         ...Object.entries(menu).map(([label, items]) => ({ label, items: [...items] })),
         {

@@ -15,7 +15,7 @@ export const collections = {
           const data = await parseData({ id, data: { title } });
           const rendered = await renderMarkdown(markdown, { fileURL: pathToFileURL(`${root}/${path}`) });
           const images = rendered.metadata?.imagePaths ?? [];
-          store.set({ id, data, body: markdown, filePath: `../${path}`, rendered, assetImports: images });
+          store.set({ id, data, body: markdown, filePath: `../../${path}`, rendered, assetImports: images });
         }
       },
     },
