@@ -136,6 +136,9 @@ function faultsOfBertEdge(args: readonly string[]): string[] {
 
 /** Every document except the history. */
 export const documents = (): Page[] =>
-  globSync(["*.md", "{docs,infra,models,test}/**/*.md", "{sdk,create-bert-edge}/*.md"], { cwd: repository })
+  globSync(["*.md", "{docs,infra,models,test}/**/*.md", "{sdk,create-bert-edge}/*.md"], {
+    cwd: repository,
+    exclude: ["docs/site/node_modules"],
+  })
     .filter((path) => path !== "CHANGELOG.md")
     .map((path) => ({ path, text: readFileSync(join(repository, path), "utf8") }));
