@@ -73,6 +73,7 @@ export const shortForms: readonly ShortForm[] = [
 /** Commands without a short form, and the reason. A key is an npm script, or a script and its first argument. */
 export const exceptions: Readonly<Record<string, string>> = {
   "bench:transformers": "installs transformers.js from a registry",
+  "docs:screenshots": "needs Chromium",
   docs: "needs the registry of npm; test/docs/site.test.ts finds dead links",
   "e2e:authors": "needs Python with torch, transformers and sentence-transformers",
   "e2e:bundlers": "needs the registry of npm; test/bundlers/esbuild.long.test.ts has its esbuild",
