@@ -37,7 +37,7 @@ describe("prepareReport", () => {
       "AWS Lambda, 2048 MB          ✓      code 44.7 of 250 MiB               $0.37",
       "Cloud Run, 1 vCPU, 1 GiB     ✓    memory 157 of 1024 MiB               $0.09",
       "Cloud Run, NVIDIA L4         ✓  memory 32.9 of 24576 MiB       $1.05 an hour",
-      "Limits and list prices of 2026-05 to 2026-09; --json has their sources.",
+      "Limits and list prices of 2026-05 to 2026-09, without free allowances.",
       "",
       "predicted for one text   8 tokens  32 tokens  128 tokens  256 tokens",
       "──────────────────────  ─────────  ─────────  ──────────  ──────────",

@@ -159,7 +159,7 @@ function fit({ fit: { tokens, platforms } }: PrepareReport): string[] {
   return [
     table([`${tokens} tokens`, "fits", "binding limit", "a million requests"], rows),
     ...(room < roomForRequests(0) ? [`At the edge, ${mebibytes(room)} MiB are left for requests in flight.`] : []),
-    `Limits and list prices of ${months(platforms)}; --json has their sources.`,
+    `Limits and list prices of ${months(platforms)}, without free allowances.`,
   ];
 }
 
