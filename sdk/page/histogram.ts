@@ -28,6 +28,13 @@ export function showHistogram(all: readonly FinishedRequest[]): void {
   element("summary", HTMLElement).textContent = summary(all);
 }
 
+/** Returns the median of some numbers, of which there is at least one. */
+function medianOf(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const [low, high] = [Math.floor((sorted.length - 1) / 2), Math.ceil((sorted.length - 1) / 2)];
+  return ((sorted[low] ?? 0) + (sorted[high] ?? 0)) / 2;
+}
+
 const labelOf = (bound: number): string =>
   bound === Number.POSITIVE_INFINITY ? "more" : bound < 1000 ? `${bound}` : `${bound / 1000} s`;
 
@@ -36,7 +43,7 @@ function summary(all: readonly FinishedRequest[]): string {
   const parts = PLACES.flatMap((place) => {
     const times = all.filter((request) => request.place === place).map(({ measuredMs }) => measuredMs);
     if (times.length === 0) return [];
-    const median = times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
+    const median = medianOf(times);
     return [`${place}: ${times.length}, median ${median.toFixed(median < 10 ? 1 : 0)}.`];
   });
   return `${all.length} ${all.length === 1 ? "request" : "requests"}. ${parts.join(" ")}`;

@@ -27,7 +27,7 @@ function chosenModel(connection: Connection): () => Answers {
       const { inBrowser } = await import("./in-browser.ts");
       local = await inBrowser(connection);
       state.textContent = `Loaded in ${((performance.now() - start) / 1_000).toFixed(1)} s.`;
-      choice.disabled = false;
+      element("places", HTMLElement).hidden = false;
       choice.checked = true;
       choice.focus();
       button.hidden = true;

@@ -9,7 +9,7 @@ export function showServed(info: Info): void {
   served.title = `Version ${info.model_sha}`;
   element("rule", HTMLElement).textContent =
     info.regions > 0
-      ? "The edge answers, unless it would be late and the region would be in time."
+      ? "The edge answers. The region answers instead if the edge is busy or would be late, and the region is faster."
       : "The edge answers. It refuses a request at once if others make it late.";
   const { cpu_limit_ms: ms, cpu_limit_tokens: tokens, cpu_limit_texts: texts } = info;
   if (tokens === undefined || tokens >= info.max_input_length) return;

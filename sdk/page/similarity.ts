@@ -24,7 +24,7 @@ export function showSimilarity({ requests, answers }: TaskContext, index: TextIn
       if (mine !== asked || pairs.length === 0) return;
       const lower = pairs.filter((pair) => pair < similarity).length;
       element("similarity-rank", HTMLElement).textContent =
-        `closer than ${lower === pairs.length ? "all" : `${lower} of the`} ${pairs.length} pairs of the texts above`;
+        `more similar than ${lower === pairs.length ? "all" : `${lower} of the`} ${pairs.length} pairs of the texts above`;
     } catch (error) {
       if (mine === asked) report(error);
     }

@@ -47,7 +47,7 @@ describe.skipIf(isSkipped)("the page at /, in Chromium", () => {
     expect(await page.locator("#found li").count()).toBe(12);
     await expect
       .poll(() => page.locator("#similarity-rank").textContent())
-      .toMatch(/^closer than (all|\d+ of the) 66 pairs of the texts above$/);
+      .toMatch(/^more similar than (all|\d+ of the) 66 pairs of the texts above$/);
     expect(asked.length).toBeLessThanOrEqual(5);
     expect(await page.locator("#last").textContent()).toMatch(/^edge answered in [\d.]+ ms, [\d.]+ predicted$/);
     expect(page.url()).not.toContain(stack.edge.key);
@@ -170,9 +170,9 @@ describe.skipIf(isSkipped)("the page at /, in Chromium", () => {
     await page.keyboard.press("Enter");
     await expect.poll(() => page.locator("#served").textContent()).toContain("bert-edge-mini");
     // A reload would end the page's first requests, which is a fault for `faults`.
-    await page.locator("#similarity-rank").filter({ hasText: "closer" }).waitFor();
+    await page.locator("#similarity-rank").filter({ hasText: "more similar" }).waitFor();
     await page.reload();
-    await page.locator("#similarity-rank").filter({ hasText: "closer" }).waitFor();
+    await page.locator("#similarity-rank").filter({ hasText: "more similar" }).waitFor();
     // Chromium reports each 401 on the console: without a key, and with the wrong one.
     expect(faults.filter((fault) => !fault.includes("401"))).toEqual([]);
   });

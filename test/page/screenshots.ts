@@ -38,7 +38,7 @@ async function take(chrome: Browser, url: string, { width, colorScheme }: (typeo
   await page.goto(url);
   await page.locator("#found span").first().waitFor();
   const firstMs = await page.evaluate<number>("performance.now()");
-  await page.locator("#similarity-rank").filter({ hasText: "closer" }).waitFor();
+  await page.locator("#similarity-rank").filter({ hasText: "more similar" }).waitFor();
   const path = join(images, `page-${width}-${colorScheme}.png`);
   await page.screenshot({ path, fullPage: true });
   const bytes = (await Promise.all(bodies)).reduce((sum, size) => sum + size, 0);

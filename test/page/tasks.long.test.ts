@@ -69,7 +69,7 @@ describe.skipIf(isSkipped)("the page of a model", () => {
       });
     };
     const { page } = await openPage(chrome, await servedPage(embed, { cpuLimitMs: 6_000 }), { before });
-    await expect.poll(() => page.locator("#similarity-rank").textContent()).toContain("closer");
+    await expect.poll(() => page.locator("#similarity-rank").textContent()).toContain("more similar");
     const shown = await page.locator("#found span").count();
     expect(shown).toBeGreaterThan(1);
     expect(shown).toBeLessThan(12);
