@@ -1,16 +1,16 @@
 /**
  * Measures which share of a text's ten nearest neighbours each int8 form of a sentence encoder keeps, and its texts per second:
  *
- *     npm run bench -- neighbours --model <checkpoint folder> [--only <form,form …>] [--limit <texts>]
+ *     npm run bench -- neighbours --model <checkpoint folder> [--only <form,form …>] [--limit <texts>] [--write]
  *
  * The true neighbours are those of sentence-transformers in float32, by cosine, among all texts of a set: the sentences of STS-B
  * test, and abstracts of SciFact. All forms get the token ids of sentence-transformers, one text at a time, on one thread. Each
- * form has a process of its own. The texts are in several parts; the forms take turns after each part, and rates are
- * medians over the parts. Both data sets are read from ../shared, unless `--sts` and `--scifact` name them. Abstracts
+ * form has a process of its own. The texts are in several parts; the forms take turns after each part, in an order that changes, and
+ * rates are medians over the parts. The first part is embedded before, untimed. Both data sets are read from ../shared, unless `--sts` and `--scifact` name them. Abstracts
  * are a sample, which is always the same. `--limit` shortens a run: no set has more texts.
  *
  * The packages for Python are installed from PyPI, unless the variable PYTHON names an interpreter that has them. transformers.js
- * is installed from the registry of npm. A run of all forms writes docs/neighbours.json. `--short` measures a tiny model with our
+ * is installed from the registry of npm. `--write` writes docs/neighbours.json. `--short` measures a tiny model with our
  * own forms, whose truth is onnxruntime in float32.
  */
 import { writeFile } from "node:fs/promises";
@@ -38,10 +38,11 @@ await command(
   {
     usage: [
       "npm run bench -- neighbours --model <checkpoint folder> [--sts <sts-test.csv>] [--scifact <folder>]",
-      "       [--limit <texts>] [--only <form,form …>]",
+      "       [--limit <texts>] [--only <form,form …>] [--write]",
       `forms: ${names}`,
     ].join("\n"),
     options: {
+      write: { type: "boolean", default: false },
       model: { type: "string" },
       sts: { type: "string" },
       scifact: { type: "string" },
@@ -69,7 +70,7 @@ await command(
       ...{ model, folder, interpreter, sets, truths, log },
       ...{ forms: forms.filter(({ id }) => only.includes(id)), rounds: short ? SHORT_ROUNDS : ROUNDS },
     });
-    if (!short && values.only === undefined) await writeFile(resultsFile, `${JSON.stringify(results, null, 2)}\n`);
+    if (values.write) await writeFile(resultsFile, `${JSON.stringify(results, null, 2)}\n`);
     const { heads, rows } = tableOf(results);
     return { figures: results.forms.flatMap(figuresOfForm), text: table(heads, rows), details: results };
   },

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import type { TokenIds } from "#sdk/runtime/engine/engine.ts";
 
 /** Vectors of texts, and the time in which a form computed them, one after the other. */
-interface Answer {
+export interface Answer {
   readonly seconds: number;
   readonly vectors: readonly Float32Array[];
 }
@@ -30,6 +30,9 @@ export interface AnswerLine {
 export async function startEncoder([program = "", ...args]: readonly string[]): Promise<EncoderProcess> {
   const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"] });
   const ended = once(child, "close");
+  // Its end is noticed where it should answer.
+  ended.catch(() => {});
+  child.stdin.on("error", () => {});
   let words = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     words = `${words}${text}`.slice(-2_000);

@@ -2,7 +2,7 @@ import { type FormResult, isOurs, type Results, type Score } from "./results.ts"
 import { percent, rate } from "./table.ts";
 
 const [WIDTH, LEFT, BARS, KEPT, RATE] = [760, 200, 350, 628, 744];
-const [TOP, HEAD, ROW, BAR, GAP] = [16, 52, 24, 16, 20];
+const [TOP, HEAD, ROW, BAR, GAP, FOOT] = [16, 52, 24, 16, 20, 24];
 
 /** Colours for a light background, and for a dark one if the reader prefers it. */
 const STYLE = `<style>
@@ -15,10 +15,10 @@ const STYLE = `<style>
 </style>`;
 
 /** Draws the share of neighbours that each form keeps, as SVG: one group of bars for each set of texts. */
-export function figureOf({ model, neighbours, sets, forms }: Results): string {
+export function figureOf({ model, neighbours, sets, forms, machine }: Results): string {
   const measured = forms.filter(({ absent }) => absent === undefined);
   const groupHeight = HEAD + measured.length * ROW + GAP;
-  const height = TOP + sets.length * groupHeight;
+  const height = TOP + sets.length * groupHeight + FOOT;
   const title = `Nearest neighbours that each form of ${model} keeps`;
   const groups = sets.map(({ id, title, kind, texts }, i) => ({
     heading: `${title}: ${texts} ${kind}`,
@@ -32,6 +32,7 @@ export function figureOf({ model, neighbours, sets, forms }: Results): string {
     STYLE,
     '<rect class="paper" width="100%" height="100%"/>',
     ...groups.map(drawn),
+    `<text x="16" y="${height - 16}" class="quiet">${escaped(`One thread of ${machine.cpu}. The edge is WebAssembly, all others are native.`)}</text>`,
     "</svg>",
     "",
   ].join("\n");

@@ -11,6 +11,8 @@ export interface Score {
   readonly kept: number;
   /** Half of the 95 % interval of `kept`, over the texts. */
   readonly margin: number;
+  /** Ids of the forms whose `kept` does not differ from this one's, by the differences text by text, with a certainty of 95 %. */
+  readonly tied: readonly string[];
   /** Mean cosine between the form's vector of a text and the true one. */
   readonly meanCosine: number;
   /** Texts per second on one thread: median of the rounds. */

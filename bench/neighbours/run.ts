@@ -6,7 +6,7 @@ import { bytesOf } from "../bytes-of.ts";
 import { thisMachine } from "../machine.ts";
 import { type EncoderProcess, startEncoder } from "./encoder-process.ts";
 import type { Form } from "./forms.ts";
-import { measure } from "./measure.ts";
+import { type Measured, measure } from "./measure.ts";
 import type { FormResult, Results, Score, Versions } from "./results.ts";
 import { openSubject, type Subject } from "./subject.ts";
 import type { TextSet } from "./texts.ts";
@@ -40,11 +40,14 @@ export async function run({ model, folder, interpreter, forms, sets, truths, rou
     started.set(form, await start(form, subject));
   }
   const encoders = new Map([...started].flatMap(([form, { encoder }]) => (encoder ? [[form, encoder] as const] : [])));
-  const scores = new Map<TextSet["id"], ReadonlyMap<Form, Score | Error>>();
+  const scores = new Map<TextSet["id"], ReadonlyMap<Form, Measured<Form> | Error>>();
   for (const { id, title } of sets) {
-    const onRound = (round: number) => log.stage(`${title}, round ${round} of ${rounds}`);
+    const onRound = (round: number) =>
+      log.stage(round === 0 ? `${title}, not timed` : `${title}, round ${round} of ${rounds}`);
     const truth = truths.bySet.get(id) as Truth;
-    scores.set(id, await measure(encoders, truth, { neighbours: NEIGHBOURS, rounds, onRound }));
+    const measured = await measure(encoders, truth, { neighbours: NEIGHBOURS, rounds, onRound });
+    scores.set(id, measured);
+    for (const [form, score] of measured) if (score instanceof Error) encoders.delete(form);
   }
   for (const encoder of encoders.values()) await encoder.stop();
   return {
@@ -75,13 +78,16 @@ async function start(form: Form, subject: Subject): Promise<Started> {
 function resultOf(
   form: Form,
   { bytes, error }: Started,
-  bySet: ReadonlyMap<TextSet["id"], ReadonlyMap<Form, Score | Error>>,
+  bySet: ReadonlyMap<TextSet["id"], ReadonlyMap<Form, Measured<Form> | Error>>,
 ): FormResult {
   const { id, title, precision } = form;
   const scores = [...bySet].map(([set, of]) => [set, of.get(form)] as const);
   const failed = error ?? scores.map(([, score]) => score).find((score) => score instanceof Error);
   if (failed) return { id, title, precision, absent: failed.message };
-  return { ...{ id, title, precision }, ...(bytes !== undefined && { bytes }), scores: Object.fromEntries(scores) };
+  const named = scores.flatMap(([set, score]): [string, Score][] =>
+    score && !(score instanceof Error) ? [[set, { ...score, tied: score.tied.map((other) => other.id) }]] : [],
+  );
+  return { ...{ id, title, precision }, ...(bytes !== undefined && { bytes }), scores: Object.fromEntries(named) };
 }
 
 const meanLength = ({ ids }: Truth): number => ids.reduce((sum, { length }) => sum + length, 0) / ids.length;

@@ -6,19 +6,28 @@ interface Column {
   readonly value: (form: FormResult) => number | undefined;
   readonly cell: (form: FormResult) => string;
   readonly best: "most" | "least";
+  /** Ids of forms that are not different from one. Default: all are different. */
+  readonly tied?: (form: FormResult) => readonly string[];
 }
 
 /** Returns the columns of the measurements: those of each set, and the size. */
 function columnsOf({ sets }: Results): Column[] {
   const ofSets = sets.flatMap(({ id, title }): Column[] => {
-    const column = (name: string, key: keyof Score, cell: (score: Score) => string): Column => ({
+    const column = (
+      name: string,
+      key: "kept" | "meanCosine" | "textsPerSecond",
+      cell: (score: Score) => string,
+    ): Column => ({
       title: `${title} ${name}`,
       value: ({ scores }) => scores?.[id]?.[key],
       cell: ({ scores }) => (scores?.[id] ? cell(scores[id]) : ""),
       best: "most",
     });
     return [
-      column("kept", "kept", ({ kept, margin }) => `${percent(kept)} ± ${(100 * margin).toFixed(1)} %`),
+      {
+        ...column("kept", "kept", ({ kept, margin }) => `${percent(kept)} ± ${(100 * margin).toFixed(1)} %`),
+        tied: ({ scores }) => scores?.[id]?.tied ?? [],
+      },
       column("cosine", "meanCosine", ({ meanCosine }) => meanCosine.toFixed(4)),
       column("texts/s", "textsPerSecond", rate),
     ];
@@ -54,14 +63,18 @@ export interface Best {
   readonly column: string;
   readonly form: FormResult;
   readonly cell: string;
+  /** Other int8 forms that are not different from it. */
+  readonly tied: readonly FormResult[];
 }
 
 /** Returns the best int8 form of each column; nothing if none was measured. */
 export function bestOf(results: Results): Best[] {
   const measured = results.forms.filter(({ precision, absent }) => precision === "int8" && absent === undefined);
-  return columnsOf(results).flatMap(({ title, value, cell, best }) => {
+  return columnsOf(results).flatMap(({ title, value, cell, best, tied }) => {
     const order = (a: FormResult, b: FormResult) => (value(b) ?? Number.NaN) - (value(a) ?? Number.NaN);
     const form = measured.toSorted(order).at(best === "most" ? 0 : -1);
-    return form ? [{ column: title, form, cell: cell(form) }] : [];
+    if (!form) return [];
+    const equals = tied?.(form) ?? [];
+    return [{ column: title, form, cell: cell(form), tied: measured.filter(({ id }) => equals.includes(id)) }];
   });
 }

@@ -16,7 +16,7 @@ ${table(heads, rows)}
 ${bestSentence(results)}
 
 ${bestOf(results)
-  .map(({ column, form, cell }) => `- ${column}: ${form.title} (${cell}).`)
+  .map(({ column, form, cell, tied }) => `- ${column}: ${form.title} (${cell})${equals(tied)}.`)
   .join("\n")}
 
 ${model}, the ${neighbours} nearest neighbours, ${rounds} rounds, at most ${maxTokens} tokens of each text:
@@ -25,6 +25,9 @@ ${sets.map(({ title, kind, texts, available, tokens }) => `- ${title}: ${number(
 - Machine: ${machine.cores} cores, ${machine.cpu}, load before the run ${machine.load[0]?.toFixed(1)}. Truth: ${truth}. Date: ${date}, commit ${commit}.
 - Versions: ${packages.join(", ")}.`;
 }
+
+const equals = (tied: readonly { readonly title: string }[]): string =>
+  tied.length === 0 ? "" : `; not different from it: ${tied.map(({ title }) => title).join("; ")}`;
 
 function bestSentence(results: Results): string {
   const all = bestOf(results);
