@@ -27,12 +27,15 @@ console.log(results, tier);`;
     return { path: "v1/rerank", body: { query, documents }, typed };
   }
   if (task !== "classify") return undefined;
-  const inputs = input === "pair" ? [["It rains.", "It is wet."]] : ["What a film!"];
+  const inputs = input === "pair" ? [{ text: "It rains.", text_pair: "It is wet." }] : ["What a film!"];
   const typedInputs = input === "pair" ? [{ text: "It rains.", textPair: "It is wet." }] : inputs;
   const typed = `const { results, tier } = await bert.classify(${JSON.stringify(typedInputs)});
 console.log(results, tier);`;
   return { path: "v1/classify", body: { inputs }, typed };
 }
+
+/** Quotes a word of a command for a shell. */
+const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
 /** Returns programs that ask the deployment, by the name of their tab. */
 function programs({ baseURL, info }: Connection, key: string): Map<string, string> {
@@ -46,16 +49,16 @@ function programs({ baseURL, info }: Connection, key: string): Map<string, strin
     [
       "curl",
       `curl ${baseURL}${path} \\
-  -H "authorization: Bearer ${key}" \\
-  -H "content-type: application/json" \\
-  -d '${json}'`,
+  -H ${quoted(`authorization: Bearer ${key}`)} \\
+  -H 'content-type: application/json' \\
+  -d ${quoted(json)}`,
     ],
     [
       "TypeScript",
       `// npm install bert-edge
 import { BertEdge } from "bert-edge/client";
 
-const bert = new BertEdge({ baseURL: "${url}", apiKey: "${key}" });
+const bert = new BertEdge({ baseURL: "${url}", apiKey: ${JSON.stringify(key)} });
 ${typed}`,
     ],
     ...(isOpenai
@@ -65,7 +68,7 @@ ${typed}`,
             `// npm install openai
 import OpenAI from "openai";
 
-const client = new OpenAI({ baseURL: "${url}/v1", apiKey: "${key}" });
+const client = new OpenAI({ baseURL: "${url}/v1", apiKey: ${JSON.stringify(key)} });
 const { data } = await client.embeddings.create({ model: "${model}", input: ["to be", "not to be"] });
 console.log(data.map(({ embedding }) => embedding));`,
           ],
@@ -74,7 +77,7 @@ console.log(data.map(({ embedding }) => embedding));`,
             `# pip install openai
 from openai import OpenAI
 
-client = OpenAI(base_url="${url}/v1", api_key="${key}")
+client = OpenAI(base_url="${url}/v1", api_key=${JSON.stringify(key)})
 answer = client.embeddings.create(model="${model}", input=["to be", "not to be"])
 print([item.embedding for item in answer.data])`,
           ],
@@ -85,7 +88,7 @@ print([item.embedding for item in answer.data])`,
             `# pip install requests
 import requests
 
-headers = {"authorization": "Bearer ${key}"}
+headers = {"authorization": ${JSON.stringify(`Bearer ${key}`)}}
 answer = requests.post("${baseURL}${path}", headers=headers, json=${json})
 print(answer.json())`,
           ],
@@ -135,7 +138,7 @@ export function showCode(connection: Connection): void {
       state.textContent = "Copied.";
     } catch {
       // Browsers have no clipboard on pages without HTTPS, except on this machine.
-      state.textContent = "The browser does not allow it: select the text.";
+      state.textContent = `The browser does not allow it. Select the text, and put your key in place of ${HIDDEN_KEY}.`;
     }
   });
 }

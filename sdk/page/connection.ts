@@ -77,8 +77,8 @@ export async function connect(): Promise<Connection> {
       element("key", HTMLElement).hidden = true;
       return { baseURL, key, info: (await response.json()) as Info };
     }
-    const message = await messageOf(response);
-    if (response.status === 503 && tries < LOADING_TRIES) {
+    const { code, message } = await errorOf(response);
+    if (response.status === 503 && code !== "keys_not_configured" && tries < LOADING_TRIES) {
       element("served", HTMLElement).textContent = "The model is loading…";
       await new Promise((resolve) => setTimeout(resolve, LOADING_MS));
       continue;
@@ -103,10 +103,12 @@ function keyInUrl(): string | undefined {
   }
 }
 
-async function messageOf(response: Response): Promise<string> {
-  const body = (await response.json().catch(() => undefined)) as { error?: { message?: string; hint?: string } };
-  const { message = `The deployment answered HTTP ${response.status}.`, hint = "" } = body?.error ?? {};
-  return `${message} ${hint}`.trim();
+async function errorOf(response: Response): Promise<{ code: string; message: string }> {
+  const body = (await response.json().catch(() => undefined)) as
+    | { error?: { code?: string; message?: string; hint?: string } }
+    | undefined;
+  const { code = "", message = `The deployment answered HTTP ${response.status}.`, hint = "" } = body?.error ?? {};
+  return { code, message: `${message} ${hint}`.trim() };
 }
 
 /** Returns a function that shows the form for the key, with an error, and waits for the key that the user sends. */

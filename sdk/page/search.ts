@@ -31,11 +31,15 @@ export function showSearch({ info }: TaskContext, rank: Rank): void {
   async function search(): Promise<void> {
     const mine = ++asked;
     const [text, among] = [query.value.trim(), texts()];
-    if (text === "" || among.length === 0) return showUnranked();
+    if (text === "" || among.length === 0) {
+      report();
+      return showUnranked();
+    }
     try {
       const found = await rank(text, among);
       if (mine !== asked) return;
       showRanked("found", found);
+      element("best", HTMLElement).textContent = `Best of ${found.length}: ${found[0]?.label}`;
       report();
     } catch (error) {
       if (mine === asked) report(error);
@@ -61,7 +65,8 @@ export const byVectors =
       requests.send("search", (budget) => answers().embed([query], budget)),
       index.of(texts),
     ]);
-    const { vectors } = known.version === answer.version ? known : await index.newerThan(known);
+    const { version, vectors } = known.version === answer.version ? known : await index.newerThan(known);
+    if (version !== answer.version) throw new Error("The model's version has changed. Search again.");
     const [vector = new Float32Array()] = answer.result;
     const scored = texts.map((label, i) => ({ label, score: cosine(vector, vectors[i] ?? new Float32Array()) }));
     return scored.sort((a, b) => b.score - a.score);

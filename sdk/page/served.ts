@@ -15,7 +15,8 @@ export function showServed(info: Info): void {
   if (tokens === undefined || tokens >= info.max_input_length) return;
   const limit = element("cpu-limit", HTMLElement);
   limit.hidden = false;
-  limit.textContent = `At most ${ms} ms of CPU time a request: one text of ${tokens} tokens, or ${texts} texts of 16.`;
+  const several = texts && texts > 1 ? `, or ${texts} texts of 16` : "";
+  limit.textContent = `The edge has ${ms} ms of CPU time for a request: one text of ${tokens} tokens${several}.`;
 }
 
 function kindOf({ task, input, model_type }: Info): string {

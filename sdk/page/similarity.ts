@@ -3,33 +3,55 @@ import { afterTyping, element, failureIn } from "./elements.ts";
 import type { TaskContext } from "./tasks.ts";
 import type { TextIndex } from "./text-index.ts";
 
+/** Maximum number of texts whose pairs are compared. */
+const MAX_TEXTS = 100;
+
 /** Compares two texts: when the page opens, and while the user types. An answer that arrives after a newer one is not shown. */
-export function showSimilarity({ requests, answers }: TaskContext, index: TextIndex): void {
+export function showSimilarity({ requests, answers }: TaskContext, texts: TextIndex): void {
   element("similarity", HTMLElement).hidden = false;
   const report = failureIn("similarity");
   const inputs = ["first", "second"].map((id) => element(id, HTMLInputElement));
+  const shown = element("similarity-value", HTMLOutputElement);
+  const rank = element("similarity-rank", HTMLElement);
+  /** The newest answer; undefined while there is none. */
+  let latest: { readonly similarity: number; readonly version: string } | undefined;
   let asked = 0;
+
   async function compare(): Promise<void> {
     const mine = ++asked;
-    const texts = inputs.map(({ value }) => value.trim());
-    if (texts.includes("")) return;
+    const given = inputs.map(({ value }) => value.trim());
+    let error: unknown;
+    let found: typeof latest;
     try {
-      const { result } = await requests.send("similarity", (budget) => answers().embed(texts, budget));
-      if (mine !== asked) return;
-      const similarity = cosine(result[0] ?? new Float32Array(), result[1] ?? new Float32Array());
-      element("similarity-meter", HTMLMeterElement).value = similarity;
-      element("similarity-value", HTMLOutputElement).textContent = similarity.toFixed(3);
-      report();
-      const pairs = pairsOf((await index.latest())?.vectors ?? []);
-      if (mine !== asked || pairs.length === 0) return;
-      const lower = pairs.filter((pair) => pair < similarity).length;
-      element("similarity-rank", HTMLElement).textContent =
-        `more similar than ${lower === pairs.length ? "all" : `${lower} of the`} ${pairs.length} pairs of the texts above`;
-    } catch (error) {
-      if (mine === asked) report(error);
+      if (!given.includes("")) {
+        const { result, version } = await requests.send("similarity", (budget) => answers().embed(given, budget));
+        found = { version, similarity: cosine(result[0] ?? new Float32Array(), result[1] ?? new Float32Array()) };
+      }
+    } catch (failure) {
+      error = failure;
     }
+    if (mine !== asked) return;
+    latest = found;
+    report(error);
+    element("similarity-meter", HTMLMeterElement).value = found?.similarity ?? 0;
+    shown.textContent = found?.similarity.toFixed(3) ?? "";
+    await showRank();
   }
+
+  /** Says how many pairs of the searched texts are less similar. */
+  async function showRank(): Promise<void> {
+    const mine = latest;
+    rank.textContent = "";
+    const index = await texts.latest();
+    if (mine === undefined || mine !== latest || index?.version !== mine.version) return;
+    const pairs = pairsOf(index.vectors.slice(0, MAX_TEXTS));
+    const lower = pairs.filter((pair) => pair < mine.similarity).length;
+    if (pairs.length > 0)
+      rank.textContent = `more similar than ${lower === pairs.length ? "all" : `${lower} of the`} ${pairs.length} pairs of the texts above`;
+  }
+
   afterTyping(inputs, compare);
+  afterTyping([element("texts", HTMLTextAreaElement)], showRank);
   void compare();
 }
 

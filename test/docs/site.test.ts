@@ -41,7 +41,7 @@ describe("a link", () => {
     ["docs/security.md", "http.md#errors", "http.html#errors"],
     ["docs/security.md", "../README.md", "index.html"],
     ["docs/security.md", "../ARCHITECTURE.md#terms", "architecture.html#terms"],
-    ["docs/security.md", "images/page-dark.png", "images/page-dark.png"],
+    ["docs/security.md", "images/page-1440-dark.png", "images/page-1440-dark.png"],
     ["docs/security.md", "#pickles", "#pickles"],
     ["docs/security.md", "https://example.com/a.md", "https://example.com/a.md"],
     ["docs/decisions/0003-no-keys-no-answers.md", "../http.md#errors", "../http.html#errors"],

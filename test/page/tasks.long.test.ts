@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Task } from "#sdk/artifact/manifest.ts";
@@ -38,6 +40,12 @@ describe.skipIf(isSkipped)("the page of a model", () => {
     await expect.poll(() => page.locator("#crowd-state").textContent()).toBe("edge: 1");
   }
 
+  /** Runs the program for curl, which needs no key here. */
+  async function runCurl(page: Page): Promise<unknown> {
+    const { stdout } = await promisify(execFile)("bash", ["-c", (await page.locator("#example").textContent()) ?? ""]);
+    return JSON.parse(stdout);
+  }
+
   it("classifies", () =>
     onPage(classify, async (page) => {
       expect(await page.locator("#search, #similarity").filter({ visible: true }).count()).toBe(0);
@@ -45,11 +53,13 @@ describe.skipIf(isSkipped)("the page of a model", () => {
       await expect.poll(() => page.locator("#labels li").count()).toBe(3);
       expect(await page.locator("#labels").textContent()).toMatch(/(negative|neutral|positive) [01]\.\d{3}/);
       expect(await page.getByLabel("Paired text").isVisible()).toBe(false);
+      expect(await runCurl(page)).toMatchObject({ results: [expect.any(Array)] });
       await sendPages(page);
     }));
 
   it("classifies pairs", () =>
     onPage(inference, async (page) => {
+      expect(await runCurl(page)).toMatchObject({ results: [expect.any(Array)] });
       await page.getByLabel("Paired text").fill("Nobody laughed.");
       await page.getByRole("button", { name: "Classify" }).click();
       await expect.poll(() => page.locator("#labels li").count()).toBe(3);
@@ -75,7 +85,7 @@ describe.skipIf(isSkipped)("the page of a model", () => {
     expect(shown).toBeLessThan(12);
     expect(asked.map((inputs) => inputs.length).sort()).toEqual([1, 2, shown / 2, shown / 2].sort());
     expect(refused).toEqual([]);
-    expect(await page.locator("#cpu-limit").textContent()).toContain("At most 6000 ms of CPU time a request");
+    expect(await page.locator("#cpu-limit").textContent()).toContain("The edge has 6000 ms of CPU time for a request");
   });
 
   it("says where it was caused that nothing fits the CPU limit", async () => {
@@ -106,6 +116,7 @@ describe.skipIf(isSkipped)("the page of a model", () => {
       await expect.poll(() => page.locator("#found span").count()).toBe(12);
       await expect.poll(() => newestRequest(page)).toMatch(/^rerank\d+ tokens edge/);
       expect(await page.locator("#similarity").isVisible()).toBe(false);
+      expect(await runCurl(page)).toMatchObject({ results: [expect.any(Object), expect.any(Object)] });
       await sendPages(page);
     }));
 
@@ -206,6 +217,37 @@ describe.skipIf(isSkipped)("the page of a model", () => {
       expect(asked).toHaveLength(4);
     });
   });
+
+  it("ends at once if the deployment has no keys", async () => {
+    const { page } = await openPage(chrome, await servedPage(embed, { keys: [] }), { shows: "served" });
+    await expect
+      .poll(() => page.locator("main > [role=alert]").textContent(), { timeout: 5_000 })
+      .toContain("API_KEYS");
+  });
+
+  it.each(["o'clock", "a$(b)", "a$HOME"])("gives a program that sends the key %j", async (key) => {
+    const { page } = await openPage(
+      chrome,
+      `${await servedPage(embed, { keys: [key] })}/#key=${encodeURIComponent(key)}`,
+    );
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Copy" }).click();
+    await expect.poll(() => page.locator("#copy-state").textContent()).toBe("Copied.");
+    const program = await page.evaluate<string>("navigator.clipboard.readText()");
+    const { stdout } = await promisify(execFile)("bash", ["-c", program]);
+    expect(JSON.parse(stdout)).toMatchObject({ embeddings: [expect.any(Array), expect.any(Array)] });
+  });
+
+  it("forgets the numbers of texts that have changed", () =>
+    onPage(embed, async (page) => {
+      await expect.poll(() => page.locator("#similarity-rank").textContent()).toContain("66 pairs");
+      await page.getByText("Search your own texts").click();
+      await page.getByLabel("Texts, one a line").fill("to be\nor not to be");
+      await expect.poll(() => page.locator("#similarity-rank").textContent()).toMatch(/ (all|of the) 1 pairs/);
+      await page.getByLabel("First text").fill("");
+      await expect.poll(() => page.locator("#similarity-value").textContent()).toBe("");
+      expect(await page.locator("#similarity-rank").textContent()).toBe("");
+    }));
 
   it.each([
     [429, "The deployment answers with an error: HTTP 429."],

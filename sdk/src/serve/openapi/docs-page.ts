@@ -26,12 +26,12 @@ const page = `<!doctype html>
 <title>bert-edge: HTTP interface</title>
 STYLES
 <style nonce="NONCE">
-:root { color-scheme: light dark; }
-body { max-width: 60rem; }
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+body { max-width: 60rem; margin: 0 auto; padding: 0 1rem; }
 textarea, pre { width: 100%; font: 14px/1.4 ui-monospace, monospace; }
 pre { max-height: 20rem; overflow: auto; }
 pre:empty { display: none; }
-th, td { text-align: left; }
+th, td { text-align: left; vertical-align: top; padding: .2rem .6rem .2rem 0; }
 </style>
 <header><h1>bert-edge</h1>LINK<p>The HTTP interface, from <a href="openapi.json">openapi.json</a></p></header>
 <section><label>API key, for examples that you send <input id="key" type="password" autocomplete="off"></label></section>
@@ -53,7 +53,7 @@ const fields = ({ properties = {}, required = [] }) => make("table", {}, [
   ])),
 ]);
 const keyField = document.getElementById("key");
-keyField.value = sessionStorage.getItem("bert-edge-key") ?? "";
+try { keyField.value = sessionStorage.getItem("bert-edge-key") ?? ""; } catch {}
 async function send(path, method, body, output) {
   output.textContent = "…";
   const started = performance.now();
