@@ -19,6 +19,7 @@ export function docsPage(c: Context, isBesidePage: boolean): Response {
 
 const BESIDE_PAGE = ['<link rel="stylesheet" href="style.css">', '<nav><a href=".">The page</a></nav>'] as const;
 
+// `typeOf`: an optional field can be null too. One that can be nothing else is refused, and has no type.
 const page = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -43,7 +44,6 @@ const make = (name, properties = {}, children = []) => {
   return element;
 };
 const row = (cell, texts) => make("tr", {}, texts.map((text) => make(cell, {}, [text])));
-// An optional field can be null too. One that can be nothing else is refused, and has no type here.
 const typeOf = (schema) => schema.enum ? schema.enum.join(" | ") : schema.anyOf ? schema.anyOf.map(typeOf).filter(Boolean).join(" or ")
   : schema.type === "null" ? "" : schema.type === "array" && schema.items ? "list of (" + typeOf(schema.items) + ")" : schema.type ?? "any";
 const fields = ({ properties = {}, required = [] }) => make("table", {}, [
