@@ -32,10 +32,10 @@ body { max-width: 60rem; margin: 0 auto; padding: 0 1rem; }
 textarea, pre { width: 100%; font: 14px/1.4 ui-monospace, monospace; }
 pre { max-height: 20rem; overflow: auto; }
 pre:empty { display: none; }
-th, td { text-align: left; vertical-align: top; padding: .2rem .6rem .2rem 0; }
+th, td { text-align: left; padding: .2rem .6rem .2rem 0; }
 </style>
 <header><h1>bert-edge</h1>LINK<p>The HTTP interface, from <a href="openapi.json">openapi.json</a></p></header>
-<section><label>API key, for examples that you send <input id="key" type="password" autocomplete="off"></label></section>
+<section><label>API key <input id="key" type="password" autocomplete="off"></label></section>
 <main id="routes">Loading …</main>
 <script nonce="NONCE">
 const make = (name, properties = {}, children = []) => {
@@ -52,6 +52,7 @@ const fields = ({ properties = {}, required = [] }) => make("table", {}, [
     name + (required.includes(name) ? "" : "?"), typeOf(schema), "default" in schema ? JSON.stringify(schema.default) : "",
   ])),
 ]);
+const routes = document.getElementById("routes");
 const keyField = document.getElementById("key");
 try { keyField.value = sessionStorage.getItem("bert-edge-key") ?? ""; } catch {}
 async function send(path, method, body, output) {
@@ -89,10 +90,10 @@ fetch("openapi.json").then((response) => response.json()).then(({ paths }) => {
       (groups[described.tags[0]] ??= []).push(operation(path, method, described));
     }
   }
-  document.getElementById("routes").replaceChildren(
+  routes.replaceChildren(
     ...Object.entries(groups).map(([name, operations]) => make("section", {}, [make("h2", { textContent: name }), ...operations.sort((a, b) => b.open - a.open)])),
   );
-}, (error) => { document.getElementById("routes").textContent = String(error); });
+}, (error) => { routes.textContent = String(error); });
 </script>
 </html>
 `;
