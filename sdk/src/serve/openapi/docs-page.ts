@@ -29,10 +29,10 @@ STYLES
 <style nonce="NONCE">
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
 body { max-width: 60rem; margin: 0 auto; padding: 0 1rem; }
-textarea, pre { width: 100%; font: 14px/1.4 ui-monospace, monospace; }
+textarea, pre { width: 100%; font: 14px ui-monospace, monospace; }
 pre { max-height: 20rem; overflow: auto; }
 pre:empty { display: none; }
-th, td { text-align: left; padding: .2rem .6rem .2rem 0; }
+th, td { text-align: left; padding: .2rem; }
 </style>
 <header><h1>bert-edge</h1>LINK<p>The HTTP interface, from <a href="openapi.json">openapi.json</a></p></header>
 <section><label>API key <input id="key" type="password" autocomplete="off"></label></section>
