@@ -79,7 +79,6 @@ export const exceptions: Readonly<Record<string, string>> = {
   "e2e:bundlers": "needs the registry of npm; test/bundlers/esbuild.long.test.ts has its esbuild",
   "e2e:clients": "needs the registry of npm",
   "e2e:contract": "needs Python and PyPI",
-  "e2e:docs": "needs the registry of npm",
   "e2e:folders":
     "needs Python with transformers and sentence-transformers; test/golden/random-folders.test.ts has some of its folders",
   "e2e:infra": "needs Python, PyPI and the registry of npm",
@@ -106,6 +105,7 @@ export const runOtherwise: Readonly<Record<string, string>> = {
   "check:structure": "npm run check",
   "check:types": "npm run check",
   "check:unused": "npm run check",
+  "e2e:docs": "test/docs/site.long.test.ts, where the site's packages are installed",
   "e2e:page": "test/page/page.long.test.ts",
   "package:aws": "test/e2e/aws-package.long.test.ts",
   prepare: "npm ci",
