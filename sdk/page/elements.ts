@@ -32,6 +32,28 @@ export function failureIn(id: string): (error?: unknown) => void {
   };
 }
 
+/** Asks for an answer and shows it. `failed` is called before an error is shown. */
+type AskNewest = <R>(ask: () => Promise<R>, show: (answer: R) => void, failed?: () => void) => Promise<void>;
+
+/** Returns a function that asks for answers in a part of the page. Answers and errors that arrive after a newer question are not shown. */
+export function newestIn(id: string): AskNewest {
+  const report = failureIn(id);
+  let asked = 0;
+  return async (ask, show, failed) => {
+    const mine = ++asked;
+    try {
+      const answer = await ask();
+      if (mine !== asked) return;
+      show(answer);
+      report();
+    } catch (error) {
+      if (mine !== asked) return;
+      failed?.();
+      report(error);
+    }
+  };
+}
+
 /** Calls `submitted` instead of leaving the page. While it runs, the form cannot be submitted again. */
 export function onSubmit(formId: string, submitted: () => Promise<void>): void {
   const form = element(formId, HTMLFormElement);

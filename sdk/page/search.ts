@@ -1,6 +1,6 @@
 import { cosine, type Scored } from "./answers.ts";
 import { corpus } from "./corpus.ts";
-import { afterTyping, element, failureIn, showRanked } from "./elements.ts";
+import { afterTyping, element, newestIn, showRanked } from "./elements.ts";
 import type { TaskContext } from "./tasks.ts";
 import { type TextIndex, textsPerRequest } from "./text-index.ts";
 
@@ -16,7 +16,7 @@ export type Rank = (query: string, texts: readonly string[]) => Promise<readonly
  */
 export function showSearch({ info }: TaskContext, rank: Rank): void {
   element("search", HTMLElement).hidden = false;
-  const report = failureIn("search");
+  const newest = newestIn("search");
   const query = element("query", HTMLInputElement);
   const own = element("texts", HTMLTextAreaElement);
   own.value = corpus.slice(0, MAX_REQUESTS * textsPerRequest(info, corpus)).join("\n");
@@ -27,23 +27,16 @@ export function showSearch({ info }: TaskContext, rank: Rank): void {
       texts().map((label) => ({ label })),
     );
 
-  let asked = 0;
-  async function search(): Promise<void> {
-    const mine = ++asked;
+  function search(): Promise<void> {
     const [text, among] = [query.value.trim(), texts()];
-    if (text === "" || among.length === 0) {
-      report();
-      return showUnranked();
-    }
-    try {
-      const found = await rank(text, among);
-      if (mine !== asked) return;
-      showRanked("found", found);
-      element("best", HTMLElement).textContent = `Best of ${found.length}: ${found[0]?.label}`;
-      report();
-    } catch (error) {
-      if (mine === asked) report(error);
-    }
+    return newest(
+      async () => (text === "" || among.length === 0 ? undefined : rank(text, among)),
+      (found) => {
+        if (!found) return showUnranked();
+        showRanked("found", found);
+        element("best", HTMLElement).textContent = `Best of ${found.length}: ${found[0]?.label}`;
+      },
+    );
   }
 
   afterTyping([query, own], search);

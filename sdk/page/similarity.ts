@@ -1,5 +1,5 @@
 import { cosine } from "./answers.ts";
-import { afterTyping, element, failureIn } from "./elements.ts";
+import { afterTyping, element, newestIn } from "./elements.ts";
 import type { TaskContext } from "./tasks.ts";
 import type { TextIndex } from "./text-index.ts";
 
@@ -9,33 +9,27 @@ const MAX_TEXTS = 100;
 /** Compares two texts: when the page opens, and while the user types. An answer that arrives after a newer one is not shown. */
 export function showSimilarity({ requests, answers }: TaskContext, texts: TextIndex): void {
   element("similarity", HTMLElement).hidden = false;
-  const report = failureIn("similarity");
+  const newest = newestIn("similarity");
   const inputs = ["first", "second"].map((id) => element(id, HTMLInputElement));
-  const shown = element("similarity-value", HTMLOutputElement);
   const rank = element("similarity-rank", HTMLElement);
   /** The newest answer; undefined while there is none. */
   let latest: { readonly similarity: number; readonly version: string } | undefined;
-  let asked = 0;
 
-  async function compare(): Promise<void> {
-    const mine = ++asked;
+  function compare(): Promise<void> {
     const given = inputs.map(({ value }) => value.trim());
-    let error: unknown;
-    let found: typeof latest;
-    try {
-      if (!given.includes("")) {
-        const { result, version } = await requests.send("similarity", (budget) => answers().embed(given, budget));
-        found = { version, similarity: cosine(result[0] ?? new Float32Array(), result[1] ?? new Float32Array()) };
-      }
-    } catch (failure) {
-      error = failure;
-    }
-    if (mine !== asked) return;
+    const ask = async () => {
+      if (given.includes("")) return undefined;
+      const { result, version } = await requests.send("similarity", (budget) => answers().embed(given, budget));
+      return { version, similarity: cosine(result[0] ?? new Float32Array(), result[1] ?? new Float32Array()) };
+    };
+    return newest(ask, show, () => show(undefined));
+  }
+
+  function show(found: typeof latest): void {
     latest = found;
-    report(error);
     element("similarity-meter", HTMLMeterElement).value = found?.similarity ?? 0;
-    shown.textContent = found?.similarity.toFixed(3) ?? "";
-    await showRank();
+    element("similarity-value", HTMLOutputElement).textContent = found?.similarity.toFixed(3) ?? "";
+    void showRank();
   }
 
   /** Says how many pairs of the searched texts are less similar. */
