@@ -6,8 +6,10 @@
  * The true neighbours are those of sentence-transformers in float32, by cosine, among all texts of a set: the sentences of STS-B
  * test, and abstracts of SciFact. All forms get the token ids of sentence-transformers, one text at a time, on one thread. Each
  * form has a process of its own. The texts are in several parts; the forms take turns after each part, in an order that changes, and
- * rates are medians over the parts. The first part is embedded before, untimed. Both data sets are read from ../shared, unless `--sts` and `--scifact` name them. Abstracts
- * are a sample, which is always the same. `--limit` shortens a run: no set has more texts.
+ * rates are medians over the parts. The first part is embedded before, untimed.
+ *
+ * Both data sets are read from ../shared, unless `--sts` and `--scifact` name them. Abstracts are a sample, which is always the
+ * same. `--limit` shortens a run: no set has more texts.
  *
  * The packages for Python are installed from PyPI, unless the variable PYTHON names an interpreter that has them. transformers.js
  * is installed from the registry of npm. `--write` writes docs/neighbours.json. `--short` measures a tiny model with our

@@ -5,7 +5,7 @@ import type { TextSet } from "./texts.ts";
 /** Versions of packages, by name. */
 export type Versions = Readonly<Record<string, string>>;
 
-/** What a form does with the texts of a set. */
+/** Scores of a form on a set of texts. */
 export interface Score {
   /** Mean share of a text's true neighbours that the form finds. */
   readonly kept: number;
@@ -39,7 +39,7 @@ export interface Results {
   readonly date: string;
   readonly commit: string;
   readonly machine: { readonly cpu: string; readonly cores: number; readonly load: readonly number[] };
-  /** What computed the true vectors. */
+  /** Name of the library that computed the true vectors. */
   readonly truth: string;
   readonly versions: Versions;
   readonly maxTokens: number;

@@ -20,7 +20,7 @@ interface Given {
   readonly interpreter: string;
 }
 
-/** What the forms are made of. */
+/** The files and tools from which the forms are made. */
 export interface Subject extends Given {
   /** Folder of the artifact. */
   readonly artifact: string;
@@ -36,7 +36,7 @@ export interface Subject extends Given {
   readonly installed: () => Promise<string>;
 }
 
-/** Prepares the artifact, and returns what the forms are made of. */
+/** Prepares the artifact, and returns the files and tools from which the forms are made. */
 export async function openSubject({ model, folder, interpreter }: Given): Promise<Subject> {
   const exported = join(folder, "model.onnx");
   const artifact = join(folder, "artifact");

@@ -7,7 +7,7 @@ export interface TextSet {
   /** Key in docs/neighbours.json. */
   readonly id: "sts" | "scifact";
   readonly title: string;
-  /** What its texts are. */
+  /** Kind of its texts, such as `abstracts`. */
   readonly kind: string;
   /** Different texts in random order, so that each part of them has texts of all lengths. */
   readonly texts: readonly string[];

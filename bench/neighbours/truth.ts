@@ -16,7 +16,7 @@ export interface Truth {
 }
 
 export interface Truths {
-  /** What computed the vectors. */
+  /** Name of the library that computed the vectors. */
   readonly by: string;
   /** Maximum tokens of a text, special tokens included. */
   readonly maxTokens: number;

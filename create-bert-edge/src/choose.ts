@@ -1,4 +1,5 @@
 import { type CANCEL_SYMBOL, cancel, intro, isCancel, log, select, text } from "@clack/prompts";
+import { COLUMNS } from "../../sdk/src/cli/screen/on-screen.ts";
 import type { Flags } from "./flags.ts";
 import { optionsNote } from "./help.ts";
 import { runningPackageManager } from "./package-manager.ts";
@@ -8,7 +9,6 @@ import * as questions from "./questions.ts";
 import { ScaffoldError } from "./scaffold-error.ts";
 
 const DEFAULT_FOLDER = "my-api";
-const DEFAULT_COLUMNS = 80;
 
 /** A project, and the folder where it is created. */
 export interface Choices extends Project {
@@ -35,7 +35,7 @@ export function chooseDefaults(flags: Flags, userAgent: string | undefined): Cho
  */
 export async function chooseInteractively(flags: Flags, userAgent: string | undefined): Promise<Choices | undefined> {
   // Some terminals report no width. Prompts would then have one character per line.
-  process.stdout.columns ||= DEFAULT_COLUMNS;
+  process.stdout.columns ||= COLUMNS;
   intro("create-bert-edge");
   log.message(optionsNote);
   try {

@@ -5,7 +5,7 @@ import { type PackageManager, packageManagers } from "./package-manager.ts";
 import * as questions from "./questions.ts";
 
 const COLUMNS = 80;
-/** What the prompts print before a text, and before the label of a choice. */
+/** The signs that the prompts print before a text, and before the label of a choice. */
 const [BAR, CHOICE] = ["│  ", "│  ● "];
 
 describe("no line is wider than a terminal of 80 columns", () => {

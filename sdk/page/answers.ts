@@ -31,7 +31,7 @@ export function cosine(a: Float32Array, b: Float32Array): number {
 /** A text, or a pair of texts. */
 export type Classified = string | readonly [text: string, pair: string];
 
-/** What the page asks a model. The deployment answers, in requests of up to `batchSize` texts, or a model in this browser. */
+/** The questions of the page to a model. The deployment answers, in requests of up to `batchSize` texts, or a model in this browser. */
 export interface Answers {
   /** Returns one vector per text. */
   embed(texts: readonly string[], budget?: Budget, batchSize?: number): Promise<Answered<readonly Float32Array[]>>;

@@ -6,7 +6,7 @@ import { neighboursSection } from "./neighbours-page.ts";
 
 const results = await readResults();
 
-/** What is between the marks: the comment that says how it is updated, and the end. */
+/** The text between two marks: the comment that says how it is updated, and the end. */
 const MARKED =
   /(<!-- Written from docs\/neighbours\.json.*-->\n)[\s\S]*(?=<!-- End of what is written from docs\/neighbours\.json -->)/;
 

@@ -21,7 +21,7 @@ const DESKTOP = { viewport: { width: 1440, height: 900 }, shows: "_top" } as con
 const FOCUSABLE = `Array.from(document.querySelectorAll("pre")).every(
   (pre) => pre.scrollWidth <= pre.clientWidth || pre.tabIndex === 0)`;
 
-/** What a page says about itself: where its heading is, its width, its ids, and the targets of its links. */
+/** Facts of a page: where its heading is, its width, its ids, and the targets of its links. */
 const FACTS = `({
   top: document.querySelector("h1").getBoundingClientRect().top,
   width: document.documentElement.scrollWidth,

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import type { EstimatedFit } from "../compile/latency/platforms/fit.ts";
 import { printJson, printResult, table } from "./output.ts";
 
 export const modelsCommand = new Command("models")
@@ -26,7 +27,7 @@ export const modelsCommand = new Command("models")
           languages.length > LISTED_LANGUAGES || languages.includes("multilingual") ? "many" : languages.join(" "),
           `${maxTokens}`,
           `${Math.round(int8Bytes / 1e6)} MB`,
-          fits.replace(/.*--table /, ""),
+          FITS[fits],
           licence,
         ]);
     const uses = [...new Set(models.map(({ use }) => use))];
@@ -34,6 +35,9 @@ export const modelsCommand = new Command("models")
     printResult(table(["model", "lang", "tokens", "int8", "fits", "licence"], rows));
     printResult(NOTES);
   });
+
+/** Short forms of where a model fits, which the notes explain. */
+const FITS: Readonly<Record<EstimatedFit, string>> = { edge: "edge", "edge, --table int4": "int4", region: "region" };
 
 /** Maximum number of languages that are listed. */
 const LISTED_LANGUAGES = 2;

@@ -6,7 +6,7 @@ export const COLUMNS = 80;
 /** Terminals that are narrower break lines themselves. */
 const MIN_COLUMNS = 40;
 
-/** What says how wide the lines of a stream can be. */
+/** The properties of a stream that say how wide its lines can be. */
 type Screen = Pick<NodeJS.WriteStream, "isTTY" | "columns">;
 
 /**
