@@ -126,7 +126,7 @@ export const sections: readonly Section[] = [
       edgeRow(
         "edge-activations-7",
         "8-bit weights × 7-bit activations",
-        quantized(() => int8Edge(8, SEVEN_BIT_ACTIVATIONS)),
+        quantized(() => int8Edge({ operands: SEVEN_BIT_ACTIVATIONS })),
       ),
     ],
   },

@@ -36,7 +36,7 @@ export const shortForms: readonly ShortForm[] = [
     rows: ["1 layer of 64", "1 layer of 64, HTTP, 1 a request", "1 layer of 64, HTTP, 16 a request"],
   },
   { script: "bench", args: ["heads", "--short"], broken: [], rows: heads },
-  { script: "bench", args: ["neighbours", "--short"], broken: [], rows: ["edge", "region"] },
+  { script: "bench", args: ["neighbours", "--short"], broken: [], rows: ["edge", "edge-16", "edge-13.5", "region"] },
   { script: "bench", args: ["region", "--short"], broken: [], rows: [...regionForms, "outside of session.run"] },
   { script: "bench", args: ["routing-sim", "--short"], rows: ["mini", "base", "mini, bert-edge", "base, edge-only"] },
   { script: "bench", args: ["tokenizer", "--short"], rows: ["packed", "json"] },

@@ -6,7 +6,21 @@ import { jsonText } from "./damaged-json-text.ts";
 type File = Uint8Array<ArrayBuffer>;
 
 /** Names of operators, types and options of programs. */
-const WORDS = ["token", "sequence", "f32", "i8", "lookup", "attention", "cls", "mean", "linearF32", "relu", "swish"];
+const WORDS = [
+  "token",
+  "sequence",
+  "f32",
+  "i8",
+  "lookup",
+  "attention",
+  "cls",
+  "mean",
+  "linearF32",
+  "relu",
+  "swish",
+  "linearInt8",
+  "each call",
+];
 
 const changes: readonly Change[] = [
   // Moves or repeats a step.
@@ -23,6 +37,33 @@ const changes: readonly Change[] = [
     const step = Array.isArray(steps) && steps.length > 0 ? choice.of(steps) : undefined;
     if (typeof step === "object" && step !== null)
       Object.assign(step, { [choice.of(Object.keys(step))]: choice.of(WORDS) });
+  },
+  // Gives a linear layer another size of groups, or the weight of another layer.
+  (document, choice) => {
+    const steps = at(document, ["root", "program", "steps"]);
+    const layers = (Array.isArray(steps) ? steps : []).filter((step) => at(step, ["op"]) === "linearInt8");
+    const layer = choice.of(layers);
+    if (choice.below(2)) Object.assign(Object(layer), { group: choice.of([16, 32, 8, null]) });
+    else Object.assign(Object(layer), { weight: at(choice.of(layers), ["weight"]) });
+  },
+  // Changes when weights of 4 bits are expanded.
+  (document, choice) => {
+    Object.assign(Object(at(document, ["root", "program"])), { expands: choice.of(["once", "each call", null]) });
+  },
+  // Moves a tensor to another place in the file. All tensors keep their sizes.
+  (document, choice) => {
+    const tensors = Object.values(Object(at(document, ["root", "tensors"])) as Record<string, Json>);
+    // Another change may have damaged the range.
+    const rangeOf = (tensor: Json) => [0, 1].map((i) => Number(at(tensor, ["data_offsets", i]))) as [number, number];
+    const ordered = tensors.sort((a, b) => rangeOf(a)[0] - rangeOf(b)[0]);
+    const moved = choice.of(ordered);
+    const others = ordered.filter((tensor) => tensor !== moved);
+    let begin = 0;
+    for (const tensor of others.toSpliced(choice.below(ordered.length), 0, moved)) {
+      const [from, to] = rangeOf(tensor);
+      Object.assign(Object(tensor), { data_offsets: [begin, begin + to - from] });
+      begin += to - from;
+    }
   },
 ];
 

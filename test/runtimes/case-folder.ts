@@ -33,7 +33,13 @@ export async function writeCases(folder: string): Promise<void> {
   }
   const { graph, config, maxTokens, encode } = await readTextModel(await describeModel(join(root, "models/default")));
   await fuseGraph(graph);
-  await add("default", await edgeFile(graph, { maxTokens, vocabulary: config.vocabularySize }), encode(probeTexts));
+  const size = { maxTokens, vocabulary: config.vocabularySize };
+  const probes = encode(probeTexts);
+  await add("default", await edgeFile(graph, size), probes);
+  // Weights of 4 bits are expanded once, or in each call. Both have the same results, so one of them has another table.
+  await add("default-4-bits", await edgeFile(graph, size, { weightBits: 4 }), probes);
+  const inEachCall = { ...size, maxMemory: 1 };
+  await add("default-4-bits-each-call", await edgeFile(graph, inEachCall, { weightBits: 4, tableBits: 4 }), probes);
 
   await writeFile(join(folder, "cases.json"), JSON.stringify(cases));
   for (const kernels of ["relaxed.wasm", "simd.wasm"]) {

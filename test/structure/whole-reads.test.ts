@@ -29,6 +29,7 @@ const allowed: Readonly<Record<string, string>> = {
   "sdk/src/compile/files/output-file.ts readFile": OWN_OUTPUT,
   "sdk/src/compile/stages/assemble-artifact.ts readFile": OWN_OUTPUT,
   "sdk/src/compile/stages/engine-file.ts readFile": OWN_OUTPUT,
+  "sdk/src/compile/stages/make-target.ts readFile": OWN_OUTPUT,
   // Methods that read nothing.
   "sdk/src/artifact/fill.ts .bytes()": OWN_METHOD,
   "sdk/src/cli/batch/hashed-file.ts .bytes()": OWN_METHOD,

@@ -82,7 +82,7 @@ export const errorCodes = {
   },
   model_too_large: {
     when: "A model cannot fit where it is meant to run: its weights alone exceed the memory of an isolate of Workers.",
-    fix: "Prepare it for a region (`--targets regional-cpu`), give `--table int4`, or take a smaller model. `prepare --force` goes on.",
+    fix: "Prepare it for a region (`--targets regional-cpu`), give `--table int4` and `--weights int4`, or take a smaller model. `prepare --force` goes on.",
   },
   machine_too_small: {
     when: "Preparing the model needs more memory than the machine has.",
@@ -90,7 +90,7 @@ export const errorCodes = {
   },
   memory_full: {
     when: "The model does not fit into the memory limit.",
-    fix: "Raise the limit, unload other models, or prepare with `--table int4`.",
+    fix: "Raise the limit, unload other models, or prepare with `--table int4` or `--max-memory`.",
   },
   model_invalid: {
     when: "A model file is damaged: it has NaN or infinite weights, or is not the one that the manifest describes.",

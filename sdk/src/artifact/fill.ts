@@ -13,10 +13,10 @@ export interface Destination {
    */
   bytes(): Uint8Array<ArrayBuffer>;
   /**
-   * Called after each valid chunk: the first `count` bytes match their hashes. An error that it throws stops the
-   * transfer.
+   * Called after each valid chunk: the first `count` bytes match their hashes, and the first `filled` bytes are there. It may move
+   * these bytes, if `bytes` then returns the new place. An error that it throws stops the transfer.
    */
-  checked?(count: number): void;
+  checked?(count: number, filled: number): void;
   /** Awaited after every piece, so that other work can run. */
   turn?(): Promise<void> | undefined;
 }
@@ -60,7 +60,7 @@ export async function fill(
     if ((await sha256Hex(destination.bytes().subarray(from, to))) !== hashes[chunk]) {
       throw corrupt(where, `does not match its SHA-256${chunks ? ` in bytes ${from} to ${to - 1}` : ""}`);
     }
-    destination.checked?.(to);
+    destination.checked?.(to, filled);
   }
 
   /** Starts to check the chunks that are complete, one at a time. */

@@ -75,6 +75,16 @@ const Parity = v.object({
  */
 const TaskScore = v.object({ metric: v.picklist(["sts", "accuracy"]), score: v.number(), fp32: v.number() });
 
+/** Weights of a target of our engine, if some have 4 bits. */
+const FourBitWeights = v.object({
+  /** Linear layers of the model, and those whose weights have 4 bits. */
+  layers: NonNegative,
+  layersInFourBits: NonNegative,
+  tableBits: v.picklist([8, 4]),
+  /** When weights of 4 bits are expanded. */
+  expanded: v.picklist(["once", "each call"]),
+});
+
 const Target = v.object({
   engine: v.picklist(["wasm", "ort-web", "ort-node"]),
   /**
@@ -88,6 +98,7 @@ const Target = v.object({
    * further would cost too much accuracy.
    */
   kept: v.optional(v.array(v.string())),
+  weights: v.optional(FourBitWeights),
   model: v.string(),
   parity: Parity,
   task: v.optional(TaskScore),

@@ -37,11 +37,17 @@ export const modelsCommand = new Command("models")
   });
 
 /** Short forms of where a model fits, which the notes explain. */
-const FITS: Readonly<Record<EstimatedFit, string>> = { edge: "edge", "edge, --table int4": "int4", region: "region" };
+const FITS: Readonly<Record<EstimatedFit, string>> = {
+  edge: "edge",
+  "edge, --table int4": "table",
+  "edge, --table int4 --weights int4": "int4",
+  region: "region",
+};
 
 /** Maximum number of languages that are listed. */
 const LISTED_LANGUAGES = 2;
 
 const NOTES = `
-fits (estimated): edge; int4: edge with --table int4; region: only a region
+fits (estimated): edge; table: edge with --table int4;
+  int4: edge with --table int4 --weights int4; region: only a region
 Next: npx bert-edge prepare <model> --out models/<model>`;

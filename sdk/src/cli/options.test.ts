@@ -8,7 +8,16 @@ import { quick } from "#test/fixtures/preparable.ts";
 import { prepared } from "#test/fixtures/prepared.ts";
 import { runCommandLine } from "#test/fixtures/run-command-line.ts";
 import { temporaryFolder } from "#test/fixtures/temporary-folder.ts";
-import { listOf, port, positiveInteger, positiveIntegers, publishPlace, share, textLines } from "./options.ts";
+import {
+  byteCount,
+  listOf,
+  port,
+  positiveInteger,
+  positiveIntegers,
+  publishPlace,
+  share,
+  textLines,
+} from "./options.ts";
 
 const engines = listOf(["ort-web", "ort-node"]);
 
@@ -40,6 +49,26 @@ describe("positiveInteger", () => {
   it.each(["0", "-1", "1.5", "", "x", "1x", "NaN", "Infinity", "9007199254740993"])("refuses %j", (value) => {
     expect(() => positiveInteger(value)).toThrow(InvalidArgumentError);
   });
+});
+
+describe("byteCount", () => {
+  it.each([
+    ["13500000", 13_500_000],
+    ["13.5MB", 13_500_000],
+    ["64 MiB", 67_108_864],
+    ["70mb", 70_000_000],
+    ["1.5KiB", 1_536],
+    ["2GB", 2_000_000_000],
+  ])("reads %s", (text, bytes) => {
+    expect(byteCount(text)).toBe(bytes);
+  });
+
+  it.each(["", "MB", "0", "0.1", "-5MB", "5 M", "5TB", "1e6", "5MB5", "NaN", "Infinity", "9999999999GB"])(
+    "refuses %j",
+    (text) => {
+      expect(() => byteCount(text)).toThrow("13.5MB or 64MiB");
+    },
+  );
 });
 
 describe("positiveIntegers", () => {

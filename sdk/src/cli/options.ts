@@ -34,6 +34,16 @@ export function positiveInteger(value: string): number {
   return number;
 }
 
+const UNITS: Readonly<Record<string, number>> = { KB: 1e3, MB: 1e6, GB: 1e9, KIB: 2 ** 10, MIB: 2 ** 20, GIB: 2 ** 30 };
+
+/** Parses a number of bytes: `13500000`, `13.5MB` or `64 MiB`. */
+export function byteCount(value: string): number {
+  const [, digits = "", unit = ""] = /^([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]*)$/.exec(value.trim()) ?? [];
+  const bytes = Math.floor(Number(digits) * (unit === "" ? 1 : (UNITS[unit.toUpperCase()] ?? Number.NaN)));
+  if (digits !== "" && Number.isSafeInteger(bytes) && bytes > 0) return bytes;
+  throw new InvalidArgumentError(`${value} is not a number of bytes, such as 13500000, 13.5MB or 64MiB.`);
+}
+
 /** Parses a TCP port. */
 export function port(value: string): number {
   const number = positiveInteger(value);

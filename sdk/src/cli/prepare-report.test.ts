@@ -16,6 +16,19 @@ describe("prepareReport", () => {
     expect(prepareReport({ ...sampleReport, reading })).toContain("\naccepted keys: 1_Pooling.mood\n");
   });
 
+  it.each([
+    ["once", "when the model is loaded"],
+    ["each call", "in each call, because they do not fit otherwise"],
+  ] as const)("says which weights have 4 bits, and that they are expanded %s", (expanded, when) => {
+    const edge = sampleManifest.targets.edge ?? expect.unreachable();
+    const weights = { layers: 24, layersInFourBits: 23, tableBits: 4, expanded } as const;
+    const manifest = { ...sampleManifest, targets: { edge: { ...edge, weights } } };
+    const text = prepareReport({ ...sampleReport, manifest });
+    expect(text.replaceAll(/\s+/g, " ")).toContain("edge: 23 of 24 layers in 4 bits, expanded ");
+    expect(text.replaceAll(/\s+/g, " ")).toContain(`${when}; table in 4 bits`);
+    expectOneScreen(text);
+  });
+
   it("says on one screen how accurate, fast and expensive each target is, and where it fits", () => {
     const text = prepareReport(sampleReport);
     expect(text.split("\n")).toEqual([

@@ -114,8 +114,24 @@ function accuracy(report: PrepareReport): string[] {
   ]);
   const [first] = targetsOf(report);
   const labels = first?.[1].parity.top1 === undefined ? [] : ["labels"];
-  return [table(["target", "engine", "precision", "size", "cosine", "worst", ...labels], rows), ...taskLine(report)];
+  return [
+    table(["target", "engine", "precision", "size", "cosine", "worst", ...labels], rows),
+    ...fourBitLines(report),
+    ...taskLine(report),
+  ];
 }
+
+/** Says which weights have 4 bits, and when they are expanded. */
+const fourBitLines = (report: PrepareReport): string[] =>
+  targetsOf(report).flatMap(([name, { weights }]) => {
+    if (!weights) return [];
+    const { layers, layersInFourBits, tableBits, expanded } = weights;
+    const when =
+      expanded === "once" ? "once, when the model is loaded" : "in each call, because they do not fit otherwise";
+    const ofLayers = `${layersInFourBits} of ${layers} layers in 4 bits, expanded ${when}; `;
+    const line = `${name}: ${layersInFourBits > 0 ? ofLayers : ""}table in ${tableBits} bits`;
+    return wrapped(line, COLUMNS, 2);
+  });
 
 /** Describes the scores of the targets on the user's data, in a line. */
 function taskLine(report: PrepareReport): string[] {

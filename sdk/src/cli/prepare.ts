@@ -3,6 +3,7 @@ import { type Pooling, type TargetName, type TaskName, targetNames, taskNames } 
 import {
   type AcceptedKeys,
   acceptKeyOption,
+  byteCount,
   goldenMinOption,
   goldenOption,
   listOf,
@@ -12,6 +13,9 @@ import {
 import { printJson, printNote, printResult } from "./output.ts";
 import { nextStep, prepareReport } from "./prepare-report.ts";
 import { stageLog } from "./stage-log.ts";
+
+const INTEGERS = ["int8", "int4"] as const;
+const bitsOf = (integers: (typeof INTEGERS)[number]) => (integers === "int4" ? 4 : 8);
 
 interface Options extends AcceptedKeys {
   out: string;
@@ -26,7 +30,10 @@ interface Options extends AcceptedKeys {
   input?: "text" | "pair";
   pooling?: Pooling;
   normalize: boolean;
-  table: "int8" | "int4";
+  table?: "int8" | "int4";
+  weights?: "int8" | "int4";
+  maxSize?: number;
+  maxMemory?: number;
   regionPrecision: "int8" | "int8-mixed" | "int8-blocks";
   minCosine?: number;
   cache: boolean;
@@ -88,9 +95,26 @@ export const prepareCommand = new Command("prepare")
   .option("--no-normalize", "vectors of a sentence encoder without modules.json keep their length")
   .addOption(acceptKeyOption())
   .addOption(
-    new Option("--table <bits>", "bits of the token embedding table in int8 targets")
-      .choices(["int8", "int4"])
-      .default("int8"),
+    new Option("--table <bits>", "bits of the token embedding table in int8 targets (default: int8)").choices(INTEGERS),
+  )
+  .addOption(
+    new Option(
+      "--weights <bits>",
+      "bits of the other weights of the edge target: int4 makes its file smaller, and less accurate (default: int8)",
+    ).choices(INTEGERS),
+  )
+  .addOption(
+    new Option(
+      "--max-size <bytes>",
+      "maximum size of the edge's model file, such as 13.5MB; chooses --table and --weights, layer by layer",
+    )
+      .argParser(byteCount)
+      .conflicts(["table", "weights"]),
+  )
+  .option(
+    "--max-memory <bytes>",
+    "maximum memory of the edge's weights, such as 70MB; if weights of 4 bits do not fit expanded, each call expands them (default: 96MiB)",
+    byteCount,
   )
   .addOption(
     new Option(
@@ -109,7 +133,7 @@ export const prepareCommand = new Command("prepare")
   .option("--no-cache", "compute everything again, and keep nothing for later runs")
   .option("--json", "print the report as JSON")
   .action(
-    async (folder: string, { json, table: bits, cache, normalize, acceptKey: acceptKeys, ...options }: Options) => {
+    async (folder: string, { json, table, weights, cache, normalize, acceptKey: acceptKeys, ...options }: Options) => {
       const { prepare } = await import("../compile/commands/prepare.ts");
       const { stageCacheFolder } = await import("../compile/stages/stage-cache.ts");
       using log = stageLog();
@@ -119,7 +143,8 @@ export const prepareCommand = new Command("prepare")
         acceptKeys,
         // Without the option, modules.json decides.
         normalize: normalize ? undefined : false,
-        tableBits: bits === "int4" ? 4 : 8,
+        ...(table && { tableBits: bitsOf(table) }),
+        ...(weights && { weightBits: bitsOf(weights) }),
         cache: cache ? stageCacheFolder() : undefined,
         onProgress: log.progress,
       });

@@ -5,7 +5,7 @@ import { TINY_EDGE, tinyEdgeFile } from "#test/fixtures/tiny-edge-file.ts";
 import { JSON_TOKENIZER, TINY, tinyArtifact } from "#test/fixtures/tiny-model.ts";
 import { GOLDEN_FILE, writeGolden } from "../artifact/golden.ts";
 import type { EmbedManifest } from "../artifact/manifest.ts";
-import { readSafetensors, type StoredTensor } from "../artifact/safetensors.ts";
+import { readSafetensors } from "../artifact/safetensors.ts";
 import { assertLoadable } from "./assert-loadable.ts";
 import { PROGRAM_VERSION } from "./engine/wasm/run/program.ts";
 
@@ -36,6 +36,7 @@ describe("assertLoadable", () => {
 
   it("accepts an artifact that this version can load", async () => {
     expect(await outcome(file)).toBe("accepted");
+    expect(await outcome(await tinyEdgeFile("bert in 4 bits"))).toBe("accepted");
   });
 
   it.each([
@@ -54,11 +55,17 @@ describe("assertLoadable", () => {
   });
 
   it("refuses weights with NaN, in a file of any engine", async () => {
-    const damaged = file.slice();
-    const { tensors } = readSafetensors(damaged, (fault) => new Error(fault));
-    const [, { begin }] = [...tensors].find(([, { dtype }]) => dtype === "F32") as [string, StoredTensor];
-    new DataView(damaged.buffer).setFloat32(begin, Number.NaN, true);
-    expect(await outcome(damaged)).toBe("model_invalid");
+    for (const damaged of [file.slice(), await tinyEdgeFile("bert in 4 bits")]) {
+      const { tensors } = readSafetensors(damaged, (fault) => new Error(fault));
+      for (const [, { begin, dtype }] of tensors) {
+        if (dtype !== "F32") continue;
+        const before = damaged.slice(begin, begin + 4);
+        new DataView(damaged.buffer).setFloat32(begin, Number.NaN, true);
+        expect(await outcome(damaged)).toBe("model_invalid");
+        damaged.set(before, begin);
+      }
+      expect(await outcome(damaged)).toBe("accepted");
+    }
     const nan = new Uint8Array(Float32Array.of(Number.NaN).buffer);
     const onnx = Uint8Array.of(7 * 8 + 2, 10, 5 * 8 + 2, 8, 2 * 8, 1, 9 * 8 + 2, 4, ...nan);
     const edge = { ...artifact.manifest.targets.edge, engine: "ort-web", model: "model" };

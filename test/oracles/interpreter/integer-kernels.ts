@@ -14,6 +14,7 @@ export const integerKernels: Readonly<Record<string, NodeKernel>> = {
   [`${EDGE}:DynamicQuantizeAttention`]: attention,
   [`${EDGE}:DynamicQuantizePositionScores`]: positions,
   [`${MICROSOFT}:GatherBlockQuantized`]: lookup,
+  [`${EDGE}:LookupLevels`]: lookupLevels,
 };
 
 function linear(node: Node, product: IntegerProduct): (inputs: KernelInputs) => Promise<KernelOutputs> {
@@ -109,7 +110,7 @@ function weightsByHead({ inputs }: Node, first: number, heads: number): IntegerW
 }
 
 /**
- * Looks up rows of a table of unsigned 8-bit or 4-bit elements. Each block of elements has its own scale. The zero
+ * Looks up rows of a table of onnxruntime with unsigned 8-bit or 4-bit elements. Each block of elements has its own scale. The zero
  * point is 128 for 8 bits and 8 for 4 bits.
  */
 function lookup(node: Node): (inputs: KernelInputs) => KernelOutputs {
@@ -125,6 +126,34 @@ function lookup(node: Node): (inputs: KernelInputs) => KernelOutputs {
     const data = Float32Array.from({ length: (ids?.data.length ?? 0) * width }, (_, i) => {
       const at = (ids?.data[Math.floor(i / width)] as number) * width + (i % width);
       return fround((element(at) - 2 ** (bits - 1)) * (scaleOfBlock[Math.floor(at / block)] as number));
+    });
+    return [{ shape: [...(ids?.shape ?? []), width], data }];
+  };
+}
+
+/** The numbers that the codes of a 4-bit table of the edge engine stand for: 127 · (0.7 · x + 0.3 · x²), rounded, with both signs. */
+const levels = Array.from({ length: 16 }, (_, code) => {
+  const x = Math.abs(2 * code - 15) / 15;
+  return Math.sign(2 * code - 15) * Math.round(127 * (0.7 * x + 0.3 * x * x));
+});
+
+/**
+ * Looks up rows of a 4-bit table of the edge engine. A row has the codes of all its numbers, and then the multipliers of its blocks
+ * of 16 numbers. The lower halves of a block's 8 bytes are the codes of its first 8 numbers.
+ */
+function lookupLevels(node: Node): (inputs: KernelInputs) => KernelOutputs {
+  const [{ data: table }, , scales] = node.inputs.map((input) => input?.constant) as [Tensor, undefined, Tensor];
+  const width = node.int("width") as number;
+  const rowBytes = (width * 17) / 32;
+  const scaleOfRow = toFloat32(scales);
+  const half = (at: number, isUpper: boolean) => ((table[at] as number) >> (isUpper ? 4 : 0)) & 15;
+  return ([, ids]) => {
+    const data = Float32Array.from({ length: (ids?.data.length ?? 0) * width }, (_, i) => {
+      const [row, column] = [ids?.data[Math.floor(i / width)] as number, i % width];
+      const [block, within] = [Math.floor(column / 16), column % 16];
+      const code = half(row * rowBytes + 8 * block + (within % 8), within >= 8);
+      const multiplier = half(row * rowBytes + width / 2 + Math.floor(block / 2), block % 2 === 1);
+      return fround((levels[code] as number) * fround(multiplier * (scaleOfRow[row] as number)));
     });
     return [{ shape: [...(ids?.shape ?? []), width], data }];
   };

@@ -2,6 +2,7 @@ import type { Kernels } from "#sdk/runtime/engine/wasm/run/kernels.ts";
 import { fastGeluF32, geluF32, reluF32, sigmoidF32, swishF32, tanhF32 } from "./activations.ts";
 import { addRowsF32 } from "./add-rows.ts";
 import { attentionInt8 } from "./attention.ts";
+import { expandInt4 } from "./expand.ts";
 import { gemmInt8 } from "./gemm.ts";
 import { gemvF32 } from "./gemv.ts";
 import type { KernelCase } from "./kernel-case.ts";
@@ -23,6 +24,7 @@ export type KernelName = Exclude<keyof Kernels, typeof SCRATCH_SIZE>;
 export const kernelTable: Readonly<Record<KernelName, KernelCase<unknown>>> = {
   lookupInt8,
   lookupInt4,
+  expandInt4,
   quantizeRowsInt8,
   quantizeColumnsInt8,
   positionBiasesF32,

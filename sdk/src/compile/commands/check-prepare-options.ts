@@ -16,6 +16,13 @@ const listOf = (item: v.GenericSchema<string>, what: string) =>
     v.nonEmpty(`must be a list of ${what}`),
     v.check((items) => items.every((each) => v.is(item, each)), `must be a list of ${what}`),
   );
+const bytes = v.optional(
+  v.pipe(
+    v.number("must be a number of bytes"),
+    v.integer("must be a whole number of bytes"),
+    v.minValue(1, "must be at least 1"),
+  ),
+);
 const flag = v.optional(v.boolean("must be true or false"));
 
 /** Schemas of the options. A later step checks the options with the schema `anything`. */
@@ -27,7 +34,7 @@ const entries = {
   ...{ out: text, name: text, cache: text, sts: text, labelled: text, golden: text },
   targets: v.optional(listOf(v.picklist(targetNames), targetNames.join(", "))),
   calibration: v.optional(listOf(v.string(), "texts")),
-  tableBits: oneOf([8, 4]),
+  ...{ tableBits: oneOf([8, 4]), weightBits: oneOf([8, 4]), maxSize: bytes, maxMemory: bytes },
   regionPrecision: oneOf(["int8", "int8-mixed", "int8-blocks"]),
   minCosine: v.optional(
     v.pipe(v.number("must be a number"), v.minValue(0, "must be at least 0"), v.maxValue(1, "must be at most 1")),
@@ -60,8 +67,32 @@ export function checkPrepareOptions<Name extends keyof typeof entries>(
   }
   assertOptions("prepare", options, Object.keys(entries));
   const { issues } = v.safeParse(v.object(entries), options, { abortEarly: true });
-  if (!issues) return;
-  const [name = ""] = (v.getDotPath(issues[0]) ?? "").split(".");
-  const value = shown((options as Record<string, unknown>)[name]);
-  throw invalid(`The option ${name} of prepare cannot be ${value}.`, `It ${issues[0].message}.`);
+  if (issues) {
+    const [name = ""] = (v.getDotPath(issues[0]) ?? "").split(".");
+    const value = shown((options as Record<string, unknown>)[name]);
+    throw invalid(`The option ${name} of prepare cannot be ${value}.`, `It ${issues[0].message}.`);
+  }
+  const given: Partial<Record<string, unknown>> = options;
+  const [decided] = ["weightBits", "tableBits"].filter(
+    (name) => given[name] !== undefined && given["maxSize"] !== undefined,
+  );
+  if (decided) {
+    const both = `${named("maxSize")} and ${named(decided)} cannot be given together.`;
+    throw invalid(both, `Leave out ${named(decided)}: the maximum size decides it.`);
+  }
+  const targets = given["targets"] as readonly string[] | undefined;
+  const [ofEdge] = ["weightBits", "maxSize", "maxMemory"].filter((name) => given[name] !== undefined);
+  if (ofEdge && targets && !targets.includes("edge")) {
+    const what = `${named(ofEdge)} is for the target edge, which is not prepared.`;
+    throw invalid(what, `Leave out ${named(ofEdge)}, or add edge to targets.`);
+  }
 }
+
+/** Options of the command line that have another name. */
+const inCommands: Readonly<Record<string, string>> = {
+  tableBits: "--table",
+  weightBits: "--weights",
+  maxSize: "--max-size",
+  maxMemory: "--max-memory",
+};
+const named = (option: string): string => `${option} (${inCommands[option]})`;

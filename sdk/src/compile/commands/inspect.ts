@@ -5,6 +5,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { Target, TargetName } from "../../artifact/manifest.ts";
 import { readSafetensors } from "../../artifact/safetensors.ts";
 import { readModelFile } from "../../runtime/engine/wasm/load/model-file.ts";
+import type { Step } from "../../runtime/engine/wasm/ops/index.ts";
 import { MANIFEST_FILE, openFolder } from "../../storage/folder-artifact.ts";
 import { acceptableKeys } from "../checkpoint/modules/accepted-keys.ts";
 import { type FileKeys, folderKeys } from "../checkpoint/modules/ledger.ts";
@@ -114,6 +115,9 @@ async function graphOutline(path: string): Promise<Outline> {
   return outlineOf(graph);
 }
 
+const operatorOf = (step: Step): string =>
+  step.op === "linearInt8" && step.group ? `${step.op} in 4 bits (groups of ${step.group})` : step.op;
+
 /** Describes the steps of a program. A step names its tensors in its properties. */
 function programOutline(file: Uint8Array): Outline {
   const { program } = readModelFile(file);
@@ -128,7 +132,7 @@ function programOutline(file: Uint8Array): Outline {
     weightBytes += weights.reduce((sum, { bytes }) => sum + bytes, 0);
     const result = "out" in step ? program.values[step.out] : undefined;
     return {
-      operator: step.op,
+      operator: operatorOf(step),
       weights,
       result: result ? `${result.type}[${result.of}s, ${result.width}]` : "nothing",
     };

@@ -74,6 +74,18 @@ export interface PrepareOptions extends TaskFiles, GoldenOptions, TaskChoice, Ru
    * Default 8.
    */
   tableBits?: 8 | 4;
+  /** Bits of the weights of the edge's linear layers. With 4 bits, the model file is smaller, and less accurate. Default 8. */
+  weightBits?: 8 | 4;
+  /**
+   * Maximum bytes of the edge's model file. It decides the bits of each layer's weights and of the table, so that the file loses as
+   * little accuracy as possible. Not together with `weightBits` and `tableBits`.
+   */
+  maxSize?: number | undefined;
+  /**
+   * Maximum bytes of the edge's weights in memory. Weights of 4 bits are expanded when the model is loaded, if they then fit, and
+   * otherwise in each call, which takes longer. Default: three quarters of an isolate's memory.
+   */
+  maxMemory?: number | undefined;
   /**
    * Precision of the target `regional-cpu`. `int8` is faster than the default `int8-mixed`, `int8-blocks` is slower. The
    * faster a precision is, the less its vectors agree with those of the edge.
@@ -152,7 +164,16 @@ export function prepare(options: PrepareOptions & { out?: undefined }): Promise<
 export function prepare(options: PrepareOptions): Promise<PrepareReport | PreparedArtifact>;
 export async function prepare(options: PrepareOptions): Promise<PrepareReport | PreparedArtifact> {
   checkPrepareOptions<keyof PrepareOptions>(options);
-  const { out, tableBits = 8, minCosine = 0, regionPrecision = "int8-mixed", fast = false } = options;
+  const {
+    out,
+    tableBits = 8,
+    weightBits,
+    maxSize,
+    maxMemory,
+    minCosine = 0,
+    regionPrecision = "int8-mixed",
+    fast = false,
+  } = options;
   const targets = options.targets ?? (fast ? (["edge"] as const) : targetNames);
   const given = options.calibration ?? calibrationTexts;
   const calibration = fast ? given.filter((_, i) => i % FAST_EVERY === 0) : given;
@@ -172,7 +193,8 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     const present = options.golden === undefined ? undefined : await presentAnswers(options.golden, description);
     const model = await run(readFolder, { path, description });
     await run(checkMemory, { graph: model.graph });
-    await run(estimate, { graph: model.graph, targets, tableBits, force: options.force ?? false });
+    const bits = maxSize === undefined ? { tableBits, weightBits } : ({ tableBits: 4, weightBits: 4 } as const);
+    await run(estimate, { graph: model.graph, targets, ...bits, force: options.force ?? false });
     const golden =
       present &&
       (await run(checkGolden, {
@@ -199,6 +221,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
       assertVaries(checked.reference, found.statistics);
       return found;
     });
+    const edge = { weightBits, maxSize, maxMemory };
     const input = {
       model,
       graph,
@@ -206,6 +229,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
       observed,
       data,
       tableBits,
+      edge,
       regionPrecision,
       minCosine,
       quantizers: new Map(),
@@ -216,8 +240,9 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
       const found = await fromCache(run, cache, context, {
         ...{ stage: "measure", label: target },
         key: async () => {
-          const recipes = recipesFor(target, regionPrecision);
-          return contentKey("target", modelHash, data?.content, texts, recipes, tableBits, minCosine);
+          const recipes = recipesFor(target, regionPrecision, edge);
+          const ofEdge = target === "edge" ? edge : undefined;
+          return contentKey("target", modelHash, data?.content, texts, recipes, tableBits, ofEdge, minCosine);
         },
         work: () => makeTarget(run, target, input),
       });

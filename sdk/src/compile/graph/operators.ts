@@ -17,7 +17,9 @@ export const isRandom = ({ opType }: Node): boolean => random.test(opType);
  * reference kernels.
  *
  * - DynamicQuantizeMatMul(x [.., in], weight [out, in] as integers, scale [out], zero point [out], bias? [out])
- *   {activation_min, activation_max} → x · weightᵀ + bias. Each row of x is quantized with its own scale.
+ *   {activation_min, activation_max, group?} → x · weightᵀ + bias. Each row of x is quantized with its own scale. With `group`, the weights
+ *   of that many neighbouring inputs are base + multiplier · code, and are stored in 4 bits.
+ * - LookupLevels(table [rows, bytes], ids, scales [rows]) {width} → rows of a table in 4 bits (assembly/lookup.ts), dequantized.
  * - DynamicQuantizeAttention(query, key, value, bias?) {num_heads, scale?} →
  *   softmax(query · keyᵀ · scale + bias) · value, for one sequence without padding.
  * - DynamicQuantizePositionScores(buckets [1, 1, sequence, sequence], query?, position keys…, key?, position queries…)

@@ -13,7 +13,7 @@ import { MICROSOFT, type Value } from "../graph/node.ts";
 import { precisions } from "../quantize/precisions.ts";
 import { encodeProgram } from "./write-model-file.ts";
 
-const [WIDTH, VOCABULARY] = [16, 60];
+const [WIDTH, VOCABULARY] = [32, 60];
 /** Text lengths. The longest text needs more than one attention block. */
 const LENGTHS = [1, 5, 17, BLOCK + 12];
 const size = { maxTokens: BLOCK + 16, vocabulary: VOCABULARY };
@@ -115,8 +115,12 @@ describe("a program of a random graph", () => {
     let ran = 0;
     await fc.assert(
       fc.asyncProperty(fc.nat(), async (seed) => {
-        const graph = await unlessRefused((async () => precisions["int8-edge"](drawnGraph(seed))())());
-        const file = graph && (await unlessRefused(encodeProgram(graph, size)));
+        const bits = (bit: number) => ((seed >> bit) % 2 ? 4 : 8);
+        const options = { weightBits: bits(0), tableBits: bits(1) } as const;
+        const graph = await unlessRefused((async () => precisions["int8-edge"](drawnGraph(seed), options)())());
+        // With one byte, weights of 4 bits are expanded in each call.
+        const maxMemory = seed % 8 < 4 ? Number.POSITIVE_INFINITY : 1;
+        const file = graph && (await unlessRefused(encodeProgram(graph, { ...size, maxMemory })));
         if (!file) return;
         ran++;
         const session = await engine.load(oneModel(file));

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { refusal } from "#test/fixtures/refusal.ts";
 import { Sketch } from "#test/fixtures/sketch.ts";
+import { MICROSOFT } from "../graph/node.ts";
 import { EDGE } from "../graph/operators.ts";
 import { tensor } from "../graph/tensor.ts";
-import { lowerAttention } from "./integer-operators.ts";
+import { lowerAttention, lowerLookup } from "./integer-operators.ts";
 import { LoweringContext } from "./lowering-context.ts";
 
 const VOCABULARY = 4;
@@ -16,7 +17,7 @@ function lowered(size: number, widths: readonly [number, number, number]): () =>
   const sketch = new Sketch();
   const lowering = new LoweringContext(
     { first: { tables: new Map(), paddings: new Map() } },
-    { maxTokens: 8, vocabulary: VOCABULARY },
+    { maxTokens: 8, vocabulary: VOCABULARY, expands: "once" },
   );
   const inputs = widths.map(() => sketch.input("x", [1, "n", size]));
   const node = sketch.node("DynamicQuantizeAttention", inputs, { num_heads: 1 }, { domain: EDGE });
@@ -28,10 +29,27 @@ function lowered(size: number, widths: readonly [number, number, number]): () =>
       `table.${i}`,
       tensor("uint8", [VOCABULARY, width], new Uint8Array(VOCABULARY * width)),
     );
-    lowering.push(node, { op: "lookup", table, scales, bits: 8, block: width, out: value });
+    lowering.push(node, { op: "lookup", table, scales, bits: 8, out: value });
   }
   return () => lowerAttention(lowering, node);
 }
+
+describe("a lookup in a table of onnxruntime's format", () => {
+  it.each<[string, object, string]>([
+    ["8 bits and a scale per row", { bits: 8, block_size: 32 }, "accepted"],
+    ["8 bits and two scales per row", { bits: 8, block_size: 16 }, "engine_unsupported"],
+    ["4 bits", { bits: 4, block_size: 32 }, "engine_unsupported"],
+    ["the default of 4 bits", { block_size: 32 }, "engine_unsupported"],
+  ])("with %s", (_, settings, outcome) => {
+    const sketch = new Sketch();
+    const sizes = { maxTokens: 8, vocabulary: VOCABULARY, expands: "once" } as const;
+    const lowering = new LoweringContext({ first: { tables: new Map(), paddings: new Map() } }, sizes);
+    const rows = sketch.constant(tensor("uint8", [VOCABULARY, 32], new Uint8Array(32 * VOCABULARY)));
+    const inputs = [rows, sketch.input("ids", [1, "n"], "int64"), sketch.random([VOCABULARY, 2])];
+    const node = sketch.node("GatherBlockQuantized", inputs, { ...settings }, { domain: MICROSOFT });
+    expect(refusal(() => lowerLookup(lowering, node))).toBe(outcome);
+  });
+});
 
 describe("attention", () => {
   it.each<[string, number, [number, number, number], string]>([

@@ -1,28 +1,28 @@
 import { LOG2_E } from "../../runtime/engine/wasm/constants/arithmetic.ts";
 import { I8 } from "../../runtime/engine/wasm/constants/operand-ranges.ts";
+import { weightGroups } from "../../runtime/engine/wasm/ops/linear.ts";
 import type { Node } from "../graph/node.ts";
 import { EDGE } from "../graph/operators.ts";
 import { numbersOf, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import { lowerPositionTerms, lowerRelativeBias } from "./attention-bias.ts";
 import { type LoweringContext, type Operand, view } from "./lowering-context.ts";
+import { packWeight } from "./pack-weight.ts";
 import { rowSums, tilePadded, tileWeight } from "./tile-weight.ts";
 import { unsupported } from "./unsupported.ts";
 
-/**
- * Looks up rows of a token embedding table. 8-bit tables have one scale per row. 4-bit tables have one scale per block.
- */
+/** Looks up rows of a token embedding table, which has one scale per row. */
 export function lowerLookup(lowering: LoweringContext, node: Node): void {
-  const [values, scales] = [node.inputs[0]?.constant, node.inputs[2]?.constant] as [Tensor, Tensor];
-  const bits = node.int("bits") === 4 ? 4 : 8;
-  const width = ((values.shape[1] ?? 0) * 8) / bits;
-  const block = node.int("block_size") ?? 0;
+  const [rows, scales] = [node.inputs[0]?.constant, node.inputs[2]?.constant] as [Tensor, Tensor];
+  const width = node.int("width");
+  if (width === undefined && (node.int("bits") !== 8 || node.int("block_size") !== rows.shape[1])) {
+    throw unsupported(node, "only tables with one scale per row are supported");
+  }
   lowering.push(node, {
     op: "lookup",
-    table: lowering.tensor(node.inputs[0]?.name ?? "", values),
-    scales: lowering.floats(node.inputs[2]?.name ?? "", toFloat32(scales), scales.shape),
-    bits,
-    block,
-    out: lowering.result(node.output, width, "token"),
+    table: lowering.tensor(node.inputs[0]?.name ?? "", rows),
+    scales: lowering.floats(node.inputs[2]?.name ?? "", toFloat32(scales)),
+    bits: width === undefined ? 8 : 4,
+    out: lowering.result(node.output, width ?? rows.shape[1] ?? 0, "token"),
   });
 }
 
@@ -38,11 +38,15 @@ export function lowerLinearInt8(lowering: LoweringContext, node: Node): void {
   if (!isTiled) throw unsupported(node, "only constant 7-bit weights and int8 activations are supported");
   const [outputs = 0, inputs = 0] = values.shape;
   const name = weight?.name ?? "";
+  const group = weightGroups.find((size) => size === node.int("group"));
   const given = bias?.constant && toFloat32(bias.constant);
   const step = {
     op: "linearInt8" as const,
     x: lowering.quantized(node, x, operand),
-    weight: lowering.tensors.has(name) ? name : lowering.tensor(name, tileWeight(values)),
+    weight: lowering.tensors.has(name)
+      ? name
+      : lowering.tensor(name, group ? packWeight(values, group) : tileWeight(values)),
+    ...(group && { group }),
     scales: lowering.floats(scales?.name ?? "", tilePadded(toFloat32(scales?.constant as Tensor))),
     zeroPoints: integers(lowering, zeroPoints?.name ?? "", Int32Array.from(numbersOf(zeroPoints?.constant as Tensor))),
     sums: integers(lowering, `${name}.sums`, rowSums(values.data, inputs, outputs)),

@@ -33,7 +33,12 @@ export async function lowerGraph(
 ): Promise<Lowered> {
   const sizes = { maxTokens, vocabulary, ...(pairs && { pairs }) };
   const known = await positionValues(graph, maxTokens, pairs);
-  const lowering = new LoweringContext(known, sizes, new Set(graph.outputs.map(({ value }) => value)));
+  // The tensors here are packed, as the file has them.
+  const lowering = new LoweringContext(
+    known,
+    { ...sizes, expands: "each call" },
+    new Set(graph.outputs.map(({ value }) => value)),
+  );
   for (const node of known.nodes) {
     const lowerNode = lowerings[`${node.domain}:${node.opType}`];
     if (!lowerNode) throw unsupported(node, "there is no kernel for this operator");

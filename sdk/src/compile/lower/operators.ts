@@ -11,6 +11,7 @@ import { unsupported } from "./unsupported.ts";
 /** Functions that lower a node to engine steps, by domain and operator. */
 export const lowerings: Readonly<Record<string, LowerNode>> = {
   [`${MICROSOFT}:GatherBlockQuantized`]: lowerLookup,
+  [`${EDGE}:LookupLevels`]: lowerLookup,
   [`${EDGE}:DynamicQuantizeMatMul`]: lowerLinearInt8,
   [`${EDGE}:DynamicQuantizeAttention`]: lowerAttention,
   // No step: the step of the attention that reads these scores also computes them.

@@ -1,6 +1,7 @@
 import { runSubgraph } from "../evaluate/run-subgraph.ts";
 import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
+import { EDGE } from "../graph/operators.ts";
 import { int64s, numbersOf, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import { unsupportedModel } from "./unsupported.ts";
 
@@ -134,7 +135,7 @@ async function tablesOf(
   return { tables, paddings };
 }
 
-const isLookup = (node: Node) => node.is("GatherBlockQuantized", MICROSOFT);
+const isLookup = (node: Node) => node.is("GatherBlockQuantized", MICROSOFT) || node.is("LookupLevels", EDGE);
 
 /** Returns the nodes that look up token embeddings, and all nodes that depend on them. */
 function nodesAfterLookup(graph: Graph): Node[] {

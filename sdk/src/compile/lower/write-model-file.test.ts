@@ -56,11 +56,39 @@ describe("writeModel", () => {
       fc.property(program, tensors, fc.nat(), (written, given, seed) => {
         const table = [...given.keys()][seed % given.size];
         fc.pre(table !== undefined);
-        const lookup = { op: "lookup", table, scales: "", bits: 8, block: 4, out: 0 } as const;
+        const lookup = { op: "lookup", table, scales: "", bits: 8, out: 0 } as const;
         const file = writeModelFile({ program: { ...written, steps: [lookup] }, tensors: given });
         const read = readModelFile(file);
         expect(read.tensor(table) + (read.size(table) as number)).toBe(file.length);
         for (const name of given.keys()) expect(read.tensor(name)).toBeLessThanOrEqual(read.tensor(table));
+      }),
+      seeded(300),
+    );
+  });
+
+  it("puts weights of 4 bits first, whatever their size", () => {
+    fc.assert(
+      fc.property(program, tensors, fc.nat(), (written, given, seed) => {
+        const names = [...given.keys()].filter((_, i) => (seed >> i) % 2 === 1);
+        const steps = names.map((weight, i) => {
+          const group = i % 2 ? 16 : 32;
+          return {
+            op: "linearInt8",
+            x: 0,
+            weight,
+            group,
+            scales: "",
+            zeroPoints: "",
+            sums: "",
+            bias: "",
+            out: 1,
+          } as const;
+        });
+        const file = writeModelFile({ program: { ...written, steps, expands: "each call" }, tensors: given });
+        const read = readModelFile(file);
+        const others = [...given.keys()].filter((other) => !names.includes(other)).map((other) => read.tensor(other));
+        const ends = names.map((packed) => read.tensor(packed) + (read.size(packed) as number));
+        expect(Math.max(0, ...ends)).toBeLessThanOrEqual(Math.min(file.length, ...others));
       }),
       seeded(300),
     );

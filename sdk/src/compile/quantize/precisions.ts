@@ -1,9 +1,11 @@
+import { type WeightGroup, weightGroups } from "../../runtime/engine/wasm/ops/linear.ts";
 import type { Graph } from "../graph/graph.ts";
-import type { CalibrationStatistics } from "./calibration/activation-statistics.ts";
+import { elementCount } from "../graph/tensor.ts";
+import type { CalibrationStatistics, ScaledCalibration } from "./calibration/activation-statistics.ts";
 import { edgeForm } from "./edge-form.ts";
 import { toFp16 } from "./fp16/to-fp16.ts";
-import { feedForwardLayers, linearLayersOf, untiedWeights } from "./linear-layers.ts";
-import { embeddingNodes, type QuantizationScheme, quantizeGraph } from "./quantize-graph.ts";
+import { feedForwardLayers, type LinearLayer, linearLayersOf, untiedWeights } from "./linear-layers.ts";
+import { embeddingNodes, embeddingTables, type QuantizationScheme, quantizeGraph } from "./quantize-graph.ts";
 import { int8Dynamic } from "./schemes/int8-dynamic.ts";
 import { int8Edge } from "./schemes/int8-edge.ts";
 import { matMulNBits } from "./schemes/matmul-nbits.ts";
@@ -17,6 +19,8 @@ export interface PrecisionOptions {
   readonly statistics?: CalibrationStatistics | undefined;
   /** Bits of token embedding tables. Default: 8. */
   readonly tableBits?: 8 | 4;
+  /** Bits of the weights of linear layers, for the edge engine. Default: 8. */
+  readonly weightBits?: 8 | 4;
   /** Bits of feed-forward weights, for the precisions of onnxruntime. Default: 8. */
   readonly feedForwardBits?: 8 | 4;
 }
@@ -51,8 +55,7 @@ export const precisions: Readonly<Record<Precision, (fused: Graph, options?: Pre
   /** Uses onnxruntime's fastest int8 kernels. They have one scale per activation tensor, so activations are smoothed. */
   int8: (fused, options = {}) => {
     const { graph, statistics } = smoothActivations(untiedWeights(fused), "gains", options.statistics);
-    const schemes = { int4: matMulNBits({ bits: 4, block: BLOCK }), int8: int8Dynamic() };
-    return onCpu(mixedPrecision(graph, int4Nodes(graph, options), schemes, weightQuantizer(gptq, statistics)));
+    return onCpu(mixedPrecision(graph, int4Blocks(graph, options), int8Dynamic(), weightQuantizer(gptq, statistics)));
   },
   /**
    * Like `int8`, but only attention with its packed projections has one scale per activation tensor. All other layers use
@@ -60,56 +63,52 @@ export const precisions: Readonly<Record<Precision, (fused: Graph, options?: Pre
    */
   "int8-mixed": (fused, options = {}) => {
     const { graph, statistics } = smoothActivations(untiedWeights(fused), "texts", options.statistics);
-    const schemes = {
-      int4: matMulNBits({ bits: 4, block: BLOCK }),
-      blocks: matMulNBits({ bits: 8, block: MIXED_BLOCK }),
-      int8: int8Dynamic(),
-    };
-    const quantizeWeights = weightQuantizer(gptq, statistics);
-    return onCpu(mixedPrecision(graph, int4Nodes(graph, options), schemes, quantizeWeights, matMuls(graph)));
+    const blocks = { scheme: matMulNBits({ bits: 8, block: MIXED_BLOCK }), nodes: matMuls(graph) };
+    const parts = [...int4Blocks(graph, options), blocks];
+    return onCpu(mixedPrecision(graph, parts, int8Dynamic(), weightQuantizer(gptq, statistics)));
   },
   /** Uses onnxruntime's MatMulNBits: slower than `int8`, but closer to float32. */
   "int8-blocks": (tied, options = {}) => {
     const fused = untiedWeights(tied);
-    const schemes = { int4: matMulNBits({ bits: 4, block: BLOCK }), int8: matMulNBits({ bits: 8, block: BLOCK }) };
-    return onCpu(mixedPrecision(fused, int4Nodes(fused, options), schemes, weightQuantizer(gptq, options.statistics)));
+    const others = matMulNBits({ bits: 8, block: BLOCK });
+    return onCpu(mixedPrecision(fused, int4Blocks(fused, options), others, weightQuantizer(gptq, options.statistics)));
   },
   /** Uses the operators of the edge engine. */
-  "int8-edge": (original, { statistics: observed, tableBits = 8 } = {}) => {
-    const { graph: fused, statistics } = edgeForm(untiedWeights(original), observed);
-    // Each token has its own activation scale, so only differences between channels reduce accuracy. Smoothing needs
-    // activation statistics to find these differences.
-    const smooth = statistics ? smoothActivations(fused, "texts", statistics) : { graph: fused, statistics };
-    const int4 = int4Nodes(smooth.graph, { tableBits });
-    const schemes = { int4: int8Edge(4), int8: int8Edge() };
-    return mixedPrecision(smooth.graph, int4, schemes, weightQuantizer(gptqAndClipping, smooth.statistics));
+  "int8-edge": (original, { statistics, tableBits = 8, weightBits = 8 } = {}) => {
+    const { layers, quantizer } = edgeQuantizers(original, statistics);
+    return quantizer({ tableBits, groups: weightBits === 4 ? allInGroups(layers, 16) : new Map() });
   },
   /** Half precision for GPUs. Nodes in `keep` stay in float32. */
   fp16: (fused) => async (keep) => toFp16(fused, keep),
 };
 
+/** A scheme, and the nodes that it quantizes. */
+interface Part {
+  readonly scheme: QuantizationScheme;
+  readonly nodes: ReadonlySet<string>;
+  /** Whether the nodes get fewer than 8 bits. */
+  readonly isSmall?: boolean;
+}
+
 /**
- * Quantizes the nodes in `int4` to 4 bits, the nodes in `blocks` to 8 bits per block, and all other nodes to 8 bits. For
- * nodes in `keep`, 4 bits become 8 bits, and 8 bits become float32.
+ * Quantizes each part with its scheme, and all other nodes with `others`, in 8 bits. Of the nodes in `keep`, those in 4 bits become
+ * 8 bits, and those in 8 bits become float32.
  */
 function mixedPrecision(
   graph: Graph,
-  int4: ReadonlySet<string>,
-  schemes: Readonly<Record<"int4" | "int8", QuantizationScheme>> & { readonly blocks?: QuantizationScheme },
+  parts: readonly Part[],
+  others: QuantizationScheme,
   quantizeWeights: WeightQuantizer,
-  blocks: ReadonlySet<string> = new Set(),
 ): Quantizer {
+  const small = new Set(parts.flatMap(({ nodes, isSmall }) => (isSmall ? [...nodes] : [])));
   return async (keep = new Set(), context = {}) => {
-    const inEightBits = (name: string) => int4.has(name) || !keep.has(name);
-    const withInt4 = await quantizeGraph(graph, schemes.int4, quantizeWeights, {
-      isChosen: (name) => int4.has(name) && !keep.has(name),
-    });
-    const withBlocks =
-      schemes.blocks &&
-      (await quantizeGraph(withInt4, schemes.blocks, quantizeWeights, {
-        isChosen: (name) => blocks.has(name) && inEightBits(name),
-      }));
-    return quantizeGraph(withBlocks ?? withInt4, schemes.int8, quantizeWeights, { isChosen: inEightBits, ...context });
+    const inEightBits = (name: string) => small.has(name) || !keep.has(name);
+    let result = graph;
+    for (const { scheme, nodes, isSmall } of parts) {
+      const isChosen = (name: string) => nodes.has(name) && (isSmall ? !keep.has(name) : inEightBits(name));
+      result = await quantizeGraph(result, scheme, quantizeWeights, { isChosen, ...context });
+    }
+    return quantizeGraph(result, others, quantizeWeights, { isChosen: inEightBits, ...context });
   };
 }
 
@@ -126,9 +125,60 @@ const matMuls = (graph: Graph): Set<string> =>
       .map(({ name }) => name),
   );
 
-function int4Nodes(graph: Graph, { tableBits, feedForwardBits }: PrecisionOptions): Set<string> {
-  return new Set([
+/** The nodes of onnxruntime's precisions in 4 bits. */
+function int4Blocks(graph: Graph, { tableBits, feedForwardBits }: PrecisionOptions): Part[] {
+  const names = [
     ...(tableBits === 4 ? embeddingNodes(graph) : []),
     ...(feedForwardBits === 4 ? feedForwardLayers(graph).map(({ name }) => name) : []),
-  ]);
+  ];
+  return [{ scheme: matMulNBits({ bits: 4, block: BLOCK }), nodes: new Set(names), isSmall: true }];
 }
+
+/** Which weights of the edge engine have 4 bits. */
+export interface EdgeForms {
+  readonly tableBits: 8 | 4;
+  /** Sizes of the groups of layers in 4 bits, by the name of the layer. */
+  readonly groups: ReadonlyMap<string, WeightGroup>;
+}
+
+/** Quantizers of one graph for the edge engine. They share the weights that are quantized. */
+export interface EdgeQuantizers {
+  /** The layers whose weights can have 4 bits. */
+  readonly layers: readonly LinearLayer[];
+  /** The names of the nodes that look up token embeddings. */
+  readonly tables: readonly string[];
+  /** Number of elements of these tables. */
+  readonly tableElements: number;
+  readonly quantizer: (forms: EdgeForms) => Quantizer;
+}
+
+export function edgeQuantizers(original: Graph, observed: CalibrationStatistics | undefined): EdgeQuantizers {
+  const form = edgeForm(untiedWeights(original), observed);
+  // Each token has its own activation scale, so only differences between channels reduce accuracy. Smoothing needs
+  // activation statistics to find these differences.
+  const { graph, statistics } = form.statistics ? smoothActivations(form.graph, "texts", form.statistics) : form;
+  const quantizeWeights = weightQuantizer(gptqAndClipping, statistics as ScaledCalibration | undefined);
+  const tables = embeddingNodes(graph);
+  const sizes = embeddingTables(graph).map(({ constant }) => elementCount(constant.shape));
+  return {
+    layers: linearLayersOf(graph).filter(({ weight }) => (weight.constant.shape[0] ?? 0) % weightGroups[0] === 0),
+    tables,
+    tableElements: sizes.reduce((sum, size) => sum + size, 0),
+    quantizer({ tableBits, groups }) {
+      const inGroups = weightGroups.map((group): Part => {
+        const nodes = [...groups].filter(([, size]) => size === group).map(([name]) => name);
+        return { scheme: int8Edge({ group }), nodes: new Set(nodes), isSmall: true };
+      });
+      const table = {
+        scheme: int8Edge({ tableBits: 4 }),
+        nodes: new Set(tableBits === 4 ? tables : []),
+        isSmall: true,
+      };
+      return mixedPrecision(graph, [...inGroups, table], int8Edge(), quantizeWeights);
+    },
+  };
+}
+
+/** Puts all layers in groups of one size. */
+export const allInGroups = (layers: readonly LinearLayer[], group: WeightGroup): Map<string, WeightGroup> =>
+  new Map(layers.map(({ name }) => [name, group]));

@@ -88,6 +88,11 @@ export const embeddingNodes = (graph: Graph): string[] =>
     .filter((node) => embeddingTableOf(node))
     .map(({ name }) => name);
 
+/** The token embedding tables, each once. */
+export const embeddingTables = (graph: Graph): EmbeddingTable[] => [
+  ...new Set(graph.sorted().flatMap((node) => embeddingTableOf(node) ?? [])),
+];
+
 function quantized(
   graph: Graph,
   node: Node,

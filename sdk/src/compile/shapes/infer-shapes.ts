@@ -1,7 +1,9 @@
 import { type Dim, MAX_DIM_KEY_LENGTH, type Shape, substituteSymbols, symbolicDim } from "../graph/dim.ts";
 import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Node, type Value } from "../graph/node.ts";
+import { EDGE } from "../graph/operators.ts";
 import { type DataType, elementCount, isInteger, numbersOf } from "../graph/tensor.ts";
+import { edgeRules } from "./rules/edge.ts";
 import { elementwiseRules } from "./rules/elementwise.ts";
 import { computeRules } from "./rules/mat-mul-and-reduction.ts";
 import { microsoftRules } from "./rules/microsoft.ts";
@@ -11,6 +13,7 @@ import { type KnownValue, MAX_CONTENT, type ShapeRule } from "./shape-rule.ts";
 const domains: ReadonlyMap<string, ReadonlyMap<string, ShapeRule>> = new Map([
   ["", new Map(Object.entries({ ...elementwiseRules, ...movementRules, ...computeRules }))],
   [MICROSOFT, new Map(Object.entries(microsoftRules))],
+  [EDGE, new Map(Object.entries(edgeRules))],
 ]);
 
 /**

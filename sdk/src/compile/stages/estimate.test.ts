@@ -31,6 +31,8 @@ describe("estimate", () => {
   it("counts a byte for each weight, and the table's bits", async () => {
     expect(await estimate.run(input(graph(30_000, 20_000)), context)).toEqual({ bytes: 50e6, ms: 64 });
     expect(await estimate.run(input(graph(30_000, 20_000), { tableBits: 4 }), context)).toMatchObject({ bytes: 35e6 });
+    const small = input(graph(30_000, 20_000), { tableBits: 4, weightBits: 4 });
+    expect(await estimate.run(small, context)).toEqual({ bytes: 25e6, ms: 64 });
     expect(estimate.describe(input(graph(30_000, 20_000)))).toBe("edge: about 50 MB, 64 ms for 128 tokens");
   });
 
@@ -43,9 +45,10 @@ describe("estimate", () => {
         /^Give --table int4\. Or prepare it for a region with --targets regional-cpu.*--force/,
       ),
     });
-    expect(await refusal(input(graph(1_000, 200_000)))).toMatchObject({
-      hint: expect.stringMatching(/^Prepare it for/),
-    });
+    const hintOf = async (weights: Graph) => (await refusal(input(weights)))?.hint;
+    expect(await hintOf(graph(1_000, 200_000))).toMatch(/^Give --weights int4\. Or/);
+    expect(await hintOf(graph(120_000, 130_000))).toMatch(/^Give --table int4 --weights int4\. Or/);
+    expect(await hintOf(graph(1_000, 300_000))).toMatch(/^Prepare it for/);
     expect(await refusal(input(large, { force: true }))).toBeUndefined();
     expect(await refusal(input(large, { tableBits: 4 }))).toBeUndefined();
     for (const targets of [["edge", "regional-cpu"], ["regional-gpu"]] as TargetName[][]) {

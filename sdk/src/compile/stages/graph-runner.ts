@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Target } from "../../artifact/manifest.ts";
 import { vectorHead } from "../../runtime/tasks/task-output.ts";
 import type { Graph } from "../graph/graph.ts";
+import { isolateMemory } from "../latency/platforms/platforms.ts";
 import { encodeProgram } from "../lower/write-model-file.ts";
 import { takesPairs } from "../model/run-task.ts";
 import type { TextModel } from "../model/text-model.ts";
@@ -34,12 +35,14 @@ export interface GraphRunner {
  * Makes a runner of a model's graphs on an engine.
  *
  * @param context `folder` receives the model files
+ * @param maxMemory maximum bytes of weights in memory, for our engine
  * @throws BertEdgeError (when the returned functions run) `engine_unsupported`, `engine_failed`
  */
 export function graphRunner(
   model: TextModel,
   engine: Target["engine"],
   { folder, signal }: Pick<StageContext, "folder" | "signal">,
+  maxMemory = MAX_WEIGHTS,
 ): GraphRunner {
   const { maxTokens, config, task } = model;
   const size = { maxTokens, vocabulary: config.vocabularySize, pairs: takesPairs(task) };
@@ -51,7 +54,7 @@ export function graphRunner(
     if (last?.graph === graph) return last.path;
     if (last) await rm(last.path, { force: true });
     const path = join(folder, `${crypto.randomUUID()}.${extension}`);
-    if (isProgram) await writeFile(path, await encodeProgram(graph, size));
+    if (isProgram) await writeFile(path, await encodeProgram(graph, { ...size, maxMemory }));
     else await writeOnnx(path, head ? withVectorOutput(graph, head) : graph, PRODUCER);
     last = { graph, path };
     return path;
@@ -66,5 +69,8 @@ export function graphRunner(
       ),
   };
 }
+
+/** Weights may take three quarters of an isolate's memory. The rest is for activations and JavaScript. */
+const MAX_WEIGHTS = 0.75 * isolateMemory.value;
 
 const PRODUCER = { producerName: "bert-edge" };

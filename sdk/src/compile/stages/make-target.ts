@@ -1,15 +1,20 @@
+import { readFile, stat } from "node:fs/promises";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Target, TargetName } from "../../artifact/manifest.ts";
+import { readModelFile } from "../../runtime/engine/wasm/load/model-file.ts";
 import type { Measures } from "../accuracy/choose-precision.ts";
-import { FP16_LIMIT, INT8_LIMIT, type Limit } from "../accuracy/limits.ts";
+import { FP16_LIMIT, INT4_LIMIT, INT8_LIMIT, type Limit } from "../accuracy/limits.ts";
 import { probesOf } from "../accuracy/probes.ts";
 import type { TaskData } from "../accuracy/task-data.ts";
+import { release } from "../files/stored-file.ts";
 import type { Graph } from "../graph/graph.ts";
 import { inputsOf } from "../model/run-task.ts";
 import type { TextModel } from "../model/text-model.ts";
-import type { Precision, Quantizer } from "../quantize/precisions.ts";
+import { allInGroups, edgeQuantizers, type Precision, type Quantizer } from "../quantize/precisions.ts";
+import { quantizableNodes } from "../quantize/quantize-graph.ts";
 import type { CheckedFusion } from "./check.ts";
-import { graphRunner } from "./graph-runner.ts";
+import { fitSize } from "./fit-size.ts";
+import { type GraphRunner, graphRunner } from "./graph-runner.ts";
 import { measure } from "./measure.ts";
 import type { Observed } from "./observe.ts";
 import { quantizeForEngine } from "./quantize.ts";
@@ -33,13 +38,14 @@ export type RegionPrecision = (typeof regionPrecisions)[number];
  * Returns the recipes of a target, one for each engine, the fastest first. If an engine cannot run a model, or is not accurate
  * enough, the next recipe is tried.
  */
-export function recipesFor(target: TargetName, region: RegionPrecision): readonly Recipe[] {
+export function recipesFor(target: TargetName, region: RegionPrecision, edge: EdgeChoice = {}): readonly Recipe[] {
   switch (target) {
-    case "edge":
-      return [
-        { engine: "wasm", precisions: ["int8-edge"], limit: INT8_LIMIT },
-        { engine: "ort-web", precisions: ["int8"], limit: INT8_LIMIT },
-      ];
+    case "edge": {
+      const wasm: Recipe = { engine: "wasm", precisions: ["int8-edge"], limit: INT8_LIMIT };
+      // Only our engine has weights of 4 bits.
+      if (edge.weightBits === 4 || edge.maxSize !== undefined) return [wasm];
+      return [wasm, { engine: "ort-web", precisions: ["int8"], limit: INT8_LIMIT }];
+    }
     case "regional-cpu":
       return [
         {
@@ -53,6 +59,16 @@ export function recipesFor(target: TargetName, region: RegionPrecision): readonl
   }
 }
 
+/** What the user chooses about the edge's model file. */
+export interface EdgeChoice {
+  /** Bits of the weights of linear layers. Default: 8. */
+  readonly weightBits?: 8 | 4 | undefined;
+  /** Maximum bytes of the model file. It decides the bits of each layer and of the table. */
+  readonly maxSize?: number | undefined;
+  /** Maximum bytes of weights in memory. With more, the engine expands weights of 4 bits in each call. */
+  readonly maxMemory?: number | undefined;
+}
+
 /** Input that all targets share. */
 export interface TargetInput {
   readonly model: TextModel;
@@ -63,6 +79,7 @@ export interface TargetInput {
   readonly observed: () => Promise<Observed>;
   readonly data: TaskData | undefined;
   readonly tableBits: 8 | 4;
+  readonly edge: EdgeChoice;
   /** Preferred precision of the target `regional-cpu`. */
   readonly regionPrecision: RegionPrecision;
   /** Minimum mean cosine. The target's own limit applies if it is higher. */
@@ -97,7 +114,7 @@ export interface MadeTarget {
 export async function makeTarget(run: StageRun["run"], name: TargetName, input: TargetInput): Promise<MadeTarget> {
   const passedOver: PassedOver[] = [];
   let refused: BertEdgeError | undefined;
-  for (const recipe of recipesFor(name, input.regionPrecision)) {
+  for (const recipe of recipesFor(name, input.regionPrecision, input.edge)) {
     try {
       return { ...(await followRecipe(run, name, recipe, input)), passedOver };
     } catch (error) {
@@ -115,32 +132,88 @@ async function followRecipe(
   run: StageRun["run"],
   name: TargetName,
   { engine, precisions, limit }: Recipe,
-  { model, graph, checked, observed, data, tableBits, minCosine, quantizers, context }: TargetInput,
+  input: TargetInput,
 ): Promise<Omit<MadeTarget, "passedOver">> {
-  const { mixesPrecisions, extension, file, compute } = graphRunner(model, engine, context);
+  const { model, graph, checked, observed, data, tableBits, minCosine, quantizers, context } = input;
+  const runner = graphRunner(model, engine, context, input.edge.maxMemory);
   const label = `${name} on ${engine}`;
-  const quantized = await run(quantizeForEngine, {
-    ...{ graph, precisions, observed: await observed(), tableBits, mixesPrecisions, quantizers, label },
-  });
   const probes = probesOf(model);
   const measures: Measures = {
     parity: async (candidate, progress) =>
-      probes.compare(checked.reference, await compute(candidate, inputsOf(model.task, probes.texts), progress)),
+      probes.compare(checked.reference, await runner.compute(candidate, inputsOf(model.task, probes.texts), progress)),
     async task(candidate, progress) {
       if (!data || checked.score === undefined) return undefined;
       return {
         metric: data.metric,
-        score: await data.score((texts) => compute(candidate, texts, progress)),
+        score: await data.score((texts) => runner.compute(candidate, texts, progress)),
         fp32: checked.score,
       };
     },
   };
+  const { layers, hasFourBits } = runner.mixesPrecisions
+    ? { layers: quantizableNodes(graph), hasFourBits: false }
+    : await inFourBits(run, input, runner, measures.parity);
+  const { meanCosine, ...others } = hasFourBits ? INT4_LIMIT : limit;
+  const quantized = await run(quantizeForEngine, {
+    ...{ graph, precisions, observed: await observed(), tableBits, layers, quantizers, label },
+  });
   const choice = await run(measure<Precision>(), {
     what: label,
     quantized,
-    limit: { ...limit, meanCosine: Math.max(limit.meanCosine, minCosine) },
+    limit: { ...others, meanCosine: Math.max(meanCosine, minCosine) },
     measures,
   });
-  const target = { engine, precision: choice.label, kept: [...choice.kept], ...choice.measured };
-  return { name, target, path: await file(choice.graph), extension };
+  const path = await runner.file(choice.graph);
+  const weights = engine === "wasm" ? await fourBitWeights(path) : undefined;
+  const target = {
+    engine,
+    precision: choice.label,
+    kept: [...choice.kept],
+    ...(weights && { weights }),
+    ...choice.measured,
+  };
+  return { name, target, path, extension: runner.extension };
+}
+
+/** Counts the linear layers of a model file, and those whose weights have 4 bits. Returns undefined if nothing has 4 bits. */
+async function fourBitWeights(path: string): Promise<Target["weights"]> {
+  const bytes = await readFile(path);
+  const { steps, expands = "once" } = readModelFile(bytes).program;
+  release(bytes);
+  const layers = steps.filter((step) => step.op === "linearInt8");
+  const layersInFourBits = layers.filter(({ group }) => group !== undefined).length;
+  const tableBits = steps.find((step) => step.op === "lookup")?.bits ?? 8;
+  if (layersInFourBits === 0 && tableBits === 8) return undefined;
+  return { layers: layers.length, layersInFourBits, tableBits, expanded: expands };
+}
+
+/** Layers that can have 8 bits instead of 4, and whether some weights have 4 bits. */
+interface FourBits {
+  readonly layers: readonly string[];
+  readonly hasFourBits: boolean;
+}
+
+/**
+ * Adds the quantizer of our engine if some weights are to have 4 bits. If a maximum size has decided which, no layer can have 8 bits
+ * instead.
+ */
+async function inFourBits(
+  run: StageRun["run"],
+  { graph, observed, tableBits, edge: { weightBits, maxSize }, quantizers }: TargetInput,
+  { file }: GraphRunner,
+  parity: Measures["parity"],
+): Promise<FourBits> {
+  if (weightBits !== 4 && maxSize === undefined) return { layers: [], hasFourBits: false };
+  const edge = edgeQuantizers(graph, (await observed()).statistics);
+  if (maxSize === undefined) {
+    quantizers.set("int8-edge", edge.quantizer({ tableBits, groups: allInGroups(edge.layers, 16) }));
+    return {
+      layers: [...edge.layers.map(({ name }) => name), ...(tableBits === 4 ? edge.tables : [])],
+      hasFourBits: true,
+    };
+  }
+  const sizeOf = async (candidate: Graph) => (await stat(await file(candidate))).size;
+  const forms = await run(fitSize, { quantizers: edge, maxSize, parity, sizeOf });
+  quantizers.set("int8-edge", edge.quantizer(forms));
+  return { layers: [], hasFourBits: forms.groups.size > 0 };
 }

@@ -23,8 +23,8 @@ interface QuantizeForEngineInput {
   readonly observed: Observed;
   /** Bits per element of the token embedding table. */
   readonly tableBits: 8 | 4;
-  /** Whether the engine's file format allows some nodes in a higher precision. */
-  readonly mixesPrecisions: boolean;
+  /** Names of nodes that can stay in the next higher precision. */
+  readonly layers: readonly string[];
   /** Quantizers by precision, shared by all targets. */
   readonly quantizers: Map<Precision, Quantizer>;
   /** Names of the target and the engine, for progress messages. */
@@ -37,8 +37,7 @@ export const quantizeForEngine: Stage<QuantizeForEngineInput, Quantized<Precisio
   // The stage that measures begins with the same work, so that both have one line in a log.
   describe: ({ label, precisions: [first] }) => `quantize ${label}, ${first}`,
   async run(input) {
-    const { graph, observed, tableBits, mixesPrecisions, quantizers } = input;
-    const layers = mixesPrecisions ? quantizableNodes(graph) : [];
+    const { graph, observed, tableBits, layers, quantizers } = input;
     const candidates = input.precisions.map((label) => {
       const options = { statistics: observed.statistics, tableBits };
       const quantize = quantizers.get(label) ?? precisions[label](graph, options);

@@ -8,6 +8,7 @@ export type StageName =
   | "fuse"
   | "check"
   | "observe"
+  | "fit"
   | "quantize"
   | "measure"
   | "time"

@@ -52,7 +52,7 @@ export function modelMemory({ limitBytes = Number.POSITIVE_INFINITY, timeoutMs =
     await inTime(previous).catch(() => {});
     if (needed > limitBytes) {
       throw new BertEdgeError("memory_full", `${needs}, but the memory limit is ${limitBytes} bytes.`, {
-        hint: `Raise ${limit}, or prepare the model with --table int4.`,
+        hint: `Raise ${limit}, or prepare the model with --table int4 or --max-memory.`,
       });
     }
     if (key.includes("@")) {

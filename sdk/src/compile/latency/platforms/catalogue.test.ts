@@ -33,10 +33,11 @@ describe("estimatedBytes", () => {
     expect(bytes / 23.3e6).toBeLessThanOrEqual(1);
   });
 
-  it("counts the third matrix of gated layers, and half the table with 4 bits", () => {
+  it("counts the third matrix of gated layers, and the bits of the table and the layers", () => {
     const shape = { layers: 2, hidden: 10, feedForward: 40, vocabulary: 1_000 };
     expect(estimatedBytes({ shape })).toBe(10_000 + 2 * (400 + 800));
-    expect(estimatedBytes({ shape: { ...shape, gated: true } }, 4)).toBe(5_000 + 2 * (400 + 1_200));
+    expect(estimatedBytes({ shape: { ...shape, gated: true } }, 4)).toBe((10_000 * 4.25) / 8 + 2 * (400 + 1_200));
+    expect(estimatedBytes({ shape }, 8, 4)).toBe(10_000 + (2 * (400 + 800) * 4.75) / 8);
   });
 });
 
@@ -46,4 +47,10 @@ it.each([
   ["bge-large-en-v1.5", "region"],
 ])("%s fits: %s", (name, fit) => {
   expect(estimatedFit(catalogueModel(name) ?? expect.unreachable())).toBe(fit);
+});
+
+it("fits a base model with 100,000 tokens in 4 bits, and no larger one", () => {
+  const shape = { layers: 12, hidden: 768, feedForward: 3072, vocabulary: 100_000 };
+  expect(estimatedFit({ shape })).toBe("edge, --table int4 --weights int4");
+  expect(estimatedFit({ shape: { ...shape, vocabulary: 250_000 } })).toBe("region");
 });

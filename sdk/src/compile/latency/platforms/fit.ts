@@ -106,24 +106,37 @@ const pricePerSecond = (prices: Prices | undefined): number =>
 const ISOLATE_BYTES = 128 * 2 ** 20;
 const WEIGHTS_SHARE = 0.75;
 
-/** Where a model can run: with a table of 8 or 4 bits at the edge, or in a region only. */
-export type EstimatedFit = "edge" | "edge, --table int4" | "region";
+/** Bits for each number of a table, and for each weight of a linear layer, with what belongs to blocks and groups. */
+const BITS = { table: { 8: 8, 4: 4.25 }, weights: { 8: 8, 4: 4.75 } } as const;
 
-/**
- * Estimates the bytes of a model's int8 weights: `tableBits` bits per weight of the token embedding table, and one byte per weight of
- * the linear layers. Biases, scales and position tables are small, and not counted.
- */
-export function estimatedBytes({ shape }: Pick<CatalogueModel, "shape">, tableBits: 8 | 4 = 8): number {
+/** The options of `prepare` with which a model fits at the edge, the most accurate first. */
+const estimatedForms = [
+  { fits: "edge", tableBits: 8, weightBits: 8 },
+  { fits: "edge, --table int4", tableBits: 4, weightBits: 8 },
+  { fits: "edge, --table int4 --weights int4", tableBits: 4, weightBits: 4 },
+] as const;
+
+/** Where a model can run: at the edge, with these options, or in a region only. */
+export type EstimatedFit = (typeof estimatedForms)[number]["fits"] | "region";
+
+/** Estimates the bytes of a model's integer weights. Biases, scales and position tables are small, and not counted. */
+export function estimatedBytes(
+  { shape }: Pick<CatalogueModel, "shape">,
+  tableBits: 8 | 4 = 8,
+  weightBits: 8 | 4 = 8,
+): number {
   const { layers, hidden, feedForward, vocabulary, gated } = shape;
   const layer = 4 * hidden * hidden + (gated ? 3 : 2) * hidden * feedForward;
-  return (vocabulary * hidden * tableBits) / 8 + layers * layer;
+  return (vocabulary * hidden * BITS.table[tableBits] + layers * layer * BITS.weights[weightBits]) / 8;
 }
 
 /** Estimates where a model can run. `prepare` measures it. */
 export function estimatedFit(model: Pick<CatalogueModel, "shape">): EstimatedFit {
   const limit = WEIGHTS_SHARE * ISOLATE_BYTES;
-  if (estimatedBytes(model) <= limit) return "edge";
-  return estimatedBytes(model, 4) <= limit ? "edge, --table int4" : "region";
+  const form = estimatedForms.find(
+    ({ tableBits, weightBits }) => estimatedBytes(model, tableBits, weightBits) <= limit,
+  );
+  return form?.fits ?? "region";
 }
 
 /** Lengths in tokens for which latency is reported. */

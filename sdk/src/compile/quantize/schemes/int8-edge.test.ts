@@ -17,6 +17,12 @@ import { int8Edge, SEVEN_BIT_ACTIVATIONS, SEVEN_BIT_WEIGHTS } from "./int8-edge.
 /** Relative error of a scaled integer sum: float32 rounds both scales, their product and the result. */
 const FLOAT32_ROUNDING = 2 ** -21;
 
+/**
+ * Maximum error of a number in 4 bits, as a share of its block's peak. Half of the largest distance of two levels is 0.083. A smaller
+ * multiplier clips the peak by more.
+ */
+const MAX_LEVEL_ERROR = 0.2;
+
 const toNearest = { clipping: false, gptq: false, biasCorrection: false };
 const [INPUTS, OUTPUTS] = [40, 18];
 
@@ -39,7 +45,7 @@ describe.each([
   const precision = { min: operands.weight.min, max: operands.weight.max, symmetric: false };
 
   it("stores the quantized weight as [outputs, inputs]", async () => {
-    const graph = await quantizedLayer(int8Edge(8, operands), weightQuantizer(toNearest), weight, INPUTS);
+    const graph = await quantizedLayer(int8Edge({ operands }), weightQuantizer(toNearest), weight, INPUTS);
     const [node] = [...graph.nodes] as [Node];
     expect(node.inputs[1]?.constant).toMatchObject({ dtype, shape: [OUTPUTS, INPUTS] });
     const quantized = quantizeWeight(tensor("float32", [INPUTS, OUTPUTS], weight), precision, toNearest, undefined);
@@ -54,7 +60,7 @@ describe.each([
   it("adds the bias correction to the bias", async () => {
     const statistics = new Map([["weight", statisticsOf(correlatedTokens(INPUTS, 50, 1))]]);
     const corrected = { ...toNearest, biasCorrection: true };
-    const graph = await quantizedLayer(int8Edge(8, operands), weightQuantizer(corrected, statistics), weight, INPUTS);
+    const graph = await quantizedLayer(int8Edge({ operands }), weightQuantizer(corrected, statistics), weight, INPUTS);
     const { biasCorrection } = quantizeWeight(
       tensor("float32", [INPUTS, OUTPUTS], weight),
       precision,
@@ -69,40 +75,43 @@ describe.each([
 });
 
 describe("int8Edge, for embedding tables", () => {
-  it.each([
-    ["8 bits with a scale per row", 8, 24, { bits: 8, block: 24 }],
-    ["4 bits with a scale per 32 numbers", 4, 64, { bits: 4, block: 32 }],
-  ] as const)("returns the dequantized rows: %s", async (_, bits, width, precision) => {
-    const table = tensor(
-      "float32",
-      [3, width],
-      Float32Array.from({ length: 3 * width }, (_, i) => Math.sin(i) * (1 + (i >> 5))),
-    );
+  const width = 64;
+  const numbers = Float32Array.from({ length: 3 * width }, (_, i) => Math.sin(i) * (1 + (i >> 5)));
+  const table = tensor("float32", [3, width], numbers);
+  /** Looks up the rows 2 and 0. */
+  const rowsFrom = async (tableBits: 8 | 4) => {
     const graph = new Graph("lookup");
     const ids = graph.input("ids", { dtype: "int64", shape: [symbolicDim("n")] });
-    const value = int8Edge(bits).embeddingLookup(
-      graph,
-      "lookup",
-      graph.constant("table", table) as EmbeddingTable,
-      ids,
-    );
-    expect(value).toBeDefined();
-    const found = await run(graph, { shape: [2], data: Int32Array.of(2, 0) });
-    const { values, scales } = quantizeTable(table, precision);
+    const constant = graph.constant("table", table) as EmbeddingTable;
+    expect(int8Edge({ tableBits }).embeddingLookup(graph, "lookup", constant, ids)).toBeDefined();
+    return run(graph, { shape: [2], data: Int32Array.of(2, 0) });
+  };
+
+  it("returns the dequantized rows: 8 bits with a scale per row", async () => {
+    const { values, scales } = quantizeTable(table, { bits: 8, block: width });
     const wanted = [2, 0].flatMap((row) =>
-      Array.from({ length: width }, (_, j) => {
-        const at = row * width + j;
-        const byte = values.data[Math.floor((at * bits) / 8)] as number;
-        const level = (bits === 8 ? byte : (byte >> (at % 2 ? 4 : 0)) & 15) - 2 ** (bits - 1);
-        return Math.fround(level * (toFloat32(scales)[Math.floor(at / precision.block)] as number));
-      }),
+      Array.from(values.data.subarray(row * width, (row + 1) * width), (byte) =>
+        Math.fround((byte - 128) * (toFloat32(scales)[row] as number)),
+      ),
     );
-    expect([...found]).toEqual(wanted);
+    expect([...(await rowsFrom(8))]).toEqual(wanted);
+  });
+
+  it("returns numbers near those of the table: 4 bits with a scale per row and a multiplier per 16 numbers", async () => {
+    const found = await rowsFrom(4);
+    for (let block = 0; block < found.length / 16; block++) {
+      const from = 16 * block + (block < width / 16 ? 2 * width : -width);
+      const wanted = numbers.subarray(from, from + 16);
+      const peak = Math.max(...wanted.map(Math.abs));
+      wanted.forEach((number, i) => {
+        expect(Math.abs((found[16 * block + i] as number) - number)).toBeLessThan(MAX_LEVEL_ERROR * peak);
+      });
+    }
   });
 
   it("keeps a 4-bit table in float32 if its width is not a multiple of 32", () => {
     const graph = new Graph("lookup");
     const table = graph.constant("table", tensor("float32", [2, 24], new Float32Array(48))) as EmbeddingTable;
-    expect(int8Edge(4).embeddingLookup(graph, "lookup", table, graph.input("ids"))).toBeUndefined();
+    expect(int8Edge({ tableBits: 4 }).embeddingLookup(graph, "lookup", table, graph.input("ids"))).toBeUndefined();
   });
 });

@@ -1,4 +1,5 @@
 import { I8, type OperandRange, U7 } from "../../../runtime/engine/wasm/constants/operand-ranges.ts";
+import type { WeightGroup } from "../../../runtime/engine/wasm/ops/linear.ts";
 import type { Graph } from "../../graph/graph.ts";
 import { type Attribute, int, type Value } from "../../graph/node.ts";
 import { EDGE } from "../../graph/operators.ts";
@@ -7,6 +8,7 @@ import type { LinearLayer } from "../linear-layers.ts";
 import type { QuantizationScheme } from "../quantize-graph.ts";
 import { type RelativeTerm, type RelativeTerms, relativeTerms } from "../relative-terms.ts";
 import { blockLookup } from "../tables/block-lookup.ts";
+import { levelLookup } from "../tables/level-table.ts";
 import { quantizeWeight, ROUND_TO_NEAREST, type RoundingOptions } from "../weights/quantize-weight.ts";
 import { correctedBias, oncePerWeight } from "../weights/weight-quantizer.ts";
 
@@ -26,15 +28,19 @@ export const SEVEN_BIT_ACTIVATIONS: OperandRanges = { weight: I8, activation: U7
 /** Rounding of position keys and queries. They have no activation statistics, which GPTQ would need. */
 const POSITION_ROUNDING: RoundingOptions = { ...ROUND_TO_NEAREST, clipping: true };
 
-/** Block size of a 4-bit table: numbers of a row that share a scale. */
-const INT4_BLOCK = 32;
+export interface EdgeOptions {
+  readonly tableBits?: 8 | 4;
+  readonly operands?: OperandRanges;
+  /** Size of the groups of 4-bit weights. Default: weights of 7 bits. */
+  readonly group?: WeightGroup;
+}
 
 /**
  * Makes the scheme of the edge engine, which has integer kernels for every MatMul, including the two in attention.
  * Weights have a scale and a zero point for each output channel. Activations have a scale and a zero point for each
- * token. 8-bit tables have a scale for each row. 4-bit tables have a scale for each block of 32 numbers.
+ * token. Tables have a scale for each row, and 4-bit tables a multiplier for each 16 numbers too.
  */
-export function int8Edge(tableBits: 8 | 4 = 8, operands: OperandRanges = SEVEN_BIT_WEIGHTS): QuantizationScheme {
+export function int8Edge({ tableBits = 8, operands = SEVEN_BIT_WEIGHTS, group }: EdgeOptions = {}): QuantizationScheme {
   const { weight: range, activation } = operands;
   const weights = { ...range, symmetric: false };
   const quantized = oncePerWeight((graph, layer, { values, scales, zeroPoints, biasCorrection }) => {
@@ -75,14 +81,18 @@ export function int8Edge(tableBits: 8 | 4 = 8, operands: OperandRanges = SEVEN_B
     }).output;
   };
   return {
-    weights,
+    weights: { ...weights, ...(group && { group }) },
     linearLayer(graph, layer, quantizedWeight) {
       const { weight, scale, zeroPoint, biasCorrection } = quantized(graph, layer, quantizedWeight);
       const inputs = [layer.x, weight, scale, zeroPoint, correctedBias(graph, layer, biasCorrection)];
       return graph.add("DynamicQuantizeMatMul", inputs, {
         name: layer.name,
         domain: EDGE,
-        attributes: { activation_min: int(activation.min), activation_max: int(activation.max) },
+        attributes: {
+          activation_min: int(activation.min),
+          activation_max: int(activation.max),
+          ...(group && { group: int(group) }),
+        },
       }).output;
     },
     attention(graph, { name, attributes }, { query, key, value, bias }) {
@@ -96,7 +106,7 @@ export function int8Edge(tableBits: 8 | 4 = 8, operands: OperandRanges = SEVEN_B
       }).output;
     },
     minTableElements: 0,
-    embeddingLookup: blockLookup((width) => (tableBits === 8 ? { bits: 8, block: width } : int4Table(width))),
+    embeddingLookup: tableBits === 4 ? levelLookup : blockLookup((width) => ({ bits: 8, block: width })),
   };
 }
 
@@ -113,5 +123,3 @@ function withHeadsAsOutputs(table: Tensor): Tensor {
   }
   return tensor("float32", [size, heads * buckets], weight);
 }
-
-const int4Table = (width: number) => (width % INT4_BLOCK === 0 ? ({ bits: 4, block: INT4_BLOCK } as const) : undefined);

@@ -28,7 +28,7 @@ const MIN_PIVOT = 1e-6;
  * Damping, as a share of the mean of the block's diagonal. Some inputs are always near zero. Without damping,
  * GPTQ would greatly change their weights to compensate the errors of all other inputs.
  */
-const DAMPING = 0.01;
+export const DAMPING = 0.01;
 
 /** Number of rows of a matrix that are copied or multiplied together, so that they stay in the cache. */
 const ROWS = 64;

@@ -4,9 +4,9 @@ import { MODEL } from "./constants/memory.ts";
 import { answeringEarly } from "./load/answering-early.ts";
 import { arriving } from "./load/arrival.ts";
 import { assertFinite } from "./load/assert-finite.ts";
-import { readModelFile, tensorsBegin } from "./load/model-file.ts";
 import { neededBytes } from "./load/needed-bytes.ts";
 import { parseProgram } from "./load/parse-program.ts";
+import { placeFile } from "./load/place-file.ts";
 import { hasRelaxedSimd } from "./load/relaxed-simd.ts";
 import { releasable } from "./load/releasable.ts";
 import { allocate } from "./run/allocate.ts";
@@ -39,16 +39,15 @@ export function wasmEngine({ relaxed, simd }: KernelModules): Engine {
     async load(source) {
       const size = source.size("edge");
       const memory = allocate(MODEL + size);
-      const bytes = () => new Uint8Array(memory.buffer, MODEL, size);
-      const arrival = arriving((progress) => source.readInto("edge", { bytes, ...progress }));
+      const kernels = instantiate(relaxed && hasRelaxedSimd() ? relaxed : simd, memory);
+      const { bytes, arrived, headerEnd, file } = placeFile(memory, kernels, size);
+      const arrival = arriving((progress) => source.readInto("edge", { bytes, ...progress }), arrived);
       try {
         await arrival.reach(LENGTH_BYTES);
-        await arrival.reach(tensorsBegin(bytes()));
-        const file = readModelFile(bytes());
-        const program = parseProgram(file);
+        await arrival.reach(headerEnd());
+        const program = parseProgram(file());
         await arrival.reach(neededBytes(program, []));
         assertFinite(bytes(), program);
-        const kernels = instantiate(relaxed && hasRelaxedSimd() ? relaxed : simd, memory);
         const session = createSession(memory, kernels, program, size);
         return releasable(answeringEarly(session, arrival, program));
       } catch (error) {

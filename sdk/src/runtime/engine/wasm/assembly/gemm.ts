@@ -1,13 +1,11 @@
 import { GEMM_A, GEMM_K, GEMM_M, GEMM_N, GEMM_WEIGHT } from "../constants/memory";
-import { PLAIN_TILE_ROWS, TILE_OUTPUTS, TILE_ROWS } from "../constants/tiles";
+import { PLAIN_TILE_ROWS, TILE_OUTPUTS, TILE_ROWS, WEIGHT_BLOCK } from "../constants/tiles";
 import { CONTEXT, LINEAR, SCORES } from "./store-tile";
 import { tilePlain } from "./tile-plain";
 import { tileRelaxed } from "./tile-relaxed";
 
 /** Rows per tile. */
 const ROWS: i32 = ASC_FEATURE_RELAXED_SIMD ? TILE_ROWS : PLAIN_TILE_ROWS;
-/** Weight bytes per block of columns: half of a 1 MiB L2 cache. The other half is for the rows. */
-const WEIGHT_BLOCK: i32 = 1 << 19;
 
 /**
  * Computes a linear layer: (Σ a·w − zeroₐ Σ w − zero_w (Σ a − k·zeroₐ)) · scaleₐ · scale_w + bias

@@ -5,6 +5,7 @@
 export { reluF32, sigmoidF32, swishF32, tanhF32 } from "./activation";
 export { attentionInt8 } from "./attention";
 export { addRowsF32, multiplyF32, rotateF32 } from "./elementwise";
+export { expandInt4 } from "./expand";
 export { fastGeluF32, geluF32 } from "./gelu";
 export { gemmInt8 } from "./gemm";
 export { gemvF32 } from "./gemv";

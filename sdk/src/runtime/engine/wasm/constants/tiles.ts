@@ -19,3 +19,9 @@ export const MAX_HEAD_SIZE = 256;
 
 /** Number of queries whose scores are in memory at a time. */
 export const QUERY_BLOCK = 24;
+
+/** Bytes of the parameters of a group of 4-bit weights: eight bases of a byte, and eight multipliers of half a byte. */
+export const GROUP_PARAMETERS = 12;
+
+/** Bytes of weights that gemmInt8 reads for all rows before it goes on: half of a 1 MiB L2 cache. The other half is for the rows. */
+export const WEIGHT_BLOCK = 1 << 19;

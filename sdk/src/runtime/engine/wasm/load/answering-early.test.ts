@@ -46,7 +46,7 @@ function slowly(file: File) {
   const upTo = (count: number) => {
     destination.bytes().set(file.subarray(sent, count), sent);
     sent = count;
-    destination.checked?.(count);
+    destination.checked?.(count, count);
   };
   return { source, upTo, end };
 }
@@ -160,7 +160,7 @@ describe("a model whose rest does not arrive", () => {
     file.fill(0x20, 8, 40);
     const { source, upTo } = slowly(file);
     const refused = expect(engine.load(source)).rejects.toMatchObject({ code: "model_invalid" });
-    upTo(file.length - 1);
+    expect(() => upTo(file.length - 1)).toThrow(expect.objectContaining({ code: "model_invalid" }));
     await refused;
     expect(() => upTo(file.length)).toThrow(expect.objectContaining({ code: "model_invalid" }));
   });
@@ -173,7 +173,7 @@ it("pauses its transfer after an answer", async () => {
     ...oneModel(file),
     async readInto(_, { bytes, checked, turn }) {
       bytes().set(file);
-      checked?.(neededOf(file)([first]));
+      checked?.(neededOf(file)([first]), file.length);
       expect(turn?.()).toBeUndefined();
       await waitFor(() => {
         pause = turn?.();

@@ -26,7 +26,7 @@ describe("arriving", () => {
         const there = new Set<number>();
         for (const bytes of wanted) arrival.reach(bytes).then(() => there.add(bytes));
         for (const count of [0, ...steps]) {
-          if (count > 0) progress.checked(count);
+          if (count > 0) progress.checked(count, count);
           await turn();
           expect(there).toEqual(new Set(wanted.filter((bytes) => bytes <= count)));
         }
@@ -41,7 +41,7 @@ describe("arriving", () => {
 
   it("rejects waits for missing bytes with the transfer's error, and no other waits", async () => {
     const { arrival, progress, end } = transfer();
-    progress.checked(10);
+    progress.checked(10, 12);
     const waiting = [arrival.reach(11), arrival.reach(99), arrival.complete].map((each) => each.catch(String));
     end.reject(new Error("the line is dead"));
     expect(await Promise.all(waiting)).toEqual(Array(3).fill("Error: the line is dead"));
@@ -55,7 +55,30 @@ describe("arriving", () => {
     arrival.stop(new Error("no longer needed"));
     arrival.stop(new Error("another"));
     await expect(waiting).rejects.toThrow("no longer needed");
-    expect(() => progress.checked(1)).toThrow("no longer needed");
+    expect(() => progress.checked(1, 1)).toThrow("no longer needed");
+  });
+
+  it("passes on what has arrived before the waits end, and stops everything when that fails", async () => {
+    const calls: [number, number][] = [];
+    const end = Promise.withResolvers<void>();
+    let progress: TransferCallbacks | undefined;
+    const arrival = arriving(
+      (given) => {
+        progress = given;
+        return end.promise;
+      },
+      (count, filled) => {
+        if (filled > 30) throw new Error("the header is damaged");
+        calls.push([count, filled]);
+      },
+    );
+    const waits = [arrival.reach(10).then(() => calls.length), arrival.reach(20).catch(String)];
+    progress?.checked(10, 15);
+    expect(await waits[0]).toBe(1);
+    expect(() => progress?.checked(20, 31)).toThrow("the header is damaged");
+    expect(await waits[1]).toBe("Error: the header is damaged");
+    expect(() => progress?.checked(25, 25)).toThrow("the header is damaged");
+    expect(calls).toEqual([[10, 15]]);
   });
 
   it("continues a transfer after a pause", async () => {
@@ -74,7 +97,7 @@ describe("arriving", () => {
     for (let piece = 1; piece <= 12; piece++) {
       for (let answers = 0; answers < 5; answers++) arrival.pause(1);
       if (progress.turn()) pauses++;
-      if (piece % 4 === 0) progress.checked(piece);
+      if (piece % 4 === 0) progress.checked(piece, piece);
     }
     expect(pauses).toBe(3);
   });

@@ -1,7 +1,10 @@
 /** Callbacks that a transfer calls while the file arrives. */
 export interface TransferCallbacks {
-  /** Called with the number of bytes that have arrived and been checked. When it throws, the transfer stops. */
-  checked(count: number): void;
+  /**
+   * Called with the number of bytes that have arrived and been checked, and the number that have arrived. When it throws, the transfer
+   * stops.
+   */
+  checked(count: number, filled: number): void;
   /** Called after every piece of the file. The transfer waits for the returned promise. */
   turn(): Promise<void> | undefined;
 }
@@ -25,15 +28,30 @@ export interface Arrival {
   stop(reason: unknown): void;
 }
 
-export function arriving(transfer: (progress: TransferCallbacks) => Promise<void>): Arrival {
+/** @param onChecked called before the waits for these bytes end. An error that it throws stops the transfer and all waits */
+export function arriving(
+  transfer: (progress: TransferCallbacks) => Promise<void>,
+  onChecked: TransferCallbacks["checked"] = () => {},
+): Arrival {
   let count = 0;
   let pauseMs = 0;
   let mayPause = true;
   let stopped: { readonly reason: unknown } | undefined;
   let more = Promise.withResolvers<void>();
   const stopping = Promise.withResolvers<never>();
-  const checked = (bytes: number) => {
+  const stop = (reason: unknown) => {
+    stopped ??= { reason };
+    // After the transfer, nobody waits for this promise, so it stays pending. A Worker warns if another request rejects a promise.
+    if (count < Number.POSITIVE_INFINITY) stopping.reject(reason);
+  };
+  const checked = (bytes: number, filled: number) => {
     if (stopped) throw stopped.reason;
+    try {
+      onChecked(bytes, filled);
+    } catch (error) {
+      stop(error);
+      throw error;
+    }
     count = bytes;
     mayPause = true;
     more.resolve();
@@ -47,7 +65,7 @@ export function arriving(transfer: (progress: TransferCallbacks) => Promise<void
     pauseMs = 0;
     return pause;
   };
-  const complete = transfer({ checked, turn }).then(() => checked(Number.POSITIVE_INFINITY));
+  const complete = transfer({ checked, turn }).then(() => checked(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY));
   // Prevents warnings about unhandled rejections. `reach` reports the errors of both promises.
   complete.catch(() => {});
   stopping.promise.catch(() => {});
@@ -61,10 +79,6 @@ export function arriving(transfer: (progress: TransferCallbacks) => Promise<void
       mayPause = false;
       pauseMs = ms;
     },
-    stop(reason) {
-      stopped ??= { reason };
-      // After the transfer, nobody waits for this promise, so it stays pending. A Worker warns if another request rejects a promise.
-      if (count < Number.POSITIVE_INFINITY) stopping.reject(reason);
-    },
+    stop,
   };
 }

@@ -10,12 +10,12 @@ const notFinite = [...notInMasks, Number.NEGATIVE_INFINITY];
  * Refuses a model file with NaN or infinite numbers. Test texts would not find all of them: a text reads only a few rows of a table,
  * and kernels that quantize can turn NaN into ordinary numbers. Integer weights are always finite; their scales are checked.
  *
- * @param file the model file, with all bytes up to `tensorsEnd`
+ * @param file the model file, with all bytes that every text needs
  * @throws BertEdgeError `model_invalid`
  */
-export function assertFinite({ buffer, byteOffset }: Uint8Array, { numbers }: CheckedProgram): void {
+export function assertFinite({ buffer, byteOffset }: Uint8Array, { numbers, fileBegins }: CheckedProgram): void {
   for (const { name, offset, count, mayMask } of numbers) {
-    const begin = byteOffset + offset;
+    const begin = byteOffset + offset - fileBegins;
     const values =
       begin % 4 === 0
         ? new Float32Array(buffer, begin, count)

@@ -9,7 +9,7 @@ import { readModelFile } from "./model-file.ts";
 const program: Program = {
   version: PROGRAM_VERSION,
   values: [{ width: 4, of: "token", type: "f32" }],
-  steps: [{ op: "lookup", table: "words", scales: "words.scales", bits: 8, block: 4, out: 0 }],
+  steps: [{ op: "lookup", table: "words", scales: "words.scales", bits: 8, out: 0 }],
   output: 0,
   maxTokens: 512,
   vocabulary: 3,

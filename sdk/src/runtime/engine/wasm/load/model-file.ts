@@ -1,14 +1,17 @@
 import { BertEdgeError } from "../../../../artifact/error.ts";
 import { headerEnd, readSafetensors } from "../../../../artifact/safetensors.ts";
 import { shown } from "../../../../artifact/shown.ts";
+import { ProgramFault } from "../ops/operand-reader.ts";
 import { PROGRAM_VERSION, type Program } from "../run/program.ts";
+import { type Expansions, expansionsOf } from "./expanded-weights.ts";
 
-/** A model file of the engine: its program, and the offset of each tensor in the file. */
+/** A model file of the engine: its program, and the places of its tensors in memory. Offsets count from the address MODEL. */
 export interface ModelFile {
   readonly program: Program;
-  /** @returns the tensor's offset in the file */
+  readonly expansions: Expansions;
+  /** @returns the tensor's offset, where kernels read it */
   tensor(name: string): number;
-  /** @returns the tensor's size in bytes; undefined when no tensor has this name */
+  /** @returns the tensor's size in bytes, as kernels read it; undefined when no tensor has this name */
   size(name: string): number | undefined;
 }
 
@@ -31,18 +34,29 @@ export function readModelFile(file: Uint8Array): ModelFile {
       { hint: "Prepare the artifact again, or deploy the version of bert-edge that prepared it." },
     );
   }
+  const expansions = placesOf(program, tensors);
+  const expanded = new Map(expansions.weights.map((weight) => [weight.name, weight]));
   return {
     program,
+    expansions,
     tensor(name) {
       const found = tensors.get(name);
       if (!found) throw invalid(`it has no tensor ${name}`);
-      return found.begin;
+      return expanded.get(name)?.offset ?? expansions.begins + found.begin;
     },
     size(name) {
       const found = tensors.get(name);
-      return found && found.end - found.begin;
+      return expanded.get(name)?.bytes ?? (found && found.end - found.begin);
     },
   };
+}
+
+function placesOf(...file: Parameters<typeof expansionsOf>): Expansions {
+  try {
+    return expansionsOf(...file);
+  } catch (error) {
+    throw error instanceof ProgramFault ? invalid(error.message, error) : error;
+  }
 }
 
 function programOf(text: string | undefined): Program {

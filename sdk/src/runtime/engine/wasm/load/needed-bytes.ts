@@ -7,9 +7,9 @@ import type { CheckedProgram } from "../run/checked-program.ts";
  * a token embedding table ends with the row of the largest token id.
  */
 export function neededBytes(
-  { tensorsEnd, tables }: Pick<CheckedProgram, "tensorsEnd" | "tables">,
+  { tensorsEnd, tables, fileBegins }: Pick<CheckedProgram, "tensorsEnd" | "tables" | "fileBegins">,
   sequences: readonly TokenSequence[],
 ): number {
   const rows = 1 + sequences.reduce((max, sequence) => idsOf(sequence).reduce((a, b) => Math.max(a, b), max), -1);
-  return Math.max(tensorsEnd, ...tables.map(({ offset, rowBytes }) => offset + rows * rowBytes));
+  return Math.max(tensorsEnd, ...tables.map(({ offset, rowBytes }) => offset + rows * rowBytes)) - fileBegins;
 }

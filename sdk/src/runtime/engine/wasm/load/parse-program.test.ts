@@ -1,9 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { checkedProgram, randomProgram } from "#test/fixtures/random-program/index.ts";
+import { checkedProgram as checkedProgramOf } from "#test/fixtures/random-program/checked-program.ts";
+import { programFile } from "#test/fixtures/random-program/file.ts";
+import { randomProgram } from "#test/fixtures/random-program/index.ts";
+import { refusal } from "#test/fixtures/refusal.ts";
+import { float32Tensor, safetensorsFile } from "#test/fixtures/safetensors-file.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import type { Step } from "../ops/index.ts";
+import { packedGroupBytes } from "../ops/linear.ts";
 import { PROGRAM_VERSION, type Program } from "../run/program.ts";
+import { readModelFile } from "./model-file.ts";
+import { parseProgram } from "./parse-program.ts";
 
 const programs = fc.record({ seed: fc.nat(), length: fc.integer({ min: 1, max: 14 }) });
 
@@ -14,13 +21,15 @@ const withStep = (step: Step): Program => ({
     { width: 16, of: "token", type: "f32" },
     { width: 8, of: "token", type: "f32" },
   ],
-  steps: [{ op: "lookup", table: "bytes", scales: "floats", bits: 8, block: 16, out: 0 }, step],
+  steps: [{ op: "lookup", table: "bytes", scales: "floats", bits: 8, out: 0 }, step],
   output: 1,
   maxTokens: 16,
   vocabulary: 50,
 });
 
 const view = { value: 0, column: 8 };
+const file = programFile(withStep({ op: "activation", kind: "relu", x: view, out: 1 }));
+const checkedProgram = (program: Program) => checkedProgramOf(program, file);
 const attention = {
   op: "attention",
   query: view,
@@ -49,7 +58,7 @@ describe("parseProgram", () => {
     fc.assert(
       fc.property(programs, ({ seed, length }) => {
         const { program, touched } = randomProgram(seed, length);
-        checkedProgram(program).steps.forEach(({ reads, writes }, at) => {
+        checkedProgramOf(program).steps.forEach(({ reads, writes }, at) => {
           ops.add(program.steps[at]?.op as string);
           expect(new Set([...reads, ...writes])).toEqual(new Set(touched[at]));
         });
@@ -122,5 +131,71 @@ describe("parseProgram", () => {
     const program = withStep({ op: "activation", kind: "relu", x: view, out: 1 });
     const values = [...program.values, { width: 4, of: "token", type: "f32" } as const];
     expect(() => checkedProgram({ ...program, values })).toThrow(invalid(/no step writes value 2/));
+  });
+
+  describe("a linear layer with weights of 4 bits", () => {
+    /** A lookup of 32 columns, and a layer whose weights [OUTPUTS, 32] have 4 bits. */
+    const layer = (changes: object, sizes: object = {}): Program => ({
+      version: PROGRAM_VERSION,
+      values: [
+        { width: 32, of: "token", type: "f32" },
+        { width: 32, of: "token", type: "i8" },
+        { width: OUTPUTS, of: "token", type: "f32" },
+      ],
+      steps: [
+        { op: "lookup", table: "floats", scales: "floats", bits: 4, out: 0 },
+        { op: "quantize", x: 0, out: 1 },
+        { op: "linearInt8", x: 1, weight: "packed", group: 16, ...rest, out: 2, ...changes } as Step,
+      ],
+      output: 2,
+      maxTokens: 16,
+      vocabulary: 50,
+      ...sizes,
+    });
+    const rest = { scales: "floats", zeroPoints: "floats", sums: "floats", bias: "floats" };
+    const OUTPUTS = 40;
+    const outcome = (program: Program, packedBytes: number) => {
+      const packed = { dtype: "U8" as const, shape: [packedBytes], data: new Uint8Array(packedBytes) };
+      const tensors = { packed, floats: float32Tensor([512], new Float32Array(512)) };
+      const header = { program: JSON.stringify(program) };
+      return refusal(() => parseProgram(readModelFile(safetensorsFile(tensors, header))));
+    };
+
+    it.each(["once", "each call"])("needs all its groups, when they are expanded %s", (expands) => {
+      for (const group of [16, 32] as const) {
+        const groups = (OUTPUTS / 8) * (32 / group);
+        for (let count = 0; count <= groups + 1; count++) {
+          const found = outcome(layer({ group }, { expands }), count * packedGroupBytes(group));
+          expect(found).toBe(count < groups ? "model_invalid" : "accepted");
+        }
+        expect(outcome(layer({ group }, { expands }), groups * packedGroupBytes(group) - 1)).toBe("model_invalid");
+      }
+    });
+
+    it.each([8, 24, 64, 0, -16, "16", null, [16]])("is refused with groups of %j", (group) => {
+      expect(outcome(layer({ group }), 4096)).toBe("model_invalid");
+    });
+
+    it("is refused if groups do not divide its inputs", () => {
+      const values = layer({}).values.map((value) => ({ ...value, width: 16 }));
+      const narrow = (group: number) => {
+        const { steps, ...others } = layer({ group });
+        return { ...others, values, steps: steps.with(0, { ...(steps[0] as Step), bits: 8 } as Step) };
+      };
+      expect(outcome(narrow(16), 4096)).toBe("accepted");
+      expect(outcome(narrow(32), 4096)).toBe("model_invalid");
+    });
+
+    it.each([null, "", "never", 0, { toString: 1 }])("is refused if its weights are expanded %j", (expands) => {
+      expect(outcome(layer({}, { expands }), 4096)).toBe("model_invalid");
+      expect(outcome(layer({}), 4096)).toBe("accepted");
+    });
+
+    it("is refused if a step reads its weights as float32 numbers, which are not there before they are expanded", () => {
+      for (const part of ["scales", "bias"]) {
+        expect(outcome(layer({ [part]: "packed" }), 4096)).toBe("model_invalid");
+        expect(outcome(layer({ [part]: "packed" }, { expands: "each call" }), 4096)).toBe("accepted");
+      }
+    });
   });
 });

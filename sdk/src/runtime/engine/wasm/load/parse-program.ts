@@ -1,4 +1,5 @@
 import { BertEdgeError } from "../../../../artifact/error.ts";
+import { shown } from "../../../../artifact/shown.ts";
 import { checkStep } from "../ops/index.ts";
 import {
   fieldsOf,
@@ -9,9 +10,14 @@ import {
   type TensorRanges,
   type TokenTable,
 } from "../ops/operand-reader.ts";
+import { expandTimes } from "../ops/operation.ts";
 import type { CheckedProgram, CheckedStep } from "../run/checked-program.ts";
 import type { Program } from "../run/program.ts";
 import type { ProgramValue } from "../run/values.ts";
+import type { Expansions } from "./expanded-weights.ts";
+
+/** The parts of a model file that are parsed. */
+type ParsedFile = TensorRanges & { readonly program: Program; readonly expansions: Expansions };
 
 /**
  * Checks a program and resolves its operands. Refuses every program that would read or write memory outside its own values
@@ -19,9 +25,13 @@ import type { ProgramValue } from "../run/values.ts";
  *
  * @throws BertEdgeError `model_invalid`
  */
-export function parseProgram({ program, ...tensors }: { readonly program: Program } & TensorRanges): CheckedProgram {
+export function parseProgram({ program, expansions, ...tensors }: ParsedFile): CheckedProgram {
   try {
-    return parsed(program, tensors);
+    const checked = parsed(program, tensors);
+    const packed = new Set(expansions.weights.map(({ name }) => name));
+    const wrong = checked.numbers.find(({ name }) => packed.has(name));
+    if (wrong) throw new ProgramFault(`${wrong.name} has weights of 4 bits, and a step reads it as float32 numbers`);
+    return { ...checked, fileBegins: expansions.begins };
   } catch (error) {
     if (!(error instanceof ProgramFault)) throw error;
     throw new BertEdgeError("model_invalid", `The engine cannot run the model's program: ${error.message}.`, {
@@ -30,9 +40,12 @@ export function parseProgram({ program, ...tensors }: { readonly program: Progra
   }
 }
 
-function parsed(program: Program, tensors: TensorRanges): CheckedProgram {
+function parsed(program: Program, tensors: TensorRanges): Omit<CheckedProgram, "fileBegins"> {
   const maxTokens = sizeOf(program.maxTokens, "maxTokens");
   const vocabulary = sizeOf(program.vocabulary, "vocabulary");
+  const { expands: given = "once" } = program;
+  const expands = expandTimes.find((time) => time === given);
+  if (!expands) throw new ProgramFault(`expands is ${shown(given)}, not ${expandTimes.join(" or ")}`);
   const values = listOf(program.values, "values").map(parseValue);
   const written = new Set<number>();
   const tables: TokenTable[] = [];
@@ -41,7 +54,7 @@ function parsed(program: Program, tensors: TensorRanges): CheckedProgram {
   const steps = listOf(program.steps, "steps").map((part, at): CheckedStep => {
     const reader = new OperandReader(values, written, tensors);
     try {
-      const operation = checkStep(fieldsOf(part, "it"), reader, { maxTokens, vocabulary });
+      const operation = checkStep(fieldsOf(part, "it"), reader, { maxTokens, vocabulary, expands });
       if (operation.tokenTable) tables.push(operation.tokenTable);
       for (const value of reader.writes) written.add(value);
       // Steps can read parts of the same tensor, such as a position table. The longest part is kept, because it contains the others.

@@ -11,7 +11,7 @@ export interface ColumnView {
   readonly width: number;
 }
 
-/** Offset of a tensor in the model file. The tensor is checked to have all bytes that the step reads. */
+/** Offset of a tensor from the address MODEL. The tensor is checked to have all bytes that the step reads. */
 export type TensorOffset = number;
 
 /** A tensor of float32 numbers in the model file. `mayMask`: whether the tensor may contain −∞ beside finite numbers. */
@@ -27,7 +27,7 @@ export interface TokenTable {
   readonly rowBytes: number;
 }
 
-/** Offsets and sizes of the tensors in the model file. */
+/** Offsets and sizes of the tensors in memory. */
 export interface TensorRanges {
   tensor(name: string): number;
   /** Returns the size of a tensor in bytes; undefined when no tensor has this name. */
@@ -67,7 +67,7 @@ export function fieldsOf(part: unknown, name: string): Fields {
 export class OperandReader {
   readonly reads: number[] = [];
   readonly writes: number[] = [];
-  /** End of the last tensor that this step reads whole, as an offset in the model file. */
+  /** End of the last tensor that this step reads whole, as an offset from the address MODEL. */
   tensorsEnd = 0;
   /** The tensors of float32 numbers that this step reads. */
   readonly numbers: StoredNumbers[] = [];

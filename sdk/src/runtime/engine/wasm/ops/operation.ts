@@ -2,10 +2,16 @@ import type { Block } from "../run/block.ts";
 import type { Kernels } from "../run/kernels.ts";
 import type { OperandReader, TokenTable } from "./operand-reader.ts";
 
+/** When weights of 4 bits are expanded: once, while the model file arrives, or in each call that reads them. */
+export const expandTimes = ["once", "each call"] as const;
+export type ExpandTime = (typeof expandTimes)[number];
+
 /** Sizes of a program that its tensors depend on. */
 export interface Sizes {
   readonly maxTokens: number;
   readonly vocabulary: number;
+  /** When weights of 4 bits are expanded. */
+  readonly expands: ExpandTime;
 }
 
 /** The fields of a step before they are checked. */
@@ -25,6 +31,8 @@ export interface CheckedOperation {
   run(block: Block): void;
   /** Returns the bytes of scratch memory that a sequence of `tokens` tokens needs. Only operations on whole sequences need it. */
   readonly scratchBytes?: (kernels: Kernels, tokens: number) => number;
+  /** Bytes of scratch memory that a block of any size needs. */
+  readonly blockScratch?: number;
   /** The token embedding table that the step reads. */
   readonly tokenTable?: TokenTable;
 }

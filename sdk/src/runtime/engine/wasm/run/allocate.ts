@@ -24,7 +24,7 @@ function attempt<T>(bytes: number, get: () => T): T {
     return get();
   } catch (cause) {
     throw new BertEdgeError("memory_full", `Cannot allocate ${Math.ceil(bytes / 2 ** 20)} MiB of WebAssembly memory.`, {
-      hint: "Send shorter texts, prepare the model with --table int4, or serve this model only from a region.",
+      hint: "Send shorter texts, prepare the model with --table int4 or --max-memory, or serve this model only from a region.",
       cause,
     });
   }

@@ -31,7 +31,7 @@ export interface PlacedBatch {
   readonly attended: readonly number[];
 }
 
-/** Returns the pointer to a tensor, from its offset in the model file; 0 for none. */
+/** Returns the pointer to a tensor, from its offset after the address MODEL; 0 for none. */
 export const tensorAt = (offset: number | undefined): number => (offset === undefined ? 0 : MODEL + offset);
 
 /** `count` rows of a batch, from row `from` on. Steps run on a block, and get the addresses of their operands from it. */

@@ -18,9 +18,11 @@ export interface CheckedProgram {
   /** Whether sequences can be pairs of texts. */
   readonly pairs: boolean;
   /**
-   * End of the last tensor that every text needs, as an offset in the model file. Token embedding tables are not included.
+   * End of the last tensor that every text needs, as an offset from the address MODEL. Token embedding tables are not included.
    */
   readonly tensorsEnd: number;
+  /** Offset of the model file from the address MODEL. Expanded weights come before it. */
+  readonly fileBegins: number;
   /** Token embedding tables. A text only needs the rows of its token ids. */
   readonly tables: readonly TokenTable[];
   /** The tensors of float32 numbers, each once. */

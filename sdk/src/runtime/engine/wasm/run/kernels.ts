@@ -39,15 +39,8 @@ type Unary = (x: Pointer, stride: number, rows: number, width: number, out: Poin
 /** Kernels that take their operands as parameters. */
 interface PlainKernels {
   lookupInt8(table: Pointer, scales: Pointer, ids: Pointer, tokens: number, width: number, out: Pointer): void;
-  lookupInt4(
-    table: Pointer,
-    scales: Pointer,
-    ids: Pointer,
-    tokens: number,
-    width: number,
-    block: number,
-    out: Pointer,
-  ): void;
+  lookupInt4(table: Pointer, scales: Pointer, ids: Pointer, tokens: number, width: number, out: Pointer): void;
+  expandInt4(packed: Pointer, groups: number, group: number, out: Pointer): void;
   quantizeRowsInt8(x: Pointer, factors: Pointer, rows: number, width: number, out: Pointer, parameters: Pointer): void;
   quantizeColumnsInt8(x: Pointer, stride: number, rows: number, width: number, out: Pointer, parameters: Pointer): void;
   positionBiasesF32(

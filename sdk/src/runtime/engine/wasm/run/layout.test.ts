@@ -1,12 +1,15 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { checkedProgram, PROGRAM_VOCABULARY, randomProgram, TENSORS } from "#test/fixtures/random-program/index.ts";
+import { placedFile } from "#test/fixtures/placed-file.ts";
+import { checkedProgram } from "#test/fixtures/random-program/checked-program.ts";
+import { programFile } from "#test/fixtures/random-program/file.ts";
+import { PROGRAM_VOCABULARY, randomProgram } from "#test/fixtures/random-program/index.ts";
 import { runs } from "#test/fixtures/sampled.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import { openKernels } from "#test/suites/kernels/builds.ts";
 import { commonDrawing } from "#test/suites/kernels/drawing.ts";
 import type { KernelMachine } from "#test/suites/kernels/place.ts";
-import { MODEL } from "../constants/memory.ts";
+import { parseProgram } from "../load/parse-program.ts";
 import type { Step } from "../ops/index.ts";
 import type { Layout } from "./block.ts";
 import type { CheckedProgram } from "./checked-program.ts";
@@ -15,8 +18,7 @@ import { run } from "./machine.ts";
 import { PROGRAM_VERSION } from "./program.ts";
 import { type Segment, segmentsOf } from "./segments.ts";
 
-/** Addresses in the test's memory, with enough room for every tensor and value of a random program. */
-const pointer = (tensor: string) => MODEL + (TENSORS[tensor]?.offset as number);
+/** Addresses in the test's memory, with enough room for the file and every value of a random program. */
 const IDS = 3 * 2 ** 17;
 const SCRATCH = 2 ** 19;
 const VALUES = 2 ** 20;
@@ -61,13 +63,8 @@ describe("layoutOf", () => {
   let opened: KernelMachine;
   beforeAll(async () => {
     opened = await openKernels("simd", END);
-    const { buffer } = opened.memory;
     const draw = commonDrawing(1);
-    new Float32Array(buffer, pointer("floats"), 2 ** 14).set(draw.floats(1, 2 ** 14));
-    new Float32Array(buffer, pointer("others"), 2 ** 14).set(draw.floats(1, 2 ** 14));
-    new Uint8Array(buffer, pointer("bytes"), 2 ** 14).set(draw.integers(2 ** 14, 0, 127));
-    new Int32Array(buffer, pointer("integers"), 2 ** 10).set(draw.integers(2 ** 10, 0, 127));
-    new Int32Array(buffer, IDS, 2 ** 10).set(draw.integers(2 ** 10, 0, PROGRAM_VOCABULARY - 1));
+    new Int32Array(opened.memory.buffer, IDS, 2 ** 10).set(draw.integers(2 ** 10, 0, PROGRAM_VOCABULARY - 1));
   });
 
   const lengthsOf = (starts: readonly number[]) => starts.slice(1).map((end, i) => end - (starts[i] as number));
@@ -92,7 +89,8 @@ describe("layoutOf", () => {
     let blocks = 0;
     fc.assert(
       fc.property(cases, ({ seed, length, lengths, room, share }) => {
-        const program = checkedProgram(randomProgram(seed, length).program);
+        const file = programFile(randomProgram(seed, length).program);
+        const program = parseProgram(placedFile(opened.memory, opened.kernels, file).file());
         const starts = [0];
         for (const count of lengths) starts.push((starts.at(-1) as number) + count);
         const seconds = lengths.map((count, i) => (starts[i] as number) + Math.floor(share * count));
@@ -117,7 +115,7 @@ describe("layoutOf", () => {
       return { op: "attention", query, key, value, heads: 1, size: 64, scale: 1, out };
     };
     const steps: Step[] = [
-      { op: "lookup", table: "bytes", scales: "floats", bits: 8, block: 64, out: 0 },
+      { op: "lookup", table: "bytes", scales: "floats", bits: 8, out: 0 },
       attention(0, 1),
       { op: "activation", kind: "relu", x: view(1), out: 2 },
       attention(2, 3),

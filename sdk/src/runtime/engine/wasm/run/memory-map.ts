@@ -8,7 +8,8 @@ import type { ProgramValue } from "./values.ts";
  *     0        nothing: a pointer of 0 means "none"
  *     1 KiB    structs of kernel calls, and buffers of the kernels for one head and one tile
  *     3.25 KiB the kernels' constants (KERNEL_DATA)
- *     4 KiB    the model file, unchanged (MODEL). Its tensors begin at multiples of 64 bytes
+ *     4 KiB    the model file (MODEL), after the weights that are expanded once (load/expanded-weights.ts). Its tensors begin
+ *              at multiples of 64 bytes
  *     values   the program's values (layout.ts says where each one is)
  *     ids      i32 [tokens], the token ids of a batch
  *     vector   f32 [width], a sequence's vector while it is pooled and normalized

@@ -1,4 +1,5 @@
 import type { Step } from "../ops/index.ts";
+import type { ExpandTime } from "../ops/operation.ts";
 import type { ProgramValue } from "./values.ts";
 
 /**
@@ -16,9 +17,11 @@ export interface Program {
   readonly maxTokens: number;
   /** Vocabulary size. All token ids are smaller than this number. */
   readonly vocabulary: number;
+  /** When weights of 4 bits are expanded. Default: once. */
+  readonly expands?: ExpandTime;
   /** Whether sequences can be pairs of texts. Missing if the model takes single texts only. */
   readonly pairs?: boolean;
 }
 
 /** Increase this number with every change that makes the engine misread model files of the previous version. */
-export const PROGRAM_VERSION = 3;
+export const PROGRAM_VERSION = 4;

@@ -18,7 +18,9 @@ export interface Room {
 export function roomFor({ kernels, program, segments }: Omit<Machine, "memory">, file: number, tokens: number): Room {
   const layout = layoutOf(program, segments, tokens);
   const { width } = program.values[program.output] as ProgramValue;
-  const scratch = program.steps.map(({ scratchBytes }) => scratchBytes?.(kernels, tokens) ?? 0);
+  const scratch = program.steps.map(
+    ({ scratchBytes, blockScratch = 0 }) => scratchBytes?.(kernels, tokens) ?? blockScratch,
+  );
   return {
     layout,
     regions: regionsOf({ file, values: layout.bytes, tokens, width, scratch: Math.max(0, ...scratch) }),

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { checkedProgram, randomProgram } from "#test/fixtures/random-program/index.ts";
+import { checkedProgram } from "#test/fixtures/random-program/checked-program.ts";
+import { randomProgram } from "#test/fixtures/random-program/index.ts";
 import { seeded } from "#test/fixtures/seeded.ts";
 import type { CheckedStep } from "./checked-program.ts";
 import { segmentsOf } from "./segments.ts";

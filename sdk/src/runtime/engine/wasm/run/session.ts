@@ -22,7 +22,7 @@ export const BATCH_TOKENS = 256;
 const batches = inOrder(BATCH_TOKENS);
 
 /**
- * Creates a session of a model whose file is already in memory.
+ * Creates a session of a model whose file is already in memory, its weights expanded.
  *
  * @param file size of the model file in bytes
  * @throws BertEdgeError `memory_full`
@@ -37,7 +37,7 @@ export function createSession(
   const { of, width } = program.values[program.output] as ProgramValue;
 
   const makeRoom = (tokens: number) => {
-    const found = roomFor(machine, file, tokens);
+    const found = roomFor(machine, program.fileBegins + file, tokens);
     ensure(memory, found.regions.end);
     return found;
   };
