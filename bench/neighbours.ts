@@ -1,5 +1,5 @@
 /**
- * Measures which share of a text's ten nearest neighbours each int8 form of a sentence encoder keeps, and its texts per second:
+ * Measures which share of a text's ten nearest neighbours each quantized form of a sentence encoder keeps, and its texts per second:
  *
  *     npm run bench -- neighbours --model <checkpoint folder> [--only <form,form …>] [--limit <texts>] [--write]
  *
@@ -33,7 +33,7 @@ import { writeTinyModel } from "./tiny-model.ts";
 const ROUNDS = 12;
 const SHORT_ROUNDS = 2;
 /** Forms of a short run: those that need neither Python nor a registry. */
-const SHORT_FORMS = "edge,region";
+const SHORT_FORMS = "edge,edge-16,edge-13.5,region";
 const names = forms.map(({ id }) => id);
 
 await command(

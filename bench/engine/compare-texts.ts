@@ -4,6 +4,7 @@ import type { Context, ModelName } from "./context.ts";
 import { type Encoder, float32, openAll, ours, type Rival } from "./encoders.ts";
 import { type Measured, milliseconds } from "./measured.ts";
 import { type Contender, ratio, type Samples, timeSideBySide } from "./side-by-side.ts";
+import type { Form } from "./subject.ts";
 
 const head: VectorHead = { pooling: "mean", normalize: true };
 
@@ -11,21 +12,23 @@ export interface Comparison {
   readonly model: ModelName;
   /** Number of tokens of each text. All texts are computed in one call. */
   readonly tokens: readonly number[];
+  /** Form of the model in our engine. Default: `wasm, all positions`. */
+  readonly form?: Form;
   readonly rival: Rival;
   /** The engine whose time is the numerator of the ratio. */
   readonly over: "ours" | "rival";
 }
 
 /**
- * Compares our engine with another engine on one batch of texts. The other engine runs all of its forms of the model,
- * and the fastest form counts.
+ * Compares our engine with another engine, or with another form of the model, on one batch of texts. The other engine runs all of its
+ * forms of the model, and the fastest form counts.
  */
 export const compareTexts =
-  ({ model, tokens, rival, over }: Comparison) =>
+  ({ model, tokens, form = "wasm, all positions", rival, over }: Comparison) =>
   async (context: Context): Promise<Measured> => {
     const subject = await context.subject(model);
     const texts = tokens.map((length, i) => text(length, i, subject.model.config.vocabularySize));
-    const [own] = (await openAll(ours, subject)) as [Encoder];
+    const [own] = (await openAll(ours(form), subject)) as [Encoder];
     const [exact] = (await openAll(float32, subject)) as [Encoder];
     const others = await openAll(rival, subject);
     try {

@@ -1,9 +1,10 @@
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
-import { writeBaseCheckpoint } from "./base-checkpoint.ts";
+import { writeRandomBert } from "../random-checkpoint.ts";
 import { openSubject, type Subject } from "./subject.ts";
 
 export type ModelName = "given" | "base";
+
+/** Size of BERT-base. Its 110 M parameters include the embeddings of BERT's 30,522 tokens. */
+const BASE = { layers: 12, width: 768 };
 
 interface Settings {
   /** Temporary folder. */
@@ -22,13 +23,7 @@ export function openContext(checkpoint: string, { folder, short }: Settings): Co
   const subjects = new Map<ModelName, Promise<Subject>>();
   const open: Record<ModelName, () => Promise<Subject>> = {
     given: () => openSubject(checkpoint),
-    async base() {
-      if (short) return openSubject(checkpoint);
-      const path = join(folder, "base");
-      await mkdir(path);
-      await writeBaseCheckpoint(path);
-      return openSubject(path);
-    },
+    base: async () => openSubject(short ? checkpoint : await writeRandomBert(folder, BASE, "base")),
   };
   return {
     folder,

@@ -20,7 +20,8 @@ const alone =
   async (file) =>
     (await engineOnThisMachine(engine)).load(oneModel(file));
 
-export const ours: Rival = { name: "bert-edge", forms: ["wasm, all positions"], open: alone("wasm") };
+/** Our engine with one form of a model. */
+export const ours = (form: Form, name = "bert-edge"): Rival => ({ name, forms: [form], open: alone("wasm") });
 
 const webForms = ["int8", "int8, not fused", "int8-blocks"] as const;
 export const web: Rival = { name: "onnxruntime-web int8", forms: webForms, open: alone("ort-web") };

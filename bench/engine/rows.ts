@@ -1,11 +1,12 @@
 import type { Unit } from "../figures.ts";
 import { compareTexts } from "./compare-texts.ts";
 import type { Context } from "./context.ts";
-import { node, web, webPadded } from "./encoders.ts";
+import { node, ours, web, webPadded } from "./encoders.ts";
 import { kernelsSize } from "./kernels-size.ts";
 import type { Measured } from "./measured.ts";
 import { coldStart } from "./workerd/cold-start.ts";
 import { memoryInUse } from "./workerd/memory-in-use.ts";
+import { BYTES_PER_MS, LATENCY_MS } from "./workerd/paced-store.ts";
 
 /** The limit for a figure: a minimum (`least`) or a maximum (`most`). `aim` is a stricter goal. */
 export type Asked = ({ readonly least: number } | { readonly most: number }) & { readonly aim?: number };
@@ -28,14 +29,39 @@ const ISOLATE_MB = 128;
 const mixed = Array.from({ length: 32 }, (_, i) => 8 * (1 + ((11 * i) % 32)));
 
 const faster = { unit: "times as fast", over: "rival", model: "given" } as const;
+const slower = { unit: "of its time", over: "ours" } as const;
+const besideInt8 = ours("wasm", "bert-edge int8");
+/** Weights of 4 bits that each call expands, beside weights of 8 bits. Both have a table of 4 bits. */
+const inEachCall = {
+  ...slower,
+  model: "base",
+  form: "wasm, int4 in each call",
+  rival: ours("wasm, int4 table", "bert-edge int8, int4 table"),
+} as const;
+
+const coldBesideWeb = { against: web.name, unit: "times as fast" } as const;
+const inR2 = {
+  store: "R2",
+  ours: { form: "wasm", engine: "wasm" },
+  rival: { form: "int8", engine: "ort-web" },
+  over: "rival",
+} as const;
+
+const DISTANT = `store of ${LATENCY_MS} ms and ${BYTES_PER_MS / 1000} MB/s`;
+const coldBesideInt8 = { against: besideInt8.name, unit: "of its time" } as const;
+const inDistantStore = {
+  store: "a distant store",
+  ours: { form: "wasm, int4", engine: "wasm" },
+  rival: { form: "wasm", engine: "wasm" },
+  over: "ours",
+} as const;
 
 export const rows: readonly Row[] = [
   texts("128", "128 tokens", { ...faster, tokens: [128], rival: web, asked: { least: 3.2, aim: 4 } }),
   texts("16", "16 tokens", { ...faster, tokens: [16], rival: web, asked: { least: 3.5 } }),
   texts("512", "512 tokens", { ...faster, tokens: [512], rival: web, asked: { least: 3.5 } }),
   texts("native", "128 tokens", {
-    unit: "of its time",
-    over: "ours",
+    ...slower,
     model: "given",
     tokens: [128],
     rival: node,
@@ -54,13 +80,51 @@ export const rows: readonly Row[] = [
     rival: web,
     asked: { least: 2.8 },
   }),
+  texts("int4", "128 tokens, int4", {
+    ...slower,
+    model: "given",
+    form: "wasm, int4",
+    tokens: [128],
+    rival: besideInt8,
+    asked: { most: 1 },
+  }),
+  texts("int4-calls", "128 tokens, BERT-base, int4 in each call", {
+    ...inEachCall,
+    tokens: [128],
+    asked: { most: 1.06, aim: 1.03 },
+  }),
+  texts("int4-calls-16", "16 tokens, BERT-base, int4 in each call", {
+    ...inEachCall,
+    tokens: [16],
+    asked: { most: 1.3, aim: 1.15 },
+  }),
   {
     name: "cold",
     what: "first vector of an isolate in workerd, model in R2",
-    against: "onnxruntime-web int8",
-    unit: "times as fast",
+    ...coldBesideWeb,
     asked: { least: 5 },
-    measure: coldStart,
+    measure: coldStart({ ...inR2, text: "typical" }),
+  },
+  {
+    name: "cold-rare",
+    what: "first vector of an isolate in workerd, model in R2, rare word",
+    ...coldBesideWeb,
+    asked: { least: 4 },
+    measure: coldStart({ ...inR2, text: "rare" }),
+  },
+  {
+    name: "cold-int4",
+    what: `first vector of an isolate in workerd, int4, ${DISTANT}`,
+    ...coldBesideInt8,
+    asked: { most: 0.8 },
+    measure: coldStart({ ...inDistantStore, text: "typical" }),
+  },
+  {
+    name: "cold-int4-rare",
+    what: `first vector of an isolate in workerd, int4, ${DISTANT}, rare word`,
+    ...coldBesideInt8,
+    asked: { most: 0.5 },
+    measure: coldStart({ ...inDistantStore, text: "rare" }),
   },
   {
     name: "memory",
@@ -72,11 +136,19 @@ export const rows: readonly Row[] = [
   },
   {
     name: "base-memory",
-    what: "memory in workerd, BERT-base, int4 table",
+    what: "memory in workerd, BERT-base of 30,522 tokens, int4 table",
     against: `an isolate's ${ISOLATE_MB} MB`,
     unit: "MB to spare",
     asked: { least: 10 },
     measure: memoryInUse({ model: "base", form: "wasm, int4 table", limit: ISOLATE_MB }),
+  },
+  {
+    name: "int4-memory",
+    what: "memory in workerd, BERT-base of 30,522 tokens, int4 in groups of 32, in each call",
+    against: "",
+    unit: "MB",
+    asked: { most: 70 },
+    measure: memoryInUse({ model: "base", form: "wasm, int4 in groups of 32, in each call" }),
   },
   {
     name: "kernels",

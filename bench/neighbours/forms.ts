@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { prepare } from "#sdk/compile/commands/prepare.ts";
+import { openFolder } from "#sdk/storage/folder-artifact.ts";
 import { python } from "../run-tool.ts";
 import { VERSION } from "../transformers/engines.ts";
 import type { FormResult, Versions } from "./results.ts";
@@ -33,6 +35,17 @@ const ours = (id: "edge" | "region", target: "edge" | "regional-cpu"): Form => (
     command: child(id, artifact),
     files: [join(artifact, manifest.targets[target]?.model as string)],
   }),
+});
+
+/** The edge target in a model file of at most some megabytes: weights have 4 bits where they lose least. */
+const inMegabytes = (megabytes: number): Form => ({
+  ...{ id: `edge-${megabytes}`, title: `bert-edge, edge in ${megabytes} MB`, precision: "int4" },
+  async make({ model, folder }) {
+    const out = join(folder, `edge-${megabytes}`);
+    await prepare({ model, out, name: "measured", targets: ["edge"], maxSize: megabytes * 1e6 });
+    const { manifest } = await openFolder(out);
+    return { command: child("edge", out), files: [join(out, manifest.targets.edge?.model as string)] };
+  },
 });
 
 const onnxruntime = (id: string, title: string, ...options: string[]): Form => ({
@@ -78,6 +91,8 @@ const openvino = (mode: "weights" | "static", title: string): Form => ({
 
 export const forms: readonly Form[] = [
   ours("edge", "edge"),
+  inMegabytes(16),
+  inMegabytes(13.5),
   ours("region", "regional-cpu"),
   onnxruntime("onnxruntime-tensor", "onnxruntime, per tensor"),
   onnxruntime("onnxruntime-channel", "onnxruntime, per channel", "--per-channel"),

@@ -22,7 +22,8 @@ export interface Score {
 export interface FormResult {
   readonly id: string;
   readonly title: string;
-  readonly precision: "int8" | "float32";
+  /** `int4`: weights have 4 bits as far as a smaller file needs it, and 8 bits otherwise. */
+  readonly precision: "int8" | "int4" | "float32";
   /** Size of the model's files. */
   readonly bytes?: number;
   readonly scores?: Readonly<Partial<Record<TextSet["id"], Score>>>;

@@ -3,42 +3,65 @@ import { parity } from "#sdk/compile/accuracy/parity.ts";
 import { median } from "../../run-tool.ts";
 import type { Context } from "../context.ts";
 import { type Measured, milliseconds } from "../measured.ts";
+import type { Form } from "../subject.ts";
+import { bucketIn } from "./bucket.ts";
+import type { ModelStore } from "./model-store.ts";
+import { startPacedStore } from "./paced-store.ts";
 import { computed, publishForm } from "./publish-form.ts";
 import { startWorker, vectorsOf, type WorkerOptions } from "./running-worker.ts";
-import { type WorkerName, workerModules } from "./worker-modules.ts";
+import { workerModules } from "./worker-modules.ts";
 
 /** Number of rounds. It is a multiple of the number of orders, so that each order runs equally often. */
 const ROUNDS = 24;
 const SHORT_ROUNDS = 1;
 
-/**
- * A text of typical words: half of the sentences in STS-B contain a rarer word. Our engine answers as soon as the token
- * embeddings of the text have arrived. Rare words take longer, because their rows are near the end of the token
- * embedding table.
- */
-const TYPICAL = "Is the shepherd in the driveway?";
-/** A word whose embedding is in one of the last rows of the token embedding table. */
-const RARE = "Necessitated";
+const texts = {
+  /**
+   * Typical words: half of the sentences in STS-B contain a rarer word. Our engine answers as soon as the token embeddings of the text
+   * have arrived.
+   */
+  typical: "Is the shepherd in the driveway?",
+  /** A word whose embedding is in one of the last rows of the token embedding table, so that it takes longer. */
+  rare: "Necessitated",
+};
 
-const cases = {
-  none: { worker: "none", text: TYPICAL },
-  wasm: { worker: "wasm", text: TYPICAL },
-  "wasm, rare word": { worker: "wasm", text: RARE },
-  "ort-web": { worker: "ort-web", text: TYPICAL },
-} as const satisfies Record<string, { worker: WorkerName; text: string }>;
-type Case = keyof typeof cases;
-const names = Object.keys(cases) as Case[];
+/** Starts a store in the benchmark's temporary folder. */
+const stores = {
+  R2: async (folder: string) => bucketIn(folder),
+  "a distant store": startPacedStore,
+} as const satisfies Record<string, (folder: string) => Promise<ModelStore>>;
+
+const precisions = { wasm: "int8-edge", "ort-web": "int8" } as const;
+
+/** A form of the model, and the engine of the Worker that serves it. */
+interface Served {
+  readonly form: Form;
+  readonly engine: keyof typeof precisions;
+}
+
+export interface ColdStart {
+  readonly text: keyof typeof texts;
+  readonly store: keyof typeof stores;
+  readonly ours: Served;
+  readonly rival: Served;
+  /** The Worker whose time is the numerator of the ratio. */
+  readonly over: "ours" | "rival";
+}
+
+/** `none` is a Worker without a model. */
+type Case = "none" | "ours" | "rival";
 
 /**
- * Orders of the cases in a round. The orders form a Latin square: each case comes first equally often, and follows
- * every other case equally often. The order matters because the process of the previous case may still be shutting
- * down.
+ * All orders of the cases in a round: each case comes first equally often, and follows every other case equally often. The order
+ * matters because the process of the previous case may still be shutting down.
  */
 const orders = [
-  ["none", "wasm", "ort-web", "wasm, rare word"],
-  ["wasm", "wasm, rare word", "none", "ort-web"],
-  ["wasm, rare word", "ort-web", "wasm", "none"],
-  ["ort-web", "none", "wasm, rare word", "wasm"],
+  ["none", "ours", "rival"],
+  ["ours", "rival", "none"],
+  ["rival", "none", "ours"],
+  ["none", "rival", "ours"],
+  ["rival", "ours", "none"],
+  ["ours", "none", "rival"],
 ] as const satisfies readonly (readonly Case[])[];
 
 /**
@@ -50,6 +73,8 @@ interface Start {
   readonly ready: number;
   /** From the first request to its answer. */
   readonly request: number;
+  /** Requests to the store until this answer. */
+  readonly fetched: number;
   /** Vector of the text; none without a model. */
   readonly vectors: readonly Float32Array[];
 }
@@ -58,56 +83,79 @@ interface Start {
  * Measures the time from the start of a Worker's process to its first vector. The time of a Worker without a model is
  * subtracted.
  */
-export async function coldStart(context: Context): Promise<Measured> {
-  const subject = await context.subject("given");
-  const folder = join(context.folder, "cold");
-  await publishForm({ subject, form: "wasm", name: "wasm", engine: "wasm", precision: "int8-edge" }, folder);
-  await publishForm({ subject, form: "int8", name: "ort-web", engine: "ort-web", precision: "int8" }, folder);
-  const options = new Map<WorkerName, WorkerOptions>();
-  for (const { worker: model } of Object.values(cases)) {
-    options.set(model, { modules: await workerModules(model), model, folder });
+export const coldStart =
+  (comparison: ColdStart) =>
+  async (context: Context): Promise<Measured> => {
+    const store = await stores[comparison.store](join(context.folder, "cold"));
+    try {
+      return await measure(comparison, store, context);
+    } finally {
+      await store.stop();
+    }
+  };
+
+async function measure(
+  { text: length, ours, rival, over }: ColdStart,
+  store: ModelStore,
+  context: Context,
+): Promise<Measured> {
+  const [subject, text] = [await context.subject("given"), texts[length]];
+  const { source } = store;
+  const workers = { none: { modules: await workerModules("none"), model: "none", source } } as Record<
+    Case,
+    WorkerOptions
+  >;
+  for (const [name, { form, engine }] of Object.entries({ ours, rival })) {
+    await publishForm({ subject, form, name, engine, precision: precisions[engine] }, store);
+    workers[name as Case] = { modules: await workerModules(engine), model: name, source };
   }
   const rounds: Record<Case, Start>[] = [];
   for (let round = 0; round < (context.short ? SHORT_ROUNDS : ROUNDS); round++) {
     const starts = {} as Record<Case, Start>;
-    await start(options.get("none") as WorkerOptions, TYPICAL);
+    await start(workers.none, text, store);
     for (const name of orders[round % orders.length] as (typeof orders)[number]) {
-      const { worker, text } = cases[name];
-      starts[name] = await start(options.get(worker) as WorkerOptions, text);
+      starts[name] = await start(workers[name], text, store);
     }
     rounds.push(starts);
   }
-  const medianOf = (name: Case, part: "ready" | "request") => median(rounds.map((round) => round[name][part]));
+  const medianOf = (name: Case, part: "ready" | "request" | "fetched") =>
+    median(rounds.map((round) => round[name][part]));
   const beyondNone = (name: Case, part: "ready" | "request") =>
     median(rounds.map((round) => round[name][part] - round.none[part]));
-  // Evaluating code takes no negative time: a difference below 0 is noise of the process's start.
-  const isolate = (name: Case) => Math.max(0, beyondNone(name, "ready")) + beyondNone(name, "request");
-  const [ours, other] = [isolate("wasm"), isolate("ort-web")];
-  const reference = await computed(subject, "fp32", "ort-node", [TYPICAL, RARE]);
-  const [first] = rounds as [Record<Case, Start>];
-  const found = [...first.wasm.vectors, ...first["wasm, rare word"].vectors];
+  const times = (name: Case) => ({ ready: medianOf(name, "ready"), request: medianOf(name, "request") });
+  const figuresOf = (name: Case) => ({
+    ...times(name),
+    // Evaluating code takes no negative time: a difference below 0 is noise of the process's start.
+    isolate: Math.max(0, beyondNone(name, "ready")) + beyondNone(name, "request"),
+    ...(store.requests && { requests: medianOf(name, "fetched") }),
+  });
+  const found = { ours: figuresOf("ours"), rival: figuresOf("rival") };
+  const reference = await computed(subject, "fp32", "ort-node", [text]);
   return {
-    figure: other / ours,
-    agreement: parity(reference, found).minCosine,
-    ours: milliseconds(ours),
-    other: milliseconds(other),
-    details: Object.fromEntries(
-      names.map((name) => [
-        name,
-        { ready: medianOf(name, "ready"), request: medianOf(name, "request"), isolate: isolate(name) },
-      ]),
-    ),
+    figure: over === "ours" ? found.ours.isolate / found.rival.isolate : found.rival.isolate / found.ours.isolate,
+    agreement: parity(reference, rounds[0]?.ours.vectors ?? []).minCosine,
+    ours: described(found.ours),
+    other: described(found.rival),
+    details: {
+      text,
+      none: times("none"),
+      [ours.form]: { ...found.ours, file: (await subject.file(ours.form)).length },
+      [rival.form]: { ...found.rival, file: (await subject.file(rival.form)).length },
+    },
   };
 }
 
-async function start(options: WorkerOptions, text: string): Promise<Start> {
-  const begin = performance.now();
+const described = ({ isolate, requests }: { readonly isolate: number; readonly requests?: number }): string =>
+  milliseconds(isolate) + (requests === undefined ? "" : `, ${requests} requests`);
+
+async function start(options: WorkerOptions, text: string, { requests = () => 0 }: ModelStore): Promise<Start> {
+  const [begin, before] = [performance.now(), requests()];
   const worker = await startWorker(options);
   try {
     const started = performance.now();
     const response = await worker.ask([text]);
     const vectors = options.model === "none" ? [] : await vectorsOf(response);
-    return { ready: started - begin, request: performance.now() - started, vectors };
+    return { ready: started - begin, request: performance.now() - started, fetched: requests() - before, vectors };
   } finally {
     await worker.stop();
   }

@@ -3,6 +3,7 @@ import { parity } from "#sdk/compile/accuracy/parity.ts";
 import type { Context, ModelName } from "../context.ts";
 import { type Measured, megabytes } from "../measured.ts";
 import type { Form } from "../subject.ts";
+import { bucketIn } from "./bucket.ts";
 import { isolateMemory } from "./isolate-memory.ts";
 import { computed, publishForm } from "./publish-form.ts";
 import { startWorker, vectorsOf } from "./running-worker.ts";
@@ -27,12 +28,12 @@ export const memoryInUse =
   ({ model, form, limit }: Load) =>
   async (context: Context): Promise<Measured> => {
     const subject = await context.subject(model);
-    const folder = join(context.folder, `memory-${model}`);
+    const store = bucketIn(join(context.folder, `memory-${model}`));
     const { meanCosine } = await publishForm(
       { subject, form, name: model, engine: "wasm", precision: "int8-edge" },
-      folder,
+      store,
     );
-    const worker = await startWorker({ modules: await workerModules("wasm"), model, folder });
+    const worker = await startWorker({ modules: await workerModules("wasm"), model, source: store.source });
     try {
       await vectorsOf(await worker.ask([SHORT]));
       const found = await vectorsOf(await worker.ask([LONG]));

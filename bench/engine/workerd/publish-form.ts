@@ -8,27 +8,25 @@ import { manifestOf } from "#sdk/compile/stages/assemble-artifact.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
 import { oneModel } from "#sdk/runtime/engine/engine.ts";
 import { memoryStore } from "#sdk/storage/memory.ts";
-import { publish } from "#sdk/storage/publish.ts";
 import { storedArtifact } from "#sdk/storage/stored-artifact.ts";
 import type { Form, Subject } from "../subject.ts";
-import { startWorker } from "./running-worker.ts";
-import { workerModules } from "./worker-modules.ts";
+import type { ModelStore } from "./model-store.ts";
 
 const MODEL = "model.bin";
 
 export interface Publication extends Pick<Target, "engine" | "precision"> {
   readonly subject: Subject;
   readonly form: Form;
-  /** Name of the model in the bucket. */
+  /** Name of the model in the store. */
   readonly name: string;
 }
 
 /**
- * Publishes one form of a model to the bucket in a folder. The form becomes the `edge` target of the artifact.
+ * Publishes one form of a model. The form becomes the `edge` target of the artifact.
  *
  * @returns the parity of the form with float32
  */
-export async function publishForm(publication: Publication, folder: string): Promise<Parity> {
+export async function publishForm(publication: Publication, store: Pick<ModelStore, "publish">): Promise<Parity> {
   const { subject, form, name, engine, precision } = publication;
   const { model } = subject;
   const files = new Map([...model.tokenizer.files, [MODEL, await subject.file(form)]]);
@@ -41,13 +39,8 @@ export async function publishForm(publication: Publication, folder: string): Pro
   const manifest = manifestOf(name, model, await describeFiles(files), targets);
   const manifestBytes = new TextEncoder().encode(JSON.stringify(manifest));
   const version = versionOf(await sha256Hex(manifestBytes));
-  const publisher = await startWorker({ modules: await workerModules("none"), model: name, folder });
-  try {
-    const artifact = storedArtifact(memoryStore(files), { manifest, version, measurements: {} });
-    await publish({ ...artifact, manifestBytes }, await publisher.bucket());
-  } finally {
-    await publisher.stop();
-  }
+  const artifact = storedArtifact(memoryStore(files), { manifest, version, measurements: {} });
+  await store.publish({ ...artifact, manifestBytes });
   return agreement;
 }
 

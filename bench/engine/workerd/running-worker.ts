@@ -2,12 +2,13 @@ import { convertV4MiniflareOptions, Miniflare, type V4ModuleDefinition } from "m
 import type { EmbedResponse } from "#sdk/serve/tasks/embed.ts";
 import { r2Publisher, type WritableR2Bucket } from "#sdk/storage/r2-publisher.ts";
 import type { WritableStore } from "#sdk/storage/store.ts";
+import type { ModelSource } from "./model-store.ts";
 
 const API_KEY = "key";
 const NAME = "edge";
 
 export interface RunningWorker {
-  /** Returns the bucket to which models are published. */
+  /** Returns the bucket to which models are published, if it is the Worker's source. */
   bucket(): Promise<WritableStore>;
   ask(texts: readonly string[]): Promise<Response>;
   health(): Promise<void>;
@@ -18,23 +19,21 @@ export interface RunningWorker {
 
 export interface WorkerOptions {
   readonly modules: V4ModuleDefinition[];
-  /** The model's name in the bucket. */
+  /** The model's name in its store. */
   readonly model: string;
-  /** Folder in which workerd stores the bucket. */
-  readonly folder: string;
+  readonly source: ModelSource;
 }
 
 /** Starts a Worker in a workerd process of its own. The Worker has not received a request yet. */
-export async function startWorker({ modules, model, folder }: WorkerOptions): Promise<RunningWorker> {
+export async function startWorker({ modules, model, source }: WorkerOptions): Promise<RunningWorker> {
   const workerd = new Miniflare(
     convertV4MiniflareOptions({
       name: NAME,
       modules,
       modulesRoot: "/",
       compatibilityDate: "2026-11-01",
-      bindings: { MODEL: model, API_KEY },
-      r2Buckets: ["MODELS"],
-      resourcePersistencePath: folder,
+      bindings: { MODEL: model, API_KEY, ...("url" in source && { MODELS_URL: source.url }) },
+      ...("bucket" in source && { r2Buckets: ["MODELS"], resourcePersistencePath: source.bucket }),
       inspectorPort: 0,
     }),
   );
