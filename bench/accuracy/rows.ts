@@ -1,7 +1,13 @@
 import type { TokenBatch } from "#sdk/compile/evaluate/token-batches.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
 import type { CalibrationStatistics } from "#sdk/compile/quantize/calibration/activation-statistics.ts";
-import { type PrecisionOptions, precisions } from "#sdk/compile/quantize/precisions.ts";
+import {
+  type EdgeForms,
+  type EdgeQuantizers,
+  edgeQuantizers,
+  type PrecisionOptions,
+  precisions,
+} from "#sdk/compile/quantize/precisions.ts";
 import { type QuantizationScheme, quantizeGraph } from "#sdk/compile/quantize/quantize-graph.ts";
 import { int8Dynamic } from "#sdk/compile/quantize/schemes/int8-dynamic.ts";
 import { int8Edge, SEVEN_BIT_ACTIVATIONS } from "#sdk/compile/quantize/schemes/int8-edge.ts";
@@ -14,10 +20,12 @@ import { ROUND_TO_NEAREST, type RoundingOptions } from "#sdk/compile/quantize/we
 import { weightQuantizer } from "#sdk/compile/quantize/weights/weight-quantizer.ts";
 
 /** Inputs of a row: the fused graph, its activation statistics and the calibration batches. */
-interface Subject {
+export interface Subject {
   readonly fused: Graph;
   readonly statistics: CalibrationStatistics;
   readonly batches: readonly TokenBatch[];
+  /** Chooses which weights of the edge engine have 4 bits, so that its model file has at most `maxSize` bytes. */
+  readonly formsFor: (quantizers: EdgeQuantizers, maxSize: number) => Promise<EdgeForms>;
 }
 
 /**
@@ -71,6 +79,14 @@ const shipped =
   ({ fused, statistics }) =>
     precisions[precision](fused, { statistics, ...options })();
 
+/** Quantizes for a model file of the edge engine of at most some megabytes. */
+const inMegabytes =
+  (megabytes: number): Row["make"] =>
+  async ({ fused, statistics, formsFor }) => {
+    const quantizers = edgeQuantizers(fused, statistics);
+    return quantizers.quantizer(await formsFor(quantizers, megabytes * 1e6))();
+  };
+
 const edgeRow = (id: string, title: string, make: Row["make"]): Row => ({ id, title, engine: "edge", make });
 const row = (id: string, title: string, make: Row["make"]): Row => ({ id, title, engine: "onnxruntime", make });
 const staticRow = (id: string, title: string, rangeOf: (range: ObservedRange) => ActivationRange): Row => ({
@@ -85,7 +101,7 @@ const blocks = (precision: BlockPrecision) => () => matMulNBits(precision);
 export const sections: readonly Section[] = [
   {
     title: "Shipped precisions",
-    text: "The precisions that `prepare` and `quantize` make. Rows of the edge engine are measured on the engine itself. Options without kernels are measured on its reference kernels in `test/oracles/reference`.",
+    text: "The precisions that `prepare` and `quantize` make. Rows of the edge engine are measured on the engine itself. Options without kernels are measured on its reference kernels in `test/oracles/reference`. _Weights_: size of the edge engine's model file; in onnxruntime, size of the weights. _At most 16 MB_ or _13.5 MB_: `--max-size` chooses which layers, and whether the table, have 4 bits.",
     rows: [
       { ...row("fp32", "float32", ({ fused }) => fused), retrieval: true, classification: true },
       {
@@ -98,6 +114,17 @@ export const sections: readonly Section[] = [
         retrieval: true,
         classification: true,
       },
+      {
+        ...edgeRow(
+          "edge-int4",
+          "edge engine, int4 weights and table",
+          shipped("int8-edge", { weightBits: 4, tableBits: 4 }),
+        ),
+        retrieval: true,
+        classification: true,
+      },
+      { ...edgeRow("edge-16", "edge engine, at most 16 MB", inMegabytes(16)), retrieval: true },
+      { ...edgeRow("edge-13.5", "edge engine, at most 13.5 MB", inMegabytes(13.5)), retrieval: true },
       { ...row("int8", "int8: onnxruntime's fastest kernels", shipped("int8")), retrieval: true, classification: true },
       {
         ...row("int8-mixed", "int8-mixed: int8 attention, MatMulNBits elsewhere", shipped("int8-mixed")),
