@@ -25,7 +25,7 @@ const page = (expression: string) => `<!doctype html><script type="module">
 export async function inChromium(browser: string, folder: string, expression: string): Promise<unknown> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const server = createServer(async (request, response) => {
-    const file = request.url?.slice(1) ?? "";
+    const file = decodeURIComponent(request.url?.slice(1) ?? "");
     if (request.method === "POST") {
       const outcome = JSON.parse(await text(request)) as { value: unknown } | { stack: string };
       if ("stack" in outcome) reject(new Error(`The page failed: ${outcome.stack}`));
