@@ -44,6 +44,11 @@ export function byteCount(value: string): number {
   throw new InvalidArgumentError(`${value} is not a number of bytes, such as 13500000, 13.5MB or 64MiB.`);
 }
 
+/** The integers that weights are stored in. */
+export const integers = ["int8", "int4"] as const;
+export type Integers = (typeof integers)[number];
+export const bitsOf = (chosen: Integers): 8 | 4 => (chosen === "int4" ? 4 : 8);
+
 /** Parses a TCP port. */
 export function port(value: string): number {
   const number = positiveInteger(value);

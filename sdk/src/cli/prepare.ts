@@ -3,9 +3,12 @@ import { type Pooling, type TargetName, type TaskName, targetNames, taskNames } 
 import {
   type AcceptedKeys,
   acceptKeyOption,
+  bitsOf,
   byteCount,
   goldenMinOption,
   goldenOption,
+  type Integers,
+  integers,
   listOf,
   share,
   textLines,
@@ -13,9 +16,6 @@ import {
 import { printJson, printNote, printResult } from "./output.ts";
 import { nextStep, prepareReport } from "./prepare-report.ts";
 import { stageLog } from "./stage-log.ts";
-
-const INTEGERS = ["int8", "int4"] as const;
-const bitsOf = (integers: (typeof INTEGERS)[number]) => (integers === "int4" ? 4 : 8);
 
 interface Options extends AcceptedKeys {
   out: string;
@@ -30,8 +30,8 @@ interface Options extends AcceptedKeys {
   input?: "text" | "pair";
   pooling?: Pooling;
   normalize: boolean;
-  table?: "int8" | "int4";
-  weights?: "int8" | "int4";
+  table?: Integers;
+  weights?: Integers;
   maxSize?: number;
   maxMemory?: number;
   regionPrecision: "int8" | "int8-mixed" | "int8-blocks";
@@ -95,13 +95,13 @@ export const prepareCommand = new Command("prepare")
   .option("--no-normalize", "vectors of a sentence encoder without modules.json keep their length")
   .addOption(acceptKeyOption())
   .addOption(
-    new Option("--table <bits>", "bits of the token embedding table in int8 targets (default: int8)").choices(INTEGERS),
+    new Option("--table <bits>", "bits of the token embedding table in int8 targets (default: int8)").choices(integers),
   )
   .addOption(
     new Option(
       "--weights <bits>",
       "bits of the other weights of the edge target: int4 makes its file smaller, and less accurate (default: int8)",
-    ).choices(INTEGERS),
+    ).choices(integers),
   )
   .addOption(
     new Option(

@@ -3,7 +3,15 @@ import { join } from "node:path";
 import { Command, Option } from "commander";
 import type { QuantizeReport } from "../compile/commands/quantize.ts";
 import type { QuantizeMode } from "../compile/stages/quantize.ts";
-import { type AcceptedKeys, acceptedLine, acceptKeyOption, textLines } from "./options.ts";
+import {
+  type AcceptedKeys,
+  acceptedLine,
+  acceptKeyOption,
+  bitsOf,
+  type Integers,
+  integers,
+  textLines,
+} from "./options.ts";
 import { printJson, printResult } from "./output.ts";
 import { stageLog } from "./stage-log.ts";
 
@@ -11,7 +19,7 @@ interface Options extends AcceptedKeys {
   mode: QuantizeMode;
   calibration?: string[];
   tokenizer?: string;
-  table: "int8" | "int4";
+  table: Integers;
   feedForward?: "int4";
   parity: boolean;
   json?: true;
@@ -46,9 +54,7 @@ export const quantizeCommand = new Command("quantize")
     "text file, one text per line, to observe activations on (default: texts of the package)",
     textLines,
   )
-  .addOption(
-    new Option("--table <bits>", "bits of the token embedding table").choices(["int8", "int4"]).default("int8"),
-  )
+  .addOption(new Option("--table <bits>", "bits of the token embedding table").choices(integers).default("int8"))
   .addOption(
     new Option("--feed-forward <bits>", "bits of the weights in feed-forward layers (default: int8)").choices(["int4"]),
   )
@@ -72,7 +78,7 @@ export const quantizeCommand = new Command("quantize")
       acceptKeys: options.acceptKey,
       ...(tokenizer !== undefined && { tokenizer }),
       ...(calibration && { calibration }),
-      tableBits: options.table === "int4" ? 4 : 8,
+      tableBits: bitsOf(options.table),
       ...(options.feedForward && { feedForwardBits: 4 }),
       checkParity: options.parity,
       onProgress: log.progress,

@@ -1,10 +1,8 @@
 import { GROUP_PARAMETERS, TILE_INPUTS, TILE_OUTPUTS } from "../../runtime/engine/wasm/constants/tiles.ts";
-import { packedGroupBytes, type WeightGroup } from "../../runtime/engine/wasm/ops/linear.ts";
+import { packedGroupBytes, type WeightGroup, weightBytes } from "../../runtime/engine/wasm/ops/linear.ts";
+import { aligned } from "../../runtime/engine/wasm/run/memory-map.ts";
 import { type Tensor, tensor } from "../graph/tensor.ts";
-
-const MAX_CODE = 15;
-/** Packed weights fill up cache lines, so that the tensors after them begin at one. */
-const ALIGNMENT = 64;
+import { MAX_CODE } from "../quantize/weights/four-bit-points.ts";
 
 /**
  * Packs a weight matrix whose weights have 4 bits, in the form that assembly/expand.ts describes.
@@ -14,9 +12,10 @@ const ALIGNMENT = 64;
  * @throws RangeError if the weights of a group are not base + multiplier · code
  */
 export function packWeight({ shape: [outputs = 0, inputs = 0], data }: Tensor, group: WeightGroup): Tensor {
-  const [panels, groups] = [Math.ceil(outputs / TILE_OUTPUTS), inputs / group];
+  const groups = inputs / group;
   const bytes = packedGroupBytes(group);
-  const packed = new Uint8Array(Math.ceil((panels * groups * bytes) / ALIGNMENT) * ALIGNMENT);
+  // Packed weights fill up cache lines, so that the tensors after them begin at one.
+  const packed = new Uint8Array(aligned(weightBytes(inputs, outputs, group)));
   const half = TILE_OUTPUTS / 2;
   for (let output = 0; output < outputs; output++) {
     const [panel, row] = [Math.floor(output / TILE_OUTPUTS), output % TILE_OUTPUTS];

@@ -1,15 +1,15 @@
-import { TILE_OUTPUTS } from "../../runtime/engine/wasm/constants/tiles.ts";
-import { packedGroupBytes, type WeightGroup, weightGroups } from "../../runtime/engine/wasm/ops/linear.ts";
+import { type WeightGroup, weightBytes, weightGroups } from "../../runtime/engine/wasm/ops/linear.ts";
+import { levelRowBytes } from "../../runtime/engine/wasm/ops/lookup.ts";
 import type { EdgeForms, EdgeQuantizers } from "./precisions.ts";
 
 /** Bits of a layer's weights: 8 bits hold a weight of 7 bits, and 4 bits are in groups of 16 or 32. */
 type Form = 8 | WeightGroup;
 
-/** What a model loses if one part of it has 4 bits: 1 − mean cosine, with all other parts in 8 bits. */
+/** Losses of a model in which one part has 4 bits and all others have 8: 1 − mean cosine. */
 export interface PartErrors {
-  /** By name, for layers in groups of 16. */
+  /** The loss by the name of the layer, in groups of 16. */
   readonly layers: ReadonlyMap<string, number>;
-  /** Of the token embedding table. */
+  /** The loss with the token embedding table in 4 bits. */
   readonly table: number;
 }
 
@@ -46,8 +46,7 @@ const formsOf = ({ weight }: Layers[number]): Form[] => [
 /** Bytes of the weights of a layer in the model file. */
 function layerBytes({ weight }: Layers[number], form: Form): number {
   const [inputs = 0, outputs = 0] = weight.constant.shape;
-  const panels = Math.ceil(outputs / TILE_OUTPUTS);
-  return form === 8 ? panels * TILE_OUTPUTS * inputs : (panels * inputs * packedGroupBytes(form)) / form;
+  return weightBytes(inputs, outputs, form === 8 ? undefined : form);
 }
 
 /** Bytes by which the forms shorten a model file whose parts have 8 bits. */
@@ -59,8 +58,7 @@ export function savedBytes(
   return ofLayers.reduce((sum, bytes) => sum + bytes, forms.tableBits === 4 ? tableSavings(tableElements) : 0);
 }
 
-/** A row in 4 bits has half a byte for each number, and half a byte for each 16 numbers. */
-const tableSavings = (elements: number): number => elements * (1 - 1 / 2 - 1 / 32);
+const tableSavings = (elements: number): number => elements - levelRowBytes(elements);
 
 /**
  * Chooses the form of each layer and of the table: begins with the smallest, and enlarges the part that loses the least bytes for the

@@ -1,7 +1,7 @@
 import { type WeightGroup, weightGroups } from "../../runtime/engine/wasm/ops/linear.ts";
 import type { Graph } from "../graph/graph.ts";
 import { elementCount } from "../graph/tensor.ts";
-import type { CalibrationStatistics, ScaledCalibration } from "./calibration/activation-statistics.ts";
+import type { CalibrationStatistics } from "./calibration/activation-statistics.ts";
 import { edgeForm } from "./edge-form.ts";
 import { toFp16 } from "./fp16/to-fp16.ts";
 import { feedForwardLayers, type LinearLayer, linearLayersOf, untiedWeights } from "./linear-layers.ts";
@@ -156,8 +156,10 @@ export function edgeQuantizers(original: Graph, observed: CalibrationStatistics 
   const form = edgeForm(untiedWeights(original), observed);
   // Each token has its own activation scale, so only differences between channels reduce accuracy. Smoothing needs
   // activation statistics to find these differences.
-  const { graph, statistics } = form.statistics ? smoothActivations(form.graph, "texts", form.statistics) : form;
-  const quantizeWeights = weightQuantizer(gptqAndClipping, statistics as ScaledCalibration | undefined);
+  const { graph, statistics } = form.statistics
+    ? smoothActivations(form.graph, "texts", form.statistics)
+    : { graph: form.graph, statistics: undefined };
+  const quantizeWeights = weightQuantizer(gptqAndClipping, statistics);
   const tables = embeddingNodes(graph);
   const sizes = embeddingTables(graph).map(({ constant }) => elementCount(constant.shape));
   return {

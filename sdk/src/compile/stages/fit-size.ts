@@ -2,7 +2,7 @@ import { BertEdgeError } from "../../artifact/error.ts";
 import type { Measures } from "../accuracy/choose-precision.ts";
 import type { Graph } from "../graph/graph.ts";
 import { formsWithin, savedBytes, smallestForms } from "../quantize/edge-forms.ts";
-import type { EdgeForms, EdgeQuantizers } from "../quantize/precisions.ts";
+import { allInGroups, type EdgeForms, type EdgeQuantizers } from "../quantize/precisions.ts";
 import { throwIfAborted } from "../subprocess/aborted.ts";
 import type { Stage } from "./stage.ts";
 
@@ -46,7 +46,7 @@ export const fitSize: Stage<FitSizeInput, EdgeForms> = {
     }
     const { meanCosine } = await parity(whole);
     const all = [...layers.map(({ name }) => name), ...tables];
-    const small = quantizer({ tableBits: 4, groups: new Map(layers.map(({ name }) => [name, 16])) });
+    const small = quantizer({ tableBits: 4, groups: allInGroups(layers, 16) });
     const errors = new Map<string, number>();
     /** Measures a part in 4 bits, and all others in 8 bits. */
     const lossOf = async (names: readonly string[]) => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Target } from "../../artifact/manifest.ts";
 import { vectorHead } from "../../runtime/tasks/task-output.ts";
 import type { Graph } from "../graph/graph.ts";
-import { isolateMemory } from "../latency/platforms/platforms.ts";
+import { MAX_WEIGHT_BYTES } from "../latency/platforms/fit.ts";
 import { encodeProgram } from "../lower/write-model-file.ts";
 import { takesPairs } from "../model/run-task.ts";
 import type { TextModel } from "../model/text-model.ts";
@@ -42,7 +42,7 @@ export function graphRunner(
   model: TextModel,
   engine: Target["engine"],
   { folder, signal }: Pick<StageContext, "folder" | "signal">,
-  maxMemory = MAX_WEIGHTS,
+  maxMemory = MAX_WEIGHT_BYTES,
 ): GraphRunner {
   const { maxTokens, config, task } = model;
   const size = { maxTokens, vocabulary: config.vocabularySize, pairs: takesPairs(task) };
@@ -69,8 +69,5 @@ export function graphRunner(
       ),
   };
 }
-
-/** Weights may take three quarters of an isolate's memory. The rest is for activations and JavaScript. */
-const MAX_WEIGHTS = 0.75 * isolateMemory.value;
 
 const PRODUCER = { producerName: "bert-edge" };

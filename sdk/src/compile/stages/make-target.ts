@@ -59,7 +59,7 @@ export function recipesFor(target: TargetName, region: RegionPrecision, edge: Ed
   }
 }
 
-/** What the user chooses about the edge's model file. */
+/** The user's choices for the edge's model file. */
 export interface EdgeChoice {
   /** Bits of the weights of linear layers. Default: 8. */
   readonly weightBits?: 8 | 4 | undefined;

@@ -102,9 +102,8 @@ function sourcesOf({ limits, requestsPerDay, prices }: Platform): PlatformSource
 const pricePerSecond = (prices: Prices | undefined): number =>
   (prices?.perSecond ?? []).reduce((sum, { price, amount }) => sum + price.value * amount, 0);
 
-/** Bytes of memory of an isolate, and the share that weights may take: the rest is for activations and JavaScript. */
-const ISOLATE_BYTES = 128 * 2 ** 20;
-const WEIGHTS_SHARE = 0.75;
+/** Bytes that weights may take of an isolate's memory: three quarters. The rest is for activations and JavaScript. */
+export const MAX_WEIGHT_BYTES = 0.75 * 128 * 2 ** 20;
 
 /** Bits for each number of a table, and for each weight of a linear layer, with what belongs to blocks and groups. */
 const BITS = { table: { 8: 8, 4: 4.25 }, weights: { 8: 8, 4: 4.75 } } as const;
@@ -132,9 +131,8 @@ export function estimatedBytes(
 
 /** Estimates where a model can run. `prepare` measures it. */
 export function estimatedFit(model: Pick<CatalogueModel, "shape">): EstimatedFit {
-  const limit = WEIGHTS_SHARE * ISOLATE_BYTES;
   const form = estimatedForms.find(
-    ({ tableBits, weightBits }) => estimatedBytes(model, tableBits, weightBits) <= limit,
+    ({ tableBits, weightBits }) => estimatedBytes(model, tableBits, weightBits) <= MAX_WEIGHT_BYTES,
   );
   return form?.fits ?? "region";
 }

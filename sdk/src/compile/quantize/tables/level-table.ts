@@ -1,4 +1,5 @@
 import { LEVEL_BLOCK, tableLevels } from "../../../runtime/engine/wasm/constants/table-levels.ts";
+import { levelRowBytes } from "../../../runtime/engine/wasm/ops/lookup.ts";
 import { int } from "../../graph/node.ts";
 import { EDGE } from "../../graph/operators.ts";
 import { reading, type Tensor, tensor, toFloat32 } from "../../graph/tensor.ts";
@@ -39,7 +40,7 @@ export const levelLookup: QuantizationScheme["embeddingLookup"] = (graph, name, 
 export function quantizeLevels(source: Tensor): LevelTable {
   const [count = 0, width = 0] = source.shape;
   const numbers = toFloat32(source);
-  const rowBytes = width / 2 + width / TWO_BLOCKS;
+  const rowBytes = levelRowBytes(width);
   const rows = new Uint8Array(count * rowBytes);
   const scales = new Float32Array(count);
   const codes = new Uint8Array(width);

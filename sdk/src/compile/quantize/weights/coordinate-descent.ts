@@ -1,25 +1,22 @@
 import type { GramBlock, ScaledStatistics } from "../calibration/activation-statistics.ts";
-import { DAMPING } from "./gptq.ts";
+import { dampingOf } from "./gptq.ts";
 
 /** Passes over all weights. Later passes change few of them. */
 const PASSES = 3;
 
-/**
- * Returns a block of the Gram matrix H = Σ x xᵀ with GPTQ's damping on its diagonal, [width, width].
- */
+/** Returns a block of the Gram matrix H = Σ x xᵀ with GPTQ's damping on its diagonal, [width, width]. */
 export function dampedGram({ gram, factors }: ScaledStatistics, { start, width, offset }: GramBlock): Float64Array {
   const damped = new Float64Array(width * width);
-  let trace = 0;
   for (let row = 0; row < width; row++) {
     const factor = factors?.[start + row] ?? 1;
     for (let column = 0; column < width; column++) {
       const at = row * width + column;
       damped[at] = (gram[offset + at] as number) * factor * (factors?.[start + column] ?? 1);
     }
-    trace += damped[row * width + row] as number;
   }
-  const damping = (DAMPING * trace) / width || 1;
-  for (let i = 0; i < width; i++) damped[i * (width + 1)] = (damped[i * (width + 1)] as number) + damping;
+  const diagonal = Float64Array.from({ length: width }, (_, i) => damped[i * (width + 1)] as number);
+  const damping = dampingOf(diagonal);
+  for (let i = 0; i < width; i++) damped[i * (width + 1)] = (diagonal[i] as number) + damping;
   return damped;
 }
 

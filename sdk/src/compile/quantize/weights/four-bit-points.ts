@@ -14,7 +14,8 @@ export interface FourBitPoints {
   readonly multipliers: Uint8Array;
 }
 
-const MAX_CODE = 15;
+/** Maximum of a code. */
+export const MAX_CODE = 15;
 /** Maximum of a weight of 7 bits. */
 const MAX_WEIGHT = 127;
 /** With the next larger multiplier, the points would leave the grid. */

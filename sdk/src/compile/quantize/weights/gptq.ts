@@ -28,7 +28,11 @@ const MIN_PIVOT = 1e-6;
  * Damping, as a share of the mean of the block's diagonal. Some inputs are always near zero. Without damping,
  * GPTQ would greatly change their weights to compensate the errors of all other inputs.
  */
-export const DAMPING = 0.01;
+const DAMPING = 0.01;
+
+/** Returns the number that is added to the diagonal of a block. */
+export const dampingOf = (diagonal: Float64Array): number =>
+  (DAMPING * diagonal.reduce((sum, square) => sum + square, 0)) / diagonal.length || 1;
 
 /** Number of rows of a matrix that are copied or multiplied together, so that they stay in the cache. */
 const ROWS = 64;
@@ -37,7 +41,7 @@ export function gptqFactors(statistics: ScaledStatistics, block: GramBlock): Gpt
   const { start: first, width: size } = block;
   const diagonal = sumsOfSquares(statistics);
   const inputs = Uint32Array.from({ length: size }, (_, i) => first + i);
-  const damping = (DAMPING * inputs.reduce((sum, input) => sum + (diagonal[input] as number), 0)) / size || 1;
+  const damping = dampingOf(diagonal.subarray(first, first + size));
   const order = inputs.sort((a, b) => (diagonal[b] as number) - (diagonal[a] as number));
   const { c, stride } = cholesky(statistics, block, order.toReversed(), damping);
   const factors = new Float32Array(size * size);

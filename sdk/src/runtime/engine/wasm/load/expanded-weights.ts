@@ -1,7 +1,6 @@
 import { TILE_OUTPUTS } from "../constants/tiles.ts";
 import { packedGroupBytes, type WeightGroup, weightGroups } from "../ops/linear.ts";
 import { ProgramFault } from "../ops/operand-reader.ts";
-import type { Kernels } from "../run/kernels.ts";
 import { aligned } from "../run/memory-map.ts";
 import type { Program } from "../run/program.ts";
 
@@ -62,15 +61,4 @@ export function expansionsOf(
     return weight;
   });
   return { begins, weights };
-}
-
-/** Expands weights that have arrived. `model` is the address MODEL. */
-export function expandWeight(
-  kernels: Pick<Kernels, "expandInt4">,
-  model: number,
-  begins: number,
-  weight: ExpandedWeight,
-) {
-  const { begin, bytes, group, offset } = weight;
-  kernels.expandInt4(model + begins + begin, bytes / group / TILE_OUTPUTS, group, model + offset);
 }

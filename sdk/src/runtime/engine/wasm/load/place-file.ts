@@ -1,8 +1,8 @@
 import { LENGTH_BYTES } from "../../../../artifact/safetensors.ts";
 import { MODEL } from "../constants/memory.ts";
+import { TILE_OUTPUTS } from "../constants/tiles.ts";
 import { ensure } from "../run/allocate.ts";
 import type { Kernels } from "../run/kernels.ts";
-import { expandWeight } from "./expanded-weights.ts";
 import { type ModelFile, readModelFile, tensorsBegin } from "./model-file.ts";
 
 /** A model file that is arriving in memory. */
@@ -43,7 +43,8 @@ export function placeFile(memory: WebAssembly.Memory, kernels: Pick<Kernels, "ex
       file ??= place(filled);
       const { begins, weights } = file.expansions;
       for (let next = weights[expanded]; next && next.end <= count; next = weights[expanded]) {
-        expandWeight(kernels, MODEL, begins, next);
+        const { begin, bytes: length, group, offset } = next;
+        kernels.expandInt4(MODEL + begins + begin, length / group / TILE_OUTPUTS, group, MODEL + offset);
         expanded++;
       }
     },

@@ -11,6 +11,12 @@ export type WeightGroup = (typeof weightGroups)[number];
 /** Bytes of a group's weights of eight outputs, in 4 bits. */
 export const packedGroupBytes = (group: WeightGroup): number => GROUP_PARAMETERS + (TILE_OUTPUTS / 2) * group;
 
+/** Bytes of a weight matrix in 4 bits, or in 7 bits without groups. Outputs are filled up to a multiple of 8. */
+export const weightBytes = (inputs: number, outputs: number, group?: WeightGroup): number => {
+  const panels = Math.ceil(outputs / TILE_OUTPUTS);
+  return group ? (panels * inputs * packedGroupBytes(group)) / group : panels * TILE_OUTPUTS * inputs;
+};
+
 /**
  * Runs a linear layer in integers. Its weight matrix is u7 [out/8, in/4, 8, 4], with bytes from 0 to 127. The other tensors
  * have one number per output, filled up to a multiple of 8: scales f32, zeroPoints i32, sums i32 (the sum of each output's
@@ -47,8 +53,7 @@ export const linearInt8: Operation<LinearInt8Step> = (step, read, { expands }) =
   const outputs = TILE_OUTPUTS * Math.ceil(width / TILE_OUTPUTS);
   const group = groupOf(step.group, inputs);
   const packed = expands === "each call" ? group : undefined;
-  const bytes = packed ? ((outputs / TILE_OUTPUTS) * inputs * packedGroupBytes(packed)) / packed : outputs * inputs;
-  const weight = tensorAt(read.tensor(step.weight, "weight", bytes));
+  const weight = tensorAt(read.tensor(step.weight, "weight", weightBytes(inputs, width, packed)));
   const tensors = {
     scales: tensorAt(read.floats(step.scales, "scales", outputs)),
     zeroPoints: tensorAt(read.integers(step.zeroPoints, "zeroPoints", outputs)),

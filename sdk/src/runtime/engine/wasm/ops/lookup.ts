@@ -15,12 +15,15 @@ export interface LookupStep {
   readonly out: number;
 }
 
+/** Bytes of a row of a 4-bit table: half a byte for each number, and half a byte for each 16 numbers. */
+export const levelRowBytes = (width: number): number => width / 2 + width / 32;
+
 export const lookup: Operation<LookupStep> = (step, read, { vocabulary }) => {
   read.rows("token");
   const { bits } = step;
   if (bits !== 8 && bits !== 4) throw new ProgramFault(`bits is ${shown(bits)}, not 8 or 4`);
   const width = read.widthOf(step.out, "out", bits === 8 ? 4 : 32);
-  const rowBytes = bits === 8 ? width : width / 2 + width / 32;
+  const rowBytes = bits === 8 ? width : levelRowBytes(width);
   const scales = tensorAt(read.floats(step.scales, "scales", vocabulary));
   const table = read.table(step.table, "table", vocabulary * rowBytes);
   const out = read.out(step.out, "out", width);
