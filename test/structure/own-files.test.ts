@@ -35,3 +35,15 @@ it("names modules of threads and subprocesses by their own paths", () => {
   expect(named.filter(({ path, call, module }) => call === "inSubprocess" && path !== `${module}.ts`)).toEqual([]);
   expect(named.length).toBeGreaterThan(9);
 });
+
+it("exports the functions that subprocesses call by their names", () => {
+  const called = sources.flatMap(({ path, text }) => {
+    const tagged = text.matchAll(/@inSubprocess\s+\*\/\s+(?:export )?(?:async )?(?:function|const) (\w+)/g);
+    const wrapped = text.matchAll(/^(?! \*).*\binSubprocess\("[^"]+", (\w+)/gm);
+    return [...tagged, ...wrapped].map(([, name]) => ({ path, name, text }));
+  });
+  const isExported = ({ name, text }: (typeof called)[number]) =>
+    new RegExp(`^export (async )?(function|const) ${name}\\b`, "m").test(text);
+  expect(called.filter((each) => !isExported(each)).map(({ path, name }) => `${path}: ${name}`)).toEqual([]);
+  expect(called.length).toBeGreaterThan(9);
+});

@@ -85,12 +85,12 @@ let loaded: EngineSession;
  *
  * @inSubprocess
  */
-async function loadFile(file: EngineFile): Promise<void> {
+export async function loadFile(file: EngineFile): Promise<void> {
   loaded = await loadEngineFile(file);
 }
 
 /** @inSubprocess */
-const runLoaded = (sequences: readonly TokenSequence[], head?: VectorHead): Promise<Float32Array[]> =>
+export const runLoaded = (sequences: readonly TokenSequence[], head?: VectorHead): Promise<Float32Array[]> =>
   loaded.run(sequences, head);
 
 async function loadEngineFile({ path, engine, optimize = true }: EngineFile): Promise<EngineSession> {
