@@ -70,6 +70,24 @@ export function testStore(name: string, make: () => Promise<ReadableUnderTest>):
       expect(Buffer.compare(read as Uint8Array, bytes)).toBe(0);
     });
 
+    it.each([
+      ["the first bytes", 0, 9],
+      ["the last byte", 299_999, 300_000],
+      ["bytes in the middle", 70_001, 140_003],
+      ["the whole object", 0, 300_000],
+    ])("returns a part of an object: %s", async (_, begin, end) => {
+      const bytes = Uint8Array.from({ length: 300_000 }, (_, i) => (i * 7 + (i >> 8)) % 256);
+      await put("blobs/sha256/parts", bytes);
+      const pieces: Uint8Array[] = [];
+      const deliver = async (piece: Uint8Array) => void pieces.push(new Uint8Array(piece));
+      expect(await receive(store, "blobs/sha256/parts", deliver, { begin, end })).toBe(true);
+      expect(Buffer.compare(Buffer.concat(pieces), bytes.subarray(begin, end))).toBe(0);
+    });
+
+    it("finds no part of an object that was never written", async () => {
+      expect(await receive(store, "never written", async () => {}, { begin: 0, end: 9 })).toBe(false);
+    });
+
     it("streams an object into memory and checks it", async () => {
       const bytes = Uint8Array.from({ length: 2 * CHUNK_BYTES + 7 }, (_, i) => (i * 7 + (i >> 8)) % 256);
       const file = await describeFile(bytes);

@@ -23,6 +23,13 @@ export interface Artifact {
    *   differs from the file's size
    */
   readInto(file: string, destination: Destination): Promise<void>;
+  /**
+   * Reads a part of a file of the manifest. The caller checks its content.
+   *
+   * @param end offset after the last byte
+   * @throws BertEdgeError `artifact_corrupt` if the file is missing or has no such part; `storage_unavailable`
+   */
+  readPart(file: string, begin: number, end: number): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 /** An artifact that can be published: it also has the bytes of its manifest. */

@@ -91,5 +91,6 @@ export async function fill(
 const DAMAGED =
   "In a store, repair it with `bert-edge publish --verify`, which writes damaged objects again. In a folder, prepare the artifact again.";
 
-const corrupt = (where: string, fault: string, hint = DAMAGED) =>
+/** Returns the error for a file that is missing or damaged. */
+export const corrupt = (where: string, fault: string, hint = DAMAGED) =>
   new BertEdgeError("artifact_corrupt", `${where} ${fault}.`, { hint });

@@ -12,7 +12,7 @@ afterAll(() => assets?.stop());
 testStore("assetsStore in workerd", async () => ({
   store: {
     name: "assets",
-    open: async (key, signal) => assetsStore(await assets.deployed(), { prefix: "team a" }).open(key, signal),
+    open: async (...args) => assetsStore(await assets.deployed(), { prefix: "team a" }).open(...args),
   },
   put: (key, bytes) => assets.folder.put(`team a/${key}`, bytes, { contentType: "application/octet-stream" }),
 }));

@@ -6,7 +6,7 @@ export type { ObjectStore };
 
 /** The part of a Workers static assets binding that `assetsStore` uses. */
 export interface Assets {
-  fetch(url: string, init: { signal: AbortSignal }): Promise<Response>;
+  fetch(url: string, init: { signal: AbortSignal; headers: Readonly<Record<string, string>> }): Promise<Response>;
 }
 
 export interface AssetsOptions {

@@ -24,7 +24,7 @@ export function withCheckedKeys(store: ManagedStore): ManagedStore {
 /** Makes a read-only store that refuses the same keys as `withCheckedKeys`. */
 export const readingCheckedKeys = <Store extends ObjectStore>(store: Store): Store => ({
   ...store,
-  open: async (key, signal) => store.open(checked(store.name, key), signal),
+  open: async (key, ...rest) => store.open(checked(store.name, key), ...rest),
 });
 
 function checked(store: string, key: string): string {

@@ -8,7 +8,15 @@ import { lockOf } from "./file-lock.ts";
 import { leadsOut } from "./leads-out.ts";
 import { assertUnchanged, isSameWrite } from "./publish-conflict.ts";
 import { storageError } from "./storage-error.ts";
-import type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore } from "./store.ts";
+import type {
+  ByteRange,
+  ManagedStore,
+  ObjectStore,
+  PutOptions,
+  StoredObject,
+  UnfinishedUpload,
+  WritableStore,
+} from "./store.ts";
 
 export type { ManagedStore, ObjectStore, PutOptions, StoredObject, UnfinishedUpload, WritableStore };
 
@@ -37,7 +45,7 @@ export function fsStore(root: string): ManagedStore {
   };
   return withCheckedKeys({
     name,
-    async open(key) {
+    async open(key, _, range) {
       let handle: FileHandle;
       try {
         handle = await open(join(root, key), READ);
@@ -46,7 +54,7 @@ export function fsStore(root: string): ManagedStore {
         if (isAbsent(error) || (error as NodeJS.ErrnoException).code === "ENXIO") return undefined;
         throw error;
       }
-      if ((await handle.stat()).isFile()) return fileStream(handle);
+      if ((await handle.stat()).isFile()) return fileStream(handle, range);
       await handle.close();
       return undefined;
     },
@@ -133,7 +141,11 @@ async function describe(root: string, key: string): Promise<StoredObject | undef
 /**
  * Returns a byte stream that reads into the reader's own buffer. Node's file streams allocate a new buffer for every piece.
  */
-function fileStream(handle: FileHandle): ReadableStream<Uint8Array> {
+function fileStream(
+  handle: FileHandle,
+  { begin, end }: ByteRange = { begin: 0, end: Number.POSITIVE_INFINITY },
+): ReadableStream<Uint8Array> {
+  let at = begin;
   return new ReadableStream({
     type: "bytes",
     autoAllocateChunkSize: 64 * 1024,
@@ -141,10 +153,13 @@ function fileStream(handle: FileHandle): ReadableStream<Uint8Array> {
       const request = controller.byobRequest as ReadableStreamBYOBRequest;
       const view = request.view as Uint8Array;
       // Under Yarn's Plug'n'Play, a read without a length reads nothing.
-      const { bytesRead } = await handle.read(view, 0, view.length, null).catch(async (error: unknown) => {
-        await handle.close();
-        throw error;
-      });
+      const { bytesRead } = await handle
+        .read(view, 0, Math.min(view.length, end - at), at)
+        .catch(async (error: unknown) => {
+          await handle.close();
+          throw error;
+        });
+      at += bytesRead;
       if (bytesRead === 0) {
         await handle.close();
         controller.close();

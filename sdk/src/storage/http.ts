@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../artifact/error.ts";
 import { urlPath } from "../artifact/keys.ts";
 import { readingCheckedKeys } from "./checked-keys.ts";
-import { isRedirect } from "./is-redirect.ts";
+import { isRedirect, rangeHeader, rangeOf } from "./http-response.ts";
 import { storageError } from "./storage-error.ts";
 import type { ObjectStore } from "./store.ts";
 
@@ -48,9 +48,10 @@ export function httpStore(
   return readingCheckedKeys({
     name: store,
     timeoutMs,
-    async open(key, signal) {
-      const response = await send(`${base}/${urlPath(key)}${search}`, { headers, signal, redirect: "manual" });
-      if (response.ok) return response.body ?? new Blob().stream();
+    async open(key, signal, range) {
+      const all = range ? { ...headers, ...rangeHeader(range) } : headers;
+      const response = await send(`${base}/${urlPath(key)}${search}`, { headers: all, signal, redirect: "manual" });
+      if (response.ok) return rangeOf(response, range);
       await response.body?.cancel();
       if (response.status === 404) return undefined;
       if (isRedirect(response.status)) {

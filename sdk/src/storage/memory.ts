@@ -20,9 +20,9 @@ export function memoryStore(objects = new Map<string, Uint8Array<ArrayBuffer>>()
   };
   return withCheckedKeys({
     name,
-    async open(key) {
+    async open(key, _, range) {
       const bytes = objects.get(key);
-      return bytes && streamOf(bytes);
+      return bytes && streamOf(range ? bytes.subarray(range.begin, range.end) : bytes);
     },
     async put(key, bytes, { replaces }) {
       // Copies the bytes. `slice` is not enough: on a Node Buffer it returns a view.

@@ -6,7 +6,10 @@ export type { ObjectStore };
 
 /** The part of a Workers R2 bucket binding that `r2Store` uses. */
 export interface R2Bucket {
-  get(key: string): Promise<{ body: ReadableStream<Uint8Array> } | null>;
+  get(
+    key: string,
+    options?: { readonly range: { readonly offset: number; readonly length: number } },
+  ): Promise<{ body: ReadableStream<Uint8Array> } | null>;
 }
 
 export interface R2Options {
@@ -25,6 +28,8 @@ export function r2Store(bucket: R2Bucket, { prefix: folder = "", timeoutMs }: R2
       "Publish the model: `npx bert-edge publish <artifact> --to r2-local:<bucket>` if this is `wrangler dev`, or " +
       `\`--to s3://<bucket>/${prefix}\` if it is deployed. <bucket> is bucket_name of the R2 binding.`,
     timeoutMs,
-    open: async (key) => (await bucket.get(prefix + key))?.body,
+    open: async (key, _, range) =>
+      (await bucket.get(prefix + key, range && { range: { offset: range.begin, length: range.end - range.begin } }))
+        ?.body,
   });
 }

@@ -1,5 +1,5 @@
 import type { BertEdgeError } from "../artifact/error.ts";
-import { isRedirect } from "./is-redirect.ts";
+import { isRedirect } from "./http-response.ts";
 import type { S3Location, S3SettingNames } from "./s3-address.ts";
 import { storageError } from "./storage-error.ts";
 

@@ -2,6 +2,7 @@ import type { GetObjectCommandOutput, PutObjectCommandInput } from "@aws-sdk/cli
 import { BertEdgeError } from "../artifact/error.ts";
 import { keyPrefix } from "../artifact/keys.ts";
 import { withCheckedKeys } from "./checked-keys.ts";
+import { onlyBytes, rangeHeader } from "./http-response.ts";
 import { assertUnchanged, conditionalWritesMissing, isSameWrite, publishConflict } from "./publish-conflict.ts";
 import type { S3Options } from "./s3.ts";
 import type { S3SettingNames } from "./s3-address.ts";
@@ -110,10 +111,13 @@ export function s3Publisher(options: S3PublisherOptions): ManagedStore {
   return withCheckedKeys({
     name,
     timeoutMs,
-    async open(key, abortSignal) {
+    async open(key, abortSignal, range) {
+      const part = range && { Range: rangeHeader(range).range };
       const get: Send<GetObjectCommandOutput> = ({ client, GetObjectCommand }) =>
-        client.send(new GetObjectCommand(at(key)), { abortSignal });
-      return (await request(key, get, ABSENT))?.Body?.transformToWebStream();
+        client.send(new GetObjectCommand({ ...at(key), ...part }), { abortSignal });
+      const { Body, ContentRange } = (await request(key, get, ABSENT)) ?? {};
+      const stream = Body?.transformToWebStream();
+      return range && !ContentRange ? stream?.pipeThrough(onlyBytes(range)) : stream;
     },
     async put(key, Body, { contentType, replaces }) {
       const object = { ...at(key), ContentType: contentType };

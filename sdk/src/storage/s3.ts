@@ -2,6 +2,7 @@ import { AwsClient } from "aws4fetch";
 import { keyPrefix, urlPath } from "../artifact/keys.ts";
 import { boundedText } from "./bounded-text.ts";
 import { readingCheckedKeys } from "./checked-keys.ts";
+import { rangeHeader, rangeOf } from "./http-response.ts";
 import { readerNames, s3Location } from "./s3-address.ts";
 import { s3Error } from "./s3-error.ts";
 import type { ObjectStore } from "./store.ts";
@@ -55,12 +56,12 @@ export function s3Store(options: S3Options): ObjectStore {
   return readingCheckedKeys({
     name: `s3(${bucket})`,
     timeoutMs,
-    async open(key, signal) {
+    async open(key, signal, range) {
       const path = urlPath(`${bucket}/${prefix}${key}`);
-      const request = await signer.sign(`${endpoint}/${path}`);
+      const request = await signer.sign(`${endpoint}/${path}`, range && { headers: rangeHeader(range) });
       // Following a redirect would send the signature to another address, where it is not valid.
       const response = await send(request, { signal, redirect: "manual" });
-      if (response.ok) return response.body ?? new Blob().stream();
+      if (response.ok) return rangeOf(response, range);
       const code = /<Code>(\w+)<\/Code>/.exec((await boundedText(response, MAX_ERROR_BYTES)) ?? "")?.[1];
       if (response.status === 404 && code !== "NoSuchBucket") return undefined;
       throw s3Error(place, key, { code, status: response.status });

@@ -15,9 +15,10 @@ export interface ObjectStore {
    * `storage_unavailable`.
    *
    * @param signal aborts the transfer
+   * @param range the bytes to read. Default: the whole object
    * @returns the object's bytes, which readers must not change, or undefined when there is no object under `key`
    */
-  open(key: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | undefined>;
+  open(key: string, signal: AbortSignal, range?: ByteRange): Promise<ReadableStream<Uint8Array> | undefined>;
   /**
    * Checks the signature of a pointer. `signedStore` adds this method. Without it, pointers need no signature.
    *
@@ -25,6 +26,12 @@ export interface ObjectStore {
    * @throws BertEdgeError `signature_invalid`
    */
   verifyPointer?(key: string, text: string): Promise<void>;
+}
+
+/** A part of an object: the bytes from `begin` up to, but not including, `end`. */
+export interface ByteRange {
+  readonly begin: number;
+  readonly end: number;
 }
 
 /** A store that models can also be published to. */

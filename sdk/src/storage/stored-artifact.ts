@@ -1,13 +1,13 @@
 import type { Artifact } from "../artifact/artifact.ts";
-import { type Destination, fill, into } from "../artifact/fill.ts";
+import { corrupt, type Destination, fill, into } from "../artifact/fill.ts";
 import type { ManifestFile } from "../artifact/manifest.ts";
 import { receive } from "./receive.ts";
-import type { ObjectStore } from "./store.ts";
+import type { ByteRange, ObjectStore } from "./store.ts";
 
 /** Makes an artifact from files in a store. `keyOf` returns the key of a file. Default: the file's name. */
 export function storedArtifact(
   store: ObjectStore,
-  { manifest, version, measurements }: Omit<Artifact, "read" | "readInto">,
+  { manifest, version, measurements }: Omit<Artifact, "read" | "readInto" | "readPart">,
   keyOf: (file: string) => string = (file) => file,
 ): Artifact {
   const readInto: Artifact["readInto"] = (file, destination) =>
@@ -17,6 +17,7 @@ export function storedArtifact(
     version,
     measurements,
     readInto,
+    readPart: (file, begin, end) => readPart(store, keyOf(file), { begin, end }),
     async read(file) {
       const bytes = new Uint8Array((manifest.files[file] as ManifestFile).size);
       await readInto(file, into(bytes));
@@ -36,3 +37,23 @@ export const readStored = (
   file: ManifestFile,
   destination: Destination,
 ): Promise<void> => fill(destination, file, `${store.name}/${key}`, (deliver) => receive(store, key, deliver));
+
+/**
+ * Reads a part of an object, whose content is not checked.
+ *
+ * @throws BertEdgeError `artifact_corrupt` if the object is missing or has no such part; `storage_unavailable`
+ */
+async function readPart(store: ObjectStore, key: string, range: ByteRange): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(range.end - range.begin);
+  const where = `${store.name}/${key}`;
+  const part = `bytes ${range.begin} to ${range.end - 1}`;
+  let filled = 0;
+  const deliver = async (piece: Uint8Array) => {
+    if (filled + piece.length > bytes.length) throw corrupt(where, `gives more than ${part}`);
+    bytes.set(piece, filled);
+    filled += piece.length;
+  };
+  if (!(await receive(store, key, deliver, range))) throw corrupt(where, "is missing");
+  if (filled < bytes.length) throw corrupt(where, `has no ${part}`);
+  return bytes;
+}

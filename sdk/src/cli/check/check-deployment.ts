@@ -1,5 +1,5 @@
 import { printable } from "../../artifact/printable.ts";
-import { isRedirect } from "../../storage/is-redirect.ts";
+import { isRedirect } from "../../storage/http-response.ts";
 import { explanationOf } from "../explanations.ts";
 import { type Finding, findingsOf } from "../finding.ts";
 import { checkPresent } from "./check-present.ts";

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { BertEdgeError } from "../../artifact/error.ts";
-import { isRedirect } from "../../storage/is-redirect.ts";
+import { isRedirect } from "../../storage/http-response.ts";
 import { QUEUE_HEADER } from "../contract/headers.ts";
 import type { RequestTrace } from "../trace.ts";
 import type { RegionConnection } from "./region-connection.ts";

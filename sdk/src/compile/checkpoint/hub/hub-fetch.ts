@@ -1,7 +1,7 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
 import { boundedText } from "../../../storage/bounded-text.ts";
+import { isRedirect } from "../../../storage/http-response.ts";
 import type { HubModel } from "../../../storage/hub-model.ts";
-import { isRedirect } from "../../../storage/is-redirect.ts";
 import { hubRefusal, unavailable, wrongAnswer } from "./hub-error.ts";
 import { type HubSettings, isSafe } from "./settings.ts";
 
