@@ -10,7 +10,7 @@ import { availableParallelism, loadavg } from "node:os";
 import { parity } from "#sdk/compile/accuracy/parity.ts";
 import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
 import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
-import { encodeProgram } from "#sdk/compile/lower/write-model-file.ts";
+import { encodeProgram } from "#sdk/compile/lower/encode-program.ts";
 import { describeModel } from "#sdk/compile/model/describe-model.ts";
 import { readTextModel } from "#sdk/compile/model/text-model.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";

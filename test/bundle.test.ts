@@ -10,8 +10,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Limit for the client, minified and gzipped. Measured: 4.5 KB. A schema library would exceed it. */
 const CLIENT_GZIP_BYTES = 6_000;
-/** Limit for the Worker, minified and gzipped, without the kernels. Measured: 133.1 KB. */
-const WORKER_GZIP_BYTES = 134_000;
+/** Limit for the Worker, minified and gzipped, without the kernels. Measured: 136.4 KB. */
+const WORKER_GZIP_BYTES = 138_000;
 /** Limit for one build of the kernels. Measured: 17 KB. */
 const KERNEL_BYTES = 24_000;
 /** Maximum number of lines of a file in functions/. Users edit these files, so each must fit on a screen. */

@@ -1,7 +1,7 @@
 import { BertEdgeError } from "#sdk/artifact/error.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
 import { byteLength } from "#sdk/compile/graph/tensor.ts";
-import { encodeProgram } from "#sdk/compile/lower/write-model-file.ts";
+import { encodeProgram } from "#sdk/compile/lower/encode-program.ts";
 import type { TextModel } from "#sdk/compile/model/text-model.ts";
 import type { TextOrPair } from "#sdk/compile/model/tokenize-texts.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";

@@ -56,6 +56,8 @@ const inDistantStore = {
   over: "ours",
 } as const;
 
+const inPages = { form: "wasm, int4, in pages", engine: "wasm" } as const;
+
 export const rows: readonly Row[] = [
   texts("128", "128 tokens", { ...faster, tokens: [128], rival: web, asked: { least: 3.2, aim: 4 } }),
   texts("16", "16 tokens", { ...faster, tokens: [16], rival: web, asked: { least: 3.5 } }),
@@ -127,6 +129,20 @@ export const rows: readonly Row[] = [
     measure: coldStart({ ...inDistantStore, text: "rare" }),
   },
   {
+    name: "cold-pages",
+    what: `first vector of an isolate in workerd, int4 in pages, ${DISTANT}`,
+    ...coldBesideInt8,
+    asked: { most: 0.8 },
+    measure: coldStart({ ...inDistantStore, ours: inPages, text: "typical" }),
+  },
+  {
+    name: "cold-pages-rare",
+    what: `first vector of an isolate in workerd, int4 in pages, ${DISTANT}, rare word`,
+    ...coldBesideInt8,
+    asked: { most: 0.5 },
+    measure: coldStart({ ...inDistantStore, ours: inPages, text: "rare" }),
+  },
+  {
     name: "memory",
     what: "memory in workerd",
     against: "",
@@ -149,6 +165,14 @@ export const rows: readonly Row[] = [
     unit: "MB",
     asked: { most: 70 },
     measure: memoryInUse({ model: "base", form: "wasm, int4 in groups of 32, in each call" }),
+  },
+  {
+    name: "int4-memory-pages",
+    what: "memory in workerd, BERT-base of 30,522 tokens, int4 in groups of 32, in each call, in pages",
+    against: "",
+    unit: "MB",
+    asked: { most: 70 },
+    measure: memoryInUse({ model: "base", form: "wasm, int4 in groups of 32, in each call, in pages" }),
   },
   {
     name: "kernels",

@@ -2,11 +2,20 @@ import { maxTokensOf } from "#sdk/compile/checkpoint/encoder-config.ts";
 import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import { copyGraph } from "#sdk/compile/graph/copy-graph.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
-import { encodeProgram } from "#sdk/compile/lower/write-model-file.ts";
+import { byFrequency } from "#sdk/compile/lower/cut-into-pages.ts";
+import {
+  type Encoded,
+  type EncodeOptions,
+  encodeProgram,
+  encodeWithPages,
+  type PagingOptions,
+} from "#sdk/compile/lower/encode-program.ts";
 import { describeModel } from "#sdk/compile/model/describe-model.ts";
+import { inputsOf } from "#sdk/compile/model/run-task.ts";
 import { readTextModel, type TextModel } from "#sdk/compile/model/text-model.ts";
 import { normalizeGraph } from "#sdk/compile/normalize/normalize-graph.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
+import { calibrationTexts } from "#sdk/compile/quantize/calibration/calibration-texts.ts";
 import { allInGroups, edgeQuantizers, precisions } from "#sdk/compile/quantize/precisions.ts";
 import { Questions } from "#sdk/compile/rewrite/questions.ts";
 import { Trace } from "#sdk/compile/rewrite/trace.ts";
@@ -23,7 +32,7 @@ type File = Uint8Array<ArrayBuffer>;
  */
 const forms = {
   "wasm, all positions": async ({ model, fused }: Graphs) =>
-    packed(model, await precisions["int8-edge"](fused)(), maxTokensOf(model.config)),
+    packed(model, await precisions["int8-edge"](fused)(), { maxTokens: maxTokensOf(model.config) }),
   wasm: async ({ model, fused }: Graphs) => packed(model, await precisions["int8-edge"](fused)()),
   "wasm, int4 table": async ({ model, fused }: Graphs) =>
     packed(model, await precisions["int8-edge"](fused, { tableBits: 4 })()),
@@ -31,10 +40,14 @@ const forms = {
   "wasm, int4 in each call": async ({ model, fused }: Graphs) => inEachCall(model, await inFourBits(fused, 16)),
   "wasm, int4 in groups of 32, in each call": async ({ model, fused }: Graphs) =>
     inEachCall(model, await inFourBits(fused, 32)),
-  fp32: async ({ fused }: Graphs) => encodeOnnx(copyGraph(fused)),
-  int8: async ({ fused }: Graphs) => encodeOnnx(await precisions.int8(fused)()),
-  "int8-blocks": async ({ fused }: Graphs) => encodeOnnx(await precisions["int8-blocks"](fused)()),
-  "int8, not fused": async ({ plain }: Graphs) => encodeOnnx(await precisions.int8(plain)()),
+  "wasm, int4, in pages": async ({ model, fused }: Graphs) =>
+    inPages(model, await inFourBits(fused, 16), { pages: true }),
+  "wasm, int4 in groups of 32, in each call, in pages": async ({ model, fused }: Graphs) =>
+    inPages(model, await inFourBits(fused, 32), { maxMemory: PAGED_MEMORY }),
+  fp32: async ({ fused }: Graphs) => ({ file: encodeOnnx(copyGraph(fused)) }),
+  int8: async ({ fused }: Graphs) => ({ file: encodeOnnx(await precisions.int8(fused)()) }),
+  "int8-blocks": async ({ fused }: Graphs) => ({ file: encodeOnnx(await precisions["int8-blocks"](fused)()) }),
+  "int8, not fused": async ({ plain }: Graphs) => ({ file: encodeOnnx(await precisions.int8(plain)()) }),
 } as const;
 export type Form = keyof typeof forms;
 
@@ -49,6 +62,7 @@ interface Graphs {
 export interface Subject {
   readonly model: TextModel;
   file(form: Form): Promise<File>;
+  encoded(form: Form): Promise<Encoded>;
 }
 
 export async function openSubject(folder: string): Promise<Subject> {
@@ -56,26 +70,42 @@ export async function openSubject(folder: string): Promise<Subject> {
   const [fused, plain] = [copyGraph(model.graph), copyGraph(model.graph)];
   await fuseGraph(fused);
   await normalizeGraph(plain, new Trace(), new Questions());
-  const files = new Map<Form, Promise<File>>();
-  return {
-    model,
-    file(form) {
-      const made = files.get(form) ?? forms[form]({ model, fused, plain });
-      files.set(form, made);
-      return made;
-    },
-  };
+  const made = new Map<Form, Promise<Encoded>>();
+  function encoded(form: Form): Promise<Encoded> {
+    const found = made.get(form) ?? forms[form]({ model, fused, plain });
+    made.set(form, found);
+    return found;
+  }
+  return { model, encoded, file: async (form) => (await encoded(form)).file };
 }
 
-const packed = (model: TextModel, graph: Graph, maxTokens = model.maxTokens): Promise<File> =>
-  encodeProgram(graph, { maxTokens, vocabulary: model.config.vocabularySize });
+const packed = async (
+  { maxTokens, config }: TextModel,
+  graph: Graph,
+  options: Partial<EncodeOptions> = {},
+): Promise<Encoded> => ({
+  file: await encodeProgram(graph, { maxTokens, vocabulary: config.vocabularySize, ...options }),
+});
 
 /** Packs a model whose weights of 4 bits are expanded in each call: they never fit into one byte. */
-const inEachCall = ({ maxTokens, config }: TextModel, graph: Graph): Promise<File> =>
-  encodeProgram(graph, { maxTokens, vocabulary: config.vocabularySize, maxMemory: 1 });
+const inEachCall = (model: TextModel, graph: Graph): Promise<Encoded> => packed(model, graph, { maxMemory: 1 });
+
+/** Maximum bytes of weights in memory. A BERT-base in 4 bits has more, so that its token embedding table is cut into pages. */
+const PAGED_MEMORY = 53e6;
+
+/** Packs a model whose token embedding table is in pages, apart from rows of tokens in the calibration texts. */
+function inPages(
+  model: TextModel,
+  graph: Graph,
+  options: Pick<EncodeOptions & PagingOptions, "maxMemory" | "pages">,
+): Promise<Encoded> {
+  const frequent = byFrequency(model.encode(inputsOf(model.task, calibrationTexts, 2)));
+  const { maxTokens, config } = model;
+  return encodeWithPages(graph, { maxTokens, vocabulary: config.vocabularySize, frequent, ...options });
+}
 
 /** Quantizes all linear layers and the token embedding table in 4 bits. */
-async function inFourBits(fused: Graph, group: WeightGroup): Promise<Graph> {
+export async function inFourBits(fused: Graph, group: WeightGroup): Promise<Graph> {
   const { layers, quantizer } = edgeQuantizers(fused, undefined);
   return quantizer({ tableBits: 4, groups: allInGroups(layers, group) })();
 }

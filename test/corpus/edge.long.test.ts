@@ -7,7 +7,7 @@ import { exportedGraph } from "#sdk/compile/checkpoint/exported-graph.ts";
 import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
 import { copyGraph } from "#sdk/compile/graph/copy-graph.ts";
 import type { Graph } from "#sdk/compile/graph/graph.ts";
-import { encodeProgram } from "#sdk/compile/lower/write-model-file.ts";
+import { encodeProgram } from "#sdk/compile/lower/encode-program.ts";
 import { encodeOnnx } from "#sdk/compile/onnx/to-onnx.ts";
 import { precisions } from "#sdk/compile/quantize/precisions.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";

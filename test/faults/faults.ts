@@ -2,6 +2,7 @@ import type { Fault } from "./fault.ts";
 import { clockSkew } from "./kinds/clock-skew.ts";
 import { diskFull } from "./kinds/disk-full.ts";
 import { evictedIsolate } from "./kinds/evicted-isolate.ts";
+import { faultyPages } from "./kinds/faulty-pages.ts";
 import { faultyRegions } from "./kinds/faulty-region.ts";
 import { faultyStores } from "./kinds/faulty-store.ts";
 import { interleavings } from "./kinds/interleavings.ts";
@@ -13,6 +14,7 @@ export const faults: readonly Fault[] = [
   killedPublisherInS3,
   diskFull,
   ...faultyStores,
+  ...faultyPages,
   interleavings,
   clockSkew,
   evictedIsolate,

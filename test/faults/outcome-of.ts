@@ -18,7 +18,9 @@ export async function readWhole(store: ObjectStore, contents: Contents): Promise
     for (const name of Object.keys(artifact.manifest.files)) texts.push(textOf(await artifact.read(name)));
     const found = (["old", "new"] as const).filter((version) => {
       const content = contents[version];
-      return texts.includes(`model of ${content}`) && texts.includes(`{"of":"${content}"}`);
+      const pages = texts.filter((text) => text.startsWith("pages "));
+      const isOfVersion = texts.includes(`model of ${content}`) && texts.includes(`{"of":"${content}"}`);
+      return isOfVersion && pages.every((text) => text.endsWith(` of ${content}`));
     });
     return found[0] ?? { wrong: "the files belong to no version" };
   });

@@ -50,6 +50,18 @@ const changes: readonly Change[] = [
   (document, choice) => {
     Object.assign(Object(at(document, ["root", "program"])), { expands: choice.of(["once", "each call", null]) });
   },
+  // Gives a table in pages another number of rows in memory, of cached rows or of rows of a page, or the fields of another step.
+  (document, choice) => {
+    const steps = at(document, ["root", "program", "steps"]);
+    const tables = (Array.isArray(steps) ? steps : []).filter((step) => at(step, ["pages"]) !== undefined);
+    const pages = Object(at(choice.of(tables), ["pages"]));
+    const name = choice.of(["resident", "cached", "rows", "frequent", "hashes"]);
+    const other = choice.of(Object.keys(Object(at(document, ["root", "tensors"]) ?? { none: 0 })));
+    const size = choice.of([1, 2, 8, 16, 30, 48, 49, 50, 63, 65, 300, 2 ** 20]);
+    Object.assign(pages, {
+      [name]: typeof pages[name] === "number" ? size : choice.of([other, pages["hashes"], null]),
+    });
+  },
   // Moves a tensor to another place in the file. All tensors keep their sizes.
   (document, choice) => {
     const tensors = Object.values(Object(at(document, ["root", "tensors"])) as Record<string, Json>);
@@ -67,15 +79,33 @@ const changes: readonly Change[] = [
   },
 ];
 
-/** Returns a copy of a model file with one to three changes to its program or its list of tensors. */
+/** Token ids that no program can have, or that lists of tokens often have twice. */
+const IDS = [0, 1, 49, 50, 51, 1_000_000, -1, -50, 2 ** 31 - 1, -(2 ** 31)];
+
+/** Changes the list of frequent tokens, if the file has a table in pages. Returns whether it has changed. */
+function damageFrequent(tensors: Uint8Array, places: Record<string, Json>, choice: SeededChoice): boolean {
+  const name = Object.keys(places).find((each) => each.endsWith(".frequent"));
+  if (name === undefined || choice.below(2)) return false;
+  const [begin, end] = at(places, [name, "data_offsets"]) as [number, number];
+  const view = new DataView(tensors.buffer, tensors.byteOffset + begin, end - begin);
+  for (let count = 1 + choice.below(4); count > 0; count--) {
+    view.setInt32(4 * choice.below(view.byteLength / 4), choice.of(IDS), true);
+  }
+  return true;
+}
+
+/** Returns a copy of a model file with one to three changes to its program, its list of tensors or its list of frequent tokens. */
 export function damagedProgram(sound: File, seed: number): File {
   const choice = new SeededChoice(seed);
-  const { __metadata__, ...tensors } = headerOf(sound);
+  const soundHeader = headerOf(sound);
+  const { __metadata__, ...tensors } = soundHeader;
+  const data = sound.slice(headerEnd(sound));
+  if (damageFrequent(data, tensors, choice) && choice.below(2)) return withHeader(JSON.stringify(soundHeader), data);
   const document = { program: JSON.parse(__metadata__.program), ...(choice.below(4) === 0 && { tensors }) } as Json;
   const damaged = Object(damagedJson(document, choice, changes)) as Record<string, Json>;
   const { program, tensors: changed = tensors } = damaged;
   const header = { ...Object(changed), __metadata__: { program: jsonText(program ?? null, choice) } };
-  return withHeader(JSON.stringify(header), sound.subarray(headerEnd(sound)));
+  return withHeader(JSON.stringify(header), data);
 }
 
 const headerEnd = (file: File) => 8 + Number(new DataView(file.buffer).getBigUint64(0, true));

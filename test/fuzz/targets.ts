@@ -5,6 +5,7 @@ import { keys } from "./targets/keys.ts";
 import { manifest } from "./targets/manifest.ts";
 import { onnx } from "./targets/onnx.ts";
 import { packedTokenizer } from "./targets/packed-tokenizer.ts";
+import { pages } from "./targets/pages.ts";
 import { pickledWeights } from "./targets/pickled-weights.ts";
 import { pointer } from "./targets/pointer.ts";
 import { program } from "./targets/program.ts";
@@ -28,4 +29,5 @@ export const targets: Readonly<Record<string, Target>> = {
   keys,
   requests,
   storage,
+  pages,
 };

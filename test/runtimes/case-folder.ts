@@ -7,6 +7,7 @@ import { describeModel } from "#sdk/compile/model/describe-model.ts";
 import { readTextModel } from "#sdk/compile/model/text-model.ts";
 import type { TokenIds } from "#sdk/runtime/engine/engine.ts";
 import { edgeFile } from "../fixtures/edge-file.ts";
+import { pagedFile } from "../fixtures/paged-file.ts";
 import {
   randomSequences,
   TINY_EDGE,
@@ -14,19 +15,23 @@ import {
   tinyEdgeFile,
   tinyEncoders,
 } from "../fixtures/tiny-edge-file.ts";
-import type { Cases } from "./digests.ts";
+import type { Case } from "./digests.ts";
 
 const root = join(import.meta.dirname, "../..");
+
+/** Number of texts for the model in pages, whose program is that of other cases. */
+const FEW = 10;
 
 /**
  * Writes the files for all runtimes: models, `cases.json`, kernels and bundles. Every runtime runs `digests.mjs`.
  * `pool/` contains the engine with several Web Workers; `crash/` contains the same engine with workers that can crash.
  */
 export async function writeCases(folder: string): Promise<void> {
-  const cases: Record<string, Cases[string]> = {};
-  const add = async (name: string, file: Uint8Array, sequences: readonly TokenIds[]) => {
+  const cases: Record<string, Case> = {};
+  const add = async (name: string, file: Uint8Array, sequences: readonly TokenIds[], pages?: Uint8Array) => {
     await writeFile(join(folder, name), file);
-    cases[name] = sequences.map((ids) => [...ids]);
+    cases[name] = { sequences: sequences.map((ids) => [...ids]), ...(pages && { pages: `${name}.pages` }) };
+    if (pages) await writeFile(join(folder, `${name}.pages`), pages);
   };
   for (const name of Object.keys(tinyEncoders) as TinyEncoder[]) {
     await add(name, await tinyEdgeFile(name), randomSequences(TINY_EDGE));
@@ -40,6 +45,13 @@ export async function writeCases(folder: string): Promise<void> {
   await add("default-4-bits", await edgeFile(graph, size, { weightBits: 4 }), probes);
   const inEachCall = { ...size, maxMemory: 1 };
   await add("default-4-bits-each-call", await edgeFile(graph, inEachCall, { weightBits: 4, tableBits: 4 }), probes);
+
+  // Three rows of four are in pages.
+  const paging = { resident: size.vocabulary >> 2, cached: size.vocabulary >> 2 };
+  const { file, pages, whole } = await pagedFile(graph, size, { tableBits: 4, ...paging });
+  const few = probes.slice(0, FEW);
+  await add("default-4-bits-table", whole, few);
+  await add("default-in-pages", file, few, pages);
 
   await writeFile(join(folder, "cases.json"), JSON.stringify(cases));
   for (const kernels of ["relaxed.wasm", "simd.wasm"]) {

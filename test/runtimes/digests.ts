@@ -2,8 +2,20 @@ import { sha256Hex } from "#sdk/artifact/sha256.ts";
 import { type Engine, oneModel, type TokenIds, type VectorHead } from "#sdk/runtime/engine/engine.ts";
 import { hasRelaxedSimd, type KernelModules, wasmEngine } from "#sdk/runtime/engine/wasm/index.ts";
 
-/** Token ids of the test sequences, by model file: the content of `cases.json`. */
-export type Cases = Readonly<Record<string, readonly (readonly number[])[]>>;
+/** The test sequences by model file: the content of `cases.json`. */
+export type Cases = Readonly<Record<string, Case>>;
+
+export interface Case {
+  /** Token ids of each sequence. */
+  readonly sequences: readonly (readonly number[])[];
+  /** Name of the file with the pages of the token embedding table. Undefined if the model file has the whole table. */
+  readonly pages?: string;
+}
+
+/** Returns all files that the cases need. */
+export const filesOf = (cases: Cases): string[] =>
+  Object.entries(cases).flatMap(([file, { pages }]) => [file, ...(pages === undefined ? [] : [pages])]);
+
 export type Read = (file: string) => Promise<Uint8Array<ArrayBuffer>>;
 
 /** The results of one runtime. */
@@ -40,11 +52,11 @@ export async function digests(
   const cases = JSON.parse(new TextDecoder().decode(await read("cases.json"))) as Cases;
   const builds: Record<string, KernelModules> = { ...(relaxed && { relaxed: { relaxed, simd } }), simd: { simd } };
   const results: Record<string, string> = {};
-  for (const [file, ids] of Object.entries(cases)) {
-    const model = await read(file);
+  for (const [file, { sequences: ids, pages }] of Object.entries(cases)) {
+    const model = oneModel(await read(file), pages === undefined ? undefined : await read(pages));
     const sequences = ids.map((each): TokenIds => Int32Array.from(each));
     for (const [build, modules] of Object.entries(builds)) {
-      const session = await engine(modules).load(oneModel(model));
+      const session = await engine(modules).load(model);
       for (const [head, how] of Object.entries(heads)) {
         const rows = await session.run(sequences, how);
         const bytes = await new Blob(rows).bytes();

@@ -16,6 +16,9 @@ const POOL = `import("./pool/index.js").then(async ({ wasmPoolEngine }) =>
 const CRASH = `import("./crash/index.js").then(async ({ crashOutcomes }) =>
   crashOutcomes(await compiled(read), await read("bert")))`;
 
+/** The same model, whose table is in pages or whole. */
+const [IN_PAGES, WHOLE] = ["default-in-pages ", "default-4-bits-table "];
+
 interface Runtime {
   readonly name: string;
   /** Part of the runtime's user agent. */
@@ -80,11 +83,20 @@ describe("every runtime computes the same bytes:", () => {
 
   it("the engine computes the same with and without relaxed SIMD, and different results for every model and head", () => {
     const plain = Object.keys(reference.results).filter((name) => name.includes(" simd "));
-    expect(plain).toHaveLength(32);
+    expect(plain).toHaveLength(40);
     for (const name of plain) {
       expect(reference.results[name.replace(" simd ", " relaxed ")]).toBe(reference.results[name]);
     }
-    expect(new Set(Object.values(reference.results)).size).toBe(plain.length);
+    const others = plain.filter((name) => !name.startsWith(IN_PAGES));
+    expect(new Set(others.map((name) => reference.results[name])).size).toBe(others.length);
+  });
+
+  it("the engine computes the same with a table in pages as with the whole table", () => {
+    const inPages = Object.keys(reference.results).filter((name) => name.startsWith(IN_PAGES));
+    expect(inPages).toHaveLength(8);
+    for (const name of inPages) {
+      expect(reference.results[name]).toBe(reference.results[name.replace(IN_PAGES, WHOLE)]);
+    }
   });
 
   for (const { name, agent, programs, hasWebWorkers, run } of runtimes) {

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import type { Cases, Digests } from "./digests.ts";
+import { type Cases, type Digests, filesOf } from "./digests.ts";
 
 /** A Worker cannot compile bytes, so the kernels and all files are modules. */
 const script = (files: readonly string[]) => `
@@ -17,7 +17,7 @@ const script = (files: readonly string[]) => `
 
 export async function digestsOfWorkerd(folder: string): Promise<Digests> {
   const cases = JSON.parse(await readFile(join(folder, "cases.json"), "utf8")) as Cases;
-  const files = ["cases.json", ...Object.keys(cases)];
+  const files = ["cases.json", ...filesOf(cases)];
   const module = async (type: "ESModule" | "CompiledWasm" | "Data", path: string) => ({
     type,
     path,

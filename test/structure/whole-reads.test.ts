@@ -38,7 +38,6 @@ const allowed: Readonly<Record<string, string>> = {
   "sdk/src/compile/proto/protobuf-reader.ts .bytes()": OWN_METHOD,
   "sdk/src/compile/stages/engine-file.ts .bytes()": OWN_METHOD,
   "sdk/src/runtime/engine/engine.ts .bytes()": OWN_METHOD,
-  "sdk/src/runtime/engine/wasm-pool/answering.ts .bytes()": OWN_METHOD,
   "sdk/src/serve/answering/task-service.ts .bytes()": OWN_METHOD,
   "sdk/src/runtime/models/model-memory.ts .bytes()": OWN_METHOD,
 };

@@ -21,14 +21,16 @@ const MAX_BURST = 64 * PIECE;
 export async function startPacedStore(): Promise<ModelStore> {
   const objects = new Map<string, Uint8Array<ArrayBuffer>>();
   let requests = 0;
-  const server = createServer(async ({ url = "" }, response) => {
+  const server = createServer(async ({ url = "", headers }, response) => {
     requests++;
     await sleep(LATENCY_MS);
     const bytes = objects.get(decodeURIComponent(url.slice(1)));
     if (!bytes) return response.writeHead(404).end();
-    response.writeHead(200, { "content-length": bytes.length });
+    const [, begin, end] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? "") ?? [];
+    const part = begin === undefined ? bytes : bytes.subarray(Number(begin), Number(end) + 1);
+    response.writeHead(part === bytes ? 200 : 206, { "content-length": part.length });
     // A Worker that has answered stops, and the connection with it.
-    await pipeline(Readable.from(paced(bytes)), response).catch(() => {});
+    await pipeline(Readable.from(paced(part)), response).catch(() => {});
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   return {

@@ -13,6 +13,7 @@ import type { Form, Subject } from "../subject.ts";
 import type { ModelStore } from "./model-store.ts";
 
 const MODEL = "model.bin";
+const PAGES = "pages.bin";
 
 export interface Publication extends Pick<Target, "engine" | "precision"> {
   readonly subject: Subject;
@@ -29,13 +30,15 @@ export interface Publication extends Pick<Target, "engine" | "precision"> {
 export async function publishForm(publication: Publication, store: Pick<ModelStore, "publish">): Promise<Parity> {
   const { subject, form, name, engine, precision } = publication;
   const { model } = subject;
-  const files = new Map([...model.tokenizer.files, [MODEL, await subject.file(form)]]);
+  const { file, pages } = await subject.encoded(form);
+  const files = new Map([...model.tokenizer.files, [MODEL, file]]);
+  if (pages) files.set(PAGES, pages);
   const agreement = parity(
     await computed(subject, "fp32", "ort-node", probeTexts),
     await computed(subject, form, engine, probeTexts),
     comparedAs(model.task, model.config.vocabularySize),
   );
-  const targets = { edge: { engine, precision, model: MODEL, parity: agreement } };
+  const targets = { edge: { engine, precision, model: MODEL, ...(pages && { pages: [PAGES] }), parity: agreement } };
   const manifest = manifestOf(name, model, await describeFiles(files), targets);
   const manifestBytes = new TextEncoder().encode(JSON.stringify(manifest));
   const version = versionOf(await sha256Hex(manifestBytes));
@@ -46,12 +49,13 @@ export async function publishForm(publication: Publication, store: Pick<ModelSto
 
 /** Computes the vectors of texts in this process. */
 export async function computed(
-  { model, file }: Subject,
+  { model, encoded }: Subject,
   form: Form,
   engine: Target["engine"],
   texts: readonly string[],
 ): Promise<Float32Array[]> {
-  const session = await (await engineOnThisMachine(engine)).load(oneModel(await file(form)));
+  const { file, pages } = await encoded(form);
+  const session = await (await engineOnThisMachine(engine)).load(oneModel(file, pages));
   try {
     return await model.compute(session, texts);
   } finally {

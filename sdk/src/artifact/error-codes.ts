@@ -220,6 +220,10 @@ export const errorCodes = {
     when: "The request needs more CPU time than the platform allows for one request, and no region may answer it.",
     fix: "Send fewer or shorter texts, or add a region. On a paid Workers plan, raise `cpuLimitMs`.",
   },
+  too_many_page_reads: {
+    when: "The model's vocabulary is in pages, the request's texts need more than `maxPageReads` of the option `limits` from the store, and no region may answer it.",
+    fix: "Send fewer texts a request, or add a region. If the platform allows more reads a request, raise `maxPageReads`.",
+  },
   region_overloaded: {
     when: "The region refused a request because it has no time for it. The edge answers instead, or refuses too.",
     fix: "Try again later, or give the region more machines.",

@@ -100,6 +100,8 @@ const Target = v.object({
   kept: v.optional(v.array(v.string())),
   weights: v.optional(FourBitWeights),
   model: v.string(),
+  /** Files with the pages of the token embedding table, in their order. Missing if the model file has the whole table. */
+  pages: v.optional(v.array(v.string())),
   parity: Parity,
   task: v.optional(TaskScore),
 });
@@ -235,7 +237,11 @@ const Common = v.pipe(
   }),
   v.check(
     ({ files, tokenizer, golden = [], targets }) =>
-      [...tokenizerFiles(tokenizer), golden, ...Object.values(targets).map((target) => target?.model ?? [])]
+      [
+        ...tokenizerFiles(tokenizer),
+        golden,
+        ...Object.values(targets).map((target) => (target ? [target.model, ...(target.pages ?? [])] : [])),
+      ]
         .flat()
         .every((file) => Object.hasOwn(files, file)),
     "the files of tokenizer, golden and targets must be listed in files",

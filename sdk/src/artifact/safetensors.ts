@@ -124,8 +124,8 @@ function checkTensor(name: string, value: unknown, start: number, fileLength: nu
   if (!Object.hasOwn(dtypeBytes, dtype)) throw refuse(`tensor ${name} has the unknown type ${dtype}`);
   const [begin, end] = range.map((offset) => start + offset) as [number, number];
   if (begin > end || end > fileLength) throw refuse(`tensor ${name} lies outside the file`);
-  const bytes = shape.reduce((product, size) => product * size, dtypeBytes[dtype as Dtype]);
-  if (end - begin !== bytes) throw refuse(`tensor ${name} is ${dtype}[${shape}] but has ${end - begin} bytes`);
+  if (end - begin !== sizeOf(dtype as Dtype, shape))
+    throw refuse(`tensor ${name} is ${dtype}[${shape}] but has ${end - begin} bytes`);
   return { dtype: dtype as Dtype, shape, begin, end };
 }
 
@@ -143,46 +143,75 @@ function checkCoverage(tensors: SafetensorsHeader["tensors"], start: number, fil
   if (covered !== fileLength) throw refuse(`${fileLength - covered} bytes follow the last tensor`);
 }
 
-/** A tensor to write: little-endian elements, row-major. */
-export interface TensorToWrite {
+/** Type and shape of a tensor to write. */
+interface TensorShape {
   readonly dtype: Dtype;
   readonly shape: readonly number[];
+}
+
+/** A tensor to write: little-endian elements, row-major. */
+export interface TensorToWrite extends TensorShape {
   readonly data: Uint8Array;
 }
 
+interface HeaderOptions {
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Alignment of the first tensor in bytes. The header is padded with spaces. */
+  readonly alignment?: number;
+}
+
 /**
- * Writes tensors in the given order, without gaps. Only the first tensor is aligned.
+ * Writes the part of a file before its tensors, which follow in the given order, without gaps. Only the first tensor is aligned.
  *
- * @throws RangeError when a tensor is called `__metadata__`, or when its data does not have the size of dtype and shape
- * @param options.alignment alignment of the first tensor in bytes; the header is padded with spaces
+ * @returns the bytes of this part, and the size of the whole file
+ * @throws RangeError when a tensor is called `__metadata__`
  */
-export function writeSafetensors(
-  tensors: Iterable<readonly [name: string, tensor: TensorToWrite]>,
-  { metadata, alignment = ALIGNMENT }: { metadata?: Readonly<Record<string, string>>; alignment?: number } = {},
-): Uint8Array<ArrayBuffer> {
-  const ordered = [...tensors];
+export function writeHeader(
+  tensors: Iterable<readonly [name: string, tensor: TensorShape]>,
+  { metadata, alignment = ALIGNMENT }: HeaderOptions = {},
+): { readonly header: Uint8Array<ArrayBuffer>; readonly fileBytes: number } {
   let bodyBytes = 0;
-  const entries = ordered.map(([name, { dtype, shape, data }]) => {
-    const bytes = shape.reduce((product, size) => product * size, dtypeBytes[dtype]);
-    if (name === METADATA || data.length !== bytes) {
-      throw new RangeError(`Cannot write tensor ${name}: ${dtype}[${shape}] with ${data.length} bytes`);
-    }
+  const entries = [...tensors].map(([name, { dtype, shape }]) => {
+    if (name === METADATA) throw new RangeError(`Cannot write tensor ${name}: the name is taken`);
     const begin = bodyBytes;
-    bodyBytes += data.length;
+    bodyBytes += sizeOf(dtype, shape);
     return [name, { dtype, shape, data_offsets: [begin, bodyBytes] }] as const;
   });
   // Object.fromEntries keeps a tensor called __proto__, which an assignment would lose.
-  const header = Object.fromEntries<object>(metadata ? [[METADATA, metadata], ...entries] : entries);
-  const json = new TextEncoder().encode(JSON.stringify(header));
+  const described = Object.fromEntries<object>(metadata ? [[METADATA, metadata], ...entries] : entries);
+  const json = new TextEncoder().encode(JSON.stringify(described));
   const start = Math.ceil((LENGTH_BYTES + json.length) / alignment) * alignment;
-  const file = new Uint8Array(start + bodyBytes);
-  new DataView(file.buffer).setBigUint64(0, BigInt(start - LENGTH_BYTES), true);
-  file.set(json, LENGTH_BYTES);
-  file.fill(SPACE, LENGTH_BYTES + json.length, start);
-  let at = start;
+  const header = new Uint8Array(start).fill(SPACE);
+  new DataView(header.buffer).setBigUint64(0, BigInt(start - LENGTH_BYTES), true);
+  header.set(json, LENGTH_BYTES);
+  return { header, fileBytes: start + bodyBytes };
+}
+
+/**
+ * Writes a file: what `writeHeader` writes, and the tensors.
+ *
+ * @throws RangeError when a tensor is called `__metadata__`, or when its data does not have the size of dtype and shape
+ */
+export function writeSafetensors(
+  tensors: Iterable<readonly [name: string, tensor: TensorToWrite]>,
+  options: HeaderOptions = {},
+): Uint8Array<ArrayBuffer> {
+  const ordered = [...tensors];
+  for (const [name, { dtype, shape, data }] of ordered) {
+    if (data.length !== sizeOf(dtype, shape)) {
+      throw new RangeError(`Cannot write tensor ${name}: ${dtype}[${shape}] with ${data.length} bytes`);
+    }
+  }
+  const { header, fileBytes } = writeHeader(ordered, options);
+  const file = new Uint8Array(fileBytes);
+  file.set(header);
+  let at = header.length;
   for (const [, { data }] of ordered) {
     file.set(data, at);
     at += data.length;
   }
   return file;
 }
+
+const sizeOf = (dtype: Dtype, shape: readonly number[]): number =>
+  shape.reduce((product, size) => product * size, dtypeBytes[dtype]);

@@ -78,7 +78,11 @@ describe("wrong usage", () => {
 
   it.each([
     ["a missing option", ["list"], "The option --store <place> is missing."],
-    ["too many arguments", ["models", "extra"], "There are too many arguments: extra. The command takes 0."],
+    [
+      "too many arguments",
+      ["models", "one", "extra"],
+      "There are too many arguments: one, extra. The command takes 1.",
+    ],
     ["a value that is not a URL", ["check", "URL", "--model", "x"], "<url> cannot be URL."],
     ["an unknown code", ["explain", "nope"], "<code> cannot be nope."],
     ["an option of a nested command", ["keys", "new", "--bogus"], "There is no option --bogus."],

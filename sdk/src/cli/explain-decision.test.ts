@@ -19,6 +19,10 @@ describe("explainDecision", () => {
       "60 ms of the budget of 60 ms were left; the edge needs 372 ms, of which 0.0 ms are its queue, and is certain to have answered after 640 ms; that is 94 ms of CPU time, and 10 ms are allowed; there is no region; so nobody answers (request_too_costly).",
     ],
     [
+      "wait=0.0, pages=40.0, page-reads=40.0, page-limit=32.0, compute=10.0, spread=0.0",
+      "There was no budget; the edge needs 50 ms, of which 0.0 ms are its queue, and is certain to have answered after 50 ms; 40 ms of that are for reading rows of the vocabulary; they are 40 reads, and 32 are allowed; there is no region; so nobody answers (too_many_page_reads).",
+    ],
+    [
       "pinned, wait=0.0, compute=5.0, spread=1.0",
       expect.stringMatching(/^There was no budget; .*pinned, .*so the edge answers \(pinned, or tier_missing .*\)\.$/),
     ],
@@ -47,6 +51,9 @@ describe("explainDecision", () => {
           calls: fc.integer({ min: 1, max: 3 }),
           cpuMs: ms,
           cpuLimitMs: ms,
+          pages: fc.option(fc.record({ reads: fc.integer({ min: 1, max: 40 }), maxReads: fc.constant(32), ms }), {
+            nil: undefined,
+          }),
         }),
         region: fc.oneof(
           fc.constantFrom("none" as const, "down" as const),

@@ -60,6 +60,10 @@ function situationOf(figures: Figures): Situation {
         ? "loading"
         : {
             waitMs: of("wait"),
+            pages:
+              figures.pages === undefined
+                ? undefined
+                : { ms: of("pages"), reads: of("page-reads"), maxReads: of("page-limit") },
             isNext: figures["next-turn"] === true,
             compute: { ms: Number(compute), spreadMs: of("spread") },
             delaysOthers: figures["others-late"] === true,
@@ -88,11 +92,15 @@ function budgetPart(figures: Figures, { remainingMs }: Situation): string[] {
 function edgePart({ here }: Situation): string[] {
   if (typeof here !== "object")
     return ["the edge had not loaded its model, or has a lower precision than was asked for"];
-  const { waitMs, compute, cpuMs, cpuLimitMs, delaysOthers, delaysFetches } = here;
-  const totalMs = waitMs + compute.ms;
+  const { waitMs, pages, compute, cpuMs, cpuLimitMs, delaysOthers, delaysFetches } = here;
+  const totalMs = waitMs + (pages?.ms ?? 0) + compute.ms;
   const latestMs = totalMs + CERTAIN * compute.spreadMs * (totalMs / Math.max(compute.ms, Number.MIN_VALUE));
   return [
     `the edge needs ${ms(totalMs)}, of which ${ms(waitMs)} are its queue, and is certain to have answered after ${ms(latestMs)}`,
+    ...(pages ? [`${ms(pages.ms)} of that are for reading rows of the vocabulary`] : []),
+    ...(pages && pages.reads > pages.maxReads
+      ? [`they are ${pages.reads} reads, and ${pages.maxReads} are allowed`]
+      : []),
     ...(cpuMs > cpuLimitMs ? [`that is ${ms(cpuMs)} of CPU time, and ${ms(cpuLimitMs)} are allowed`] : []),
     ...(delaysOthers ? ["it would make another request late"] : []),
     ...(delaysFetches ? ["it would handle an answer of the region too late"] : []),

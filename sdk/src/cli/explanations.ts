@@ -41,6 +41,10 @@ const reasons: Readonly<Record<Reason, Explanation>> = {
     when: "The region answers, because the edge would need more CPU time than cpuLimitMs.",
     fix: "To keep such requests at the edge: fewer texts a request. On a paid Workers plan, raise cpuLimitMs in functions/edge-settings.ts.",
   },
+  "edge-pages": {
+    when: "The region answers, because the edge would need more than `maxPageReads` reads of pages of its vocabulary, or because a read failed or took too long.",
+    fix: "To keep such requests at the edge: fewer texts a request, or a model that was prepared with a larger --max-memory. If reads fail, check the store.",
+  },
   precision: {
     when: "The region answers, because the edge's model has a lower precision than x-bert-edge-precision asks for.",
     fix: "Ask for a lower precision to keep such requests at the edge.",
@@ -81,6 +85,18 @@ export const figures: Readonly<Record<Exclude<Figure, Reason>, Explanation>> = {
     fix: "Send fewer texts a request, so that computations are shorter.",
   },
   wait: { when: `Predicted wait in the queue of ${HERE}, in ms.`, fix: "Send fewer requests at a time." },
+  pages: {
+    when: `Predicted time in which ${HERE} reads rows of its vocabulary from the store, in ms. A model has pages if its weights do not fit --max-memory of \`prepare\`.`,
+    fix: "Prepare the model with a larger --max-memory. Texts like those of --calibration need the fewest reads.",
+  },
+  "page-reads": {
+    when: "Number of reads from the store that rows of the vocabulary would need. It exceeds page-limit.",
+    fix: "Send fewer texts a request.",
+  },
+  "page-limit": {
+    when: "Reads that a request may cause: maxPageReads of the option limits.",
+    fix: "If the platform allows more fetches a request, raise maxPageReads.",
+  },
   compute: {
     when: `Predicted computation at ${HERE}, without the wait, in ms.`,
     fix: "Send fewer or shorter texts, or serve a smaller model.",

@@ -40,6 +40,8 @@ describe("prepareReport", () => {
       "edge              wasm  int8-edge  17.8 MB  0.99955  0.99900",
       "regional-cpu  ort-node       int8  18.3 MB  0.99955  0.99900",
       "regional-gpu  ort-node       fp16  34.5 MB  0.99955  0.99900",
+      "edge: 15.2 MB before the first answer: 0.4 s from a store of 20 ms and 50 MB/s",
+      "  (estimated); at most 21 MiB of memory",
       "",
       "128 tokens                fits             binding limit  a million requests",
       "────────────────────────  ────  ────────────────────────  ──────────────────",

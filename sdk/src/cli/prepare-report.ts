@@ -118,6 +118,7 @@ function accuracy(report: PrepareReport): string[] {
     table(["target", "engine", "precision", "size", "cosine", "worst", ...labels], rows),
     ...fourBitLines(report),
     ...taskLine(report),
+    ...edgeLines(report),
   ];
 }
 
@@ -132,6 +133,18 @@ const fourBitLines = (report: PrepareReport): string[] =>
     const line = `${name}: ${layersInFourBits > 0 ? ofLayers : ""}table in ${tableBits} bits`;
     return wrapped(line, COLUMNS, 2);
   });
+
+/** Says what the edge target takes: bytes before the first answer, cold start, memory and pages. CPU times are in a table. */
+function edgeLines({ edge }: PrepareReport): string[] {
+  if (!edge) return [];
+  const { startBytes, coldStartMs, memoryBytes, pages } = edge;
+  const parts = [
+    `${(startBytes / 1e6).toFixed(1)} MB before the first answer: ${(coldStartMs / 1000).toFixed(1)} s from a store of 20 ms and 50 MB/s (estimated)`,
+    `at most ${mebibytes(memoryBytes)} MiB of memory`,
+    ...(pages ? [`${pages.count} pages of ${(pages.bytes / 1e6).toFixed(1)} MB together`] : []),
+  ];
+  return wrapped(`edge: ${parts.join("; ")}`, COLUMNS, 2);
+}
 
 /** Describes the scores of the targets on the user's data, in a line. */
 function taskLine(report: PrepareReport): string[] {

@@ -34,6 +34,7 @@ interface Options extends AcceptedKeys {
   weights?: Integers;
   maxSize?: number;
   maxMemory?: number;
+  pages?: true;
   regionPrecision: "int8" | "int8-mixed" | "int8-blocks";
   minCosine?: number;
   cache: boolean;
@@ -61,7 +62,7 @@ export const prepareCommand = new Command("prepare")
   )
   .option(
     "--calibration <texts>",
-    "text file, one text per line, to observe activations on (default: texts of the package)",
+    "text file, one typical text per line, to observe activations and count tokens on (default: texts of the package)",
     textLines,
   )
   .option(
@@ -115,6 +116,10 @@ export const prepareCommand = new Command("prepare")
     "--max-memory <bytes>",
     "maximum memory of the edge's weights, such as 70MB; if weights of 4 bits do not fit expanded, each call expands them (default: 96MiB)",
     byteCount,
+  )
+  .option(
+    "--pages",
+    "cut the vocabulary into pages although it fits: a cold start waits for frequent words only, and rare ones are read when needed",
   )
   .addOption(
     new Option(

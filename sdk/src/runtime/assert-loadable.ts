@@ -35,15 +35,23 @@ export async function assertLoadable({ manifest, read }: Pick<Artifact, "manifes
     if (!target) continue;
     assertEngine(manifest.name, name, target.engine);
     const file = await read(target.model);
-    if (target.engine === "wasm") assertWasmFile(manifest, file);
+    if (target.engine === "wasm") assertWasmFile(manifest, file, target.pages);
     else assertFiniteOnnx(file);
   }
 }
 
-function assertWasmFile(manifest: Manifest, file: Uint8Array<ArrayBuffer>): void {
+function assertWasmFile(manifest: Manifest, file: Uint8Array<ArrayBuffer>, pages: readonly string[] = []): void {
   const program = parseProgram(readModelFile(file));
   assertFits(manifest, shapeOf(program));
   assertFinite(file, program);
+  const found = pages.reduce((sum, name) => sum + (manifest.files[name]?.size ?? 0), 0);
+  const needed = program.tables.reduce((sum, table) => sum + (table.pages?.bytes ?? 0), 0);
+  if (found === needed) return;
+  throw new BertEdgeError(
+    "manifest_invalid",
+    `The pages of the token embedding table of ${manifest.name} have ${found} bytes, and the model file needs ${needed}.`,
+    { hint: PREPARE_AGAIN },
+  );
 }
 
 function assertDefaultPrompt(manifest: Manifest): void {

@@ -23,11 +23,15 @@ export interface Model {
   readonly batches: Batching;
   /** Resolves when `run` can run these sequences, which may be before the whole model is loaded. */
   ready(sequences: readonly TokenSequence[]): Promise<void>;
+  /** Returns how many reads from the store `ready` would begin with, for rows of the token embedding table; 0 for most models. */
+  pageReads(sequences: readonly TokenSequence[]): number;
   /**
    * Resolves when the whole model is loaded. `call` can be used earlier: it waits for the bytes that its texts need. If the
    * promise rejects, release the model.
    */
   readonly complete: Promise<void>;
+  /** Whether the whole model is loaded. */
+  isComplete(): boolean;
   /**
    * Answers a call: `encode`, `run`, and the call's own decoding.
    *

@@ -107,6 +107,15 @@ export function modelOf(
     return { outputs, tokens: totalLength(ids), computeMs };
   }
 
+  const { complete = Promise.resolve() } = session;
+  let isComplete = session.complete === undefined;
+  complete.then(
+    () => {
+      isComplete = true;
+    },
+    () => {},
+  );
+
   async function call<R>(wanted: TaskCall<R>): Promise<R> {
     const { sequences, decode } = encode(wanted.on(manifest));
     return decode((await run(sequences)).outputs);
@@ -128,7 +137,9 @@ export function modelOf(
     parallel: session.parallel ?? 1,
     batches: session.batches,
     ready,
-    complete: session.complete ?? Promise.resolve(),
+    pageReads: (sequences) => session.pageReads?.(sequences) ?? 0,
+    complete,
+    isComplete: () => isComplete,
     call,
     encode,
     run,

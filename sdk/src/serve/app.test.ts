@@ -138,6 +138,7 @@ describe("the error codes of the HTTP contract", () => {
     budget_exceeded: () => setUp(failing("budget_exceeded")).post("/v1/embed", { inputs: "a" }),
     precision_unavailable: () => embed({ inputs: "a" }, { "x-bert-edge-precision": "int1" }),
     request_too_costly: () => setUp(failing("request_too_costly")).post("/v1/embed", { inputs: "a" }),
+    too_many_page_reads: () => setUp(failing("too_many_page_reads")).post("/v1/embed", { inputs: "a" }),
     tier_invalid: () => embed({ inputs: "a" }, { "x-bert-edge-tier": "moon" }),
     tier_missing: () => setUp(failing("tier_missing")).post("/v1/embed", { inputs: "a" }),
     tier_unavailable: () => setUp(failing("tier_unavailable")).post("/v1/embed", { inputs: "a" }),

@@ -21,6 +21,13 @@ export function decisionFigures(situation: Situation, { budgetMs, setBy }: Budge
   if (typeof here === "object") {
     figures.wait = here.waitMs;
     if (here.isNext && here.waitMs > 0) figures["next-turn"] = true;
+    if (here.pages) {
+      figures.pages = here.pages.ms;
+      if (here.pages.reads > here.pages.maxReads) {
+        figures["page-reads"] = here.pages.reads;
+        figures["page-limit"] = here.pages.maxReads;
+      }
+    }
     if (region !== "none" && isShort(here) && here.waitMs > 0) figures.short = true;
     figures.compute = here.compute.ms;
     figures.spread = here.compute.spreadMs;

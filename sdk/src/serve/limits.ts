@@ -13,6 +13,11 @@ export interface Limits {
    * Default at the edge: 96 MiB minus the bytes of the models, but at least 8 and at most 32 MiB. Default in a region: 128 MiB.
    */
   maxBytesInFlight: number | undefined;
+  /**
+   * Maximum number of reads from the store that a request may cause, if the model's vocabulary is in pages. With more, the region answers.
+   * Default 32: Cloudflare's free plan allows 50 fetches in a request, and the first one loads the model.
+   */
+  maxPageReads: number;
   /** Maximum bytes of a request's outputs. Default 16,777,216: vectors of 2,048 dimensions for 2,048 texts. */
   maxOutputBytes: number;
 }
@@ -22,6 +27,7 @@ export const defaultLimits: Limits = {
   maxBodyBytes: 4_000_000,
   maxWaitMs: 30_000,
   maxBytesInFlight: undefined,
+  maxPageReads: 32,
   maxOutputBytes: 16 * 1024 * 1024,
 };
 

@@ -28,6 +28,10 @@ const explanations = {
     message: "The request needs more CPU time than the platform allows for one request.",
     hint: "Send fewer texts a request (batchSize of the client), or shorter ones. If the platform allows more CPU time, raise cpuLimitMs, in a project in functions/edge-settings.ts. A region would answer, unless the request pins the edge.",
   },
+  too_many_page_reads: {
+    message: "The request's texts have too many rare words, whose vectors the edge would have to read from the store.",
+    hint: "Send fewer texts a request (batchSize of the client). If the platform allows more reads, raise `maxPageReads` of the option limits. A region would answer, unless the request pins the edge.",
+  },
   tier_missing: {
     message: "This deployment does not have the tier that the request pins.",
     hint: "Send x-bert-edge-tier: auto, or leave the header out.",

@@ -38,6 +38,9 @@ export const readStored = (
   destination: Destination,
 ): Promise<void> => fill(destination, file, `${store.name}/${key}`, (deliver) => receive(store, key, deliver));
 
+const RANGES =
+  "A store of your own must return only the bytes of the third argument of `open`. In other stores, repair the object with `bert-edge publish --verify`.";
+
 /**
  * Reads a part of an object, whose content is not checked.
  *
@@ -49,7 +52,7 @@ async function readPart(store: ObjectStore, key: string, range: ByteRange): Prom
   const part = `bytes ${range.begin} to ${range.end - 1}`;
   let filled = 0;
   const deliver = async (piece: Uint8Array) => {
-    if (filled + piece.length > bytes.length) throw corrupt(where, `gives more than ${part}`);
+    if (filled + piece.length > bytes.length) throw corrupt(where, `gives more than ${part}`, RANGES);
     bytes.set(piece, filled);
     filled += piece.length;
   };

@@ -6,7 +6,7 @@ import { fsStore } from "#sdk/storage/fs.ts";
 import { publish } from "#sdk/storage/publish.ts";
 import { s3Publisher } from "#sdk/storage/s3-publisher.ts";
 import type { ManagedStore } from "#sdk/storage/store.ts";
-import { smallArtifact } from "../../fixtures/small-artifact.ts";
+import { smallArtifact, smallFilesWithPages } from "../../fixtures/small-artifact.ts";
 import { startStrictObjectStorage } from "../../fixtures/strict-object-storage.ts";
 import type { Fault, RunningFault } from "../fault.ts";
 import { readWhole } from "../outcome-of.ts";
@@ -19,10 +19,11 @@ const PAUSE_MS = 8;
 const PART_BYTES = 1_000;
 const CONTENT_LENGTH = 4_500;
 
-/** Kills publishers with SIGKILL at a random time of their publication, and publishes again. */
+/** Kills publishers of a model with pages with SIGKILL at a random time of their publication, and publishes again. */
 async function killing(store: ManagedStore, place: PublisherJob["place"]): Promise<RunningFault["attempt"]> {
   const contentOf = (model: number) => `model ${model} `.padEnd(CONTENT_LENGTH, "-");
-  const start = (content: string) => startPublisher({ place, content, pauseMs: PAUSE_MS });
+  const start = (content: string) => startPublisher({ place, content, pages: true, pauseMs: PAUSE_MS });
+  const artifactOf = (content: string) => smallArtifact(content, "small", smallFilesWithPages(content));
   // A publication takes longer on a machine that is busy.
   const undisturbed = await start(contentOf(-1));
   const began = performance.now();
@@ -31,13 +32,13 @@ async function killing(store: ManagedStore, place: PublisherJob["place"]): Promi
   let number = 0;
   return async (random) => {
     const contents = { old: contentOf(number), new: contentOf(++number) };
-    await publish(await smallArtifact(contents.old), store);
+    await publish(await artifactOf(contents.old), store);
     const publisher = await start(contents.new);
     await setTimeout(random() * wholeMs);
     publisher.kill("SIGKILL");
     await ended(publisher);
     const outcome = await readWhole(store, contents);
-    await publish(await smallArtifact(contents.new), store);
+    await publish(await artifactOf(contents.new), store);
     return { outcome, recovered: (await readWhole(store, contents)) === "new" };
   };
 }

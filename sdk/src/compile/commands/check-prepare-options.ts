@@ -43,7 +43,7 @@ const entries = {
   timingRounds: v.optional(
     v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(1, "must be at least 1")),
   ),
-  ...{ fast: flag, force: flag, normalize: flag },
+  ...{ fast: flag, force: flag, normalize: flag, pages: flag },
   task: oneOf(taskNames),
   input: oneOf(["text", "pair"]),
   pooling: oneOf(["mean", "cls", "max", "last"]),
@@ -81,7 +81,7 @@ export function checkPrepareOptions<Name extends keyof typeof entries>(
     throw invalid(both, `Leave out ${named(decided)}: the maximum size decides it.`);
   }
   const targets = given["targets"] as readonly string[] | undefined;
-  const [ofEdge] = ["weightBits", "maxSize", "maxMemory"].filter((name) => given[name] !== undefined);
+  const [ofEdge] = ["weightBits", "maxSize", "maxMemory", "pages"].filter((name) => given[name] !== undefined);
   if (ofEdge && targets && !targets.includes("edge")) {
     const what = `${named(ofEdge)} is for the target edge, which is not prepared.`;
     throw invalid(what, `Leave out ${named(ofEdge)}, or add edge to targets.`);
@@ -94,5 +94,6 @@ const inCommands: Readonly<Record<string, string>> = {
   weightBits: "--weights",
   maxSize: "--max-size",
   maxMemory: "--max-memory",
+  pages: "--pages",
 };
 const named = (option: string): string => `${option} (${inCommands[option]})`;

@@ -18,9 +18,12 @@ import { catalogueModelOf } from "../checkpoint/hub/catalogue.ts";
 import { tokenBatches } from "../evaluate/token-batches.ts";
 import { withWorkFolder } from "../files/folders.ts";
 import type { ExcusedParts } from "../fusions/unfused-parts.ts";
+import { estimatedChoice, shapeOfConfig } from "../latency/edge-forms.ts";
 import { type FitTable, forecastOf, type PredictedLatency } from "../latency/platforms/forecast.ts";
+import { type PreparedEdge, preparedEdge } from "../latency/prepared-edge.ts";
+import { byFrequency } from "../lower/cut-into-pages.ts";
 import { describeModel, type ModelDescription, type TaskChoice } from "../model/describe-model.ts";
-import { inputsOf } from "../model/run-task.ts";
+import { inputsOf, takesPairs } from "../model/run-task.ts";
 import { assertReplaceable, writeMeasurements } from "../pack/write-artifact.ts";
 import { calibrationTexts } from "../quantize/calibration/calibration-texts.ts";
 import { assembleArtifact, manifestOf, modelName } from "../stages/assemble-artifact.ts";
@@ -67,7 +70,10 @@ export interface PrepareOptions extends TaskFiles, GoldenOptions, TaskChoice, Ru
   name?: string | undefined;
   /** Default: all targets. */
   targets?: readonly TargetName[];
-  /** Texts on which activations are observed. Default: texts of this package. */
+  /**
+   * Typical texts. Activations are observed on up to 1,000 of them, and the tokens of all decide which rows of a vocabulary in pages stay
+   * in memory. Default: texts of this package.
+   */
   calibration?: readonly string[] | undefined;
   /**
    * Bits per element of the token embedding table in int8 targets. With 4 bits, large vocabularies fit into an isolate.
@@ -83,9 +89,15 @@ export interface PrepareOptions extends TaskFiles, GoldenOptions, TaskChoice, Ru
   maxSize?: number | undefined;
   /**
    * Maximum bytes of the edge's weights in memory. Weights of 4 bits are expanded when the model is loaded, if they then fit, and
-   * otherwise in each call, which takes longer. Default: three quarters of an isolate's memory.
+   * otherwise in each call, which takes longer. If they still do not fit, the vocabulary is cut into pages: rows of rare tokens are read
+   * from the store when they are needed. Default: three quarters of an isolate's memory.
    */
   maxMemory?: number | undefined;
+  /**
+   * Whether the vocabulary of the edge's model is cut into pages although it fits into memory: a cold isolate then waits for the rows of
+   * frequent tokens only, and reads those of rare ones when they are needed. Default false: it is cut only if it does not fit.
+   */
+  pages?: boolean | undefined;
   /**
    * Precision of the target `regional-cpu`. `int8` is faster than the default `int8-mixed`, `int8-blocks` is slower. The
    * faster a precision is, the less its vectors agree with those of the edge.
@@ -138,6 +150,8 @@ export interface PrepareReport {
   readonly latency: PredictedLatency;
   /** Where each target fits, which limit binds, and what a million requests cost. */
   readonly fit: FitTable;
+  /** What the edge target takes; undefined without one for our engine. */
+  readonly edge?: PreparedEdge;
   /** Sentences about what was assumed, cut or left out. */
   readonly warnings: readonly PrepareWarning[];
   /** Engines that could not run a target or were not accurate enough, and why. */
@@ -170,13 +184,16 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     weightBits,
     maxSize,
     maxMemory,
+    pages,
     minCosine = 0,
     regionPrecision = "int8-mixed",
     fast = false,
   } = options;
   const targets = options.targets ?? (fast ? (["edge"] as const) : targetNames);
   const given = options.calibration ?? calibrationTexts;
-  const calibration = fast ? given.filter((_, i) => i % FAST_EVERY === 0) : given;
+  const counted = fast ? given.filter((_, i) => i % FAST_EVERY === 0) : given;
+  const every = Math.ceil(counted.length / MAX_OBSERVED);
+  const calibration = counted.filter((_, i) => i % every === 0);
   const rounds = options.timingRounds ?? (fast ? FAST_ROUNDS : undefined);
   const name = modelName(options.name, options.model);
   if (out !== undefined) await assertReplaceable(out);
@@ -194,7 +211,9 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
     const model = await run(readFolder, { path, description });
     await run(checkMemory, { graph: model.graph });
     const bits = maxSize === undefined ? { tableBits, weightBits } : ({ tableBits: 4, weightBits: 4 } as const);
-    await run(estimate, { graph: model.graph, targets, ...bits, force: options.force ?? false });
+    const shape = shapeOfConfig(model.config, { maxTokens: model.maxTokens, pairs: takesPairs(model.task) });
+    const expected = await estimatedChoice(shape, bits, maxMemory);
+    const { kept } = await run(estimate, { ...expected, targets, maxMemory, force: options.force ?? false });
     const golden =
       present &&
       (await run(checkGolden, {
@@ -212,16 +231,14 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
 
     const kinds = kindsFor(targets.flatMap((target) => recipesFor(target, regionPrecision)));
     const texts = kinds.includes("statistics") ? calibration : calibration.filter((_, i) => i % OVERFLOW_EVERY === 0);
+    const sequences = once(() => model.encode(inputsOf(model.task, texts, 2)));
     const observed = once(async () => {
-      const found = await run(observe, {
-        graph,
-        batches: tokenBatches(graph, model.encode(inputsOf(model.task, texts, 2))),
-        kinds,
-      });
+      const found = await run(observe, { graph, batches: tokenBatches(graph, sequences()), kinds });
       assertVaries(checked.reference, found.statistics);
       return found;
     });
-    const edge = { weightBits, maxSize, maxMemory };
+    // A model that is prepared although it does not fit stays whole.
+    const edge = { weightBits, maxSize, maxMemory: kept === "none" ? WHOLE : maxMemory, pages };
     const input = {
       model,
       graph,
@@ -230,6 +247,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
       data,
       tableBits,
       edge,
+      frequent: once(() => byFrequency(model.encode(inputsOf(model.task, counted, 2)))),
       regionPrecision,
       minCosine,
       quantizers: new Map(),
@@ -241,7 +259,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
         ...{ stage: "measure", label: target },
         key: async () => {
           const recipes = recipesFor(target, regionPrecision, edge);
-          const ofEdge = target === "edge" ? edge : undefined;
+          const ofEdge = target === "edge" ? [edge, counted] : undefined;
           return contentKey("target", modelHash, data?.content, texts, recipes, tableBits, ofEdge, minCosine);
         },
         work: () => makeTarget(run, target, input),
@@ -262,6 +280,7 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
       work: () => run(time, { artifact, rounds }),
     });
     await writeMeasurements(artifactFolder, measurements);
+    const atEdge = await preparedEdge(artifactFolder, artifact.manifest, measurements);
     if (out !== undefined) await run(writeFolder, { out, folder: artifactFolder });
 
     const { manifest, version } = artifact;
@@ -273,12 +292,16 @@ export async function prepare(options: PrepareOptions): Promise<PrepareReport | 
       golden: golden?.agreement,
       ...{ fusion: checked.parity, nodes, fused, excused },
       ...forecast,
+      ...(atEdge && { edge: atEdge }),
       warnings: warningsOf({ model, manifest, excused, fit: forecast.fit, gaps: golden?.gaps }),
       ...{ passedOver, stages },
     };
     return out === undefined ? { ...report, artifact: await inMemory(artifactFolder) } : report;
   });
 }
+
+/** Maximum memory of a model that does not fit. */
+const WHOLE = Number.MAX_SAFE_INTEGER;
 
 const presentAnswers = async (file: string, { task, config }: ModelDescription) => ({
   file,
@@ -298,6 +321,9 @@ async function inMemory(folder: string): Promise<PublishableArtifact> {
  * channels as the others, and `overflowObserver` leaves a factor of four for larger activations.
  */
 const OVERFLOW_EVERY = 4;
+
+/** Maximum number of texts on which activations are observed. More take longer, and hardly change the scales. */
+const MAX_OBSERVED = 1_000;
 
 /** With `fast`, every eighth calibration text is used, and two rounds are timed. */
 const [FAST_EVERY, FAST_ROUNDS] = [8, 2];

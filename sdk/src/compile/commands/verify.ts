@@ -1,7 +1,8 @@
 import type { Artifact } from "../../artifact/artifact.ts";
 import type { Parity, Target, TargetName, TaskScore } from "../../artifact/manifest.ts";
 import { engineOnThisMachine } from "../../local/engines.ts";
-import { type Engine, type EngineSession, oneModel } from "../../runtime/engine/engine.ts";
+import { type Engine, type EngineSession, type ModelFiles, oneModel } from "../../runtime/engine/engine.ts";
+import { modelFilesOf } from "../../runtime/model-files.ts";
 import { modelOf } from "../../runtime/start-model.ts";
 import { protocolOf } from "../../runtime/tasks/late-interaction.ts";
 import { loadTokenizer } from "../../runtime/tokenizer/load-tokenizer.ts";
@@ -81,8 +82,8 @@ export async function verify({
   for (const [, { engine }] of targets) engines.set(engine, await engineOnThisMachine(engine));
   const report: VerifyReport = {};
   let best: { results: Float32Array[]; score: number | undefined } | undefined;
-  for (const [name, { engine, precision, model, parity: recorded }] of targets) {
-    const session = await (engines.get(engine) as Engine).load(oneModel(await artifact.read(model)));
+  for (const [name, { engine, precision, parity: recorded }] of targets) {
+    const session = await (engines.get(engine) as Engine).load(await filesOf(artifact, engine, name));
     const message = `measure ${name} on ${engine}`;
     const progress = (fraction: number) => onProgress?.({ stage: "measure", message, fraction });
     const inParts = runInParts(session, { signal, progress });
@@ -117,6 +118,12 @@ export async function verify({
       return { ...summaryOf(file, compared), failure: worst && describedLine(worst, limit) };
     };
   }
+}
+
+/** Reads the files of one target, because an engine may choose between targets. */
+async function filesOf(artifact: Artifact, engine: Engine["name"], name: TargetName): Promise<ModelFiles> {
+  const files = modelFilesOf(artifact, engine);
+  return oneModel(await files.read(name), await files.readPages(name, 0, files.pagesSize(name)));
 }
 
 async function open(artifact: VerifyOptions["artifact"]): Promise<Artifact> {

@@ -11,7 +11,7 @@ import { BLOCK } from "../../runtime/engine/wasm/run/layout.ts";
 import type { Graph } from "../graph/graph.ts";
 import { MICROSOFT, type Value } from "../graph/node.ts";
 import { precisions } from "../quantize/precisions.ts";
-import { encodeProgram } from "./write-model-file.ts";
+import { encodeProgram } from "./encode-program.ts";
 
 const [WIDTH, VOCABULARY] = [32, 60];
 /** Text lengths. The longest text needs more than one attention block. */

@@ -16,7 +16,7 @@ import type { Head } from "../checkpoint/task-head.ts";
 import { fuseGraph } from "../fusions/fuse-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import { precisions } from "../quantize/precisions.ts";
-import { encodeProgram } from "./write-model-file.ts";
+import { encodeProgram } from "./encode-program.ts";
 
 /**
  * Largest change of a logit by int8, for the tiny classifiers with random weights that are tested here, where logits are

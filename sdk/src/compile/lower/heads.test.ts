@@ -12,7 +12,7 @@ import { int, type Value } from "../graph/node.ts";
 import { type Tensor, tensor } from "../graph/tensor.ts";
 import { precisions } from "../quantize/precisions.ts";
 import { inferShapes } from "../shapes/infer-shapes.ts";
-import { encodeProgram } from "./write-model-file.ts";
+import { encodeProgram } from "./encode-program.ts";
 
 const { config, weights } = tinyBert();
 const { hiddenSize: hidden, vocabularySize: vocabulary } = config;

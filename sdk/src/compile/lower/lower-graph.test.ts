@@ -16,8 +16,8 @@ import { headGraph } from "../checkpoint/head-graph.ts";
 import { fuseGraph } from "../fusions/fuse-graph.ts";
 import type { Graph } from "../graph/graph.ts";
 import { precisions } from "../quantize/precisions.ts";
+import { encodeProgram } from "./encode-program.ts";
 import { lowerGraph } from "./lower-graph.ts";
-import { encodeProgram } from "./write-model-file.ts";
 
 const PADDING = 1;
 const sequences = classifierIds.map((ids) => Int32Array.from(ids.filter((id) => id !== PADDING)));

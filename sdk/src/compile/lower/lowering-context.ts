@@ -62,7 +62,7 @@ export class LoweringContext {
    * @throws BertEdgeError `engine_unsupported` with the reason
    */
   push(node: Node, step: Step): void {
-    const tensors = { tensor: () => 0, size: (name: string) => this.tensors.get(name)?.data.length };
+    const tensors = { tensor: () => 0, size: (name: string) => this.tensors.get(name)?.data.length, end: () => 0 };
     const reader = new OperandReader(this.values, this.#written, tensors);
     try {
       checkStep({ ...step }, reader, this.#sizes);

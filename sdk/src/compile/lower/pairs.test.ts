@@ -17,8 +17,8 @@ import { type EncoderConfig, maxTokensOf } from "../checkpoint/encoder-config.ts
 import { type EncoderWeights, encoderWeights } from "../checkpoint/encoder-weights.ts";
 import { encodeOnnx } from "../onnx/to-onnx.ts";
 import { precisions } from "../quantize/precisions.ts";
+import { encodeProgram } from "./encode-program.ts";
 import { lowerGraph } from "./lower-graph.ts";
-import { encodeProgram } from "./write-model-file.ts";
 
 /** Minimum cosine of the int8 hidden states of a pair with those of float32, for encoders with random weights. */
 const MIN_COSINE = 0.995;

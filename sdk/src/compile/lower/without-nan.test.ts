@@ -6,7 +6,7 @@ import { oneModel } from "../../runtime/engine/engine.ts";
 import type { Graph } from "../graph/graph.ts";
 import { float32Scalar } from "../graph/tensor.ts";
 import { precisions } from "../quantize/precisions.ts";
-import { encodeProgram } from "./write-model-file.ts";
+import { encodeProgram } from "./encode-program.ts";
 
 const { config, weights } = tinyEncoders.bert();
 const sequences = randomSequences(TINY_EDGE);

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, truncate, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import * as v from "valibot";
 import { describeFile, describeFiles } from "../../artifact/describe-file.ts";
@@ -24,8 +24,10 @@ import { jsonBytes } from "../pack/write-artifact.ts";
 export interface PackedTarget {
   readonly name: TargetName;
   readonly target: Omit<Target, "model">;
-  /** Path of the model file. */
+  /** Path of the model file, which pages of its token embedding table follow in the same file. */
   readonly path: string;
+  /** Bytes of the model file. */
+  readonly modelBytes: number;
   /** Extension of the model file's name. */
   readonly extension: string;
 }
@@ -55,12 +57,23 @@ export async function assembleArtifact(
   const files = await describeFiles(small);
   for (const [file, bytes] of small) await writeFile(join(folder, file), bytes);
   const targets: Manifest["targets"] = {};
-  for (const { name: targetName, target, path, extension } of packed) {
-    const described = await describePath(path);
+  for (const { name: targetName, target, path, modelBytes, extension } of packed) {
+    const bytes = await readFile(path);
+    const described = await describeFile(new Uint8Array(bytes.buffer, bytes.byteOffset, modelBytes));
     const file = nameOf(files, described, `${target.precision}.${extension}`);
     files[file] = described;
+    const pages: string[] = [];
+    for (let begin = modelBytes; begin < bytes.length; begin += PAGES_FILE_BYTES) {
+      const part = bytes.subarray(begin, begin + PAGES_FILE_BYTES);
+      const pagesFile = `${file.replace(/\.[^.]*$/, "")}.pages-${pages.length + 1}.bin`;
+      files[pagesFile] = await describeFile(new Uint8Array(part));
+      await writeFile(join(folder, pagesFile), part);
+      pages.push(pagesFile);
+    }
+    release(bytes);
+    await truncate(path, modelBytes);
     await rename(path, join(folder, file));
-    targets[targetName] = { ...target, model: file };
+    targets[targetName] = { ...target, model: file, ...(pages.length > 0 && { pages }) };
   }
   await writeFile(
     join(folder, MANIFEST_FILE),
@@ -68,12 +81,8 @@ export async function assembleArtifact(
   );
 }
 
-async function describePath(path: string): Promise<ManifestFile> {
-  const bytes = await readFile(path);
-  const described = await describeFile(bytes);
-  release(bytes);
-  return described;
-}
+/** Maximum bytes of a file with pages: static assets of Cloudflare have at most 25 MiB. */
+const PAGES_FILE_BYTES = 16 * 2 ** 20;
 
 /**
  * Returns the manifest of an artifact.

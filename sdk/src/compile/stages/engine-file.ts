@@ -20,6 +20,8 @@ import { startSubprocess } from "../subprocess/run-in-subprocess.ts";
 /** A model file on disk, and the engine that runs it. */
 interface EngineFile {
   readonly path: string;
+  /** Bytes of the model file. What follows are pages of its token embedding table. Default: the whole file. */
+  readonly modelBytes?: number;
   readonly engine: Target["engine"];
   /** Whether onnxruntime may rewrite the graph. Default true. */
   readonly optimize?: boolean;
@@ -93,9 +95,11 @@ export async function loadFile(file: EngineFile): Promise<void> {
 export const runLoaded = (sequences: readonly TokenSequence[], head?: VectorHead): Promise<Float32Array[]> =>
   loaded.run(sequences, head);
 
-async function loadEngineFile({ path, engine, optimize = true }: EngineFile): Promise<EngineSession> {
-  const made = engine === "ort-node" ? ortNodeEngine({ optimize }) : await engineOnThisMachine(engine);
-  return made.load(engine === "ort-node" ? fileAt(path) : oneModel(await readFile(path)));
+async function loadEngineFile({ path, modelBytes, engine, optimize = true }: EngineFile): Promise<EngineSession> {
+  if (engine === "ort-node") return ortNodeEngine({ optimize }).load(fileAt(path));
+  const bytes = new Uint8Array(await readFile(path));
+  const [model, pages] = [bytes.subarray(0, modelBytes), bytes.subarray(modelBytes ?? bytes.length)];
+  return (await engineOnThisMachine(engine)).load(oneModel(model, pages));
 }
 
 /** Returns model files for an engine that reads the file itself. */
@@ -104,6 +108,8 @@ const fileAt = (path: string): ModelFiles => ({
   size: () => statSync(path).size,
   read: () => readFile(path),
   readInto: async (_, destination) => destination.bytes().set(await readFile(path)),
+  pagesSize: () => 0,
+  readPages: async () => new Uint8Array(),
 });
 
 /** Bytes of an ONNX file and of its external weights. */

@@ -1,83 +1,61 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { TargetName } from "../../artifact/manifest.ts";
-import type { Graph } from "../graph/graph.ts";
-import type { Value } from "../graph/node.ts";
+import type { EstimatedForm, NamedForm } from "../latency/edge-forms.ts";
+import { bestForm } from "../latency/edge-forms.ts";
 import { isolateMemory } from "../latency/platforms/platforms.ts";
 import type { Stage } from "./stage.ts";
 
-/** Rough size and time of the edge target of a model. */
-export interface EdgeEstimate {
-  /** Bytes of the weights: the minimum of the model's memory. */
-  readonly bytes: number;
-  /** Milliseconds for a text of `TOKENS` tokens. */
-  readonly ms: number;
-}
-
 export interface EstimateInput {
-  readonly graph: Graph;
+  /** What the edge target would take. */
+  readonly form: EstimatedForm;
+  /** What the options of `prepare` would give. */
+  readonly forms: readonly NamedForm[];
   readonly targets: readonly TargetName[];
-  /** Bits per element of the token embedding table. */
-  readonly tableBits: 8 | 4;
-  /** Bits per weight of linear layers. Default: 8. */
-  readonly weightBits?: 8 | 4 | undefined;
-  /** Whether to continue if the edge is the only target and its weights do not fit. */
+  /** Maximum bytes of the edge's weights in memory, if the user gave one. */
+  readonly maxMemory?: number | undefined;
+  /** Whether to continue if the edge is the only target and does not fit. */
   readonly force: boolean;
 }
 
-/** Tokens of a typical request: a paragraph. */
-const TOKENS = 128;
-
 /**
- * Number of int8 multiply-additions per millisecond on one core, with WebAssembly. Measured: 2 to 6 · 10⁷ on x86 CPUs of 2021 to
- * 2024.
- */
-const PER_MS = 4e7;
-
-/**
- * Estimates size and time of the edge target from the weights, before the slow stages.
+ * Says what the edge target will take, before the slow stages.
  *
- * @throws BertEdgeError `model_too_large` if the edge is the only target and its weights alone exceed an isolate's memory
+ * @throws BertEdgeError `model_too_large` if the edge is the only target and does not fit into an isolate, or if its weights do not fit into
+ *   the user's maximum memory
  */
-export const estimate: Stage<EstimateInput, EdgeEstimate> = {
+export const estimate: Stage<EstimateInput, EstimatedForm> = {
   name: "estimate",
-  describe: ({ graph, tableBits, weightBits, targets }) => {
-    const { bytes, ms } = edgeEstimate(graph, tableBits, weightBits);
-    const size = `${megabytes(bytes)} of weights in int8`;
-    if (!targets.includes("edge")) return size;
-    const time = `${ms < 10 ? ms.toFixed(1) : ms.toFixed(0)} ms for ${TOKENS} tokens`;
-    return `edge: about ${megabytes(bytes)}, ${time}${bytes > isolateMemory.value ? ", too large for a Worker" : ""}`;
+  describe: ({ form, targets }) => {
+    const { pages, memoryBytes, fits, ms, coldStartMs } = form;
+    const size = megabytes(weightsOf(form));
+    if (!targets.includes("edge")) return `${size} of weights in int8`;
+    if (!fits)
+      return `edge, estimated: ${size} of weights, ${mebibytes(memoryBytes)} of memory: too large for a Worker`;
+    const parts = [
+      `${size}${pages ? `, ${megabytes(pages.bytes)} of it in pages` : ""}`,
+      `${ms[128] < 10 ? ms[128].toFixed(1) : ms[128].toFixed(0)} ms for 128 tokens`,
+      `${(coldStartMs / 1000).toFixed(1)} s cold`,
+    ];
+    return `edge, estimated: ${parts.join(", ")}`;
   },
-  async run({ graph, targets, tableBits, weightBits, force }) {
-    const found = edgeEstimate(graph, tableBits, weightBits);
-    if (force || found.bytes <= isolateMemory.value || targets.some((target) => target !== "edge")) return found;
-    const smaller = [
-      ["--table int4", tableBits === 8 && edgeEstimate(graph, 4, weightBits)],
-      ["--weights int4", weightBits !== 4 && edgeEstimate(graph, tableBits, 4)],
-      ["--table int4 --weights int4", edgeEstimate(graph, 4, 4)],
-    ] as const;
-    const options = smaller.find(([, fit]) => fit && fit.bytes <= isolateMemory.value)?.[0];
-    throw new BertEdgeError(
-      "model_too_large",
-      `The weights of the edge target would take ${megabytes(found.bytes)}, and an isolate of Workers has ${megabytes(isolateMemory.value)} for everything.`,
-      {
-        hint: `${options ? `Give ${options}. Or prepare` : "Prepare"} it for a region with --targets regional-cpu, or take a smaller model: npx bert-edge models. --force prepares it all the same.`,
-      },
-    );
+  async run({ form, forms, targets, maxMemory, force }) {
+    const isRefused = targets.every((target) => target === "edge") && !force && !form.fits;
+    const cannotBeWritten = targets.includes("edge") && maxMemory !== undefined && form.kept === "none";
+    if (!isRefused && !cannotBeWritten) return form;
+    const better = bestForm(forms)?.options;
+    const what =
+      form.kept === "none"
+        ? `its weights take ${megabytes(weightsOf(form))}, and ${maxMemory === undefined ? `an isolate of Workers has ${mebibytes(isolateMemory.value)} for everything` : `--max-memory allows ${megabytes(maxMemory)}`}. Even without most rows of the token embedding table they do not fit`
+        : `with texts of ${form.longestText} tokens it would fill an isolate of Workers, which has ${mebibytes(isolateMemory.value)}`;
+    throw new BertEdgeError("model_too_large", `The model is too large for the edge: ${what}. This is estimated.`, {
+      hint: `${better ? `Give ${better}. Or prepare` : "Prepare"} it for a region with --targets regional-cpu, or take a smaller model: npx bert-edge models.${cannotBeWritten ? "" : " --force prepares it all the same."}`,
+    });
   },
-  report: ({ bytes, ms }) => ({ bytes, ms }),
+  report: ({ startBytes, memoryBytes, fits, kept, ms }) => ({ startBytes, memoryBytes, fits, kept, ms: ms[128] }),
 };
 
-/** Counts `weightBits` for each element of a weight matrix, and `tableBits` for each element of an embedding table. */
-function edgeEstimate(graph: Graph, tableBits: 8 | 4, weightBits: 8 | 4 = 8): EdgeEstimate {
-  const matrices = [...graph.constants()].filter(({ constant }) => (constant?.shape.length ?? 0) >= 2);
-  const sizeOf = ({ constant }: Value) => constant?.shape.reduce((product, size) => product * size, 1) ?? 0;
-  const isTable = ({ users }: Value) => [...users].some((node) => node.is("Gather"));
-  let [bytes, products] = [0, 0];
-  for (const matrix of matrices) {
-    bytes += (sizeOf(matrix) * (isTable(matrix) ? tableBits : weightBits)) / 8;
-    if (!isTable(matrix)) products += sizeOf(matrix);
-  }
-  return { bytes, ms: (TOKENS * products) / PER_MS };
-}
+/** Bytes of the model file and its pages. */
+const weightsOf = ({ fileBytes, pages }: EstimatedForm): number => fileBytes + (pages?.bytes ?? 0);
 
 const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
+const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;

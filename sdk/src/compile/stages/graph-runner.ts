@@ -1,10 +1,10 @@
-import { rm, writeFile } from "node:fs/promises";
+import { appendFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Target } from "../../artifact/manifest.ts";
 import { vectorHead } from "../../runtime/tasks/task-output.ts";
 import type { Graph } from "../graph/graph.ts";
 import { MAX_WEIGHT_BYTES } from "../latency/platforms/fit.ts";
-import { encodeProgram } from "../lower/write-model-file.ts";
+import { encodeProgram, encodeWithPages } from "../lower/encode-program.ts";
 import { takesPairs } from "../model/run-task.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { TextOrPair } from "../model/tokenize-texts.ts";
@@ -13,16 +13,25 @@ import { writeOnnx } from "../onnx/write-onnx.ts";
 import { withSession } from "./engine-file.ts";
 import type { StageContext } from "./stage.ts";
 
+/** A model file on disk. Pages of its token embedding table follow it in the same file. */
+export interface WrittenModel {
+  readonly path: string;
+  /** Bytes of the model file. */
+  readonly modelBytes: number;
+}
+
 /** Runs graphs on an engine: writes a graph as the engine's model file and runs the file. */
 export interface GraphRunner {
   readonly extension: string;
   /** Whether the file format allows some nodes in a higher precision. */
   readonly mixesPrecisions: boolean;
   /**
-   * Writes a graph as a model file and returns the path. The file of the last graph is kept, because the same graph is
-   * first measured and then packed. The file of the graph before is removed.
+   * Writes a graph as a model file. The file of the last graph is kept, because the same graph is first measured and then packed. The
+   * file of the graph before is removed.
    */
-  readonly file: (graph: Graph) => Promise<string>;
+  readonly file: (graph: Graph) => Promise<WrittenModel>;
+  /** Returns the size of our engine's model file with its whole token embedding table, in bytes. */
+  readonly wholeSize: (graph: Graph) => Promise<number>;
   /** Computes the results of texts or pairs. */
   readonly compute: (
     graph: Graph,
@@ -31,42 +40,62 @@ export interface GraphRunner {
   ) => Promise<Float32Array[]>;
 }
 
+/** What decides how our engine keeps a model in memory. */
+export interface EdgeMemory {
+  /** Maximum bytes of weights in memory. */
+  readonly maxMemory?: number | undefined;
+  /** Whether the token embedding table is cut into pages although it fits. */
+  readonly pages?: boolean | undefined;
+  /** Returns the token ids of typical texts, the most frequent first. */
+  readonly frequent: () => Int32Array<ArrayBuffer>;
+}
+
 /**
  * Makes a runner of a model's graphs on an engine.
  *
  * @param context `folder` receives the model files
- * @param maxMemory maximum bytes of weights in memory, for our engine
  * @throws BertEdgeError (when the returned functions run) `engine_unsupported`, `engine_failed`
  */
 export function graphRunner(
   model: TextModel,
   engine: Target["engine"],
   { folder, signal }: Pick<StageContext, "folder" | "signal">,
-  maxMemory = MAX_WEIGHT_BYTES,
+  { maxMemory, pages, frequent }: EdgeMemory,
 ): GraphRunner {
   const { maxTokens, config, task } = model;
   const size = { maxTokens, vocabulary: config.vocabularySize, pairs: takesPairs(task) };
   const head = vectorHead(task);
   const isProgram = engine === "wasm";
   const extension = isProgram ? "safetensors" : "onnx";
-  let last: { readonly graph: Graph; readonly path: string } | undefined;
-  async function file(graph: Graph): Promise<string> {
-    if (last?.graph === graph) return last.path;
-    if (last) await rm(last.path, { force: true });
+  let last: { readonly graph: Graph; readonly written: WrittenModel } | undefined;
+  async function file(graph: Graph): Promise<WrittenModel> {
+    if (last?.graph === graph) return last.written;
+    if (last) await rm(last.written.path, { force: true });
     const path = join(folder, `${crypto.randomUUID()}.${extension}`);
-    if (isProgram) await writeFile(path, await encodeProgram(graph, { ...size, maxMemory }));
-    else await writeOnnx(path, head ? withVectorOutput(graph, head) : graph, PRODUCER);
-    last = { graph, path };
-    return path;
+    last = { graph, written: { path, modelBytes: await write(graph, path) } };
+    return last.written;
+  }
+  /** Writes a model file and its pages. Returns the bytes of the model file. */
+  async function write(graph: Graph, path: string): Promise<number> {
+    if (!isProgram) {
+      await writeOnnx(path, head ? withVectorOutput(graph, head) : graph, PRODUCER);
+      return (await stat(path)).size;
+    }
+    const encoded = await encodeWithPages(graph, {
+      ...size,
+      ...{ maxMemory: maxMemory ?? MAX_WEIGHT_BYTES, pages, frequent: frequent() },
+    });
+    await writeFile(path, encoded.file);
+    if (encoded.pages) await appendFile(path, encoded.pages);
+    return encoded.file.length;
   }
   return {
     extension,
     mixesPrecisions: !isProgram,
     file,
+    wholeSize: async (graph) => (await encodeProgram(graph, size)).length,
     compute: async (graph, texts, progress) =>
-      withSession({ path: await file(graph), engine }, { signal, progress }, (session) =>
-        model.compute(session, texts),
-      ),
+      withSession({ ...(await file(graph)), engine }, { signal, progress }, (session) => model.compute(session, texts)),
   };
 }
 

@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Target, TargetName } from "../../artifact/manifest.ts";
 import { readModelFile } from "../../runtime/engine/wasm/load/model-file.ts";
@@ -67,6 +67,8 @@ export interface EdgeChoice {
   readonly maxSize?: number | undefined;
   /** Maximum bytes of weights in memory. With more, the engine expands weights of 4 bits in each call. */
   readonly maxMemory?: number | undefined;
+  /** Whether the token embedding table is cut into pages although it fits. */
+  readonly pages?: boolean | undefined;
 }
 
 /** Input that all targets share. */
@@ -80,6 +82,8 @@ export interface TargetInput {
   readonly data: TaskData | undefined;
   readonly tableBits: 8 | 4;
   readonly edge: EdgeChoice;
+  /** Returns the token ids of typical texts, the most frequent first. */
+  readonly frequent: () => Int32Array<ArrayBuffer>;
   /** Preferred precision of the target `regional-cpu`. */
   readonly regionPrecision: RegionPrecision;
   /** Minimum mean cosine. The target's own limit applies if it is higher. */
@@ -99,8 +103,9 @@ export interface PassedOver {
 export interface MadeTarget {
   readonly name: TargetName;
   readonly target: Omit<Target, "model">;
-  /** Path of the model file. */
+  /** Path of the model file, which pages follow in the same file. */
   readonly path: string;
+  readonly modelBytes: number;
   readonly extension: string;
   readonly passedOver: readonly PassedOver[];
 }
@@ -135,7 +140,7 @@ async function followRecipe(
   input: TargetInput,
 ): Promise<Omit<MadeTarget, "passedOver">> {
   const { model, graph, checked, observed, data, tableBits, minCosine, quantizers, context } = input;
-  const runner = graphRunner(model, engine, context, input.edge.maxMemory);
+  const runner = graphRunner(model, engine, context, { ...input.edge, frequent: input.frequent });
   const label = `${name} on ${engine}`;
   const probes = probesOf(model);
   const measures: Measures = {
@@ -163,8 +168,8 @@ async function followRecipe(
     limit: { ...others, meanCosine: Math.max(meanCosine, minCosine) },
     measures,
   });
-  const path = await runner.file(choice.graph);
-  const weights = engine === "wasm" ? await fourBitWeights(path) : undefined;
+  const { path, modelBytes } = await runner.file(choice.graph);
+  const weights = engine === "wasm" ? await fourBitWeights(path, modelBytes) : undefined;
   const target = {
     engine,
     precision: choice.label,
@@ -172,13 +177,13 @@ async function followRecipe(
     ...(weights && { weights }),
     ...choice.measured,
   };
-  return { name, target, path, extension: runner.extension };
+  return { name, target, path, modelBytes, extension: runner.extension };
 }
 
 /** Counts the linear layers of a model file, and those whose weights have 4 bits. Returns undefined if nothing has 4 bits. */
-async function fourBitWeights(path: string): Promise<Target["weights"]> {
+async function fourBitWeights(path: string, modelBytes: number): Promise<Target["weights"]> {
   const bytes = await readFile(path);
-  const { steps, expands = "once" } = readModelFile(bytes).program;
+  const { steps, expands = "once" } = readModelFile(bytes.subarray(0, modelBytes)).program;
   release(bytes);
   const layers = steps.filter((step) => step.op === "linearInt8");
   const layersInFourBits = layers.filter(({ group }) => group !== undefined).length;
@@ -200,7 +205,7 @@ interface FourBits {
 async function inFourBits(
   run: StageRun["run"],
   { graph, observed, tableBits, edge: { weightBits, maxSize }, quantizers }: TargetInput,
-  { file }: GraphRunner,
+  { wholeSize }: GraphRunner,
   parity: Measures["parity"],
 ): Promise<FourBits> {
   if (weightBits !== 4 && maxSize === undefined) return { layers: [], hasFourBits: false };
@@ -212,8 +217,7 @@ async function inFourBits(
       hasFourBits: true,
     };
   }
-  const sizeOf = async (candidate: Graph) => (await stat(await file(candidate))).size;
-  const forms = await run(fitSize, { quantizers: edge, maxSize, parity, sizeOf });
+  const forms = await run(fitSize, { quantizers: edge, maxSize, parity, sizeOf: wholeSize });
   quantizers.set("int8-edge", edge.quantizer(forms));
   return { layers: [], hasFourBits: forms.groups.size > 0 };
 }

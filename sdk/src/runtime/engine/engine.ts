@@ -36,9 +36,16 @@ export interface ModelFiles {
   size(target: TargetName): number;
   read(target: TargetName): Promise<Uint8Array<ArrayBuffer>>;
   readInto(target: TargetName, destination: Destination): Promise<void>;
+  /** @returns the size in bytes of the pages of the target's token embedding table; 0 if the model file has the whole table */
+  pagesSize(target: TargetName): number;
+  /** Reads bytes of the pages. */
+  readPages(target: TargetName, begin: number, end: number): Promise<Uint8Array<ArrayBuffer>>;
   /** Returns the path of the target's model file, for engines that read files themselves. Missing if the model is not a local file. */
   path?(target: TargetName): string;
 }
+
+/** Maximum number of reads of pages at the same time. Workers allow six connections. */
+export const MAX_PAGE_READS = 6;
 
 /** Loads a model file and returns a session that runs it. */
 export interface Engine {
@@ -99,14 +106,25 @@ export interface EngineSession {
    * Resolves when the bytes that these sequences need are loaded. Await this promise before measuring the time of `run`.
    */
   readonly ready?: ((sequences: readonly TokenSequence[]) => Promise<void>) | undefined;
+  /**
+   * Returns how many reads from the store these sequences need first, because rows of the token embedding table are not in memory.
+   * Undefined if the whole table is.
+   */
+  readonly pageReads?: ((sequences: readonly TokenSequence[]) => number) | undefined;
   /** Bytes of WebAssembly memory in use; undefined for engines that do not use WebAssembly. */
   memoryBytes(): number | undefined;
   release(): Promise<void>;
 }
 
-/** Returns model files that have the same bytes for every target. */
-export const oneModel = (bytes: Uint8Array<ArrayBuffer>): ModelFiles => ({
+/**
+ * Returns model files that have the same bytes for every target.
+ *
+ * @param pages the pages of the token embedding table; empty if the model file has the whole table
+ */
+export const oneModel = (bytes: Uint8Array, pages: Uint8Array = new Uint8Array()): ModelFiles => ({
   size: () => bytes.length,
-  read: async () => bytes,
+  read: async () => Uint8Array.from(bytes),
   readInto: async (_, destination) => destination.bytes().set(bytes),
+  pagesSize: () => pages.length,
+  readPages: async (_, begin, end) => Uint8Array.from(pages.subarray(begin, end)),
 });

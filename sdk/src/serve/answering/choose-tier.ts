@@ -2,10 +2,11 @@ import type { TokenSequence } from "../../runtime/engine/engine.ts";
 import type { Model } from "../../runtime/model.ts";
 import type { Opened } from "../../runtime/models/model-holder.ts";
 import type { EncodedCall } from "../../runtime/tasks/task-call.ts";
-import { numberFormats, type Tier } from "../contract/headers.ts";
+import { numberFormats, type Reason, type Tier } from "../contract/headers.ts";
 import { decisionFigures } from "../decision-figures.ts";
 import type { Limits } from "../limits.ts";
 import { anyone } from "../queue/caller.ts";
+import type { PageTime } from "../queue/page-time.ts";
 import type { TurnScheduler, Work } from "../queue/scheduler.ts";
 import type { AnswerEstimate } from "../queue/speed.ts";
 import { Refused, retrySlots } from "../refusal.ts";
@@ -23,6 +24,8 @@ export interface UndecidedRequest {
   readonly model?: Model;
   /** The planned calls and their predicted times; undefined while the model is loading. */
   readonly work?: Work & Plan;
+  /** Reads of pages of the vocabulary that must come before the work. Default 0. */
+  readonly pageReads?: number;
   /** Predicted milliseconds of the region's computation; 0 while it is unknown. */
   readonly inRegionMs: number;
   /** Whether only a region that runs bert-edge gives the edge's result: a text can be too long, or some tokens are not pooled. */
@@ -42,6 +45,7 @@ export type TierChoice = Extract<Decision, { tier: unknown }> & { readonly situa
 
 export interface TierChooserOptions {
   readonly scheduler: TurnScheduler;
+  readonly pages: PageTime;
   /** Undefined without a region. */
   readonly region: RegionTier | undefined;
   /** Tier of this deployment. */
@@ -53,10 +57,18 @@ export interface TierChooserOptions {
 }
 
 /** Makes the part of the service that decides who answers, from the queue here and the region's measurements. */
-export function tierChooser({ scheduler, region, tier, limits, cpuLimitMs, now }: TierChooserOptions) {
+export function tierChooser({ scheduler, pages, region, tier, limits, cpuLimitMs, now }: TierChooserOptions) {
   const retryAfter = retrySlots(now);
 
-  function situationOf({ query, opened, model, work, inRegionMs, onlyOurs }: UndecidedRequest): Situation {
+  function situationOf({
+    query,
+    opened,
+    model,
+    work,
+    pageReads = 0,
+    inRegionMs,
+    onlyOurs,
+  }: UndecidedRequest): Situation {
     const { pin, precision, deadline } = query;
     return {
       remainingMs: deadline.remainingMs(),
@@ -70,6 +82,10 @@ export function tierChooser({ scheduler, region, tier, limits, cpuLimitMs, now }
         : work
           ? {
               ...scheduler.outlook(work),
+              pages:
+                pageReads > 0
+                  ? { reads: pageReads, maxReads: limits.maxPageReads, ms: pages.predict(pageReads) }
+                  : undefined,
               compute: work.compute,
               engineMs: Math.min(work.engineMs, work.measuredMs),
               calls: work.calls.length,
@@ -91,7 +107,7 @@ export function tierChooser({ scheduler, region, tier, limits, cpuLimitMs, now }
 
   return {
     /** Describes a request whose model is loaded. `lengths`: the sequences, or their lengths in tokens. */
-    asked<Q extends Pick<UndecidedRequest, "query">>(
+    asked<Q extends Pick<UndecidedRequest, "query" | "pageReads">>(
       request: Q,
       model: Model,
       lengths: readonly { readonly length: number }[],
@@ -99,9 +115,11 @@ export function tierChooser({ scheduler, region, tier, limits, cpuLimitMs, now }
       const plan = planOf(model, lengths, scheduler.speed);
       const remainingMs = request.query.deadline.remainingMs();
       // A request that would be late even without a queue must not push aside those that can be in time.
-      const canBeInTime = remainingMs !== undefined && plan.compute.ms <= remainingMs;
+      const aloneMs = pages.predict(request.pageReads ?? 0) + plan.compute.ms;
+      const canBeInTime = remainingMs !== undefined && aloneMs <= remainingMs;
       return {
         ...request,
+        pageReads: request.pageReads ?? 0,
         opened: model,
         model,
         work: { ...plan, caller: request.query.caller ?? anyone, dueAt: canBeInTime ? now() + remainingMs : undefined },
@@ -113,7 +131,7 @@ export function tierChooser({ scheduler, region, tier, limits, cpuLimitMs, now }
      * Decides who answers.
      *
      * @param changes parts of the situation that are known to be different, such as a region that has just failed
-     * @throws BertEdgeError if no tier answers: `overloaded`, `budget_exceeded`, `request_too_costly`, `tier_missing`,
+     * @throws BertEdgeError if no tier answers: `overloaded`, `budget_exceeded`, `request_too_costly`, `too_many_page_reads`, `tier_missing`,
      *   `tier_unavailable`, `precision_unavailable`
      */
     choose(request: UndecidedRequest, changes?: Partial<Situation>): TierChoice {
@@ -133,10 +151,10 @@ export function tierChooser({ scheduler, region, tier, limits, cpuLimitMs, now }
   };
 }
 
-/** Returns the choice for the region's answer, when both tiers are asked. */
-export function fromRegionToo(choice: TierChoice): TierChoice {
+/** Returns the choice for the region's answer, when both tiers are asked, or when this deployment could not answer. */
+export function fromRegionToo(choice: TierChoice, reason: Reason = "edge-over-budget"): TierChoice {
   const { ms } = choice.situation.region as AnswerEstimate;
-  return { ...choice, tier: "region", reason: "edge-over-budget", predictedMs: ms };
+  return { ...choice, tier: "region", reason, predictedMs: ms };
 }
 
 /** Whether the model that this deployment runs has a lower precision than the caller accepts. */

@@ -19,6 +19,7 @@ function setUp({ cpuLimitMs = 30_000, slowness = 1, compilesAsItRuns = false, st
     target: "edge",
     measurements: { edge: { latency: { base: 0, perToken: 0.1, perSquare: 0 } } },
     manifest: { ...TINY, maxTokens: 256 },
+    ready: async () => {},
     async run([sequence]: readonly { readonly length: number }[]) {
       const ms = 0.1 * (sequence?.length ?? 0);
       const tookMs = ms * machine.slowness * (compilesAsItRuns ? coldFactor(machine.doneMs) : 1);

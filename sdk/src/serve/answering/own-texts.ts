@@ -19,7 +19,7 @@ const CPU_SHARE = 1 / 2;
 /** Time in ms after which a computation of own texts counts as ended: a platform can stop it together with its request. */
 const VANISHED_MS = 5_000;
 
-type Computing = Pick<Model, "batches" | "parallel" | "measurements" | "target" | "manifest" | "run">;
+type Computing = Pick<Model, "batches" | "parallel" | "measurements" | "target" | "manifest" | "ready" | "run">;
 
 interface OwnTextsOptions extends Pick<TierChooserOptions, "scheduler" | "cpuLimitMs" | "now"> {
   /** Whether a request is under way. */
@@ -54,6 +54,8 @@ export function ownTexts({ scheduler, cpuLimitMs, isBusy, now }: OwnTextsOptions
     const sequences = [new Int32Array(Math.max(fitting, 1))];
     const plan = planOf(model, sequences, scheduler.speed);
     if (fitting === 0 && plan.compute.ms > ms) return undefined;
+    // Reads of a page would count as computation.
+    await model.ready(sequences);
     const tookMs = await scheduler.whenIdle(plan.measuredMs, () => model.run(sequences, now));
     if (tookMs === undefined) return undefined;
     endedAt = now();

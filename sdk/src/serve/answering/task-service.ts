@@ -1,6 +1,7 @@
 import { BertEdgeError } from "../../artifact/error.ts";
 import type { Manifest } from "../../artifact/manifest.ts";
 import { totalLength } from "../../artifact/total-length.ts";
+import { withDeadline } from "../../artifact/with-deadline.ts";
 import type { Background } from "../../runtime/background.ts";
 import { idsOf, pooledFromOf } from "../../runtime/engine/token-sequence.ts";
 import type { Model } from "../../runtime/model.ts";
@@ -12,6 +13,7 @@ import { checkOutputs, checkQuery } from "../check-query.ts";
 import type { Tier } from "../contract/headers.ts";
 import { decisionFigures } from "../decision-figures.ts";
 import { answeringMs, inFlight, NoRoom } from "../queue/in-flight.ts";
+import { pageTime } from "../queue/page-time.ts";
 import { type EngineTraits, turnScheduler } from "../queue/scheduler.ts";
 import { Refused } from "../refusal.ts";
 import { expectedAnswer } from "../region/expected-answer.ts";
@@ -20,7 +22,7 @@ import type { Region } from "../region/region.ts";
 import type { RegionTier } from "../region/region-tier.ts";
 import { connectAll, isOfTheRegion } from "../region/regions.ts";
 import { arrivalBetween, maxLateMs, startDeadline } from "../routing/deadline.ts";
-import type { Situation } from "../routing/decide.ts";
+import { CERTAIN, type Situation } from "../routing/decide.ts";
 import type { RequestOptions, TaskAnswer, TaskQuery, TaskService, TierAnswer } from "../service.ts";
 import {
   fromRegionToo,
@@ -52,6 +54,9 @@ const ARRIVING_MS = 70_000;
 /** Maximum age of the region's measurement while this deployment is overloaded, in ms. */
 const OVERLOADED_PROBE_MS = 250;
 
+/** Time in ms for which a request that a region cannot answer in time, or that has no budget, waits for pages before the region is asked. */
+const MAX_PAGES_MS = 2_000;
+
 type Answered = TaskAnswer<unknown>;
 
 /**
@@ -67,13 +72,14 @@ export function taskService(options: TaskServiceOptions): TaskService {
     refused: (error, { trace }) => book.refused(error, { deadline: startDeadline(undefined, { now }), trace }),
     now,
   });
+  const pages = pageTime(now);
   const computeOwnTexts = ownTexts({ scheduler, cpuLimitMs, isBusy: () => unanswered > 0, now });
   /** Number of requests without an answer yet. */
   let unanswered = 0;
   /** Whether the last request was refused, or its answer expected late. Then a region that seemed too slow may be needed. */
   let isOverloaded = false;
   const region = connectAll(options.regions, scheduler, book.retryBudget);
-  const { asked, choose: chooseTier } = tierChooser({ scheduler, region, tier, limits, cpuLimitMs, now });
+  const { asked, choose: chooseTier } = tierChooser({ scheduler, pages, region, tier, limits, cpuLimitMs, now });
 
   async function answer<R>(query: TaskQuery<R>, background: Background): Promise<TaskAnswer<R>> {
     const { texts } = query.call;
@@ -208,11 +214,19 @@ export function taskService(options: TaskServiceOptions): TaskService {
     if (!isChecked) checkOutputs(model.manifest, ids, limits);
     const lengths = ids.map((each) => outputLength(model.manifest, each));
     query.hold?.reserve(computedBytes(query.call.texts, ids, lengths));
-    await model.ready(sequences);
+    // If pages must be read, too, they are read while the rest of the model arrives, after a first decision.
+    if (!model.isComplete() && model.pageReads(sequences) === 0) await model.ready(sequences);
     signal?.throwIfAborted();
 
-    const request = encodedRequest(query, call, model);
-    const choice = choose(request);
+    let request = encodedRequest(query, call, model);
+    let choice = choose(request);
+    if (request.pageReads > 0 && choice.tier === "here") {
+      const answered = await readPagesOrAskRegion(request, choice, onLeft);
+      if (answered) return answered;
+      // Time has passed, and others may have come: choose again.
+      request = encodedRequest(query, call, model);
+      choice = withReads(choose(request), choice);
+    }
     const inRegion = choice.hedge ? fromRegionToo(choice) : choice;
     if (choice.hedge && book.retryBudget.take()) {
       const ways = {
@@ -227,12 +241,50 @@ export function taskService(options: TaskServiceOptions): TaskService {
     if (fromRegion) return fromRegion;
     // The region failed, and time has passed: choose again, without the region.
     const again = encodedRequest(query, call, model);
-    return answerHere(again, choose(again, { region: "down" }), signal);
+    const alone = choose(again, { region: "down" });
+    if (again.pageReads > 0) await readPages(again);
+    return answerHere(again, alone, signal);
+  }
+
+  /**
+   * Reads the pages of the vocabulary that a request needs. If they cannot be read while the region could still be in time, returns the
+   * region's answer.
+   */
+  async function readPagesOrAskRegion(
+    request: Required<RequestState>,
+    choice: TierChoice,
+    onLeft: (work: Promise<unknown>) => void,
+  ): Promise<Answered | undefined> {
+    const { signal, deadline } = request.query;
+    const { region: other, pin } = choice.situation;
+    const reading = readPages(request);
+    if (typeof other === "object" && pin !== "here") {
+      onLeft(reading);
+      const remainingMs = deadline.remainingMs();
+      const regionMs = other.ms + CERTAIN * other.spreadMs;
+      const ms = remainingMs === undefined ? MAX_PAGES_MS : remainingMs - regionMs;
+      // A region that cannot be in time is asked only if the pages cannot be read.
+      const isRead = await isReached(reading, ms > 0 ? ms : MAX_PAGES_MS);
+      const answered = !isRead && (await askRegion(request, fromRegionToo(choice, "edge-pages"), signal));
+      if (answered) return answered;
+    }
+    await reading;
+    return undefined;
+  }
+
+  async function readPages({ model, sequences, pageReads }: Required<RequestState>): Promise<void> {
+    const [start, isComplete] = [now(), model.isComplete()];
+    try {
+      await model.ready(sequences);
+    } finally {
+      // The rest of the model takes longer than a read.
+      if (isComplete) pages.observe(pageReads, now() - start);
+    }
   }
 
   function encodedRequest(query: TaskQuery<unknown>, call: EncodedCall<unknown>, model: Model): Required<RequestState> {
     const { sequences } = call;
-    const request = asked({ query, call }, model, sequences.map(idsOf));
+    const request = asked({ query, call, pageReads: model.pageReads(sequences) }, model, sequences.map(idsOf));
     const poolsPart = sequences.some((sequence) => pooledFromOf(sequence) > 0);
     return { ...request, onlyOurs: request.onlyOurs || poolsPart, sequences };
   }
@@ -281,7 +333,11 @@ export function taskService(options: TaskServiceOptions): TaskService {
     }
   }
 
-  async function answerHere(request: Required<RequestState>, choice: TierChoice, signal?: AbortSignal) {
+  async function answerHere(
+    request: Required<RequestState>,
+    choice: TierChoice,
+    signal?: AbortSignal,
+  ): Promise<Answered> {
     return describe(await runHere(request, { scheduler, signal, now }), tier, choice, request);
   }
 
@@ -328,6 +384,25 @@ export function taskService(options: TaskServiceOptions): TaskService {
     queueMs: scheduler.waitMs,
   };
 }
+
+/** Adds to a choice of this deployment, made after reads of pages, the reads that were predicted before them. */
+function withReads(choice: TierChoice, { situation: { here } }: TierChoice): TierChoice {
+  const { tier, predictedMs, situation } = choice;
+  const pages = typeof here === "object" ? here.pages : undefined;
+  if (tier !== "here" || typeof situation.here !== "object" || !pages) return choice;
+  return {
+    ...choice,
+    predictedMs: predictedMs === undefined ? undefined : predictedMs + pages.ms,
+    situation: { ...situation, here: { ...situation.here, pages } },
+  };
+}
+
+/** Whether a promise is fulfilled within `ms`. */
+const isReached = (promise: Promise<unknown>, ms: number): Promise<boolean> =>
+  withDeadline(promise, ms, () => new Error("late")).then(
+    () => true,
+    () => false,
+  );
 
 /** Loads a model. Another model's load may unload it before anybody could use it; then it is loaded again. */
 async function loadedBy(holder: ModelHolder, background: Background): Promise<Model> {

@@ -14,7 +14,7 @@ export interface Budget {
   readonly setBy: BudgetSetter;
 }
 
-/** Names of the figures in `x-bert-edge-decision`. Numbers are milliseconds. Flags are present if they are true. */
+/** Names of the figures in `x-bert-edge-decision`. Numbers are milliseconds, apart from `page-reads` and `page-limit`. Flags are present if they are true. */
 export type Figure =
   | "budget"
   | "default-budget"
@@ -24,6 +24,9 @@ export type Figure =
   | "lost"
   | "wait"
   | "next-turn"
+  | "pages"
+  | "page-reads"
+  | "page-limit"
   | "short"
   | "compute"
   | "spread"

@@ -14,6 +14,7 @@ export const errorStatus = {
   budget_invalid: 400,
   precision_unavailable: 400,
   request_too_costly: 400,
+  too_many_page_reads: 400,
   tier_invalid: 400,
   tier_missing: 400,
   key_missing: 401,

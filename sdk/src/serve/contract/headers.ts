@@ -73,6 +73,8 @@ export type Reason =
   | "edge-cold"
   /** The edge would exceed its CPU limit. */
   | "edge-cpu-limit"
+  /** The edge would have to read too many pages of its vocabulary, or could not read them. */
+  | "edge-pages"
   /** The edge has a queue, and the region is expected to answer a request without a budget much earlier. */
   | "edge-busy"
   /** The caller pinned the tier. */

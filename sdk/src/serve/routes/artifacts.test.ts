@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { errorLog } from "#test/fixtures/error-log.ts";
 import { readObject } from "#test/fixtures/read-object.ts";
-import { fakeEngine, hiddenStatesOf, publishTiny, TINY } from "#test/fixtures/tiny-model.ts";
+import { fakeEngine, hiddenStatesOf, publishTiny, TINY, tinyArtifact } from "#test/fixtures/tiny-model.ts";
 import { blobKey, pointerKey } from "../../artifact/keys.ts";
 import { loadPublished } from "../../runtime/load-published.ts";
 import { sentenceVector } from "../../runtime/tasks/sentence-vector.ts";
@@ -144,6 +144,26 @@ describe("GET /artifacts", () => {
     expect(opened).not.toContain(key);
     await (await app.request(`/artifacts/${key}`)).arrayBuffer();
     expect(opened).toContain(key);
+  });
+
+  it("gives pages of the vocabulary, in the ranges that are asked for", async () => {
+    const models = memoryStore();
+    const { manifest } = await tinyArtifact();
+    const edge = { ...(manifest.targets.edge ?? expect.unreachable()), pages: ["tokenizer.json"] };
+    await publishTiny(models, undefined, { targets: { edge } });
+    const app = createEdgeApp({ models, model: TINY.name, engine: fakeEngine(), keys: false, artifacts: "public" });
+    const { sha256, size } = manifest.files["tokenizer.json"] ?? expect.unreachable();
+    const whole = new Uint8Array(await (await app.request(`/artifacts/${blobKey(sha256)}`)).arrayBuffer());
+    expect(whole.length).toBe(size);
+    const asked = async (range: string) => {
+      const response = await app.request(`/artifacts/${blobKey(sha256)}`, { headers: { range } });
+      return [response.status, response.headers.get("content-range"), new Uint8Array(await response.arrayBuffer())];
+    };
+    expect(await asked("bytes=10-12")).toEqual([206, `bytes 10-12/${size}`, whole.subarray(10, 13)]);
+    expect(await asked(`bytes=10-${size - 1}`)).toEqual([206, `bytes 10-${size - 1}/${size}`, whole.subarray(10)]);
+    for (const range of [`bytes=0-${size}`, "bytes=12-10", "bytes=10-", "bytes=-10", "bytes=0-1, 4-5", "lines=1-2"]) {
+      expect(await asked(range)).toEqual([200, null, whole]);
+    }
   });
 
   it("refuses other settings", () => {

@@ -1,9 +1,9 @@
 import type { Context, Hono } from "hono";
 import { BertEdgeError } from "../../artifact/error.ts";
 import { blobKey } from "../../artifact/keys.ts";
-import { tokenizerFiles } from "../../artifact/manifest.ts";
+import { type ManifestFile, tokenizerFiles } from "../../artifact/manifest.ts";
 import { openPublished, readPointerText } from "../../storage/published-artifact.ts";
-import type { ObjectStore } from "../../storage/store.ts";
+import type { ByteRange, ObjectStore } from "../../storage/store.ts";
 import type { Deployment } from "../deployment.ts";
 
 /** Path under which `httpStore` reads the served models: `httpStore("https://…/artifacts")`. */
@@ -33,13 +33,20 @@ export function addArtifactRoutes<Env extends object>(
     const hash = c.req.param("hash");
     const store = artifacts.store(c.env);
     for (const name of service(c.env).served.names) {
-      if ((await filesOf(store, name)).has(hash)) {
-        const headers = { "content-type": "application/octet-stream", "cache-control": FOREVER };
+      const size = (await filesOf(store, name)).get(hash);
+      if (size !== undefined) {
+        const headers = {
+          "content-type": "application/octet-stream",
+          "cache-control": FOREVER,
+          "accept-ranges": "bytes",
+        };
         // Does not open the blob for HEAD: without a body, nothing would close it.
         if (c.req.method === "HEAD") return c.body(null, 200, headers);
-        const body = await store.open(blobKey(hash), c.req.raw.signal);
+        const range = rangeIn(c.req.header("range"), size);
+        const body = await store.open(blobKey(hash), c.req.raw.signal, range);
         if (!body) throw missing(c);
-        return c.body(body, 200, headers);
+        if (!range) return c.body(body, 200, headers);
+        return c.body(body, 206, { ...headers, "content-range": `bytes ${range.begin}-${range.end - 1}/${size}` });
       }
     }
     throw missing(c);
@@ -53,14 +60,26 @@ const currentPointer = (store: ObjectStore, name: string) =>
     throw error;
   });
 
-/** Returns the hashes of the files of a model's current version that a browser needs; none if the model is not published. */
-async function filesOf(store: ObjectStore, name: string): Promise<ReadonlySet<string>> {
+/** Returns the sizes of the files of a model's current version that a browser needs, by hash; none if the model is not published. */
+async function filesOf(store: ObjectStore, name: string): Promise<ReadonlyMap<string, number>> {
   const published = await currentPointer(store, name);
-  if (!published) return new Set();
+  if (!published) return new Map();
   const { pointer } = published;
   const { manifest } = await openPublished(store, pointer);
-  const files = [...tokenizerFiles(manifest.tokenizer), manifest.targets.edge?.model ?? []].flat();
-  return new Set([pointer.manifest.sha256, ...files.map((file) => manifest.files[file]?.sha256 ?? "")]);
+  const { edge } = manifest.targets;
+  const names = [...tokenizerFiles(manifest.tokenizer), edge?.model ?? [], edge?.pages ?? []].flat();
+  const files = [pointer.manifest, ...names.map((file) => manifest.files[file] as ManifestFile)];
+  return new Map(files.map(({ sha256, size }) => [sha256, size]));
+}
+
+/**
+ * Returns the range that a request asks for. A header that is not one range with both ends inside the file is ignored, as the standard
+ * allows: the answer is the whole file. https://www.rfc-editor.org/rfc/rfc9110#name-range
+ */
+function rangeIn(header: string | undefined, size: number): ByteRange | undefined {
+  const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(header ?? "") ?? [];
+  const [begin, end] = [Number(first), Number(last) + 1];
+  return begin < end && end <= size ? { begin, end } : undefined;
 }
 
 const missing = (c: Context): BertEdgeError =>

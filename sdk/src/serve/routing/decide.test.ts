@@ -20,6 +20,9 @@ const computing: fc.Arbitrary<Here> = fc.record({
   calls: fc.integer({ min: 1, max: 3 }),
   cpuMs: ms,
   cpuLimitMs: ms,
+  pages: fc.option(fc.record({ reads: fc.integer({ min: 1, max: 40 }), maxReads: fc.constant(32), ms }), {
+    nil: undefined,
+  }),
 });
 const situation: fc.Arbitrary<Situation> = fc.record({
   remainingMs: fc.option(fc.double({ min: -1_000, max: 100_000, noNaN: true }), { nil: undefined }),
@@ -134,6 +137,16 @@ describe("decide", () => {
       "region edge-cpu-limit",
       { here: here({ cpuLimitMs: 39 }) },
     ],
+    [
+      "when this deployment would read too many pages, even without a budget",
+      "region edge-pages",
+      { here: here({ pages: { reads: 33, maxReads: 32, ms: 0 } }) },
+    ],
+    [
+      "when only it is in time, because this deployment reads pages first",
+      "region edge-over-budget",
+      { here: here({ pages: { reads: 1, maxReads: 32, ms: 30 } }), remainingMs: 80 },
+    ],
     ["when this deployment has a queue and it is clearly faster, without a budget", "region edge-busy", { here: busy }],
     [
       "not when the computation takes no longer than asking is worth",
@@ -222,6 +235,11 @@ describe("decide", () => {
       { here: here({ cpuLimitMs: 39 }), region: "none" },
     ],
     [
+      "with too many pages, without a region",
+      "too_many_page_reads",
+      { here: here({ pages: { reads: 33, maxReads: 32, ms: 0 } }), region: "none" },
+    ],
+    [
       "beyond the CPU limit, while the region is down",
       "overloaded",
       { here: here({ cpuLimitMs: 39 }), region: "down" },
@@ -284,11 +302,12 @@ describe("decide", () => {
   it("answers every request that this deployment can certainly answer in time without hurting others", () => {
     fc.assert(
       fc.property(situation, computing, (given, here) => {
-        const { waitMs, compute } = here;
-        const totalMs = waitMs + compute.ms;
+        const { waitMs, pages, compute } = here;
+        const totalMs = waitMs + (pages?.ms ?? 0) + compute.ms;
         const spreadMs = compute.ms > 0 ? compute.spreadMs * (totalMs / compute.ms) : 0;
         const remainingMs = (totalMs + 3 * spreadMs + given.elapsedErrorMs) * 1.000001;
         const idle = { ...here, waitMs: 0, delaysOthers: false, delaysFetches: false, cpuLimitMs: here.cpuMs };
+        if (pages && pages.reads > pages.maxReads) return;
         expect(decide({ ...given, pin: undefined, here: idle, remainingMs })).toMatchObject({
           tier: "here",
           hedge: false,

@@ -26,6 +26,8 @@ export interface Here {
   readonly waitMs: number;
   /** Whether no other request of the same caller waits. Default false. */
   readonly isNext?: boolean;
+  /** Pages of the vocabulary that must be read first; undefined if there are none. */
+  readonly pages?: PageReads | undefined;
   /** Predicted time of the computation, without the wait. */
   readonly compute: Estimate;
   /** Whether another request would become late if this one were computed here. */
@@ -43,6 +45,15 @@ export interface Here {
   readonly cpuMs: number;
   /** CPU time that the platform allows per request. */
   readonly cpuLimitMs: number;
+}
+
+/** Reads of pages of the vocabulary from the store. */
+export interface PageReads {
+  readonly reads: number;
+  /** Maximum number of reads of a request. */
+  readonly maxReads: number;
+  /** Predicted time of all. */
+  readonly ms: number;
 }
 
 /** Input of a decision. */
@@ -96,8 +107,10 @@ function factsOf(situation: Situation) {
   const usable = typeof region === "object" && pin !== "here" ? region : undefined;
   const { ms, spreadMs: regionSpreadMs, waitMs: regionWaitMs } = usable ?? NEVER;
   const own = typeof here === "object" ? here : LOADING;
-  const { waitMs, compute } = own;
-  const ownMs = waitMs + compute.ms;
+  const { waitMs, pages, compute } = own;
+  /** Time without other requests. */
+  const aloneMs = (pages?.ms ?? 0) + compute.ms;
+  const ownMs = waitMs + aloneMs;
   // The queue is computed by the same machine, so a prediction of the wait is as uncertain as one of the computation.
   const spreadMs = compute.ms > 0 ? compute.spreadMs * (ownMs / compute.ms) : 0;
   const knownMs = remainingMs - elapsedErrorMs;
@@ -128,7 +141,7 @@ function factsOf(situation: Situation) {
     /** Whether the request would spend more than half of the region's time in the region's queue. */
     regionWaits: 2 * regionWaitMs > ms,
     /** Whether nobody could answer in time, even without other requests. */
-    allAreLate: compute.ms > quietMs && ms - regionWaitMs > quietMs,
+    allAreLate: aloneMs > quietMs && ms - regionWaitMs > quietMs,
   };
 }
 
@@ -169,6 +182,11 @@ const rules: readonly ((facts: Facts) => Decision | false | undefined)[] = [
   (f) =>
     f.own.cpuMs > f.own.cpuLimitMs &&
     (ask(f, "edge-cpu-limit") ?? (isDown(f) ? overloaded(0) : { refusal: "request_too_costly" })),
+  // the texts need more than `limits.maxPageReads` reads of pages of the edge's vocabulary | region. Without one, refused: `too_many_page_reads`; while it is down, `overloaded`
+  (f) =>
+    f.own.pages &&
+    f.own.pages.reads > f.own.pages.maxReads &&
+    (ask(f, "edge-pages") ?? (isDown(f) ? overloaded(0) : { refusal: "too_many_page_reads" })),
   // there is no budget, the edge has a queue, the computation takes more than 1.2 ms, and the region is at least 1.2 times as fast | region
   (f) => f.remainingMs === undefined && f.isBusy && ask(f, "edge-busy"),
   // there is no budget, and the queue is longer than `limits.maxWaitMs` | region, else refused: `overloaded`

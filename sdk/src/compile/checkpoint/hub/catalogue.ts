@@ -26,6 +26,8 @@ const CatalogueModel = v.strictObject({
     feedForward: Positive,
     vocabulary: Positive,
     gated: v.optional(v.literal(true)),
+    /** How attention knows positions, if not by a table that is added to the token embeddings. */
+    positions: v.optional(v.union([v.picklist(["rotary", "distances"]), v.strictObject({ buckets: Positive })])),
   }),
 });
 export type CatalogueModel = v.InferOutput<typeof CatalogueModel>;

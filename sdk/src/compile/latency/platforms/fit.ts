@@ -1,6 +1,5 @@
 import type { Target, TargetName } from "../../../artifact/manifest.ts";
 import type { LatencyFit } from "../../../artifact/measurements.ts";
-import type { CatalogueModel } from "../../checkpoint/hub/catalogue.ts";
 import type { Platform, Prices, Sourced } from "./platforms.ts";
 
 /** The needs of a target. */
@@ -104,38 +103,6 @@ const pricePerSecond = (prices: Prices | undefined): number =>
 
 /** Bytes that weights may take of an isolate's memory: three quarters. The rest is for activations and JavaScript. */
 export const MAX_WEIGHT_BYTES = 0.75 * 128 * 2 ** 20;
-
-/** Bits for each number of a table, and for each weight of a linear layer, with what belongs to blocks and groups. */
-const BITS = { table: { 8: 8, 4: 4.25 }, weights: { 8: 8, 4: 4.75 } } as const;
-
-/** The options of `prepare` with which a model fits at the edge, the most accurate first. */
-const estimatedForms = [
-  { fits: "edge", tableBits: 8, weightBits: 8 },
-  { fits: "edge, --table int4", tableBits: 4, weightBits: 8 },
-  { fits: "edge, --table int4 --weights int4", tableBits: 4, weightBits: 4 },
-] as const;
-
-/** Where a model can run: at the edge, with these options, or in a region only. */
-export type EstimatedFit = (typeof estimatedForms)[number]["fits"] | "region";
-
-/** Estimates the bytes of a model's integer weights. Biases, scales and position tables are small, and not counted. */
-export function estimatedBytes(
-  { shape }: Pick<CatalogueModel, "shape">,
-  tableBits: 8 | 4 = 8,
-  weightBits: 8 | 4 = 8,
-): number {
-  const { layers, hidden, feedForward, vocabulary, gated } = shape;
-  const layer = 4 * hidden * hidden + (gated ? 3 : 2) * hidden * feedForward;
-  return (vocabulary * hidden * BITS.table[tableBits] + layers * layer * BITS.weights[weightBits]) / 8;
-}
-
-/** Estimates where a model can run. `prepare` measures it. */
-export function estimatedFit(model: Pick<CatalogueModel, "shape">): EstimatedFit {
-  const form = estimatedForms.find(
-    ({ tableBits, weightBits }) => estimatedBytes(model, tableBits, weightBits) <= MAX_WEIGHT_BYTES,
-  );
-  return form?.fits ?? "region";
-}
 
 /** Lengths in tokens for which latency is reported. */
 const LENGTHS = [8, 32, 128, 512];

@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../../artifact/error.ts";
-import type { EngineSession } from "../engine.ts";
+import { type EngineSession, oneModel } from "../engine.ts";
 import { wasmEngine } from "../wasm/index.ts";
 import type { ErrorParts, ThreadAnswer, ThreadTask } from "./thread-task.ts";
 
@@ -31,12 +31,8 @@ export function answering(
   };
 }
 
-const load = ({ kernels, model }: Extract<ThreadTask, { model: Uint8Array }>): Promise<EngineSession> =>
-  wasmEngine(kernels).load({
-    size: () => model.length,
-    read: async () => Uint8Array.from(model),
-    readInto: async (_, destination) => destination.bytes().set(model),
-  });
+const load = ({ kernels, model, pages }: Extract<ThreadTask, { model: Uint8Array }>): Promise<EngineSession> =>
+  wasmEngine(kernels).load(oneModel(model, pages));
 
 function partsOf(error: unknown): ErrorParts {
   if (error instanceof BertEdgeError) return { code: error.code, message: error.message, hint: error.hint };

@@ -10,8 +10,8 @@ import type { KernelModules } from "../wasm/index.ts";
 import { readModelFile } from "../wasm/load/model-file.ts";
 import { releasable } from "../wasm/load/releasable.ts";
 import { checkSequences } from "../wasm/run/check-sequences.ts";
+import { BATCH_TOKENS } from "../wasm/run/layout.ts";
 import type { Program } from "../wasm/run/program.ts";
-import { BATCH_TOKENS } from "../wasm/run/session.ts";
 import { shapeOf } from "../wasm/run/shape-of.ts";
 import { type ThreadSession, threadSession } from "./thread-session.ts";
 import type { SpawnSession } from "./thread-task.ts";
@@ -25,8 +25,8 @@ export interface PoolEngineOptions extends KernelModules {
 }
 
 /**
- * Creates the WebAssembly engine with several threads. The engine reads the model file once and keeps it in shared
- * memory. Every thread copies the file from there, including threads that later replace an ended thread. In browsers
+ * Creates the WebAssembly engine with several threads. The engine reads the model file once, and the pages of its
+ * token embedding table if it has any, and keeps them in shared memory. Every thread copies the file from there, including threads that later replace an ended thread. In browsers
  * without shared memory, the engine sends a copy to every thread.
  */
 export function poolEngine(options: PoolEngineOptions, spawn: SpawnSession): Engine {
@@ -39,7 +39,8 @@ export function poolEngine(options: PoolEngineOptions, spawn: SpawnSession): Eng
     async load(source) {
       const model = shared(await source.read("edge"));
       const { program } = readModelFile(model);
-      const open = () => threadSession(spawn, { kernels, model });
+      const pages = shared(await source.readPages("edge", 0, source.pagesSize("edge")));
+      const open = () => threadSession(spawn, { kernels, model, pages });
       return releasable({ ...(await pooled(threads, open, program)), shape: shapeOf(program) });
     },
   };

@@ -3,9 +3,9 @@ import type { TokenSequence, VectorHead } from "../engine.ts";
 import type { Spawn } from "../threads/thread.ts";
 import type { KernelModules } from "../wasm/index.ts";
 
-/** A task of a thread. The first task is a model file to load; all others are sequences to run. */
+/** A task of a thread. The first task is a model file to load, with the pages of its token embedding table; all others are sequences to run. */
 export type ThreadTask =
-  | { readonly kernels: KernelModules; readonly model: Uint8Array }
+  | { readonly kernels: KernelModules; readonly model: Uint8Array; readonly pages: Uint8Array }
   | { readonly sequences: readonly TokenSequence[]; readonly head: VectorHead | undefined };
 
 /** The answer to a task. */

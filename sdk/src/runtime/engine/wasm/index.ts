@@ -46,9 +46,11 @@ export function wasmEngine({ relaxed, simd }: KernelModules): Engine {
         await arrival.reach(LENGTH_BYTES);
         await arrival.reach(headerEnd());
         const program = parseProgram(file());
-        await arrival.reach(neededBytes(program, []));
+        await arrival.reach(neededBytes(program, 0));
         assertFinite(bytes(), program);
-        const session = createSession(memory, kernels, program, size);
+        const session = createSession(memory, kernels, program, size, (begin, end) =>
+          source.readPages("edge", begin, end),
+        );
         return releasable(answeringEarly(session, arrival, program));
       } catch (error) {
         arrival.stop(error);

@@ -53,11 +53,11 @@ function slowly(file: File) {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const fileOf = (name: TinyEncoder) => files.get(name) as File;
-const neededOf = (file: File) =>
-  (
-    (program) => (sequences: readonly TokenIds[]) =>
-      neededBytes(program, sequences)
-  )(parseProgram(readModelFile(file)));
+const neededOf = (file: File) => {
+  const program = parseProgram(readModelFile(file));
+  return (sequences: readonly TokenIds[]) =>
+    neededBytes(program, Math.max(0, ...sequences.flatMap((ids) => [...ids].map((id) => id + 1))));
+};
 
 /** Loads a session that has the whole model except the rows of the token embedding tables. `upTo` delivers these rows. */
 async function early(name: TinyEncoder = "bert") {

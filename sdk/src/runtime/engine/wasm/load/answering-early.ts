@@ -4,6 +4,7 @@ import type { EngineSession, TokenSequence } from "../../engine.ts";
 import { sessionReleased } from "../../engine-error.ts";
 import { checkSequences } from "../run/check-sequences.ts";
 import type { CheckedProgram } from "../run/checked-program.ts";
+import type { WasmSession } from "../run/session.ts";
 import type { Arrival } from "./arrival.ts";
 import { neededBytes } from "./needed-bytes.ts";
 
@@ -20,7 +21,7 @@ const LATE_MS = 30_000;
 const ANSWER_MS = 10;
 
 /** Returns a session of a model that is still loading: `run` waits only for the bytes that its sequences need. */
-export function answeringEarly(session: EngineSession, arrival: Arrival, program: CheckedProgram): EngineSession {
+export function answeringEarly(session: WasmSession, arrival: Arrival, program: CheckedProgram): EngineSession {
   let isComplete = false;
   arrival.complete.then(
     () => {
@@ -28,10 +29,13 @@ export function answeringEarly(session: EngineSession, arrival: Arrival, program
     },
     () => {},
   );
-  const ready = async (sequences: readonly TokenSequence[]) => {
+  const arrived = async (sequences: readonly TokenSequence[]) => {
     if (isComplete) return;
     checkSequences(sequences, program);
-    await withDeadline(arrival.reach(neededBytes(program, sequences)), LATE_MS, late);
+    await withDeadline(arrival.reach(neededBytes(program, session.firstRows(sequences))), LATE_MS, late);
+  };
+  const ready = async (sequences: readonly TokenSequence[]) => {
+    await Promise.all([arrived(sequences), session.ready?.(sequences)]);
   };
   return {
     ...session,
@@ -42,7 +46,7 @@ export function answeringEarly(session: EngineSession, arrival: Arrival, program
      *   the transfer and the errors of the session
      */
     async run(sequences, head) {
-      await ready(sequences);
+      await arrived(sequences);
       const results = await session.run(sequences, head);
       if (!isComplete) arrival.pause(ANSWER_MS);
       return results;

@@ -37,6 +37,14 @@ describe("readModelFile", () => {
     expect(readModelFile(memory.subarray(5, 5 + sound.length)).tensor("words")).toBe(start);
   });
 
+  it("knows the end of the file after memory has grown, which detaches a view", () => {
+    const memory = new WebAssembly.Memory({ initial: 1 });
+    new Uint8Array(memory.buffer).set(sound);
+    const { end } = readModelFile(new Uint8Array(memory.buffer, 0, sound.length));
+    memory.grow(1);
+    expect(end()).toBe(sound.length);
+  });
+
   it("refuses a file that is cut off anywhere", () => {
     for (let length = 0; length < sound.length; length++) {
       expect(refusal(() => readModelFile(sound.subarray(0, length)))).toBe("model_invalid");

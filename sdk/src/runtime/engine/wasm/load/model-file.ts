@@ -1,5 +1,5 @@
 import { BertEdgeError } from "../../../../artifact/error.ts";
-import { headerEnd, readSafetensors } from "../../../../artifact/safetensors.ts";
+import { type ByteSource, headerEnd, readSafetensors } from "../../../../artifact/safetensors.ts";
 import { shown } from "../../../../artifact/shown.ts";
 import { ProgramFault } from "../ops/operand-reader.ts";
 import { PROGRAM_VERSION, type Program } from "../run/program.ts";
@@ -13,6 +13,8 @@ export interface ModelFile {
   tensor(name: string): number;
   /** @returns the tensor's size in bytes, as kernels read it; undefined when no tensor has this name */
   size(name: string): number | undefined;
+  /** @returns the offset of the file's end */
+  end(): number;
 }
 
 /** Returns the offset of the first tensor. @throws BertEdgeError `model_invalid` */
@@ -21,10 +23,12 @@ export const tensorsBegin = (file: Uint8Array): number => headerEnd(file, invali
 /**
  * Reads the header of a model file. The bytes of the tensors may still be missing.
  *
- * @param file an array as long as the whole file. It may begin at any offset of its buffer
+ * @param file as long as the whole file. An array may begin at any offset of its buffer
  * @throws BertEdgeError `model_invalid`, `model_version`
  */
-export function readModelFile(file: Uint8Array): ModelFile {
+export function readModelFile(file: ByteSource): ModelFile {
+  // When memory grows, a view of the old memory has no length any more.
+  const { length } = file;
   const { metadata, tensors } = readSafetensors(file, invalid);
   const program = programOf(metadata.get("program"));
   if (program.version !== PROGRAM_VERSION) {
@@ -48,6 +52,7 @@ export function readModelFile(file: Uint8Array): ModelFile {
       const found = tensors.get(name);
       return expanded.get(name)?.bytes ?? (found && found.end - found.begin);
     },
+    end: () => expansions.begins + length,
   };
 }
 

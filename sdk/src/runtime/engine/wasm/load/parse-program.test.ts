@@ -198,4 +198,48 @@ describe("parseProgram", () => {
       }
     });
   });
+
+  describe("a table in pages", () => {
+    const RESIDENT = 20;
+    const sound = { resident: RESIDENT, cached: 30, rows: 8, frequent: "frequent", hashes: "hashes" };
+    const bytes = (size: number) => ({ dtype: "U8" as const, shape: [size], data: new Uint8Array(size) });
+    const outcome = (pages: object, further: readonly Step[] = [], after = {}) => {
+      const lookup = { op: "lookup", table: "table", scales: "scales", bits: 8, pages, out: 0 } as Step;
+      const program: Program = { ...withStep(lookup), steps: [lookup, ...further], output: 0 };
+      const values = program.values.slice(0, 1);
+      const tensors = {
+        ...{ frequent: bytes(4 * 7), hashes: bytes(4 * 32), scales: bytes(4 * RESIDENT), whole: bytes(50 * 16) },
+        ...{ wholeScales: bytes(4 * 50), table: bytes(16 * RESIDENT), ...after },
+      };
+      const header = { program: JSON.stringify({ ...program, values }) };
+      return refusal(() => parseProgram(readModelFile(safetensorsFile(tensors, header))));
+    };
+
+    it.each([
+      ["fewer rows than it says in the file", { resident: 21, cached: 29 }],
+      ["more rows in the file than it says", { resident: 19, cached: 31 }],
+      ["all rows in the file", { resident: 50 }],
+      ["no rows in the file", { resident: 0 }],
+      ["room for fewer rows than a batch can need", { cached: 29 }],
+      ["room for more rows than there are", { cached: 31 }],
+      ["a hash too few", { rows: 7 }],
+      ["no rows in a page", { rows: 0 }],
+      ["a list that does not exist", { frequent: "none" }],
+      ["hashes that do not exist", { hashes: undefined }],
+    ])("is refused with %s", (_, changes) => {
+      expect(outcome(sound)).toBe("accepted");
+      expect(outcome({ ...sound, ...changes })).toBe("model_invalid");
+    });
+
+    it("is refused if it is not at the end of the file, because cached rows follow it in memory", () => {
+      expect(outcome(sound, [], { last: bytes(64) })).toBe("model_invalid");
+    });
+
+    it("is refused with another table, whose rows would have the same places", () => {
+      const lookup = { op: "lookup", table: "whole", scales: "wholeScales", bits: 8, out: 0 } as const;
+      expect(outcome(sound, [lookup])).toBe("model_invalid");
+      const inPages = { ...lookup, table: "table", scales: "scales", pages: sound } as Step;
+      expect(outcome(sound, [inPages])).toBe("model_invalid");
+    });
+  });
 });

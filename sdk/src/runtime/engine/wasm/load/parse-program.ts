@@ -70,6 +70,9 @@ function parsed(program: Program, tensors: TensorRanges): Omit<CheckedProgram, "
   });
   const unused = values.findIndex((_, value) => !written.has(value));
   if (unused >= 0) throw new ProgramFault(`no step writes value ${unused}`);
+  if (tables.length > 1 && tables.some((table) => table.pages)) {
+    throw new ProgramFault("it has a token embedding table in pages, and another one");
+  }
   const { output } = program;
   if (typeof output !== "number" || values[output]?.type !== "f32")
     throw new ProgramFault("its output is not a float32 value");

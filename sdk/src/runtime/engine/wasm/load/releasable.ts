@@ -15,6 +15,7 @@ export function releasable(opened: EngineSession): EngineSession {
     shape,
     complete,
     ready: async (sequences) => session?.ready?.(sequences),
+    pageReads: opened.pageReads && ((sequences) => session?.pageReads?.(sequences) ?? 0),
     /** @throws BertEdgeError `session_released`, and the errors of the session */
     async run(sequences, head) {
       if (session) return session.run(sequences, head);

@@ -25,6 +25,27 @@ export interface StoredNumbers {
 export interface TokenTable {
   readonly offset: TensorOffset;
   readonly rowBytes: number;
+  /** Undefined if the file has all rows. */
+  readonly pages?: TablePages;
+}
+
+/** The pages of a table, whose fields ops/lookup.ts describes. */
+export interface TablePages {
+  readonly resident: number;
+  readonly cached: number;
+  readonly rows: number;
+  /** Number of pages, and bytes of all. */
+  readonly count: number;
+  readonly bytes: number;
+  /** Bytes of a row in a page, with its scale. */
+  readonly rowBytes: number;
+  /** f32 [resident] */
+  readonly scales: TensorOffset;
+  /** i32 [frequentCount] */
+  readonly frequent: TensorOffset;
+  readonly frequentCount: number;
+  /** u8 [count, 32] */
+  readonly hashes: TensorOffset;
 }
 
 /** Offsets and sizes of the tensors in memory. */
@@ -32,6 +53,8 @@ export interface TensorRanges {
   tensor(name: string): number;
   /** Returns the size of a tensor in bytes; undefined when no tensor has this name. */
   size(name: string): number | undefined;
+  /** Returns the offset of the file's end. */
+  end(): number;
 }
 
 /** A reason to refuse a program. */
@@ -144,6 +167,20 @@ export class OperandReader {
     if (size === undefined) throw new ProgramFault(`${field} is ${shown(name)}, and the file has no such tensor`);
     if (size < bytes) throw new ProgramFault(`${field} (${name}) has ${size} bytes, and ${bytes} are needed`);
     return this.#tensors.tensor(name as string);
+  }
+
+  /** Like `table`, for a tensor at the end of the file: memory after it can hold more rows. */
+  last(name: unknown, field: string, bytes: number): TensorOffset {
+    const offset = this.table(name, field, bytes);
+    if (offset + bytes === this.#tensors.end()) return offset;
+    throw new ProgramFault(`${field} (${name}) is not at the end of the file`);
+  }
+
+  /** Checks a tensor of up to `most` int32 numbers. */
+  list(name: unknown, field: string, most: number): { readonly offset: TensorOffset; readonly count: number } {
+    const size = typeof name === "string" ? (this.#tensors.size(name) ?? 0) : 0;
+    const count = Math.min(Math.floor(size / 4), most);
+    return { offset: this.integers(name, field, count), count };
   }
 
   /** Checks a tensor of finite float32 numbers. With `mayMask`, they may also be −∞, the bias of tokens that are not attended to. */

@@ -22,7 +22,7 @@ export interface Layout {
 /** A batch whose token ids are in memory. */
 export interface PlacedBatch {
   readonly layout: Layout;
-  readonly regions: Pick<Regions, "values" | "ids" | "scratch">;
+  readonly regions: Pick<Regions, "rowScales" | "values" | "ids" | "places" | "scratch">;
   /** Index of the first token of each sequence. The last entry is the number of tokens of the batch. */
   readonly starts: readonly number[];
   /** Index of each sequence's first token with token type 1; of the next sequence's first token if all its tokens have type 0. */
@@ -60,6 +60,11 @@ export class Block {
   /** Pointer to the block's token ids. */
   get ids(): number {
     return this.batch.regions.ids + 4 * this.from;
+  }
+
+  /** Pointer to the places of the block's tokens in a table in pages. */
+  get places(): number {
+    return this.batch.regions.places + 4 * this.from;
   }
 
   /** Distance from one row of a view to the next, in numbers. */

@@ -73,7 +73,7 @@ describe("layoutOf", () => {
   function resultOf(program: CheckedProgram, { segments, layout }: Arrangement, starts: number[], seconds: number[]) {
     const { kernels, memory } = opened;
     const bytes = new Uint8Array(memory.buffer).fill(0xff, SCRATCH);
-    const regions = { values: VALUES, ids: IDS, scratch: SCRATCH };
+    const regions = { rowScales: 0, values: VALUES, ids: IDS, places: 0, scratch: SCRATCH };
     run({ memory, kernels, program, segments }, { layout, regions, starts, seconds, attended: lengthsOf(starts) });
     const { width, of, type } = program.values[program.output] as CheckedProgram["values"][number];
     const rows = of === "token" ? (starts.at(-1) as number) : starts.length - 1;
@@ -131,5 +131,25 @@ describe("layoutOf", () => {
     });
     const tokens = 2 * BLOCK;
     expect(layoutOf(program, segmentsOf(program), tokens).bytes).toBe(2 * tokens * 64 * 4);
+  });
+
+  it("writes hidden states over those before them", () => {
+    const view = (value: number) => ({ value, column: 0 });
+    const [query, key, value] = [view(0), view(0), view(0)];
+    const steps: Step[] = [
+      { op: "lookup", table: "bytes", scales: "floats", bits: 8, out: 0 },
+      { op: "attention", query, key, value, heads: 1, size: 64, scale: 1, out: 1 },
+      { op: "add", x: 1, y: view(0), out: 2 },
+      { op: "activation", kind: "relu", x: view(2), out: 3 },
+      { op: "attention", query: view(3), key: view(3), value: view(3), heads: 1, size: 64, scale: 1, out: 4 },
+    ];
+    const values = steps.map(() => ({ width: 64, of: "token", type: "f32" }) as const);
+    const program = checkedProgram({
+      ...{ version: PROGRAM_VERSION, values, steps, output: 4, maxTokens: 512, vocabulary: PROGRAM_VOCABULARY },
+    });
+    const tokens = 4 * BLOCK;
+    const { offsets, bytes } = layoutOf(program, segmentsOf(program), tokens);
+    expect([offsets[0], offsets[1]]).toContain(offsets[3]);
+    expect(bytes).toBe((2 * tokens + BLOCK) * 64 * 4);
   });
 });

@@ -1,7 +1,8 @@
 import type { Layout } from "./block.ts";
+import type { CheckedProgram } from "./checked-program.ts";
 import { layoutOf } from "./layout.ts";
 import type { Machine } from "./machine.ts";
-import { type Regions, regionsOf } from "./memory-map.ts";
+import { type RegionSizes, type Regions, regionsOf } from "./memory-map.ts";
 import type { ProgramValue } from "./values.ts";
 
 /** The memory that a model needs in addition to its file, for batches of up to `layout.tokens` tokens. */
@@ -23,6 +24,20 @@ export function roomFor({ kernels, program, segments }: Omit<Machine, "memory">,
   );
   return {
     layout,
-    regions: regionsOf({ file, values: layout.bytes, tokens, width, scratch: Math.max(0, ...scratch) }),
+    regions: regionsOf({
+      file,
+      ...rowsOf(program, tokens),
+      values: layout.bytes,
+      tokens,
+      width,
+      scratch: Math.max(0, ...scratch),
+    }),
   };
+}
+
+/** Sizes of what a table in pages needs: rows that are kept in memory, scales, and places of tokens. */
+function rowsOf({ tables }: CheckedProgram, tokens: number): Pick<RegionSizes, "rows" | "rowScales" | "places"> {
+  const { rowBytes = 0, pages } = tables.find((table) => table.pages) ?? {};
+  if (!pages) return { rows: 0, rowScales: 0, places: 0 };
+  return { rows: pages.cached * rowBytes, rowScales: 4 * (pages.resident + pages.cached), places: tokens };
 }

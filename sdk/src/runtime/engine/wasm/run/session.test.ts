@@ -156,12 +156,14 @@ it("a session grows once for its longest text", async () => {
   expect(await session.run(short)).toEqual(await (await load()).run(short));
 });
 
+const noPages = async () => new Uint8Array();
+
 /** Opens a session in a memory of at most `maximum` pages. `change` may change the checked program. */
 function open(end: number, maximum: number, change = (program: CheckedProgram) => program) {
   const memory = new WebAssembly.Memory({ initial: pagesFor(end), maximum });
   new Uint8Array(memory.buffer, MODEL).set(bytes);
   const program = change(parseProgram(readModelFile(new Uint8Array(memory.buffer, MODEL, bytes.length))));
-  return { session: createSession(memory, instantiate(simd, memory), program, bytes.length), memory };
+  return { session: createSession(memory, instantiate(simd, memory), program, bytes.length, noPages), memory };
 }
 
 describe("a request of several batches", () => {
