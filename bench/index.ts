@@ -13,6 +13,7 @@ const benchmarks: Readonly<Record<string, () => Promise<unknown>>> = {
   kernels: () => import("./kernels.ts"),
   neighbours: () => import("./neighbours.ts"),
   optimize: () => import("./optimize.ts"),
+  pages: () => import("./pages.ts"),
   quantize: () => import("./quantize.ts"),
   region: () => import("./region.ts"),
   routing: () => import("./routing.ts"),

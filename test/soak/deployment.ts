@@ -9,7 +9,6 @@ import { s3Env, startObjectStorage } from "../fixtures/object-storage.ts";
 import { allocatorSettings, startRegionProcess } from "../fixtures/region-process.ts";
 import { childProcess, residentBytes } from "./child-process.ts";
 import { connectInspector, type IsolateMemory, sumOf } from "./isolate-memory.ts";
-import { MODELS } from "./models.ts";
 
 const MINUTE_LATER = join(import.meta.dirname, "minute-later.ts");
 
@@ -50,13 +49,20 @@ export interface Deployment extends AsyncDisposable {
   crashed(): Promise<string[]>;
 }
 
-export async function startDeployment(publishAll: (store: ManagedStore) => Promise<void>): Promise<Deployment> {
+/**
+ * @param names of the models, the default first
+ * @param heapMib largest heap of the edge's isolate, in MiB
+ */
+export async function startDeployment(
+  { names, heapMib }: { readonly names: readonly string[]; readonly heapMib: number },
+  publishAll: (store: ManagedStore) => Promise<void>,
+): Promise<Deployment> {
   await using stack = new AsyncDisposableStack();
   const storage = await startObjectStorage();
   stack.defer(() => storage.stop());
   const store = s3Publisher(storage.access);
   await publishAll(store);
-  const models = { MODEL: MODELS.join(","), API_KEYS, ...s3Env(storage.access) };
+  const models = { MODEL: names.join(","), API_KEYS, ...s3Env(storage.access) };
   const inspectorPort = await freePort();
   const region = await startRegionProcess({
     env: {
@@ -68,12 +74,14 @@ export async function startDeployment(publishAll: (store: ManagedStore) => Promi
   });
   stack.defer(() => region.stop());
   const log: string[] = [];
-  const edge = await withHeapLimit(async () =>
-    startDirectEdge({
-      modules: await clockedEdge("...settings, metrics: true, log: false"),
-      env: { ...models, REGION_URL: region.url, REGION_KEY: KEY },
-      ...{ warm: false, inspect: true, onOutput: (line) => log.push(line) },
-    }),
+  const edge = await withHeapLimit(
+    async () =>
+      startDirectEdge({
+        modules: await clockedEdge("...settings, metrics: true, log: false"),
+        env: { ...models, REGION_URL: region.url, REGION_KEY: KEY },
+        ...{ warm: false, inspect: true, onOutput: (line) => log.push(line) },
+      }),
+    heapMib,
   );
   stack.defer(() => edge.stop());
   const { url, inspector = "" } = edge;

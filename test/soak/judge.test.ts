@@ -46,6 +46,8 @@ describe("a run fails", () => {
     expect(failed({ samples: samplesWith(change) })).toEqual([`${name} does not grow`]);
   });
 
+  it("not, if no versions were published", () => expect(failed({ liveAfterMs: undefined })).toEqual([]));
+
   it("not, if memory levels off", () => {
     const level = (minute: number) => 1e8 + 100 * MIB * (1 - Math.exp(-minute));
     expect(failed({ samples: samplesWith((minute) => ({ workerd: level(minute), region: level(minute) })) })).toEqual(

@@ -48,7 +48,7 @@ export function judge(soaked: Soaked, minutes: number): Verdict[] {
     { what: "both tiers answer", measured: [...seen.tiers.keys()].join(", "), holds: seen.tiers.size === 2 },
     { what: "the isolate stays below 128 MiB", measured: megabytes(isolate), holds: below(isolate) },
     { what: "also with garbage", measured: megabytes(peak), holds: below(peak) },
-    served(soaked),
+    ...(soaked.liveAfterMs ? [served(soaked.liveAfterMs)] : []),
     ...(minutes < MIN_MINUTES ? [] : [allRead(soaked), allAttacked(soaked), ...growth(samples)]),
   ];
 }
@@ -90,7 +90,7 @@ function answeredSteadily({ steady }: Soaked): Verdict {
   };
 }
 
-function served({ liveAfterMs }: Soaked): Verdict {
+function served(liveAfterMs: NonNullable<Soaked["liveAfterMs"]>): Verdict {
   const live = liveAfterMs.filter((ms) => ms !== undefined);
   return {
     what: "each new version is served",

@@ -16,8 +16,18 @@ export const PAIR_MODEL = "tiny-pairs";
 export const TAG_MODEL = "tiny-tags";
 export const ANSWER_MODEL = "tiny-answers";
 
-/** The models of the deployment. */
-export const MODELS = [...EMBED_MODELS, PAIR_MODEL, TAG_MODEL, ANSWER_MODEL] as const;
+/** Sentence encoders of a deployment, and whether it has the models of other tasks too. */
+export interface SoakModels {
+  /** Those that get most requests. The first is the default model of the deployment, of which new versions are published. */
+  readonly main: readonly [string, ...string[]];
+  /** Those that compute a token fast. */
+  readonly small: readonly string[];
+  readonly hasTasks: boolean;
+}
+
+const [MINI, ...SMALL] = EMBED_MODELS;
+/** The models of a run without `--model`. */
+export const usualModels: SoakModels = { main: [MINI], small: SMALL, hasTasks: true };
 
 /** Writes the checkpoint of each small model. */
 const checkpoints: Readonly<Record<string, (folder: string) => Promise<void>>> = {
@@ -59,6 +69,27 @@ export async function openModels(folder: string, mini: string): Promise<Publisha
     artifacts.push(await openFolder(out));
   }
   return artifacts;
+}
+
+/**
+ * Opens artifacts of sentence encoders.
+ *
+ * @param refuse ends the process: an artifact is for another task, or lacks a target
+ */
+export async function openGiven(
+  folders: readonly [string, ...string[]],
+  refuse: (what: string) => never,
+): Promise<{ readonly artifacts: PublishableArtifact[]; readonly models: SoakModels }> {
+  const artifacts = await Promise.all(folders.map(openFolder));
+  for (const { manifest } of artifacts) {
+    const { name, task, targets } = manifest;
+    if (task !== "embed") refuse(`${name} is for the task ${task}. Give artifacts of sentence encoders.`);
+    if (!targets.edge || !targets["regional-cpu"])
+      refuse(`${name} lacks a target. Prepare it with --targets edge,regional-cpu.`);
+  }
+  const names = artifacts.map(({ manifest }) => manifest.name) as [string, ...string[]];
+  if (new Set(names).size < names.length) refuse(`${names.join(", ")}: each model needs a name of its own.`);
+  return { artifacts, models: { main: names, small: [], hasTasks: false } };
 }
 
 /** Makes another version of an artifact, which computes the same vectors: its manifest has another prompt that nobody asks for. */

@@ -5,7 +5,7 @@ import { rerankCall } from "#sdk/runtime/tasks/rerank.ts";
 import { tagCall } from "#sdk/runtime/tasks/tag.ts";
 import type { TaskCall } from "#sdk/runtime/tasks/task-call.ts";
 import type { Truncation } from "#sdk/runtime/truncation.ts";
-import { ANSWER_MODEL, EMBED_MODELS, PAIR_MODEL, TAG_MODEL } from "./models.ts";
+import { ANSWER_MODEL, PAIR_MODEL, TAG_MODEL } from "./models.ts";
 
 /** A request of the mix. */
 export interface Shot {
@@ -37,11 +37,11 @@ export interface Change extends Partial<Pick<Shot, "model" | "headers" | "status
 
 const RIGHT = { headers: {}, statuses: [200], refusals: [] } as const;
 
-export function embedShot(kind: string, texts: readonly string[], change: Change = {}): Shot {
+export function embedShot(model: string, kind: string, texts: readonly string[], change: Change = {}): Shot {
   const { truncate = true, poolChunks = false, ...others } = change;
   const body = JSON.stringify({ inputs: texts, truncate, pool_chunks: poolChunks });
   return {
-    ...{ kind, model: EMBED_MODELS[0], route: "/v1/embed", body, ...RIGHT, ...others },
+    ...{ kind, model, route: "/v1/embed", body, ...RIGHT, ...others },
     expected: {
       call: embedCall(texts, { truncate, poolChunks }),
       found: ({ embeddings }: { embeddings: number[][] }) => embeddings.map((vector) => Float32Array.from(vector)),

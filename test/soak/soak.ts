@@ -8,7 +8,8 @@ import { randomNumbers } from "../fixtures/seeded.ts";
 import { ATTACKS, type Attacked, attackInTurns } from "./attacks.ts";
 import { ATTACKER_KEY, type Memory, STEADY_KEY, startDeployment } from "./deployment.ts";
 import { expectedAnswers } from "./expected-answers.ts";
-import { drawShots, HEAVY_SHOTS } from "./mix.ts";
+import { mixOf } from "./mix.ts";
+import type { SoakModels } from "./models.ts";
 import { publishing } from "./publishing.ts";
 import { nothingSeen, type Seen, send } from "./traffic.ts";
 
@@ -23,9 +24,12 @@ const LONGEST_ATTACK_MS = 5_000;
 
 export interface SoakOptions {
   readonly artifacts: readonly PublishableArtifact[];
+  readonly models: SoakModels;
   readonly durationMs: number;
   readonly sampleMs: number;
-  readonly publishMs: number;
+  /** Time between a new version in use and the next publication; undefined: no new versions. */
+  readonly publishMs: number | undefined;
+  readonly heapMib: number;
   readonly seed: number;
   /** Puts the clocks of both tiers forward after each publication, so that they look for it at once. Default false. */
   readonly hurry?: boolean;
@@ -43,8 +47,8 @@ export interface Sample extends Memory {
 export interface Soaked {
   readonly samples: readonly Sample[];
   readonly seen: Seen;
-  /** Time from each publication until its version was in an answer, in ms; undefined if it took too long. */
-  readonly liveAfterMs: readonly (number | undefined)[];
+  /** Time from each publication until its version was in an answer, in ms; undefined if it took too long. Undefined without publications. */
+  readonly liveAfterMs: readonly (number | undefined)[] | undefined;
   /** Long texts that were sent, and ways to read them. */
   readonly heavy: { readonly sent: number; readonly ways: number };
   /** Answers that a steady caller with a key of its own has got, and results of attacks with another key. */
@@ -61,9 +65,20 @@ export interface Soaked {
  * when the last version that was published is served, or when a process has ended.
  */
 export async function soak(options: SoakOptions): Promise<Soaked> {
-  const { artifacts, durationMs, sampleMs, publishMs, seed, hurry = false, onSample = () => {} } = options;
+  const {
+    artifacts,
+    models,
+    durationMs,
+    sampleMs,
+    publishMs,
+    heapMib,
+    seed,
+    hurry = false,
+    onSample = () => {},
+  } = options;
   await using expected = await expectedAnswers(artifacts);
-  await using deployment = await startDeployment(async (store) => {
+  const names = artifacts.map(({ manifest }) => manifest.name);
+  await using deployment = await startDeployment({ names, heapMib }, async (store) => {
     for (const artifact of artifacts) await publish(artifact, store);
   });
   const { url, regionUrl } = deployment;
@@ -85,12 +100,13 @@ export async function soak(options: SoakOptions): Promise<Soaked> {
   }
   const published = unlessCrashed(
     publishing(deployment, artifacts[0] as PublishableArtifact, {
-      ...{ publishMs, hurry, seen, isOver: isLate },
+      ...{ publishMs: publishMs ?? Number.POSITIVE_INFINITY, hurry, seen, isOver: isLate },
       hasCrashed: () => crashed.length > 0,
     }),
   ).finally(() => stopped.abort());
   const isOver = () => isLate() && stopped.signal.aborted;
-  const shots = drawShots();
+  const mix = mixOf(models);
+  const [renewed] = models.main;
   const steady = startSteady({
     access: { url, key: STEADY_KEY },
     ...{ everyMs: STEADY_MS, durationMs, budgetMs: undefined, right: right.right },
@@ -100,7 +116,7 @@ export async function soak(options: SoakOptions): Promise<Soaked> {
     ...{ right, lastMs: Math.min(LONGEST_ATTACK_MS, durationMs / (2 * ATTACKS)), isOver },
   });
   const clients = Array.from({ length: CLIENTS }, (_, i) =>
-    send({ url, random: randomNumbers(seed + i), draw: shots.draw, seen, expected, isOver }),
+    send({ url, random: randomNumbers(seed + i), draw: mix.draw, seen, expected, isOver, renewed }),
   );
   let peak = 0;
   const glancing = (async () => {
@@ -123,14 +139,15 @@ export async function soak(options: SoakOptions): Promise<Soaked> {
     await setTimeout(sampleMs, undefined, { signal: stopped.signal }).catch(() => {});
     if (stopped.signal.aborted) break;
   }
-  const liveAfterMs = (await published) ?? [];
+  const publications = (await published) ?? [];
+  const liveAfterMs = publishMs === undefined ? undefined : publications;
   await Promise.all([...clients, glancing]);
   steady.stop();
   const [attacked, called] = await Promise.all([attacking, steady.called]);
   // The last requests may have the highest peak.
   await takeSample();
   crashed = await deployment.crashed();
-  const heavy = { sent: shots.heavySent(), ways: HEAVY_SHOTS };
+  const heavy = { sent: mix.heavySent(), ways: mix.heavyWays };
   return { samples, seen, liveAfterMs, heavy, steady: called, attacked, crashed, log: deployment.log };
 }
 

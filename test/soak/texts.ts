@@ -1,3 +1,5 @@
+import { randomNumbers } from "../fixtures/seeded.ts";
+
 const words = "to be or not that is the question whether tis nobler in mind suffer slings and arrows of fortune".split(
   " ",
 );
@@ -14,3 +16,16 @@ export const longText = (which: number, bytes: number): string => {
   const part = longParts[which] as string;
   return part.repeat(Math.floor(bytes / Buffer.byteLength(part)));
 };
+
+/** Different texts of rare words: they need more rows of a token embedding table in pages than are kept in memory. */
+export const RARE_TEXTS = 100;
+const RARE_WORDS = 16;
+const [CONSONANTS, VOWELS] = ["bcdfghjklmnprstvwz", "aeiou"];
+
+/** Returns a text of words that do not exist. Tokenizers split them into rare tokens. */
+export function rareText(which: number): string {
+  const random = randomNumbers(which);
+  const letter = (letters: string) => letters[Math.floor(random() * letters.length)] as string;
+  const syllable = () => letter(CONSONANTS) + letter(VOWELS) + letter(CONSONANTS);
+  return Array.from({ length: RARE_WORDS }, () => syllable() + syllable()).join(" ");
+}

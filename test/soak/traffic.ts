@@ -1,7 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { KEY } from "./deployment.ts";
 import type { ExpectedAnswers } from "./expected-answers.ts";
-import { MODELS } from "./models.ts";
 import type { Shot } from "./shot.ts";
 
 const DEADLINE_MS = 120_000;
@@ -39,10 +38,12 @@ export interface Traffic {
   readonly seen: Seen;
   readonly expected: ExpectedAnswers;
   readonly isOver: () => boolean;
+  /** Name of the model of which new versions are published. */
+  readonly renewed: string;
 }
 
 /** Sends requests until `isOver`, one after the other. A fifth of them is aborted. */
-export async function send({ url, random, draw, seen, expected, isOver }: Traffic): Promise<void> {
+export async function send({ url, random, draw, seen, expected, isOver, renewed }: Traffic): Promise<void> {
   while (!isOver()) {
     const shot = draw(random);
     const controller = new AbortController();
@@ -56,7 +57,7 @@ export async function send({ url, random, draw, seen, expected, isOver }: Traffi
         signal: AbortSignal.any([controller.signal, deadline]),
       });
       const text = await response.text();
-      const wrong = await judged(shot, response, text, { seen, expected });
+      const wrong = await judged(shot, response, text, { seen, expected, renewed });
       if (wrong !== undefined) seen.wrong.push(wrong);
     } catch (error) {
       if (controller.signal.aborted) countOutcome(seen, shot, "aborted");
@@ -70,7 +71,7 @@ async function judged(
   shot: Shot,
   { status, headers }: Response,
   text: string,
-  { seen, expected }: Pick<Traffic, "seen" | "expected">,
+  { seen, expected, renewed }: Pick<Traffic, "seen" | "expected" | "renewed">,
 ): Promise<string | undefined> {
   const at = `${shot.kind} of ${shot.model}: HTTP ${status} ${text.slice(0, 200)}`;
   if (busy.has(status)) {
@@ -87,7 +88,7 @@ async function judged(
   const tier = headers.get("x-bert-edge-tier") ?? "";
   countOne(seen.tiers, tier);
   const content = JSON.parse(text) as { version: string };
-  if (shot.model === MODELS[0] && !seen.versions.has(content.version))
+  if (shot.model === renewed && !seen.versions.has(content.version))
     seen.versions.set(content.version, performance.now());
   return expected.compare(shot, tier, content);
 }
