@@ -158,22 +158,8 @@ export const rows: readonly Row[] = [
     asked: { least: 10 },
     measure: memoryInUse({ model: "base", form: "wasm, int4 table", limit: ISOLATE_MB }),
   },
-  {
-    name: "int4-memory",
-    what: "memory in workerd, BERT-base of 30,522 tokens, int4 in groups of 32, in each call",
-    against: "",
-    unit: "MB",
-    asked: { most: 70 },
-    measure: memoryInUse({ model: "base", form: "wasm, int4 in groups of 32, in each call" }),
-  },
-  {
-    name: "int4-memory-pages",
-    what: "memory in workerd, BERT-base of 30,522 tokens, int4 in groups of 32, in each call, in pages",
-    against: "",
-    unit: "MB",
-    asked: { most: 70 },
-    measure: memoryInUse({ model: "base", form: "wasm, int4 in groups of 32, in each call, in pages" }),
-  },
+  baseMemory("int4-memory", "int4 in groups of 32, in each call"),
+  baseMemory("int4-memory-pages", "int4 in groups of 32, in each call, in pages"),
   {
     name: "kernels",
     what: "WebAssembly of the kernels, both builds",
@@ -183,6 +169,18 @@ export const rows: readonly Row[] = [
     measure: kernelsSize,
   },
 ];
+
+function baseMemory(
+  name: string,
+  form: "int4 in groups of 32, in each call" | "int4 in groups of 32, in each call, in pages",
+): Row {
+  return {
+    name,
+    what: `memory in workerd, BERT-base of 30,522 tokens, ${form}`,
+    ...{ against: "", unit: "MB", asked: { most: 70 } },
+    measure: memoryInUse({ model: "base", form: `wasm, ${form}` }),
+  };
+}
 
 function texts(
   name: string,

@@ -101,7 +101,7 @@ function inPages(
 ): Promise<Encoded> {
   const frequent = byFrequency(model.encode(inputsOf(model.task, calibrationTexts, 2)));
   const { maxTokens, config } = model;
-  return encodeWithPages(graph, { maxTokens, vocabulary: config.vocabularySize, frequent, ...options });
+  return encodeWithPages(graph, { maxTokens, vocabulary: config.vocabularySize, frequent: () => frequent, ...options });
 }
 
 /** Quantizes all linear layers and the token embedding table in 4 bits. */

@@ -45,7 +45,7 @@ export async function encodeForms(folder: string, { maxMemory, calibration }: Fo
   const whole = await encodeProgram(graph, { ...size, maxMemory: 1 });
   const frequent = byFrequency(model.encode(calibration));
   const room = maxMemory ?? (2 / 3) * whole.length;
-  const { file, pages } = await encodeWithPages(graph, { ...size, maxMemory: room, frequent });
+  const { file, pages } = await encodeWithPages(graph, { ...size, maxMemory: room, frequent: () => frequent });
   if (!pages) throw new Error("The whole table fits into memory.");
   const lookup = readModelFile(file).program.steps.find((step) => step.op === "lookup");
   return {

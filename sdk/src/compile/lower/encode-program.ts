@@ -11,8 +11,11 @@ export interface EncodeOptions extends ProgramSize {
 }
 
 export interface PagingOptions {
-  /** Different token ids, the most frequent first: rows that stay in memory if the token embedding table is cut into pages. */
-  readonly frequent: Int32Array<ArrayBuffer>;
+  /**
+   * Returns different token ids, the most frequent first: rows that stay in memory. It is called if the token embedding table is cut into
+   * pages.
+   */
+  readonly frequent: () => Int32Array<ArrayBuffer>;
   /** Whether the table is cut although it fits. The rows of `frequent` are then what a model starts with. Default false. */
   readonly pages?: boolean | undefined;
 }
@@ -49,10 +52,10 @@ export async function encodeWithPages(
   { maxMemory = Number.POSITIVE_INFINITY, frequent, pages = false, ...size }: EncodeOptions & PagingOptions,
 ): Promise<Encoded> {
   const lowered = await lowerGraph(graph, size);
-  const residence = residenceOf(lowered, maxMemory, pages ? frequent.length : undefined);
+  const residence = residenceOf(lowered, maxMemory, pages ? frequent().length : undefined);
   if (residence.kind === "whole") return { file: writeModelFile(expanded(lowered, residence.expands)) };
   if (residence.kind === "pages") {
-    const cut = cutIntoPages(expanded(lowered, residence.expands), { ...residence, frequent });
+    const cut = cutIntoPages(expanded(lowered, residence.expands), { ...residence, frequent: frequent() });
     return { file: writeModelFile(cut.lowered), pages: cut.pages };
   }
   throw new BertEdgeError(

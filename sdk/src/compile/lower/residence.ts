@@ -55,7 +55,7 @@ function leastCut(outline: ProgramOutline, maxMemory: number): Residence {
   const rows = Math.floor((maxMemory - bytes) / rowBytes);
   const cached = Math.max(Math.floor(rows * CACHED_SHARE), maxTokens, BATCH_TOKENS);
   const resident = rows - cached;
-  if (lookups.length !== 1 || resident < MIN_RESIDENT || resident >= vocabulary) return { kind: "none", bytes };
+  if (lookups.length !== 1 || resident < MIN_RESIDENT) return { kind: "none", bytes };
   return { kind: "pages", expands: "each call", resident, cached };
 }
 

@@ -4,7 +4,9 @@ import type { Target } from "../../artifact/manifest.ts";
 import { vectorHead } from "../../runtime/tasks/task-output.ts";
 import type { Graph } from "../graph/graph.ts";
 import { MAX_WEIGHT_BYTES } from "../latency/platforms/fit.ts";
-import { encodeProgram, encodeWithPages } from "../lower/encode-program.ts";
+import { encodeWithPages } from "../lower/encode-program.ts";
+import { lowerGraph } from "../lower/lower-graph.ts";
+import { outlineFile } from "../lower/write-model-file.ts";
 import { takesPairs } from "../model/run-task.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { TextOrPair } from "../model/tokenize-texts.ts";
@@ -83,7 +85,7 @@ export function graphRunner(
     }
     const encoded = await encodeWithPages(graph, {
       ...size,
-      ...{ maxMemory: maxMemory ?? MAX_WEIGHT_BYTES, pages, frequent: frequent() },
+      ...{ maxMemory: maxMemory ?? MAX_WEIGHT_BYTES, pages, frequent },
     });
     await writeFile(path, encoded.file);
     if (encoded.pages) await appendFile(path, encoded.pages);
@@ -93,7 +95,7 @@ export function graphRunner(
     extension,
     mixesPrecisions: !isProgram,
     file,
-    wholeSize: async (graph) => (await encodeProgram(graph, size)).length,
+    wholeSize: async (graph) => outlineFile(await lowerGraph(graph, size)).length,
     compute: async (graph, texts, progress) =>
       withSession({ ...(await file(graph)), engine }, { signal, progress }, (session) => model.compute(session, texts)),
   };

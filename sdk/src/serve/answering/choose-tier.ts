@@ -131,8 +131,8 @@ export function tierChooser({ scheduler, pages, region, tier, limits, cpuLimitMs
      * Decides who answers.
      *
      * @param changes parts of the situation that are known to be different, such as a region that has just failed
-     * @throws BertEdgeError if no tier answers: `overloaded`, `budget_exceeded`, `request_too_costly`, `too_many_page_reads`, `tier_missing`,
-     *   `tier_unavailable`, `precision_unavailable`
+     * @throws BertEdgeError if no tier answers: `overloaded`, `budget_exceeded`, `request_too_costly`, `too_many_page_reads`,
+     *   `tier_missing`, `tier_unavailable`, `precision_unavailable`
      */
     choose(request: UndecidedRequest, changes?: Partial<Situation>): TierChoice {
       const situation = { ...situationOf(request), ...changes };

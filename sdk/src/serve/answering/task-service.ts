@@ -54,7 +54,7 @@ const ARRIVING_MS = 70_000;
 /** Maximum age of the region's measurement while this deployment is overloaded, in ms. */
 const OVERLOADED_PROBE_MS = 250;
 
-/** Time in ms for which a request that a region cannot answer in time, or that has no budget, waits for pages before the region is asked. */
+/** Time in ms for which a request waits for pages before the region is asked, if it has no budget or the region cannot be in time. */
 const MAX_PAGES_MS = 2_000;
 
 type Answered = TaskAnswer<unknown>;
@@ -333,11 +333,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     }
   }
 
-  async function answerHere(
-    request: Required<RequestState>,
-    choice: TierChoice,
-    signal?: AbortSignal,
-  ): Promise<Answered> {
+  async function answerHere(request: Required<RequestState>, choice: TierChoice, signal?: AbortSignal) {
     return describe(await runHere(request, { scheduler, signal, now }), tier, choice, request);
   }
 

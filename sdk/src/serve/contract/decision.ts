@@ -14,7 +14,10 @@ export interface Budget {
   readonly setBy: BudgetSetter;
 }
 
-/** Names of the figures in `x-bert-edge-decision`. Numbers are milliseconds, apart from `page-reads` and `page-limit`. Flags are present if they are true. */
+/**
+ * Names of the figures in `x-bert-edge-decision`. Numbers are milliseconds, apart from `page-reads` and `page-limit`. Flags are present
+ * if they are true.
+ */
 export type Figure =
   | "budget"
   | "default-budget"

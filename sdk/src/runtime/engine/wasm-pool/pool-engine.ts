@@ -25,9 +25,9 @@ export interface PoolEngineOptions extends KernelModules {
 }
 
 /**
- * Creates the WebAssembly engine with several threads. The engine reads the model file once, and the pages of its
- * token embedding table if it has any, and keeps them in shared memory. Every thread copies the file from there, including threads that later replace an ended thread. In browsers
- * without shared memory, the engine sends a copy to every thread.
+ * Creates the WebAssembly engine with several threads. The engine reads the model file and its pages once, and keeps both in shared
+ * memory. Every thread copies the file from there, including threads that later replace an ended thread. In browsers without shared
+ * memory, the engine sends a copy to every thread.
  */
 export function poolEngine(options: PoolEngineOptions, spawn: SpawnSession): Engine {
   checkOptions(options);

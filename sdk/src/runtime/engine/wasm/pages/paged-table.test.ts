@@ -1,4 +1,4 @@
-import { setTimeout } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { fusedGraph } from "#test/fixtures/fused-graph.ts";
 import { pagedFile } from "#test/fixtures/paged-file.ts";
@@ -96,7 +96,7 @@ describe("a table in pages", () => {
     expect(await early.run([Int32Array.of(41, 3)])).toHaveLength(1);
     let hasWaited = false;
     const later = early.run([Int32Array.of(10)]).then(() => hasWaited);
-    await setTimeout(20);
+    for (let turn = 0; turn < 20; turn++) await setImmediate();
     hasWaited = true;
     rest.resolve();
     expect(await later).toBe(true);

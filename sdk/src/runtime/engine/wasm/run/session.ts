@@ -66,7 +66,7 @@ export function createSession(
     return compute();
   }
 
-  /** Reads rows before their sequences run. Of many sequences, only the first rows: others would take their places. */
+  /** Reads rows before their sequences run. If many rows are absent, it reads only the first ones: others would take their places. */
   async function readAhead(
     paged: PagedTable,
     { cached }: TablePages,
