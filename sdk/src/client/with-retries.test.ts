@@ -28,7 +28,7 @@ describe("withRetries", () => {
   const signal = new AbortController().signal;
   let random = 0;
   beforeEach(() => {
-    vi.useFakeTimers();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date", "performance"] });
     vi.spyOn(Math, "random").mockImplementation(() => random);
   });
   afterEach(() => {
