@@ -5,6 +5,9 @@ import { jsonText } from "./damaged-json-text.ts";
 
 type File = Uint8Array<ArrayBuffer>;
 
+/** Token ids that no program can have, or that lists of tokens often have twice. */
+const IDS = [0, 1, 49, 50, 51, 1_000_000, -1, -50, 2 ** 31 - 1, -(2 ** 31)];
+
 /** Names of operators, types and options of programs. */
 const WORDS = [
   "token",
@@ -56,11 +59,11 @@ const changes: readonly Change[] = [
     const tables = (Array.isArray(steps) ? steps : []).filter((step) => at(step, ["pages"]) !== undefined);
     const pages = Object(at(choice.of(tables), ["pages"]));
     const name = choice.of(["resident", "cached", "rows", "frequent", "hashes"]);
-    const other = choice.of(Object.keys(Object(at(document, ["root", "tensors"]) ?? { none: 0 })));
     const size = choice.of([1, 2, 8, 16, 30, 48, 49, 50, 63, 65, 300, 2 ** 20]);
-    Object.assign(pages, {
-      [name]: typeof pages[name] === "number" ? size : choice.of([other, pages["hashes"], null]),
-    });
+    const list = pages[name];
+    if (Array.isArray(list) && list.length > 0 && choice.below(4))
+      list[choice.below(list.length)] = choice.of([...IDS, "a", list[0] as Json]);
+    else Object.assign(pages, { [name]: typeof list === "number" ? size : choice.of([pages["hashes"], null]) });
   },
   // Moves a tensor to another place in the file. All tensors keep their sizes.
   (document, choice) => {
@@ -79,28 +82,12 @@ const changes: readonly Change[] = [
   },
 ];
 
-/** Token ids that no program can have, or that lists of tokens often have twice. */
-const IDS = [0, 1, 49, 50, 51, 1_000_000, -1, -50, 2 ** 31 - 1, -(2 ** 31)];
-
-/** Changes the list of frequent tokens, if the file has a table in pages. Returns whether it has changed. */
-function damageFrequent(tensors: Uint8Array, places: Record<string, Json>, choice: SeededChoice): boolean {
-  const name = Object.keys(places).find((each) => each.endsWith(".frequent"));
-  if (name === undefined || choice.below(2)) return false;
-  const [begin, end] = at(places, [name, "data_offsets"]) as [number, number];
-  const view = new DataView(tensors.buffer, tensors.byteOffset + begin, end - begin);
-  for (let count = 1 + choice.below(4); count > 0; count--) {
-    view.setInt32(4 * choice.below(view.byteLength / 4), choice.of(IDS), true);
-  }
-  return true;
-}
-
-/** Returns a copy of a model file with one to three changes to its program, its list of tensors or its list of frequent tokens. */
+/** Returns a copy of a model file with one to three changes to its program or its list of tensors. */
 export function damagedProgram(sound: File, seed: number): File {
   const choice = new SeededChoice(seed);
   const soundHeader = headerOf(sound);
   const { __metadata__, ...tensors } = soundHeader;
   const data = sound.slice(headerEnd(sound));
-  if (damageFrequent(data, tensors, choice) && choice.below(2)) return withHeader(JSON.stringify(soundHeader), data);
   const document = { program: JSON.parse(__metadata__.program), ...(choice.below(4) === 0 && { tensors }) } as Json;
   const damaged = Object(damagedJson(document, choice, changes)) as Record<string, Json>;
   const { program, tensors: changed = tensors } = damaged;

@@ -106,10 +106,10 @@ export function estimatedMs({ steps, values, expands }: Pick<Program, "steps" | 
 
 /** A store at some distance: milliseconds before a response begins, and bytes per millisecond. */
 const STORE = { responseMs: 20, bytesPerMs: 50_000 };
-/** Responses that follow each other: the pointer, the manifest, the model file. */
-const RESPONSES = 3;
-/** What a cold isolate needs besides: JavaScript that runs for the first time, the tokenizer, sending the answer (docs/engine.md). */
-const OTHER_MS = 20;
+/** Responses that follow each other: the pointer, which has the manifest, and the model file. Others arrive beside the model file. */
+const RESPONSES = 2;
+/** What a cold isolate needs besides: JavaScript that runs for the first time, hashing, the tokenizer, sending the answer. */
+const OTHER_MS = 40;
 
 /**
  * Estimates the milliseconds to the first answer of a cold isolate, from a store of 20 ms and 50 MB/s.

@@ -57,7 +57,7 @@ export async function estimatedForm(
   maxMemory: number = MAX_WEIGHT_BYTES,
 ): Promise<EstimatedForm> {
   const outline = outlineEncoder(shape, form);
-  const residence = residenceOf(outline, maxMemory);
+  const residence = residenceOf(outline, maxMemory, () => FREQUENT);
   const kept = expanded(outline, residence.kind === "whole" ? residence.expands : "each call");
   const placed = residence.kind === "pages" ? outlineOfPages(kept, { ...residence, frequent: FREQUENT }) : kept;
   const figures = await edgeFigures(outlineFile(placed), tokenizerBytes(shape.vocabulary));

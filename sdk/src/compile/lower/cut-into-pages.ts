@@ -3,6 +3,7 @@ import type { TokenSequence } from "../../runtime/engine/engine.ts";
 import { idsOf } from "../../runtime/engine/token-sequence.ts";
 import type { LookupPages, LookupStep } from "../../runtime/engine/wasm/ops/lookup.ts";
 import { rowOrder } from "../../runtime/engine/wasm/pages/row-order.ts";
+import type { Program } from "../../runtime/engine/wasm/run/program.ts";
 import { byteLength, type Tensor, tensor, toFloat32 } from "../graph/tensor.ts";
 import type { Lowered } from "./lower-graph.ts";
 import type { ProgramOutline } from "./write-model-file.ts";
@@ -58,16 +59,18 @@ export function cutIntoPages(
     view.setFloat32(at + rowBytes, scaleOf[id] as number, true);
   }
 
-  const cut = outlineOfPages(lowered, { resident, cached, frequent: frequent.length });
-  const { frequent: frequentName, hashes } = lookupOf(cut).pages as LookupPages;
-  const changed: ReadonlyMap<string, Tensor> = new Map([
-    ...tensors,
-    [lookup.table, tensor("uint8", [resident, rowBytes], hot)],
-    [lookup.scales, tensor("float32", [resident], hotScales)],
-    [frequentName, tensor("int32", [frequent.length], frequent)],
-    [hashes, hashesOf(pages, PAGE_ROWS * (rowBytes + BYTES))],
-  ]);
-  return { lowered: { program: cut.program, tensors: changed }, pages };
+  const hashes = hashesOf(pages, PAGE_ROWS * (rowBytes + BYTES));
+  return {
+    lowered: {
+      program: withPages(lowered.program, { resident, cached, rows: PAGE_ROWS, frequent: [...frequent], hashes }),
+      tensors: new Map([
+        ...tensors,
+        [lookup.table, tensor("uint8", [resident, rowBytes], hot)],
+        [lookup.scales, tensor("float32", [resident], hotScales)],
+      ]),
+    },
+    pages,
+  };
 }
 
 /** Returns the token ids of sequences, the most frequent first; of equally frequent ones, the smaller first. */
@@ -77,42 +80,44 @@ export function byFrequency(sequences: readonly TokenSequence[]): Int32Array<Arr
   return Int32Array.from([...counts].sort(([a, n], [b, m]) => m - n || a - b).map(([id]) => id));
 }
 
-/** Describes the program that `cutIntoPages` returns. `frequent`: number of different token ids. */
+/**
+ * Describes the program that `cutIntoPages` returns. Its tokens and hashes are others, and take as many bytes.
+ *
+ * @param frequent number of different token ids
+ */
 export function outlineOfPages(
   { program, tensors }: ProgramOutline,
   { resident, cached, frequent }: Pick<Paging, "resident" | "cached"> & { readonly frequent: number },
 ): ProgramOutline {
   const lookup = lookupOf({ program });
+  const { vocabulary } = program;
   const table = tensors.get(lookup.table) as Pick<Tensor, "dtype" | "shape">;
-  const paged: LookupPages = {
-    ...{ resident, cached, rows: PAGE_ROWS },
-    ...{ frequent: `${lookup.table}.frequent`, hashes: `${lookup.table}.hashes` },
-  };
   return {
-    program: {
-      ...program,
-      steps: program.steps.map((step) => (step === lookup ? { ...lookup, pages: paged } : step)),
-    },
+    program: withPages(program, {
+      ...{ resident, cached, rows: PAGE_ROWS },
+      frequent: Array.from({ length: Math.min(frequent, vocabulary) }, (_, i) => vocabulary - 1 - i),
+      hashes: Array(Math.ceil((vocabulary - resident) / PAGE_ROWS)).fill("0".repeat(64)),
+    }),
     tensors: new Map([
       ...tensors,
-      [lookup.table, { dtype: "uint8", shape: [resident, byteLength(table) / program.vocabulary] }],
+      [lookup.table, { dtype: "uint8", shape: [resident, byteLength(table) / vocabulary] }],
       [lookup.scales, { dtype: "float32", shape: [resident] }],
-      [paged.frequent, { dtype: "int32", shape: [frequent] }],
-      [paged.hashes, { dtype: "uint8", shape: [Math.ceil((program.vocabulary - resident) / PAGE_ROWS), 32] }],
     ]),
   };
 }
 
+const withPages = (program: Program, pages: LookupPages): Program => ({
+  ...program,
+  steps: program.steps.map((step) => (step.op === "lookup" ? { ...step, pages } : step)),
+});
+
 const lookupOf = ({ program }: Pick<ProgramOutline, "program">): LookupStep =>
   program.steps.find((step) => step.op === "lookup") as LookupStep;
 
-/** Returns the SHA-256 of each page, one after the other. */
-function hashesOf(pages: Uint8Array, pageBytes: number): Tensor {
-  const count = Math.ceil(pages.length / pageBytes);
-  const hashes = new Uint8Array(32 * count);
-  for (let page = 0; page < count; page++) {
-    const bytes = pages.subarray(page * pageBytes, (page + 1) * pageBytes);
-    hashes.set(createHash("sha256").update(bytes).digest(), 32 * page);
-  }
-  return tensor("uint8", [count, 32], hashes);
-}
+/** Returns the SHA-256 of each page. */
+const hashesOf = (pages: Uint8Array, pageBytes: number): string[] =>
+  Array.from({ length: Math.ceil(pages.length / pageBytes) }, (_, page) =>
+    createHash("sha256")
+      .update(pages.subarray(page * pageBytes, (page + 1) * pageBytes))
+      .digest("hex"),
+  );

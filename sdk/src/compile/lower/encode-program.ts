@@ -37,7 +37,7 @@ export async function encodeProgram(
   { maxMemory = Number.POSITIVE_INFINITY, ...size }: EncodeOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const lowered = await lowerGraph(graph, size);
-  const residence = residenceOf(lowered, maxMemory);
+  const residence = residenceOf(lowered, maxMemory, () => 0);
   return writeModelFile(expanded(lowered, residence.kind === "whole" ? residence.expands : "each call"));
 }
 
@@ -52,7 +52,7 @@ export async function encodeWithPages(
   { maxMemory = Number.POSITIVE_INFINITY, frequent, pages = false, ...size }: EncodeOptions & PagingOptions,
 ): Promise<Encoded> {
   const lowered = await lowerGraph(graph, size);
-  const residence = residenceOf(lowered, maxMemory, pages ? frequent().length : undefined);
+  const residence = residenceOf(lowered, maxMemory, () => frequent().length, pages);
   if (residence.kind === "whole") return { file: writeModelFile(expanded(lowered, residence.expands)) };
   if (residence.kind === "pages") {
     const cut = cutIntoPages(expanded(lowered, residence.expands), { ...residence, frequent: frequent() });

@@ -2,6 +2,7 @@ import { readModelFile } from "../../runtime/engine/wasm/load/model-file.ts";
 import type { ExpandTime } from "../../runtime/engine/wasm/ops/operation.ts";
 import { BATCH_TOKENS } from "../../runtime/engine/wasm/run/layout.ts";
 import { byteLength } from "../graph/tensor.ts";
+import { outlineOfPages } from "./cut-into-pages.ts";
 import { outlineFile, type ProgramOutline } from "./write-model-file.ts";
 
 /** How the engine keeps a model in memory. */
@@ -25,37 +26,45 @@ const MIN_RESIDENT = 1_024;
  * Decides how a model is kept in at most `maxMemory` bytes, the fastest way first: weights of 4 bits are expanded once, or in each call,
  * or the token embedding table is cut into pages too.
  *
- * @param startRows number of rows with which a model starts, if its table is cut into pages although it fits
+ * @param frequent number of different tokens in the calibration texts, which the file of a table in pages lists
+ * @param pages whether the table is cut into pages although it fits. The model then starts with the rows of frequent tokens
  */
-export function residenceOf(outline: ProgramOutline, maxMemory: number, startRows?: number): Residence {
-  const residence = leastCut(outline, maxMemory);
-  if (startRows === undefined || residence.kind === "none" || lookupsOf(outline).length !== 1) return residence;
+export function residenceOf(
+  outline: ProgramOutline,
+  maxMemory: number,
+  frequent: () => number,
+  pages = false,
+): Residence {
+  const residence = leastCut(outline, maxMemory, frequent);
+  if (!pages || residence.kind === "none" || lookupsOf(outline).length !== 1) return residence;
   const { vocabulary } = outline.program;
   // Where all rows fit, at least half of them are absent when the model starts.
   const { resident, cached } =
     residence.kind === "pages" ? residence : { resident: vocabulary >> 1, cached: (vocabulary + 1) >> 1 };
-  const moved = Math.max(0, resident - Math.max(startRows, MIN_RESIDENT));
+  const moved = Math.max(0, resident - Math.max(frequent(), MIN_RESIDENT));
   return { kind: "pages", expands: residence.expands, resident: resident - moved, cached: cached + moved };
 }
 
 const lookupsOf = ({ program }: ProgramOutline) => program.steps.filter((step) => step.op === "lookup");
 
-function leastCut(outline: ProgramOutline, maxMemory: number): Residence {
+function leastCut(outline: ProgramOutline, maxMemory: number, frequent: () => number): Residence {
   const file = outlineFile(outline);
   const { begins } = readModelFile(file).expansions;
   if (begins + file.length <= maxMemory) return { kind: "whole", expands: "once" };
   if (file.length <= maxMemory) return { kind: "whole", expands: "each call" };
   const { vocabulary, maxTokens } = outline.program;
-  const lookups = lookupsOf(outline);
-  const table = outline.tensors.get(lookups[0]?.table ?? "");
+  const [lookup, another] = lookupsOf(outline);
+  const table = outline.tensors.get(lookup?.table ?? "");
   const tableBytes = table ? byteLength(table) : 0;
-  const bytes = file.length - tableBytes;
-  // A row has a scale.
-  const rowBytes = tableBytes / vocabulary + Float32Array.BYTES_PER_ELEMENT;
+  if (!table || another || vocabulary <= MIN_RESIDENT) return { kind: "none", bytes: file.length - tableBytes };
+  // The engine has the scale of a row twice if the row is in the file.
+  const rowBytes = tableBytes / vocabulary + 2 * Float32Array.BYTES_PER_ELEMENT;
+  const least = outlineOfPages(outline, { resident: MIN_RESIDENT, cached: 0, frequent: frequent() });
+  const bytes = outlineFile(least).length - MIN_RESIDENT * rowBytes;
   const rows = Math.floor((maxMemory - bytes) / rowBytes);
   const cached = Math.max(Math.floor(rows * CACHED_SHARE), maxTokens, BATCH_TOKENS);
   const resident = rows - cached;
-  if (lookups.length !== 1 || resident < MIN_RESIDENT) return { kind: "none", bytes };
+  if (resident < MIN_RESIDENT) return { kind: "none", bytes };
   return { kind: "pages", expands: "each call", resident, cached };
 }
 

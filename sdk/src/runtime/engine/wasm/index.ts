@@ -46,12 +46,17 @@ export function wasmEngine({ relaxed, simd }: KernelModules): Engine {
         await arrival.reach(LENGTH_BYTES);
         await arrival.reach(headerEnd());
         const program = parseProgram(file());
-        await arrival.reach(neededBytes(program, 0));
-        assertFinite(bytes(), program);
         const session = createSession(memory, kernels, program, size, (begin, end) =>
           source.readPages("edge", begin, end),
         );
-        return releasable(answeringEarly(session, arrival, program));
+        const begun = arrival.reach(neededBytes(program, 0)).then(() => {
+          assertFinite(bytes(), program);
+          session.begin();
+        });
+        const early = answeringEarly(session, { arrival, begun }, program);
+        // Pages of rare tokens are read while the layers arrive.
+        if (!session.pageReads) await begun;
+        return releasable(early);
       } catch (error) {
         arrival.stop(error);
         throw error;

@@ -20,26 +20,36 @@ const LATE_MS = 30_000;
  */
 const ANSWER_MS = 10;
 
+/** A model file that arrives. `begun` resolves when all that every text needs is in memory and checked. */
+interface Loading {
+  readonly arrival: Arrival;
+  readonly begun: Promise<void>;
+}
+
 /** Returns a session of a model that is still loading: `run` waits only for the bytes that its sequences need. */
-export function answeringEarly(session: WasmSession, arrival: Arrival, program: CheckedProgram): EngineSession {
+export function answeringEarly(
+  session: WasmSession,
+  { arrival, begun }: Loading,
+  program: CheckedProgram,
+): EngineSession {
   let isComplete = false;
-  arrival.complete.then(
-    () => {
-      isComplete = true;
-    },
-    () => {},
-  );
+  const complete = Promise.all([begun, arrival.complete]).then(() => {
+    isComplete = true;
+  });
+  // A model that is refused need not arrive.
+  complete.catch(arrival.stop);
   const arrived = async (sequences: readonly TokenSequence[]) => {
     if (isComplete) return;
     checkSequences(sequences, program);
-    await withDeadline(arrival.reach(neededBytes(program, session.firstRows(sequences))), LATE_MS, late);
+    const rows = arrival.reach(neededBytes(program, session.firstRows(sequences)));
+    await withDeadline(Promise.all([begun, rows]), LATE_MS, late);
   };
   const ready = async (sequences: readonly TokenSequence[]) => {
     await Promise.all([arrived(sequences), session.ready?.(sequences)]);
   };
   return {
     ...session,
-    complete: arrival.complete,
+    complete,
     ready,
     /**
      * @throws BertEdgeError `model_unavailable` when the needed bytes do not arrive in time. Also throws the error of

@@ -201,14 +201,14 @@ describe("parseProgram", () => {
 
   describe("a table in pages", () => {
     const RESIDENT = 20;
-    const sound = { resident: RESIDENT, cached: 30, rows: 8, frequent: "frequent", hashes: "hashes" };
+    const sound = { resident: RESIDENT, cached: 30, rows: 8, frequent: [41, 3], hashes: Array(4).fill("hash") };
     const bytes = (size: number) => ({ dtype: "U8" as const, shape: [size], data: new Uint8Array(size) });
     const outcome = (pages: object, further: readonly Step[] = [], after = {}) => {
       const lookup = { op: "lookup", table: "table", scales: "scales", bits: 8, pages, out: 0 } as Step;
       const program: Program = { ...withStep(lookup), steps: [lookup, ...further], output: 0 };
       const values = program.values.slice(0, 1);
       const tensors = {
-        ...{ frequent: bytes(4 * 7), hashes: bytes(4 * 32), scales: bytes(4 * RESIDENT), whole: bytes(50 * 16) },
+        ...{ scales: bytes(4 * RESIDENT), whole: bytes(50 * 16) },
         ...{ wholeScales: bytes(4 * 50), table: bytes(16 * RESIDENT), ...after },
       };
       const header = { program: JSON.stringify({ ...program, values }) };
@@ -224,8 +224,13 @@ describe("parseProgram", () => {
       ["room for more rows than there are", { cached: 31 }],
       ["a hash too few", { rows: 7 }],
       ["no rows in a page", { rows: 0 }],
-      ["a list that does not exist", { frequent: "none" }],
-      ["hashes that do not exist", { hashes: undefined }],
+      ["no list of frequent tokens", { frequent: undefined }],
+      ["a frequent token twice", { frequent: [41, 3, 41] }],
+      ["a frequent token outside of the vocabulary", { frequent: [50] }],
+      ["a frequent token below 0", { frequent: [-1] }],
+      ["a frequent token that is not a whole number", { frequent: [1.5] }],
+      ["no hashes", { hashes: undefined }],
+      ["a hash that is not a text", { hashes: [1, 2, 3, 4] }],
     ])("is refused with %s", (_, changes) => {
       expect(outcome(sound)).toBe("accepted");
       expect(outcome({ ...sound, ...changes })).toBe("model_invalid");

@@ -1,7 +1,7 @@
 import { shown } from "../../../../artifact/shown.ts";
 import { tensorAt } from "../run/block.ts";
 import { BATCH_TOKENS } from "../run/layout.ts";
-import { fieldsOf, type OperandReader, ProgramFault, sizeOf, type TablePages } from "./operand-reader.ts";
+import { fieldsOf, ProgramFault, sizeOf, type TablePages } from "./operand-reader.ts";
 import type { Operation } from "./operation.ts";
 
 /**
@@ -32,10 +32,10 @@ export interface LookupPages {
   readonly cached: number;
   /** Rows of a page. */
   readonly rows: number;
-  /** Tensor i32 with different token ids. */
-  readonly frequent: string;
-  /** Tensor u8 [pages, 32] with the SHA-256 of each page. */
-  readonly hashes: string;
+  /** Different token ids. */
+  readonly frequent: readonly number[];
+  /** SHA-256 of each page, in hexadecimal digits. */
+  readonly hashes: readonly string[];
 }
 
 export const lookup: Operation<LookupStep> = (step, read, { vocabulary, maxTokens }) => {
@@ -44,7 +44,7 @@ export const lookup: Operation<LookupStep> = (step, read, { vocabulary, maxToken
   if (bits !== 8 && bits !== 4) throw new ProgramFault(`bits is ${shown(bits)}, not 8 or 4`);
   const width = read.widthOf(step.out, "out", bits === 8 ? 4 : 32);
   const rowBytes = bits === 8 ? width : levelRowBytes(width);
-  const pages = step.pages === undefined ? undefined : pagesOf(step.pages, read, { vocabulary, maxTokens, rowBytes });
+  const pages = step.pages === undefined ? undefined : pagesOf(step.pages, { vocabulary, maxTokens, rowBytes });
   const inFile = pages?.resident ?? vocabulary;
   const scales = read.floats(step.scales, "scales", inFile);
   const table = pages
@@ -64,7 +64,6 @@ export const lookup: Operation<LookupStep> = (step, read, { vocabulary, maxToken
 /** Checks the fields of a table in pages. */
 function pagesOf(
   given: unknown,
-  read: OperandReader,
   { vocabulary, maxTokens, rowBytes }: { vocabulary: number; maxTokens: number; rowBytes: number },
 ): Omit<TablePages, "scales"> {
   const fields = fieldsOf(given, "pages");
@@ -80,17 +79,28 @@ function pagesOf(
   }
   if (cached < needed) throw new ProgramFault(`cached is ${cached}, and a batch can need ${needed} rows`);
   const count = Math.ceil((vocabulary - resident) / rows);
-  const hashes = read.tensor(fields["hashes"], "hashes", 32 * count);
-  const { offset: frequent, count: frequentCount } = read.list(fields["frequent"], "frequent", vocabulary);
   return {
-    resident,
-    cached,
-    rows,
-    count,
-    bytes: (vocabulary - resident) * (rowBytes + 4),
-    rowBytes: rowBytes + 4,
-    frequent,
-    frequentCount,
-    hashes,
+    ...{ resident, cached, rows, count },
+    ...{ bytes: (vocabulary - resident) * (rowBytes + 4), rowBytes: rowBytes + 4 },
+    ...{ frequent: tokensOf(fields["frequent"], vocabulary), hashes: hashesOf(fields["hashes"], count) },
   };
+}
+
+/** Checks that tokens are in the vocabulary, and each only once. Otherwise two tokens could get the same row, or a token none. */
+function tokensOf(list: unknown, vocabulary: number): Int32Array {
+  if (!Array.isArray(list)) throw new ProgramFault("frequent is not a list");
+  const isListed = new Uint8Array(vocabulary);
+  for (const id of list) {
+    if (isListed[id] === 0) isListed[id] = 1;
+    else {
+      const fault = isListed[id] === 1 ? "twice" : `outside of the vocabulary of ${vocabulary}`;
+      throw new ProgramFault(`it lists the frequent token ${shown(id)} ${fault}`);
+    }
+  }
+  return Int32Array.from(list);
+}
+
+function hashesOf(list: unknown, count: number): readonly string[] {
+  if (Array.isArray(list) && list.length === count && list.every((hash) => typeof hash === "string")) return list;
+  throw new ProgramFault(`hashes is not a list of ${count} texts`);
 }

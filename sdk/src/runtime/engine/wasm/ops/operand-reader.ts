@@ -41,11 +41,8 @@ export interface TablePages {
   readonly rowBytes: number;
   /** f32 [resident] */
   readonly scales: TensorOffset;
-  /** i32 [frequentCount] */
-  readonly frequent: TensorOffset;
-  readonly frequentCount: number;
-  /** u8 [count, 32] */
-  readonly hashes: TensorOffset;
+  readonly frequent: Int32Array;
+  readonly hashes: readonly string[];
 }
 
 /** Offsets and sizes of the tensors in memory. */
@@ -174,13 +171,6 @@ export class OperandReader {
     const offset = this.table(name, field, bytes);
     if (offset + bytes === this.#tensors.end()) return offset;
     throw new ProgramFault(`${field} (${name}) is not at the end of the file`);
-  }
-
-  /** Checks a tensor of up to `most` int32 numbers. */
-  list(name: unknown, field: string, most: number): { readonly offset: TensorOffset; readonly count: number } {
-    const size = typeof name === "string" ? (this.#tensors.size(name) ?? 0) : 0;
-    const count = Math.min(Math.floor(size / 4), most);
-    return { offset: this.integers(name, field, count), count };
   }
 
   /** Checks a tensor of finite float32 numbers. With `mayMask`, they may also be −∞, the bias of tokens that are not attended to. */

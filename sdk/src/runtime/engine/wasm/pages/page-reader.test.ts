@@ -15,7 +15,7 @@ const hashes = await Promise.all(Array.from({ length: count }, (_, page) => sha2
 /** Pages of the file, whose ranges are noted. */
 function pagesOf(changes: Partial<Pages> = {}) {
   const ranges: (readonly [number, number])[] = [];
-  const read: Pages["read"] = async ({ begin, end }) => {
+  const read: Pages["read"] = async (begin, end) => {
     ranges.push([begin, end]);
     return file.slice(begin, end);
   };
@@ -70,7 +70,7 @@ describe("pageReader", () => {
     let most = 0;
     let now = 0;
     const { read } = pagesOf({
-      async read({ begin, end }) {
+      async read(begin, end) {
         most = Math.max(most, ++now);
         await new Promise<void>((resolve) => waiting.push(resolve));
         now--;
@@ -100,7 +100,7 @@ describe("pageReader", () => {
   ])("refuses %s, and reads again for the next caller", async (_, damage) => {
     let isDamaged = true;
     const { read } = pagesOf({
-      read: async ({ begin, end }) => (isDamaged ? damage(file.slice(begin, end)) : file.slice(begin, end)),
+      read: async (begin, end) => (isDamaged ? damage(file.slice(begin, end)) : file.slice(begin, end)),
     });
     await expect(read([2])).rejects.toMatchObject({
       code: "artifact_corrupt",
@@ -113,7 +113,7 @@ describe("pageReader", () => {
   it("fails when all its ranges have ended, so that nobody waits for a read of a request that is over", async () => {
     const slow = Promise.withResolvers<void>();
     const { read } = pagesOf({
-      async read({ begin, end }) {
+      async read(begin, end) {
         if (begin === 20) throw new Error("the store is gone");
         await slow.promise;
         return file.slice(begin, end);
@@ -135,7 +135,7 @@ describe("pageReader", () => {
   it("reads again what another caller could not read", async () => {
     let reads = 0;
     const { read } = pagesOf({
-      read: async ({ begin, end }) => {
+      read: async (begin, end) => {
         if (++reads === 1) throw new Error("the store is gone");
         return file.slice(begin, end);
       },
@@ -151,7 +151,7 @@ describe("pageReader", () => {
     onTestFinished(() => void vi.useRealTimers());
     let hangs = true;
     const { read } = pagesOf({
-      read: ({ begin, end }) => (hangs ? new Promise(() => {}) : Promise.resolve(file.slice(begin, end))),
+      read: (begin, end) => (hangs ? new Promise(() => {}) : Promise.resolve(file.slice(begin, end))),
     });
     const all = Promise.allSettled([read([2]), read([4, 5, 8, 10, 12, 14, 16]), read([5, 30])]);
     // The last one reads again what it has not begun.

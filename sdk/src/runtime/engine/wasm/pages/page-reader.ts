@@ -11,14 +11,11 @@ export interface Pages {
   readonly size: number;
   /** Returns the SHA-256 of a page, in hexadecimal digits. */
   readonly hashOf: (page: number) => string;
-  /** Reads bytes, counted from the first page on. */
-  readonly read: (range: ByteRange) => Promise<Uint8Array<ArrayBuffer>>;
+  readonly read: ReadPages;
 }
 
-interface ByteRange {
-  readonly begin: number;
-  readonly end: number;
-}
+/** Reads the bytes from `begin` up to, but not including, `end`, counted from the first page on. */
+export type ReadPages = (begin: number, end: number) => Promise<Uint8Array<ArrayBuffer>>;
 
 /** Runs of pages that are read as one range each. */
 export function rangesOf(pages: readonly number[]): (readonly [first: number, last: number])[] {
@@ -75,7 +72,7 @@ export function pageReader({ bytes, size, hashOf, read }: Pages): PageReader {
       reading++;
       turn.resolve();
     }
-    const arrived = turn.promise.then(() => read({ begin, end }));
+    const arrived = turn.promise.then(() => read(begin, end));
     const pages = numbers.map(async (page) => {
       const found = await arrived;
       const part = found.subarray(page * bytes - begin, Math.min((page + 1) * bytes, size) - begin);

@@ -1,10 +1,11 @@
 import { setImmediate } from "node:timers/promises";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { fusedGraph } from "#test/fixtures/fused-graph.ts";
 import { pagedFile } from "#test/fixtures/paged-file.ts";
 import { tinyBert } from "#test/fixtures/tiny-bert.ts";
 import { randomSequences, TINY_EDGE } from "#test/fixtures/tiny-edge-file.ts";
 import { compiledKernels } from "#test/suites/kernels/builds.ts";
+import { headerEnd } from "../../../../artifact/safetensors.ts";
 import { engineOnThisMachine } from "../../../../local/engines.ts";
 import { oneModel } from "../../engine.ts";
 import { wasmPoolEngine } from "../../wasm-pool/node/index.ts";
@@ -53,19 +54,16 @@ describe("a table in pages", () => {
     expect(await inPages.run(sequences)).toEqual(await whole.run(sequences));
   });
 
-  it.each([
-    ["twice", 41],
-    ["outside of the vocabulary", TINY_EDGE.vocabulary],
-    ["outside of the vocabulary", -1],
-  ])("is refused if the file lists a frequent token %s (%i)", async (fault, id) => {
+  it("is in a model that is refused for NaN, although its pages are read before its layers", async () => {
     const { file, pages } = await pagedFile(bert, TINY_EDGE, { tableBits: 4, resident: 20 });
     const { program, tensor } = readModelFile(file);
-    const lookup = program.steps.find((step) => step.op === "lookup");
-    new DataView(file.buffer).setInt32(tensor(lookup?.pages?.frequent ?? expect.unreachable()) + 4, id, true);
-    await expect(engine.load(oneModel(file, pages))).rejects.toMatchObject({
-      code: "model_invalid",
-      message: expect.stringContaining(fault),
-    });
+    const norm = program.steps.find((step) => step.op === "layerNorm") ?? expect.unreachable();
+    new DataView(file.buffer).setFloat32(tensor(norm.gamma), Number.NaN, true);
+    const session = await engine.load(oneModel(file, pages));
+    const refusal = expect.objectContaining({ code: "model_invalid", message: expect.stringContaining("NaN") });
+    await expect(session.run(randomSequences(TINY_EDGE))).rejects.toEqual(refusal);
+    await expect(session.ready?.(randomSequences(TINY_EDGE))).rejects.toEqual(refusal);
+    await expect(session.complete).rejects.toEqual(refusal);
   });
 
   it("is read whole by the engine with threads", async () => {
@@ -75,6 +73,33 @@ describe("a table in pages", () => {
     const sequences = randomSequences(TINY_EDGE);
     expect(await pool.run(sequences)).toEqual(await whole.run(sequences));
     expect(ranges).toHaveLength(1);
+  });
+
+  it("is read while the layers arrive", async () => {
+    const { whole, source, ranges } = await both(4, 20);
+    const [size, all] = [source.size("edge"), await source.read("edge")];
+    const [sequence] = randomSequences(TINY_EDGE) as [Int32Array<ArrayBuffer>];
+    ranges.length = 0;
+    const rest = Promise.withResolvers<void>();
+    const early = await engine.load({
+      ...source,
+      async readInto(_, { bytes, checked }) {
+        const end = headerEnd(all, Error);
+        bytes().set(all.subarray(0, end));
+        checked?.(end, end);
+        await rest.promise;
+        bytes().set(all);
+        checked?.(size, size);
+      },
+    });
+    const answer = early.run([sequence]);
+    expect(early.pageReads?.([sequence])).toBeGreaterThan(0);
+    const ready = early.ready?.([sequence]);
+    await vi.waitFor(() => expect(ranges.length).toBeGreaterThan(0));
+    rest.resolve();
+    await ready;
+    expect(early.pageReads?.([sequence])).toBe(0);
+    expect(await answer).toEqual(await whole.run([sequence]));
   });
 
   it("is waited for up to the last row of the file that a text needs, in the order of frequency", async () => {

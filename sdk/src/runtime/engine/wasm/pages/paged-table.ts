@@ -1,17 +1,13 @@
-import { BertEdgeError } from "../../../../artifact/error.ts";
-import { toHex } from "../../../../artifact/hex.ts";
-import { PREPARE_AGAIN } from "../../../../artifact/manifest.ts";
 import { MODEL } from "../constants/memory.ts";
 import type { TablePages, TokenTable } from "../ops/operand-reader.ts";
-import { pageReader } from "./page-reader.ts";
+import { pageReader, type ReadPages } from "./page-reader.ts";
 import { rowCache } from "./row-cache.ts";
 import { rowOrder } from "./row-order.ts";
 
-/** Reads the bytes of a table's pages, which are one after the other. */
-export type ReadPages = (begin: number, end: number) => Promise<Uint8Array<ArrayBuffer>>;
-
 /** A token embedding table in memory: its first rows, and others that were needed. */
 export interface PagedTable {
+  /** Must be called before rows are used, when the scales of the file's rows are in memory. */
+  begin(): void;
   /** Returns the rows of these tokens that are not in memory, each once. Marks the others as used. */
   absent(ids: Iterable<number>): number[];
   /** Number of ranges of the pages that must be read for these rows. */
@@ -27,10 +23,8 @@ export interface PagedTable {
 }
 
 /**
- * @param memory has the model file up to its last tensor that is not a table
  * @param rowScales address of the scales of the rows in memory
- * @throws BertEdgeError `model_invalid` if the list of frequent tokens is wrong; when `fetch` runs, `artifact_corrupt`, and the errors of
- *   `read`
+ * @throws BertEdgeError when `fetch` runs: `artifact_corrupt`, and the errors of `read`
  */
 export function pagedTable(
   memory: WebAssembly.Memory,
@@ -39,22 +33,19 @@ export function pagedTable(
   rowScales: number,
   read: ReadPages,
 ): PagedTable {
-  const { resident, cached, rows, count } = pages;
+  const { resident, cached, rows } = pages;
   const bytesAt = (at: number, length: number) => new Uint8Array(memory.buffer, MODEL + at, length);
-  const frequent = new Int32Array(bytesAt(pages.frequent, 4 * pages.frequentCount).slice().buffer);
-  const hashes = bytesAt(pages.hashes, 32 * count).slice();
-  assertDistinct(frequent, resident + pages.bytes / pages.rowBytes);
-  bytesAt(rowScales - MODEL, 4 * resident).set(bytesAt(pages.scales, 4 * resident));
-  const rowOf = rowOrder(frequent);
+  const rowOf = rowOrder(pages.frequent);
   const cache = rowCache(resident, cached);
   const reader = pageReader({
     ...{ bytes: rows * pages.rowBytes, size: pages.bytes },
-    hashOf: (page) => toHex(hashes.subarray(32 * page, 32 * (page + 1))),
-    read: ({ begin, end }) => read(begin, end),
+    hashOf: (page) => pages.hashes[page] as string,
+    read,
   });
   const pageOf = (row: number) => Math.floor((row - resident) / rows);
 
   return {
+    begin: () => bytesAt(rowScales - MODEL, 4 * resident).set(bytesAt(pages.scales, 4 * resident)),
     rowOf,
     absent(ids) {
       const found = new Set<number>();
@@ -85,18 +76,4 @@ export function pagedTable(
     },
     placeOf: (id) => cache.placeOf(rowOf(id)) as number,
   };
-}
-
-/** Checks that tokens are in the vocabulary, and each only once. Otherwise two tokens could get the same row, or a token none. */
-function assertDistinct(tokens: Int32Array, vocabulary: number): void {
-  const isListed = new Uint8Array(vocabulary);
-  for (const id of tokens) {
-    if (isListed[id] === 0) isListed[id] = 1;
-    else {
-      const fault = isListed[id] === 1 ? "twice" : `outside of the vocabulary of ${vocabulary}`;
-      throw new BertEdgeError("model_invalid", `The model file lists the frequent token ${id} ${fault}.`, {
-        hint: PREPARE_AGAIN,
-      });
-    }
-  }
 }

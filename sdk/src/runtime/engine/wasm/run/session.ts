@@ -4,7 +4,8 @@ import { inOrder, oneByOne, sequencesOf } from "../../batching.ts";
 import type { EngineSession, TokenSequence, VectorHead } from "../../engine.ts";
 import { attendedOf, idsOf, pooledFromOf, secondFromOf } from "../../token-sequence.ts";
 import type { TablePages } from "../ops/operand-reader.ts";
-import { type PagedTable, pagedTable, type ReadPages } from "../pages/paged-table.ts";
+import type { ReadPages } from "../pages/page-reader.ts";
+import { type PagedTable, pagedTable } from "../pages/paged-table.ts";
 import { ensure } from "./allocate.ts";
 import { checkSequences } from "./check-sequences.ts";
 import type { CheckedProgram } from "./checked-program.ts";
@@ -25,10 +26,12 @@ const batches = inOrder(BATCH_TOKENS);
 export interface WasmSession extends EngineSession {
   /** Returns how many rows of the file's token embedding table, from the first on, these sequences need. */
   firstRows(sequences: readonly TokenSequence[]): number;
+  /** Must be called before `run`, when all of the file is in memory that every text needs. */
+  begin(): void;
 }
 
 /**
- * Creates a session of a model whose file is already in memory, its weights expanded.
+ * Creates a session of a model whose file is in memory, or arrives there.
  *
  * @param file size of the model file in bytes
  * @param readPages reads the pages of a table that is not whole in the file
@@ -128,6 +131,7 @@ export function createSession(
       }
       return results;
     },
+    begin: () => table?.begin(),
     firstRows(sequences) {
       const rows = tokensOf(sequences).map((id) => table?.rowOf(id) ?? id);
       const resident = inPages?.pages?.resident ?? Number.POSITIVE_INFINITY;
