@@ -4,7 +4,7 @@ import type { Context } from "./context.ts";
 import { node, ours, web, webPadded } from "./encoders.ts";
 import { kernelsSize } from "./kernels-size.ts";
 import type { Measured } from "./measured.ts";
-import { coldStart } from "./workerd/cold-start.ts";
+import { type ColdStart, coldStart } from "./workerd/cold-start.ts";
 import { memoryInUse } from "./workerd/memory-in-use.ts";
 import { BYTES_PER_MS, LATENCY_MS } from "./workerd/paced-store.ts";
 
@@ -39,24 +39,31 @@ const inEachCall = {
   rival: ours("wasm, int4 table", "bert-edge int8, int4 table"),
 } as const;
 
-const coldBesideWeb = { against: web.name, unit: "times as fast" } as const;
+/** A cold start, and what it is compared with. */
+interface ColdRow extends ColdStart, Pick<Row, "what" | "against" | "unit" | "asked"> {}
+
 const inR2 = {
   store: "R2",
   ours: { form: "wasm", engine: "wasm" },
   rival: { form: "int8", engine: "ort-web" },
   over: "rival",
+  against: web.name,
+  unit: "times as fast",
 } as const;
 
 const DISTANT = `store of ${LATENCY_MS} ms and ${BYTES_PER_MS / 1000} MB/s`;
-const coldBesideInt8 = { against: besideInt8.name, unit: "of its time" } as const;
 const inDistantStore = {
   store: "a distant store",
   ours: { form: "wasm, int4", engine: "wasm" },
   rival: { form: "wasm", engine: "wasm" },
   over: "ours",
+  against: besideInt8.name,
+  unit: "of its time",
 } as const;
-
 const inPages = { form: "wasm, int4, in pages", engine: "wasm" } as const;
+const pagesInStore = { ...inDistantStore, ours: inPages } as const;
+const uploaded = (upload: "pointer" | "model") =>
+  ({ ...pagesInStore, ours: { ...inPages, upload }, rival: inPages, against: "bert-edge, all in the store" }) as const;
 
 export const rows: readonly Row[] = [
   texts("128", "128 tokens", { ...faster, tokens: [128], rival: web, asked: { least: 3.2, aim: 4 } }),
@@ -100,48 +107,28 @@ export const rows: readonly Row[] = [
     tokens: [16],
     asked: { most: 1.3, aim: 1.15 },
   }),
-  {
-    name: "cold",
-    what: "first vector of an isolate in workerd, model in R2",
-    ...coldBesideWeb,
-    asked: { least: 5 },
-    measure: coldStart({ ...inR2, text: "typical" }),
-  },
-  {
-    name: "cold-rare",
-    what: "first vector of an isolate in workerd, model in R2, rare word",
-    ...coldBesideWeb,
-    asked: { least: 4 },
-    measure: coldStart({ ...inR2, text: "rare" }),
-  },
-  {
-    name: "cold-int4",
-    what: `first vector of an isolate in workerd, int4, ${DISTANT}`,
-    ...coldBesideInt8,
-    asked: { most: 0.8 },
-    measure: coldStart({ ...inDistantStore, text: "typical" }),
-  },
-  {
-    name: "cold-int4-rare",
-    what: `first vector of an isolate in workerd, int4, ${DISTANT}, rare word`,
-    ...coldBesideInt8,
+  cold("cold", { what: "model in R2", text: "typical", ...inR2, asked: { least: 5 } }),
+  cold("cold-rare", { what: "model in R2, rare word", text: "rare", ...inR2, asked: { least: 4 } }),
+  cold("cold-int4", { what: `int4, ${DISTANT}`, text: "typical", ...inDistantStore, asked: { most: 0.8 } }),
+  cold("cold-int4-rare", {
+    what: `int4, ${DISTANT}, rare word`,
+    text: "rare",
+    ...inDistantStore,
     asked: { most: 0.5 },
-    measure: coldStart({ ...inDistantStore, text: "rare" }),
-  },
-  {
-    name: "cold-pages",
-    what: `first vector of an isolate in workerd, int4 in pages, ${DISTANT}`,
-    ...coldBesideInt8,
-    asked: { most: 0.8 },
-    measure: coldStart({ ...inDistantStore, ours: inPages, text: "typical" }),
-  },
-  {
-    name: "cold-pages-rare",
-    what: `first vector of an isolate in workerd, int4 in pages, ${DISTANT}, rare word`,
-    ...coldBesideInt8,
-    asked: { most: 0.5 },
-    measure: coldStart({ ...inDistantStore, ours: inPages, text: "rare" }),
-  },
+  }),
+  cold("cold-pages", { what: `int4 in pages, ${DISTANT}`, text: "typical", ...pagesInStore, asked: { most: 0.8 } }),
+  cold("cold-pages-rare", {
+    ...{ what: `int4 in pages, ${DISTANT}, rare word`, text: "rare" },
+    ...{ ...pagesInStore, asked: { most: 0.5 } },
+  }),
+  cold("cold-pointer", {
+    ...{ what: `int4 in pages, ${DISTANT}, pointer in the Worker's upload`, text: "typical" },
+    ...{ ...uploaded("pointer"), asked: { most: 1 } },
+  }),
+  cold("cold-upload", {
+    ...{ what: `int4 in pages, ${DISTANT}, model in the Worker's upload`, text: "typical" },
+    ...{ ...uploaded("model"), asked: { most: 1 } },
+  }),
   {
     name: "memory",
     what: "memory in workerd",
@@ -169,6 +156,17 @@ export const rows: readonly Row[] = [
     measure: kernelsSize,
   },
 ];
+
+function cold(name: string, { what, against, unit, asked, ...start }: ColdRow): Row {
+  return {
+    name,
+    what: `first vector of an isolate in workerd, ${what}`,
+    against,
+    unit,
+    asked,
+    measure: coldStart(start),
+  };
+}
 
 function baseMemory(
   name: string,

@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import type { PublishableArtifact } from "#sdk/artifact/artifact.ts";
+import { totalLength } from "#sdk/artifact/total-length.ts";
 import { parity } from "#sdk/compile/accuracy/parity.ts";
 import { median } from "../../run-tool.ts";
 import type { Context } from "../context.ts";
@@ -6,9 +8,10 @@ import { type Measured, milliseconds } from "../measured.ts";
 import type { Form } from "../subject.ts";
 import { bucketIn } from "./bucket.ts";
 import type { ModelStore } from "./model-store.ts";
-import { startPacedStore } from "./paced-store.ts";
+import { BYTES_PER_MS, startPacedStore } from "./paced-store.ts";
 import { computed, publishForm } from "./publish-form.ts";
 import { startWorker, vectorsOf, type WorkerOptions } from "./running-worker.ts";
+import { type Objects, type Upload, uploadOf } from "./uploads.ts";
 import { workerModules } from "./worker-modules.ts";
 
 /** Number of rounds. It is a multiple of the number of orders, so that each order runs equally often. */
@@ -37,6 +40,8 @@ const precisions = { wasm: "int8-edge", "ort-web": "int8" } as const;
 interface Served {
   readonly form: Form;
   readonly engine: keyof typeof precisions;
+  /** What is in the Worker's upload. Default: nothing. */
+  readonly upload?: Upload;
 }
 
 export interface ColdStart {
@@ -105,9 +110,17 @@ async function measure(
     Case,
     WorkerOptions
   >;
-  for (const [name, { form, engine }] of Object.entries({ ours, rival })) {
-    await publishForm({ subject, form, name, engine, precision: precisions[engine] }, store);
-    workers[name as Case] = { modules: await workerModules(engine), model: name, source };
+  const uploadMs = { ours: 0, rival: 0 };
+  for (const [name, { form, engine, upload }] of Object.entries({ ours, rival })) {
+    let objects: Objects = new Map();
+    const publish = async (artifact: PublishableArtifact) => {
+      await store.publish(artifact);
+      if (upload) objects = await uploadOf(artifact, upload);
+    };
+    await publishForm({ subject, form, name, engine, precision: precisions[engine] }, { publish });
+    const modules = await (upload ? workerModules("uploaded", objects) : workerModules(engine));
+    uploadMs[name as "ours" | "rival"] = totalLength([...objects.values()]) / BYTES_PER_MS;
+    workers[name as Case] = { modules, model: name, source };
   }
   const rounds: Record<Case, Start>[] = [];
   for (let round = 0; round < (context.short ? SHORT_ROUNDS : ROUNDS); round++) {
@@ -123,10 +136,11 @@ async function measure(
   const beyondNone = (name: Case, part: "ready" | "request") =>
     median(rounds.map((round) => round[name][part] - round.none[part]));
   const times = (name: Case) => ({ ready: medianOf(name, "ready"), request: medianOf(name, "request") });
-  const figuresOf = (name: Case) => ({
+  const figuresOf = (name: "ours" | "rival") => ({
     ...times(name),
+    upload: uploadMs[name],
     // Evaluating code takes no negative time: a difference below 0 is noise of the process's start.
-    isolate: Math.max(0, beyondNone(name, "ready")) + beyondNone(name, "request"),
+    isolate: Math.max(0, beyondNone(name, "ready")) + beyondNone(name, "request") + uploadMs[name],
     ...(store.requests && { requests: medianOf(name, "fetched") }),
   });
   const found = { ours: figuresOf("ours"), rival: figuresOf("rival") };
@@ -139,8 +153,8 @@ async function measure(
     details: {
       text,
       none: times("none"),
-      [ours.form]: { ...found.ours, file: (await subject.file(ours.form)).length },
-      [rival.form]: { ...found.rival, file: (await subject.file(rival.form)).length },
+      ours: { form: ours.form, ...found.ours, file: (await subject.file(ours.form)).length },
+      rival: { form: rival.form, ...found.rival, file: (await subject.file(rival.form)).length },
     },
   };
 }

@@ -1,0 +1,2 @@
+declare const objects: Readonly<Record<string, ArrayBuffer>>;
+export default objects;
