@@ -15,6 +15,9 @@ import { memoryStore } from "#sdk/storage/memory.ts";
 import type { ObjectStore } from "#sdk/storage/store.ts";
 import { storedArtifact } from "#sdk/storage/stored-artifact.ts";
 import { inFourBits } from "../engine/subject.ts";
+import { bucketIn } from "../engine/workerd/bucket.ts";
+import { memoryOf } from "../engine/workerd/memory-in-use.ts";
+import { publishEncoded } from "../engine/workerd/publish-form.ts";
 
 /** A model with weights and a token embedding table of 4 bits, which each call expands. */
 export interface Forms {
@@ -69,6 +72,16 @@ export async function loadPaged({ model, paged }: Forms, roundTripMs: number): P
   const source = { ...oneModel(paged.file), pagesSize: () => paged.pages.length };
   const readPages = (_: unknown, begin: number, end: number) => readPart(PAGES, begin, end);
   return (await engineOnThisMachine("wasm")).load({ ...source, readPages });
+}
+
+/** Returns the bytes of an isolate in workerd that has answered texts with the form with pages. */
+export async function isolateBytes({ model, paged }: Forms, folder: string): Promise<number> {
+  const store = bucketIn(folder);
+  // Nothing is compared, because the weights are random.
+  const parity = { cases: 1, meanCosine: 1, minCosine: 1, maxAbsDiff: 0 };
+  const target = { engine: "wasm", precision: "int8-edge", parity } as const;
+  await publishEncoded({ model, encoded: paged, name: PAGES, ...target }, store);
+  return (await memoryOf({ model: PAGES, source: store.source })).used;
 }
 
 const PAGES = "pages";

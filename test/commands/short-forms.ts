@@ -37,7 +37,7 @@ export const shortForms: readonly ShortForm[] = [
   },
   { script: "bench", args: ["heads", "--short"], broken: [], rows: heads },
   { script: "bench", args: ["neighbours", "--short"], broken: [], rows: ["edge", "edge-16", "edge-13.5", "region"] },
-  { script: "bench", args: ["pages", "--short"], rows: ["5 ms", "vectors"] },
+  { script: "bench", args: ["pages", "--short"], rows: ["5 ms", "isolate", "vectors"] },
   { script: "bench", args: ["region", "--short"], broken: [], rows: [...regionForms, "outside of session.run"] },
   { script: "bench", args: ["routing-sim", "--short"], rows: ["mini", "base", "mini, bert-edge", "base, edge-only"] },
   { script: "bench", args: ["tokenizer", "--short"], rows: ["packed", "json"] },

@@ -2,13 +2,16 @@ import { globSync, readFileSync } from "node:fs";
 import { cp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { assetsPublisher } from "#sdk/storage/assets-publisher.ts";
+import { openFolder } from "#sdk/storage/folder-artifact.ts";
+import { publish } from "#sdk/storage/publish.ts";
 import manifest from "../../sdk/package.json" with { type: "json" };
 import { prepared } from "../fixtures/prepared.ts";
 import { writePreparableCheckpoint } from "../fixtures/tiny-bert.ts";
 import { checkTypes, installedProject, runNode } from "../package/install.ts";
 import { fencesOf } from "./fences.ts";
 
-// `ts` and `js` examples are type-checked and run in a project that has the packed sdk, an artifact in ./artifact and a
+// `ts` and `js` examples are type-checked and run in a project that has the packed sdk, an artifact in ./artifact, published in ./public, and a
 // deployment at http://127.0.0.1:8787. With `no-run` they are only type-checked. `"<key>"` stands for an API key.
 const pages = ["README.md", "sdk/README.md", ...globSync("docs/*.md")];
 const fences = pages.flatMap(fencesOf);
@@ -55,6 +58,7 @@ describe("the examples of the docs", () => {
     await writePreparableCheckpoint(model);
     const artifact = await prepared({ model, name: "bert-edge-mini", targets: ["edge"], timingRounds: 1 });
     await cp(artifact, join(folder, "artifact"), { recursive: true });
+    await publish(await openFolder(artifact), assetsPublisher(join(folder, "public")));
     await writeFile(join(folder, "deployment.mjs"), deployment);
     for (const { file, code } of scripts) await writeFile(join(folder, file), code.replaceAll('"<key>"', '"key"'));
     await writeFile(join(folder, "runner.mjs"), runner);
