@@ -16,7 +16,7 @@ import type { ObjectStore } from "#sdk/storage/store.ts";
 import { storedArtifact } from "#sdk/storage/stored-artifact.ts";
 import { inFourBits } from "../engine/subject.ts";
 import { bucketIn } from "../engine/workerd/bucket.ts";
-import { memoryOf } from "../engine/workerd/memory-in-use.ts";
+import { memoryOf, type UsedMemory } from "../engine/workerd/memory-in-use.ts";
 import { publishEncoded } from "../engine/workerd/publish-form.ts";
 
 /** A model with weights and a token embedding table of 4 bits, which each call expands. */
@@ -43,7 +43,7 @@ export async function encodeForms(folder: string, { maxMemory, calibration }: Fo
   const model = await readTextModel(await describeModel(folder));
   const fused = copyGraph(model.graph);
   await fuseGraph(fused);
-  const graph = await inFourBits(fused, 16);
+  const graph = await inFourBits(fused, 32);
   const size = { maxTokens: model.maxTokens, vocabulary: model.config.vocabularySize };
   const whole = await encodeProgram(graph, { ...size, maxMemory: 1 });
   const frequent = byFrequency(model.encode(calibration));
@@ -74,14 +74,14 @@ export async function loadPaged({ model, paged }: Forms, roundTripMs: number): P
   return (await engineOnThisMachine("wasm")).load({ ...source, readPages });
 }
 
-/** Returns the bytes of an isolate in workerd that has answered texts with the form with pages. */
-export async function isolateBytes({ model, paged }: Forms, folder: string): Promise<number> {
+/** Measures the memory of an isolate in workerd that has answered texts with the form with pages. */
+export async function isolateMemory({ model, paged }: Forms, folder: string): Promise<UsedMemory> {
   const store = bucketIn(folder);
   // Nothing is compared, because the weights are random.
   const parity = { cases: 1, meanCosine: 1, minCosine: 1, maxAbsDiff: 0 };
   const target = { engine: "wasm", precision: "int8-edge", parity } as const;
   await publishEncoded({ model, encoded: paged, name: PAGES, ...target }, store);
-  return (await memoryOf({ model: PAGES, source: store.source })).used;
+  return memoryOf({ model: PAGES, source: store.source });
 }
 
 const PAGES = "pages";

@@ -44,7 +44,7 @@ export const memoryInUse =
   };
 
 /** The bytes of an isolate after its texts, and the vector of the longest one. */
-interface UsedMemory extends Omit<IsolateMemory, "largestBuffer"> {
+export interface UsedMemory extends Omit<IsolateMemory, "largestBuffer"> {
   readonly used: number;
   readonly webAssembly: number;
   readonly vectors: readonly Float32Array[];
