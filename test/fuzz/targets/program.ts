@@ -89,7 +89,11 @@ async function run(
   try {
     const program = load(kernels, file, memory, seed);
     const readPages = async (begin: number, end: number) => Uint8Array.from(pages.subarray(begin, end));
-    const open = () => createSession(memory, kernels, program, file.length, readPages);
+    const open = () => {
+      const session = createSession(memory, kernels, program, file.length, readPages);
+      session.begin();
+      return session;
+    };
     open();
     const segments = segmentsOf(program);
     const random = randomNumbers(1);
