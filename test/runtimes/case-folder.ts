@@ -3,8 +3,10 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { probeTexts } from "#sdk/compile/accuracy/probe-texts.ts";
 import { fuseGraph } from "#sdk/compile/fusions/fuse-graph.ts";
+import { encodeProgram } from "#sdk/compile/lower/encode-program.ts";
 import { describeModel } from "#sdk/compile/model/describe-model.ts";
 import { readTextModel } from "#sdk/compile/model/text-model.ts";
+import { precisions } from "#sdk/compile/quantize/precisions.ts";
 import type { TokenIds } from "#sdk/runtime/engine/engine.ts";
 import { edgeFile } from "../fixtures/edge-file.ts";
 import { pagedFile } from "../fixtures/paged-file.ts";
@@ -19,8 +21,8 @@ import type { Case } from "./digests.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-/** Number of texts for the model in pages, whose program is that of other cases. */
-const FEW = 10;
+/** Every fifth text, the longest among them, is enough for models that differ from `default` in a few steps. */
+const EVERY = 5;
 
 /**
  * Writes the files for all runtimes: models, `cases.json`, kernels and bundles. Every runtime runs `digests.mjs`.
@@ -41,15 +43,15 @@ export async function writeCases(folder: string): Promise<void> {
   const size = { maxTokens, vocabulary: config.vocabularySize };
   const probes = encode(probeTexts);
   await add("default", await edgeFile(graph, size), probes);
-  // Weights of 4 bits are expanded once, or in each call. Both have the same results, so one of them has another table.
-  await add("default-4-bits", await edgeFile(graph, size, { weightBits: 4 }), probes);
-  const inEachCall = { ...size, maxMemory: 1 };
-  await add("default-4-bits-each-call", await edgeFile(graph, inEachCall, { weightBits: 4, tableBits: 4 }), probes);
+  const few = probes.filter((_, i) => i % EVERY === 0);
+  // Weights of 4 bits are expanded once, or in each call.
+  const inFourBits = await precisions["int8-edge"](graph, { weightBits: 4 })();
+  await add("default-4-bits", await encodeProgram(inFourBits, size), few);
+  await add("default-4-bits-each-call", await encodeProgram(inFourBits, { ...size, maxMemory: 1 }), few);
 
   // Three rows of four are in pages.
   const paging = { resident: size.vocabulary >> 2, cached: size.vocabulary >> 2 };
   const { file, pages, whole } = await pagedFile(graph, size, { tableBits: 4, ...paging });
-  const few = probes.slice(0, FEW);
   await add("default-4-bits-table", whole, few);
   await add("default-in-pages", file, few, pages);
 

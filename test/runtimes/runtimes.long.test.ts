@@ -16,8 +16,11 @@ const POOL = `import("./pool/index.js").then(async ({ wasmPoolEngine }) =>
 const CRASH = `import("./crash/index.js").then(async ({ crashOutcomes }) =>
   crashOutcomes(await compiled(read), await read("bert")))`;
 
-/** The same model, whose table is in pages or whole. */
-const [IN_PAGES, WHOLE] = ["default-in-pages ", "default-4-bits-table "];
+/** Pairs of the same model in different forms, which must not change its results. */
+const forms = [
+  { what: "a table in pages as with the whole table", form: "default-in-pages ", other: "default-4-bits-table " },
+  { what: "weights expanded in each call as once", form: "default-4-bits-each-call ", other: "default-4-bits " },
+];
 
 interface Runtime {
   readonly name: string;
@@ -87,16 +90,14 @@ describe("every runtime computes the same bytes:", () => {
     for (const name of plain) {
       expect(reference.results[name.replace(" simd ", " relaxed ")]).toBe(reference.results[name]);
     }
-    const others = plain.filter((name) => !name.startsWith(IN_PAGES));
+    const others = plain.filter((name) => !forms.some(({ form }) => name.startsWith(form)));
     expect(new Set(others.map((name) => reference.results[name])).size).toBe(others.length);
   });
 
-  it("the engine computes the same with a table in pages as with the whole table", () => {
-    const inPages = Object.keys(reference.results).filter((name) => name.startsWith(IN_PAGES));
-    expect(inPages).toHaveLength(8);
-    for (const name of inPages) {
-      expect(reference.results[name]).toBe(reference.results[name.replace(IN_PAGES, WHOLE)]);
-    }
+  it.each(forms)("the engine computes the same with $what", ({ form, other }) => {
+    const names = Object.keys(reference.results).filter((name) => name.startsWith(form));
+    expect(names).toHaveLength(8);
+    for (const name of names) expect(reference.results[name]).toBe(reference.results[name.replace(form, other)]);
   });
 
   for (const { name, agent, programs, hasWebWorkers, run } of runtimes) {
