@@ -44,6 +44,17 @@ const combiningClasses = codePointNumbers(
   Object.entries(unicode.combining).map(([combiningClass, ranges]) => [Number(combiningClass), ranges]),
 );
 
+const classNumbers = new Uint32Array(combiningClasses);
+for (const [bit, ranges] of Object.values(unicode.sets).entries()) {
+  for (const { first, last } of rangesIn(ranges)) {
+    for (let point = first; point <= last; point++)
+      classNumbers[point] = (classNumbers[point] as number) | (256 << bit);
+  }
+}
+
+/** Returns a number that is the same for code points of the same classes and the same combining class. */
+export const classesOf = (point: number): number => classNumbers[point] as number;
+
 /** Returns the canonical combining class of a character that does not decompose. */
 export const combiningClassOf = (point: number): number => combiningClasses[point] as number;
 

@@ -68,6 +68,8 @@ export function codesOfCharacters(texts: readonly string[]): Map<string, number>
 }
 
 function compare(a: readonly number[], b: readonly number[]): number {
-  const different = a.findIndex((code, at) => code !== b[at]);
-  return different < 0 ? a.length - b.length : (a[different] as number) - (b[different] ?? -1);
+  for (let at = 0; at < a.length && at < b.length; at++) {
+    if (a[at] !== b[at]) return (a[at] as number) - (b[at] as number);
+  }
+  return a.length - b.length;
 }

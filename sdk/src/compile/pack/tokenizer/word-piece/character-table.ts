@@ -8,7 +8,7 @@ import {
   WORD,
 } from "../../../../runtime/tokenizer/packed/word-piece/character.ts";
 import { type CharacterTable, HANGUL_RESULT } from "../../../../runtime/tokenizer/packed/word-piece/characters.ts";
-import { classes, combiningClassOf, isPlainInWords, isPlainPage } from "../code-point-classes.ts";
+import { classes, classesOf, combiningClassOf, isPlainInWords, isPlainPage } from "../code-point-classes.ts";
 import { codePointPages, numberOfKey, pagesWith } from "../code-point-pages.ts";
 import type { BreakKind } from "../word-breaks.ts";
 import type { NormalizerOptions } from "./word-piece-json.ts";
@@ -22,22 +22,36 @@ const REPLACEMENT = "\ufffd";
  */
 export function characterTable(codes: ReadonlyMap<string, number>, options: CharacterOptions): CharacterTable {
   const normalize = createNormalizer(options);
-  const decomposesHangul = options.decomposes;
   const symbols: number[] = [];
   const resultStart = [0];
   const results = new Map<string, number>([["Hangul", HANGUL_RESULT]]);
-  const resultOf = (point: number): number => {
-    if (decomposesHangul && isHangulSyllable(point)) return HANGUL_RESULT;
-    const character = isSurrogate(point) ? REPLACEMENT : String.fromCodePoint(point);
+  const normalized = (character: string): number => {
     const result = normalize(character).map(([each, bits]) => ((codes.get(each) ?? 0) | bits) >>> 0);
     return numberOfKey(results, result.join(), () => {
       resultStart.push(symbols.length);
       symbols.push(...result);
     });
   };
+  const ignoresWords = !options.marksWords && !options.breaksInPlainPages;
+  const { decomposes, lowercases } = options;
+  const isChanged = (character: string): boolean =>
+    (lowercases && character.toLowerCase() !== character) || (decomposes && character.normalize("NFD") !== character);
+  // Most characters have no code and stay as they are. Those of the same classes then have the same result.
+  const ofClasses = new Map<number, number>();
+  const resultOf = (point: number): number => {
+    if (decomposes && isHangulSyllable(point)) return HANGUL_RESULT;
+    const character = isSurrogate(point) ? REPLACEMENT : String.fromCodePoint(point);
+    if (!ignoresWords || codes.has(character) || isWhiteSpace(character) || isChanged(character)) {
+      return normalized(character);
+    }
+    const same = classesOf(character.codePointAt(0) as number);
+    const result = ofClasses.get(same) ?? normalized(character);
+    ofClasses.set(same, result);
+    return result;
+  };
 
   const coded = pagesWith(Array.from(codes.keys(), (character) => character.codePointAt(0) as number));
-  const isUniform = options.marksWords || options.breaksInPlainPages ? isPlainInWords : isPlainPage;
+  const isUniform = ignoresWords ? isPlainPage : isPlainInWords;
   const points = codePointPages(resultOf, (first) => !coded.has(first) && isUniform(first));
   resultStart.push(symbols.length);
   return {
