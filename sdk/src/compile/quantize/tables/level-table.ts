@@ -15,9 +15,15 @@ interface LevelTable {
 }
 
 const MAX_MULTIPLIER = 15;
+const levels = Float64Array.from(tableLevels);
 const MAX_LEVEL = tableLevels.at(-1) as number;
-/** Half-way points between neighbouring levels. */
-const bounds = tableLevels.slice(1).map((level, i) => (level + (tableLevels[i] as number)) / 2);
+/** Twice the half-way points between neighbouring levels: whole numbers. */
+const bounds = tableLevels.slice(1).map((level, i) => level + (tableLevels[i] as number));
+/** Index of the nearest level for twice a magnitude, rounded up. Larger magnitudes have the last level. */
+const nearest = Uint8Array.from(
+  { length: 2 * MAX_LEVEL + 1 },
+  (_, twice) => bounds.filter((bound) => twice > bound).length,
+);
 /** Multipliers to try, as shares of the one that reaches a block's peak. A smaller one clips the peak, and is often better. */
 const [SMALLEST_SHARE, LARGEST_SHARE] = [0.7, 1.15];
 
@@ -82,7 +88,7 @@ function bestMultiplier(block: Float32Array, scale: number): number {
     let error = 0;
     for (let i = 0; i < block.length && error < minError; i++) {
       const number = (block[i] as number) / (multiplier * scale);
-      const level = tableLevels[stepOf(number)] as number;
+      const level = levels[stepOf(number)] as number;
       error += ((Math.abs(number) - level) * multiplier) ** 2;
     }
     if (error < minError) [best, minError] = [multiplier, error];
@@ -91,12 +97,8 @@ function bestMultiplier(block: Float32Array, scale: number): number {
 }
 
 /** Returns the index of the level that is nearest to a number's magnitude. */
-function stepOf(number: number): number {
-  const magnitude = Math.abs(number);
-  let step = 0;
-  while (step < bounds.length && magnitude > (bounds[step] as number)) step++;
-  return step;
-}
+const stepOf = (number: number): number =>
+  nearest[Math.min(Math.ceil(2 * Math.abs(number)), nearest.length - 1)] as number;
 
 function codeOf(number: number): number {
   const step = stepOf(number);
