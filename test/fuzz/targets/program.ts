@@ -32,7 +32,7 @@ interface Model {
 }
 
 const RANDOM_PROGRAMS = 40;
-const MEMORY = 2 ** 22;
+const MEMORY = 2 ** 21;
 /** Of the fifty rows, these stay in the file. */
 const RESIDENT = [1, 20, 49];
 const HEAD: VectorHead = { pooling: "mean", normalize: true };
