@@ -81,7 +81,7 @@ export function byFrequency(sequences: readonly TokenSequence[]): Int32Array<Arr
 }
 
 /**
- * Describes the program that `cutIntoPages` returns. Its tokens and hashes are others, and take as many bytes.
+ * Describes the program that `cutIntoPages` returns. Its tokens and hashes are others, and take at least as many bytes.
  *
  * @param frequent number of different token ids
  */

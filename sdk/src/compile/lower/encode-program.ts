@@ -12,8 +12,8 @@ export interface EncodeOptions extends ProgramSize {
 
 export interface PagingOptions {
   /**
-   * Returns different token ids, the most frequent first: rows that stay in memory. It is called if the token embedding table is cut into
-   * pages.
+   * Returns different token ids, the most frequent first: rows that stay in memory. It is called if the weights do not fit with a whole
+   * token embedding table.
    */
   readonly frequent: () => Int32Array<ArrayBuffer>;
   /** Whether the table is cut although it fits. The rows of `frequent` are then what a model starts with. Default false. */

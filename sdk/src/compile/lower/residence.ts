@@ -21,6 +21,7 @@ export type Residence =
 const CACHED_SHARE = 0.05;
 /** Minimum number of rows that stay in memory. With fewer, most texts would need pages. */
 const MIN_RESIDENT = 1_024;
+const SCALE_BYTES = Float32Array.BYTES_PER_ELEMENT;
 
 /**
  * Decides how a model is kept in at most `maxMemory` bytes, the fastest way first: weights of 4 bits are expanded once, or in each call,
@@ -58,9 +59,10 @@ function leastCut(outline: ProgramOutline, maxMemory: number, frequent: () => nu
   const tableBytes = table ? byteLength(table) : 0;
   if (!table || another || vocabulary <= MIN_RESIDENT) return { kind: "none", bytes: file.length - tableBytes };
   // The engine has the scale of a row twice if the row is in the file.
-  const rowBytes = tableBytes / vocabulary + 2 * Float32Array.BYTES_PER_ELEMENT;
+  const inFile = tableBytes / vocabulary + SCALE_BYTES;
+  const rowBytes = inFile + SCALE_BYTES;
   const least = outlineOfPages(outline, { resident: MIN_RESIDENT, cached: 0, frequent: frequent() });
-  const bytes = outlineFile(least).length - MIN_RESIDENT * rowBytes;
+  const bytes = outlineFile(least).length - MIN_RESIDENT * inFile;
   const rows = Math.floor((maxMemory - bytes) / rowBytes);
   const cached = Math.max(Math.floor(rows * CACHED_SHARE), maxTokens, BATCH_TOKENS);
   const resident = rows - cached;

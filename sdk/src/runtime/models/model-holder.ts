@@ -208,7 +208,7 @@ export function modelHolder({
       if (!isFinal && now() - checkedAt >= (current ? refreshMs : RETRY_MS)) start(background);
       return current;
     },
-    /** Resolves to the model as soon as it can answer, maybe before all weights are loaded: see `Model.complete`. */
+    /** Resolves to the model as soon as requests can wait for it alone, maybe before all weights are loaded: see `Model.complete`. */
     load: async (background: Background): Promise<Model> => current ?? inTime(start(background).usable),
     /** Resolves to the model's version and manifest, which arrive before its weights. */
     opened: async (background: Background): Promise<Opened> => current ?? inTime(start(background).opened),

@@ -7,6 +7,7 @@ import { modelHolder } from "../../runtime/models/model-holder.ts";
 import { defaultLimits } from "../limits.ts";
 import type { Region } from "../region/region.ts";
 import type { RegionTier } from "../region/region-tier.ts";
+import { startDeadline } from "../routing/deadline.ts";
 import { servedNames } from "../served-names.ts";
 import { modelPool } from "./model-pool.ts";
 import { taskService } from "./task-service.ts";
@@ -104,6 +105,23 @@ describe("pages of the vocabulary", () => {
     forget();
     expect((await embed()).decision).toMatchObject({ pages: PRIOR_MS });
   });
+
+  it.each([0, 6])(
+    "of which %i are read while the model arrives make a caller whose budget is over ask again",
+    async (reads) => {
+      const { embed, clock } = await setUp(reads, {
+        complete: () => new Promise(() => {}),
+        ready: async () => {
+          clock.now += 5_000;
+        },
+      });
+      const deadline = startDeadline(50, { now: () => clock.now });
+      await expect(embed({ deadline })).rejects.toMatchObject({
+        code: "model_unavailable",
+        hint: "Send the request again. The model is loaded now.",
+      });
+    },
+  );
 
   it("do not send a request to a region that would be late", async () => {
     const { embed, region } = await setUp(1, { ask: fromRegion, regionMs: 9_000 });

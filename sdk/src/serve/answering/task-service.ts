@@ -215,7 +215,11 @@ export function taskService(options: TaskServiceOptions): TaskService {
     const lengths = ids.map((each) => outputLength(model.manifest, each));
     query.hold?.reserve(computedBytes(query.call.texts, ids, lengths));
     // If pages must be read, too, they are read while the rest of the model arrives, after a first decision.
-    if (!model.isComplete() && model.pageReads(sequences) === 0) await model.ready(sequences);
+    const isArriving = !model.isComplete();
+    if (isArriving && model.pageReads(sequences) === 0) {
+      await model.ready(sequences);
+      assertStillWanted(query, model);
+    }
     signal?.throwIfAborted();
 
     let request = encodedRequest(query, call, model);
@@ -223,6 +227,7 @@ export function taskService(options: TaskServiceOptions): TaskService {
     if (request.pageReads > 0 && choice.tier === "here") {
       const answered = await readPagesOrAskRegion(request, choice, onLeft);
       if (answered) return answered;
+      if (isArriving) assertStillWanted(query, model);
       // Time has passed, and others may have come: choose again.
       request = encodedRequest(query, call, model);
       choice = withReads(choose(request), choice);
@@ -242,7 +247,8 @@ export function taskService(options: TaskServiceOptions): TaskService {
     // The region failed, and time has passed: choose again, without the region.
     const again = encodedRequest(query, call, model);
     const alone = choose(again, { region: "down" });
-    if (again.pageReads > 0) await readPages(again);
+    // A turn must not wait for a model that arrives.
+    if (again.pageReads > 0 || !model.isComplete()) await readPages(again);
     return answerHere(again, alone, signal);
   }
 

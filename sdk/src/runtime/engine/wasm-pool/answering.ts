@@ -31,8 +31,12 @@ export function answering(
   };
 }
 
-const load = ({ kernels, model, pages }: Extract<ThreadTask, { model: Uint8Array }>): Promise<EngineSession> =>
-  wasmEngine(kernels).load(oneModel(model, pages));
+async function load({ kernels, model, pages }: Extract<ThreadTask, { model: Uint8Array }>): Promise<EngineSession> {
+  const session = await wasmEngine(kernels).load(oneModel(model, pages));
+  // A model with pages is checked when all of it is there.
+  await session.complete;
+  return session;
+}
 
 function partsOf(error: unknown): ErrorParts {
   if (error instanceof BertEdgeError) return { code: error.code, message: error.message, hint: error.hint };

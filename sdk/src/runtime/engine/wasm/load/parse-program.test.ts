@@ -229,6 +229,8 @@ describe("parseProgram", () => {
       ["a frequent token outside of the vocabulary", { frequent: [50] }],
       ["a frequent token below 0", { frequent: [-1] }],
       ["a frequent token that is not a whole number", { frequent: [1.5] }],
+      ["a frequent token that is a text", { frequent: ["3"] }],
+      ["a frequent token that is the name of a property", { frequent: ["byteOffset"] }],
       ["no hashes", { hashes: undefined }],
       ["a hash that is not a text", { hashes: [1, 2, 3, 4] }],
     ])("is refused with %s", (_, changes) => {

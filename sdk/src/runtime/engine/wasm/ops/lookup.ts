@@ -91,7 +91,7 @@ function tokensOf(list: unknown, vocabulary: number): Int32Array {
   if (!Array.isArray(list)) throw new ProgramFault("frequent is not a list");
   const isListed = new Uint8Array(vocabulary);
   for (const id of list) {
-    if (isListed[id] === 0) isListed[id] = 1;
+    if (Number.isInteger(id) && isListed[id] === 0) isListed[id] = 1;
     else {
       const fault = isListed[id] === 1 ? "twice" : `outside of the vocabulary of ${vocabulary}`;
       throw new ProgramFault(`it lists the frequent token ${shown(id)} ${fault}`);

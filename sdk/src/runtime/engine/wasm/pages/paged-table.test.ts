@@ -64,6 +64,8 @@ describe("a table in pages", () => {
     await expect(session.run(randomSequences(TINY_EDGE))).rejects.toEqual(refusal);
     await expect(session.ready?.(randomSequences(TINY_EDGE))).rejects.toEqual(refusal);
     await expect(session.complete).rejects.toEqual(refusal);
+    const pool = wasmPoolEngine({ simd: await compiledKernels("simd"), threads: 2 });
+    await expect(pool.load(oneModel(file, pages))).rejects.toEqual(refusal);
   });
 
   it("is read whole by the engine with threads", async () => {
