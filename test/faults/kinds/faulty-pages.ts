@@ -1,6 +1,7 @@
 import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { PublishableArtifact } from "#sdk/artifact/artifact.ts";
 import { prepare } from "#sdk/compile/commands/prepare.ts";
 import { engineOnThisMachine } from "#sdk/local/engines.ts";
@@ -32,8 +33,11 @@ const texts = [
 ];
 type Ids = (typeof texts)[number];
 
-/** Answers that are too slow come after the budget, and before the store's time limit. */
-const [BUDGET_MS, SLOW_MS, STORE_MS] = [2_000, 4_000, 10_000];
+/**
+ * Answers that are too slow come after two seconds, for which the edge waits before it asks its region, and before the store's time limit.
+ * Requests have no budget: the region would be asked as late as possible, and a busy machine might then be too late.
+ */
+const [SLOW_MS, STORE_MS] = [4_000, 10_000];
 
 type Tier = "edge" | "region";
 
@@ -58,19 +62,14 @@ const failing = (fault: ProxyFault, hasRegion: boolean): Fault => ({
     const settings = { models, model: NAME, engine, keys: false, log: false } as const;
 
     async function ask(app: ReturnType<typeof createEdgeApp>, text: Ids, pin: Tier | "auto"): Promise<Outcome> {
-      const headers = {
-        ...{ "content-type": "application/json", "x-bert-edge-tier": pin },
-        ...(hasRegion && pin === "auto" && { "x-latency-budget-ms": `${BUDGET_MS}` }),
-      };
+      const headers = { "content-type": "application/json", "x-bert-edge-tier": pin };
       const body = JSON.stringify({ inputs: [text] });
       const response = await app.request("/v1/embed", { method: "POST", headers, body });
       const { error, embeddings } = (await response.json()) as { error?: { code: string }; embeddings?: number[][] };
       if (error) return hasRegion ? { wrong: `${error.code}, although there is a region` } : { code: error.code };
       const tier = response.headers.get("x-bert-edge-tier") as Tier;
       const reason = response.headers.get("x-bert-edge-reason");
-      // After a slow read, the edge expects the next one to be slow, too.
-      const isExpected = reason === "edge-pages" || reason === "edge-over-budget";
-      if (tier === "region" && !isExpected) return { wrong: `the region answers because of ${reason}` };
+      if (tier === "region" && reason !== "edge-pages") return { wrong: `the region answers because of ${reason}` };
       const isRight = embeddings?.[0]?.map(Math.fround).join() === vectors[tier][texts.indexOf(text)];
       return isRight ? "new" : { wrong: `${tier} answers ${text} with another vector` };
     }
@@ -82,6 +81,8 @@ const failing = (fault: ProxyFault, hasRegion: boolean): Fault => ({
         const [first, text] = [texts[0] as Ids, texts[1 + Math.floor(2 * random())] as Ids];
         // Loads the model, and reads the pages of another text.
         const before = await ask(app, first, "edge");
+        // While the rest of the model arrives, a region may answer because the edge is cold.
+        while (!(await app.request("/ready")).ok) await sleep(5);
         proxy.impose(fault, random);
         const outcome = await ask(app, text, "auto");
         proxy.impose(undefined);
